@@ -70,12 +70,12 @@ impl<'a> Cluster<'a> {
 
     /// Starts the service on an empty database with this name, which is kept.
     pub(crate) fn serve_new(&self, database: &str) -> anyhow::Result<Service<'a>> {
-        let data = self.renew_with_key(database, &kept_data(database))?;
+        let data = self.renew_with_key(database, &cached_data(database))?;
         self.serve_from(&data, (self.address, database), &[])
     }
 
-    pub(crate) fn serve_kept(&self, database: &str) -> anyhow::Result<Service<'a>> {
-        self.serve_from(&self.setting.folder.join(kept_data(database)), (self.address, database), &[])
+    pub(crate) fn serve_cached(&self, database: &str) -> anyhow::Result<Service<'a>> {
+        self.serve_from(&self.setting.folder.join(cached_data(database)), (self.address, database), &[])
     }
 
     /// Recreates a database, and a data folder with a signing key.
@@ -141,7 +141,7 @@ impl<'a> Cluster<'a> {
     }
 }
 
-fn kept_data(database: &str) -> String {
+fn cached_data(database: &str) -> String {
     format!("{SERVED_DATA}-{database}")
 }
 

@@ -86,12 +86,12 @@ pub(crate) async fn open_at(
 }
 
 /// Returns a folder with this many events, created by this run or an earlier one.
-pub(crate) fn kept_history(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
+pub(crate) fn stored_history(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         runtime.block_on(make_history(folder, events_count))
     };
-    setting.kept_folder(&format!("history-{events_count}-v1"), make)
+    setting.cached_folder(&format!("history-{events_count}-v1"), make)
 }
 
 pub(crate) async fn make_history(folder: &Path, events_count: u64) -> anyhow::Result<()> {

@@ -59,8 +59,8 @@ const FLAGS_OF_LIBRARY: &[&str] = &[
 fn main() {
     println!("cargo:rerun-if-changed=image");
     println!("cargo:rerun-if-changed=preload");
-    let told = |name: &str| std::env::var(name).unwrap_or_default();
-    if told("CARGO_CFG_TARGET_OS") != "linux" || told("CARGO_CFG_TARGET_ARCH") != "x86_64" {
+    let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    if variable("CARGO_CFG_TARGET_OS") != "linux" || variable("CARGO_CFG_TARGET_ARCH") != "x86_64" {
         return;
     }
     // Only the compiler is asked for, not the flags of this build: what it makes is the same in each profile.
@@ -71,7 +71,7 @@ fn main() {
             // It would make calls of loops, to functions that nobody has linked.
             command.arg("-fno-tree-loop-distribute-patterns");
         }
-        command.args(FLAGS).args(flags).arg("-o").arg(Path::new(&told("OUT_DIR")).join(name));
+        command.args(FLAGS).args(flags).arg("-o").arg(Path::new(&variable("OUT_DIR")).join(name));
         match command.status() {
             Ok(status) if status.success() => {}
             Ok(status) => panic!("{command:?}: {status}"),

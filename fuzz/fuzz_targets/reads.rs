@@ -4,13 +4,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use timenav_core::ledger::{KeptReads, LeafRecord, READS_MAX, ReadProof, ReadsEntry, Salt};
+use timenav_core::ledger::{RemainingReads, LeafRecord, READS_MAX, ReadProof, ReadsEntry, Salt};
 use timenav_fuzz::check_message;
 
 fuzz_target!(|bytes: &[u8]| {
     for salt in [&[5; Salt::BYTES][..], &[]] {
-        match KeptReads::parse(salt, bytes) {
-            Ok(kept) => check_kept(&kept),
+        match RemainingReads::parse(salt, bytes) {
+            Ok(remaining) => check_remaining(&remaining),
             Err(error) => check_message(&error, 0),
         }
     }
@@ -25,14 +25,14 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-fn check_kept(kept: &KeptReads<'_>) {
-    assert!((1..=READS_MAX).contains(&kept.len()));
-    let opened = kept.without(|number, _| number == 0);
-    let opened = KeptReads::parse(&[], &opened).expect("what is left is read");
-    assert_eq!(opened.root(), kept.root());
+fn check_remaining(remaining: &RemainingReads<'_>) {
+    assert!((1..=READS_MAX).contains(&remaining.len()));
+    let opened = remaining.without(|number, _| number == 0);
+    let opened = RemainingReads::parse(&[], &opened).expect("what is left is read");
+    assert_eq!(opened.root(), remaining.root());
     assert!(opened.prove(0).is_none());
-    let last = kept.len() - 1;
-    if let Some(proof) = kept.prove(last) {
-        proof.verify(&kept.root()).expect("a proof that was made holds");
+    let last = remaining.len() - 1;
+    if let Some(proof) = remaining.prove(last) {
+        proof.verify(&remaining.root()).expect("a proof that was made holds");
     }
 }

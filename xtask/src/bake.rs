@@ -151,11 +151,11 @@ fn fetch_geonames(packages: &Path) -> anyhow::Result<()> {
 fn fetch(packages: &Path, package: &Package) -> anyhow::Result<()> {
     let Package { name, version, integrity } = package;
     let folder = made(packages, name)?;
-    let wanted = format!("{name}@{version}");
-    let told = process::output(Command::new("npm").args(["pack", "--json", &wanted]).current_dir(&folder))?;
-    let told = String::from_utf8(told).context("the output of npm is not text")?;
-    if !told.contains(&format!("\"{integrity}\"")) {
-        bail!("{wanted} is not the package that the tables are built from; npm reports {told}");
+    let version_spec = format!("{name}@{version}");
+    let packed = process::output(Command::new("npm").args(["pack", "--json", &version_spec]).current_dir(&folder))?;
+    let packed = String::from_utf8(packed).context("the output of npm is not text")?;
+    if !packed.contains(&format!("\"{integrity}\"")) {
+        bail!("{version_spec} is not the package that the tables are built from; npm reports {packed}");
     }
     let archive = only_file(&folder, ".tgz")?;
     process::run(Command::new("tar").args(["-xzf", &archive]).current_dir(&folder))

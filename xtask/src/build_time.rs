@@ -19,7 +19,7 @@ const PROCESSOR_SECONDS_MAX: f64 = 540.0;
 /// Number of packages in the program and its build scripts, including this workspace. `cargo xtask tidy` checks it too,
 /// so that a heavy new dependency is noticed at once.
 pub(crate) const PACKAGES_MAX: usize = 288;
-const SHOWN: usize = 25;
+const LISTED: usize = 25;
 
 /// The target that the budget is for, because dependencies differ between systems.
 const SYSTEM: &str = "x86_64-unknown-linux-gnu";
@@ -48,7 +48,7 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     let mut units = units(&fs::read_to_string(&report).with_context(|| format!("{} is missing", report.display()))?)?;
     units.sort_by(|a, b| b.duration.total_cmp(&a.duration));
     println!("longest units, wall s");
-    for Unit { name, target, duration } in units.iter().take(SHOWN) {
+    for Unit { name, target, duration } in units.iter().take(LISTED) {
         println!("{duration:>8.1}  {name}{target}");
     }
     println!("packages      {:>8} of {PACKAGES_MAX}", packages(&clone)?.len());
@@ -70,9 +70,9 @@ fn units(report: &str) -> anyhow::Result<Vec<Unit>> {
 
 pub(crate) fn packages(root: &Path) -> anyhow::Result<BTreeSet<String>> {
     let tree = ["tree", "--locked", "--package", "timenav", "--edges", "normal,build", "--target", SYSTEM];
-    let told = process::output(process::cargo(root, &tree).args(["--prefix", "none", "--format", "{p}"]))?;
+    let tree_text = process::output(process::cargo(root, &tree).args(["--prefix", "none", "--format", "{p}"]))?;
     let package = |line: &str| line.split(" (").next().unwrap_or(line).to_owned();
-    Ok(String::from_utf8_lossy(&told).lines().filter(|line| !line.is_empty()).map(package).collect())
+    Ok(String::from_utf8_lossy(&tree_text).lines().filter(|line| !line.is_empty()).map(package).collect())
 }
 
 #[cfg(test)]

@@ -66,11 +66,11 @@ pub(crate) fn run(root: &Path, is_built: bool) -> anyhow::Result<Vec<String>> {
         // A report of an earlier run must not be taken for the one of this run.
         let _ = fs::remove_file(&report);
         let ended = process::run(&mut browse);
-        let Ok(told) = fs::read(&report) else {
+        let Ok(bytes) = fs::read(&report) else {
             ended?;
             bail!("the browser tests wrote no report");
         };
-        let run = serde_json::from_slice(&told).context("the report of the browser tests cannot be read")?;
+        let run = serde_json::from_slice(&bytes).context("the report of the browser tests cannot be read")?;
         passed_whole(run, ended)
     })
 }

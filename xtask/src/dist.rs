@@ -118,8 +118,8 @@ fn cargo_home() -> anyhow::Result<PathBuf> {
 
 /// Returns the host's target triple.
 fn host() -> anyhow::Result<String> {
-    let told = String::from_utf8(process::output(Command::new("rustc").arg("-vV"))?)?;
-    let host = told.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc reports no host")?;
+    let version = String::from_utf8(process::output(Command::new("rustc").arg("-vV"))?)?;
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc reports no host")?;
     Ok(host.to_owned())
 }
 

@@ -56,8 +56,8 @@ pub(crate) fn run(root: &Path, document: Document, check: bool) -> anyhow::Resul
         let printed = String::from_utf8(process::output(&mut process::cargo(root, call))?)?;
         let path = root.join(file);
         if check {
-            let kept = std::fs::read_to_string(&path).unwrap_or_default();
-            compare(&kept, &printed, file, document)?;
+            let current = std::fs::read_to_string(&path).unwrap_or_default();
+            compare(&current, &printed, file, document)?;
         } else {
             std::fs::write(&path, printed).with_context(|| format!("{} cannot be written", path.display()))?;
         }
@@ -65,11 +65,11 @@ pub(crate) fn run(root: &Path, document: Document, check: bool) -> anyhow::Resul
     Ok(())
 }
 
-fn compare(kept: &str, printed: &str, path: &str, document: Document) -> anyhow::Result<()> {
-    if kept == printed {
+fn compare(current: &str, printed: &str, path: &str, document: Document) -> anyhow::Result<()> {
+    if current == printed {
         return Ok(());
     }
-    let same = kept.lines().zip(printed.lines()).take_while(|(kept, printed)| kept == printed).count();
+    let same = current.lines().zip(printed.lines()).take_while(|(current, printed)| current == printed).count();
     let command = document.written_by();
     bail!("{path}:{}: the file differs from the program's output; write it again with `{command}`", same + 1);
 }

@@ -13,8 +13,8 @@ const INSTALLED: &str = "node_modules/.timenav-lock.json";
 
 /// Checks that Node is installed and recent enough for the console's tools.
 pub(crate) fn require() -> anyhow::Result<()> {
-    let told = Command::new("node").arg("--version").output().ok();
-    let version = told.and_then(|told| String::from_utf8(told.stdout).ok()).unwrap_or_default();
+    let found = Command::new("node").arg("--version").output().ok();
+    let version = found.and_then(|found| String::from_utf8(found.stdout).ok()).unwrap_or_default();
     if !is_new_enough(&version) {
         bail!(
             "Node 20.19 or later with npm is missing; install it, or leave out the steps with `--skip console --skip \
@@ -33,14 +33,14 @@ pub(crate) fn npm(folder: &Path) -> Command {
 /// Installs the packages of a folder's lock file, unless they are already installed.
 pub(crate) fn install(folder: &Path) -> anyhow::Result<()> {
     let read = |path: PathBuf| fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()));
-    let wanted = read(folder.join("package-lock.json"))?;
-    if read(folder.join(INSTALLED)).is_ok_and(|there| there == wanted) {
+    let lockfile = read(folder.join("package-lock.json"))?;
+    if read(folder.join(INSTALLED)).is_ok_and(|there| there == lockfile) {
         return Ok(());
     }
     process::run(npm(folder).args(["ci", "--no-fund", "--no-audit", "--loglevel=error"]))
         .with_context(|| format!("the packages of {} cannot be installed", folder.display()))?;
     // Written last, so that an interrupted installation is repeated.
-    fs::write(folder.join(INSTALLED), wanted).context("node_modules is not writable")
+    fs::write(folder.join(INSTALLED), lockfile).context("node_modules is not writable")
 }
 
 /// Installs the packages of the TypeScript client, and generates its code from the OpenAPI document.

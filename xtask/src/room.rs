@@ -62,8 +62,8 @@ pub(crate) fn in_memory() -> Option<TempDir> {
 }
 
 /// Returns the available memory in bytes, from the contents of `/proc/meminfo`.
-fn available(told: &str) -> Option<u64> {
-    let line = told.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+fn available(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
@@ -110,23 +110,23 @@ mod tests {
     fn required_space_is_summed_per_disk() {
         let (target, temporary) = (Path::new("/t"), Path::new("/tmp"));
         let disk = |id: u64, free: u64| Disk { id, free: free * GIB };
-        let told = |one: Disk, other: Disk| {
+        let sums = |one: Disk, other: Disk| {
             let result = compare((one, target, 9 * GIB), (other, temporary, 4 * GIB));
             result.err().map(|error| error.to_string())
         };
-        assert_eq!(told(disk(1, 13), disk(1, 13)), None);
+        assert_eq!(sums(disk(1, 13), disk(1, 13)), None);
         let lacks = format!("the disk of /t has 12.0 GiB left, and 13.0 GiB are needed; {HELP}");
-        assert_eq!(told(disk(1, 12), disk(1, 12)).as_deref(), Some(lacks.as_str()));
-        assert_eq!(told(disk(1, 9), disk(2, 4)), None);
+        assert_eq!(sums(disk(1, 12), disk(1, 12)).as_deref(), Some(lacks.as_str()));
+        assert_eq!(sums(disk(1, 9), disk(2, 4)), None);
         let lacks = format!("the disk of /tmp has 3.0 GiB left, and 4.0 GiB are needed; {HELP}");
-        assert_eq!(told(disk(1, 9), disk(2, 3)).as_deref(), Some(lacks.as_str()));
+        assert_eq!(sums(disk(1, 9), disk(2, 3)).as_deref(), Some(lacks.as_str()));
     }
 
     #[test]
     fn available_memory_is_read_in_bytes() {
         assert_eq!(available("MemTotal:       24683656 kB\nMemAvailable:   16777216 kB\n"), Some(16 * GIB));
-        for told in ["", "MemAvailable:   many kB\n"] {
-            assert_eq!(available(told), None, "{told}");
+        for text in ["", "MemAvailable:   many kB\n"] {
+            assert_eq!(available(text), None, "{text}");
         }
     }
 

@@ -36,10 +36,11 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
     let mut run_timed = |step: Step, report: &mut Report| {
         println!("\n== {step}: {}", headline(step));
         let start = Cost::now();
-        let others = if step == Step::Test && !beside.is_empty() { Some(Beside::start(root, beside)?) } else { None };
+        let others =
+            if step == Step::Test && !beside.is_empty() { Some(ParallelSteps::start(root, beside)?) } else { None };
         let is_built = times.iter().any(|(done, _)| *done == Step::Build);
         let result = run_step(root, step, is_built, report);
-        let are_others_done = others.map_or(Ok(true), Beside::finish);
+        let are_others_done = others.map_or(Ok(true), ParallelSteps::finish);
         times.push((step, start.until_now()));
         result.with_context(|| format!("step {step} failed; repeat it with `cargo xtask test --only {step}`"))?;
         are_others_done
@@ -62,12 +63,12 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
 }
 
 /// Steps in another process, whose output is shown when it ends.
-struct Beside {
+struct ParallelSteps {
     child: Child,
     output: NamedTempFile,
 }
 
-impl Beside {
+impl ParallelSteps {
     /// Starts steps, with the service that is built.
     fn start(root: &Path, steps: &[Step]) -> anyhow::Result<Self> {
         let output = NamedTempFile::new()?;

@@ -29,7 +29,7 @@ const NICENESS: &str = "-n10";
 const OF_DOCUMENTATION: &str = "(line ";
 /// If more tests than this fail at once, none is retried.
 const AGAIN_MAX: usize = 6;
-const SLOWEST_SHOWN: usize = 30;
+const SLOWEST_LISTED: usize = 30;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Suite {
@@ -91,7 +91,7 @@ impl Report {
         if !times.is_empty() {
             println!("\nslowest tests, s");
         }
-        for (seconds, name) in times.iter().take(SLOWEST_SHOWN) {
+        for (seconds, name) in times.iter().take(SLOWEST_LISTED) {
             println!("{seconds:>8.1}  {name}");
         }
     }
@@ -101,12 +101,12 @@ impl Report {
 pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
     let suites = build(root)?;
     let (waiting, computing): (Vec<Suite>, Vec<Suite>) = suites.into_iter().partition(|suite| suite.starts_service);
-    let shown = Mutex::new(io::stdout());
+    let out = Mutex::new(io::stdout());
     let memory = room::in_memory();
     let temporary = memory.as_ref().map(TempDir::path);
     let (first, second) = thread::scope(|scope| {
-        let beside = scope.spawn(|| all_of(&computing, temporary, &shown));
-        (all_of(&waiting, temporary, &shown), beside.join())
+        let beside = scope.spawn(|| all_of(&computing, temporary, &out));
+        (all_of(&waiting, temporary, &out), beside.join())
     });
     let second = second.map_err(|_| anyhow::anyhow!("the thread of the computing tests panicked"))?;
     let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
@@ -133,17 +133,17 @@ pub(crate) fn linted(root: &Path, arguments: &[&str]) -> anyhow::Result<Command>
 
 pub(crate) fn build(root: &Path) -> anyhow::Result<Vec<Suite>> {
     let build = ["test", "--workspace", "--features", FEATURES, "--no-run", "--message-format=json-render-diagnostics"];
-    let told = process::output(&mut linted(root, &build)?)?;
-    let suites = suites_of(&String::from_utf8_lossy(&told))?;
+    let json_lines = process::output(&mut linted(root, &build)?)?;
+    let suites = suites_of(&String::from_utf8_lossy(&json_lines))?;
     if suites.is_empty() {
         bail!("cargo built no tests");
     }
     Ok(suites)
 }
 
-fn suites_of(told: &str) -> anyhow::Result<Vec<Suite>> {
+fn suites_of(output: &str) -> anyhow::Result<Vec<Suite>> {
     let mut suites = Vec::new();
-    for line in told.lines().filter(|line| line.starts_with('{')) {
+    for line in output.lines().filter(|line| line.starts_with('{')) {
         let built: Built =
             serde_json::from_str(line).with_context(|| format!("cargo printed an unknown message: {line}"))?;
         let Built { manifest_path: Some(manifest), executable: Some(program), target, profile, .. } = built else {
@@ -164,12 +164,12 @@ fn suites_of(told: &str) -> anyhow::Result<Vec<Suite>> {
 fn all_of(
     suites: &[Suite],
     temporary: Option<&Path>,
-    shown: &Mutex<impl Write>,
+    out: &Mutex<impl Write>,
 ) -> anyhow::Result<Vec<(Suite, Outcome)>> {
     let run = |suite: &Suite| {
         let mut command = suite.command();
         command.envs(temporary.map(|folder| ("TMPDIR", folder)));
-        watched(&mut command, &suite.program, shown)
+        watched(&mut command, &suite.program, out)
     };
     suites.iter().map(|suite| Ok((suite.clone(), run(suite)?))).collect()
 }
@@ -213,19 +213,19 @@ impl Suite {
 }
 
 /// Runs a program, shows its output line by line, and collects the failed tests.
-fn watched(command: &mut Command, program: &Path, shown: &Mutex<impl Write>) -> anyhow::Result<Outcome> {
+fn watched(command: &mut Command, program: &Path, out: &Mutex<impl Write>) -> anyhow::Result<Outcome> {
     let program = program.display().to_string();
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| format!("{program} cannot be started"))?;
-    let said = child.stdout.take().context("a program of tests has no output")?;
-    show(shown, &format!("     Running {program}"));
+    let stdout = child.stdout.take().context("a program of tests has no output")?;
+    show(out, &format!("     Running {program}"));
     let (mut failed, mut times) = (Vec::new(), Vec::new());
-    for line in BufReader::new(said).split(b'\n') {
+    for line in BufReader::new(stdout).split(b'\n') {
         let line = line.with_context(|| format!("the output of {program} cannot be read"))?;
         let line = String::from_utf8_lossy(&line);
-        let (said, seconds) = timed(&line);
-        failed.extend(failure(said).map(str::to_owned));
-        times.extend(seconds.zip(name(said).map(str::to_owned)));
-        show(shown, &line);
+        let (stdout, seconds) = timed(&line);
+        failed.extend(failure(stdout).map(str::to_owned));
+        times.extend(seconds.zip(name(stdout).map(str::to_owned)));
+        show(out, &line);
     }
     let status = child.wait().with_context(|| format!("{program} was lost"))?;
     Ok(Outcome { succeeded: status.success(), failed, times })
@@ -233,8 +233,8 @@ fn watched(command: &mut Command, program: &Path, shown: &Mutex<impl Write>) -> 
 
 /// Splits a line into its text and the seconds at its end, as in `test a::b ... ok <1.204s>`.
 fn timed(line: &str) -> (&str, Option<f64>) {
-    let at_end = line.rsplit_once(" <").and_then(|(said, end)| Some((said, end.strip_suffix("s>")?.parse().ok()?)));
-    at_end.map_or((line, None), |(said, seconds)| (said, Some(seconds)))
+    let at_end = line.rsplit_once(" <").and_then(|(text, end)| Some((text, end.strip_suffix("s>")?.parse().ok()?)));
+    at_end.map_or((line, None), |(text, seconds)| (text, Some(seconds)))
 }
 
 fn name(line: &str) -> Option<&str> {
@@ -242,9 +242,9 @@ fn name(line: &str) -> Option<&str> {
 }
 
 /// Prints a line. Errors are ignored, so that tests continue if the reader of the output is gone.
-fn show(shown: &Mutex<impl Write>, line: &str) {
-    if let Ok(mut shown) = shown.lock() {
-        let _ = writeln!(shown, "{line}");
+fn show(out: &Mutex<impl Write>, line: &str) {
+    if let Ok(mut out) = out.lock() {
+        let _ = writeln!(out, "{line}");
     }
 }
 
@@ -265,7 +265,7 @@ mod tests {
                 r#"{{"reason":"compiler-artifact","manifest_path":"/w/{package}/Cargo.toml","target":{{"kind":["{kind}"]}},"profile":{{"test":{test}}},"executable":{executable}}}"#
             )
         };
-        let told = [
+        let output = [
             built("timenav", "bin", false, r#""/t/timenav""#),
             built("timenav", "bin", true, r#""/t/timenav-1""#),
             built("timenav", "test", true, r#""/t/it-2""#),
@@ -273,7 +273,7 @@ mod tests {
             built("timenav-store", "test", true, r#""/t/it-3""#),
             r#"{"reason":"build-finished","success":true}"#.to_owned(),
         ];
-        let suites = suites_of(&told.join("\n")).unwrap();
+        let suites = suites_of(&output.join("\n")).unwrap();
         let seen: Vec<_> = suites.iter().map(|suite| (suite.program.to_str().unwrap(), suite.starts_service)).collect();
         assert_eq!(seen, [("/t/timenav-1", false), ("/t/it-2", true), ("/t/it-3", false)]);
         assert_eq!(suites[2].folder, Path::new("/w/timenav-store"));
@@ -291,14 +291,14 @@ mod tests {
 
     #[test]
     fn test_output_is_watched_to_the_end() {
-        let mut told = Command::new("sh");
-        told.args(["-c", "echo 'test a::b ... FAILED <0.250s>'; echo 'test c ... ok <1.500s>'; exit 101"]);
-        let shown = Mutex::new(Vec::new());
-        let outcome = watched(&mut told, Path::new("sh"), &shown).unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo 'test a::b ... FAILED <0.250s>'; echo 'test c ... ok <1.500s>'; exit 101"]);
+        let out = Mutex::new(Vec::new());
+        let outcome = watched(&mut command, Path::new("sh"), &out).unwrap();
         let times = vec![(0.25, "a::b".to_owned()), (1.5, "c".to_owned())];
         assert_eq!(outcome, Outcome { succeeded: false, failed: vec!["a::b".to_owned()], times });
-        let shown = String::from_utf8(shown.into_inner().unwrap()).unwrap();
-        assert_eq!(shown, "     Running sh\ntest a::b ... FAILED <0.250s>\ntest c ... ok <1.500s>\n");
+        let out = String::from_utf8(out.into_inner().unwrap()).unwrap();
+        assert_eq!(out, "     Running sh\ntest a::b ... FAILED <0.250s>\ntest c ... ok <1.500s>\n");
     }
 
     #[test]
@@ -311,12 +311,12 @@ mod tests {
         };
         assert_eq!(once_more(&[(suite("false"), outcome(&[]))]).unwrap(), Vec::<String>::new());
         assert_eq!(once_more(&[(suite("true"), outcome(&["a", "b"]))]).unwrap(), ["a", "b"]);
-        let said = once_more(&[(suite("false"), outcome(&["a"]))]).unwrap_err().to_string();
-        assert_eq!(said, "a failed with others, and alone");
-        let said = once_more(&[(suite("true"), outcome(&["a"; AGAIN_MAX + 1]))]).unwrap_err().to_string();
-        assert_eq!(said, "7 tests failed: a, a, a, a, a, a, a");
+        let report = once_more(&[(suite("false"), outcome(&["a"]))]).unwrap_err().to_string();
+        assert_eq!(report, "a failed with others, and alone");
+        let report = once_more(&[(suite("true"), outcome(&["a"; AGAIN_MAX + 1]))]).unwrap_err().to_string();
+        assert_eq!(report, "7 tests failed: a, a, a, a, a, a, a");
         let broken = Outcome::default();
-        let said = once_more(&[(suite("true"), broken)]).unwrap_err().to_string();
-        assert_eq!(said, "the tests of true did not finish");
+        let report = once_more(&[(suite("true"), broken)]).unwrap_err().to_string();
+        assert_eq!(report, "the tests of true did not finish");
     }
 }

@@ -240,11 +240,11 @@ pub(crate) fn of_python(root: &Path, name: &str, requirements: &str) -> anyhow::
 /// Returns a folder of Python packages, installed from pinned versions. `program` is one of them and must run.
 pub(crate) fn python_packages(root: &Path, name: &str, requirements: &Path, program: &str) -> anyhow::Result<PathBuf> {
     let folder = root.join("target/tools").join(name);
-    let wanted =
+    let text =
         fs::read_to_string(requirements).with_context(|| format!("{} cannot be read", requirements.display()))?;
     // Written last, so that an interrupted installation is repeated.
     let installed = folder.join("requirements.txt");
-    let is_there = fs::read_to_string(&installed).is_ok_and(|there| there == wanted);
+    let is_there = fs::read_to_string(&installed).is_ok_and(|there| there == text);
     if is_there && process::succeeds(Command::new(folder.join("bin").join(program)).arg("--version"), ASK_TIME_MAX) {
         return Ok(folder);
     }
@@ -254,7 +254,7 @@ pub(crate) fn python_packages(root: &Path, name: &str, requirements: &Path, prog
     let mut install = Command::new(folder.join("bin/python"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]);
     process::run(install.arg(requirements)).with_context(|| format!("{name} cannot be installed"))?;
-    fs::write(&installed, wanted).with_context(|| format!("{} cannot be written", installed.display()))?;
+    fs::write(&installed, text).with_context(|| format!("{} cannot be written", installed.display()))?;
     Ok(folder)
 }
 

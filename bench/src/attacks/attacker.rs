@@ -82,10 +82,10 @@ pub(crate) async fn ask(
     body: Option<&Value>,
 ) -> anyhow::Result<Value> {
     let body = body.map(Value::to_string);
-    let asked = request(method, path, key, body.as_deref());
-    let asked = connection.exchange(&asked);
+    let requested = request(method, path, key, body.as_deref());
+    let requested = connection.exchange(&requested);
     let status =
-        timeout(ANSWER_TIME_MAX, asked).await.with_context(|| format!("{method} {path} is not answered"))??;
+        timeout(ANSWER_TIME_MAX, requested).await.with_context(|| format!("{method} {path} is not answered"))??;
     if !(200..300).contains(&status) {
         bail!("{method} {path}: {status} {}", String::from_utf8_lossy(connection.body()));
     }
@@ -125,8 +125,8 @@ pub(crate) fn status(head: &[u8]) -> anyhow::Result<u16> {
 /// Returns status and latency of a request that should be fast, or `None` without a response.
 pub(crate) async fn answered(address: SocketAddr, key: &str, path: &str) -> Option<(u16, Duration)> {
     let watch = crate::measure::wall_clock::Stopwatch::start();
-    let asked = timeout(ANSWER_TIME_MAX, fetch(address, key, "GET", path, None)).await;
-    asked.ok()?.ok().map(|(status, _)| (status, watch.elapsed()))
+    let request = timeout(ANSWER_TIME_MAX, fetch(address, key, "GET", path, None)).await;
+    request.ok()?.ok().map(|(status, _)| (status, watch.elapsed()))
 }
 
 /// Gives the service time to do what it does with an attack.

@@ -27,23 +27,23 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         Ok((eraser, writer))
     })?;
     let (address, is_over) = (target.address(), AtomicBool::new(false));
-    let (slowest, gone) = std::thread::scope(|scope| {
+    let (slowest, missing) = std::thread::scope(|scope| {
         let erasing = scope.spawn(|| {
             block_on(async {
                 let mut connection = Connection::open(address).await?;
-                let mut gone = 0;
+                let mut missing = 0;
                 for batch in (0..batches).take_while(|_| !is_over.load(Ordering::Relaxed)) {
                     let body = json!({ "timeline_id": "erased", "event_ids": ids(batch) });
                     ask(&mut connection, &eraser, "POST", "/v1/erase-events", Some(&body)).await?;
-                    gone += BATCH;
+                    missing += BATCH;
                 }
-                Ok(gone)
+                Ok(missing)
             })
         });
         let slowest = writes(address, &writer, setting.measure_time);
         is_over.store(true, Ordering::Relaxed);
-        let gone = erasing.join().map_err(|_| anyhow::anyhow!("the eraser panicked"))??;
-        anyhow::Ok((slowest?, gone))
+        let missing = erasing.join().map_err(|_| anyhow::anyhow!("the eraser panicked"))??;
+        anyhow::Ok((slowest?, missing))
     })?;
     target.service.stop()?;
     Ok(vec![Verdict {
@@ -51,7 +51,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         figure: slowest / 1e3,
         most: WRITE_MILLIS_MOST,
         unit: "ms p99",
-        remark: format!("{gone} erased meanwhile"),
+        remark: format!("{missing} erased meanwhile"),
     }])
 }
 

@@ -55,9 +55,9 @@ async fn stall(target: &Target<'_>, who: &str, may: bool) -> anyhow::Result<Vec<
     let mut slowest: f64 = 0.0;
     let mut remark = String::new();
     for path in ["/readyz", "/v1/anchors", "/v1/events/none"] {
-        let asked = answered(address, target.admin(), path).await;
-        slowest = slowest.max(asked.map_or(f64::INFINITY, |(_, time)| time.as_secs_f64() * 1e3));
-        let status = asked.map_or_else(|| "is not answered".to_owned(), |(status, _)| status.to_string());
+        let request = answered(address, target.admin(), path).await;
+        slowest = slowest.max(request.map_or(f64::INFINITY, |(_, time)| time.as_secs_f64() * 1e3));
+        let status = request.map_or_else(|| "is not answered".to_owned(), |(status, _)| status.to_string());
         let _ = write!(remark, "{path} {status}; ");
     }
     let megabytes = target.service.resident_megabytes()? - before;

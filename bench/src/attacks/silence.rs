@@ -46,11 +46,11 @@ async fn crowd(target: &Target<'_>) -> anyhow::Result<Verdict> {
             held.push(stream);
         }
     }
-    let asked = answered(target.address(), target.admin(), "/healthz").await;
+    let request = answered(target.address(), target.admin(), "/healthz").await;
     let taken = target.service.descriptors()?;
     Ok(Verdict {
         what: format!("an answer beside {SILENT} silent connections"),
-        figure: asked.map_or(f64::INFINITY, |(_, time)| time.as_secs_f64() * 1e3),
+        figure: request.map_or(f64::INFINITY, |(_, time)| time.as_secs_f64() * 1e3),
         most: ANSWER_MILLIS_MOST,
         unit: "ms",
         remark: format!("{taken:.0} of {DESCRIPTORS} descriptors taken, {} connected", held.len()),

@@ -10,7 +10,7 @@ use crate::http::Connection;
 use crate::load::count;
 use crate::measure::setting::Setting;
 
-const ASKED: usize = 2_000;
+const REQUESTS: usize = 2_000;
 const MEGABYTES_MOST: f64 = 60.0;
 /// Streams of paradoxes, and how many equal events are recorded while all of them are read.
 const PARADOX_STREAMS: usize = 200;
@@ -27,7 +27,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
             target.admin()
         );
         let mut streams = Vec::new();
-        for _ in 0..ASKED {
+        for _ in 0..REQUESTS {
             let Ok(mut stream) = TcpStream::connect(target.address()).await else { continue };
             stream.write_all(head.as_bytes()).await?;
             let mut answer = [0; 1_024];
@@ -42,14 +42,14 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     target.service.stop()?;
     Ok(vec![
         Verdict {
-            what: format!("memory of streams, {ASKED} asked for"),
+            what: format!("memory of streams, {REQUESTS} asked for"),
             figure: megabytes,
             most: MEGABYTES_MOST,
             unit: "MB more",
             remark: format!("{taken} given: {:.1} kB each", megabytes * 1e3 / count(taken.max(1))),
         },
         Verdict {
-            what: format!("threads of streams, {ASKED} asked for"),
+            what: format!("threads of streams, {REQUESTS} asked for"),
             figure: more_threads,
             most: 32.0,
             unit: "more",

@@ -42,8 +42,8 @@ fn documents(setting: &Setting) -> anyhow::Result<Verdict> {
                 let Ok(ready) = tokio::time::timeout(ANSWER_TIME_MAX, sender.clone().ready()).await else { break };
                 let Ok(ready) = ready else { break };
                 sender = ready;
-                let asked = http::Request::get("http://localhost/openapi.json").body(())?;
-                let Ok((response, _)) = sender.send_request(asked, true) else { break };
+                let request = http::Request::get("http://localhost/openapi.json").body(())?;
+                let Ok((response, _)) = sender.send_request(request, true) else { break };
                 // The head comes, and the body does not: there is no window for it.
                 if let Ok(Ok(response)) = tokio::time::timeout(ANSWER_TIME_MAX, response).await {
                     held.push(response);

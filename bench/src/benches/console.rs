@@ -20,7 +20,7 @@ const SCRIPT: &str = "console/bench/drag.mjs";
 const NEEDED: &str = "console/node_modules/playwright-core";
 
 #[derive(Deserialize)]
-struct Shown {
+struct Rendering {
     /// For a line that follows the pointer and the wheel.
     empty: Pace,
     turned: Pace,
@@ -52,8 +52,12 @@ fn dragged(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let (mut median, mut slow) = (names.map(|_| Rounds::default()), names.map(|_| Rounds::default()));
     for _ in 0..setting.rounds_count {
         interrupt::check()?;
-        let shown: Shown = script(&service, SCRIPT, &[])?;
-        let paces = [(&shown.empty, shown.whole), (&shown.empty, shown.near), (&shown.turned, shown.zoomed)];
+        let rendering: Rendering = script(&service, SCRIPT, &[])?;
+        let paces = [
+            (&rendering.empty, rendering.whole),
+            (&rendering.empty, rendering.near),
+            (&rendering.turned, rendering.zoomed),
+        ];
         for (index, (most, pace)) in paces.into_iter().enumerate() {
             median[index].floor.push(most.fps);
             median[index].subject.push(pace.fps);
@@ -79,16 +83,16 @@ fn dragged(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 
 /// Runs a script with the service's address and further arguments, and parses its output.
 fn script<T: DeserializeOwned>(service: &Service<'_>, name: &str, arguments: &[&str]) -> anyhow::Result<T> {
-    let told = run_script(service, name, arguments)?;
-    serde_json::from_slice(&told).with_context(|| format!("{name} printed something else than its figures"))
+    let output = run_script(service, name, arguments)?;
+    serde_json::from_slice(&output).with_context(|| format!("{name} printed something else than its figures"))
 }
 
 fn run_script(service: &Service<'_>, name: &str, arguments: &[&str]) -> anyhow::Result<Vec<u8>> {
     let mut node = Command::new("node");
     node.arg(name).arg(service.url()).args(arguments).env("TIMENAV_API_KEY", service.key()?);
-    let told = node.output().context("Node cannot be started; the console is driven with it")?;
-    if !told.status.success() {
-        bail!("{name}: {}", String::from_utf8_lossy(&told.stderr).trim());
+    let output = node.output().context("Node cannot be started; the console is driven with it")?;
+    if !output.status.success() {
+        bail!("{name}: {}", String::from_utf8_lossy(&output.stderr).trim());
     }
-    Ok(told.stdout)
+    Ok(output.stdout)
 }

@@ -52,7 +52,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     }
     let mut findings = Vec::new();
     for events_count in sizes {
-        let long = ports::kept_history(setting, events_count)?;
+        let long = ports::stored_history(setting, events_count)?;
         for (name, cost, most) in [("alone", Cost::Alone, 1.1), ("together", Cost::Together, 1.3)] {
             let (mut of_short, mut of_long) = (Side::default(), Side::default());
             let short = || {

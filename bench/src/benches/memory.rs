@@ -16,10 +16,10 @@ const LARGE_EVENTS: u64 = 10_000_000;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = if setting.large { LARGE_EVENTS } else { setting.history_events() };
-    let full = start::kept_data(setting, events_count)?;
+    let full = start::cached_data(setting, events_count)?;
     let empty = setting.empty_folder("memory-none")?;
     let rounds = Rounds::measure(setting, || under_load(setting, &empty), || under_load(setting, &full))?;
-    let kept = Finding {
+    let finding = Finding {
         name: format!("memory-{events_count}-events"),
         unit: Unit::Megabytes,
         rounds,
@@ -27,7 +27,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         own_goal: None,
         floor: "the same service without events, under the same load",
     };
-    Ok(vec![kept, of_import(setting)?])
+    Ok(vec![finding, of_import(setting)?])
 }
 
 fn of_import(setting: &Setting) -> anyhow::Result<Finding> {

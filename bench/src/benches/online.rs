@@ -60,7 +60,7 @@ impl Subject {
         let writes = self.next.get()..self.next.get() + self.writes;
         self.next.set(writes.end);
         self.runtime.block_on(async {
-            let (told, mut known) = watch::channel(0);
+            let (sender, mut known) = watch::channel(0);
             let listener = if is_watched {
                 let request = WatchLedger {
                     timeline: None,
@@ -69,7 +69,7 @@ impl Subject {
                     filter: Arc::default(),
                     seen: None,
                 };
-                Some(tokio::spawn(listen(self.engine.watch_ledger(&self.caller, request).await?, told)))
+                Some(tokio::spawn(listen(self.engine.watch_ledger(&self.caller, request).await?, sender)))
             } else {
                 None
             };
@@ -101,8 +101,8 @@ impl Subject {
     }
 }
 
-async fn listen(mut stream: LedgerStream, told: watch::Sender<u64>) {
+async fn listen(mut stream: LedgerStream, sender: watch::Sender<u64>) {
     while let Some(news) = stream.next().await {
-        told.send_replace(news.position);
+        sender.send_replace(news.position);
     }
 }

@@ -154,7 +154,7 @@ impl Events {
             event_id: &self.ids[number],
             stamp,
             draft: &self.drafts[number],
-            came: VersionOrigin::Recorded,
+            origin: VersionOrigin::Recorded,
         })
     }
 

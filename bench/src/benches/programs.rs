@@ -95,11 +95,11 @@ impl Subject<'_> {
                 command
             }
             Way::Faketime => {
-                let told = self.folder.join("faketimerc");
-                std::fs::write(&told, "+1y\n")?;
+                let faketime_file = self.folder.join("faketimerc");
+                std::fs::write(&faketime_file, "+1y\n")?;
                 let mut command = Command::new(program);
                 command.env("LD_PRELOAD", FAKETIME).env("FAKETIME_NO_CACHE", "1");
-                command.env("FAKETIME_TIMESTAMP_FILE", told);
+                command.env("FAKETIME_TIMESTAMP_FILE", faketime_file);
                 command
             }
         })

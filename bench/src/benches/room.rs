@@ -25,7 +25,7 @@ const SELECT_ENTRIES: &str = "SELECT (SELECT sum(length(leaf) + 32 + length(salt
     + (SELECT coalesce(sum(length(salt) + length(payload)), 0) FROM contents)";
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
-    let history = ports::kept_history(setting, EVENTS)?;
+    let history = ports::stored_history(setting, EVENTS)?;
     let connection = open(&history)?;
     let (events, bytes): (i64, i64) = connection.query_row(SELECT_EVENTS, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let events = u64::try_from(events)?;

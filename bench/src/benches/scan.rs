@@ -35,9 +35,9 @@ struct Subject {
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let entries_count = setting.history_events();
     // For events, their rows are compared too. Reads have only the ledger.
-    let events = ports::kept_history(setting, entries_count)?;
+    let events = ports::stored_history(setting, entries_count)?;
     let make = |folder: &Path| runtime()?.block_on(make_reads(folder, entries_count));
-    let reads = setting.kept_folder(&format!("scan-reads-{entries_count}-v1"), make)?;
+    let reads = setting.cached_folder(&format!("scan-reads-{entries_count}-v1"), make)?;
     Ok([measure(setting, ("events", 0.35), &events)?, measure(setting, ("reads", 0.8), &reads)?].concat())
 }
 

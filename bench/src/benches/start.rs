@@ -15,12 +15,12 @@ const STARTS: usize = 3;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = setting.history_events();
-    let full = kept_data(setting, events_count)?;
+    let full = cached_data(setting, events_count)?;
     let empty = setting.empty_folder("start-none")?;
     // The first start creates keys and timelines, unlike later ones.
     Service::start(setting, &empty, &[])?.stop()?;
     let timelines_count = if setting.quick { 1_000 } else { 100_000 };
-    let many = kept_timelines(setting, timelines_count)?;
+    let many = cached_timelines(setting, timelines_count)?;
     let starts =
         |data: &Path| Rounds::measure(setting, || quickest_start(setting, &empty), || quickest_start(setting, data));
     Ok(vec![
@@ -45,7 +45,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 }
 
 /// Returns a data folder with this many timelines, created by this run or an earlier one.
-fn kept_timelines(setting: &Setting, timelines_count: u64) -> anyhow::Result<PathBuf> {
+fn cached_timelines(setting: &Setting, timelines_count: u64) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
         // More than the default limit per user.
         let most = timelines_count.to_string();
@@ -57,11 +57,11 @@ fn kept_timelines(setting: &Setting, timelines_count: u64) -> anyhow::Result<Pat
         service.stop()?;
         Ok(())
     };
-    setting.kept_folder(&format!("start-{timelines_count}-timelines-v1"), make)
+    setting.cached_folder(&format!("start-{timelines_count}-timelines-v1"), make)
 }
 
 /// Returns a data folder with this many events, created by this run or an earlier one.
-pub(crate) fn kept_data(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
+pub(crate) fn cached_data(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
     let make = |folder: &Path| {
         let file = setting.folder.join("start.ndjson");
         History::default().write(&file, Format::Ndjson, events_count)?;
@@ -70,7 +70,7 @@ pub(crate) fn kept_data(setting: &Setting, events_count: u64) -> anyhow::Result<
         service.stop()?;
         Ok(std::fs::remove_file(file)?)
     };
-    setting.kept_folder(&format!("start-{events_count}-v1"), make)
+    setting.cached_folder(&format!("start-{events_count}-v1"), make)
 }
 
 /// Returns the shortest of several start times, in milliseconds.

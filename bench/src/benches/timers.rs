@@ -162,9 +162,9 @@ fn text<'a>(answer: &'a Value, pointer: &str) -> anyhow::Result<&'a str> {
 /// Fails if an advance did not complete.
 fn check_receipt(answer: &Value, fired: u64) -> anyhow::Result<()> {
     let state = text(answer, "/receipt/state")?;
-    let told = |name: &str| answer.pointer(&format!("/receipt/{name}")).and_then(Value::as_u64);
+    let receipt_field = |name: &str| answer.pointer(&format!("/receipt/{name}")).and_then(Value::as_u64);
     ensure!(
-        state == "settled" && told("fired") == Some(fired) && told("acknowledged") == Some(fired),
+        state == "settled" && receipt_field("fired") == Some(fired) && receipt_field("acknowledged") == Some(fired),
         "the advance did not settle: {answer}"
     );
     Ok(())

@@ -57,7 +57,7 @@ impl Setting {
     }
 
     /// Returns a folder that is expensive to create, which later runs reuse unless it is unfinished.
-    pub(crate) fn kept_folder(
+    pub(crate) fn cached_folder(
         &self,
         name: &str,
         make: impl FnOnce(&Path) -> anyhow::Result<()>,

@@ -45,12 +45,12 @@ impl Turns {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         let (is_over, connections) = (Arc::<AtomicBool>::default(), Arc::<Mutex<Vec<Arc<Mutex<Counted>>>>>::default());
-        let (ends, kept) = (Arc::clone(&is_over), Arc::clone(&connections));
+        let (ends, open_connections) = (Arc::clone(&is_over), Arc::clone(&connections));
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok).take_while(|_| !ends.load(Ordering::Acquire)) {
                 let counted = Arc::default();
                 if hand_on(client, server, &counted).is_ok() {
-                    locked(&kept).push(counted);
+                    locked(&open_connections).push(counted);
                 }
             }
         });

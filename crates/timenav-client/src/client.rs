@@ -134,8 +134,8 @@ pub struct Client {
 impl std::fmt::Debug for Client {
     /// Prints everything but the key.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut shown = formatter.debug_struct("Client");
-        shown.field("url", &self.service.as_str()).field("timeline_id", &self.timeline_id).finish_non_exhaustive()
+        let mut output = formatter.debug_struct("Client");
+        output.field("url", &self.service.as_str()).field("timeline_id", &self.timeline_id).finish_non_exhaustive()
     }
 }
 

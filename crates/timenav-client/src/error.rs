@@ -115,21 +115,21 @@ pub struct Problem {
 impl Problem {
     /// Parses a rejection. It may come from a proxy, so the body may have any form.
     pub(crate) fn of(http_status: u16, body: String, request_id: Option<&str>, retry_after: Option<Duration>) -> Self {
-        let told: Value = serde_json::from_str(&body).unwrap_or_default();
+        let document: Value = serde_json::from_str(&body).unwrap_or_default();
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
         let or = |text: String, otherwise: String| if text.is_empty() { otherwise } else { text };
-        let fields = told["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let fields = document["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
         let field = |error: &Value| FieldError {
             field: text(error, "pointer").trim_start_matches('#').trim_start_matches('/').to_owned(),
             code: text(error, "code"),
             detail: text(error, "detail"),
         };
-        let told_id = Some(text(&told, "request_id")).filter(|id| !id.is_empty());
+        let told_id = Some(text(&document, "request_id")).filter(|id| !id.is_empty());
         Self {
             http_status,
-            code: or(text(&told, "code"), format!("http_{http_status}")),
-            status: or(text(&told, "status"), format!("The service returned {http_status}.")),
-            detail: text(&told, "detail"),
+            code: or(text(&document, "code"), format!("http_{http_status}")),
+            status: or(text(&document, "status"), format!("The service returned {http_status}.")),
+            detail: text(&document, "detail"),
             errors: fields.iter().map(field).collect(),
             request_id: told_id.or_else(|| request_id.map(str::to_owned)),
             retry_after,

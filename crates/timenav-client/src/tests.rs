@@ -19,9 +19,9 @@ use crate::operations::clock::{Clock, Running};
 use crate::transport::response::Events;
 use crate::transport::retry::{Outcome, Retries, retry_after};
 use crate::transport::sse::EventReader;
+use crate::virtual_clock::clock_parameters::ClockParameters;
 use crate::virtual_clock::clock_state::ClockState;
 use crate::virtual_clock::follower::{Bounds, Follower};
-use crate::virtual_clock::shown::Shown;
 use crate::{Client, Request};
 use stand_in::{StandIn, answer};
 
@@ -103,13 +103,13 @@ fn follower_readings_match_shared_vectors() {
         let bounds = case.get("bounds").unwrap_or(&file["bounds"]);
         let bounds = Bounds::new(seconds(&bounds["stale_after"]), seconds(&bounds["lost_after"])).unwrap();
         let mut follower = Follower::new(bounds);
-        let shown = Shown::new();
+        let clock_parameters = ClockParameters::new();
         for step in list(&case["steps"]) {
             take(&mut follower, step, &case["name"]);
-            shown.set(follower.line());
+            clock_parameters.set(follower.line());
             let now = step["at"].as_i64().unwrap();
             // A lock-free reading is identical, or unavailable.
-            if let Some(fast) = shown.at(now) {
+            if let Some(fast) = clock_parameters.at(now) {
                 assert_eq!(follower.read(now).unwrap().now, fast, "{}: {step}", case["name"]);
             }
         }
@@ -122,16 +122,16 @@ fn take(follower: &mut Follower, step: &Value, name: &Value) {
     let change = match step["do"].as_str() {
         None => return check_reading(follower, now, &step["read"], name),
         Some("answer") => follower.answered(&body(), now),
-        Some("message") => follower.told(text(&step["event"]), &body(), now, step["first"] == true),
-        Some("asked") => return follower.asked(now),
+        Some("message") => follower.learn(text(&step["event"]), &body(), now, step["first"] == true),
+        Some("asked") => return follower.begin_request(now),
         Some("confirmed") => return follower.confirmed(now),
-        Some("heard") => return follower.heard(now),
+        Some("heard") => return follower.message_received(now),
         Some("lost") => return follower.lost(now),
         Some("closed") => return follower.closed(),
         Some(other) => panic!("{other}"),
     };
-    let told = change.map(|change| json!({ "jump": change.jump_micros, "reset": change.is_reset }));
-    assert_eq!(told.unwrap_or_default(), step["change"], "{name}: {step}");
+    let expected = change.map(|change| json!({ "jump": change.jump_micros, "reset": change.is_reset }));
+    assert_eq!(expected.unwrap_or_default(), step["change"], "{name}: {step}");
 }
 
 fn check_reading(follower: &Follower, now: i64, expected: &Value, name: &Value) {
@@ -211,9 +211,9 @@ fn retry_after_is_parsed_as_seconds_or_date() {
 
 #[test]
 fn invalid_settings_are_reported_without_the_key() {
-    let check = |builder: crate::ClientBuilder, told: &str| {
+    let check = |builder: crate::ClientBuilder, expected: &str| {
         let error = builder.build().unwrap_err().to_string();
-        assert!(error.contains(told) && !error.contains("tnk_secret"), "{error}");
+        assert!(error.contains(expected) && !error.contains("tnk_secret"), "{error}");
     };
     check(Client::builder(), "TIMENAV_API_KEY");
     check(Client::builder().key(" "), "is empty");
@@ -245,13 +245,13 @@ fn lost_response_is_retried_with_the_same_idempotency_key() {
         let stand_in = StandIn::start(vec![String::new(), busy, answer(200, &[], &clock)]).await;
         let moved = client(&stand_in).inside("firing_1").travel("2028-02-29T09:00:00Z".parse().unwrap()).await.unwrap();
         assert_eq!((moved.generation, moved.state), (1, Running::Paused));
-        let asked = stand_in.asked();
-        let keys: Vec<_> = asked.iter().map(|request| header(request, "idempotency-key")).collect();
+        let requests = stand_in.requests();
+        let keys: Vec<_> = requests.iter().map(|request| header(request, "idempotency-key")).collect();
         assert_eq!(keys.len(), 3);
         assert!(keys[0].is_some() && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
-        assert_eq!(header(&asked[0], "timenav-firing"), Some("firing_1"));
-        assert_eq!(header(&asked[0], "authorization"), Some(format!("Bearer {KEY}").as_str()));
-        assert!(asked[0].starts_with("POST /v1/travel HTTP/1.1") && asked[0].contains(r#""timeline_id":"t""#));
+        assert_eq!(header(&requests[0], "timenav-firing"), Some("firing_1"));
+        assert_eq!(header(&requests[0], "authorization"), Some(format!("Bearer {KEY}").as_str()));
+        assert!(requests[0].starts_with("POST /v1/travel HTTP/1.1") && requests[0].contains(r#""timeline_id":"t""#));
     });
 }
 
@@ -267,22 +267,22 @@ fn request_with_unknown_outcome_is_not_sent_twice() {
         let request = Request::new(reqwest::Method::DELETE, &["v1", "users", "a/b"]);
         let error = client(&stand_in).send(request).await.unwrap_err();
         assert!(matches!(error, Error::Unreachable { was_sent: true, .. }), "{error:?}");
-        assert_eq!(stand_in.asked().len(), 1);
-        assert!(stand_in.asked()[0].starts_with("DELETE /v1/users/a%2Fb "), "a segment stays one");
+        assert_eq!(stand_in.requests().len(), 1);
+        assert!(stand_in.requests()[0].starts_with("DELETE /v1/users/a%2Fb "), "a segment stays one");
     });
 }
 
 #[test]
 fn rejected_request_returns_a_problem_with_details() {
     run(async {
-        let told = json!({
+        let expected = json!({
             "status": "No.", "code": "invalid_parameter", "detail": "d", "request_id": "r",
             "errors": [{ "pointer": "#/destination_time", "code": "day", "detail": "February has 29 days" }],
         });
         let proxy = "HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 3\r\nX-Request-Id: p\r\n\r\n<p>"
             .to_owned();
         let elsewhere = answer(302, &[("Location", "http://127.0.0.1:9/")], &json!({}));
-        let stand_in = StandIn::start(vec![answer(400, &[], &told), proxy, elsewhere]).await;
+        let stand_in = StandIn::start(vec![answer(400, &[], &expected), proxy, elsewhere]).await;
         let client = client(&stand_in).with_retries(Retries { attempts: 1, ..Retries::default() });
         let refused = client.clock().await.unwrap_err();
         let problem = refused.problem().unwrap();
@@ -309,7 +309,7 @@ fn stream_resumes_after_its_last_message() {
         assert_eq!((event.event.as_str(), event.id.as_str(), event.data.as_str()), ("clock", "7", "{}"));
         assert_eq!(events.next().await.unwrap(), None);
         assert_eq!(events.last_id(), "9");
-        assert_eq!(header(&stand_in.asked()[0], "last-event-id"), Some("6"));
+        assert_eq!(header(&stand_in.requests()[0], "last-event-id"), Some("6"));
     });
 }
 

@@ -6,6 +6,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use self::clock_parameters::ClockParameters;
 use self::clock_state::ClockState;
 use self::confirming::Applied;
 use self::confirming::confirm_all;
@@ -13,7 +14,6 @@ use self::follower::Bounds;
 use self::follower::ClockChange;
 use self::follower::Follower;
 use self::follower::Reading;
-use self::shown::Shown;
 use crate::client::{Client, pause};
 use crate::error::{ClockUnavailable, Error};
 use crate::instant::Instant;
@@ -25,7 +25,7 @@ use crate::transport::retry::{Retries, delay};
 pub(crate) mod clock_state;
 pub(crate) mod confirming;
 pub(crate) mod follower;
-pub(crate) mod shown;
+pub(crate) mod clock_parameters;
 pub(crate) mod watched;
 
 /// How long to wait for the initial state of the clock.
@@ -36,7 +36,7 @@ pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// State shared by readers, waiting tasks, and the task that reads the stream.
 #[derive(Debug)]
 struct Shared {
-    shown: Shown,
+    clock_parameters: ClockParameters,
     follower: Mutex<Follower>,
     happened: watch::Sender<u64>,
     listeners: Mutex<Vec<mpsc::UnboundedSender<ClockChange>>>,
@@ -48,7 +48,7 @@ impl Shared {
     fn note<T>(&self, change: impl FnOnce(&mut Follower) -> T) -> T {
         let mut follower = self.follower.lock();
         let done = change(&mut follower);
-        self.shown.set(follower.line());
+        self.clock_parameters.set(follower.line());
         drop(follower);
         self.happened.send_modify(|count| *count = count.wrapping_add(1));
         done
@@ -60,7 +60,7 @@ impl Shared {
         follower.state().is_some() || follower.end().is_some()
     }
 
-    fn tell(&self, change: Option<ClockChange>) {
+    fn announce(&self, change: Option<ClockChange>) {
         if let Some(change) = change {
             self.listeners.lock().retain(|listener| listener.send(change.clone()).is_ok());
         }
@@ -113,7 +113,7 @@ impl Client {
 
     async fn subscribe(&self, bounds: Bounds, name: Option<String>) -> Result<VirtualClock, Error> {
         let shared = Arc::new(Shared {
-            shown: Shown::new(),
+            clock_parameters: ClockParameters::new(),
             follower: Mutex::new(Follower::new(bounds)),
             happened: watch::Sender::new(0),
             listeners: Mutex::default(),
@@ -162,7 +162,7 @@ impl VirtualClock {
     /// The clock cannot be read reliably.
     pub fn now(&self) -> Result<Instant, ClockUnavailable> {
         let now = monotonic_micros();
-        match self.shared.shown.at(now) {
+        match self.shared.clock_parameters.at(now) {
             Some(instant) => Ok(instant),
             None => self.shared.follower.lock().read(now).map(|reading| reading.now),
         }
@@ -310,13 +310,13 @@ impl Following<'_> {
             }
         }
         let generation = shared.note(|follower| {
-            follower.asked(monotonic_micros());
+            follower.begin_request(monotonic_micros());
             follower.state().map(|state| state.generation)
         });
         if let Some(generation) = generation {
             let asked = client.clock().into_future();
             let body = timeout(ANSWER_TIMEOUT, asked).await.map_err(|_| silent(client))??;
-            shared.tell(shared.note(|follower| follower.answered(&body, monotonic_micros())));
+            shared.announce(shared.note(|follower| follower.answered(&body, monotonic_micros())));
             stream = stream.after(&generation.to_string())?;
         }
         let opening = timeout(ANSWER_TIMEOUT, client.send(stream.unbounded()));
@@ -324,15 +324,15 @@ impl Following<'_> {
         *was_open = true;
         shared.note(|follower| follower.confirmed(monotonic_micros()));
         let mut is_first = generation.is_none();
-        while heard(client, &mut events, self.bounds).await? {
-            shared.note(|follower| follower.heard(monotonic_micros()));
+        while read_event(client, &mut events, self.bounds).await? {
+            shared.note(|follower| follower.message_received(monotonic_micros()));
             while let Some(event) = events.ready() {
                 let body: Clock = serde_json::from_str(&event.data).map_err(|error| Error::Unreadable {
                     service: client.url().to_owned(),
                     detail: error.to_string(),
                 })?;
                 let now = monotonic_micros();
-                shared.tell(shared.note(|follower| follower.told(&event.event, &body, now, is_first)));
+                shared.announce(shared.note(|follower| follower.learn(&event.event, &body, now, is_first)));
                 is_first = false;
                 self.confirm(&body);
             }
@@ -350,7 +350,7 @@ impl Following<'_> {
 }
 
 /// Reads from a stream, unless the service is silent for too long. Returns whether there was anything.
-pub(crate) async fn heard(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {
+pub(crate) async fn read_event(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {
     timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(silent(client)))
 }
 

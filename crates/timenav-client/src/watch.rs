@@ -12,7 +12,7 @@ use crate::transport::response::Events;
 use crate::transport::retry::{Retries, delay};
 use crate::transport::sse::SentEvent;
 use crate::virtual_clock::follower::Bounds;
-use crate::virtual_clock::{ANSWER_TIMEOUT, heard, silent};
+use crate::virtual_clock::{ANSWER_TIMEOUT, read_event, silent};
 
 /// An event stream that continues across lost connections.
 ///
@@ -20,7 +20,7 @@ use crate::virtual_clock::{ANSWER_TIMEOUT, heard, silent};
 /// seconds without a message. Nothing is read unless the next message is requested. Drop it to end it.
 #[derive(Debug)]
 pub struct Watch<T> {
-    told: mpsc::Receiver<Result<SentEvent, Error>>,
+    messages: mpsc::Receiver<Result<SentEvent, Error>>,
     task: JoinHandle<()>,
     service: String,
     last_id: String,
@@ -48,11 +48,11 @@ impl Client {
         let id = request.headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
         let opening = timeout(self.timeout(), self.send(request.clone()));
         let events = opening.await.map_err(|_| silent(self))??.events();
-        let (telling, told) = mpsc::channel(1);
+        let (sender, messages) = mpsc::channel(1);
         let client = self.with_retries(Retries { attempts: 1, ..Retries::default() });
         let last_id = id.clone();
-        let task = tokio::spawn(Watching { client, request, id, telling }.run(events));
-        Ok(Watch { told, task, service: self.url().to_owned(), last_id, read })
+        let task = tokio::spawn(Watching { client, request, id, sender }.run(events));
+        Ok(Watch { messages, task, service: self.url().to_owned(), last_id, read })
     }
 }
 
@@ -62,7 +62,7 @@ impl<T> Watch<T> {
     /// # Errors
     /// The service no longer allows the stream, which ends the watch; or a message has an unexpected form.
     pub async fn next(&mut self) -> Result<Option<T>, Error> {
-        while let Some(event) = self.told.recv().await.transpose()? {
+        while let Some(event) = self.messages.recv().await.transpose()? {
             self.last_id.clone_from(&event.id);
             let read = (self.read)(event)
                 .map_err(|error| Error::Unreadable { service: self.service.clone(), detail: error.to_string() })?;
@@ -83,7 +83,7 @@ impl<T> Watch<T> {
     pub fn close(&mut self) {
         self.task.abort();
         // Drop messages that were read ahead.
-        self.told = mpsc::channel(1).1;
+        self.messages = mpsc::channel(1).1;
     }
 }
 
@@ -97,15 +97,15 @@ struct Watching {
     client: Client,
     request: Request,
     id: String,
-    telling: mpsc::Sender<Result<SentEvent, Error>>,
+    sender: mpsc::Sender<Result<SentEvent, Error>>,
 }
 
 impl Watching {
     async fn run(mut self, mut events: Events) {
         loop {
-            while let Ok(true) = heard(&self.client, &mut events, Bounds::default()).await {
+            while let Ok(true) = read_event(&self.client, &mut events, Bounds::default()).await {
                 while let Some(event) = events.ready() {
-                    if self.telling.send(Ok(event)).await.is_err() {
+                    if self.sender.send(Ok(event)).await.is_err() {
                         return;
                     }
                 }
@@ -116,13 +116,13 @@ impl Watching {
             events = match self.open_again().await {
                 Ok(events) => events,
                 Err(error) => {
-                    let _ = self.telling.send(Err(error)).await;
+                    let _ = self.sender.send(Err(error)).await;
                     return;
                 }
             };
             if self.id.is_empty() {
                 let (event, data) = ("reset".to_owned(), "{}".to_owned());
-                let _ = self.telling.send(Ok(SentEvent { event, id: String::new(), data })).await;
+                let _ = self.sender.send(Ok(SentEvent { event, id: String::new(), data })).await;
             }
         }
     }

@@ -209,7 +209,7 @@ pub enum Demand {
 
 /// The facts about a caller that a decision is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing<'a> {
+pub struct CallerAccess<'a> {
     pub operator: bool,
     pub restriction: RestrictionLevel,
     pub role: Option<Role>,
@@ -281,22 +281,22 @@ impl Demand {
 ///
 /// # Errors
 /// The first check that fails.
-pub fn decide(standing: Standing<'_>, demand: Demand) -> Result<(), Denial> {
-    if demand.role().is_some() && standing.role.is_none() && !standing.operator {
+pub fn decide(caller: CallerAccess<'_>, demand: Demand) -> Result<(), Denial> {
+    if demand.role().is_some() && caller.role.is_none() && !caller.operator {
         return Err(Denial::Hidden);
     }
-    if !demand.is_allowed_at(standing.restriction) {
-        return Err(Denial::Restricted { level: standing.restriction });
+    if !demand.is_allowed_at(caller.restriction) {
+        return Err(Denial::Restricted { level: caller.restriction });
     }
-    if !standing.operator {
+    if !caller.operator {
         if demand == Demand::Operate {
             return Err(Denial::OperatorOnly);
         }
-        if let Some(needs) = demand.role().filter(|needs| standing.role < Some(*needs)) {
+        if let Some(needs) = demand.role().filter(|needs| caller.role < Some(*needs)) {
             return Err(Denial::Permission { needs });
         }
     }
-    match standing.scopes {
+    match caller.scopes {
         Some(scopes) if scopes.iter().all(|scope| *scope < demand.scope()) => {
             Err(Denial::Scope { needs: demand.scope() })
         }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::access::{Permissions, Scope, Standing};
+use crate::access::{CallerAccess, Permissions, Scope};
 use crate::ids::{KeyId, SessionId, UserId};
 use crate::time::{Instant, Wall};
 
@@ -21,7 +21,7 @@ pub mod session;
 mod tests;
 
 pub use key::ApiKey;
-pub use password::{KeptPassword, PasswordRow, PasswordTold};
+pub use password::{PasswordRow, PasswordSummary, StoredPassword};
 pub use persistent_map::PersistentMap;
 pub use refusal::DirectoryRefusal;
 pub use secrets::{Secret, Secrets};
@@ -31,7 +31,7 @@ pub use user::User;
 /// Users and their credentials. Each part is shared until it changes: a clone is cheap, and a change copies a shelf or
 /// two of the affected part ([`PersistentMap`]), regardless of the number of users.
 #[derive(Clone, Debug)]
-pub struct Directory<P = KeptPassword> {
+pub struct Directory<P = StoredPassword> {
     pub users: Arc<PersistentMap<UserId, User>>,
     /// API keys. The engine keeps those that are not revoked; the store has the others.
     pub keys: Arc<Secrets<ApiKey>>,
@@ -50,7 +50,7 @@ impl<P> Default for Directory<P> {
 
 /// What one entry of `system` records.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happened<P = KeptPassword> {
+pub enum Happened<P = StoredPassword> {
     UserMade(User),
     UserRestricted(User),
     /// A user was deleted. Separate entries revoked their keys before.
@@ -115,10 +115,10 @@ impl<P, T> DirectoryChange<P, T> {
             Self::DeleteUser(user_id) => DirectoryChange::DeleteUser(user_id),
             Self::PutKey(key) => DirectoryChange::PutKey(key),
             Self::RevokeKey { key_id, at } => DirectoryChange::RevokeKey { key_id, at },
-            Self::PutPassword(told) => DirectoryChange::PutPassword(password(told)?),
+            Self::PutPassword(summary) => DirectoryChange::PutPassword(password(summary)?),
             Self::PutSession(session) => DirectoryChange::PutSession(session),
             Self::EndSession(session_id) => DirectoryChange::EndSession(session_id),
-            Self::EndTimeline(told) => DirectoryChange::EndTimeline(ended(told)?),
+            Self::EndTimeline(summary) => DirectoryChange::EndTimeline(ended(summary)?),
         })
     }
 
@@ -235,15 +235,15 @@ impl<P> Directory<P> {
 
     /// Returns the facts about a user whose credential has `scopes`, on a timeline with the permissions `lists`.
     #[must_use]
-    pub fn standing<'a>(
+    pub fn caller_access<'a>(
         &self,
         user_id: &UserId,
         scopes: Option<&'a [Scope]>,
         lists: Option<&Permissions>,
         host: Instant<Wall>,
-    ) -> Standing<'a> {
+    ) -> CallerAccess<'a> {
         let user = self.users.get(user_id);
-        Standing {
+        CallerAccess {
             operator: user.is_some_and(|user| user.operator),
             restriction: user.map(|user| user.restriction).unwrap_or_default(),
             role: user.and(lists).and_then(|lists| lists.role(user_id, host)),

@@ -8,12 +8,12 @@
 //! The error depends only on the fault and on how long the clock ran: the same fault on a fork gives the same errors. A
 //! leap second depends only on what the clock shows.
 
-mod kept;
+mod stored;
 mod leap;
 mod words;
 
-pub use self::kept::Faults;
 pub use self::leap::{FAULT_SMEAR_MAX, FAULT_SMEAR_MIN, Leap, LeapKind};
+pub use self::stored::Faults;
 pub use self::words::{
     FaultError, FaultWritten, fault_drift, fault_jitter, fault_leap, fault_offset, fault_slew, fault_smear,
 };
@@ -113,11 +113,11 @@ pub struct FaultyClock {
     truth: Clock,
     /// The clock with its error, but without the leap second.
     plain: Clock,
-    shown: Clock,
+    displayed: Clock,
     /// Start of the current error.
     since: Instant<Wall>,
     /// Start of what is currently shown.
-    looked: Instant<Wall>,
+    read_at: Instant<Wall>,
     /// How long the clock had run until `since`, in microseconds of host time.
     ran: i64,
     /// The amount still to be slewed at `since`, and the amount of this second, in microseconds.
@@ -130,15 +130,15 @@ impl FaultyClock {
     #[must_use]
     pub fn new(fault: Fault, truth: Clock, since: Instant<Wall>) -> Self {
         let (error, left) = fault.beginning();
-        let (plain, shown) = (truth.clone(), truth.clone());
-        let mut clock = Self { fault, truth, plain, shown, since, looked: since, ran: 0, left, slewed: 0 };
+        let (plain, displayed) = (truth.clone(), truth.clone());
+        let mut clock = Self { fault, truth, plain, displayed, since, read_at: since, ran: 0, left, slewed: 0 };
         clock.err(i128::from(error));
         clock
     }
 
     #[must_use]
-    pub const fn shown(&self) -> &Clock {
-        &self.shown
+    pub const fn displayed(&self) -> &Clock {
+        &self.displayed
     }
 
     /// Applies a change of the true clock, which became known at a host instant. The error is unchanged.
@@ -177,7 +177,7 @@ impl FaultyClock {
 
     /// Returns when the error changes its course.
     fn next_piece(&self) -> Option<Instant<Wall>> {
-        let is_smeared = self.fault.leap.is_some_and(|leap| leap.is_under_way(&self.plain, self.looked));
+        let is_smeared = self.fault.leap.is_some_and(|leap| leap.is_under_way(&self.plain, self.read_at));
         let is_steady = self.fault.jitter_micros == 0 && self.left == 0 && !is_smeared;
         if is_steady || !self.truth.is_running() { None } else { self.end_of_piece() }
     }
@@ -190,7 +190,7 @@ impl FaultyClock {
     /// Returns when the leap second takes effect.
     fn next_edge(&self) -> Option<Instant<Wall>> {
         let leap = self.fault.leap.filter(|_| self.truth.is_running())?;
-        let edge = leap.edge().filter(|edge| self.plain.now(self.looked) < *edge)?;
+        let edge = leap.edge().filter(|edge| self.plain.now(self.read_at) < *edge)?;
         self.plain.host_when(edge)
     }
 
@@ -229,10 +229,10 @@ impl FaultyClock {
 
     /// Updates the shown clock from a host instant on.
     fn look(&mut self, at: Instant<Wall>) {
-        self.looked = at;
+        self.read_at = at;
         let end = self.end_of_piece();
-        self.shown = match (self.fault.leap, end) {
-            (Some(leap), Some(end)) => leap.shown(&self.plain, at, end),
+        self.displayed = match (self.fault.leap, end) {
+            (Some(leap), Some(end)) => leap.displayed(&self.plain, at, end),
             _ => self.plain.clone(),
         };
     }

@@ -149,7 +149,7 @@ pub enum Awaited {
 
 /// Whether an awaited follower has confirmed a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct AwaitedStatus {
     pub name: FollowerName,
     /// The follower, if one with the name is or was connected.
     pub follower: Option<Follower>,
@@ -227,36 +227,36 @@ impl Followers {
 
     /// Replaces the list of followers at other services. Those missing from it have disconnected, unless they
     /// reconnected here. Returns whether anything changed.
-    pub fn hear_of_others(&mut self, timeline: &TimelineId, others: Vec<Follower>, host: Instant<Wall>) -> bool {
-        let mut heard: BTreeMap<FollowerId, Follower> =
+    pub fn learn_others(&mut self, timeline: &TimelineId, others: Vec<Follower>, host: Instant<Wall>) -> bool {
+        let mut by_id: BTreeMap<FollowerId, Follower> =
             others.into_iter().map(|follower| (follower.follower_id.clone(), follower)).collect();
         let known = self.elsewhere.remove(timeline).unwrap_or_default();
         for (follower_id, before) in &known {
-            if let Some(follower) = heard.get_mut(follower_id) {
+            if let Some(follower) = by_id.get_mut(follower_id) {
                 // The report may be older than the follower's last confirmation to this service.
                 if before.confirmed.map(|one| one.step) >= follower.confirmed.map(|one| one.step) {
                     (follower.confirmed, follower.is_late) = (before.confirmed, before.is_late);
                 }
             }
         }
-        let is_new = known != heard;
-        for (_, follower) in heard.iter().filter(|(follower_id, _)| !known.contains_key(*follower_id)) {
+        let is_new = known != by_id;
+        for (_, follower) in by_id.iter().filter(|(follower_id, _)| !known.contains_key(*follower_id)) {
             self.away.retain(|away| !away.follows_as(follower));
         }
-        for follower in known.into_values().filter(|follower| !heard.contains_key(&follower.follower_id)) {
-            let is_back = self.there(timeline).chain(heard.values()).any(|other| other.follows_as(&follower));
+        for follower in known.into_values().filter(|follower| !by_id.contains_key(&follower.follower_id)) {
+            let is_back = self.there(timeline).chain(by_id.values()).any(|other| other.follows_as(&follower));
             if !is_back {
                 self.went_away(follower, host);
             }
         }
-        if !heard.is_empty() {
-            self.elsewhere.insert(timeline.clone(), heard);
+        if !by_id.is_empty() {
+            self.elsewhere.insert(timeline.clone(), by_id);
         }
         is_new
     }
 
     /// Records a confirmation by a follower of another service, if it is known here.
-    pub fn hear_of_confirmation(&mut self, timeline: &TimelineId, follower_id: &FollowerId, confirmed: Confirmed) {
+    pub fn learn_confirmation(&mut self, timeline: &TimelineId, follower_id: &FollowerId, confirmed: Confirmed) {
         let there = self.elsewhere.get_mut(timeline);
         if let Some(follower) = there.and_then(|there| there.get_mut(follower_id)) {
             follower.confirm(confirmed);
@@ -339,58 +339,58 @@ impl Followers {
     /// Returns the state of the awaited followers. A disconnected follower counts as confirmed if it reconnects with
     /// the same name and user and then confirms the change.
     #[must_use]
-    pub fn standing(&self, timeline: &TimelineId, awaited: &Awaited, generation: u64) -> Vec<Standing> {
+    pub fn statuses(&self, timeline: &TimelineId, awaited: &Awaited, generation: u64) -> Vec<AwaitedStatus> {
         match awaited {
             Awaited::These(followers) => {
-                followers.iter().map(|follower| self.standing_of(follower, followers, generation)).collect()
+                followers.iter().map(|follower| self.status_of(follower, followers, generation)).collect()
             }
             Awaited::Named(names) => {
-                names.iter().flat_map(|name| self.standing_under(timeline, name, generation)).collect()
+                names.iter().flat_map(|name| self.statuses_under(timeline, name, generation)).collect()
             }
         }
     }
 
-    fn standing_of(&self, awaited: &Follower, beside: &[Follower], generation: u64) -> Standing {
+    fn status_of(&self, awaited: &Follower, beside: &[Follower], generation: u64) -> AwaitedStatus {
         let mut there = [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(&awaited.timeline));
         if let Some(follower) = there.find_map(|there| there.get(&awaited.follower_id)) {
-            return Standing::of(follower, generation);
+            return AwaitedStatus::of(follower, generation);
         }
         let is_new = |follower: &Follower| beside.iter().all(|one| one.follower_id != follower.follower_id);
         let came_back = |follower: &&Follower| follower.follows_as(awaited) && is_new(follower);
         let back = self.there(&awaited.timeline).filter(came_back);
         if let Some(follower) = back.max_by_key(|follower| follower.has_confirmed(generation)) {
-            return Standing::of(follower, generation);
+            return AwaitedStatus::of(follower, generation);
         }
         // A confirmation before the disconnect still counts.
         let away = self.away.iter().find(|away| away.follower_id == awaited.follower_id).unwrap_or(awaited);
         let state = if away.has_confirmed(generation) { AwaitedState::Confirmed } else { AwaitedState::Away };
-        Standing { name: away.name.clone(), follower: Some(away.clone()), state }
+        AwaitedStatus { name: away.name.clone(), follower: Some(away.clone()), state }
     }
 
-    fn standing_under(&self, timeline: &TimelineId, name: &FollowerName, generation: u64) -> Vec<Standing> {
-        let there: Vec<Standing> = self
+    fn statuses_under(&self, timeline: &TimelineId, name: &FollowerName, generation: u64) -> Vec<AwaitedStatus> {
+        let there: Vec<AwaitedStatus> = self
             .there(timeline)
             .filter(|follower| follower.name == *name)
-            .map(|follower| Standing::of(follower, generation))
+            .map(|follower| AwaitedStatus::of(follower, generation))
             .collect();
         if !there.is_empty() {
             return there;
         }
         let away = self.away.iter().rfind(|away| away.timeline == *timeline && away.name == *name);
         let state = if away.is_some() { AwaitedState::Away } else { AwaitedState::Absent };
-        vec![Standing { name: name.clone(), follower: away.cloned(), state }]
+        vec![AwaitedStatus { name: name.clone(), follower: away.cloned(), state }]
     }
 
     fn forget(&mut self, host: Instant<Wall>) {
-        let kept = Span::from_secs(FOLLOWER_AWAY_SECONDS).unwrap_or(Span::ZERO);
-        let is_over = |away: &Follower| away.left.is_none_or(|left| host.since(left) > kept);
+        let retention = Span::from_secs(FOLLOWER_AWAY_SECONDS).unwrap_or(Span::ZERO);
+        let is_over = |away: &Follower| away.left.is_none_or(|left| host.since(left) > retention);
         while self.away.front().is_some_and(is_over) {
             self.away.pop_front();
         }
     }
 }
 
-impl Standing {
+impl AwaitedStatus {
     fn of(follower: &Follower, generation: u64) -> Self {
         let has_confirmed = follower.has_confirmed(generation);
         let state = if has_confirmed { AwaitedState::Confirmed } else { AwaitedState::Behind };
@@ -399,8 +399,8 @@ impl Standing {
 }
 
 #[must_use]
-pub fn is_confirmed(standing: &[Standing]) -> bool {
-    standing.iter().all(|standing| standing.state == AwaitedState::Confirmed)
+pub fn is_confirmed(statuses: &[AwaitedStatus]) -> bool {
+    statuses.iter().all(|statuses| statuses.state == AwaitedState::Confirmed)
 }
 
 #[cfg(test)]

@@ -223,7 +223,7 @@ impl TimelineId {
     ///
     /// # Errors
     /// The text is neither.
-    pub fn kept(text: &str) -> Result<Self, IdError> {
+    pub fn parse_stored(text: &str) -> Result<Self, IdError> {
         match text.split_once(Self::LAYER) {
             Some((fork, layer)) => Ok(Self::layer_of(&Self::new(fork)?, &Self::new(layer)?)),
             None => Self::new(text),
@@ -232,13 +232,13 @@ impl TimelineId {
 
     /// Returns the fork that this timeline was adopted with as a layer; `None` for every other timeline.
     #[must_use]
-    pub fn came_with(&self) -> Option<Self> {
+    pub fn adopting_fork(&self) -> Option<Self> {
         self.0.split_once(Self::LAYER).map(|(fork, _)| Self(fork.into()))
     }
 
     /// Returns the name in the timeline's entries: for a layer, its name at the other service.
     #[must_use]
-    pub fn told(&self) -> Self {
+    pub fn entry_name(&self) -> Self {
         self.0.split_once(Self::LAYER).map_or_else(|| self.clone(), |(_, layer)| Self(layer.into()))
     }
 }

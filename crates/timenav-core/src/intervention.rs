@@ -136,33 +136,33 @@ pub fn understand(action: &str) -> Understood {
 
 /// Decides the effect of an intervention on an event. Has no side effects.
 ///
-/// `standing` is the current event, `None` if it is canceled; `recorded` is the event as last recorded or corrected.
+/// `current` is the current event, `None` if it is canceled; `recorded` is the event as last recorded or corrected.
 /// Months and years are counted on the calendar of `zone`.
 ///
 /// # Errors
 /// [`InterventionRefusal`]; the event is unchanged.
 pub fn decide(
     effect: &Effect,
-    standing: Option<&EventDraft>,
+    current: Option<&EventDraft>,
     recorded: &EventDraft,
     zone: &Zone,
 ) -> Result<Outcome, InterventionRefusal> {
     if *effect == Effect::Restore {
-        let same = standing == Some(recorded);
+        let same = current == Some(recorded);
         return Ok(if same { Outcome::Unchanged } else { Outcome::Changed(Box::new(recorded.clone())) });
     }
     if *effect == Effect::Note {
         return Ok(Outcome::Unchanged);
     }
-    let standing = standing.ok_or(InterventionRefusal::Cancelled)?;
-    let mut after = standing.clone();
+    let current = current.ok_or(InterventionRefusal::Cancelled)?;
+    let mut after = current.clone();
     match effect {
         Effect::Cancel => return Ok(Outcome::Cancelled),
         Effect::Delay(by) => shift(&mut after, |at| by.later(at, zone))?,
         Effect::Advance(by) => shift(&mut after, |at| by.earlier(at, zone))?,
         Effect::Move(to) => {
-            let span = to.since(standing.time);
-            let end_time = standing.end_time.map(|end| end.checked_add(span).ok_or(InterventionRefusal::OutOfRange));
+            let span = to.since(current.time);
+            let end_time = current.end_time.map(|end| end.checked_add(span).ok_or(InterventionRefusal::OutOfRange));
             after.end_time = end_time.transpose()?;
             after.time = *to;
         }
@@ -175,7 +175,7 @@ pub fn decide(
         Effect::Restore | Effect::Note => {}
     }
     after.check().map_err(InterventionRefusal::Draft)?;
-    Ok(if after == *standing { Outcome::Unchanged } else { Outcome::Changed(Box::new(after)) })
+    Ok(if after == *current { Outcome::Unchanged } else { Outcome::Changed(Box::new(after)) })
 }
 
 fn shift(

@@ -18,7 +18,7 @@ pub use depth::{Depth, DepthError, SAMPLE_ENTRIES_MAX};
 pub use fingerprint::{FactKey, Fingerprint};
 pub use hashes::{EntryBytes, EntryHashes, ReadBy};
 pub use ledger::{FilledTile, LedgerScan, Mark, compare_checkpoints};
-pub use signed::{Unsigned, open_kept, open_signed};
+pub use signed::{Unsigned, open_signed, open_stored};
 
 /// Findings of one kind beyond this number are only counted.
 pub const FINDINGS_PER_KIND_MAX: usize = 100;
@@ -132,22 +132,22 @@ pub struct Finding {
 /// Findings, and the number of findings that were only counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    told: Vec<Finding>,
+    findings: Vec<Finding>,
     omitted: u64,
 }
 
 impl Findings {
     pub fn add(&mut self, kind: FindingKind, position: Option<u64>, evidence: impl Into<String>) {
-        if self.told.iter().filter(|finding| finding.kind == kind).count() >= FINDINGS_PER_KIND_MAX {
+        if self.findings.iter().filter(|finding| finding.kind == kind).count() >= FINDINGS_PER_KIND_MAX {
             self.omitted += 1;
             return;
         }
-        self.told.push(Finding { kind, position, last_good_checkpoint: None, evidence: evidence.into() });
+        self.findings.push(Finding { kind, position, last_good_checkpoint: None, evidence: evidence.into() });
     }
 
     pub fn append(&mut self, other: Self) {
         self.omitted += other.omitted;
-        for finding in other.told {
+        for finding in other.findings {
             self.add(finding.kind, finding.position, finding.evidence);
         }
     }
@@ -155,7 +155,7 @@ impl Findings {
     /// Adds the findings of another ledger, without their positions, which do not apply to this one.
     pub fn append_of(&mut self, ledger: &str, other: Self) {
         self.omitted += other.omitted;
-        for Finding { kind, position, evidence, .. } in other.told {
+        for Finding { kind, position, evidence, .. } in other.findings {
             let at = position.map_or_else(String::new, |position| format!(", entry {position}"));
             self.add(kind, Some(0), format!("`{ledger}`{at}: {evidence}"));
         }
@@ -163,17 +163,17 @@ impl Findings {
 
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.told.is_empty()
+        self.findings.is_empty()
     }
 
     #[must_use]
     pub fn has(&self, kind: FindingKind) -> bool {
-        self.told.iter().any(|finding| finding.kind == kind)
+        self.findings.iter().any(|finding| finding.kind == kind)
     }
 
     #[must_use]
     pub fn first(&self) -> Option<&Finding> {
-        self.told.first()
+        self.findings.first()
     }
 
     #[must_use]
@@ -184,11 +184,11 @@ impl Findings {
     /// Returns the findings ordered by position, each with the last of `good_checkpoints` before it.
     #[must_use]
     pub fn into_sorted(mut self, good_checkpoints: &[u64]) -> Vec<Finding> {
-        for finding in &mut self.told {
+        for finding in &mut self.findings {
             let before = |size: &u64| finding.position.is_none_or(|position| *size <= position);
             finding.last_good_checkpoint = good_checkpoints.iter().copied().filter(before).max();
         }
-        self.told.sort_by_key(|finding| (finding.position.unwrap_or(u64::MAX), finding.kind));
-        self.told
+        self.findings.sort_by_key(|finding| (finding.position.unwrap_or(u64::MAX), finding.kind));
+        self.findings
     }
 }

@@ -24,7 +24,7 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-pub use again::{Room, Stood, TooMuch, Undo, rounds_grow_by};
+pub use again::{PreviousState, Room, TooMuch, Undo, rounds_grow_by};
 pub use schedule::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 
 /// Limit on the searches for moments in one decision: a few milliseconds, during which other writers wait. The

@@ -67,7 +67,7 @@ impl WordSearch<'_> {
     /// Searches a text. Returns whether all words have been found, in this text or an earlier one.
     pub fn look_into(&mut self, text: &str) -> bool {
         if !self.left.is_empty() {
-            each_word(text, &mut |word| self.left.retain(|wanted| !word.starts_with(wanted)));
+            each_word(text, &mut |word| self.left.retain(|term| !word.starts_with(term)));
         }
         self.left.is_empty()
     }
@@ -172,8 +172,8 @@ mod tests {
 
     #[test]
     fn query_words_match_prefixes_of_text_words() {
-        let check = |wanted: &str, text: &str, expected: bool| {
-            assert_eq!(WordQuery::new(wanted).unwrap().search().look_into(text), expected, "{wanted} in {text}");
+        let check = |word: &str, text: &str, expected: bool| {
+            assert_eq!(WordQuery::new(word).unwrap().search().look_into(text), expected, "{word} in {text}");
         };
         check("eag land", "The Eagle has landed", true);
         check("landed eagle", "The Eagle has landed", true);
@@ -219,17 +219,17 @@ mod tests {
         }
 
         #[test]
-        fn word_search_matches_a_simple_model(wanted in "[a-cA-C ]{1,6}", text in "[a-cA-C ;-]{0,24}") {
-            let Ok(query) = WordQuery::new(&wanted) else {
-                prop_assert!(wanted.trim().is_empty());
+        fn word_search_matches_a_simple_model(term in "[a-cA-C ]{1,6}", text in "[a-cA-C ;-]{0,24}") {
+            let Ok(query) = WordQuery::new(&term) else {
+                prop_assert!(term.trim().is_empty());
                 return Ok(());
             };
             let of = |text: &str| -> Vec<String> {
                 let words = text.split([' ', ';', '-']).filter(|word| !word.is_empty());
                 words.map(str::to_lowercase).collect()
             };
-            let (wanted, there) = (of(&wanted), of(&text));
-            let expected = wanted.iter().all(|wanted| there.iter().any(|word| word.starts_with(wanted.as_str())));
+            let (term, there) = (of(&term), of(&text));
+            let expected = term.iter().all(|term| there.iter().any(|word| word.starts_with(term.as_str())));
             prop_assert_eq!(query.search().look_into(&text), expected);
         }
     }

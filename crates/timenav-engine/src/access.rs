@@ -5,7 +5,7 @@ pub(crate) mod permissions;
 pub(crate) mod secrets;
 pub(crate) mod seals;
 pub(crate) mod directory_rows;
-pub(crate) mod directory_told;
+pub(crate) mod directory_changes;
 pub(crate) mod identity;
 pub(crate) mod sessions;
 pub(crate) mod strangers;

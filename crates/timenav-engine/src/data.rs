@@ -6,7 +6,7 @@ use timenav_core::limits::DATA_BYTES_MAX;
 
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{ContentErased, DataKept, LedgerPosition};
+use crate::ledger::changes::{ContentErased, DataStored, LedgerPosition};
 use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::DataRecord;
 use crate::ports::vault::{RecordPlace, Vault, VaultError};
@@ -74,9 +74,10 @@ impl Engine {
         let place = RecordPlace { timeline_id: timeline.clone(), data_id: data_id.clone() };
         let kind = key.kind();
         let sealed = vault.seal(&caller.user_id, place, data, key).await.map_err(refusal)?;
-        let kept = EncryptData { data_id, kind, sealed };
-        let Answer { timeline_id, change, ledger, replayed } = self.submit(caller, timeline, kept, idempotency).await?;
-        let DataKept { data_id } = change;
+        let encryption = EncryptData { data_id, kind, sealed };
+        let Answer { timeline_id, change, ledger, replayed } =
+            self.submit(caller, timeline, encryption, idempotency).await?;
+        let DataStored { data_id } = change;
         Ok(Encrypted { data_id, timeline_id, ledger, replayed })
     }
 
@@ -94,9 +95,9 @@ impl Engine {
         key: EncryptionKey,
     ) -> Result<Plaintext, Refusal> {
         let vault = self.vault()?;
-        let asked =
-            Asked { timeline, data_id: &data_id, demand: Demand::Inspect, operation: Action::DecryptData.word() };
-        let (timeline_id, record) = self.data_record(caller, asked).await?;
+        let access =
+            DataAccess { timeline, data_id: &data_id, demand: Demand::Inspect, operation: Action::DecryptData.word() };
+        let (timeline_id, record) = self.data_record(caller, access).await?;
         if record.erased.is_some() {
             return Err(no_record(&data_id));
         }
@@ -142,9 +143,9 @@ impl Engine {
         let answer = match erasure {
             ErasureRequest::Data(timeline, data_id) => {
                 let demand = Demand::Erase;
-                let asked = Asked { timeline, data_id: &data_id, demand, operation: Action::EraseData.word() };
+                let access = DataAccess { timeline, data_id: &data_id, demand, operation: Action::EraseData.word() };
                 // The writer decides whether it is erased already, because the request may be a repetition.
-                let (timeline, _) = self.data_record(caller, asked).await?;
+                let (timeline, _) = self.data_record(caller, access).await?;
                 self.submit(caller, timeline, EraseData { data_id }, idempotency).await?
             }
             ErasureRequest::Event(timeline, event_id) => {
@@ -159,8 +160,8 @@ impl Engine {
     }
 
     /// Without access to the timeline, an existing record looks like a missing one.
-    async fn data_record(&self, caller: &Caller, asked: Asked<'_>) -> Result<(TimelineId, DataRecord), Refusal> {
-        let Asked { timeline, data_id, demand, operation } = asked;
+    async fn data_record(&self, caller: &Caller, access: DataAccess<'_>) -> Result<(TimelineId, DataRecord), Refusal> {
+        let DataAccess { timeline, data_id, demand, operation } = access;
         let unseen = |refused: Refusal| match refused {
             Refusal::Denied(Denial::Hidden) | Refusal::NotFound { .. } => no_record(data_id),
             refused => refused,
@@ -187,7 +188,7 @@ impl Engine {
     }
 }
 
-struct Asked<'a> {
+struct DataAccess<'a> {
     timeline: Option<TimelineId>,
     data_id: &'a DataId,
     demand: Demand,

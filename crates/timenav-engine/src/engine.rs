@@ -106,9 +106,9 @@ impl Engine {
     pub async fn close(&self) {
         self.leave_timekeeping().await;
         // A failure to record them is logged.
-        let _ = self.tell_counted_refusals().await;
+        let _ = self.log_counted_refusals().await;
         self.0.submissions.write().take();
-        self.0.shared.bell.ring();
+        self.0.shared.delay.ring();
         let threads: Vec<_> = self.0.threads.lock().drain(..).collect();
         let joined = tokio::task::spawn_blocking(move || threads.into_iter().all(|thread| thread.join().is_ok())).await;
         if !matches!(joined, Ok(true)) {
@@ -266,9 +266,9 @@ impl Engine {
         self.0.shared.directory.load_full()
     }
 
-    pub(crate) fn keys_where(&self, is_meant: impl Fn(&TimelineState) -> bool) -> HashSet<TimelineKey> {
+    pub(crate) fn keys_where(&self, is_match: impl Fn(&TimelineState) -> bool) -> HashSet<TimelineKey> {
         let timelines = self.0.shared.timelines.read();
-        timelines.all().filter(|state| is_meant(state)).map(|state| state.head.key).collect()
+        timelines.all().filter(|state| is_match(state)).map(|state| state.head.key).collect()
     }
 
     pub(crate) fn state(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
@@ -310,7 +310,7 @@ impl Engine {
     }
 
     /// Any caller may learn that the name was used, because creating a timeline of that name reveals it too.
-    pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+    pub(crate) fn check_exists(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         if self.has_ended(timeline) {
             return Err(Refusal::Ended { timeline_id: timeline.to_string() });
         }
@@ -331,7 +331,7 @@ impl Engine {
 
     pub(crate) fn decide(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Denial> {
         let state = self.state(timeline);
-        access::decide(directory::standing(&self.directory(), caller, state.as_deref(), self.for_expiry()), demand)
+        access::decide(directory::caller_access(&self.directory(), caller, state.as_deref(), self.for_expiry()), demand)
     }
 
     pub(crate) fn for_expiry(&self) -> Instant<Wall> {
@@ -349,7 +349,7 @@ impl Engine {
         // An authorized caller is checked again when their entry is decided. Before rejecting one, read what other
         // services have written in the meantime.
         if self.has_others() && !self.is_admitted_later(caller, timeline, demand) {
-            self.hear_of(timeline).await?;
+            self.catch_up_with(timeline).await?;
         }
         self.admit_as_known(caller, timeline, demand, operation).await
     }
@@ -364,7 +364,7 @@ impl Engine {
         if self.check_live(caller).is_err() {
             return Err(self.refuse_ended(caller, timeline, operation).await);
         }
-        if let Err(refused) = self.check_standing(timeline) {
+        if let Err(refused) = self.check_exists(timeline) {
             let (operation, detail) = (operation.to_owned(), refused.to_string());
             let refusal = LogRefusal { operation, code: Code::TimelineEnded.as_str(), detail };
             self.submit(caller, timeline.clone(), refusal, None).await?;
@@ -389,7 +389,7 @@ impl Engine {
         operation: &str,
     ) -> Result<Arc<TimelineState>, Refusal> {
         if self.has_others() {
-            self.hear_of(timeline).await?;
+            self.catch_up_with(timeline).await?;
         }
         self.admit_as_known(caller, timeline, demand, operation).await
     }

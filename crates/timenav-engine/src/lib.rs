@@ -32,7 +32,8 @@ pub use access::sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, Session
 pub use anchors::commands::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use clock::clock_offset::{ClockFault, ClockOffset};
 pub use clock::clocks::{
-    AdvanceSeen, ClockChange, ClockChanges, ClockNews, ClockStep, ClockStream, ClockView, DeliveryLag, KEPT_CHANGES_MAX,
+    AdvanceSeen, ClockChange, ClockChanges, ClockNews, ClockStep, ClockStream, ClockView, DeliveryLag,
+    RETAINED_CHANGES_MAX,
 };
 pub use clock::faults::{FaultRequest, FaultStep};
 pub use clock::followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
@@ -51,20 +52,20 @@ pub use events::event_columns::{EventColumns, name_key};
 pub use events::event_filter::{EventFilter, FilterError, FilterTexts, each_event_word};
 pub use events::event_search::EVENTS_PAGE_BYTES_MAX;
 pub use events::export::{EventExport, ExportEvents};
-pub use events::history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionRequest, ToldIntervention};
+pub use events::history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionDetail, InterventionRequest};
 pub use events::import_rehearsal::{IMPORT_DRY_RUN_RECORDS_MAX, ImportRehearsal};
 pub use events::length_class::{LengthClass, lasts_into};
 pub use events::places::Understood;
 pub use events::scan_events::{EventMarks, EventSummary};
 pub use events::timeline_check::{Surroundings, TimelineCheck};
 pub use events::undoing::UndoneImport;
-pub use integrity::detection::{AskedScan, Detection};
+pub use integrity::detection::{Detection, ReservedScan};
 pub use integrity::divergence::{Divergence, DivergenceKind, SeenTree};
 pub use integrity::opening::OpenError;
 pub use integrity::rotation::Rotation;
 pub use integrity::scan::{
-    Checked, KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanStage, VerifySignature, made_before,
-    scan,
+    Checked, Progress, ReferenceCheckpoint, ReplayedAuthority, Scan, ScanRequest, ScanStage, VerifySignature,
+    made_before, scan,
 };
 pub use integrity::scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use integrity::witnessed::{Cosigned, Evidence, WitnessState, WitnessStatus};
@@ -82,11 +83,11 @@ pub use paradoxes::listing::{Consequences, MonitorParadox, OnParadox, ParadoxPag
 pub use paradoxes::view_board::VIEWS_BEHIND_MAX;
 pub use ports::all::Ports;
 pub use ports::archive::{
-    ENTRY_ROWS_BYTES, EntryMarks, EntryRow, EntryRows, KeptEvent, KeptRows, Orphan, ScanSource, ServiceRows, Snapshot,
-    StoredEnd, StoredOutcome,
+    ENTRY_ROWS_BYTES, EntryMarks, EntryRow, EntryRows, Orphan, ScanSource, ServiceRows, Snapshot, StoredEnd,
+    StoredOutcome, StoredRows, StoredVersion,
 };
 pub use ports::entropy::Entropy;
-pub use ports::facts::{Asker, Facts, ToldRows, Wanted};
+pub use ports::facts::{Asker, Facts, FactsQuery, UnloggedRows};
 pub use ports::gazetteer::{Gazetteer, KnownPlace};
 pub use ports::hint::{HINTED_TIMELINES_MAX, Hint};
 pub use ports::lookups::OneFact;
@@ -99,24 +100,26 @@ pub use ports::rows::{
 };
 pub use ports::seen_events::{EventAt, SeenEvent, SeenEvents};
 pub use ports::shared_leases::{
-    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, HEARD_LASTS_MICROS, Held, Keeper, LEASE_LASTS_MICROS_MAX,
-    LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence, SERVICE_LASTS_MICROS, SharedLeases,
+    ActivityQuery, AtWork, COSIGNED_BYTES_MAX, ChangeLeases, Held, Keeper, LEASE_LASTS_MICROS_MAX,
+    LISTENING_LASTS_MICROS, LeaseChanges, LeaseQuery, LeaseRow, LeasesFound, OFFERED_BUSY_MAX, Presence,
+    SERVICE_LASTS_MICROS, SharedLeases,
 };
 pub use ports::signer::Signer;
 pub use ports::store::{
-    CarriedSeals, Commit, ConnectionsUse, EventQuery, EventsPassing, Health, Locked, Opened, Overridden, Pattern,
+    CarriedSeals, Commit, ConnectionsUse, EventQuery, FilteredEvents, Health, Locked, Opened, Overridden, Pattern,
     RotationNote, Store, StoredTree, StrayArrivals, TimelineCommit, Upkeep,
 };
 pub use ports::store_error::StoreError;
 pub use ports::timer_changes::{OrderKeyChange, ScheduleChange};
 pub use ports::timer_rows::{
-    AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound, TimersWanted,
+    AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerQuery, TimerRow, TimerRows, TimerStatus, TimersFound,
 };
 pub use ports::vault::{RecordPlace, Vault, VaultError};
 pub use ports::wall_clock::{BootClock, OriginBoot, WallClock};
 pub use ports::webhooks::Webhooks;
 pub use read::ledger_stream::{
-    EntryMark, FiringNews, LedgerStream, News, Seen, Told, Waiting, WatchFirings, WatchLedger, WatchedParadoxes,
+    EntryMark, FiringNews, LedgerMessage, LedgerStream, News, Seen, Waiting, WatchFirings, WatchLedger,
+    WatchedParadoxes,
 };
 pub use read::live::{AccessChanges, Growth};
 pub use read::long_work::{COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX, VIEWS_RUNNING_MAX};
@@ -134,7 +137,7 @@ pub use requests::refusal::Refusal;
 pub use requests::refused::{COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX};
 pub use requests::stats::EngineStats;
 pub use timelines::bundles::{
-    BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, BundleCheck, BundleExport,
+    BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX, BUNDLE_MISSING_MAX, BundleCheck, BundleExport,
     CheckedBundle,
 };
 pub use timelines::commands::{MadeTimeline, NewTimeline, TimelineView};
@@ -143,18 +146,18 @@ pub use timelines::ends::TimelineEnd;
 pub use timelines::sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 pub use timenav_core::anchor::Anchor;
 pub use timenav_core::directory::{
-    ApiKey, Directory, KeptPassword, PersistentMap, Secret, Secrets, Session, SessionSpans, User,
+    ApiKey, Directory, PersistentMap, Secret, Secrets, Session, SessionSpans, StoredPassword, User,
 };
 pub use timenav_core::ledger::READ_PARAMETERS_BYTES_MAX;
 pub use timers::commands::{
-    TimerChangeRequest, TimerMoments, TimerPage, TimerRequest, TimerSetStep, TimerShown, TimerView,
+    TimerChangeRequest, TimerDetails, TimerMoments, TimerPage, TimerRequest, TimerSetStep, TimerView,
 };
 pub use timers::firing_list::{FiringFilter, FiringPage};
 pub use timers::firings::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest};
 pub use timers::holding::HoldRequest;
-pub use timers::observing::KEPT_FIRINGS_MAX;
+pub use timers::observing::PENDING_FIRINGS_MAX;
 pub use timers::skipped::SkippedMoments;
 pub use writer::commit_times::{CommitPart, CommitStats, Distribution, OnWritten, WRITE_WAIT_READY_SECONDS_MAX};
 pub use writer::committer::QUEUE_SUBMISSIONS_MAX;
 pub use writer::deciding::erasing::WhichReads;
-pub use writer::deciding::timelines::retention::KeptFor;
+pub use writer::deciding::timelines::retention::RetentionPeriod;

@@ -56,7 +56,7 @@ pub(crate) enum Reason {
 
 enum Failed {
     /// The program has ended, with this status.
-    Gone(i32),
+    Exited(i32),
     /// The program exists, and is unchanged.
     NotOn(Reason),
 }
@@ -135,7 +135,7 @@ pub(crate) fn put_on(
     let is_let_go = matches!(handover, Handover::Listener(..));
     let mut program = match Program::look(pid, kernel, handover) {
         Ok(program) => program,
-        Err(Failed::Gone(status)) => return (None, Some(status)),
+        Err(Failed::Exited(status)) => return (None, Some(status)),
         Err(Failed::NotOn(reason)) => {
             if is_let_go {
                 let _ = ptrace::detach(pid, 0);
@@ -149,7 +149,7 @@ pub(crate) fn put_on(
             program.let_go();
             (other, None)
         }
-        Err(Failed::Gone(status)) => (None, Some(status)),
+        Err(Failed::Exited(status)) => (None, Some(status)),
         Err(Failed::NotOn(reason)) if is_strict => (Some(reason), program.end(NOT_EXECUTED.cast_unsigned().into())),
         Err(Failed::NotOn(reason)) => {
             program.let_go();
@@ -190,8 +190,8 @@ impl<'a> Program<'a> {
         let result = self
             .map(page, &auxiliary)
             .and_then(|image| ptrace::write(self.pid, entry, &image.to_le_bytes()).map_err(Failed::from));
-        if let Err(Failed::Gone(status)) = result {
-            return Err(Failed::Gone(status));
+        if let Err(Failed::Exited(status)) = result {
+            return Err(Failed::Exited(status));
         }
         self.heed_filters(true);
         ptrace::set_registers(self.pid, &self.start)?;
@@ -227,7 +227,7 @@ impl<'a> Program<'a> {
     /// Ends the program before its first instruction, as if it could not be executed. Returns its status if known.
     fn end(mut self, code: u64) -> Option<i32> {
         if self.vdso != 0
-            && let Err(Failed::Gone(status)) = self.call(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0])
+            && let Err(Failed::Exited(status)) = self.call(libc::SYS_exit_group, [code, 0, 0, 0, 0, 0])
         {
             return Some(status);
         }
@@ -266,7 +266,7 @@ impl<'a> Program<'a> {
         let originals = self.kernel.originals.map(|original| self.vdso + original);
         let words = originals.into_iter().chain([whole.cast_unsigned(), rest.cast_unsigned()]);
         ptrace::write(self.pid, at, &words.flat_map(u64::to_le_bytes).collect::<Vec<u8>>())?;
-        self.tell_kernel(at, auxiliary)?;
+        self.set_auxiliary(at, auxiliary)?;
         let parameters = [at, PAGE, readable, 0, 0, 0];
         self.call(libc::SYS_mprotect, parameters).and_then(|result| done("protecting memory", result))?;
         Ok(())
@@ -274,7 +274,7 @@ impl<'a> Program<'a> {
 
     /// Changes the kernel's copy of the auxiliary vector, which some programs read instead of the one on the stack. A
     /// kernel without `CONFIG_CHECKPOINT_RESTORE` rejects this, and filters may. Such programs then have host time.
-    fn tell_kernel(&mut self, at: u64, auxiliary: &[u64]) -> Result<(), Failed> {
+    fn set_auxiliary(&mut self, at: u64, auxiliary: &[u64]) -> Result<(), Failed> {
         let result = match stat_fields(self.pid) {
             Ok(fields) => self.set_memory_map(at, auxiliary, &fields)?,
             Err(error) => -i64::from(number_of(&error)),
@@ -370,7 +370,7 @@ impl<'a> Program<'a> {
     /// Waits for the end of a step, and returns the result of the system call.
     fn stepped(&mut self) -> Result<i64, Failed> {
         loop {
-            let Some((_, status)) = process::wait(self.pid, true) else { return Err(Failed::Gone(0)) };
+            let Some((_, status)) = process::wait(self.pid, true) else { return Err(Failed::Exited(0)) };
             if self.has_stepped(status)? {
                 return Ok(ptrace::registers(self.pid)?.rax.cast_signed());
             }
@@ -383,7 +383,7 @@ impl<'a> Program<'a> {
             return Ok(false);
         }
         if !libc::WIFSTOPPED(status) {
-            return Err(Failed::Gone(status));
+            return Err(Failed::Exited(status));
         }
         let (signal, event) = (libc::WSTOPSIG(status), status >> 16);
         if event == 0 && signal == libc::SIGTRAP {

@@ -31,7 +31,7 @@ pub struct Board {
     state: Mutex<(Slot, Monotonic)>,
     sleeps: Sleeps,
     /// The number of changes that the supervisor has processed, including sleeps and timers.
-    looked: Mutex<u64>,
+    read_count: Mutex<u64>,
     looking: Condvar,
 }
 
@@ -51,11 +51,11 @@ impl Board {
     ) -> io::Result<Self> {
         let words = SharedWords::map(writable)?;
         let changed = rustix::event::eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-        let (state, looked) = (Mutex::new((first, Monotonic::begin(&first, boot_now()))), Mutex::default());
-        let board = Self { words, file: readable, changed, state, sleeps, looked, looking: Condvar::new() };
+        let (state, read_count) = (Mutex::new((first, Monotonic::begin(&first, boot_now()))), Mutex::default());
+        let board = Self { words, file: readable, changed, state, sleeps, read_count, looking: Condvar::new() };
         board.write_head(timeline, service);
         board.write(first);
-        board.heard();
+        board.confirm();
         Ok(board)
     }
 
@@ -124,8 +124,8 @@ impl Board {
     }
 
     /// Records that the service responded.
-    pub fn heard(&self) {
-        self.word(words::HEARD).store(nanos(boot_now()), Ordering::Relaxed);
+    pub fn confirm(&self) {
+        self.word(words::CONFIRMED).store(nanos(boot_now()), Ordering::Relaxed);
         self.word(words::UNCONFIRMED).store(0, Ordering::Relaxed);
     }
 
@@ -139,8 +139,8 @@ impl Board {
     #[must_use]
     pub fn settle(&self, patience: Duration) -> bool {
         let changes = self.changes();
-        let looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        let waited = self.looking.wait_timeout_while(looked, patience, |looked| *looked < changes);
+        let read_count = self.read_count.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.looking.wait_timeout_while(read_count, patience, |read_count| *read_count < changes);
         *waited.unwrap_or_else(PoisonError::into_inner).0 >= changes
     }
 
@@ -149,10 +149,10 @@ impl Board {
     }
 
     /// Records that sleeps and timers are adjusted to that many changes.
-    pub(crate) fn looked_at(&self, changes: u64) {
-        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
-        if *looked < changes {
-            *looked = changes;
+    pub(crate) fn note_read(&self, changes: u64) {
+        let mut read_count = self.read_count.lock().unwrap_or_else(PoisonError::into_inner);
+        if *read_count < changes {
+            *read_count = changes;
             self.looking.notify_all();
         }
     }
@@ -248,7 +248,7 @@ mod tests {
         assert!(since > 0);
         board.lost();
         assert_eq!(unconfirmed(), since, "since the first time");
-        board.heard();
+        board.confirm();
         assert_eq!(unconfirmed(), 0);
     }
 
@@ -280,16 +280,16 @@ mod tests {
     fn change_is_settled_after_it_was_seen() {
         let board = Board::with_image(("main", "http://x"), (slot(1), Sleeps::Native), &[0; 8]).unwrap();
         assert!(!board.settle(Duration::ZERO), "nobody has looked");
-        board.looked_at(board.changes());
+        board.note_read(board.changes());
         assert!(board.settle(Duration::ZERO));
         board.change(slot(2));
         assert!(!board.settle(Duration::ZERO));
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| board.settle(Duration::from_mins(2)));
-            board.looked_at(board.changes());
+            board.note_read(board.changes());
             assert!(waiter.join().unwrap());
         });
-        board.looked_at(1);
+        board.note_read(1);
         assert!(board.settle(Duration::ZERO), "an old look takes nothing back");
     }
 

@@ -11,7 +11,7 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 use crate::kernel::process::{self, Arrived, Signals};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum FrontEvent {
     /// The first program was started, with this id.
     Started,
     /// The first program was stopped by this signal.
@@ -37,33 +37,33 @@ const BOUND: &str = "the supervisor has ended, and the programs with it: on this
 /// How many ancestors are searched to find out whether a signal came from one of the programs.
 const PARENTS_MAX: usize = 64;
 
-pub(crate) fn send(front: &OwnedFd, what: Told, value: i32) {
+pub(crate) fn send(front: &OwnedFd, what: FrontEvent, value: i32) {
     let kind: i32 = match what {
-        Told::Started => 1,
-        Told::Stopped => 2,
-        Told::Ended => 3,
-        Told::Bound => 4,
-        Told::Continued => 5,
-        Told::Loaded => 6,
+        FrontEvent::Started => 1,
+        FrontEvent::Stopped => 2,
+        FrontEvent::Ended => 3,
+        FrontEvent::Bound => 4,
+        FrontEvent::Continued => 5,
+        FrontEvent::Loaded => 6,
     };
     let bytes = [kind.to_le_bytes(), value.to_le_bytes()].concat();
     let _ = rustix::net::send(front, &bytes, rustix::net::SendFlags::NOSIGNAL);
 }
 
-fn receive(from: &OwnedFd) -> Option<(Told, i32)> {
+fn receive(from: &OwnedFd) -> Option<(FrontEvent, i32)> {
     let mut bytes = [0; 8];
     let (count, _) = rustix::net::recv(from, &mut bytes, rustix::net::RecvFlags::empty()).ok()?;
     let [kind, value] = [0, 4].map(|at| bytes[at..at + 4].try_into().map_or(0, i32::from_le_bytes));
-    let told = match kind {
-        1 => Told::Started,
-        2 => Told::Stopped,
-        3 => Told::Ended,
-        4 => Told::Bound,
-        5 => Told::Continued,
-        6 => Told::Loaded,
+    let event = match kind {
+        1 => FrontEvent::Started,
+        2 => FrontEvent::Stopped,
+        3 => FrontEvent::Ended,
+        4 => FrontEvent::Bound,
+        5 => FrontEvent::Continued,
+        6 => FrontEvent::Loaded,
         _ => return None,
     };
-    (count == bytes.len()).then_some((told, value))
+    (count == bytes.len()).then_some((event, value))
 }
 
 /// Blocks the signals that the front handles. Returns them, and the signals that were blocked before. SIGKILL and
@@ -98,12 +98,12 @@ impl Front {
             let news = polled.get(1).is_some_and(|socket| !socket.revents().is_empty());
             if news {
                 match receive(&self.socket) {
-                    Some((Told::Started, pid)) => program = Some(pid),
-                    Some((Told::Stopped, signal)) => stop(signal, || is_told_more(&self.socket)),
-                    Some((Told::Continued, _)) => {}
-                    Some((Told::Ended, status)) => end_as(status),
-                    Some((Told::Bound, _)) => unsupervised = BOUND,
-                    Some((Told::Loaded, _)) => unsupervised = LOADED,
+                    Some((FrontEvent::Started, pid)) => program = Some(pid),
+                    Some((FrontEvent::Stopped, signal)) => stop(signal, || has_message(&self.socket)),
+                    Some((FrontEvent::Continued, _)) => {}
+                    Some((FrontEvent::Ended, status)) => end_as(status),
+                    Some((FrontEvent::Bound, _)) => unsupervised = BOUND,
+                    Some((FrontEvent::Loaded, _)) => unsupervised = LOADED,
                     None => is_supervised = false,
                 }
                 if !is_supervised {
@@ -130,7 +130,7 @@ impl Front {
             } else if is_supervised {
                 // A signal before the program has started is forwarded to the supervisor, to end it.
                 while let Some(arrived) = process::arrived(&self.signals) {
-                    if is_meant(arrived) {
+                    if is_match(arrived) {
                         process::kill(self.supervisor, arrived.signal);
                     }
                 }
@@ -140,7 +140,7 @@ impl Front {
 }
 
 fn pass_on(program: i32, arrived: Arrived) {
-    if is_meant(arrived) {
+    if is_match(arrived) {
         process::kill(program, arrived.signal);
     }
 }
@@ -149,7 +149,7 @@ fn pass_on(program: i32, arrived: Arrived) {
 ///
 /// Signals of terminal keys reach all processes in the foreground, and signals that a program sends to its group reach
 /// the program too.
-fn is_meant(Arrived { signal, is_sent, sender }: Arrived) -> bool {
+fn is_match(Arrived { signal, is_sent, sender }: Arrived) -> bool {
     match signal {
         libc::SIGCHLD => false,
         // A timer set before the `execve` belongs to the program. Only the first process of a session gets a hangup.
@@ -190,7 +190,7 @@ fn stop(signal: i32, goes_on: impl FnOnce() -> bool) {
 }
 
 /// Returns whether more was sent after the stop: that the program was continued, or has ended.
-fn is_told_more(socket: &OwnedFd) -> bool {
+fn has_message(socket: &OwnedFd) -> bool {
     let now = rustix::event::Timespec { tv_sec: 0, tv_nsec: 0 };
     rustix::event::poll(&mut [PollFd::new(socket, PollFlags::IN)], Some(&now)).is_ok_and(|count| count > 0)
 }

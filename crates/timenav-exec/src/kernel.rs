@@ -13,6 +13,6 @@ pub(crate) mod seccomp;
 mod image_in_memory;
 
 /// Returns the result of a call that reports errors as −1.
-fn told(result: i64) -> std::io::Result<i64> {
+fn checked(result: i64) -> std::io::Result<i64> {
     if result == -1 { Err(std::io::Error::last_os_error()) } else { Ok(result) }
 }

@@ -27,7 +27,7 @@ pub(crate) mod words {
     pub(crate) const MAGIC: usize = 0;
     pub(crate) const VERSION: usize = 1;
     pub(crate) const CHANGES: usize = 2;
-    pub(crate) const HEARD: usize = 3;
+    pub(crate) const CONFIRMED: usize = 3;
     pub(crate) const UNCONFIRMED: usize = 4;
     pub(crate) const TAI: usize = 5;
     pub(crate) const END: usize = 6;
@@ -125,15 +125,15 @@ impl Slot {
         Moment::from_nanos((self.origin_virtual.nanos_in_all() + passed).min(end))
     }
 
-    /// Returns the boot-clock nanoseconds at which the clock shows `shown`; `None` if it never will.
+    /// Returns the boot-clock nanoseconds at which the clock shows `displayed`; `None` if it never will.
     #[must_use]
-    pub fn boot_when(&self, shown: Moment) -> Option<i128> {
-        let passed = shown.nanos_in_all() - self.origin_virtual.nanos_in_all();
+    pub fn boot_when(&self, displayed: Moment) -> Option<i128> {
+        let passed = displayed.nanos_in_all() - self.origin_virtual.nanos_in_all();
         if passed <= 0 {
             return Some(self.origin_boot.nanos_in_all());
         }
         let end = i128::from(END_SECONDS) * i128::from(NANOS) + i128::from(END_NANOS);
-        if self.is_paused || shown.nanos_in_all() > end {
+        if self.is_paused || displayed.nanos_in_all() > end {
             return None;
         }
         let rate = i128::from(self.rate.max(1));

@@ -6,7 +6,7 @@
 //! memfd, so that programs can start others after the supervisor was killed.
 
 mod keeper;
-mod told;
+mod messages;
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};

@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::process::{WaitId, WaitIdOptions, waitid};
 
 use crate::attach::Reason;
-use crate::front::{Told, send};
+use crate::front::{FrontEvent, send};
 use crate::inspect::OutOfReach;
 use crate::kernel::process;
 
@@ -57,7 +57,7 @@ impl<'a> Report<'a> {
         is_strict: bool,
         sentences: &'a dyn Fn(&str),
     ) -> Self {
-        send(&front, Told::Started, first);
+        send(&front, FrontEvent::Started, first);
         let (reported, complaints, has_named_copy, hidden) = (0, Vec::new(), false, Vec::new());
         Self {
             first,
@@ -74,12 +74,12 @@ impl<'a> Report<'a> {
 
     /// Notifies the front that all programs end if the supervisor does.
     pub(crate) fn are_bound(&self) {
-        self.tell(Told::Bound, 0);
+        self.send_event(FrontEvent::Bound, 0);
     }
 
     /// Notifies the front that programs can start others on the clock without the supervisor.
     pub(crate) fn are_loaded(&self) {
-        self.tell(Told::Loaded, 0);
+        self.send_event(FrontEvent::Loaded, 0);
     }
 
     /// Returns the socket of the front, which is closed when the front ends.
@@ -90,7 +90,7 @@ impl<'a> Report<'a> {
     /// Ends the first program after the front, which represents it, was killed. Its children continue, as natively.
     /// `PR_SET_PDEATHSIG` is not suitable: programs reset it, and the parent is the supervisor, whose end must not end
     /// them.
-    pub(crate) fn front_is_gone(&mut self) {
+    pub(crate) fn front_has_exited(&mut self) {
         self.front = None;
         if self.first != 0 {
             process::kill(self.first, libc::SIGKILL);
@@ -104,14 +104,14 @@ impl<'a> Report<'a> {
 
     pub(crate) fn stopped(&self, pid: i32, signal: i32) {
         if pid == self.first {
-            self.tell(Told::Stopped, signal);
+            self.send_event(FrontEvent::Stopped, signal);
         }
     }
 
     /// Continues the front if its program was continued. It is notified first, so that it does not stop after this.
     pub(crate) fn continued(&self, pid: i32) {
         if pid == self.first {
-            self.tell(Told::Continued, 0);
+            self.send_event(FrontEvent::Continued, 0);
             process::kill(self.front_pid, libc::SIGCONT);
         }
     }
@@ -121,7 +121,7 @@ impl<'a> Report<'a> {
             self.first = 0;
             // Otherwise a reader of the program's output would also wait for the supervisor to close it.
             let _ = quiet();
-            self.tell(Told::Ended, status);
+            self.send_event(FrontEvent::Ended, status);
             self.front = None;
         }
     }
@@ -139,7 +139,7 @@ impl<'a> Report<'a> {
         self.ended(pid, status);
     }
 
-    fn tell(&self, what: Told, value: i32) {
+    fn send_event(&self, what: FrontEvent, value: i32) {
         if let Some(front) = &self.front {
             send(front, what, value);
         }

@@ -12,7 +12,7 @@ use rustix::net::{
 };
 
 use crate::filter::{filter, filter_for_tracer};
-use crate::kernel::process::{self, Side, Signals, c_string, shown};
+use crate::kernel::process::{self, Side, Signals, c_string, display};
 use crate::kernel::ptrace::{self, Options};
 use crate::kernel::seccomp::{self, Listener};
 use crate::{Refused, error_text};
@@ -171,7 +171,7 @@ fn become_program(arguments: &[CString]) -> ! {
 
 fn not_executed(arguments: &[CString], error: &io::Error) -> ! {
     let error = error.raw_os_error().unwrap_or(libc::EIO);
-    let name = arguments.first().map(|name| shown(name)).unwrap_or_default();
+    let name = arguments.first().map(|name| display(name)).unwrap_or_default();
     eprintln!("timenav exec: cannot start `{name}`: {}", error_text(error));
     process::exit_now(if error == libc::ENOENT { NOT_FOUND } else { NOT_EXECUTED })
 }

@@ -12,7 +12,7 @@ use self::alarms::Alarms;
 use self::answers::Answer;
 use self::answers::Answered;
 use self::answers::Sleepers;
-use self::answers::told;
+use self::answers::answer_call;
 use self::kernel_timers::KernelTimers;
 use self::rings::Rings;
 use self::timers::Timers;
@@ -112,7 +112,7 @@ impl<'a> Supervisor<'a> {
             let next_alarm = self.alarms.ring(self.board);
             self.interrupt_waiters();
             if self.are_waits_current() {
-                self.board.looked_at(changes);
+                self.board.note_read(changes);
             }
             if !is_listening && self.report.is_over() {
                 return Ok(());
@@ -146,7 +146,7 @@ impl<'a> Supervisor<'a> {
                 self.look_at_rings(true);
             }
             if is_fronted && !events[2].is_empty() {
-                self.report.front_is_gone();
+                self.report.front_has_exited();
             }
             let listened = events.get(2 + usize::from(is_fronted)).copied().unwrap_or(PollFlags::empty());
             if listened.contains(PollFlags::IN) {
@@ -218,8 +218,8 @@ impl<'a> Supervisor<'a> {
         } else if i64::from(call.number) == libc::SYS_io_uring_setup {
             self.listener.let_go_on(call.id);
             self.rings.add(call.pid);
-        } else if let Some(told) = told(&call, self.board, &self.listener) {
-            match told {
+        } else if let Some(answer) = answer_call(&call, self.board, &self.listener) {
+            match answer {
                 Answer::Value(value) => {
                     self.listener.answer(call.id, value);
                 }

@@ -20,7 +20,7 @@ use crate::kernel::seccomp::{Answering, Call, Instruction};
 use crate::report::{Hidden, Report, is_alone};
 use crate::start::StartedTraced;
 use crate::supervisor::alarms::{self, Alarms};
-use crate::supervisor::answers::{Answer, Answered, Fault, told};
+use crate::supervisor::answers::{Answer, Answered, Fault, answer_call};
 use crate::supervisor::kernel_timers::KernelTimers;
 use crate::supervisor::rings::Rings;
 use crate::supervisor::timers::Timers;
@@ -125,7 +125,7 @@ impl<'a> Tracer<'a> {
             let next_alarm = self.alarms.ring(self.board);
             self.interrupt_waiters();
             if self.are_waits_current() {
-                self.board.looked_at(changes);
+                self.board.note_read(changes);
             }
             if self.report.is_over() && is_alone() {
                 return Ok(());
@@ -144,7 +144,7 @@ impl<'a> Tracer<'a> {
             }
             let is_changed = polled[1].revents().contains(PollFlags::IN);
             if polled.get(2).is_some_and(|front| !front.revents().is_empty()) {
-                self.report.front_is_gone();
+                self.report.front_has_exited();
             }
             if is_changed {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
@@ -308,7 +308,7 @@ impl<'a> Tracer<'a> {
                 self.reply(pid, found, &held);
             }
             _ if waits::is_one(&call) => self.wait(&call, found),
-            _ => match told(&call, self.board, &Held(Cell::new(Reply::GoOn))) {
+            _ => match answer_call(&call, self.board, &Held(Cell::new(Reply::GoOn))) {
                 Some(Answer::Value(value)) => self.replace(pid, found, with_value(found, value)),
                 Some(Answer::ByHost) => self.report.complain_of_call("a system call", pid, Hidden::Memory),
                 None => self.execute(pid),

@@ -131,7 +131,7 @@ impl Allowed {
     /// # Errors
     /// None of the requested ways is possible. The error is that of the last one.
     pub fn choose(&self, via: Via) -> Result<Way, Obstacle> {
-        let asked = match via {
+        let ways = match via {
             // The listener may be that of another run. A tracer would not see the calls that it answers.
             Via::Auto if self.obstacle(Way::Exec) == Some(Obstacle::Listened) => return Err(Obstacle::Listened),
             Via::Auto => &Way::ALL[..],
@@ -140,7 +140,7 @@ impl Allowed {
             Via::Only(Way::Preload) => &Way::ALL[2..],
         };
         let mut last = Obstacle::Listened;
-        for way in asked {
+        for way in ways {
             match self.obstacle(*way) {
                 None => return Ok(*way),
                 Some(obstacle) => last = obstacle,
@@ -184,13 +184,13 @@ pub fn allowed() -> io::Result<Allowed> {
             let received = rustix::net::recv(&ours, &mut bytes, RecvFlags::empty());
             process::kill(pid, libc::SIGKILL);
             while process::wait(pid, true).is_some_and(|(_, status)| libc::WIFSTOPPED(status)) {}
-            let told = |at: usize| match bytes[at..at + 4].try_into().map_or(libc::EIO, i32::from_le_bytes) {
+            let error_at = |at: usize| match bytes[at..at + 4].try_into().map_or(libc::EIO, i32::from_le_bytes) {
                 0 => Ok(()),
                 error => Err(error),
             };
             // The system may kill a process for trying.
             let has_told = received.is_ok_and(|(count, _)| count == bytes.len());
-            let [filtering, listening] = [0, 4].map(|at| if has_told { told(at) } else { Err(libc::EPERM) });
+            let [filtering, listening] = [0, 4].map(|at| if has_told { error_at(at) } else { Err(libc::EPERM) });
             let tracing = if tracing == 0 { Ok(()) } else { Err(tracing) };
             let preloading = preload::place().map(|_| ()).map_err(|error| number(Some(&error)));
             Ok(Allowed { tracing, listening, filtering, preloading })

@@ -266,11 +266,11 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
 }
 
 fn write_replication(text: &mut String, replica: &ReplicaStats) {
-    if let Some(kept) = replica.timekeeping {
+    if let Some(timekeeping) = replica.timekeeping {
         let timelines = "Timelines that this replica is the timekeeper of";
-        write_metric(text, ("scheduler_timelines", "gauge", timelines, ""), kept.timelines);
+        write_metric(text, ("scheduler_timelines", "gauge", timelines, ""), timekeeping.timelines);
         let takeovers = "Timelines that it took over from another replica since start";
-        write_metric(text, ("scheduler_failovers", "counter", takeovers, "_total"), kept.takeovers);
+        write_metric(text, ("scheduler_failovers", "counter", takeovers, "_total"), timekeeping.takeovers);
     }
     if let Some(lag) = replica.lag {
         let seconds = seconds(i64::try_from(lag.micros).unwrap_or(i64::MAX));

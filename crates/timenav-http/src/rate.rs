@@ -106,7 +106,7 @@ impl Rates {
         count(&self.failed_attempts, "failed-attempts", &network)
     }
 
-    pub(crate) fn tells_refusal(&self, kind: RefusalKind, network: Option<Network>) -> bool {
+    pub(crate) fn logs_refusal(&self, kind: RefusalKind, network: Option<Network>) -> bool {
         count(&self.network_rejections_logged, "told", &(kind, network)).is_ok()
             && count(&self.rejections_logged, "told", &kind).is_ok()
     }

@@ -146,7 +146,7 @@ pub(crate) struct Route {
     /// Whether every request is carried out, regardless of its `Idempotency-Key`: the response is not stored.
     pub(crate) anew: bool,
     /// Whether a deletion stores its response for repeats with the same `Idempotency-Key`.
-    pub(crate) is_kept: bool,
+    pub(crate) stores_response: bool,
     operation: Operation,
 }
 
@@ -171,7 +171,7 @@ impl Route {
             tells: Vec::new(),
             open: false,
             anew: false,
-            is_kept: false,
+            stores_response: false,
             operation,
         }
     }
@@ -194,7 +194,7 @@ impl Route {
         handler: impl Operate<A>,
     ) -> Self {
         let operation = Operation::lookup(Lookup::Of(object), handler);
-        Self::new(Method::GET, path, id, summary, operation).tells(READ_LOG, READ_LOG_SAYS)
+        Self::new(Method::GET, path, id, summary, operation).has_response_header(READ_LOG, READ_LOG_SAYS)
     }
 
     /// A read-only operation without an entry in a ledger.
@@ -215,7 +215,7 @@ impl Route {
         handler: impl Operate<A>,
     ) -> Self {
         let operation = Operation::lookup(Lookup::Of(ReadOf::Content), handler);
-        Self::new(Method::POST, path, id, summary, operation).tells(READ_LOG, READ_LOG_SAYS)
+        Self::new(Method::POST, path, id, summary, operation).has_response_header(READ_LOG, READ_LOG_SAYS)
     }
 
     pub(crate) fn change<A>(
@@ -346,13 +346,13 @@ impl Route {
         self
     }
 
-    pub(crate) fn tells(mut self, name: &'static str, description: &'static str) -> Self {
+    pub(crate) fn has_response_header(mut self, name: &'static str, description: &'static str) -> Self {
         self.tells.push((name, description));
         self
     }
 
-    pub(crate) const fn kept(mut self) -> Self {
-        self.is_kept = true;
+    pub(crate) const fn stores_response(mut self) -> Self {
+        self.stores_response = true;
         self
     }
 

@@ -407,8 +407,8 @@ pub(crate) fn page_items<'de, D: Deserializer<'de>>(deserializer: D) -> Result<O
     }
 }
 
-pub(crate) fn items_max(asked: Option<usize>) -> usize {
-    asked.unwrap_or(PAGE_ITEMS_DEFAULT)
+pub(crate) fn items_max(requested: Option<usize>) -> usize {
+    requested.unwrap_or(PAGE_ITEMS_DEFAULT)
 }
 
 #[cfg(test)]

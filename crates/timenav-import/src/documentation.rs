@@ -48,15 +48,15 @@ fn documented_examples_produce_their_events() {
         outcome.unwrap();
         let content = |draft: &EventDraft| String::from_utf8(canonical(draft)).unwrap();
         let read: Vec<String> = items.iter().map(|item| content(item.event.as_ref().unwrap())).collect();
-        let told: Vec<String> = events
+        let texts: Vec<String> = events
             .lines()
             .map(|line| content(&EventRecord::from_json(line.as_bytes()).unwrap().into_draft().unwrap()))
             .collect();
-        assert_eq!(read, told);
+        assert_eq!(read, texts);
         for (item, line) in items.iter().zip(events.lines()) {
-            let told = EventRecord::from_json(line.as_bytes()).unwrap().into_draft().unwrap();
+            let texts = EventRecord::from_json(line.as_bytes()).unwrap().into_draft().unwrap();
             let event_id = &item.event.as_ref().unwrap().event_id;
-            assert!(told.event_id.is_none() || told.event_id == *event_id);
+            assert!(texts.event_id.is_none() || texts.event_id == *event_id);
             assert!(item.notes.is_empty());
         }
     }

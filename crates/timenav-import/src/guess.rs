@@ -78,7 +78,7 @@ impl Guess {
             None => Self::of_any(&start, None),
             Some(Format::Csv) => Self::of_table(&start),
             Some(format) if format.takes_mapping() => Self::of_records(format, &start),
-            Some(format) => Ok(Self::shown(format, None, &start, Vec::new())),
+            Some(format) => Ok(Self::proposal(format, None, &start, Vec::new())),
         }
     }
 
@@ -97,9 +97,9 @@ impl Guess {
         let json = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{1E}');
         if extension == Some(Format::Csv) || !is_json(json) {
             return match extension {
-                _ if is_calendar(json) => Ok(Self::shown(Format::ICalendar, None, start, Vec::new())),
+                _ if is_calendar(json) => Ok(Self::proposal(Format::ICalendar, None, start, Vec::new())),
                 Some(format @ Format::Logfmt) => Self::of_records(format, start),
-                Some(format) if !format.takes_mapping() => Ok(Self::shown(format, None, start, Vec::new())),
+                Some(format) if !format.takes_mapping() => Ok(Self::proposal(format, None, start, Vec::new())),
                 None | Some(Format::Csv) if is_logfmt(json) => Self::of_records(Format::Logfmt, start),
                 _ => Self::of_table(start),
             };
@@ -108,7 +108,7 @@ impl Guess {
             return Self::of_records(Format::GeoJson, start);
         }
         let likely = KNOWN.into_iter().filter(|(_, words)| words.iter().all(|word| json.contains(word)));
-        let mut shown = likely.map(|(format, _)| Self::shown(format, None, start, Vec::new()));
+        let mut shown = likely.map(|(format, _)| Self::proposal(format, None, start, Vec::new()));
         if let Some(guess) = shown.find(|guess| guess.counts.0 > 0) {
             return Ok(guess);
         }
@@ -126,7 +126,7 @@ impl Guess {
         let text = &*start.text;
         if let Some(settings) = access_log::of(text).or_else(|| syslog::of(text)) {
             let mapping = pretty(start.settings().chain(settings));
-            return Ok(Self::shown(Format::Csv, Some(mapping), start, start.told()));
+            return Ok(Self::proposal(Format::Csv, Some(mapping), start, start.notes()));
         }
         if let Some((columns, settings)) = declared::columns(text) {
             let shape = Shape::default();
@@ -135,17 +135,17 @@ impl Guess {
         if let Some(lines) = lines::of(text) {
             return Self::of_lines(lines, start);
         }
-        let (columns, mut settings, told) = table::columns(text);
+        let (columns, mut settings, notes) = table::columns(text);
         let names_columns = settings.iter().all(|(word, _)| *word != "columns");
         let shape = Shape { is_unnamed: !names_columns, ..Shape::default() };
         let roles = Roles::of(&columns, &shape)?;
-        let guess = Self::proposed(Format::Csv, &settings, &roles, start, told.clone());
+        let guess = Self::proposed(Format::Csv, &settings, &roles, start, notes.clone());
         // A row after the header that is not an event, for example with units.
         if guess.is_first_refused && guess.counts.0 > 0 && names_columns {
             settings.push((table::SKIP_ROWS, Value::from(1)));
-            let mut told = told;
-            told.push("the row below the column names is not an event, and is skipped (`skip_rows`)".to_owned());
-            let other = Self::proposed(Format::Csv, &settings, &roles, start, told);
+            let mut notes = notes;
+            notes.push("the row below the column names is not an event, and is skipped (`skip_rows`)".to_owned());
+            let other = Self::proposed(Format::Csv, &settings, &roles, start, notes);
             if other.counts.1 == 0 {
                 return Ok(other);
             }
@@ -155,11 +155,11 @@ impl Guess {
 
     fn of_lines(lines: lines::Lines, start: &Start<'_>) -> Result<Self, String> {
         if let Some((year, members)) = lines.without_year {
-            let mut told = start.told();
-            told.push(format!("the lines have no year; {year} is assumed, so set the right one in `time`"));
-            told.push("the times have no zone, so UTC is assumed; set another in `time.zone`".to_owned());
+            let mut notes = start.notes();
+            notes.push(format!("the lines have no year; {year} is assumed, so set the right one in `time`"));
+            notes.push("the times have no zone, so UTC is assumed; set another in `time.zone`".to_owned());
             let mapping = pretty(start.settings().chain(lines.settings).chain(members));
-            return Ok(Self::shown(Format::Csv, Some(mapping), start, told));
+            return Ok(Self::proposal(Format::Csv, Some(mapping), start, notes));
         }
         let shape = Shape { zone: lines.zone, ..Shape::default() };
         Ok(Self::proposed(Format::Csv, &lines.settings, &Roles::of(&lines.columns, &shape)?, start, Vec::new()))
@@ -169,7 +169,7 @@ impl Guess {
     fn of_records(format: Format, start: &Start<'_>) -> Result<Self, String> {
         // Data in timenav's own format needs no mapping.
         let plain = matches!(format, Format::Ndjson | Format::GeoJson)
-            .then(|| Self::shown(format, None, start, Vec::new()))
+            .then(|| Self::proposal(format, None, start, Vec::new()))
             .filter(|plain| plain.counts.0 > 0 && plain.counts.1 == 0 && !start.is_windows);
         if format == Format::Ndjson
             && let Some(plain) = plain
@@ -191,24 +191,24 @@ impl Guess {
     }
 
     /// Tries the detected columns. An end that is usually before the start is dropped.
-    fn proposed(format: Format, settings: &Settings, roles: &Roles<'_>, start: &Start<'_>, told: Vec<String>) -> Self {
-        let of = |members: Settings, told: Vec<String>| {
+    fn proposed(format: Format, settings: &Settings, roles: &Roles<'_>, start: &Start<'_>, notes: Vec<String>) -> Self {
+        let of = |members: Settings, notes: Vec<String>| {
             let mapping = pretty(start.settings().chain(settings.clone()).chain(members));
-            let unsure = start.told().into_iter().chain(told).chain(roles.unsure.iter().cloned());
-            Self::shown(format, Some(mapping), start, unsure.collect())
+            let unsure = start.notes().into_iter().chain(notes).chain(roles.unsure.iter().cloned());
+            Self::proposal(format, Some(mapping), start, unsure.collect())
         };
-        let guess = of(roles.members(), told.clone());
+        let guess = of(roles.members(), notes.clone());
         if guess.backwards * 5 <= guess.counts.0 {
             return guess;
         }
         let members = roles.members().into_iter().filter(|(word, _)| *word != "end_time").collect();
-        let mut told = told;
+        let mut notes = notes;
         let (backwards, all) = (guess.backwards, guess.counts.0);
-        told.push(format!("no end is proposed after all: {backwards} of {all} events would end before they begin"));
-        of(members, told)
+        notes.push(format!("no end is proposed after all: {backwards} of {all} events would end before they begin"));
+        of(members, notes)
     }
 
-    fn shown(format: Format, mapping: Option<String>, start: &Start<'_>, mut unsure: Vec<String>) -> Self {
+    fn proposal(format: Format, mapping: Option<String>, start: &Start<'_>, mut unsure: Vec<String>) -> Self {
         let parsed = Mapping::parse(mapping.as_deref().unwrap_or_default()).unwrap_or_default();
         let (mut events, mut counts, mut refusal) = (Vec::new(), (0, 0), None);
         let (mut is_first_refused, mut backwards) = (false, 0);
@@ -278,7 +278,7 @@ impl<'b> Start<'b> {
     }
 
     /// Returns the assumptions about the text.
-    fn told(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let Some(line) = self.foreign_line else { return Vec::new() };
         vec![if self.is_windows {
             format!("line {line} is not UTF-8; `windows-1252` is assumed as the `encoding`, as spreadsheets write it")

@@ -16,7 +16,7 @@ pub(crate) fn items(format: Format, map: &str, file: &[u8]) -> (Vec<Item>, Resul
 }
 
 /// Formats an item as `line id content` or `line code field`.
-pub(crate) fn shown(item: &Item) -> String {
+pub(crate) fn item_text(item: &Item) -> String {
     let line = item.line;
     match &item.event {
         Ok(draft) => {
@@ -34,7 +34,7 @@ pub(crate) fn shown(item: &Item) -> String {
 pub(crate) fn check(format: Format, map: &str, file: &str, expected: &[&str]) {
     let (items, outcome) = items(format, map, file.as_bytes());
     outcome.unwrap();
-    assert_eq!(items.iter().map(shown).collect::<Vec<_>>(), expected);
+    assert_eq!(items.iter().map(item_text).collect::<Vec<_>>(), expected);
 }
 
 /// Checks the first error of a file, of a record or as a whole.

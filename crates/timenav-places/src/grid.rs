@@ -63,8 +63,8 @@ impl<'a> Grid<'a> {
 
     /// Returns the cells that may contain points of the wanted countries, sorted.
     #[must_use]
-    pub fn cells(&self, is_wanted: impl Fn(u8) -> bool) -> Vec<Cell> {
-        let is_candidate = |cell: &Cell| self.candidates(*cell).any(|candidate| is_wanted(candidate.country));
+    pub fn cells(&self, is_needed: impl Fn(u8) -> bool) -> Vec<Cell> {
+        let is_candidate = |cell: &Cell| self.candidates(*cell).any(|candidate| is_needed(candidate.country));
         (0..CELLS).filter_map(Cell::numbered).filter(is_candidate).collect()
     }
 }

@@ -57,13 +57,13 @@ impl Automaton for Nearly<'_> {
         self.let_others_run();
         let mut next = Distances { now: state.now, before: state.now, last: Some(letter) };
         next.now[0] = state.now[0].saturating_add(1);
-        for (index, &wanted) in self.text.iter().enumerate() {
-            let replaced = state.now[index].saturating_add(u8::from(wanted != letter));
+        for (index, &word) in self.text.iter().enumerate() {
+            let replaced = state.now[index].saturating_add(u8::from(word != letter));
             let put_in = state.now[index + 1].saturating_add(1);
             let left_out = next.now[index].saturating_add(1);
             let mut distance = replaced.min(put_in).min(left_out);
             // The text has `ab` and the name has `ba`.
-            if index > 0 && state.last == Some(wanted) && self.text[index - 1] == letter {
+            if index > 0 && state.last == Some(word) && self.text[index - 1] == letter {
                 distance = distance.min(state.before[index - 1].saturating_add(1));
             }
             next.now[index + 1] = distance;
@@ -103,14 +103,14 @@ impl Tables {
         while let Some((spelling, entry, state)) = found.next() {
             let starts_alike = spelling.first() == name.as_bytes().first();
             let distance = nearly.distance(&state);
-            let is_wanted = |meaning: &Meaning| {
+            let is_needed = |meaning: &Meaning| {
                 meaning.strength != Strength::Code && self.is_within_all(meaning.target, &qualifiers)
             };
-            for meaning in Self::meanings(entry).filter(is_wanted) {
+            for meaning in Self::meanings(entry).filter(is_needed) {
                 let people = Reverse(self.population(meaning.target));
                 let nearness = (distance, !starts_alike, meaning.strength, people);
-                let kept = nearest.entry(meaning.target).or_insert((nearness, meaning));
-                *kept = (*kept).min((nearness, meaning));
+                let best = nearest.entry(meaning.target).or_insert((nearness, meaning));
+                *best = (*best).min((nearness, meaning));
             }
         }
         let mut places: Vec<(Nearness, Meaning)> = nearest.into_values().collect();

@@ -9,7 +9,7 @@ use crate::tables::Tables;
 struct Search<'a, F> {
     tables: &'a Tables,
     from: Vector,
-    is_wanted: F,
+    is_needed: F,
     /// The squared chord to the nearest one so far.
     nearest: i64,
     found: Option<u32>,
@@ -20,10 +20,10 @@ pub(crate) fn nearest(
     tables: &Tables,
     from: Vector,
     chord_max: i64,
-    is_wanted: impl Fn(u32) -> bool,
+    is_needed: impl Fn(u32) -> bool,
 ) -> Option<(u32, i64)> {
     let nearest = chord_max.saturating_add(1);
-    let mut search = Search { tables, from, is_wanted, nearest, found: None };
+    let mut search = Search { tables, from, is_needed, nearest, found: None };
     search.visit(0, tables.cities_count(), 0);
     Some((search.found?, search.nearest))
 }
@@ -37,7 +37,7 @@ impl<F: Fn(u32) -> bool> Search<'_, F> {
         let number = u32::try_from(middle).unwrap_or_default();
         let vector = self.tables.city(number).vector;
         let chord = chord_squared(self.from, vector);
-        if chord < self.nearest && (self.is_wanted)(number) {
+        if chord < self.nearest && (self.is_needed)(number) {
             self.nearest = chord;
             self.found = Some(number);
         }

@@ -1,9 +1,9 @@
 //! Storage for timenav: one module per backend, and the checkpoint file that every backend is used with.
 //!
 //! Backends share the conformance suite in `tests/it`, the tables with their row types (`tables`), and code that is
-//! independent of any database (`kept`): column encodings, the short forms of leaves and payloads, and name matching.
+//! independent of any database (`stored`): column encodings, the short forms of leaves and payloads, and name matching.
 
-mod kept;
+mod persistence;
 mod moving;
 mod tables;
 
@@ -11,9 +11,9 @@ pub mod outside;
 pub mod postgres;
 pub mod sqlite;
 
-pub use kept::examination::{Examination, ExaminedKey};
 pub use moving::{Copied, Moved, to_postgres, to_sqlite};
 pub use outside::CheckpointFile;
+pub use persistence::examination::{Examination, ExaminedKey};
 pub use postgres::{
     Finished, GuestError, PostgresGuest, PostgresOptions, PostgresStore, PostgresUpgrade, SeenService, ServerFacts,
 };

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use timenav_core::ledger::sha256;
 use timenav_engine::{Head, StoreError};
 
-use crate::kept::moves::{Progress, Source, Target, UnderWay};
+use crate::persistence::moves::{Progress, Source, Target, UnderWay};
 use crate::postgres::{PostgresOptions, PostgresSource, PostgresStore, PostgresTarget};
 use crate::sqlite::{SqliteSource, SqliteTarget};
 use crate::tables::fill_lengths;
@@ -42,11 +42,11 @@ enum AnyTarget {
 pub async fn to_postgres(
     from: &Path,
     to: &PostgresOptions,
-    told: &mut (dyn FnMut(Moved) + Send),
+    on_moved: &mut (dyn FnMut(Moved) + Send),
 ) -> Result<Copied, StoreError> {
     let from: Box<dyn Source> = Box::new(SqliteSource::open(from)?);
     let target = PostgresTarget::open(to).await?;
-    let heads = copy(&*from, &target, told).await?;
+    let heads = copy(&*from, &target, on_moved).await?;
     Ok(Copied { from, target: AnyTarget::Postgres(Box::new(target)), heads })
 }
 
@@ -57,18 +57,18 @@ pub async fn to_postgres(
 pub async fn to_sqlite(
     from: &PostgresOptions,
     to: &Path,
-    told: &mut (dyn FnMut(Moved) + Send),
+    on_moved: &mut (dyn FnMut(Moved) + Send),
 ) -> Result<Copied, StoreError> {
     let from: Box<dyn Source> = Box::new(PostgresSource::open(from).await?);
     let target = SqliteTarget::open(to)?;
-    let heads = copy(&*from, &target, told).await?;
+    let heads = copy(&*from, &target, on_moved).await?;
     Ok(Copied { from, target: AnyTarget::Sqlite(Box::new(target)), heads })
 }
 
 async fn copy(
     from: &dyn Source,
     into: &dyn Target,
-    told: &mut (dyn FnMut(Moved) + Send),
+    on_moved: &mut (dyn FnMut(Moved) + Send),
 ) -> Result<Vec<Head>, StoreError> {
     let heads = from.heads().await?;
     if heads.is_empty() {
@@ -92,7 +92,7 @@ async fn copy(
     for table in TABLES {
         let mut progress = into.progress(table).await?;
         loop {
-            told(Moved { table: table.name, rows: progress.rows });
+            on_moved(Moved { table: table.name, rows: progress.rows });
             let mut page = from.page(table, progress.after.clone()).await?;
             let Some(last) = page.last else { break };
             progress = Progress { after: Some(last), rows: progress.rows + page.rows.len() as u64 };

@@ -32,12 +32,12 @@ const FILE_MODE: u32 = 0o600;
 
 #[derive(Debug)]
 pub struct CheckpointFile {
-    kept: Arc<Kept>,
+    log: Arc<CheckpointLog>,
     evidence: EvidenceKeeper,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct CheckpointLog {
     path: PathBuf,
     open: Mutex<OpenFile>,
 }
@@ -106,8 +106,8 @@ impl CheckpointFile {
         // Cut off the unfinished record that a crash may have left.
         file.set_len(end)?;
         let open = OpenFile { file, end, filled: end, bytes_max: FILE_BYTES_MAX, diverged: BTreeMap::new() };
-        let kept = Kept { path: path.to_owned(), open: Mutex::new(open) };
-        Ok(Self { kept: Arc::new(kept), evidence: EvidenceKeeper::default() })
+        let log = CheckpointLog { path: path.to_owned(), open: Mutex::new(open) };
+        Ok(Self { log: Arc::new(log), evidence: EvidenceKeeper::default() })
     }
 
     /// Reads the last checkpoint of every timeline from a file that another process may have open.
@@ -128,7 +128,7 @@ impl CheckpointFile {
     }
 }
 
-impl Kept {
+impl CheckpointLog {
     fn records(&self) -> io::Result<Records> {
         let open = self.open.lock();
         Ok(Records { file: open.file.try_clone()?, end: open.end })
@@ -182,32 +182,32 @@ impl Kept {
 
 impl Outside for CheckpointFile {
     fn keep(&self, checkpoints: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
-        let mut open = self.kept.open.lock();
+        let mut open = self.log.open.lock();
         let mut bytes = Vec::with_capacity(checkpoints.len() * 384);
         for record in checkpoints.iter().filter(|record| !open.diverged.contains_key(&record.timeline)) {
             write_record(&mut bytes, record)?;
         }
         if !bytes.is_empty() {
-            self.kept.append(&mut open, &bytes)?;
+            self.log.append(&mut open, &bytes)?;
         }
         Ok(())
     }
 
     fn replace(&self, checkpoints: &[ExternalCheckpoint]) -> Result<(), OutsideError> {
-        let mut open = self.kept.open.lock();
-        self.kept.rewrite(&mut open, checkpoints.iter())?;
+        let mut open = self.log.open.lock();
+        self.log.rewrite(&mut open, checkpoints.iter())?;
         open.diverged.clear();
         Ok(())
     }
 
     fn keep_divergence(&self, divergence: &Divergence, seen: &str) -> Result<(), OutsideError> {
-        Ok(self.evidence.keep(&self.kept, divergence, seen)?)
+        Ok(self.evidence.keep(&self.log, divergence, seen)?)
     }
 
     fn last(&self) -> Result<Vec<ExternalCheckpoint>, OutsideError> {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.kept.path.display()));
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}, {error}", self.log.path.display()));
         // Read outside the lock: this can be many megabytes, and commits must not wait for it.
-        let Records { file, end } = self.kept.records().map_err(named)?;
+        let Records { file, end } = self.log.records().map_err(named)?;
         Ok(read_records(&file, end).map_err(named)?)
     }
 }
@@ -219,11 +219,13 @@ fn last_records(bytes: &[u8]) -> io::Result<Vec<ExternalCheckpoint>> {
         let record: ReadRecord<'_> = serde_json::from_slice(line).map_err(|error| damaged(number, &error))?;
         last.insert(record.timeline_id.clone(), (number, record));
     }
-    last.into_values().map(|(number, record)| record.kept().map_err(|error| damaged(number, &error))).collect()
+    last.into_values()
+        .map(|(number, record)| record.external_checkpoint().map_err(|error| damaged(number, &error)))
+        .collect()
 }
 
 impl ReadRecord<'_> {
-    fn kept(&self) -> Result<ExternalCheckpoint, Box<dyn std::error::Error>> {
+    fn external_checkpoint(&self) -> Result<ExternalCheckpoint, Box<dyn std::error::Error>> {
         let timeline = TimelineId::new(&self.timeline_id)?;
         let note: String = serde_json::from_str(self.checkpoint.get())?;
         Ok(ExternalCheckpoint { timeline, note: note.into(), seal: self.seal.as_deref().and_then(read_seal) })
@@ -234,9 +236,12 @@ fn damaged(number: usize, error: &dyn std::fmt::Display) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {error}", number + 1))
 }
 
-fn write_record(bytes: &mut Vec<u8>, kept: &ExternalCheckpoint) -> io::Result<()> {
-    let seal = kept.seal.map(|seal| format!("{:032x}", u128::from_be_bytes(seal)));
-    serde_json::to_writer(&mut *bytes, &Record { timeline_id: kept.timeline.as_str(), checkpoint: &kept.note, seal })?;
+fn write_record(bytes: &mut Vec<u8>, checkpoint: &ExternalCheckpoint) -> io::Result<()> {
+    let seal = checkpoint.seal.map(|seal| format!("{:032x}", u128::from_be_bytes(seal)));
+    serde_json::to_writer(
+        &mut *bytes,
+        &Record { timeline_id: checkpoint.timeline.as_str(), checkpoint: &checkpoint.note, seal },
+    )?;
     bytes.push(b'\n');
     Ok(())
 }
@@ -288,19 +293,19 @@ mod tests {
         // Neither a group in flight nor a rewrite of the file hides it.
         keep(&file, "main", "fourteen\n");
         keep(&file, "other", "one\n");
-        file.kept.open.lock().bytes_max = 0;
+        file.log.open.lock().bytes_max = 0;
         keep(&file, "other", "two\n");
         keep(&file, "main", "fifteen\n");
         let notes = |file: &CheckpointFile| -> Vec<String> {
-            file.last().unwrap().iter().map(|kept| kept.note.to_string()).collect()
+            file.last().unwrap().iter().map(|log| log.note.to_string()).collect()
         };
         assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["eighteen\n", "two\n"]);
-        file.replace(&[kept("main", "thirteen\n")]).unwrap();
+        file.replace(&[external_checkpoint("main", "thirteen\n")]).unwrap();
         keep(&file, "main", "fourteen\n");
         assert_eq!(notes(&CheckpointFile::open(&path).unwrap()), ["fourteen\n"]);
     }
 
-    fn kept(timeline: &str, checkpoint: &str) -> ExternalCheckpoint {
+    fn external_checkpoint(timeline: &str, checkpoint: &str) -> ExternalCheckpoint {
         ExternalCheckpoint {
             timeline: id(timeline),
             note: checkpoint.into(),
@@ -309,7 +314,7 @@ mod tests {
     }
 
     fn keep(file: &CheckpointFile, timeline: &str, checkpoint: &str) {
-        file.keep(&[kept(timeline, checkpoint)]).unwrap();
+        file.keep(&[external_checkpoint(timeline, checkpoint)]).unwrap();
     }
 
     #[test]
@@ -320,7 +325,7 @@ mod tests {
         keep(&file, "main", "one\n");
         keep(&file, "other", "two\n");
         keep(&file, "main", "three\n");
-        let expected = vec![kept("main", "three\n"), kept("other", "two\n")];
+        let expected = vec![external_checkpoint("main", "three\n"), external_checkpoint("other", "two\n")];
         assert_eq!(file.last().unwrap(), expected);
         assert_eq!(CheckpointFile::open(&path).unwrap().last().unwrap(), expected);
     }
@@ -330,11 +335,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = CheckpointFile::open(&folder.path().join("checkpoints.log")).unwrap();
         keep(&file, "main", "one\n");
-        let Records { file: before, end } = file.kept.records().unwrap();
+        let Records { file: before, end } = file.log.records().unwrap();
         keep(&file, "main", "two\n");
-        file.replace(&[kept("main", "three\n")]).unwrap();
-        assert_eq!(read_records(&before, end).unwrap(), [kept("main", "one\n")]);
-        assert_eq!(file.last().unwrap(), [kept("main", "three\n")]);
+        file.replace(&[external_checkpoint("main", "three\n")]).unwrap();
+        assert_eq!(read_records(&before, end).unwrap(), [external_checkpoint("main", "one\n")]);
+        assert_eq!(file.last().unwrap(), [external_checkpoint("main", "three\n")]);
     }
 
     #[test]
@@ -359,7 +364,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("checkpoints.log");
         let file = CheckpointFile::open(&path).unwrap();
-        file.kept.open.lock().bytes_max = 2_000;
+        file.log.open.lock().bytes_max = 2_000;
         for round in 0..100 {
             keep(&file, &format!("t{}", round % 7), &format!("{round}\n"));
         }
@@ -389,7 +394,10 @@ mod tests {
         let last = CheckpointFile::open(&path).unwrap().last().unwrap();
         assert_eq!(
             last,
-            ["a", "b"].map(|name| ExternalCheckpoint { seal: None, ..kept(name, if name == "a" { "x" } else { "y" }) })
+            ["a", "b"].map(|name| ExternalCheckpoint {
+                seal: None,
+                ..external_checkpoint(name, if name == "a" { "x" } else { "y" })
+            })
         );
     }
 
@@ -400,8 +408,8 @@ mod tests {
         std::fs::write(&precious, "precious").unwrap();
         std::os::unix::fs::symlink(&precious, folder.path().join("checkpoints.new")).unwrap();
         let file = CheckpointFile::open(&path).unwrap();
-        file.replace(&[kept("main", "one\n")]).unwrap();
+        file.replace(&[external_checkpoint("main", "one\n")]).unwrap();
         assert_eq!(std::fs::read_to_string(&precious).unwrap(), "precious");
-        assert_eq!(CheckpointFile::open(&path).unwrap().last().unwrap(), [kept("main", "one\n")]);
+        assert_eq!(CheckpointFile::open(&path).unwrap().last().unwrap(), [external_checkpoint("main", "one\n")]);
     }
 }

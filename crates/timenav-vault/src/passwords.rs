@@ -53,9 +53,9 @@ impl Passwords for Argon2Passwords {
         &self,
         asker: Option<&UserId>,
         password: Password,
-        kept: Option<Arc<str>>,
+        stored: Option<Arc<str>>,
     ) -> Result<PasswordMatch, VaultError> {
-        self.turns.work(asker, move || compare(&password, kept.as_deref())).await
+        self.turns.work(asker, move || compare(&password, stored.as_deref())).await
     }
 }
 
@@ -93,13 +93,13 @@ impl Work {
     }
 }
 
-struct Kept {
+struct StoredHash {
     work: Work,
     salt: Vec<u8>,
     tag: Vec<u8>,
 }
 
-impl Kept {
+impl StoredHash {
     /// Parses a PHC string in the only form that this service writes.
     fn read(text: &str) -> Option<Self> {
         let mut parts = text.strip_prefix("$argon2id$v=19$")?.split('$');
@@ -110,22 +110,22 @@ impl Kept {
         let is_bearable = work.memory_kib <= MEMORY_KIB_MAX && work.passes <= PASSES_MAX && work.lanes <= LANES_MAX;
         let is_possible = Params::new(work.memory_kib, work.passes, work.lanes, Some(TAG_BYTES)).is_ok();
         let decode = |text: &str| BASE64_NOPAD.decode(text.as_bytes()).ok();
-        let kept = Self { work, salt: decode(salt)?, tag: decode(tag)? };
-        let is_whole = kept.salt.len() == SALT_BYTES && kept.tag.len() == TAG_BYTES && parts.next().is_none();
-        (is_bearable && is_possible && is_whole).then_some(kept)
+        let stored = Self { work, salt: decode(salt)?, tag: decode(tag)? };
+        let is_whole = stored.salt.len() == SALT_BYTES && stored.tag.len() == TAG_BYTES && parts.next().is_none();
+        (is_bearable && is_possible && is_whole).then_some(stored)
     }
 }
 
 /// Compares a password with a stored hash. If it is missing or malformed, the same work is done.
-fn compare(password: &Password, kept: Option<&str>) -> Result<PasswordMatch, VaultError> {
-    let found = kept.and_then(Kept::read);
+fn compare(password: &Password, stored: Option<&str>) -> Result<PasswordMatch, VaultError> {
+    let found = stored.and_then(StoredHash::read);
     let is_kept = found.is_some();
-    let kept = found.or_else(|| Kept::read(NOBODYS)).ok_or(VaultError::Failed)?;
-    let tag = kept.work.tag(password, &kept.salt, TAG_BYTES)?;
-    let is_right = verify_slices_are_equal(&tag, &kept.tag).is_ok();
+    let stored = found.or_else(|| StoredHash::read(NOBODYS)).ok_or(VaultError::Failed)?;
+    let tag = stored.work.tag(password, &stored.salt, TAG_BYTES)?;
+    let is_right = verify_slices_are_equal(&tag, &stored.tag).is_ok();
     Ok(match is_right && is_kept {
         false => PasswordMatch::Wrong,
-        true if kept.work.is_less_than(Work::NOW) => PasswordMatch::RightButWeak,
+        true if stored.work.is_less_than(Work::NOW) => PasswordMatch::RightButWeak,
         true => PasswordMatch::Right,
     })
 }
@@ -161,8 +161,8 @@ mod tests {
         let weak = Work { passes: 1, ..Work::NOW };
         let (now, before) = (Work::NOW, weak.hash(&password("open sesame"), &[7; SALT_BYTES]).unwrap());
         let now = now.hash(&password("open sesame"), &[7; SALT_BYTES]).unwrap();
-        let check = |text: &str, kept: Option<&str>, expected| {
-            assert_eq!(compare(&password(text), kept).unwrap(), expected, "{text} {kept:?}");
+        let check = |text: &str, stored: Option<&str>, expected| {
+            assert_eq!(compare(&password(text), stored).unwrap(), expected, "{text} {stored:?}");
         };
         check("open sesame", Some(&now), PasswordMatch::Right);
         check("open sesame", Some(&before), PasswordMatch::RightButWeak);
@@ -189,10 +189,10 @@ mod tests {
     #[tokio::test]
     async fn passwords_are_hashed_and_compared() {
         let (passwords, ada) = (Argon2Passwords::new(Arc::new(Zeros), Turns::default()), UserId::new("ada").unwrap());
-        let kept: Arc<str> = passwords.hash(Some(&ada), password("open sesame")).await.unwrap().into();
-        assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$"), "{kept}");
-        let matched = passwords.compare(None, password("open sesame"), Some(Arc::clone(&kept))).await;
+        let stored: Arc<str> = passwords.hash(Some(&ada), password("open sesame")).await.unwrap().into();
+        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$"), "{stored}");
+        let matched = passwords.compare(None, password("open sesame"), Some(Arc::clone(&stored))).await;
         assert_eq!(matched, Ok(PasswordMatch::Right));
-        assert_eq!(passwords.compare(None, password("sesame"), Some(kept)).await, Ok(PasswordMatch::Wrong));
+        assert_eq!(passwords.compare(None, password("sesame"), Some(stored)).await, Ok(PasswordMatch::Wrong));
     }
 }

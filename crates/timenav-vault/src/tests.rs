@@ -40,10 +40,10 @@ fn sealed_records_match_the_published_vectors() {
     let records = vectors["records"].as_array().unwrap();
     assert_eq!(records.len(), 2);
     for vector in records {
-        let said = |name: &str| vector[name].as_str().unwrap();
-        let bytes = |name: &str| HEXLOWER.decode(said(name).as_bytes()).unwrap();
-        let place = place(said("timeline_id"), said("data_id"));
-        let (key, data) = (key(said("encryption_key")), text(said("data")));
+        let field = |name: &str| vector[name].as_str().unwrap();
+        let bytes = |name: &str| HEXLOWER.decode(field(name).as_bytes()).unwrap();
+        let place = place(field("timeline_id"), field("data_id"));
+        let (key, data) = (key(field("encryption_key")), text(field("data")));
         let aad = associated_data(DATA_FORMAT, &place.timeline_id, &place.data_id, key.kind());
         assert_eq!(aad, bytes("associated_data"));
         let (salt, nonce) = (bytes("salt").try_into().unwrap(), bytes("nonce").try_into().unwrap());
@@ -51,8 +51,8 @@ fn sealed_records_match_the_published_vectors() {
         assert_eq!((u64::from(sealed.format), u64::from(sealed.kind)), (1, vector["kind"].as_u64().unwrap()));
         assert_eq!(sealed.commitment, bytes("commitment"));
         assert_eq!(sealed.ciphertext, bytes("ciphertext"));
-        assert_eq!(sealed.hash().to_hex(), said("sha256"));
-        assert_eq!(open(&place, sealed, &key).unwrap().as_str(), said("data"));
+        assert_eq!(sealed.hash().to_hex(), field("sha256"));
+        assert_eq!(open(&place, sealed, &key).unwrap().as_str(), field("data"));
     }
 }
 

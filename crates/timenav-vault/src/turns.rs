@@ -22,7 +22,7 @@ pub struct Turns(Arc<Mutex<Line>>);
 struct Line {
     working: usize,
     waiting: usize,
-    askers: HashMap<Asker, Asked>,
+    askers: HashMap<Asker, WaitQueue>,
     /// Users with waiting but no running work, the one that has waited longest first.
     next: VecDeque<Asker>,
     /// Number of requests without a user so far.
@@ -38,7 +38,7 @@ enum Asker {
 }
 
 #[derive(Default)]
-struct Asked {
+struct WaitQueue {
     works: bool,
     waiting: VecDeque<oneshot::Sender<Turn>>,
 }

@@ -10,7 +10,7 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 /// Other users of the boot id hash it with other prefixes, so the results cannot be linked.
 const PURPOSE: &[u8] = b"timenav boot id v1";
 /// Published length of the hash, in bytes.
-const TOLD_BYTES: usize = 16;
+const DIGEST_BYTES: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kernel {
@@ -37,7 +37,7 @@ fn name_of(boot_id: &str) -> Option<String> {
         return None;
     }
     let key = hmac::Key::new(HMAC_SHA256, boot_id.as_bytes());
-    Some(HEXLOWER.encode(&hmac::sign(&key, PURPOSE).as_ref()[..TOLD_BYTES]))
+    Some(HEXLOWER.encode(&hmac::sign(&key, PURPOSE).as_ref()[..DIGEST_BYTES]))
 }
 
 /// Returns the offset of this process's boot clock, in nanoseconds (`time_namespaces(7)`).
@@ -68,7 +68,7 @@ mod tests {
         let boot_id = "5c6b7a2e-90f1-4c8e-8a37-d4b1b6d1c001";
         let name = name_of(boot_id).unwrap();
         assert_eq!(name, name_of(boot_id).unwrap());
-        assert_eq!(name.len(), 2 * TOLD_BYTES);
+        assert_eq!(name.len(), 2 * DIGEST_BYTES);
         assert_ne!(name, name_of("5c6b7a2e-90f1-4c8e-8a37-d4b1b6d1c002").unwrap());
         let digits = boot_id.replace('-', "");
         assert!(digits.as_bytes().windows(8).all(|some| !name.as_bytes().windows(8).any(|told| told == some)));

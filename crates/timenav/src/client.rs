@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub(crate) use call::Call;
-pub(crate) use caller::{Asked, Caller};
+pub(crate) use caller::{ApiRequest, Caller};
 #[cfg(feature = "mcp")]
 pub(crate) use caller::{Reply, Watch};
 pub(crate) use create_option::CreateOption;
@@ -284,14 +284,14 @@ impl Client {
     /// Makes Ctrl-C set the returned flag and end the upload, not the process; a second Ctrl-C ends the process.
     pub(crate) fn interruptible(&self) -> Result<Arc<AtomicBool>, Failure> {
         let pressed = Arc::new(AtomicBool::new(false));
-        let told = Arc::clone(&pressed);
+        let notifier = Arc::clone(&pressed);
         let mut signals = {
             let _inside = self.runtime.enter();
             signal(SignalKind::interrupt()).map_err(anyhow::Error::new)?
         };
         self.runtime.spawn(async move {
             signals.recv().await;
-            told.store(true, Ordering::Relaxed);
+            notifier.store(true, Ordering::Relaxed);
             output::note("interrupted; waiting for the request to be recorded (press Ctrl-C again to stop at once)");
             signals.recv().await;
             std::process::exit(INTERRUPTED_EXIT);

@@ -24,7 +24,7 @@ use std::process::ExitCode;
 use clap::builder::styling::Styles;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::exit::{Exit, Failure, told};
+use crate::exit::{Exit, Failure, problem_json};
 use crate::output::{self, OutputFormat};
 use crate::telemetry::redaction::redact;
 use crate::wiring::surroundings::Surroundings;
@@ -106,7 +106,7 @@ pub(crate) fn misused(error: &clap::Error) -> ExitCode {
     if error.use_stderr() && asks_for_json(std::env::args_os()) {
         let text = error.render().to_string();
         let text = text.trim().trim_start_matches("error: ");
-        output::note(output::pretty(&told("usage", text, Exit::Usage).to_string()).trim_end());
+        output::note(output::pretty(&problem_json("usage", text, Exit::Usage).to_string()).trim_end());
     } else {
         // There is no other place to report a failure.
         let _ = error.print();

@@ -46,7 +46,7 @@ pub(crate) use recording::{ReadLogChoice, RecordingSettings};
 use secs::{ConnectionSecs, Secs, SessionSecs, WitnessSecs};
 use shared::Shared;
 pub(crate) use store_url::{StoreUrl, named as named_store};
-pub(crate) use trusted_checkpoint::KeptFrom;
+pub(crate) use trusted_checkpoint::CheckpointSource;
 pub(crate) use webhook_allow_host::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
 pub(crate) use witnesses::{WitnessSettings, WitnessTimeline};
@@ -119,7 +119,7 @@ pub(crate) struct ServeOptions {
         value_delimiter = ','
     )]
     #[serde(skip)]
-    pub(crate) trusted_checkpoint: Vec<KeptFrom>,
+    pub(crate) trusted_checkpoint: Vec<CheckpointSource>,
     /// The name of this replica in `/metrics` and `/v1/limits`. [default: the host name]
     #[arg(long, env = "TIMENAV_REPLICA_NAME", value_name = "NAME")]
     pub(crate) replica_name: Option<String>,
@@ -327,7 +327,7 @@ pub(crate) struct Settings {
     pub(crate) replicas: bool,
     /// Whether the folder may have no checkpoints of an existing database yet.
     pub(crate) join: bool,
-    pub(crate) trusted_checkpoint: Vec<KeptFrom>,
+    pub(crate) trusted_checkpoint: Vec<CheckpointSource>,
     pub(crate) replica_name: String,
     /// Maximum offset between the clocks of the host and the database, in milliseconds.
     pub(crate) host_clock_offset_max_millis: u32,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, anyhow, bail};
 use timenav_core::ids::TimelineId;
 
-pub(crate) use self::address::{KeptAddress, Listening, listening};
+pub(crate) use self::address::{AddressFile, Listening, listening};
 
 pub(crate) const DATA_DEFAULT: &str = "./timenav-data";
 /// The file with the first operator's API key.

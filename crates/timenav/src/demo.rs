@@ -123,7 +123,7 @@ async fn fork(engine: &Engine, caller: &Caller, of: &TimelineId) -> anyhow::Resu
         time: parse_timestamp(time)?,
         causes: Vec::new(),
     };
-    engine.intervene(caller, Some(timeline.clone()), canceled, OnParadox::Tell, None).await?;
+    engine.intervene(caller, Some(timeline.clone()), canceled, OnParadox::Report, None).await?;
     let instead = drafts(&INSTEAD.replace('\n', " "))?;
     engine.record_events(caller, Some(timeline), instead, None).await?;
     Ok(())

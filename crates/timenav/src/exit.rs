@@ -89,7 +89,7 @@ impl From<Exit> for ExitCode {
 const CREATE_HINT: &str = "to create a new timeline, add --create";
 
 /// Returns a local error in the JSON format of the service.
-pub(crate) fn told(code: &str, status: &str, exit: Exit) -> Value {
+pub(crate) fn problem_json(code: &str, status: &str, exit: Exit) -> Value {
     serde_json::json!({ "status": status, "code": code, "exit_code": exit.code() })
 }
 
@@ -157,11 +157,11 @@ impl Failure {
     pub(crate) fn json(&self) -> Option<Value> {
         let text = self.text()?;
         let (Self::Problem(problem) | Self::NoTimeline(problem)) = self else {
-            return Some(told(self.word(), &text, self.exit()));
+            return Some(problem_json(self.word(), &text, self.exit()));
         };
         let mut body = match &problem.body {
             Value::Object(members) if members.contains_key("code") => problem.body.clone(),
-            _ => told("unexpected_answer", &text, self.exit()),
+            _ => problem_json("unexpected_answer", &text, self.exit()),
         };
         body["http_status"] = problem.http_status.into();
         body["exit_code"] = self.exit().code().into();

@@ -35,10 +35,10 @@ impl ServiceKey {
 }
 
 /// Reads the signing key, or creates it on the very first start. Fails if a restore of the folder was interrupted, or
-/// if the key is missing although there is a database, is damaged, or belongs to a service name other than `wanted`.
+/// if the key is missing although there is a database, is damaged, or belongs to a service name other than `service_name`.
 pub(crate) fn service_key(
     folder: &DataFolder,
-    wanted: Option<&str>,
+    service_name: Option<&str>,
     entropy: &dyn Entropy,
 ) -> anyhow::Result<ServiceKey> {
     if let Some(unfinished) = unfinished_restore_in(folder.path()) {
@@ -54,18 +54,18 @@ pub(crate) fn service_key(
                 path.display(),
             );
         }
-        make_signing_key(&path, wanted.unwrap_or(SERVICE_NAME_DEFAULT), entropy)?;
+        make_signing_key(&path, service_name.unwrap_or(SERVICE_NAME_DEFAULT), entropy)?;
     }
-    kept_service_key(folder, wanted)
+    stored_service_key(folder, service_name)
 }
 
-/// Fails if the key is missing, damaged, or belongs to a service name other than `wanted`.
-pub(crate) fn kept_service_key(folder: &DataFolder, wanted: Option<&str>) -> anyhow::Result<ServiceKey> {
+/// Fails if the key is missing, damaged, or belongs to a service name other than `service_name`.
+pub(crate) fn stored_service_key(folder: &DataFolder, service_name: Option<&str>) -> anyhow::Result<ServiceKey> {
     let path = folder.signing_key();
     let key = read_signing_key(&path).with_context(|| format!("the signing key {}", path.display()))?;
-    match wanted {
-        Some(wanted) if wanted != key.service_name => bail!(
-            "the service name is `{}` and cannot be changed to `{wanted}`: it is in every signed checkpoint",
+    match service_name {
+        Some(service_name) if service_name != key.service_name => bail!(
+            "the service name is `{}` and cannot be changed to `{service_name}`: it is in every signed checkpoint",
             key.service_name
         ),
         Some(_) | None => Ok(key),
@@ -143,8 +143,8 @@ mod tests {
     use super::*;
     use crate::wiring::ports::OsEntropy;
 
-    fn open(folder: &DataFolder, wanted: Option<&str>) -> Result<ServiceKey, String> {
-        service_key(folder, wanted, &OsEntropy).map_err(|error| format!("{error:#}"))
+    fn open(folder: &DataFolder, service_name: Option<&str>) -> Result<ServiceKey, String> {
+        service_key(folder, service_name, &OsEntropy).map_err(|error| format!("{error:#}"))
     }
 
     #[test]

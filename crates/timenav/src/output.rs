@@ -36,8 +36,8 @@ pub(crate) fn write_bytes(bytes: &[u8]) -> Result<(), Failure> {
 pub(crate) struct Unshown(Option<Failure>);
 
 impl Unshown {
-    pub(crate) fn after(&mut self, shown: Result<(), Failure>) {
-        if let (None, Err(failure)) = (&self.0, shown) {
+    pub(crate) fn after(&mut self, result: Result<(), Failure>) {
+        if let (None, Err(failure)) = (&self.0, result) {
             self.0 = Some(failure);
         }
     }
@@ -258,11 +258,11 @@ mod tests {
     #[test]
     fn fields_are_aligned_and_missing_ones_omitted() {
         let answer = serde_json::json!({"a": "x", "b": null, "c": {"d": 1.5}, "g": 60.0, "e": ["r", "w"]});
-        let shown = fields(
+        let text = fields(
             &answer,
             &[("first", "a"), ("no", "b"), ("longer", "c/d"), ("list", "e"), ("none", "f"), ("whole", "g")],
         );
-        assert_eq!(shown, "first   x\nlonger  1.5\nlist    r, w\nwhole   60\n");
+        assert_eq!(text, "first   x\nlonger  1.5\nlist    r, w\nwhole   60\n");
     }
 
     #[test]
@@ -271,8 +271,8 @@ mod tests {
             serde_json::json!({"name": "é", "x_id": "a", "text": "one\ntwo\u{1b}[31m"}),
             serde_json::json!({"name": "x".repeat(50), "x_id": "y".repeat(128), "text": "z".repeat(101)}),
         ];
-        let shown = table(&items, &[("NAME", "name"), ("ID", "x_id"), ("TEXT", "text")], true);
-        let lines: Vec<&str> = shown.lines().collect();
+        let text = table(&items, &[("NAME", "name"), ("ID", "x_id"), ("TEXT", "text")], true);
+        let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], format!("NAME{}ID{}TEXT", " ".repeat(38), " ".repeat(128)));
         assert_eq!(lines[1], format!("é{}a{}one two [31m", " ".repeat(41), " ".repeat(129)));
         assert_eq!(lines[2], format!("{}…  {}  {}…", "x".repeat(39), "y".repeat(128), "z".repeat(99)));

@@ -3,7 +3,7 @@
 //! A connection gets a slot when it is accepted ([`places`]), so that there are never more connections than file
 //! descriptors. It keeps its slot while it is active ([`activity`]). Every wait for a client has a timeout: the TLS
 //! handshake and the first bytes ([`opening`]), the next request, and a response that is not read ([`connection`]).
-//! Events that strangers can provoke are counted, and logged at most once a minute ([`told`]).
+//! Events that strangers can provoke are counted, and logged at most once a minute ([`connection_log`]).
 //!
 //! `axum-server` has no timeout for the first bytes, no idle limit for HTTP/2 and no limit on connections.
 
@@ -16,7 +16,7 @@ pub(crate) mod limits;
 mod opening;
 mod places;
 mod tls;
-mod told;
+mod connection_log;
 
 use std::future::pending;
 use std::io;
@@ -83,7 +83,7 @@ impl Server {
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = door.accept_all(&listener) => {}
-                () = told::tell_each_minute(&door.counts) => {}
+                () = connection_log::log_each_minute(&door.counts) => {}
             }
         });
         Self { counts, stopping, cutting, connections, accepting }

@@ -162,7 +162,7 @@ struct Ids {
     span: [u8; 8],
 }
 
-struct Told {
+struct SpanRecord {
     kind: SpanKind,
     name: Cow<'static, str>,
     attributes: Vec<KeyValue>,
@@ -202,11 +202,11 @@ impl Line {
         attributes.extend(timeline_id.map(|id| KeyValue::new("timenav.timeline_id", id.as_str().to_owned())));
         // Client errors are not server failures.
         let has_failed = status >= 500;
-        self.data(ids, parent, Told { kind: SpanKind::Server, name, attributes, began, ended, has_failed })
+        self.data(ids, parent, SpanRecord { kind: SpanKind::Server, name, attributes, began, ended, has_failed })
     }
 
-    fn data(&self, ids: Ids, parent: Option<TraceParent>, told: Told) -> SpanData {
-        let Told { kind, name, attributes, began, ended, has_failed } = told;
+    fn data(&self, ids: Ids, parent: Option<TraceParent>, record: SpanRecord) -> SpanData {
+        let SpanRecord { kind, name, attributes, began, ended, has_failed } = record;
         SpanData {
             span_context: SpanContext::new(
                 TraceId::from_bytes(ids.trace),
@@ -261,7 +261,7 @@ impl Sender {
             Err(_) => "the collector took too long".to_owned(),
         };
         self.counts.dropped.fetch_add(spans, Ordering::Relaxed);
-        if let Some(suppressed) = self.failures.tell(self.engine.now()) {
+        if let Some(suppressed) = self.failures.record(self.engine.now()) {
             tracing::warn!(spans, error, suppressed, "spans of requests could not be sent, and were dropped: {error}");
         }
     }

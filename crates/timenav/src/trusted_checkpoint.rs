@@ -14,39 +14,41 @@ use timenav_engine::ExternalCheckpoint;
 use timenav_store::CheckpointFile;
 
 use crate::client::{built, is_this_machine};
-use crate::config::{KeptFrom, Settings, WitnessUrl};
+use crate::config::{CheckpointSource, Settings, WitnessUrl};
 use crate::wiring::ports::verify_signature;
 
 /// Request timeout. The start waits for it.
 const ANSWER_SECONDS_MAX: Duration = Duration::from_secs(10);
 /// Maximum size of a downloaded checkpoint file, in bytes: enough for two hundred thousand timelines.
-const KEPT_BYTES_MAX: usize = 64 * 1024 * 1024;
+const CHECKPOINT_FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Reads external checkpoints from the configured sources and from the witnesses. Witnesses are only asked if the
 /// service's own checkpoint file is empty, so all other starts wait for nobody.
 ///
 /// An unreachable witness is logged, because another one may respond. Without any, the service reports that it had
 /// nothing to compare with. A configured source that cannot be read is an error.
-pub(crate) async fn kept_by_others(
+pub(crate) async fn checkpoints_of_others(
     settings: &Settings,
     (key, own): (&VerifierKey, &Path),
 ) -> anyhow::Result<Vec<ExternalCheckpoint>> {
     if !settings.join {
         return Ok(Vec::new());
     }
-    let mut kept = Vec::new();
+    let mut stored = Vec::new();
     for from in &settings.trusted_checkpoint {
         let read = match from {
-            KeptFrom::File(path) => read_kept(path),
-            KeptFrom::Url(url) => async { parse_kept(fetch(url).await?) }.await.with_context(|| url.to_string()),
+            CheckpointSource::File(path) => read_checkpoints(path),
+            CheckpointSource::Url(url) => {
+                async { parse_checkpoints(fetch(url).await?) }.await.with_context(|| url.to_string())
+            }
         };
-        kept.extend(read.context("the source in --trusted-checkpoint cannot be used")?);
+        stored.extend(read.context("the source in --trusted-checkpoint cannot be used")?);
     }
     // A file that cannot be read is reported when it is compared.
-    let is_known_here = CheckpointFile::read_only(own).is_ok_and(|kept| !kept.is_empty());
-    for witness in settings.witnesses.asked.iter().filter(|_| !is_known_here) {
+    let is_known_here = CheckpointFile::read_only(own).is_ok_and(|stored| !stored.is_empty());
+    for witness in settings.witnesses.witness_urls.iter().filter(|_| !is_known_here) {
         match cosigned_by(witness, key).await {
-            Ok(checkpoint) => kept.extend(checkpoint),
+            Ok(checkpoint) => stored.extend(checkpoint),
             Err(error) => tracing::warn!(
                 witness = witness.key.name(),
                 "the checkpoint from the witness `{}` cannot be compared with the database: {error:#}",
@@ -54,7 +56,7 @@ pub(crate) async fn kept_by_others(
             ),
         }
     }
-    Ok(kept)
+    Ok(stored)
 }
 
 /// Returns the last checkpoint of `system` that a witness has cosigned, if any. A checkpoint not signed by `key` is an
@@ -91,8 +93,8 @@ async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
     }
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(reqwest::Error::without_url)? {
-        if body.len() + chunk.len() > KEPT_BYTES_MAX {
-            bail!("it is longer than {KEPT_BYTES_MAX} bytes");
+        if body.len() + chunk.len() > CHECKPOINT_FILE_BYTES_MAX {
+            bail!("it is longer than {CHECKPOINT_FILE_BYTES_MAX} bytes");
         }
         body.extend_from_slice(&chunk);
     }
@@ -100,12 +102,12 @@ async fn fetch_found(url: &Url) -> anyhow::Result<Option<Vec<u8>>> {
 }
 
 /// Reads checkpoints: a checkpoint file of a service, with one per line, or a single signed note.
-pub(crate) fn read_kept(path: &Path) -> anyhow::Result<Vec<ExternalCheckpoint>> {
+pub(crate) fn read_checkpoints(path: &Path) -> anyhow::Result<Vec<ExternalCheckpoint>> {
     let bytes = std::fs::read(path).with_context(|| format!("{} cannot be read", path.display()))?;
-    parse_kept(bytes).with_context(|| path.display().to_string())
+    parse_checkpoints(bytes).with_context(|| path.display().to_string())
 }
 
-fn parse_kept(bytes: Vec<u8>) -> anyhow::Result<Vec<ExternalCheckpoint>> {
+fn parse_checkpoints(bytes: Vec<u8>) -> anyhow::Result<Vec<ExternalCheckpoint>> {
     const IS_NONE: &str = "it is neither a file of checkpoints nor a signed checkpoint";
     if bytes.first() == Some(&b'{') {
         return CheckpointFile::read_from(bytes).map_err(|error: io::Error| error.into());
@@ -124,7 +126,7 @@ mod tests {
     #[test]
     fn invalid_checkpoint_text_is_rejected() {
         for wrong in [&b""[..], b"{", b"{}\n", b"<html></html>\n", b"a\n\n"] {
-            assert!(parse_kept(wrong.to_vec()).is_err() || wrong == b"{", "{wrong:?}");
+            assert!(parse_checkpoints(wrong.to_vec()).is_err() || wrong == b"{", "{wrong:?}");
         }
     }
 }

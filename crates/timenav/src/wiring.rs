@@ -17,8 +17,8 @@ use self::ports::{HostClock, OsEntropy};
 use crate::background::webhooks::Gate;
 use crate::config::{Settings, StoreUrl};
 use crate::data_folder::{CheckpointPlace, DataFolder, MOVED_FILE, make_private, unfinished_in};
-use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, kept_service_key, service_key, settle_first_key};
-use crate::trusted_checkpoint::kept_by_others;
+use crate::key_files::{NextKeyFile, ServiceKey, keep_first_key, service_key, settle_first_key, stored_service_key};
+use crate::trusted_checkpoint::checkpoints_of_others;
 
 pub(crate) mod ports;
 pub(crate) mod places;
@@ -88,7 +88,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     let name = settings.service_name.as_deref();
     let key = if postgres.is_some() {
         // Several services would each create a different one.
-        kept_service_key(folder, name)?
+        stored_service_key(folder, name)?
     } else {
         service_key(folder, name, &OsEntropy)?
     };
@@ -96,7 +96,7 @@ pub(crate) async fn open(folder: &DataFolder, settings: &Settings) -> anyhow::Re
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
     let log = origin(&parts.options.service_name, TimelineId::SYSTEM);
     let key = VerifierKey::new(&log, parts.ports.signer.public_key())?;
-    parts.options.kept_by_others = kept_by_others(settings, (&key, &parts.checkpoints.file)).await?;
+    parts.options.checkpoints_of_others = checkpoints_of_others(settings, (&key, &parts.checkpoints.file)).await?;
     parts.open(folder).await
 }
 
@@ -198,7 +198,7 @@ pub(crate) async fn accept_rollback(
         Some(url) => Some(open_postgres(folder, url, false).await?),
         None => None,
     };
-    let key = kept_service_key(folder, settings.service_name.as_deref())?;
+    let key = stored_service_key(folder, settings.service_name.as_deref())?;
     let next = next_signer(folder, &key)?;
     let mut parts = Parts::of(folder, settings, checkpoints, (key, next), postgres)?;
     parts.options.accept_rollback = Some(acceptance);

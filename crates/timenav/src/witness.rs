@@ -130,7 +130,7 @@ pub(crate) enum Unwitnessed {
     #[error("a checkpoint of a log under a prefix can have at most {PREFIX_NOTE_BYTES_MAX} bytes with its signatures")]
     TooLong,
     #[error("the cosigned checkpoint cannot be stored: {0}")]
-    NotKept(String),
+    NotStored(String),
 }
 
 impl Witness {
@@ -167,8 +167,9 @@ impl Witness {
         }
         witness.prefixes.sort_by_key(|prefix| std::cmp::Reverse(prefix.text.len()));
         for (origin, keys) in logs {
-            let last =
-                witness.kept(&origin).with_context(|| format!("the cosigned checkpoint of the log `{origin}`"))?;
+            let last = witness
+                .last_stored(&origin)
+                .with_context(|| format!("the cosigned checkpoint of the log `{origin}`"))?;
             witness.take_in(witness.log(origin, None, keys, last));
         }
         witness.take_in_under_prefixes()?;
@@ -180,7 +181,7 @@ impl Witness {
         if self.prefixes.is_empty() {
             return Ok(());
         }
-        for hash in self.folder.kept()? {
+        for hash in self.folder.stored_hashes()? {
             if self.logs.read().contains_key(&hash) {
                 continue;
             }
@@ -190,7 +191,8 @@ impl Witness {
                 bail!("the cosigned checkpoint {hash}.checkpoint is not of the log in its file name");
             }
             let Some((prefix, keys)) = self.prefix_of(origin) else { continue };
-            let last = self.kept(origin).with_context(|| format!("the cosigned checkpoint of the log `{origin}`"))?;
+            let last =
+                self.last_stored(origin).with_context(|| format!("the cosigned checkpoint of the log `{origin}`"))?;
             *prefix.logs.lock() += 1;
             self.take_in(self.log(origin.to_owned(), Some(prefix), keys, last));
         }
@@ -222,7 +224,7 @@ impl Witness {
     }
 
     /// Reads the last cosigned checkpoint of a log, which is authenticated by the witness's own cosignature.
-    fn kept(&self, origin: &str) -> anyhow::Result<Last> {
+    fn last_stored(&self, origin: &str) -> anyhow::Result<Last> {
         let Some(text) = self.folder.checkpoint(&hash_of(origin))? else { return Ok(Last::default()) };
         let note = Note::parse(text.as_bytes())?;
         self.key.cosigned_at(&note, verify_signature).context("the file was not written by this witness")?;
@@ -293,7 +295,7 @@ impl Witness {
         let origin = log.origin.as_str();
         let mut last = log.last.lock();
         if last.is_unknown {
-            return Err(Unwitnessed::NotKept("it failed before; restart the witness".to_owned()));
+            return Err(Unwitnessed::NotStored("it failed before; restart the witness".to_owned()));
         }
         let decided = decide_witnessing(request, &log.keys, last.witnessed, verify_signature);
         let (note, witnessed) = match decided {
@@ -307,11 +309,12 @@ impl Witness {
         };
         // After the signature was verified, so that only the log itself can use up its rate limit.
         log.check_pace()?;
-        let not_kept = |error: &dyn std::fmt::Display| Unwitnessed::NotKept(error.to_string());
+        let not_stored = |error: &dyn std::fmt::Display| Unwitnessed::NotStored(error.to_string());
         let seconds = u64::try_from(self.clock.now().micros() / 1_000_000).unwrap_or(0);
         let line = self.key.cosign(note.text(), seconds, |message| self.signer.sign(message));
-        let line = line.map_err(|error| not_kept(&error))?;
-        let note = only_of(note, &log.keys).with_signature(line.clone()).map_err(|error| not_kept(&error))?.to_string();
+        let line = line.map_err(|error| not_stored(&error))?;
+        let note =
+            only_of(note, &log.keys).with_signature(line.clone()).map_err(|error| not_stored(&error))?.to_string();
         if log.prefix.is_some() && note.len() > PREFIX_NOTE_BYTES_MAX {
             return Err(Unwitnessed::TooLong);
         }
@@ -319,7 +322,7 @@ impl Witness {
             last.is_unknown = true;
             tracing::error!(origin, %error, "a checkpoint could not be stored; this log is not cosigned until a \
                                              restart");
-            return Err(not_kept(&error));
+            return Err(not_stored(&error));
         }
         (last.witnessed, last.note) = (witnessed, Some(note.into()));
         tracing::info!(origin, size = witnessed.size, "cosigned a checkpoint of {} entries", witnessed.size);

@@ -33,24 +33,24 @@ fn is_root(path: &str) -> bool {
 
 fn circles(modules: &Modules) -> Vec<Problem> {
     let needs = needs(modules);
-    let mut told = BTreeSet::new();
+    let mut reported = BTreeSet::new();
     let mut problems = Vec::new();
     for module in needs.keys() {
-        if told.contains(module) {
+        if reported.contains(module) {
             continue;
         }
         let Some(way) = shortest_circle(&needs, module) else { continue };
         let mut circle = reached(&needs, module);
         circle.retain(|other| reached(&needs, other).contains(module));
         problems.push(problem(modules, &needs, &way, circle.len()));
-        told.extend(circle);
+        reported.extend(circle);
     }
     problems
 }
 
 fn problem(modules: &Modules, needs: &Needs<'_>, way: &[&ModulePath], modules_count: usize) -> Problem {
     let step =
-        |pair: &[&ModulePath]| format!("`{}` takes `{}`", said(pair[0]), needs[pair[0]][pair[1]].path.join("::"));
+        |pair: &[&ModulePath]| format!("`{}` takes `{}`", path_text(pair[0]), needs[pair[0]][pair[1]].path.join("::"));
     let steps: Vec<String> = way.windows(2).map(step).collect();
     let message = format!(
         "{modules_count} modules depend on each other in a cycle: {}; move shared code to a module below them",
@@ -59,7 +59,7 @@ fn problem(modules: &Modules, needs: &Needs<'_>, way: &[&ModulePath], modules_co
     Problem::new(&modules[way[0]].file, needs[way[0]][way[1]].line, message)
 }
 
-fn said(module: &ModulePath) -> String {
+fn path_text(module: &ModulePath) -> String {
     if module.is_empty() { "crate".to_owned() } else { module.join("::") }
 }
 
@@ -130,8 +130,10 @@ fn home<'a>(modules: &'a Modules, from: &[String], path: &[String], followed_max
 /// Returns whether a module has a name: declared, imported, or imported by a glob.
 fn provides(modules: &Modules, module: &[String], name: &str, followed_max: usize) -> bool {
     let Some(followed_max) = followed_max.checked_sub(1) else { return false };
-    let Some(said) = modules.get(module) else { return false };
-    let is_own = said.children.contains(name) || said.items.contains(name) || said.imports.contains_key(name);
+    let Some(module_source) = modules.get(module) else { return false };
+    let is_own = module_source.children.contains(name)
+        || module_source.items.contains(name)
+        || module_source.imports.contains_key(name);
     is_own || from_glob(modules, module, name, followed_max).is_some()
 }
 

@@ -155,7 +155,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     for layer in &LAYERS {
         let Some(text) = tree.text(layer.manifest) else { continue };
         for (line, dependency) in dependencies(text) {
-            if layer.forbidden.iter().any(|forbidden| is_meant(forbidden, dependency)) {
+            if layer.forbidden.iter().any(|forbidden| is_match(forbidden, dependency)) {
                 let message = format!("this crate must not depend on `{dependency}`; {}", layer.instead);
                 problems.push(Problem::new(layer.manifest, line, message));
             }
@@ -164,7 +164,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     problems
 }
 
-fn is_meant(forbidden: &str, dependency: &str) -> bool {
+fn is_match(forbidden: &str, dependency: &str) -> bool {
     forbidden.strip_suffix('*').map_or(forbidden == dependency, |start| dependency.starts_with(start))
 }
 

@@ -87,7 +87,7 @@ mod tests {
     fn silenced_lint_requires_a_reason() {
         let silent = concat!("fn a() {}\n#", "[allow(dead_code)]\nfn b() {}\n#", "![expect(\n    unused\n)]\n");
         assert_found(check, &[("a.rs", silent)], &["a.rs:2", "a.rs:4"]);
-        let told = concat!("#", "[expect(\n    dead_code,\n    reason = \"kept (for now)\"\n)]\nfn b() {}\n");
-        assert_found(check, &[("a.rs", told)], &[]);
+        let source = concat!("#", "[expect(\n    dead_code,\n    reason = \"kept (for now)\"\n)]\nfn b() {}\n");
+        assert_found(check, &[("a.rs", source)], &[]);
     }
 }

@@ -121,16 +121,16 @@ fn anchors(text: &str) -> Vec<String> {
 }
 
 fn slug(title: &str) -> String {
-    let mut shown = String::new();
+    let mut visible = String::new();
     let mut rest = title;
     // Only the text of a link in a heading counts.
     while let Some((before, after)) = rest.split_once("](") {
-        shown.push_str(before);
+        visible.push_str(before);
         rest = after.split_once(')').map_or("", |(_, after)| after);
     }
-    shown.push_str(rest);
-    let kept = shown.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
-    kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
+    visible.push_str(rest);
+    let current = visible.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    current.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]

@@ -18,8 +18,8 @@ const INPUT_TIME_MAX: Duration = Duration::from_secs(10);
 const FINDINGS: [&str; 4] = ["crash-", "leak-", "oom-", "timeout-"];
 
 /// Runs the chosen targets one after the other, and stops at the first finding.
-pub(crate) fn run(root: &Path, wanted: &[String], seconds: u32) -> anyhow::Result<()> {
-    let targets = chosen(targets(root)?, wanted)?;
+pub(crate) fn run(root: &Path, named: &[String], seconds: u32) -> anyhow::Result<()> {
+    let targets = chosen(targets(root)?, named)?;
     tools::require_nightly()?;
     let program = tools::cargo_tool(root, "cargo-fuzz")?;
     // A target that does not compile is not a finding.
@@ -50,11 +50,11 @@ fn targets(root: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 /// Returns the wanted targets, in sorted order, or all of them if none is named.
-fn chosen(all: Vec<String>, wanted: &[String]) -> anyhow::Result<Vec<String>> {
-    if let Some(stranger) = wanted.iter().find(|name| !all.contains(name)) {
+fn chosen(all: Vec<String>, targets: &[String]) -> anyhow::Result<Vec<String>> {
+    if let Some(stranger) = targets.iter().find(|name| !all.contains(name)) {
         bail!("there is no target `{stranger}`; the targets are {}", all.join(", "));
     }
-    Ok(all.into_iter().filter(|name| wanted.is_empty() || wanted.contains(name)).collect())
+    Ok(all.into_iter().filter(|name| targets.is_empty() || targets.contains(name)).collect())
 }
 
 fn cargo_fuzz(root: &Path, program: &Path) -> Command {
@@ -134,13 +134,13 @@ mod tests {
     #[test]
     fn fuzz_finding_is_reported_with_its_repeat_command() {
         let program = Path::new("target/tools/bin/cargo-fuzz");
-        let told = |found| verdict("leaf", program, found);
+        let verdict_of = |found| verdict("leaf", program, found);
         assert_eq!(
-            told(Some(Path::new("fuzz/artifacts/leaf/crash-1"))),
+            verdict_of(Some(Path::new("fuzz/artifacts/leaf/crash-1"))),
             "target leaf has a finding; repeat it with \
              `rustup run nightly target/tools/bin/cargo-fuzz run leaf fuzz/artifacts/leaf/crash-1`"
         );
-        assert!(told(None).contains("`cargo xtask fuzz leaf`"));
+        assert!(verdict_of(None).contains("`cargo xtask fuzz leaf`"));
     }
 
     #[test]

@@ -167,8 +167,8 @@ mod tests {
     #[test]
     fn no_fuzz_check_is_disabled() {
         let settings = fs::read_to_string(process::repository_root().unwrap().join(SETTINGS)).unwrap();
-        let said: Vec<&str> = settings.lines().filter(|line| !line.starts_with('#')).collect();
-        let off: Vec<&&str> = said.iter().filter(|line| line.contains("false") || line.contains("exclude")).collect();
+        let lines: Vec<&str> = settings.lines().filter(|line| !line.starts_with('#')).collect();
+        let off: Vec<&&str> = lines.iter().filter(|line| line.contains("false") || line.contains("exclude")).collect();
         assert_eq!(off, [&"cache = { enabled = false }"]);
     }
 }

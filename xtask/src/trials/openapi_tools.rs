@@ -50,11 +50,11 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
 /// Runs a tool that must succeed without printing any of these words.
 fn quiet(command: &mut Command, words: &[&str]) -> anyhow::Result<()> {
     let output = command.output().with_context(|| format!("{command:?} cannot be started"))?;
-    let told = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     // npm's own messages are not about the document.
-    let lines = || told.lines().filter(|line| !line.starts_with("npm "));
+    let lines = || text.lines().filter(|line| !line.starts_with("npm "));
     if !output.status.success() || lines().any(|line| words.iter().any(|word| line.contains(word))) {
-        print!("{told}");
+        print!("{text}");
         bail!("{command:?} found something in {DOCUMENT}");
     }
     Ok(())

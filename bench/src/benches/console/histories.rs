@@ -127,7 +127,7 @@ fn filled(setting: &Setting, history: &History) -> anyhow::Result<PathBuf> {
         service.stop()?;
         Ok(())
     };
-    setting.kept_folder(&format!("console-{}-v1", history.name), make)
+    setting.cached_folder(&format!("console-{}-v1", history.name), make)
 }
 
 impl Figures {

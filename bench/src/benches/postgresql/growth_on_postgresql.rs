@@ -55,7 +55,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 
 /// Imports events into a database, which is created for the first of them.
 fn fill(setting: &Setting, cluster: &Cluster<'_>, name: &str, numbers: Range<u64>) -> anyhow::Result<()> {
-    let service = if numbers.start == 0 { cluster.serve_new(name)? } else { cluster.serve_kept(name)? };
+    let service = if numbers.start == 0 { cluster.serve_new(name)? } else { cluster.serve_cached(name)? };
     let file = setting.folder.join("growth-on-postgresql.ndjson");
     let mut first = numbers.start;
     while first < numbers.end {
@@ -74,7 +74,7 @@ fn fill(setting: &Setting, cluster: &Cluster<'_>, name: &str, numbers: Range<u64
 
 /// Writes for some time. Returns rows per second, and records the log bytes per row.
 fn measure(cluster: &Cluster<'_>, name: &str, log: &mut Vec<f64>) -> anyhow::Result<f64> {
-    let service = cluster.serve_kept(name)?;
+    let service = cluster.serve_cached(name)?;
     service.load(Plan::Event, CLIENTS)?;
     cluster.query(name, &["CHECKPOINT"])?;
     let (bytes, entries) = (logged(cluster, name)?, service.entries()?);

@@ -93,8 +93,10 @@ pub(super) fn one_program(setting: &Setting, subject: &Subject<'_>) -> anyhow::R
             loop {
                 let text = line()?;
                 let mut words = text.split(' ').map(str::parse::<i64>);
-                let (Some(Ok(shown)), Some(Ok(at))) = (words.next(), words.next()) else { bail!("it said {text:?}") };
-                if (seconds..seconds + 3_600).contains(&shown) {
+                let (Some(Ok(displayed)), Some(Ok(at))) = (words.next(), words.next()) else {
+                    bail!("it said {text:?}")
+                };
+                if (seconds..seconds + 3_600).contains(&displayed) {
                     seen.push(millis(at - from));
                     break;
                 }
@@ -167,9 +169,9 @@ fn travel(subject: &Subject<'_>, seconds: i64, followers: Option<&str>) -> anyho
     runtime.block_on(async {
         let mut connection = Connection::open(subject.service.address()).await?;
         let status = connection.exchange(&bytes).await?;
-        let told = String::from_utf8_lossy(connection.body());
-        if status != 200 || (followers.is_some() && !told.contains("\"confirmed\"")) {
-            bail!("POST /v1/travel: {status} {told}");
+        let reply = String::from_utf8_lossy(connection.body());
+        if status != 200 || (followers.is_some() && !reply.contains("\"confirmed\"")) {
+            bail!("POST /v1/travel: {status} {reply}");
         }
         Ok(())
     })

@@ -61,7 +61,7 @@ impl Subject {
     fn open(setting: &Setting) -> anyhow::Result<Self> {
         let events_count = setting.history_events();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let folder = ports::kept_history(setting, events_count)?;
+        let folder = ports::stored_history(setting, events_count)?;
         let (engine, caller, _) = runtime.block_on(ports::open(&folder))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let bare = Connection::open_with_flags(ports::database_of(&folder), flags)?;

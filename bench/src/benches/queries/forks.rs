@@ -23,7 +23,7 @@ pub(in crate::benches) const COUNTED: usize = 512;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = if setting.quick { 200_000 } else { 1_000_000 };
-    let long = ports::kept_history(setting, events_count)?;
+    let long = ports::stored_history(setting, events_count)?;
     let short = || {
         let folder = setting.empty_folder("forks-short")?;
         runtime()?.block_on(ports::make_history(&folder, FEW))?;

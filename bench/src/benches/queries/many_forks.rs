@@ -18,7 +18,7 @@ use crate::ports;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let count = if setting.quick { 1_000 } else { 10_000 };
-    let (few, many) = (kept_forks(setting, 1)?, kept_forks(setting, count)?);
+    let (few, many) = (cached_forks(setting, 1)?, cached_forks(setting, count)?);
     let mut findings = Vec::new();
     for (what, of_fork) in [("parent", false), ("fork", true)] {
         for (deed, work) in [("read", read_one as Work), ("write", write_one)] {
@@ -69,8 +69,8 @@ fn first_fork(caller: &Caller, of_fork: bool) -> anyhow::Result<TimelineId> {
 }
 
 /// Returns the folder of a short history with `count` forks of one event each, which later runs reuse.
-fn kept_forks(setting: &Setting, count: usize) -> anyhow::Result<PathBuf> {
-    setting.kept_folder(&format!("forks-{count}-v1"), |folder| {
+fn cached_forks(setting: &Setting, count: usize) -> anyhow::Result<PathBuf> {
+    setting.cached_folder(&format!("forks-{count}-v1"), |folder| {
         let runtime = runtime()?;
         runtime.block_on(async {
             ports::make_history(folder, FEW).await?;

@@ -132,7 +132,7 @@ fn questions(setting: &Setting, place: impl Fn(u64) -> anyhow::Result<LocationQu
 impl Subject {
     fn open(setting: &Setting, events_count: u64) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let folder = ports::kept_history(setting, events_count)?;
+        let folder = ports::stored_history(setting, events_count)?;
         let (engine, _, store) = runtime.block_on(ports::open(&folder))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let bare = Connection::open_with_flags(ports::database_of(&folder), flags)?;

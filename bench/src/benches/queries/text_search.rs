@@ -70,9 +70,10 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 impl Subject {
     fn open(setting: &Setting, events_count: u64) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let folder = ports::kept_history(setting, events_count)?;
+        let folder = ports::stored_history(setting, events_count)?;
         let database = ports::database_of(&folder);
-        let bare = setting.kept_folder(&format!("text-search-{events_count}-v1"), |folder| fill(folder, &database))?;
+        let bare =
+            setting.cached_folder(&format!("text-search-{events_count}-v1"), |folder| fill(folder, &database))?;
         let bare = Connection::open_with_flags(bare.join("words.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         // The same amount as each of the store's readers.
         bare.pragma_update(None, "cache_size", -8_192)?;

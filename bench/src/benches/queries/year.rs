@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use rusqlite::{Connection, OpenFlags};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{Caller, Engine, KeptFor, ReadLog, RetentionRequest, WallClock};
+use timenav_engine::{Caller, Engine, ReadLog, RetentionPeriod, RetentionRequest, WallClock};
 
 use crate::history::History;
 use crate::measure::interrupt;
@@ -74,7 +74,9 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         println!("{day:>5}{megabytes} {entries:>12} {:>24.0}", weight.besides(before));
         before = *weight;
     }
-    let at = |wanted: i64| months.iter().find(|(day, _)| *day == wanted).map(|(_, weight)| *weight).unwrap_or_default();
+    let at = |requested: i64| {
+        months.iter().find(|(day, _)| *day == requested).map(|(_, weight)| *weight).unwrap_or_default()
+    };
     let (early, late) = (at(60), at(360));
     let besides = late.besides(early);
     let finding = |name: &str, subject: f64, floor: f64, goal: f64, of: &'static str| Finding {
@@ -128,8 +130,10 @@ async fn live(folder: &Path, thinned: i64) -> anyhow::Result<Vec<(i64, Weight)>>
     let (engine, caller, store) =
         ports::open_at(folder, Arc::clone(&clock) as Arc<dyn WallClock>, ReadLog::Durable).await?;
     let main = TimelineId::new(TimelineId::MAIN)?;
-    let kept = KeptFor::Seconds(RETENTION_DAYS * 86_400);
-    engine.set_retention(&caller, main.clone(), RetentionRequest { reads: kept, refusals: kept }, None).await?;
+    let retention = RetentionPeriod::Seconds(RETENTION_DAYS * 86_400);
+    engine
+        .set_retention(&caller, main.clone(), RetentionRequest { reads: retention, refusals: retention }, None)
+        .await?;
     let mut months = Vec::new();
     let mut events_count = 0;
     for day in 1..=DAYS {

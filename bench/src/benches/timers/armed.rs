@@ -23,7 +23,7 @@ struct Look {
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let timelines = if setting.quick { 1 } else { 10 };
-    let armed = setting.kept_folder(&format!("timers-armed-{timelines}-v1"), |folder| {
+    let armed = setting.cached_folder(&format!("timers-armed-{timelines}-v1"), |folder| {
         let service = Service::start(setting, folder, &[])?;
         for timeline in 0..timelines {
             Talker::of(setting, &service)?
@@ -39,8 +39,8 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let (mut start, mut memory) = (Rounds::default(), Rounds::default());
     let change = Rounds::measure(
         setting,
-        || look(setting, &none).map(|look| look.told(&mut start.floor, &mut memory.floor)),
-        || look(setting, &armed).map(|look| look.told(&mut start.subject, &mut memory.subject)),
+        || look(setting, &none).map(|look| look.record(&mut start.floor, &mut memory.floor)),
+        || look(setting, &armed).map(|look| look.record(&mut start.subject, &mut memory.subject)),
     );
     let change = change?;
     let number = timelines * TIMERS_PER_TIMELINE;
@@ -102,7 +102,7 @@ fn look(setting: &Setting, data: &Path) -> anyhow::Result<Look> {
 
 impl Look {
     /// Records the other figures, and returns the latency of a change.
-    fn told(self, start: &mut Vec<f64>, memory: &mut Vec<f64>) -> f64 {
+    fn record(self, start: &mut Vec<f64>, memory: &mut Vec<f64>) -> f64 {
         start.push(self.start_millis);
         memory.push(self.megabytes);
         self.change_micros

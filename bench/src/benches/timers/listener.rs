@@ -97,7 +97,7 @@ impl Talker {
     ) -> anyhow::Result<Settled> {
         let done = Rc::new(Cell::new(0));
         // The listener has to be connected first.
-        let mut listener = Listener { claiming: self.line().await?, telling: self.line().await? };
+        let mut listener = Listener { claiming: self.line().await?, sending: self.line().await? };
         listener.claiming.post(CLAIM, &json!({})).await?;
         let listener = tokio::task::spawn_local(listener.listen(firings, Rc::clone(&done)));
         let mut line = self.line().await?;
@@ -154,7 +154,7 @@ impl Line {
 /// Works like the client libraries' listeners: the next claim is sent while the acknowledgment is in flight.
 struct Listener {
     claiming: Line,
-    telling: Line,
+    sending: Line,
 }
 
 impl Listener {
@@ -170,13 +170,13 @@ impl Listener {
             let firing_ids: Vec<&Value> = taken.iter().map(|firing| &firing["firing_id"]).collect();
             let acknowledge = json!({ "firing_ids": firing_ids, "lease_ids": [first["lease_id"]] });
             let so_far = done.get() + taken.len() as u64;
-            let telling = self.telling.post("/v1/firings/ack", &acknowledge);
+            let sending = self.sending.post("/v1/firings/ack", &acknowledge);
             if so_far >= firings {
-                telling.await?;
+                sending.await?;
             } else {
                 let next = next();
-                let (told, next) = tokio::join!(telling, self.claiming.post(CLAIM, &next));
-                told?;
+                let (reply, next) = tokio::join!(sending, self.claiming.post(CLAIM, &next));
+                reply?;
                 claimed = next?;
             }
             done.set(so_far);

@@ -33,8 +33,8 @@ impl FiredSample {
         let (timers, firings) =
             (excerpt(&connection, "timers", &of_timeline)?, excerpt(&connection, "firings", &of_timeline)?);
         let first = key << POSITION_BITS;
-        let told = |column: &str| format!("SELECT {first} + {column} FROM firings WHERE timeline = {key}");
-        let (made, settled) = (told("made"), told("settled"));
+        let query = |column: &str| format!("SELECT {first} + {column} FROM firings WHERE timeline = {key}");
+        let (made, settled) = (query("made"), query("settled"));
         let filter = format!("WHERE entry IN ({made} UNION {settled}) ORDER BY entry");
         let entries = excerpt(&connection, "entries", &filter)?;
         let instants = firings.rows.len() / per_instant;

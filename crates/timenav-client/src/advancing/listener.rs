@@ -23,7 +23,7 @@ use crate::transport::retry::{Retries, delay};
 const CLAIM_WAIT: Duration = Duration::from_secs(20);
 /// The service assumes a listener for ten seconds after a claim. If a handler takes longer, another claim is sent
 /// before its acknowledgment. Otherwise an advance would leave the instant without the remaining firings.
-const HEARD_MICROS: i64 = 5_000_000;
+const ACTIVE_MICROS: i64 = 5_000_000;
 const ACK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const ACK_TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const ACK_TIMEOUT_MAX: Duration = Duration::from_mins(10);
@@ -110,16 +110,16 @@ impl Client {
         F: Future<Output = Result<(), HandlerError>> + Send + 'static,
     {
         let options = options.check()?;
-        let desk = Arc::new(Desk {
+        let worker = Arc::new(FiringWorker {
             client: self.clone(),
             queue: queue.to_owned(),
             options,
             in_hand: Mutex::default(),
             claimed_at: Mutex::default(),
         });
-        let first = desk.claim(self, options.concurrency, Duration::ZERO).await?;
+        let first = worker.claim(self, options.concurrency, Duration::ZERO).await?;
         let stopping = watch::Sender::new(false);
-        let work = Work::new(desk, handler);
+        let work = Work::new(worker, handler);
         let task = tokio::spawn(work.run(first, stopping.subscribe()));
         Ok(Listener { stopping, task })
     }
@@ -159,7 +159,7 @@ struct Held {
     lease_id: Option<String>,
 }
 
-struct Desk {
+struct FiringWorker {
     client: Client,
     queue: String,
     options: ListenOptions,
@@ -167,7 +167,7 @@ struct Desk {
     claimed_at: Mutex<Option<i64>>,
 }
 
-impl Desk {
+impl FiringWorker {
     async fn claim(&self, client: &Client, max: usize, wait: Duration) -> Result<Vec<ClaimedFiringBody>, Error> {
         let call: Call<'_, ClaimedBody> = client.post(&["v1", "queues", &self.queue, "claim"]).on_default_timeline();
         // Stay below the client's timeout.
@@ -179,9 +179,9 @@ impl Desk {
     }
 
     /// Claims another firing if the last claim was some time ago, so that the queue keeps its listener.
-    async fn be_heard(&self) -> Vec<ClaimedFiringBody> {
+    async fn keep_listening(&self) -> Vec<ClaimedFiringBody> {
         let at = *self.claimed_at.lock();
-        if at.is_none_or(|at| monotonic_micros().saturating_sub(at) < HEARD_MICROS) {
+        if at.is_none_or(|at| monotonic_micros().saturating_sub(at) < ACTIVE_MICROS) {
             return Vec::new();
         }
         self.claim(&self.client, 1, Duration::ZERO).await.unwrap_or_else(|error| {
@@ -206,11 +206,11 @@ impl Desk {
 
     async fn settle(&self, held: Held, failed: Option<String>) {
         let named = std::slice::from_ref(&held);
-        let said = match failed {
+        let outcome = match failed {
             None => self.say("ack", named, None).await,
             Some(reason) => self.say("fail", named, Some(("reason", reason))).await,
         };
-        if let Err(error) = said {
+        if let Err(error) = outcome {
             let is_lost = error.problem().is_some_and(|problem| problem.code == "lease_lost");
             let text = if is_lost {
                 "a handler took longer than its lease, and another worker has the firing"
@@ -253,7 +253,7 @@ impl Load {
 }
 
 struct Work<H> {
-    desk: Arc<Desk>,
+    worker: Arc<FiringWorker>,
     handler: Arc<H>,
     running: JoinSet<()>,
     load: watch::Sender<Load>,
@@ -267,15 +267,22 @@ where
     H: Fn(Firing) -> F + Send + Sync + 'static,
     F: Future<Output = Result<(), HandlerError>> + Send + 'static,
 {
-    fn new(desk: Arc<Desk>, handler: H) -> Self {
+    fn new(worker: Arc<FiringWorker>, handler: H) -> Self {
         let (leave, left) = mpsc::unbounded_channel();
-        Self { desk, handler: Arc::new(handler), running: JoinSet::new(), load: watch::Sender::default(), left, leave }
+        Self {
+            worker,
+            handler: Arc::new(handler),
+            running: JoinSet::new(),
+            load: watch::Sender::default(),
+            left,
+            leave,
+        }
     }
 
     async fn run(mut self, first: Vec<ClaimedFiringBody>, stopping: watch::Receiver<bool>) -> Result<(), Error> {
         let (over, is_over) = watch::channel(false);
-        let desk = Arc::clone(&self.desk);
-        let keeper = tokio::spawn(async move { desk.keep(is_over).await });
+        let worker = Arc::clone(&self.worker);
+        let keeper = tokio::spawn(async move { worker.keep(is_over).await });
         self.take(first);
         let ended = self.listen(stopping).await;
         while self.running.join_next().await.is_some() {
@@ -288,24 +295,24 @@ where
     }
 
     async fn listen(&mut self, mut stopping: watch::Receiver<bool>) -> Result<(), Error> {
-        let client = self.desk.client.with_retries(Retries { attempts: 1, ..Retries::default() });
-        let desk = Arc::clone(&self.desk);
+        let client = self.worker.client.with_retries(Retries { attempts: 1, ..Retries::default() });
+        let worker = Arc::clone(&self.worker);
         let mut load = self.load.subscribe();
         let mut failed = 0;
         loop {
             while self.running.try_join_next().is_some() {}
             tokio::select! {
                 _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
-                _ = load.wait_for(|load| load.free(desk.options.concurrency) > 0) => {}
+                _ = load.wait_for(|load| load.free(worker.options.concurrency) > 0) => {}
             }
             self.take_left();
-            let free = self.load.borrow().free(desk.options.concurrency);
+            let free = self.load.borrow().free(worker.options.concurrency);
             if free == 0 {
                 continue;
             }
-            *desk.claimed_at.lock() = None;
+            *worker.claimed_at.lock() = None;
             // Canceling closes the connection, and the service delivers the firings to other workers.
-            let mut claiming = pin!(desk.claim(&client, free, CLAIM_WAIT));
+            let mut claiming = pin!(worker.claim(&client, free, CLAIM_WAIT));
             let claimed = loop {
                 tokio::select! {
                     _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
@@ -321,7 +328,7 @@ where
                 Err(Error::Problem(problem)) if problem.is_final() => return Err(Error::Problem(problem)),
                 Err(error) => {
                     failed += 1;
-                    tracing::warn!(queue = desk.queue, %error, "claiming from the queue failed; will retry");
+                    tracing::warn!(queue = worker.queue, %error, "claiming from the queue failed; will retry");
                     let after = error.problem().and_then(|problem| problem.retry_after);
                     let wait = after.unwrap_or_else(|| jitter(delay(failed)));
                     if timeout(wait, stopping.wait_for(|stopping| *stopping)).await.is_ok() {
@@ -341,8 +348,8 @@ where
     fn take(&mut self, firings: Vec<ClaimedFiringBody>) {
         for body in firings {
             let held = body.held();
-            let firing = Firing::of(body, &self.desk.client);
-            let desk = Arc::clone(&self.desk);
+            let firing = Firing::of(body, &self.worker.client);
+            let worker = Arc::clone(&self.worker);
             // In a task of its own, so that a panic only affects the handler.
             let handler = Arc::clone(&self.handler);
             let work = async move { handler(firing).await };
@@ -357,17 +364,17 @@ where
                 match &failed {
                     None => {
                         // The main loop takes these before its next claim, or at the end.
-                        let _ = leave.send(desk.be_heard().await);
+                        let _ = leave.send(worker.keep_listening().await);
                     }
                     Some(reason) => {
-                        tracing::warn!(queue = desk.queue, firing_id = held.firing_id, reason, "a handler failed");
+                        tracing::warn!(queue = worker.queue, firing_id = held.firing_id, reason, "a handler failed");
                     }
                 }
                 load.send_modify(|load| {
                     load.at_work -= 1;
                     load.unsettled += 1;
                 });
-                desk.settle(held, failed.map(shortened)).await;
+                worker.settle(held, failed.map(shortened)).await;
                 load.send_modify(|load| load.unsettled -= 1);
             });
         }

@@ -46,7 +46,7 @@ pub struct RequestClocks {
 /// timeline.
 #[derive(Default)]
 struct Shelf {
-    kept: HashMap<Option<String>, (Cell, u64)>,
+    cells: HashMap<Option<String>, (Cell, u64)>,
     uses: u64,
 }
 
@@ -106,41 +106,41 @@ impl Shelf {
     fn find(&mut self, timeline: Option<&String>, clocks_max: usize) -> Result<Cell, NotServed> {
         self.uses += 1;
         // A clock that has ended is opened again, which fails with the reason.
-        self.kept.retain(|of, (cell, _)| of.as_ref() != timeline || !cell.get().is_some_and(is_over));
-        if let Some((cell, used)) = self.kept.get_mut(&timeline.cloned()) {
+        self.cells.retain(|of, (cell, _)| of.as_ref() != timeline || !cell.get().is_some_and(is_over));
+        if let Some((cell, used)) = self.cells.get_mut(&timeline.cloned()) {
             *used = self.uses;
             return Ok(Arc::clone(cell));
         }
-        if self.kept.len() >= clocks_max {
-            let unused = self.kept.iter().filter(|(_, (cell, _))| is_unused(cell));
+        if self.cells.len() >= clocks_max {
+            let unused = self.cells.iter().filter(|(_, (cell, _))| is_unused(cell));
             let oldest = unused.min_by_key(|(_, (_, used))| *used).map(|(of, _)| of.clone());
             // Dropping the clock ends its stream.
-            self.kept.remove(&oldest.ok_or(NotServed::TooMany(clocks_max))?);
+            self.cells.remove(&oldest.ok_or(NotServed::TooMany(clocks_max))?);
         }
         let cell = Cell::default();
-        self.kept.insert(timeline.cloned(), (Arc::clone(&cell), self.uses));
+        self.cells.insert(timeline.cloned(), (Arc::clone(&cell), self.uses));
         Ok(cell)
     }
 
     /// Frees the slot of a clock that could not be opened, unless another request is about to try.
     fn failed(&mut self, timeline: Option<&String>, failed: &Cell) {
         let timeline = timeline.cloned();
-        let is_it = self.kept.get(&timeline).is_some_and(|(cell, _)| Arc::ptr_eq(cell, failed));
+        let is_it = self.cells.get(&timeline).is_some_and(|(cell, _)| Arc::ptr_eq(cell, failed));
         // One reference is the shelf's, one the caller's.
         if is_it && failed.get().is_none() && Arc::strong_count(failed) <= 2 {
-            self.kept.remove(&timeline);
+            self.cells.remove(&timeline);
         }
     }
 }
 
 /// Returns whether a clock is neither being opened nor used by a request.
 fn is_unused(cell: &Cell) -> bool {
-    Arc::strong_count(cell) == 1 && cell.get().is_none_or(|kept| Arc::strong_count(&kept.clock) == 1)
+    Arc::strong_count(cell) == 1 && cell.get().is_none_or(|entry| Arc::strong_count(&entry.clock) == 1)
 }
 
 /// Returns whether a clock has ended permanently, because its timeline or its key did.
-fn is_over(kept: &RequestClock) -> bool {
-    matches!(kept.reading(), Err(ClockUnavailable::Refused(_) | ClockUnavailable::Closed))
+fn is_over(entry: &RequestClock) -> bool {
+    matches!(entry.reading(), Err(ClockUnavailable::Refused(_) | ClockUnavailable::Closed))
 }
 
 /// Returns the error for a request that names a timeline it cannot use, which is the request's fault.

@@ -92,8 +92,8 @@ fn headers_bind_a_change_to_a_key_and_a_version() {
     assert_eq!(field(&given, "if-match").as_deref(), Some("\"7\""));
     assert_eq!(field(&client.set_anchor().if_match("*").request().unwrap(), "if-match").as_deref(), Some("*"));
     assert!(client.pause_time().idempotency_key("é\n").request().is_err());
-    let shown = format!("{:?}", client.decrypt_data("d", "correct horse battery"));
-    assert!(shown.contains("decrypt-data") && !shown.contains("horse"), "{shown}");
+    let text = format!("{:?}", client.decrypt_data("d", "correct horse battery"));
+    assert!(text.contains("decrypt-data") && !text.contains("horse"), "{text}");
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn failed_page_is_requested_again() {
         assert_eq!(pages.next().await.unwrap_err().problem().unwrap().code, "internal");
         assert_eq!(ids(pages.next().await.unwrap().unwrap()), ["b"]);
         assert!(pages.next().await.unwrap().is_none());
-        let cursors: Vec<bool> = stand_in.asked().iter().map(|request| request.contains("cursor=c1")).collect();
+        let cursors: Vec<bool> = stand_in.requests().iter().map(|request| request.contains("cursor=c1")).collect();
         assert_eq!(cursors, [false, true, true]);
     });
 }

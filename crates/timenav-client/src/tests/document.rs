@@ -159,14 +159,14 @@ impl Document {
 
     fn object(&self, schema: &Value, is_whole: bool) -> Value {
         let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let is_wanted = |name: &str| is_whole || required.iter().any(|one| one == name);
+        let is_needed = |name: &str| is_whole || required.iter().any(|one| one == name);
         let member = |(name, schema): (&String, &Value)| match name.as_str() {
             // A clock in any other state cannot be parsed.
             "state" => (name.clone(), "paused".into()),
             _ => (name.clone(), self.sample(schema, is_whole)),
         };
         let members = schema["properties"].as_object().into_iter().flatten();
-        let members = members.filter(|(name, _)| is_wanted(name)).map(member);
+        let members = members.filter(|(name, _)| is_needed(name)).map(member);
         let others = schema["additionalProperties"].as_object().filter(|_| is_whole);
         members.chain(others.map(|other| (ANY.to_owned(), self.sample(&json!(other), true)))).collect()
     }
@@ -209,12 +209,12 @@ fn check_members(document: &Value, value: &Value, path: &str) {
         return;
     }
     for (name, value) in value.as_object().into_iter().flatten() {
-        let told = document.get(name).or_else(|| document.get(ANY));
-        let told = told.unwrap_or_else(|| panic!("the document has no {path}/{name}"));
-        check_members(told, value, &format!("{path}/{name}"));
+        let schema = document.get(name).or_else(|| document.get(ANY));
+        let schema = schema.unwrap_or_else(|| panic!("the document has no {path}/{name}"));
+        check_members(schema, value, &format!("{path}/{name}"));
     }
-    for (told, value) in document.as_array().into_iter().flatten().zip(value.as_array().into_iter().flatten()) {
-        check_members(told, value, path);
+    for (schema, value) in document.as_array().into_iter().flatten().zip(value.as_array().into_iter().flatten()) {
+        check_members(schema, value, path);
     }
 }
 
@@ -272,9 +272,9 @@ fn effects_have_all_members_of_the_openapi_document() {
         Effect::Note,
     ];
     let document = Document::read();
-    let told = document.0["components"]["schemas"]["EffectRequest"]["oneOf"].as_array().unwrap().iter();
-    let told: Vec<_> =
-        told.map(|one| (one["properties"]["kind"]["enum"][0].clone(), keys(&one["properties"]))).collect();
+    let schema = document.0["components"]["schemas"]["EffectRequest"]["oneOf"].as_array().unwrap().iter();
+    let schema: Vec<_> =
+        schema.map(|one| (one["properties"]["kind"]["enum"][0].clone(), keys(&one["properties"]))).collect();
     let sent = effects.map(|effect| json!(effect)).map(|effect| (effect["kind"].clone(), keys(&effect)));
-    assert_eq!(sent.to_vec(), told);
+    assert_eq!(sent.to_vec(), schema);
 }

@@ -20,7 +20,7 @@ const SOON: Duration = Duration::from_secs(10);
 struct Service {
     claims: AtomicUsize,
     claimed: watch::Sender<bool>,
-    told: watch::Sender<bool>,
+    reporting: watch::Sender<bool>,
     /// Number of requests that timed out waiting for the other.
     alone: AtomicUsize,
 }
@@ -38,7 +38,8 @@ impl Service {
             }));
         } else {
             assert!(is_claim || request.starts_with("POST /v1/firings/ack "), "{request}");
-            let (now, other) = if is_claim { (&self.claimed, &self.told) } else { (&self.told, &self.claimed) };
+            let (now, other) =
+                if is_claim { (&self.claimed, &self.reporting) } else { (&self.reporting, &self.claimed) };
             now.send_replace(true);
             if timeout(SOON, other.subscribe().wait_for(|is_there| *is_there)).await.is_err() {
                 self.alone.fetch_add(1, Ordering::SeqCst);
@@ -75,11 +76,11 @@ fn listener_claims_no_more_while_outcomes_are_unreported() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (handed, may_tell) = (Arc::new(watch::Sender::new(0)), Arc::new(watch::Sender::new(false)));
-        let (counted, told) = (Arc::clone(&handed), Arc::clone(&may_tell));
+        let (counted, reporting) = (Arc::clone(&handed), Arc::clone(&may_tell));
         tokio::spawn(async move {
             loop {
                 let (connection, _) = listener.accept().await.unwrap();
-                tokio::spawn(hand_out(connection, Arc::clone(&counted), Arc::clone(&told)));
+                tokio::spawn(hand_out(connection, Arc::clone(&counted), Arc::clone(&reporting)));
             }
         });
         let client = Client::builder().url(url).key(super::KEY).timeline("t").build().unwrap();
@@ -101,7 +102,7 @@ async fn listen(concurrency: usize) {
     let service = Arc::new(Service {
         claims: AtomicUsize::new(0),
         claimed: watch::Sender::new(false),
-        told: watch::Sender::new(false),
+        reporting: watch::Sender::new(false),
         alone: AtomicUsize::new(0),
     });
     let serving = Arc::clone(&service);
@@ -115,7 +116,7 @@ async fn listen(concurrency: usize) {
     let client = Client::builder().url(url).key(super::KEY).timeline("t").build().unwrap();
     let options = ListenOptions { concurrency, ..ListenOptions::default() };
     let listener = client.on_with("default", |_| std::future::ready(Ok(())), options).await.unwrap();
-    let both = [&service.claimed, &service.told];
+    let both = [&service.claimed, &service.reporting];
     for one in both {
         timeout(SOON, one.subscribe().wait_for(|is_there| *is_there)).await.unwrap().unwrap();
     }

@@ -11,33 +11,33 @@ use tokio::net::{TcpListener, TcpStream};
 /// Sends one response after the other, each on a connection of its own; an empty one closes the connection.
 pub(super) struct StandIn {
     address: String,
-    asked: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl StandIn {
     pub(super) async fn start(answers: Vec<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
-        let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-        let heard = Arc::clone(&asked);
+        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
+        let received = Arc::clone(&requests);
         tokio::spawn(async move {
             for answer in answers {
                 let (mut connection, _) = listener.accept().await.unwrap();
                 let request = read(&mut connection).await;
-                heard.lock().push(request);
+                received.lock().push(request);
                 connection.write_all(answer.as_bytes()).await.unwrap();
                 connection.shutdown().await.unwrap();
             }
         });
-        Self { address, asked }
+        Self { address, requests }
     }
 
     pub(super) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub(super) fn asked(&self) -> Vec<String> {
-        self.asked.lock().clone()
+    pub(super) fn requests(&self) -> Vec<String> {
+        self.requests.lock().clone()
     }
 }
 

@@ -11,7 +11,7 @@ fn stream(messages: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n{messages}")
 }
 
-fn told(watched: Option<&Watched<Passed>>) -> String {
+fn description(watched: Option<&Watched<Passed>>) -> String {
     match watched {
         Some(Watched::News(Passed { first, last, .. })) => format!("{first}/{last}"),
         Some(Watched::Gap(Gap { is_reset, .. })) => (if *is_reset { "reset" } else { "gap" }).to_owned(),
@@ -36,16 +36,16 @@ fn watch_resumes_after_the_newest_id_and_reports_gaps() {
         let stand_in = StandIn::start(answers).await;
         let mut watch = client(&stand_in).watch_due().await.unwrap();
         // Without an id, events in the meantime are lost; unknown kinds are skipped.
-        assert_eq!(told(watch.next().await.unwrap().as_ref()), "reset");
-        assert_eq!(told(watch.next().await.unwrap().as_ref()), range);
+        assert_eq!(description(watch.next().await.unwrap().as_ref()), "reset");
+        assert_eq!(description(watch.next().await.unwrap().as_ref()), range);
         assert_eq!(watch.last_id(), "7@1");
-        assert_eq!(told(watch.next().await.unwrap().as_ref()), "reset");
+        assert_eq!(description(watch.next().await.unwrap().as_ref()), "reset");
         assert_eq!(watch.next().await.unwrap_err().problem().unwrap().http_status, 404);
-        assert_eq!(told(watch.next().await.unwrap().as_ref()), "end");
-        let asked = stand_in.asked();
-        let ids: Vec<_> = asked.iter().map(|request| header(request, "last-event-id")).collect();
+        assert_eq!(description(watch.next().await.unwrap().as_ref()), "end");
+        let requests = stand_in.requests();
+        let ids: Vec<_> = requests.iter().map(|request| header(request, "last-event-id")).collect();
         assert_eq!(ids, [None, None, None, None, Some("9@2"), Some("12")]);
-        assert!(asked.iter().all(|request| request.starts_with("GET /v1/stream?timeline_id=t&topics=due ")));
+        assert!(requests.iter().all(|request| request.starts_with("GET /v1/stream?timeline_id=t&topics=due ")));
     });
 }
 

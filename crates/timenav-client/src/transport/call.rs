@@ -238,8 +238,8 @@ impl<T, O> Clone for Call<'_, T, O> {
 impl<T, O> fmt::Debug for Call<'_, T, O> {
     /// Prints the method and the path, but no parameters, which may contain a password.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = formatter.debug_struct("Call");
-        shown.field("method", &self.request.method).field("path", &self.request.path).finish_non_exhaustive()
+        let mut output = formatter.debug_struct("Call");
+        output.field("method", &self.request.method).field("path", &self.request.path).finish_non_exhaustive()
     }
 }
 

@@ -100,8 +100,8 @@ pub(crate) struct Line {
 pub(crate) struct Follower {
     bounds: Bounds,
     known: Option<Known>,
-    asked: i64,
-    heard: i64,
+    requested_at: i64,
+    received_at: i64,
     lost: Option<i64>,
     /// A generation that the stream has not reported yet.
     awaited: Option<u64>,
@@ -112,7 +112,17 @@ pub(crate) struct Follower {
 
 impl Follower {
     pub(crate) const fn new(bounds: Bounds) -> Self {
-        Self { bounds, known: None, asked: 0, heard: 0, lost: Some(0), awaited: None, low: None, high: None, end: None }
+        Self {
+            bounds,
+            known: None,
+            requested_at: 0,
+            received_at: 0,
+            lost: Some(0),
+            awaited: None,
+            low: None,
+            high: None,
+            end: None,
+        }
     }
 
     /// Returns the last known state, valid or not.
@@ -129,17 +139,17 @@ impl Follower {
     }
 
     /// Records that a request was sent on a new connection: its response is not older than this.
-    pub(crate) const fn asked(&mut self, now: i64) {
-        (self.asked, self.low, self.high) = (now, None, None);
+    pub(crate) const fn begin_request(&mut self, now: i64) {
+        (self.requested_at, self.low, self.high) = (now, None, None);
     }
 
-    pub(crate) const fn heard(&mut self, now: i64) {
-        self.heard = now;
+    pub(crate) const fn message_received(&mut self, now: i64) {
+        self.received_at = now;
     }
 
     /// Records that a stream is open again and continues from the known state.
     pub(crate) fn confirmed(&mut self, now: i64) {
-        self.heard = now;
+        self.received_at = now;
         if self.known.as_ref().is_some_and(|known| Some(known.state.generation) >= self.awaited) {
             self.lost = None;
         }
@@ -175,7 +185,7 @@ impl Follower {
                 return self.take(state, now, is_reset);
             }
         };
-        self.heard = now;
+        self.received_at = now;
         self.awaited = Some(state.generation);
         if state.generation == known.generation {
             self.known = Some(self.with(known, now));
@@ -184,8 +194,8 @@ impl Follower {
     }
 
     /// Processes a message of the stream. `is_first` if it responds to the last recorded request.
-    pub(crate) fn told(&mut self, event: &str, body: &Clock, now: i64, is_first: bool) -> Option<ClockChange> {
-        self.heard = now;
+    pub(crate) fn learn(&mut self, event: &str, body: &Clock, now: i64, is_first: bool) -> Option<ClockChange> {
+        self.received_at = now;
         let state = body.clock_state();
         let is_reset = event == "reset";
         if self.state().is_some_and(|known| state.generation <= known.generation) && !is_reset {
@@ -232,7 +242,7 @@ impl Follower {
     }
 
     fn vouched_until(&self) -> i64 {
-        let silent = self.heard.saturating_add(micros(self.bounds.stale_after));
+        let silent = self.received_at.saturating_add(micros(self.bounds.stale_after));
         self.lost.map_or(silent, |lost| silent.min(lost.saturating_add(micros(self.bounds.lost_after))))
     }
 
@@ -240,7 +250,7 @@ impl Follower {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
-        let silent = now.saturating_sub(self.heard);
+        let silent = now.saturating_sub(self.received_at);
         if silent > micros(self.bounds.stale_after) {
             let (silent, bound) = (duration(silent), self.bounds.stale_after);
             return Err(ClockUnavailable::Silent { silent, bound });
@@ -258,7 +268,7 @@ impl Follower {
         let known = self.with(state, now);
         let after = known.state.clone();
         self.known = Some(known);
-        self.heard = now;
+        self.received_at = now;
         if is_reset {
             self.awaited = Some(after.generation);
         }
@@ -271,19 +281,19 @@ impl Follower {
     }
 
     /// Narrows the offset between the service's host time and the local monotonic time.
-    fn measure(&mut self, state: &ClockState, shown: Instant, now: i64, is_answer: bool) {
+    fn measure(&mut self, state: &ClockState, displayed: Instant, now: i64, is_answer: bool) {
         let (mut first, mut last) = (state.origin_host.micros(), None);
-        if state.is_running && Instant::MIN < shown && shown < Instant::MAX {
+        if state.is_running && Instant::MIN < displayed && displayed < Instant::MAX {
             // Include all host times at which the clock shows this very microsecond.
-            first = state.host_when(shown.micros()).unwrap_or(first);
-            last = state.host_when(shown.micros() + 1);
+            first = state.host_when(displayed.micros()).unwrap_or(first);
+            last = state.host_when(displayed.micros() + 1);
         }
         // The message was written before it arrived, which bounds the offset from below.
         let low = first.saturating_sub(now);
         self.low = Some(self.low.map_or(low, |known| known.max(low)));
         if let Some(last) = last.filter(|_| is_answer) {
             // It was written after the request, which bounds the offset from above.
-            let high = last.saturating_sub(self.asked);
+            let high = last.saturating_sub(self.requested_at);
             self.high = Some(self.high.map_or(high, |known| known.min(high)));
         }
     }
@@ -299,8 +309,8 @@ impl Follower {
 }
 
 fn has_another_past(state: &ClockState, known: &ClockState) -> bool {
-    let told = ClockState { location: known.location.clone(), ..state.clone() };
-    state.generation == known.generation && told != *known
+    let reported = ClockState { location: known.location.clone(), ..state.clone() };
+    state.generation == known.generation && reported != *known
 }
 
 fn uncertainty(known: &Known, now: i64) -> Option<i64> {

@@ -233,15 +233,15 @@ struct DueMessage {
 }
 
 fn firing_news(event: SentEvent) -> Result<Option<Watched<FiringNews>>, serde_json::Error> {
-    read(event, "firing", |id, told: FiringMessage| {
-        let FiringMessage { timeline_id, position, firing } = told;
+    read(event, "firing", |id, message: FiringMessage| {
+        let FiringMessage { timeline_id, position, firing } = message;
         FiringNews { id, timeline_id, position, firing }
     })
 }
 
 fn passed(event: SentEvent) -> Result<Option<Watched<Passed>>, serde_json::Error> {
-    read(event, "due", |id, told: DueMessage| {
-        let DueMessage { timeline_id, position, due: Stretch { first, last, time_range } } = told;
+    read(event, "due", |id, message: DueMessage| {
+        let DueMessage { timeline_id, position, due: Stretch { first, last, time_range } } = message;
         Passed { id, timeline_id, position, first, last, time_range }
     })
 }
@@ -254,7 +254,7 @@ fn read<M: DeserializeOwned, T>(
 ) -> Result<Option<Watched<T>>, serde_json::Error> {
     let SentEvent { event, id, data } = event;
     Ok(match event.as_str() {
-        told if told == name => Some(Watched::News(news(id, serde_json::from_str(&data)?))),
+        message if message == name => Some(Watched::News(news(id, serde_json::from_str(&data)?))),
         "gap" => Some(Watched::Gap(Gap { id, is_reset: false })),
         "reset" => Some(Watched::Gap(Gap { id, is_reset: true })),
         _ => None,

@@ -15,14 +15,14 @@ const DEMANDS: [Demand; 11] = [
     Demand::Own,
 ];
 
-fn standing(role: Option<Role>) -> Standing<'static> {
-    Standing { operator: false, restriction: RestrictionLevel::FullAccess, role, scopes: None }
+fn access_of(role: Option<Role>) -> CallerAccess<'static> {
+    CallerAccess { operator: false, restriction: RestrictionLevel::FullAccess, role, scopes: None }
 }
 
 /// One letter per demand: `.` allowed, `h` hidden, `p` permission, `o` operator only,
 /// `r` restricted, `s` scope.
-fn row(standing: Standing<'_>) -> String {
-    let letter = |demand: &Demand| match decide(standing, *demand) {
+fn row(access: CallerAccess<'_>) -> String {
+    let letter = |demand: &Demand| match decide(access, *demand) {
         Ok(()) => '.',
         Err(Denial::Hidden) => 'h',
         Err(Denial::Permission { .. }) => 'p',
@@ -36,26 +36,27 @@ fn row(standing: Standing<'_>) -> String {
 
 #[test]
 fn role_includes_all_lower_roles() {
-    let rows = ROLES.map(|role| row(standing(role)));
+    let rows = ROLES.map(|role| row(access_of(role)));
     assert_eq!(rows, ["hhhhhhhho..", "..ppppppo..", "......ppo..", "........o.."]);
-    assert_eq!(row(Standing { operator: true, ..standing(None) }), "...........");
+    assert_eq!(row(CallerAccess { operator: true, ..access_of(None) }), "...........");
 }
 
 #[test]
 fn restrictions_apply_before_roles_and_to_operators() {
-    let rows = RestrictionLevel::ALL.map(|restriction| row(Standing { restriction, ..standing(Some(Role::Admin)) }));
+    let rows =
+        RestrictionLevel::ALL.map(|restriction| row(CallerAccess { restriction, ..access_of(Some(Role::Admin)) }));
     assert_eq!(rows, ["........o..", "...r.r..o..", "..rrrr.ror.", "r.rrrr.ror."]);
-    let operator = Standing { operator: true, restriction: RestrictionLevel::NoAccess, ..standing(None) };
+    let operator = CallerAccess { operator: true, restriction: RestrictionLevel::NoAccess, ..access_of(None) };
     assert_eq!(row(operator), "r.rrrr.r.r.");
-    let stranger = Standing { restriction: RestrictionLevel::NoAccess, ..standing(None) };
+    let stranger = CallerAccess { restriction: RestrictionLevel::NoAccess, ..access_of(None) };
     assert_eq!(row(stranger), "hhhhhhhhor.", "a restriction does not tell a stranger that the timeline exists");
 }
 
 #[test]
 fn scopes_limit_a_key() {
-    let rows = Scope::ALL.map(|scope| row(Standing { operator: true, scopes: Some(&[scope]), ..standing(None) }));
+    let rows = Scope::ALL.map(|scope| row(CallerAccess { operator: true, scopes: Some(&[scope]), ..access_of(None) }));
     assert_eq!(rows, ["..sssssssss", "......sss.s", "........s.s", "..........."]);
-    assert_eq!(row(Standing { operator: true, scopes: Some(&[]), ..standing(None) }), "sssssssssss");
+    assert_eq!(row(CallerAccess { operator: true, scopes: Some(&[]), ..access_of(None) }), "sssssssssss");
 }
 
 #[test]
@@ -89,9 +90,9 @@ fn limited_access_rejects_fast_running_clocks_and_rate_changes() {
         (false, normal, twice, false),
     ] {
         let decided = |level| decide_clock(level, &clock(1, running, rate), before, host, 30);
-        let told = decided(RestrictionLevel::LimitedAccess);
-        assert_eq!(told.is_ok(), allowed, "{running} {rate:?} {before:?}");
-        assert!(matches!(told, Ok(()) | Err(Denial::Restricted { .. })));
+        let decision = decided(RestrictionLevel::LimitedAccess);
+        assert_eq!(decision.is_ok(), allowed, "{running} {rate:?} {before:?}");
+        assert!(matches!(decision, Ok(()) | Err(Denial::Restricted { .. })));
         assert_eq!(decided(RestrictionLevel::FullAccess), Ok(()));
     }
     let far = decide_clock(RestrictionLevel::LimitedAccess, &clock(31, true, normal), normal, host, 30);

@@ -18,8 +18,8 @@ fn anchor_marks_clock_time_unless_another_is_given() {
     let own = decide(0, &command(None), &clock, (7, host(90))).unwrap();
     assert_eq!((own.timestamp, own.position, own.set_at), (clock.now(host(90)), 7, host(90)));
     assert_eq!(own.restored(), clock.moment(host(90)));
-    let told = decide(0, &command(Some(Instant::EPOCH)), &clock, (7, host(90))).unwrap();
-    assert_eq!((told.timestamp, told.moment), (Instant::EPOCH, clock.moment(host(90))));
+    let decided = decide(0, &command(Some(Instant::EPOCH)), &clock, (7, host(90))).unwrap();
+    assert_eq!((decided.timestamp, decided.moment), (Instant::EPOCH, clock.moment(host(90))));
 }
 
 #[test]
@@ -63,9 +63,9 @@ proptest! {
 
         let away = ClockCommand::Travel { to: Instant::EPOCH, location: Some("Rome".into()) };
         let moved = clock::decide(&clock, &away, &zone, host(waits + 5)).unwrap().unwrap();
-        let gone = clock::apply(&clock, &moved);
-        let back = clock::decide(&gone, &ClockCommand::Restore(set.restored()), &zone, host(waits + 9)).unwrap().unwrap();
-        let there = clock::apply(&gone, &back);
+        let moved_away = clock::apply(&clock, &moved);
+        let back = clock::decide(&moved_away, &ClockCommand::Restore(set.restored()), &zone, host(waits + 9)).unwrap().unwrap();
+        let there = clock::apply(&moved_away, &back);
         prop_assert_eq!(there.now(host(waits + 9)), set.timestamp);
         prop_assert_eq!((there.is_running(), there.rate(), there.location), (!is_paused, rate, Some("Paris".to_owned())));
     }

@@ -110,14 +110,14 @@ fn spending_requires_paused_clock_and_counts_once_per_start() {
     let noon = ClockCommand::Travel { to: at("2000-01-01T12:00:00Z"), location: None };
     let mut clock = step(&step(&running, &ClockCommand::Pause, host(1)), &noon, host(2));
     // Spends add up; of those since one moment, the longest counts.
-    for (command, shown) in [
+    for (command, displayed) in [
         (spend("20m", None), "2000-01-01T12:20:00Z"),
         (spend("20m", None), "2000-01-01T12:40:00Z"),
         (spend("30m", Some("2000-01-01T12:20:00Z")), "2000-01-01T12:50:00Z"),
         (spend("P1M", Some("2000-01-01T12:00:00Z")), "2000-02-01T12:00:00Z"),
     ] {
         clock = step(&clock, &command, host(3));
-        assert_eq!((clock.now(host(9)), clock.is_running()), (at(shown), false));
+        assert_eq!((clock.now(host(9)), clock.is_running()), (at(displayed), false));
     }
     assert_eq!(decided(&clock, &spend("1h", Some("2000-01-31T12:00:00Z"))), Ok(None), "others have spent it");
     let later = spend("1h", Some("2000-02-01T12:00:01Z"));

@@ -15,14 +15,14 @@ pub trait PasswordRow: Clone {
 }
 
 #[derive(Clone, PartialEq, Eq)]
-pub struct KeptPassword {
+pub struct StoredPassword {
     pub user_id: UserId,
     /// The salted hash as a PHC string. It never appears in a ledger or a log.
     pub phc: Arc<str>,
     pub set_at: Instant<Wall>,
 }
 
-impl KeptPassword {
+impl StoredPassword {
     /// Returns the digest recorded in the ledger. The hash is salted, so the digest reveals nothing.
     #[must_use]
     pub fn digest(&self) -> [u8; 32] {
@@ -31,19 +31,19 @@ impl KeptPassword {
 
     /// Returns the ledger's record of it.
     #[must_use]
-    pub fn told(&self) -> PasswordTold {
-        PasswordTold { user_id: self.user_id.clone(), sha256: self.sha256(), set_at: self.set_at }
+    pub fn summary(&self) -> PasswordSummary {
+        PasswordSummary { user_id: self.user_id.clone(), sha256: self.sha256(), set_at: self.set_at }
     }
 }
 
-impl fmt::Debug for KeptPassword {
+impl fmt::Debug for StoredPassword {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let digest = data_encoding::HEXLOWER.encode(&self.digest());
         f.debug_struct("KeptPassword").field("sha256", &digest).field("set_at", &self.set_at).finish_non_exhaustive()
     }
 }
 
-impl PasswordRow for KeptPassword {
+impl PasswordRow for StoredPassword {
     fn user_id(&self) -> &UserId {
         &self.user_id
     }
@@ -59,20 +59,20 @@ impl PasswordRow for KeptPassword {
 
 /// A password as recorded in the ledger.
 #[derive(Clone, PartialEq, Eq)]
-pub struct PasswordTold {
+pub struct PasswordSummary {
     pub user_id: UserId,
     pub sha256: Hash,
     pub set_at: Instant<Wall>,
 }
 
-impl fmt::Debug for PasswordTold {
+impl fmt::Debug for PasswordSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told = f.debug_struct("PasswordTold");
-        told.field("sha256", &self.sha256.to_hex()).field("set_at", &self.set_at).finish_non_exhaustive()
+        let mut output = f.debug_struct("PasswordSummary");
+        output.field("sha256", &self.sha256.to_hex()).field("set_at", &self.set_at).finish_non_exhaustive()
     }
 }
 
-impl PasswordRow for PasswordTold {
+impl PasswordRow for PasswordSummary {
     fn user_id(&self) -> &UserId {
         &self.user_id
     }

@@ -52,20 +52,20 @@ impl Secret for Session {
 pub struct Secrets<T: Secret> {
     all: PersistentMap<T::Id, Arc<T>>,
     /// By digest of the secret.
-    shown: PersistentMap<[u8; 32], Arc<T>>,
+    by_hash: PersistentMap<[u8; 32], Arc<T>>,
     names: PersistentMap<UserId, Arc<BTreeSet<T::Id>>>,
 }
 
 impl<T: Secret> Default for Secrets<T> {
     fn default() -> Self {
-        Self { shown: PersistentMap::default(), all: PersistentMap::default(), names: PersistentMap::default() }
+        Self { by_hash: PersistentMap::default(), all: PersistentMap::default(), names: PersistentMap::default() }
     }
 }
 
 impl<T: Secret> Secrets<T> {
     #[must_use]
-    pub fn shown(&self, hash: &[u8; 32]) -> Option<&Arc<T>> {
-        self.shown.get(hash)
+    pub fn by_hash(&self, hash: &[u8; 32]) -> Option<&Arc<T>> {
+        self.by_hash.get(hash)
     }
 
     #[must_use]
@@ -99,13 +99,13 @@ impl<T: Secret> Secrets<T> {
         let mut ids = self.names.get(secret.user_id()).cloned().unwrap_or_default();
         Arc::make_mut(&mut ids).insert(secret.id().clone());
         self.names.insert(secret.user_id().clone(), ids);
-        self.shown.insert(*secret.hash(), Arc::clone(&secret));
+        self.by_hash.insert(*secret.hash(), Arc::clone(&secret));
         self.all.insert(secret.id().clone(), secret);
     }
 
     pub fn take_out(&mut self, id: &T::Id) {
         let Some(secret) = self.all.remove(id) else { return };
-        self.shown.remove(secret.hash());
+        self.by_hash.remove(secret.hash());
         let Some(mut ids) = self.names.remove(secret.user_id()) else { return };
         Arc::make_mut(&mut ids).remove(id);
         if !ids.is_empty() {
@@ -157,17 +157,17 @@ mod tests {
             (names(&keys, "ada"), names(&keys, "bob")),
             (vec!["key_a".into(), "key_b".into()], vec!["key_c".into()])
         );
-        assert_eq!(keys.shown(&[2; 32]).unwrap().key_id.as_str(), "key_b");
+        assert_eq!(keys.by_hash(&[2; 32]).unwrap().key_id.as_str(), "key_b");
         // A credential with the same id replaces the previous one, including its digest.
         keys.put(key("key_b", 9, "bob"));
-        assert!(keys.shown(&[2; 32]).is_none() && keys.shown(&[9; 32]).is_some());
+        assert!(keys.by_hash(&[2; 32]).is_none() && keys.by_hash(&[9; 32]).is_some());
         assert_eq!(
             (names(&keys, "ada"), names(&keys, "bob")),
             (vec!["key_a".into()], vec!["key_b".into(), "key_c".into()])
         );
         keys.retain(|key| key.user_id.as_str() == "ada");
         assert_eq!((names(&keys, "bob"), keys.values().count()), (Vec::<String>::new(), 1));
-        assert!(keys.get(&KeyId::new("key_c").unwrap()).is_none() && keys.shown(&[3; 32]).is_none());
+        assert!(keys.get(&KeyId::new("key_c").unwrap()).is_none() && keys.by_hash(&[3; 32]).is_none());
         assert!(!keys.names.contains_key(&UserId::new("bob").unwrap()), "nothing is left of a user without any");
     }
 
@@ -182,10 +182,13 @@ mod tests {
         (0..60_000).map(of).for_each(|key| keys.put(key));
         let before = keys.clone();
         keys.put(of(70_000));
-        let copied =
-            [keys.all.unshared(&before.all), keys.shown.unshared(&before.shown), keys.names.unshared(&before.names)];
+        let copied = [
+            keys.all.unshared(&before.all),
+            keys.by_hash.unshared(&before.by_hash),
+            keys.names.unshared(&before.names),
+        ];
         assert!(copied.iter().all(|copied| (1..=SHELF_ENTRIES_MAX).contains(copied)), "{copied:?}");
         keys.take_out(&of(70_000).key_id);
-        assert!(keys.shown(&of(70_000).hash).is_none() && keys.len() == 60_000);
+        assert!(keys.by_hash(&of(70_000).hash).is_none() && keys.len() == 60_000);
     }
 }

@@ -1,4 +1,4 @@
-use super::{Directory, DirectoryRefusal, Happened, KeptPassword, PasswordRow, Times};
+use super::{Directory, DirectoryRefusal, Happened, PasswordRow, StoredPassword, Times};
 use crate::ids::{SessionId, UserId};
 use crate::limits::{HOST_CLOCK_BEHIND_SECONDS_MAX, SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
 use crate::time::{Instant, Span, Wall};
@@ -63,8 +63,8 @@ pub enum SessionCommand {
         session: Session,
         replaced: Option<SessionId>,
         /// The stored password that the given one was compared with.
-        compared: KeptPassword,
-        rehashed: Option<KeptPassword>,
+        compared: StoredPassword,
+        rehashed: Option<StoredPassword>,
     },
     /// Record use of a session, unless that was recorded in the meantime.
     Renew(SessionId),
@@ -74,11 +74,11 @@ pub enum SessionCommand {
     },
     /// Replace a user's password with one that is already hashed. `set_at` is set by the decision.
     SetPassword {
-        password: KeptPassword,
+        password: StoredPassword,
         /// The stored password that the given current one was compared with, if the caller had to give it.
-        compared: Option<KeptPassword>,
+        compared: Option<StoredPassword>,
         /// The session that does not end.
-        kept: Option<SessionId>,
+        surviving_session: Option<SessionId>,
     },
 }
 
@@ -122,20 +122,22 @@ pub fn decide(
             };
             Ok(Some(Happened::SessionsEnded { user_id, ended, is_log_out: *is_log_out }))
         }
-        SessionCommand::SetPassword { password, compared, kept } => {
+        SessionCommand::SetPassword { password, compared, surviving_session } => {
             directory.user(&password.user_id)?;
             compared.iter().try_for_each(|compared| check_password(directory, compared))?;
-            let ended = sessions_of(directory, &password.user_id).filter(|one| kept.as_ref() != Some(one)).collect();
-            let password = KeptPassword { set_at: times.recorded, ..password.clone() };
+            let ended = sessions_of(directory, &password.user_id)
+                .filter(|one| surviving_session.as_ref() != Some(one))
+                .collect();
+            let password = StoredPassword { set_at: times.recorded, ..password.clone() };
             Ok(Some(Happened::PasswordSet { password, ended }))
         }
     }
 }
 
 /// Checks that the password compared with is still the stored one, and that its user still exists.
-fn check_password(directory: &Directory, compared: &KeptPassword) -> Result<(), DirectoryRefusal> {
-    let kept = directory.passwords.get(compared.user_id());
-    let stands = kept.is_some_and(|kept| kept.phc == compared.phc);
+fn check_password(directory: &Directory, compared: &StoredPassword) -> Result<(), DirectoryRefusal> {
+    let stored = directory.passwords.get(compared.user_id());
+    let stands = stored.is_some_and(|stored| stored.phc == compared.phc);
     let is_user = directory.users.contains_key(compared.user_id());
     if stands && is_user { Ok(()) } else { Err(DirectoryRefusal::WrongPassword) }
 }

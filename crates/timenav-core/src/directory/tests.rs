@@ -50,8 +50,8 @@ fn session_of(name: &str, number: u8) -> Session {
     Session { session_id, hash, user_id, created_at: at, renewed_at: at, expires_at: at }
 }
 
-fn password_of(name: &str, text: &str) -> KeptPassword {
-    KeptPassword { user_id: user_id(name), phc: text.into(), set_at: host(0) }
+fn password_of(name: &str, text: &str) -> StoredPassword {
+    StoredPassword { user_id: user_id(name), phc: text.into(), set_at: host(0) }
 }
 
 fn create(name: &str, operator: bool) -> UserCommand {
@@ -66,7 +66,7 @@ fn restrict(name: &str, level: RestrictionLevel) -> UserCommand {
 #[derive(Default)]
 struct Both {
     decides: Directory,
-    told: Directory<PasswordTold>,
+    follows: Directory<PasswordSummary>,
 }
 
 impl Both {
@@ -85,8 +85,8 @@ impl Both {
             self.decides.apply(change);
         }
         for one in happened {
-            for change in &self.told.changes::<_, ()>(&told(one)) {
-                self.told.apply(change);
+            for change in &self.follows.changes::<_, ()>(&summary(one)) {
+                self.follows.apply(change);
             }
         }
     }
@@ -111,7 +111,7 @@ impl Both {
 
     fn set_password(&mut self, name: &str, text: &str, at: i64) -> Result<(), DirectoryRefusal> {
         let password = password_of(name, text);
-        self.session(&SessionCommand::SetPassword { password, compared: None, kept: None }, at)
+        self.session(&SessionCommand::SetPassword { password, compared: None, surviving_session: None }, at)
     }
 
     fn log_in(&mut self, name: &str, text: &str, number: u8, at: i64) -> Result<(), DirectoryRefusal> {
@@ -124,7 +124,7 @@ impl Both {
     }
 }
 
-fn told(happened: &Happened) -> Happened<PasswordTold> {
+fn summary(happened: &Happened) -> Happened<PasswordSummary> {
     match happened.clone() {
         Happened::UserMade(user) => Happened::UserMade(user),
         Happened::UserRestricted(user) => Happened::UserRestricted(user),
@@ -132,13 +132,13 @@ fn told(happened: &Happened) -> Happened<PasswordTold> {
         Happened::KeyMade(key) => Happened::KeyMade(key),
         Happened::KeyStopped(key) => Happened::KeyStopped(key),
         Happened::LoggedIn { session, ended, rehashed } => {
-            Happened::LoggedIn { session, ended, rehashed: rehashed.map(|kept| kept.told()) }
+            Happened::LoggedIn { session, ended, rehashed: rehashed.map(|stored| stored.summary()) }
         }
         Happened::SessionRenewed { session_id, at } => Happened::SessionRenewed { session_id, at },
         Happened::SessionsEnded { user_id, ended, is_log_out } => {
             Happened::SessionsEnded { user_id, ended, is_log_out }
         }
-        Happened::PasswordSet { password, ended } => Happened::PasswordSet { password: password.told(), ended },
+        Happened::PasswordSet { password, ended } => Happened::PasswordSet { password: password.summary(), ended },
     }
 }
 
@@ -173,7 +173,7 @@ fn setting_a_restriction_level_changes_nothing_else() {
     for level in RestrictionLevel::ALL.into_iter().rev() {
         both.user(&restrict("ada", level), 5).unwrap();
         assert_eq!(both.decides.user(&user_id("ada")), Ok(&User { restriction: level, ..before.clone() }));
-        assert_eq!(both.decides.standing(&user_id("ada"), None, None, Instant::EPOCH).restriction, level);
+        assert_eq!(both.decides.caller_access(&user_id("ada"), None, None, Instant::EPOCH).restriction, level);
     }
 }
 
@@ -216,7 +216,7 @@ fn login_with_a_replaced_password_is_rejected() {
     both.log_in("ada", "first", 1, 2).unwrap();
     both.log_in("ada", "first", 2, 3).unwrap();
     let (password, compared) = (password_of("ada", "second"), Some(password_of("ada", "first")));
-    let change = SessionCommand::SetPassword { password, compared, kept: Some(session_id(2)) };
+    let change = SessionCommand::SetPassword { password, compared, surviving_session: Some(session_id(2)) };
     both.session(&change, 4).unwrap();
     assert_eq!(both.decides.sessions.len(), 1, "only the session that asked goes on");
     assert_eq!(both.session(&change, 5), Err(DirectoryRefusal::WrongPassword));
@@ -230,11 +230,11 @@ fn rehashed_password_keeps_its_set_time() {
     let mut both = Both::of(&[create("ada", true)]);
     both.set_password("ada", "weak", 1).unwrap();
     let compared = (**both.decides.passwords.get(&user_id("ada")).unwrap()).clone();
-    let rehashed = Some(KeptPassword { phc: "strong".into(), ..compared.clone() });
+    let rehashed = Some(StoredPassword { phc: "strong".into(), ..compared.clone() });
     let session = session_of("ada", 1);
     both.session(&SessionCommand::LogIn { session, replaced: None, compared, rehashed }, 5).unwrap();
-    let told = both.told.passwords.get(&user_id("ada")).unwrap();
-    assert_eq!((told.set_at, told.sha256), (host(1), password_of("ada", "strong").sha256()));
+    let summary = both.follows.passwords.get(&user_id("ada")).unwrap();
+    assert_eq!((summary.set_at, summary.sha256), (host(1), password_of("ada", "strong").sha256()));
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn session_expired_only_by_an_uncertain_clock_is_kept() {
 }
 
 #[derive(Clone, Debug)]
-enum Asked {
+enum AnyCommand {
     User(UserCommand),
     MakeKey(&'static str, Option<i64>),
     StopKey(u8),
@@ -297,40 +297,40 @@ enum Asked {
     EndAll(&'static str),
 }
 
-fn any_asked() -> impl Strategy<Value = Asked> {
+fn any_command() -> impl Strategy<Value = AnyCommand> {
     let name = || select(vec!["ada", "bob", "cyd", "dot"]);
     let text = || select(vec!["first", "second"]);
     prop_oneof![
-        2 => (name(), any::<bool>()).prop_map(|(name, operator)| Asked::User(create(name, operator))),
-        2 => name().prop_map(|name| Asked::User(UserCommand::Remove { user_id: user_id(name) })),
-        1 => (name(), select(RestrictionLevel::ALL.to_vec())).prop_map(|(name, level)| Asked::User(restrict(name, level))),
-        4 => (name(), prop::option::of(1_i64..200)).prop_map(|(name, lasts)| Asked::MakeKey(name, lasts)),
-        2 => any::<u8>().prop_map(Asked::StopKey),
-        2 => (name(), text()).prop_map(|(name, text)| Asked::SetPassword(name, text)),
-        6 => (name(), text()).prop_map(|(name, text)| Asked::LogIn(name, text)),
-        2 => any::<u8>().prop_map(Asked::Renew),
-        1 => any::<u8>().prop_map(Asked::End),
-        1 => name().prop_map(Asked::EndAll),
+        2 => (name(), any::<bool>()).prop_map(|(name, operator)| AnyCommand::User(create(name, operator))),
+        2 => name().prop_map(|name| AnyCommand::User(UserCommand::Remove { user_id: user_id(name) })),
+        1 => (name(), select(RestrictionLevel::ALL.to_vec())).prop_map(|(name, level)| AnyCommand::User(restrict(name, level))),
+        4 => (name(), prop::option::of(1_i64..200)).prop_map(|(name, lasts)| AnyCommand::MakeKey(name, lasts)),
+        2 => any::<u8>().prop_map(AnyCommand::StopKey),
+        2 => (name(), text()).prop_map(|(name, text)| AnyCommand::SetPassword(name, text)),
+        6 => (name(), text()).prop_map(|(name, text)| AnyCommand::LogIn(name, text)),
+        2 => any::<u8>().prop_map(AnyCommand::Renew),
+        1 => any::<u8>().prop_map(AnyCommand::End),
+        1 => name().prop_map(AnyCommand::EndAll),
     ]
 }
 
 impl Both {
-    fn ask(&mut self, asked: &Asked, number: u8, at: i64) -> Result<(), DirectoryRefusal> {
-        match asked {
-            Asked::User(command) => self.user(command, at),
-            Asked::MakeKey(name, lasts) => {
+    fn ask(&mut self, any_command: &AnyCommand, number: u8, at: i64) -> Result<(), DirectoryRefusal> {
+        match any_command {
+            AnyCommand::User(command) => self.user(command, at),
+            AnyCommand::MakeKey(name, lasts) => {
                 let expires_at = lasts.map(|seconds| host(at + seconds));
                 self.key(&KeyCommand::Create(key_of(name, number, expires_at)), at)
             }
-            Asked::StopKey(number) => self.key(&KeyCommand::Stop(key_of("ada", *number, None).key_id), at),
-            Asked::SetPassword(name, text) => self.set_password(name, text, at),
-            Asked::LogIn(name, text) => self.log_in(name, text, number, at),
-            Asked::Renew(number) => self.session(&SessionCommand::Renew(session_id(*number)), at),
-            Asked::End(number) => {
+            AnyCommand::StopKey(number) => self.key(&KeyCommand::Stop(key_of("ada", *number, None).key_id), at),
+            AnyCommand::SetPassword(name, text) => self.set_password(name, text, at),
+            AnyCommand::LogIn(name, text) => self.log_in(name, text, number, at),
+            AnyCommand::Renew(number) => self.session(&SessionCommand::Renew(session_id(*number)), at),
+            AnyCommand::End(number) => {
                 let which = SessionsToEnd::One(session_id(*number));
                 self.session(&SessionCommand::End { which, is_log_out: true }, at)
             }
-            Asked::EndAll(name) => {
+            AnyCommand::EndAll(name) => {
                 let which = SessionsToEnd::AllOf(user_id(name));
                 self.session(&SessionCommand::End { which, is_log_out: false }, at)
             }
@@ -353,14 +353,14 @@ proptest! {
 
     #[test]
     fn directory_invariants_hold_and_replay_is_equal(
-        all in prop::collection::vec((any_asked(), 0_i64..30), 0..120),
+        all in prop::collection::vec((any_command(), 0_i64..30), 0..120),
     ) {
         let mut both = Both::of(&[create("ada", true)]);
         let mut at = 0;
-        for (number, (asked, later)) in all.iter().enumerate() {
+        for (number, (command, later)) in all.iter().enumerate() {
             at += later;
             let before = Both::rows(&both.decides);
-            let done = both.ask(asked, u8::try_from(number).unwrap(), at);
+            let done = both.ask(command, u8::try_from(number).unwrap(), at);
             let Directory { users, keys, passwords, sessions, .. } = &both.decides;
 
             prop_assert!(users.values().any(|user| user.operator));
@@ -376,7 +376,7 @@ proptest! {
             if done.is_err() {
                 prop_assert_eq!(before, Both::rows(&both.decides), "a refusal changes nothing");
             }
-            prop_assert_eq!(Both::rows(&both.decides), Both::rows(&both.told));
+            prop_assert_eq!(Both::rows(&both.decides), Both::rows(&both.follows));
         }
     }
 }

@@ -70,7 +70,7 @@ impl Leap {
     }
 
     /// Returns the shown clock from a host instant on. During a smear it is valid until `end`.
-    pub(super) fn shown(self, plain: &Clock, at: Instant<Wall>, end: Instant<Wall>) -> Clock {
+    pub(super) fn displayed(self, plain: &Clock, at: Instant<Wall>, end: Instant<Wall>) -> Clock {
         let shows = plain.now(at);
         let ahead = self.ahead(shows);
         let state = match plain.state {

@@ -25,7 +25,7 @@ fn paused(at: i64, shows: i64, generation: u64) -> Clock {
 
 /// Clock error in microseconds.
 fn error(clock: &FaultyClock, truth: &Clock, at: i64) -> i64 {
-    clock.shown().now(host(at)).since(truth.now(host(at))).micros()
+    clock.displayed().now(host(at)).since(truth.now(host(at))).micros()
 }
 
 const SECOND: i64 = 1_000_000;
@@ -57,7 +57,7 @@ fn clock_error_survives_jumps_and_pauses() {
     let stands = paused(200 * SECOND, -8_900 * SECOND, 2);
     clock.change(&stands, host(200 * SECOND));
     assert_eq!(error(&clock, &stands, 500 * SECOND), 980_000);
-    assert_eq!(clock.shown().generation, 2);
+    assert_eq!(clock.displayed().generation, 2);
     let resumed = running(500 * SECOND, -8_900 * SECOND, 1.0, 3);
     clock.change(&resumed, host(500 * SECOND));
     assert_eq!(error(&clock, &resumed, 600 * SECOND), 970_000);
@@ -74,9 +74,9 @@ fn jitter_stays_within_bounds_and_is_monotonic() {
     for step in 0..3_000 {
         let at = step * SECOND / 10;
         clock.turn(host(at));
-        let shown = clock.shown().now(host(at)).micros();
-        assert!(shown > last, "it goes back at {at}");
-        last = shown;
+        let displayed = clock.displayed().now(host(at)).micros();
+        assert!(displayed > last, "it goes back at {at}");
+        last = displayed;
         if at % SECOND == 0 {
             errors.push(error(&clock, &truth, at));
         }
@@ -131,18 +131,18 @@ fn clock_with_largest_faults_never_runs_backward() {
     for factor in [0.000_001, 1.0, 1_000_000.0] {
         let truth = running(0, 0, factor, 0);
         let mut clock = FaultyClock::new(fault, truth, host(0));
-        let mut last = clock.shown().now(host(0));
+        let mut last = clock.displayed().now(host(0));
         for second in 1..100 {
             clock.turn(host(second * SECOND));
-            let shown = clock.shown().now(host(second * SECOND));
-            assert!(shown >= last, "{factor} {second}");
-            last = shown;
+            let displayed = clock.displayed().now(host(second * SECOND));
+            assert!(displayed >= last, "{factor} {second}");
+            last = displayed;
         }
     }
     // The clock stops at the ends of the calendar.
     let end = Instant::<Virtual>::MAX.micros();
     let ahead = Fault { offset: Span::from_micros(SECOND), ..Fault::default() };
-    assert_eq!(FaultyClock::new(ahead, paused(0, end, 0), host(0)).shown().now(host(0)), Instant::MAX);
+    assert_eq!(FaultyClock::new(ahead, paused(0, end, 0), host(0)).displayed().now(host(0)), Instant::MAX);
     assert!(Fault::default().is_none() && !ahead.is_none());
 }
 
@@ -211,8 +211,8 @@ proptest::proptest! {
             let shows = truth.now(host(at)).micros() + jump;
             truth = if stands { paused(at, shows, generation) } else { running(at, shows, 1.0, generation) };
             clock.change(&truth, host(at));
-            let kept = error(&clock, &truth, at);
-            proptest::prop_assert_eq!(kept, before);
+            let error_here = error(&clock, &truth, at);
+            proptest::prop_assert_eq!(error_here, before);
         }
         let truth = running(at, 0, 1_000.0, u64::MAX);
         clock.change(&truth, host(at));

@@ -251,7 +251,7 @@ mod tests {
     fn invalid_fault_member_is_named_with_its_requirement() {
         let text = |text: &str| Some(text.to_owned());
         let seed = FAULT_SEED_MAX + 1;
-        for (member, told, refused) in [
+        for (member, expected, refused) in [
             ("offset", "2s", read(|one| one.offset = text("soon"))),
             ("drift_ppm", "100000", read(|one| one.drift_ppm = Some(100_001))),
             ("jitter", "250 ms", read(|one| one.jitter = text("1s"))),
@@ -266,7 +266,7 @@ mod tests {
         ] {
             let error = refused.unwrap_err();
             assert_eq!(error.member, member, "{error}");
-            let says = error.detail.contains(told) || (member == "offset" && !error.detail.is_empty());
+            let says = error.detail.contains(expected) || (member == "offset" && !error.detail.is_empty());
             assert!(says, "{error}");
         }
     }

@@ -46,12 +46,12 @@ fn confirm(followers: &mut Followers, number: u32, generation: u64) -> bool {
 }
 
 fn states(followers: &Followers, awaited: &Awaited, generation: u64) -> Vec<(String, &'static str)> {
-    let standing = followers.standing(&timeline(), awaited, generation);
-    assert_eq!(is_confirmed(&standing), standing.iter().all(|one| one.state.as_str() == "confirmed"));
-    standing.into_iter().map(|one| (one.name.to_string(), one.state.as_str())).collect()
+    let statuses = followers.statuses(&timeline(), awaited, generation);
+    assert_eq!(is_confirmed(&statuses), statuses.iter().all(|one| one.state.as_str() == "confirmed"));
+    statuses.into_iter().map(|one| (one.name.to_string(), one.state.as_str())).collect()
 }
 
-fn told(name: &str, state: &'static str) -> (String, &'static str) {
+fn confirmation(name: &str, state: &'static str) -> (String, &'static str) {
     (name.to_owned(), state)
 }
 
@@ -60,12 +60,12 @@ fn confirmation_confirms_all_earlier_steps() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
-    assert_eq!(states(&followers, &awaited, 7), [told("web", "lagging")]);
+    assert_eq!(states(&followers, &awaited, 7), [confirmation("web", "lagging")]);
     assert!(confirm(&mut followers, 1, 9));
-    assert_eq!(states(&followers, &awaited, 7), [told("web", "confirmed")]);
+    assert_eq!(states(&followers, &awaited, 7), [confirmation("web", "confirmed")]);
     assert!(confirm(&mut followers, 1, 8), "one that comes late takes nothing back");
-    assert_eq!(states(&followers, &awaited, 9), [told("web", "confirmed")]);
-    assert_eq!(states(&followers, &awaited, 10), [told("web", "lagging")]);
+    assert_eq!(states(&followers, &awaited, 9), [confirmation("web", "confirmed")]);
+    assert_eq!(states(&followers, &awaited, 10), [confirmation("web", "lagging")]);
 }
 
 #[test]
@@ -89,17 +89,21 @@ fn reconnected_follower_replaces_the_disconnected_one() {
     assert!(confirm(&mut followers, 2, 7));
     followers.leave(&timeline(), &id(1), host(5));
     followers.leave(&timeline(), &id(2), host(5));
-    let expected = [told("web", "disconnected"), told("db", "confirmed")];
+    let expected = [confirmation("web", "disconnected"), confirmation("db", "confirmed")];
     assert_eq!(states(&followers, &awaited, 7), expected, "what was confirmed stays so");
     assert!(!confirm(&mut followers, 1, 7), "its stream has ended");
     followers.begin(Follower { user_id: user("eve"), ..follower(3, "web", 6) }).unwrap();
     let confirmed = Confirmed { step: Step::of(7), at: host(7) };
     assert!(followers.confirm((&timeline(), &user("eve")), &id(3), confirmed).is_some());
-    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "disconnected"), "another user's is another one");
+    assert_eq!(
+        states(&followers, &awaited, 7)[0],
+        confirmation("web", "disconnected"),
+        "another user's is another one"
+    );
     followers.begin(follower(4, "web", 8)).unwrap();
-    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "lagging"), "it is back, and has not");
+    assert_eq!(states(&followers, &awaited, 7)[0], confirmation("web", "lagging"), "it is back, and has not");
     assert!(confirm(&mut followers, 4, 7));
-    assert_eq!(states(&followers, &awaited, 7)[0], told("web", "confirmed"));
+    assert_eq!(states(&followers, &awaited, 7)[0], confirmation("web", "confirmed"));
 }
 
 #[test]
@@ -110,23 +114,26 @@ fn concurrent_follower_with_equal_name_confirms_only_itself() {
     let awaited = Awaited::These(followers.there(&timeline()).cloned().collect());
     assert!(confirm(&mut followers, 2, 7));
     followers.leave(&timeline(), &id(1), host(1));
-    assert_eq!(states(&followers, &awaited, 7), [told("web", "disconnected"), told("web", "confirmed")]);
+    assert_eq!(
+        states(&followers, &awaited, 7),
+        [confirmation("web", "disconnected"), confirmation("web", "confirmed")]
+    );
 }
 
 #[test]
 fn all_followers_of_an_awaited_name_must_confirm() {
     let mut followers = Followers::default();
     let awaited = Awaited::Named(vec![name("web"), name("db")]);
-    assert_eq!(states(&followers, &awaited, 1), [told("web", "unknown"), told("db", "unknown")]);
+    assert_eq!(states(&followers, &awaited, 1), [confirmation("web", "unknown"), confirmation("db", "unknown")]);
     followers.begin(follower(1, "web", 0)).unwrap();
     followers.begin(follower(2, "web", 0)).unwrap();
     assert!(confirm(&mut followers, 1, 1));
-    let expected = [told("web", "confirmed"), told("web", "lagging"), told("db", "unknown")];
+    let expected = [confirmation("web", "confirmed"), confirmation("web", "lagging"), confirmation("db", "unknown")];
     assert_eq!(states(&followers, &awaited, 1), expected);
     followers.leave(&timeline(), &id(2), host(1));
-    assert_eq!(states(&followers, &awaited, 1)[0], told("web", "confirmed"), "the other one is there");
+    assert_eq!(states(&followers, &awaited, 1)[0], confirmation("web", "confirmed"), "the other one is there");
     followers.leave(&timeline(), &id(1), host(1));
-    assert_eq!(states(&followers, &awaited, 1)[0], told("web", "disconnected"));
+    assert_eq!(states(&followers, &awaited, 1)[0], confirmation("web", "disconnected"));
 }
 
 #[test]
@@ -220,8 +227,8 @@ fn instant_waits_for_followers_that_confirm_steps() {
     assert_eq!(waited_for(&mut followers, 2, 10), steps(), "it has said no more than before");
     come_to(&mut followers, 2, (5, 0));
     assert_eq!(waited_for(&mut followers, 2, 10), None, "a later change confirms all before");
-    let gone = FollowerId::clone(&id(2));
-    followers.leave(&timeline(), &gone, host(11));
+    let left = FollowerId::clone(&id(2));
+    followers.leave(&timeline(), &left, host(11));
     assert_eq!(waited_for(&mut followers, 3, 11), None, "who is not there is not waited for");
 }
 
@@ -246,33 +253,33 @@ fn follower_at_another_service_is_listed_and_awaited() {
         let confirmed = step.map(|step| Confirmed { step, at: host(0) });
         vec![Follower { steps: true, confirmed, ..follower(2, "db", 2) }]
     };
-    assert!(followers.hear_of_others(&timeline(), other(None), host(4)));
-    assert!(!followers.hear_of_others(&timeline(), other(None), host(4)), "nothing is new");
+    assert!(followers.learn_others(&timeline(), other(None), host(4)));
+    assert!(!followers.learn_others(&timeline(), other(None), host(4)), "nothing is new");
     let listed = followers.of(&timeline(), host(4));
     assert_eq!(listed.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["db", "web"]);
     let awaited = Awaited::These(listed);
-    assert_eq!(states(&followers, &awaited, 4), [told("db", "lagging"), told("web", "lagging")]);
+    assert_eq!(states(&followers, &awaited, 4), [confirmation("db", "lagging"), confirmation("web", "lagging")]);
     assert!(!confirm(&mut followers, 2, 4), "its stream is not open here");
 
     // Lateness is known only locally, and stale reports do not undo newer ones.
     assert!(waited_for(&mut followers, 1, 14).is_some());
     assert_eq!(waited_for(&mut followers, 1, 15), None);
-    assert!(!followers.hear_of_others(&timeline(), other(None), host(15)));
+    assert!(!followers.learn_others(&timeline(), other(None), host(15)));
     assert_eq!(waited_for(&mut followers, 2, 10), None, "it is still late");
-    assert!(followers.hear_of_others(&timeline(), other(Some((4, 2))), host(15)));
+    assert!(followers.learn_others(&timeline(), other(Some((4, 2))), host(15)));
     assert!(waited_for(&mut followers, 3, 10).is_some(), "it has gone on");
-    assert_eq!(states(&followers, &awaited, 4)[0], told("db", "confirmed"));
+    assert_eq!(states(&followers, &awaited, 4)[0], confirmation("db", "confirmed"));
     let confirmed = Confirmed { step: Step { generation: 4, number: 3 }, at: host(16) };
-    followers.hear_of_confirmation(&timeline(), &id(2), confirmed);
-    assert!(!followers.hear_of_others(&timeline(), other(Some((4, 2))), host(16)));
+    followers.learn_confirmation(&timeline(), &id(2), confirmed);
+    assert!(!followers.learn_others(&timeline(), other(Some((4, 2))), host(16)));
     assert_eq!(waited_for(&mut followers, 3, 10), None);
 
-    assert!(followers.hear_of_others(&timeline(), Vec::new(), host(20)));
-    assert_eq!(states(&followers, &awaited, 4)[0], told("db", "confirmed"), "what was confirmed stays so");
-    assert_eq!(states(&followers, &awaited, 5)[0], told("db", "disconnected"));
+    assert!(followers.learn_others(&timeline(), Vec::new(), host(20)));
+    assert_eq!(states(&followers, &awaited, 4)[0], confirmation("db", "confirmed"), "what was confirmed stays so");
+    assert_eq!(states(&followers, &awaited, 5)[0], confirmation("db", "disconnected"));
     assert_eq!(followers.followed_elsewhere().count(), 0);
     followers.begin(follower(4, "db", 21)).unwrap();
-    assert_eq!(states(&followers, &awaited, 5)[0], told("db", "lagging"));
+    assert_eq!(states(&followers, &awaited, 5)[0], confirmation("db", "lagging"));
 }
 
 #[test]
@@ -280,10 +287,10 @@ fn follower_moved_to_another_service_is_not_away() {
     let mut followers = Followers::default();
     followers.begin(follower(1, "web", 0)).unwrap();
     followers.leave(&timeline(), &id(1), host(1));
-    followers.hear_of_others(&timeline(), vec![follower(2, "web", 2)], host(2));
+    followers.learn_others(&timeline(), vec![follower(2, "web", 2)], host(2));
     assert_eq!(followers.of(&timeline(), host(2)).len(), 1, "it is elsewhere");
     followers.begin(follower(3, "web", 3)).unwrap();
-    followers.hear_of_others(&timeline(), Vec::new(), host(3));
+    followers.learn_others(&timeline(), Vec::new(), host(3));
     let listed = followers.of(&timeline(), host(3));
     assert_eq!((listed.len(), &listed[0].follower_id), (1, &id(3)), "it is here again");
 }

@@ -171,8 +171,8 @@ fn restore_reverts_all_interventions() {
 
 #[test]
 fn impossible_interventions_are_rejected() {
-    let refused = |effect: &Effect, standing: Option<EventDraft>| {
-        decide(effect, standing.as_ref(), &event(), &Zone::utc()).unwrap_err()
+    let refused = |effect: &Effect, current: Option<EventDraft>| {
+        decide(effect, current.as_ref(), &event(), &Zone::utc()).unwrap_err()
     };
     let far = Effect::Delay(duration("P9999Y"));
     assert_eq!(refused(&far, Some(event())), InterventionRefusal::OutOfRange);

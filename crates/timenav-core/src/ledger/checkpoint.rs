@@ -116,7 +116,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// Those of [`Checkpoint::open`].
-    pub fn open_kept(
+    pub fn open_stored(
         note: &[u8],
         keys: &TrustedKeys,
         ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,

@@ -61,10 +61,10 @@ impl<'a> TimelineEnded<'a> {
     /// Returns whether a checkpoint of the timeline with a verified signature matches the ended ledger. `None` if it is
     /// smaller and therefore needs a consistency proof.
     #[must_use]
-    pub fn fits(&self, kept: &Checkpoint) -> Option<bool> {
-        match kept.size.cmp(&self.size) {
+    pub fn fits(&self, checkpoint: &Checkpoint) -> Option<bool> {
+        match checkpoint.size.cmp(&self.size) {
             std::cmp::Ordering::Less => None,
-            std::cmp::Ordering::Equal => Some(kept.root == self.root),
+            std::cmp::Ordering::Equal => Some(checkpoint.root == self.root),
             std::cmp::Ordering::Greater => Some(false),
         }
     }
@@ -97,11 +97,11 @@ impl<'a> HandedOver<'a> {
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"asked_by\":\"")?;
-        let asked_by = scanner.text()?;
+        let requested_by = scanner.text()?;
         let (root, size) = scan_tree(&mut scanner)?;
         scanner.expect("}")?;
         scanner.end()?;
-        Ok(Self { asked_by, root, size })
+        Ok(Self { asked_by: requested_by, root, size })
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::canonical::{Malformed, Scanner, Writer};
 use super::runs::PositionRuns;
-use super::{Hash, KeptReads, READS_MAX};
+use super::{Hash, READS_MAX, RemainingReads};
 
 #[cfg(test)]
 mod tests;
@@ -85,7 +85,7 @@ impl<'a> EventsErased<'a> {
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"asked_by\":\"")?;
-        let asked_by = scanner.text()?;
+        let requested_by = scanner.text()?;
         scanner.expect(",\"by\":\"")?;
         let is_here = |by: &ErasedBy| scanner.skip(by.as_str());
         let by = ErasedBy::ALL.into_iter().find(is_here).ok_or(scanner.malformed("`ids`, `query` or `age`"))?;
@@ -114,7 +114,16 @@ impl<'a> EventsErased<'a> {
         if versions.is_empty() {
             return Err(no_version);
         }
-        Ok(Self { asked_by, by, evaluated_at, events_count, include_forks, interventions, outcomes, versions })
+        Ok(Self {
+            asked_by: requested_by,
+            by,
+            evaluated_at,
+            events_count,
+            include_forks,
+            interventions,
+            outcomes,
+            versions,
+        })
     }
 
     /// Returns whether everything that it names comes before `position`, its own position.
@@ -152,7 +161,7 @@ impl<'a> ReadsErased<'a> {
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"asked_by\":\"")?;
-        let asked_by = scanner.text()?;
+        let requested_by = scanner.text()?;
         scanner.expect(",\"position\":")?;
         let position = scanner.integer()?;
         scanner.expect(",\"reads\":")?;
@@ -163,13 +172,13 @@ impl<'a> ReadsErased<'a> {
         if reads.last().is_none_or(|last| last >= READS_MAX as u64) {
             return Err(wrong);
         }
-        Ok(Self { asked_by, position, reads })
+        Ok(Self { asked_by: requested_by, position, reads })
     }
 
     /// Returns whether the erasures cover every missing read of an entry. If not, that is `payload-mismatch`.
     #[must_use]
-    pub fn explain(all: &[Self], position: u64, kept: &KeptReads<'_>) -> bool {
+    pub fn explain(all: &[Self], position: u64, remaining: &RemainingReads<'_>) -> bool {
         let is_named = |number| all.iter().any(|erased| erased.position == position && erased.reads.contains(number));
-        (0..).zip(kept.iter()).all(|(number, read)| read.is_some() || is_named(number))
+        (0..).zip(remaining.iter()).all(|(number, read)| read.is_some() || is_named(number))
     }
 }

@@ -160,9 +160,9 @@ impl HeadProof {
             && record.seq == self.position
             && record.timeline_id == TimelineId::SYSTEM
             && record.actor == TimelineId::SYSTEM;
-        let told = record.subject.split_once(':').filter(|_| is_it);
-        let told = told.and_then(|(count, root)| Some((parse_decimal(count)?, Hash::from_hex(root)?)));
-        let (count, root) = told.filter(|(count, _)| *count == self.count).ok_or(HeadProofError::Entry)?;
+        let counts = record.subject.split_once(':').filter(|_| is_it);
+        let counts = counts.and_then(|(count, root)| Some((parse_decimal(count)?, Hash::from_hex(root)?)));
+        let (count, root) = counts.filter(|(count, _)| *count == self.count).ok_or(HeadProofError::Entry)?;
         let leaf = leaf_hash(head.to_text().as_bytes());
         verify_inclusion(self.index, count, &leaf, &self.hashes, &root).map_err(HeadProofError::Head)
     }

@@ -55,7 +55,9 @@ pub use merkle::{empty_root, fold, leaf_hash, node_hash, tree_root};
 pub use proof::{PROOF_HASHES_MAX, ProofError, ProofNode, TlogProof, TlogProofError};
 pub use proof::{consistency_nodes, inclusion_hashes, inclusion_nodes, root_node};
 pub use proof::{verify_consistency, verify_inclusion};
-pub use reads::{KeptReads, READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX};
+pub use reads::{
+    READ_PARAMETERS_BYTES_MAX, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX, RemainingReads,
+};
 pub use reads::{READS_ACTION, Read, ReadParameters, ReadProof, ReadProofError, ReadsDraft, ReadsEntry, ReadsError};
 pub use reads::{ReadsFull, reads_in, rebuilt_leaf};
 pub use retention::sweep::{

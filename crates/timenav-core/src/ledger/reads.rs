@@ -11,16 +11,16 @@ use crate::time::{Instant, Virtual, Wall};
 
 mod draft;
 mod entry;
-mod kept;
-mod shown;
+mod remaining;
+mod proof;
 
 #[cfg(test)]
 mod tests;
 
 pub use draft::{ReadsDraft, ReadsFull};
 pub use entry::{ReadsEntry, rebuilt_leaf};
-pub use kept::{KeptReads, ReadsError, reads_in};
-pub use shown::{ReadProof, ReadProofError};
+pub use proof::{ReadProof, ReadProofError};
+pub use remaining::{ReadsError, RemainingReads, reads_in};
 
 /// The action of an entry of reads. Its actor, subject and key are empty, because each read has its own.
 pub const READS_ACTION: &str = "reads";
@@ -90,18 +90,18 @@ impl<'a> ReadParameters<'a> {
 
     fn scan(scanner: &mut Scanner<'a>) -> Result<Self, Malformed> {
         scanner.expect("\"")?;
-        let kept = scanner.text()?;
+        let text = scanner.text()?;
         let wrong = scanner.malformed("truncated parameters");
         if !scanner.skip(",\"parameters_bytes\":") {
-            return if kept.len() <= READ_PARAMETERS_BYTES_MAX { Ok(Self::Whole(kept)) } else { Err(wrong) };
+            return if text.len() <= READ_PARAMETERS_BYTES_MAX { Ok(Self::Whole(text)) } else { Err(wrong) };
         }
         let bytes = scanner.integer()?;
         scanner.expect(",\"parameters_sha256\":\"")?;
         let sha256 = scanner.hash()?;
         // The character that did not fit can have at most four bytes.
-        let is_cut = (READ_PARAMETERS_BYTES_MAX - 3..=READ_PARAMETERS_BYTES_MAX).contains(&kept.len());
+        let is_cut = (READ_PARAMETERS_BYTES_MAX - 3..=READ_PARAMETERS_BYTES_MAX).contains(&text.len());
         if is_cut && bytes > READ_PARAMETERS_BYTES_MAX as u64 {
-            Ok(Self::Cut { begin: kept, bytes, sha256 })
+            Ok(Self::Cut { begin: text, bytes, sha256 })
         } else {
             Err(wrong)
         }

@@ -59,11 +59,11 @@ pub struct Held<'a> {
     pub retention: &'a RetentionPolicies,
 }
 
-static KEPT_FOREVER: RetentionPolicies = RetentionPolicies::EMPTY;
+static RETAINED_FOREVER: RetentionPolicies = RetentionPolicies::EMPTY;
 
 impl Held<'_> {
     /// Neither adopted nor handed over, and everything is kept forever.
-    pub const NOTHING: Self = Held { is_handed_over: false, origins: &[], retention: &KEPT_FOREVER };
+    pub const NOTHING: Self = Held { is_handed_over: false, origins: &[], retention: &RETAINED_FOREVER };
 
     #[must_use]
     pub fn is_nothing(&self) -> bool {

@@ -54,9 +54,9 @@ impl View {
     pub fn find_again(&mut self) {
         // Paradoxes that depend on the order of records were found as the records were added.
         let streamed = |site: &Site| matches!(site, Site::Late { .. } | Site::Jump { .. });
-        let kept: Vec<Site> = self.found.iter().filter(streamed).collect();
+        let retained: Vec<Site> = self.found.iter().filter(streamed).collect();
         self.found = Found::default();
-        self.found.toggle_all(&kept, true);
+        self.found.toggle_all(&retained, true);
         self.find_all();
     }
 

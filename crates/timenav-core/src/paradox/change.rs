@@ -2,8 +2,8 @@
 //! hypothetical records.
 
 use super::record::Record;
+use super::report::Paradox;
 use super::site::{NONE, Site};
-use super::told::Paradox;
 use super::view::View;
 use crate::paradox::rules::negation::Negation;
 use crate::paradox::rules::undo::{NameCounts, Undo};
@@ -35,14 +35,14 @@ impl View {
         self.found.note();
         self.enter_all(records);
         let (made, healed) = self.found.take_net();
-        let made = self.tell_all(made);
+        let made = self.describe_all(made);
         if healed.is_empty() {
             self.undo.clear();
             return Delta { made, healed: Vec::new() };
         }
         // Resolved paradoxes can only be described in the state before the change.
         self.take_back(names);
-        let healed = self.tell_all(healed);
+        let healed = self.describe_all(healed);
         self.enter_all(records);
         self.undo.clear();
         Delta { made, healed }
@@ -55,9 +55,9 @@ impl View {
         self.found.note();
         self.enter_all(records);
         let (made, healed) = self.found.take_net();
-        let made = self.tell_all(made);
+        let made = self.describe_all(made);
         self.take_back(names);
-        let healed = self.tell_all(healed);
+        let healed = self.describe_all(healed);
         Delta { made, healed }
     }
 

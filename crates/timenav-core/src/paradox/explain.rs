@@ -1,5 +1,5 @@
 use super::kinds::{Grade, Kind};
-use super::told::{Step, Taken, TimerTold, Witness};
+use super::report::{Step, Taken, TimerDetail, Witness};
 use crate::paradox::rules::stream::Jumped;
 use crate::time::Span;
 
@@ -125,12 +125,12 @@ fn others(impact: usize) -> String {
     }
 }
 
-fn timer_name(timer: &TimerTold) -> String {
+fn timer_name(timer: &TimerDetail) -> String {
     timer.timer_id.as_ref().map_or_else(|| "a timer".to_owned(), |timer_id| format!("the timer `{timer_id}`"))
 }
 
 /// Phrases why the moment of a firing is gone.
-fn taken_words(TimerTold { due, taken, .. }: &TimerTold) -> String {
+fn taken_words(TimerDetail { due, taken, .. }: &TimerDetail) -> String {
     match taken {
         Some(Taken::Cancelled(at)) => format!("which was canceled at {at} on the clock, before it fired at {due}"),
         Some(Taken::Changed(at)) => {

@@ -1,8 +1,8 @@
 use std::cmp::Ordering;
 
 use super::kinds::{Grade, Kind};
+use super::report::Paradox;
 use super::site::{Map, Site};
-use super::told::Paradox;
 use super::view::View;
 use crate::ids::EventId;
 
@@ -35,7 +35,7 @@ impl List<'_> {
 
     #[must_use]
     pub fn page(&self, skip: usize, items_max: usize) -> Vec<Paradox> {
-        self.sites.iter().skip(skip).take(items_max).map(|(.., site)| self.view.tell(*site)).collect()
+        self.sites.iter().skip(skip).take(items_max).map(|(.., site)| self.view.describe(*site)).collect()
     }
 
     #[must_use]
@@ -46,27 +46,27 @@ impl List<'_> {
 
 impl View {
     #[must_use]
-    pub fn list(&self, wanted: impl Fn(Heading) -> bool) -> List<'_> {
-        self.sorted(self.found.iter().filter(|site| wanted(self.heading(*site))))
+    pub fn list(&self, filter: impl Fn(Heading) -> bool) -> List<'_> {
+        self.sorted(self.found.iter().filter(|site| filter(self.heading(*site))))
     }
 
-    /// Returns the paradoxes that an event or intervention is part of and `wanted` accepts.
+    /// Returns the paradoxes that an event or intervention is part of and `filter` accepts.
     #[must_use]
-    pub fn touching(&self, event_id: &EventId, wanted: impl Fn(Heading) -> bool) -> List<'_> {
+    pub fn touching(&self, event_id: &EventId, filter: impl Fn(Heading) -> bool) -> List<'_> {
         let Some(node) = self.ids.find(event_id.as_str().as_bytes()) else {
             return List { view: self, sites: Vec::new() };
         };
-        self.sorted(self.found.iter().filter(|site| self.touches(*site, node) && wanted(self.heading(*site))))
+        self.sorted(self.found.iter().filter(|site| self.touches(*site, node) && filter(self.heading(*site))))
     }
 
     /// Returns for each event the kinds of paradox that it is part of, ordered by code and unique.
     #[must_use]
-    pub fn marks(&self, event_ids: &[EventId], wanted: impl Fn(Heading) -> bool) -> Vec<Vec<Kind>> {
+    pub fn marks(&self, event_ids: &[EventId], filter: impl Fn(Heading) -> bool) -> Vec<Vec<Kind>> {
         let numbered = event_ids.iter().enumerate();
         let numbered = numbered.filter_map(|(at, id)| Some((self.ids.find(id.as_str().as_bytes())?, at)));
         let places: Map<u32, usize> = numbered.collect();
         let mut marks = vec![Vec::new(); event_ids.len()];
-        for site in self.found.iter().filter(|site| wanted(self.heading(*site))) {
+        for site in self.found.iter().filter(|site| filter(self.heading(*site))) {
             let mut mark = |node: &u32| {
                 if let Some(&at) = places.get(node) {
                     marks[at].push(site.kind().0);
@@ -99,7 +99,7 @@ impl View {
         counted.filter(|(.., count)| *count > 0).collect()
     }
 
-    pub(super) fn tell_all(&self, sites: Vec<Site>) -> Vec<Paradox> {
+    pub(super) fn describe_all(&self, sites: Vec<Site>) -> Vec<Paradox> {
         if sites.is_empty() { Vec::new() } else { self.sorted(sites.into_iter()).all() }
     }
 

@@ -10,7 +10,7 @@ pub(crate) mod rules;
 mod kinds;
 mod settings;
 mod record;
-mod told;
+mod report;
 mod explain;
 
 mod names;
@@ -35,13 +35,13 @@ pub use build::{Builder, SizeHint};
 pub use change::Delta;
 pub use kinds::{Grade, Kind, Severity};
 pub use list::{Heading, List};
-pub use query::{Ancestor, Standing};
+pub use query::{Ancestor, EventStatus};
 pub use record::{AnchorSet, Cancelled, Intervention, Record, Stamp, TimerRecord, Version, VersionOrigin};
+pub use report::{Key, Paradox, Step, Taken, TimerDetail, Witness};
 pub use rules::stream::Jumped;
 pub use rules::uncertain::{Stretch, Uncertain, is_inverted};
 pub use settings::{
     CYCLE_SEARCH_EDGES_MAX, DUPLICATE_METRES_DEFAULT, DUPLICATE_MICROS_DEFAULT, IMPACT_EVENTS_MAX,
     PARTNERS_PER_EVENT_MAX, PATH_EVENTS_MAX, SPEED_KMH_DEFAULT, SPEED_OF_LIGHT_KMH, Settings,
 };
-pub use told::{Key, Paradox, Step, Taken, TimerTold, Witness};
 pub use view::View;

@@ -7,9 +7,9 @@ use crate::paradox::rules::uncertain::Uncertain;
 use crate::time::{Instant, Virtual};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum EventStatus {
     /// The event exists, and is not canceled.
-    Stands,
+    Present,
     TakenAway,
     /// It was named as a cause, and never recorded.
     Unrecorded,
@@ -19,7 +19,7 @@ pub enum Standing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ancestor {
     pub event_id: EventId,
-    pub standing: Standing,
+    pub status: EventStatus,
     /// Length of the path: 1 for a direct cause.
     pub distance: usize,
     /// Whether the event requires it through a chain of required causes.
@@ -32,8 +32,8 @@ const SITES_PER_NODE: usize = 2;
 impl View {
     /// Returns the state of an event or intervention; `None` if it was never named.
     #[must_use]
-    pub fn standing(&self, event_id: &EventId) -> Option<Standing> {
-        self.ids.find(event_id.as_str().as_bytes()).map(|node| self.standing_of(node))
+    pub fn status(&self, event_id: &EventId) -> Option<EventStatus> {
+        self.ids.find(event_id.as_str().as_bytes()).map(|node| self.status_of(node))
     }
 
     /// Returns the number of events and interventions that were ever recorded or named.
@@ -48,15 +48,15 @@ impl View {
         self.ids.count() + self.found.total() / SITES_PER_NODE
     }
 
-    fn standing_of(&self, node: u32) -> Standing {
+    fn status_of(&self, node: u32) -> EventStatus {
         match (self.graph.is_known(node), self.graph.is_live(node)) {
             (false, _) => match self.firings.get(node).map(|firing| firing.taken().is_some()) {
-                None => Standing::Unrecorded,
-                Some(true) => Standing::TakenAway,
-                Some(false) => Standing::Stands,
+                None => EventStatus::Unrecorded,
+                Some(true) => EventStatus::TakenAway,
+                Some(false) => EventStatus::Present,
             },
-            (true, false) => Standing::TakenAway,
-            (true, true) => Standing::Stands,
+            (true, false) => EventStatus::TakenAway,
+            (true, true) => EventStatus::Present,
         }
     }
 
@@ -76,7 +76,7 @@ impl View {
             next.sort_unstable_by_key(|node| self.ids.text(*node));
             found.extend(next.iter().map(|&node| Ancestor {
                 event_id: self.id(node),
-                standing: self.standing_of(node),
+                status: self.status_of(node),
                 distance,
                 is_required: required.contains(&node),
             }));

@@ -38,7 +38,7 @@ pub struct Version<'a> {
     pub stamp: Stamp,
     /// The content. Its `event_id` is ignored.
     pub draft: &'a EventDraft,
-    pub came: VersionOrigin,
+    pub origin: VersionOrigin,
 }
 
 /// Why a version became current.

@@ -101,15 +101,15 @@ impl View {
     }
 
     fn version(&mut self, version: &Version<'_>) {
-        let Version { event_id, stamp, draft, came } = version;
+        let Version { event_id, stamp, draft, origin } = version;
         self.stamp(*stamp);
         let event = self.node(event_id);
         let row = self.row(event, version);
         // An event recorded again after a return removed it has arrived before.
-        if *came == VersionOrigin::Recorded && !self.graph.is_known(event) {
+        if *origin == VersionOrigin::Recorded && !self.graph.is_known(event) {
             self.arrived(event, row.source, draft);
         }
-        if *came == VersionOrigin::Restored || !self.graph.is_live(event) {
+        if *origin == VersionOrigin::Restored || !self.graph.is_live(event) {
             self.restore(event);
         }
         self.replace(event, row, stamp.position);
@@ -126,7 +126,7 @@ impl View {
 
     /// Returns the state of an event after this version becomes current.
     fn row(&mut self, event: u32, version: &Version<'_>) -> Row {
-        let Version { stamp, draft, came, .. } = version;
+        let Version { stamp, draft, origin, .. } = version;
         let causes = self.causes(&draft.causes);
         let is_waiting =
             causes.iter().any(|(cause, _)| !self.graph.is_known(*cause) && self.firings.get(*cause).is_none());
@@ -136,7 +136,7 @@ impl View {
         let is_known = self.graph.is_known(event);
         // An event is recorded if it does not exist, or not anymore. All other changes require that it was recorded.
         let may_be_recorded = !is_known || !self.graph.is_live(event);
-        let comes_next = if *came == VersionOrigin::Recorded { may_be_recorded } else { is_known };
+        let comes_next = if *origin == VersionOrigin::Recorded { may_be_recorded } else { is_known };
         let follows = comes_next && self.graph.position(event) <= stamp.position;
         let assertion = |view: &mut Self, assertion: &crate::event::Assertion| {
             let subject_bytes = u32::try_from(assertion.subject.len()).unwrap_or(NONE).to_le_bytes();

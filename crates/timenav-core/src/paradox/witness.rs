@@ -1,8 +1,8 @@
 use super::cycles::shortest_cycle;
 use super::kinds::{Grade, Kind};
+use super::report::{Key, Paradox, Step, Witness};
 use super::settings::{IMPACT_EVENTS_MAX, PATH_EVENTS_MAX};
 use super::site::{NONE, Site};
-use super::told::{Key, Paradox, Step, Witness};
 use super::view::View;
 use crate::event::CauseKind;
 use crate::ids::EventId;
@@ -12,7 +12,7 @@ use crate::paradox::rules::uncertain::Uncertain;
 use crate::time::{Instant, Span, Virtual};
 
 impl View {
-    pub(super) fn tell(&self, site: Site) -> Paradox {
+    pub(super) fn describe(&self, site: Site) -> Paradox {
         let (kind, grade) = site.kind();
         let (first, since) = self.positions(site);
         let witness = self.witness(site);
@@ -34,16 +34,16 @@ impl View {
 
     fn witness(&self, site: Site) -> Witness {
         match site {
-            Site::Early { cause, effect, .. } => self.tell_early(cause, effect),
-            Site::Cycle { first, .. } | Site::Bootstrap { first, .. } => self.tell_cycle(first),
+            Site::Early { cause, effect, .. } => self.describe_early(cause, effect),
+            Site::Cycle { first, .. } | Site::Bootstrap { first, .. } => self.describe_cycle(first),
             Site::Grandfather { intervention, event } => {
                 let path = self.path(event, intervention);
-                let told = path.iter().take(PATH_EVENTS_MAX).map(|node| self.id(*node)).collect();
+                let ids = path.iter().take(PATH_EVENTS_MAX).map(|node| self.id(*node)).collect();
                 let (event, intervention) = (self.id(event), self.id(intervention));
-                Witness::Path { event, intervention, path: told, length: path.len() }
+                Witness::Path { event, intervention, path: ids, length: path.len() }
             }
             Site::Orphan { cause, effect } => {
-                let timer = self.firing_of(cause, effect).and_then(|node| self.firings.told(node));
+                let timer = self.firing_of(cause, effect).and_then(|node| self.firings.timer_detail(node));
                 let cancelled = match &timer {
                     Some(_) => self.firings.get(cause).and_then(Firing::taken).map(|(position, _)| (position, NONE)),
                     None => self.graph.rare(cause).and_then(|rare| rare.cancelled),
@@ -60,8 +60,8 @@ impl View {
             Site::Dangling { cause, effect } => {
                 Witness::Dangling { effect: self.id(effect), cause: self.id(cause), is_overdue: self.is_overdue(site) }
             }
-            Site::Apart { actor, pair, grade } => self.tell_apart(actor, pair, grade),
-            Site::Contradiction { thing, pair, .. } => self.tell_contradiction(thing, pair),
+            Site::Apart { actor, pair, grade } => self.describe_distant(actor, pair, grade),
+            Site::Contradiction { thing, pair, .. } => self.describe_contradiction(thing, pair),
             Site::Duplicate { pair, .. } => Witness::Duplicate { pair: self.id_pair(pair) },
             Site::Future { event } => {
                 let clock_at = self.graph.rare(event).and_then(|rare| rare.future).unwrap_or(Instant::MIN);
@@ -75,7 +75,7 @@ impl View {
                 let jump = &self.jumps[number as usize];
                 Witness::Jump { positions: jump.positions, jumped: jump.what }
             }
-            Site::Broken { anchor, event, .. } => self.tell_anchor(anchor, event),
+            Site::Broken { anchor, event, .. } => self.describe_anchor(anchor, event),
             Site::Gap { source, after, before } => {
                 Witness::Gap { source: self.source(source), first: after + 1, last: before - 1 }
             }
@@ -91,8 +91,8 @@ impl View {
         }
     }
 
-    fn tell_early(&self, cause: u32, effect: u32) -> Witness {
-        let timer = self.firing_of(cause, effect).and_then(|node| self.firings.told(node));
+    fn describe_early(&self, cause: u32, effect: u32) -> Witness {
+        let timer = self.firing_of(cause, effect).and_then(|node| self.firings.timer_detail(node));
         let requires = self.graph.requires(cause, effect);
         let cause_time =
             timer.as_ref().map_or_else(|| self.due(cause, requires), |timer| Uncertain::new(timer.due, None));
@@ -107,7 +107,7 @@ impl View {
         }
     }
 
-    fn tell_cycle(&self, first: u32) -> Witness {
+    fn describe_cycle(&self, first: u32) -> Witness {
         let members = self.cycles.of(first).map_or(&[][..], |component| &component.members);
         let cycle = shortest_cycle(&self.graph, members);
         let next = cycle.iter().cycle().skip(1);
@@ -124,7 +124,7 @@ impl View {
         }
     }
 
-    fn tell_apart(&self, actor: u32, pair: [u32; 2], grade: Grade) -> Witness {
+    fn describe_distant(&self, actor: u32, pair: [u32; 2], grade: Grade) -> Witness {
         let [one, other] = pair.map(|event| self.places.place(self.graph.place(event)));
         let [stretch, other_stretch] = pair.map(|event| self.graph.stretch(event));
         let (shortest, longest) = stretch.gap_micros(other_stretch);
@@ -153,7 +153,7 @@ impl View {
         }
     }
 
-    fn tell_contradiction(&self, thing: u32, pair: [u32; 2]) -> Witness {
+    fn describe_contradiction(&self, thing: u32, pair: [u32; 2]) -> Witness {
         let [one, other] = pair.map(|event| self.graph.stretch(event));
         let (from, until) = one.intersection(other);
         let bytes = self.things.bytes_of(thing);
@@ -175,7 +175,7 @@ impl View {
         }
     }
 
-    fn tell_anchor(&self, anchor: u32, event: u32) -> Witness {
+    fn describe_anchor(&self, anchor: u32, event: u32) -> Witness {
         let cancelled = self.graph.rare(event).and_then(|rare| rare.cancelled).map(|(position, _)| position);
         let anchor = self.anchors.get(anchor).expect("a broken anchor was set");
         Witness::Anchor {

@@ -107,7 +107,7 @@ impl Days {
 
     /// Returns the matching days of a month as bits, starting at bit 1.
     pub(super) fn month(&self, year: i64, month: i64, known: &mut KnownMonths) -> u32 {
-        known.looked_at += 1;
+        known.examined_count += 1;
         if !self.months.contains(month) {
             return 0;
         }
@@ -192,9 +192,9 @@ impl Days {
         }
         let first = day_number(year, month, 1);
         let mut found = 0;
-        for WeekdayOf { ordinal, weekday: wanted } in &self.weekdays {
+        for WeekdayOf { ordinal, weekday: weekday_number } in &self.weekdays {
             // The first such weekday of the month.
-            let day = 1 + (wanted - weekday(first)).rem_euclid(7);
+            let day = 1 + (weekday_number - weekday(first)).rem_euclid(7);
             if *ordinal == 0 {
                 found |= bit(day) | bit(day + 7) | bit(day + 14) | bit(day + 21) | bit(day + 28);
             } else {
@@ -202,7 +202,7 @@ impl Days {
                     Ordinals::Month => (first, days),
                     Ordinals::Year => (day_number(year, 1, 1), days_in_year(year)),
                 };
-                found |= nth_weekday(begin, days, *ordinal, *wanted).map_or(0, |day| bit(day - first + 1));
+                found |= nth_weekday(begin, days, *ordinal, *weekday_number).map_or(0, |day| bit(day - first + 1));
             }
         }
         found & all(days)
@@ -210,12 +210,12 @@ impl Days {
 }
 
 /// Returns the n-th such weekday within a range of days, counted from the end if `ordinal` is negative.
-fn nth_weekday(begin: i64, days: i64, ordinal: i64, wanted: i64) -> Option<i64> {
+fn nth_weekday(begin: i64, days: i64, ordinal: i64, weekday_number: i64) -> Option<i64> {
     let day = if ordinal > 0 {
-        begin + (wanted - weekday(begin)).rem_euclid(7) + (ordinal - 1) * 7
+        begin + (weekday_number - weekday(begin)).rem_euclid(7) + (ordinal - 1) * 7
     } else {
         let last = begin + days - 1;
-        last - (weekday(last) - wanted).rem_euclid(7) + (ordinal + 1) * 7
+        last - (weekday(last) - weekday_number).rem_euclid(7) + (ordinal + 1) * 7
     };
     (begin..begin + days).contains(&day).then_some(day)
 }

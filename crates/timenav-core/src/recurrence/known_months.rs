@@ -24,7 +24,7 @@ const UNKNOWN: u32 = 1;
 pub(super) struct KnownMonths {
     days: Option<Box<[[[u32; 12]; KINDS]; FILTERS]>>,
     /// How many months searches have visited.
-    pub(super) looked_at: u64,
+    pub(super) examined_count: u64,
 }
 
 impl KnownMonths {

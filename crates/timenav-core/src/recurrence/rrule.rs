@@ -42,9 +42,9 @@ impl Rule {
             return Err(RuleError::NeverFires { text: text.trim().to_owned() });
         };
         // The writer searches for the next moment after each due one, so every search must be short.
-        let before_next = known.months.looked_at;
+        let before_next = known.months.examined_count;
         rule.search(first + 1, &mut known);
-        if known.months.looked_at - before_next > SEARCH_WORK_MAX.0 {
+        if known.months.examined_count - before_next > SEARCH_WORK_MAX.0 {
             return Err(RuleError::TooRare { text: text.trim().to_owned() });
         }
         if let Some(until) = parts.until {
@@ -116,7 +116,7 @@ impl Rule {
         for _ in 1..count.min(RULE_COUNT_MAX) {
             let Some(next) = self.search(last + 1, known) else { break };
             last = next;
-            if known.months.looked_at > COUNT_WORK_MAX.0 {
+            if known.months.examined_count > COUNT_WORK_MAX.0 {
                 return None;
             }
         }

@@ -82,7 +82,7 @@ impl Rule {
     pub fn next_after_at_cost(&self, at: Instant<Virtual>, work: &mut Work) -> Option<Instant<Virtual>> {
         let mut moments = self.after(at);
         let next = moments.next();
-        work.0 += moments.known.months.looked_at;
+        work.0 += moments.known.months.examined_count;
         next
     }
 

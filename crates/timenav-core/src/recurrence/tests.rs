@@ -32,14 +32,14 @@ fn cron(text: &str, name: &str) -> Rule {
 }
 
 /// Local times of the next moments of a rule.
-fn shown(rule: &Rule, after: Instant<Virtual>, count: usize) -> Vec<String> {
+fn occurrences(rule: &Rule, after: Instant<Virtual>, count: usize) -> Vec<String> {
     rule.after(after).take(count).map(|moment| rule.zone().local_time(moment)).collect()
 }
 
 fn check(rule: &Rule, after: &str, expected: &[&str]) {
-    assert_eq!(shown(rule, at(after), expected.len()), expected, "{rule:?}");
+    assert_eq!(occurrences(rule, at(after), expected.len()), expected, "{rule:?}");
 }
 
 fn check_all(rule: &Rule, expected: &[&str]) {
-    assert_eq!(shown(rule, Instant::MIN, expected.len() + 1), expected, "{rule:?}");
+    assert_eq!(occurrences(rule, Instant::MIN, expected.len() + 1), expected, "{rule:?}");
 }

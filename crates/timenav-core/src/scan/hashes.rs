@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::ledger::{Hash, KeptReads, LeafRecord, ReadsEntry, Salt, leaf_hash, payload_hash};
+use crate::ledger::{Hash, LeafRecord, ReadsEntry, RemainingReads, Salt, leaf_hash, payload_hash};
 
 /// The start of the leaf of an entry of reads.
 const OF_READS: &[u8] = b"{\"action\":\"reads\",";
@@ -49,8 +49,8 @@ impl EntryHashes {
         if entry.is_erased() {
             return Self { leaf, payload: None, readers: None };
         }
-        if tells_of_reads(entry.leaf) {
-            let reads = KeptReads::parse(entry.salt, entry.payload);
+        if contains_reads(entry.leaf) {
+            let reads = RemainingReads::parse(entry.salt, entry.payload);
             let readers = reads.as_ref().ok().map(readers);
             let payload = reads.map(|reads| reads.root()).map_err(|error| error.to_string());
             return Self { leaf, payload: Some(payload), readers };
@@ -68,11 +68,11 @@ impl EntryHashes {
     }
 }
 
-fn tells_of_reads(leaf: &[u8]) -> bool {
+fn contains_reads(leaf: &[u8]) -> bool {
     leaf.starts_with(OF_READS) && LeafRecord::decode(leaf).is_ok_and(|record| ReadsEntry::of(&record).is_some())
 }
 
-fn readers(reads: &KeptReads<'_>) -> Vec<ReadBy> {
+fn readers(reads: &RemainingReads<'_>) -> Vec<ReadBy> {
     let (mut seen, mut last, mut readers) = (HashSet::new(), None, Vec::new());
     for read in reads.iter().flatten() {
         let by = (&*read.key, &*read.user, &*read.action);

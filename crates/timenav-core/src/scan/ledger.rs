@@ -279,7 +279,7 @@ impl LedgerScan {
     }
 
     /// Compares a tile with its stored bytes. An incomplete tile may be stored with more hashes than are filled.
-    pub fn compare_tile(&mut self, filled: &FilledTile, kept: Option<&[u8]>) {
+    pub fn compare_tile(&mut self, filled: &FilledTile, stored: Option<&[u8]>) {
         if self.has_gap {
             return;
         }
@@ -287,10 +287,10 @@ impl LedgerScan {
         let TileId { level, index } = filled.tile;
         let entries_each = 1_u64 << (u32::from(level) * TILE_WIDTH.ilog2());
         let first = index * u64::from(TILE_WIDTH) * entries_each;
-        let kept = kept.unwrap_or_default();
+        let stored = stored.unwrap_or_default();
         for (number, expected) in (0_u64..).zip(&filled.hashes) {
             let start = usize::try_from(number).unwrap_or(usize::MAX).saturating_mul(Hash::BYTES);
-            let found = kept.get(start..start.saturating_add(Hash::BYTES)).and_then(Hash::from_slice);
+            let found = stored.get(start..start.saturating_add(Hash::BYTES)).and_then(Hash::from_slice);
             if found == Some(*expected) {
                 continue;
             }
@@ -307,15 +307,15 @@ impl LedgerScan {
     /// Compares the tree over the entries with the stored tree and the signed checkpoints. Returns the findings, and
     /// the sizes of the signed checkpoints that match.
     #[must_use]
-    pub fn finish(mut self, kept: &Frontier, signed: Option<&Checkpoint>) -> (Findings, Vec<u64>) {
+    pub fn finish(mut self, stored: &Frontier, signed: Option<&Checkpoint>) -> (Findings, Vec<u64>) {
         let root = self.frontier.root();
         let is_signed = signed.is_some_and(|signed| signed.size == self.frontier.size() && signed.root == root);
         let differences = std::mem::take(&mut self.differences);
         if !self.has_gap {
-            self.tell_differences(&differences, is_signed);
-            self.compare_frontier(kept, signed, &differences);
+            self.report_differences(&differences, is_signed);
+            self.compare_frontier(stored, signed, &differences);
         }
-        let mut good = compare_signed(&mut self.findings, kept, signed);
+        let mut good = compare_signed(&mut self.findings, stored, signed);
         if !is_signed || self.has_gap {
             good.clear();
         }
@@ -330,7 +330,7 @@ impl LedgerScan {
         (self.findings, good)
     }
 
-    fn tell_differences(&mut self, differences: &[Difference], is_signed: bool) {
+    fn report_differences(&mut self, differences: &[Difference], is_signed: bool) {
         let in_leaves = differences.iter().any(|difference| difference.level == 0);
         for difference in differences {
             let kind = match (is_signed, difference.level) {
@@ -345,15 +345,15 @@ impl LedgerScan {
     }
 
     /// Finds the first subtree of the right edge that differs from the stored one.
-    fn compare_frontier(&mut self, kept: &Frontier, signed: Option<&Checkpoint>, differences: &[Difference]) {
-        let (root, kept_root) = (self.frontier.root(), kept.root());
-        if root == kept_root || self.frontier.size() != kept.size() {
+    fn compare_frontier(&mut self, stored: &Frontier, signed: Option<&Checkpoint>, differences: &[Difference]) {
+        let (root, stored_root) = (self.frontier.root(), stored.root());
+        if root == stored_root || self.frontier.size() != stored.size() {
             return;
         }
-        let mut rest = kept.size();
+        let mut rest = stored.size();
         let mut first = 0;
-        let mut last = kept.size();
-        for (found, expected) in self.frontier.hashes().iter().zip(kept.hashes()) {
+        let mut last = stored.size();
+        for (found, expected) in self.frontier.hashes().iter().zip(stored.hashes()) {
             let width = 1_u64 << rest.ilog2();
             if found != expected {
                 last = first + width;
@@ -365,9 +365,9 @@ impl LedgerScan {
         let position = differences.iter().map(|difference| difference.position).min().unwrap_or(first).max(first);
         let among = format!("one of the entries from {first} to {}", last.saturating_sub(1));
         let evidence =
-            format!("the entries hash to the root {root:?}, but the tree has {kept_root:?}: {among} differs");
+            format!("the entries hash to the root {root:?}, but the tree has {stored_root:?}: {among} differs");
         self.findings.add(FindingKind::RootMismatch, Some(position), evidence);
-        let tree_is_signed = signed.is_some_and(|signed| signed.size == kept.size() && signed.root == kept_root);
+        let tree_is_signed = signed.is_some_and(|signed| signed.size == stored.size() && signed.root == stored_root);
         if tree_is_signed && differences.is_empty() && !self.is_damaged() {
             let evidence = format!("{among} is not what was signed");
             self.findings.add(FindingKind::LeafMismatch, Some(first), evidence);
@@ -375,14 +375,14 @@ impl LedgerScan {
     }
 }
 
-pub(super) fn compare_signed(findings: &mut Findings, kept: &Frontier, signed: Option<&Checkpoint>) -> Vec<u64> {
+pub(super) fn compare_signed(findings: &mut Findings, stored: &Frontier, signed: Option<&Checkpoint>) -> Vec<u64> {
     let Some(signed) = signed else { return Vec::new() };
-    if signed.size != kept.size() {
-        let evidence = format!("the checkpoint covers {} entries, but the tree has {}", signed.size, kept.size());
+    if signed.size != stored.size() {
+        let evidence = format!("the checkpoint covers {} entries, but the tree has {}", signed.size, stored.size());
         findings.add(FindingKind::CheckpointMismatch, Some(signed.size), evidence);
         return Vec::new();
     }
-    let root = kept.root();
+    let root = stored.root();
     if signed.root != root {
         let evidence = format!("the checkpoint signs the root {:?}, but the tree has {root:?}", signed.root);
         findings.add(FindingKind::CheckpointMismatch, Some(signed.size), evidence);
@@ -428,20 +428,20 @@ pub(super) fn compare_mark(
 /// tree at its size.
 #[must_use]
 pub fn compare_checkpoints(
-    kept: &Frontier,
+    stored: &Frontier,
     tree_root: Option<Hash>,
     signed: Option<&Checkpoint>,
     marks: &[Mark],
 ) -> (Findings, Vec<u64>) {
     let mut findings = Findings::default();
-    let mut good = compare_signed(&mut findings, kept, signed);
-    if let Some(root) = tree_root.filter(|root| *root != kept.root()) {
-        let evidence = format!("the tiles lead to the root {root:?}, but the tree has {:?}", kept.root());
-        findings.add(FindingKind::RootMismatch, Some(kept.size()), evidence);
+    let mut good = compare_signed(&mut findings, stored, signed);
+    if let Some(root) = tree_root.filter(|root| *root != stored.root()) {
+        let evidence = format!("the tiles lead to the root {root:?}, but the tree has {:?}", stored.root());
+        findings.add(FindingKind::RootMismatch, Some(stored.size()), evidence);
         good.clear();
     }
     for mark in marks {
-        if compare_mark(&mut findings, mark, mark.found, kept.size(), signed) && mark.found == Some(mark.root) {
+        if compare_mark(&mut findings, mark, mark.found, stored.size(), signed) && mark.found == Some(mark.root) {
             good.push(mark.size);
         }
     }

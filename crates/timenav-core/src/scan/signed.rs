@@ -27,16 +27,16 @@ pub fn open_signed(
     Checkpoint::open_newest(note.as_bytes(), keys, ed25519).map_err(|error| unsigned(note, keys, &error))
 }
 
-/// Opens a checkpoint stored outside of the scanned data, as [`Checkpoint::open_kept`] does.
+/// Opens a checkpoint stored outside of the scanned data, as [`Checkpoint::open_stored`] does.
 ///
 /// # Errors
 /// Those of [`open_signed`].
-pub fn open_kept(
+pub fn open_stored(
     note: &str,
     keys: &TrustedKeys,
     ed25519: impl Fn(&[u8; 32], &[u8], &[u8; 64]) -> bool,
 ) -> Result<Checkpoint, Unsigned> {
-    Checkpoint::open_kept(note.as_bytes(), keys, ed25519).map_err(|error| unsigned(note, keys, &error))
+    Checkpoint::open_stored(note.as_bytes(), keys, ed25519).map_err(|error| unsigned(note, keys, &error))
 }
 
 fn unsigned(note: &str, keys: &TrustedKeys, error: &CheckpointError) -> Unsigned {

@@ -1,16 +1,16 @@
 use super::*;
 use crate::ledger::{Authority, Checkpoint, Leaf, LeafRecord, Salt, TrustedKeys, VerifierKey, payload_hash};
-use crate::ledger::{KeptReads, Read, ReadParameters, ReadsDraft, ReadsEntry};
+use crate::ledger::{Read, ReadParameters, ReadsDraft, ReadsEntry, RemainingReads};
 
 const TIMELINE: &str = "main";
 
-struct Kept {
+struct StoredCheckpoint {
     leaf: Vec<u8>,
     salt: [u8; 16],
     payload: Vec<u8>,
 }
 
-fn kept(count: u64) -> Vec<Kept> {
+fn stored_entries(count: u64) -> Vec<StoredCheckpoint> {
     let one = |seq: u64| {
         let salt = [u8::try_from(seq % 251).unwrap(); 16];
         let payload = format!("{{\"n\":{seq}}}").into_bytes();
@@ -25,17 +25,17 @@ fn kept(count: u64) -> Vec<Kept> {
             subject: "clock",
             payload_hash: hash,
         };
-        Kept { leaf: leaf.encode(), salt, payload }
+        StoredCheckpoint { leaf: leaf.encode(), salt, payload }
     };
     (0..count).map(one).collect()
 }
 
-fn scan(entries: &[Kept], tiles_of: &[Kept]) -> (Findings, Vec<u64>) {
+fn scan(entries: &[StoredCheckpoint], tiles_of: &[StoredCheckpoint]) -> (Findings, Vec<u64>) {
     let mut truth = LedgerScan::new(TIMELINE, Vec::new());
     let mut tree = crate::ledger::Frontier::default();
     for (position, entry) in (0..).zip(tiles_of) {
         tree.push(crate::ledger::leaf_hash(&entry.leaf));
-        let Kept { leaf, salt, payload } = entry;
+        let StoredCheckpoint { leaf, salt, payload } = entry;
         truth.entry(EntryBytes { position, leaf, salt, payload });
     }
     let signed =
@@ -43,7 +43,7 @@ fn scan(entries: &[Kept], tiles_of: &[Kept]) -> (Findings, Vec<u64>) {
     let stored: Vec<FilledTile> = truth.take_filled().into_iter().chain(truth.take_partial()).collect();
     let mut scan = LedgerScan::new(TIMELINE, Vec::new());
     for (position, entry) in (0..).zip(entries) {
-        let Kept { leaf, salt, payload } = entry;
+        let StoredCheckpoint { leaf, salt, payload } = entry;
         scan.entry(EntryBytes { position, leaf, salt, payload });
     }
     let filled: Vec<FilledTile> = scan.take_filled().into_iter().chain(scan.take_partial()).collect();
@@ -59,7 +59,7 @@ fn scan(entries: &[Kept], tiles_of: &[Kept]) -> (Findings, Vec<u64>) {
 #[test]
 fn unaltered_ledger_has_no_findings() {
     for count in [0, 1, 2, 255, 256, 257, 1_000, 65_536 + 300] {
-        let (findings, good) = scan(&kept(count), &kept(count));
+        let (findings, good) = scan(&stored_entries(count), &stored_entries(count));
         assert!(findings.is_empty(), "{count}: {findings:?}");
         assert_eq!(good, [count]);
     }
@@ -68,10 +68,10 @@ fn unaltered_ledger_has_no_findings() {
 #[test]
 fn entry_with_another_actor_is_located() {
     for (count, at) in [(600, 300_usize), (600, 599), (600, 520), (1, 0), (256, 0)] {
-        let mut entries = kept(count);
+        let mut entries = stored_entries(count);
         let text = String::from_utf8(entries[at].leaf.clone()).unwrap().replace("ada", "eve");
         entries[at].leaf = text.into_bytes();
-        let (findings, good) = scan(&entries, &kept(count));
+        let (findings, good) = scan(&entries, &stored_entries(count));
         assert!(good.is_empty());
         let first =
             findings.into_sorted(&[]).into_iter().find(|found| found.kind == FindingKind::LeafMismatch).unwrap();
@@ -85,13 +85,13 @@ fn entry_with_another_actor_is_located() {
 
 #[test]
 fn mismatched_payload_is_reported() {
-    let mut entries = kept(10);
+    let mut entries = stored_entries(10);
     entries[4].payload[2] ^= 1;
-    let (findings, _) = scan(&entries, &kept(10));
+    let (findings, _) = scan(&entries, &stored_entries(10));
     assert!(findings.has(FindingKind::PayloadMismatch));
     entries[4].payload.clear();
     entries[4].salt = [0; 16];
-    assert!(scan(&entries, &kept(10)).0.has(FindingKind::PayloadMismatch));
+    assert!(scan(&entries, &stored_entries(10)).0.has(FindingKind::PayloadMismatch));
 }
 
 #[test]
@@ -167,17 +167,17 @@ fn retired_key_verifies_old_checkpoints_but_not_the_newest() {
     let (by_old, by_new) = (sign(&old).to_string(), sign(&new).to_string());
     let keys = TrustedKeys { current: new.clone(), retired: vec![other, old.clone()] };
     let newest = |note: &str| open_signed(note, &keys, verify).map_err(|unsigned| unsigned.kind);
-    let kept = |note: &str| open_kept(note, &keys, verify).map_err(|unsigned| unsigned.kind);
+    let opened = |note: &str| open_stored(note, &keys, verify).map_err(|unsigned| unsigned.kind);
     let good = Ok(checkpoint.clone());
-    assert_eq!((newest(&by_new), kept(&by_new)), (good.clone(), good.clone()));
-    assert_eq!((newest(&both), kept(&both)), (good.clone(), good.clone()));
-    assert_eq!((newest(&by_old), kept(&by_old)), (Err(FindingKind::UnknownKey), good));
+    assert_eq!((newest(&by_new), opened(&by_new)), (good.clone(), good.clone()));
+    assert_eq!((newest(&both), opened(&both)), (good.clone(), good.clone()));
+    assert_eq!((newest(&by_old), opened(&by_old)), (Err(FindingKind::UnknownKey), good));
     // A wrong signature by a known key rejects the note, whoever else signed it.
-    assert_eq!((newest(&forged), kept(&forged)), (Err(FindingKind::BadSignature), Err(FindingKind::BadSignature)));
-    let told = open_signed(&by_old, &keys, verify).unwrap_err().evidence;
+    assert_eq!((newest(&forged), opened(&forged)), (Err(FindingKind::BadSignature), Err(FindingKind::BadSignature)));
+    let error = open_signed(&by_old, &keys, verify).unwrap_err().evidence;
     let (old, new) = (old.id(), new.id());
     assert_eq!(
-        told,
+        error,
         format!("it is not signed by the key with the id {new}, but by the retired key `t/main` with the id {old}")
     );
 }
@@ -198,9 +198,9 @@ fn findings_per_kind_are_limited() {
     findings.add(FindingKind::LeafMismatch, Some(1_000), "one more");
     findings.add(FindingKind::SequenceGap, Some(1_001), "of another kind");
     assert_eq!(findings.omitted(), 1);
-    let told = findings.into_sorted(&[]);
-    assert_eq!(told.len(), FINDINGS_PER_KIND_MAX + 1);
-    assert_eq!(told.last().map(|finding| finding.kind), Some(FindingKind::SequenceGap));
+    let sorted = findings.into_sorted(&[]);
+    assert_eq!(sorted.len(), FINDINGS_PER_KIND_MAX + 1);
+    assert_eq!(sorted.last().map(|finding| finding.kind), Some(FindingKind::SequenceGap));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn entry_times_have_one_accepted_spelling() {
             subject: "",
             payload_hash: hash,
         };
-        let entries = [Kept { leaf: leaf.encode(), salt, payload: b"{}".to_vec() }];
+        let entries = [StoredCheckpoint { leaf: leaf.encode(), salt, payload: b"{}".to_vec() }];
         let (findings, _) = scan(&entries, &entries);
         findings.into_sorted(&[]).iter().filter(|found| found.kind == FindingKind::LeafMismatch).count()
     };
@@ -242,8 +242,8 @@ fn entry_times_have_one_accepted_spelling() {
 fn decreasing_directory_version_is_reported() {
     let scanned = |directories: &[Option<u64>]| {
         let mut scan = LedgerScan::new(TIMELINE, Vec::new());
-        for (position, (entry, directory)) in (0..).zip(kept(9).iter().zip(directories)) {
-            let Kept { leaf, salt, payload } = entry;
+        for (position, (entry, directory)) in (0..).zip(stored_entries(9).iter().zip(directories)) {
+            let StoredCheckpoint { leaf, salt, payload } = entry;
             let record = LeafRecord::decode(leaf).unwrap();
             let authority = directory.map(|directory| Authority { key: "key_1".into(), directory });
             let leaf = LeafRecord { authority, ..record }.encode();
@@ -276,7 +276,7 @@ fn reads_are_compared_with_their_root() {
     let (payload, payload_hash) = draft.finish();
     let (recorded_at, clock_time) = (crate::time::Instant::EPOCH, crate::time::Instant::EPOCH);
     let leaf = ReadsEntry { recorded_at, clock_time, payload_hash, directory: 1 }.leaf(TIMELINE, 0);
-    let opened = KeptReads::parse(salt.as_bytes(), &payload).unwrap().without(|_, read| read.user == "bob");
+    let opened = RemainingReads::parse(salt.as_bytes(), &payload).unwrap().without(|_, read| read.user == "bob");
     let scanned = |salt: &[u8], payload: &[u8]| {
         let mut scan = LedgerScan::new(TIMELINE, Vec::new());
         scan.entry(EntryBytes { position: 0, leaf: &leaf, salt, payload });
@@ -315,7 +315,7 @@ fn readers_are_listed_once_in_order_of_appearance() {
     assert_eq!((scan.payloads_count(), scan.first_finding()), (1, None));
     // Unreadable payloads and entries without reads notify nobody.
     assert!(EntryHashes::of(&EntryBytes { payload: b"[", ..bytes }).readers().is_none());
-    let of_others = kept(1);
-    let Kept { leaf, salt, payload } = &of_others[0];
+    let of_others = stored_entries(1);
+    let StoredCheckpoint { leaf, salt, payload } = &of_others[0];
     assert!(EntryHashes::of(&EntryBytes { position: 0, leaf, salt, payload }).readers().is_none());
 }

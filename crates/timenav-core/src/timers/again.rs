@@ -26,7 +26,7 @@ impl Timers {
 
 /// A timer's earlier state. `D` is the rest of its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stood<D> {
+pub struct PreviousState<D> {
     /// `None` if unchanged.
     pub definition: Option<D>,
     /// Its next moment, if it had one.
@@ -41,7 +41,7 @@ pub struct Stood<D> {
 #[derive(Clone, Debug)]
 pub struct Undo<D> {
     /// Timers that were changed. `None` for timers that did not exist.
-    timers: BTreeMap<u64, Option<Stood<D>>>,
+    timers: BTreeMap<u64, Option<PreviousState<D>>>,
     /// The highest round that each of them has had since.
     rounds: BTreeMap<u64, u32>,
     /// Firings that were pending, according to the entries.
@@ -63,14 +63,14 @@ impl<D> Undo<D> {
     }
 
     /// Undoes a change to a timer. `None` if it did not exist before.
-    pub fn stood(&mut self, position: u64, before: Option<Stood<D>>) {
+    pub fn record_state(&mut self, position: u64, before: Option<PreviousState<D>>) {
         let round = before.as_ref().and_then(|before| before.round).unwrap_or_default();
         let highest = self.rounds.entry(position).or_default();
         *highest = round.max(*highest);
         // Fields that this entry did not change keep their later value.
         let later = self.timers.remove(&position).flatten();
         let before = before.map(|before| match later {
-            Some(later) => Stood {
+            Some(later) => PreviousState {
                 definition: before.definition.or(later.definition),
                 round: before.round.or(later.round),
                 ..before
@@ -82,7 +82,10 @@ impl<D> Undo<D> {
 
     /// Undoes a timer's move past a moment.
     pub fn passed(&mut self, position: u64, moment: Instant<Virtual>, round: Option<u32>) {
-        self.stood(position, Some(Stood { definition: None, next: Some(moment), round, is_cancelled: false }));
+        self.record_state(
+            position,
+            Some(PreviousState { definition: None, next: Some(moment), round, is_cancelled: false }),
+        );
     }
 
     /// Undoes the creation of a firing.
@@ -97,7 +100,7 @@ impl<D> Undo<D> {
 
     /// Returns the timers that were changed, by position. `None` for timers that did not exist.
     #[must_use]
-    pub const fn timers(&self) -> &BTreeMap<u64, Option<Stood<D>>> {
+    pub const fn timers(&self) -> &BTreeMap<u64, Option<PreviousState<D>>> {
         &self.timers
     }
 
@@ -135,7 +138,7 @@ pub struct Room {
     timers: usize,
     bytes: usize,
     firings: usize,
-    looked: usize,
+    examined: usize,
 }
 
 impl Room {
@@ -164,8 +167,8 @@ impl Room {
     /// # Errors
     /// The limit is exceeded.
     pub fn look(&mut self, count: usize) -> Result<(), TooMuch> {
-        self.looked += count;
-        within(self.looked, "firings and changes of timers since then", RESTORE_SCANNED_MAX)
+        self.examined += count;
+        within(self.examined, "firings and changes of timers since then", RESTORE_SCANNED_MAX)
     }
 }
 

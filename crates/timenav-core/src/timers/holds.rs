@@ -17,7 +17,7 @@ pub struct Hold {
 impl Hold {
     /// Describes who holds an advance, and why.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn description(&self) -> String {
         format!("the hold `{}` of {}: {}", self.lease_id, self.owner, self.reason)
     }
 }
@@ -45,7 +45,7 @@ impl Holds {
     pub fn take(&mut self, hold: Hold, renews: bool, now: Instant<Wall>) -> Result<(), NotHeld> {
         if renews {
             self.check(&hold.lease_id, Some(&hold.owner), now)?;
-        } else if self.standing(now).count() >= HOLDS_PER_TIMELINE_MAX {
+        } else if self.active(now).count() >= HOLDS_PER_TIMELINE_MAX {
             return Err(NotHeld::TooMany);
         }
         self.put(hold);
@@ -69,7 +69,7 @@ impl Holds {
     }
 
     /// Returns the holds that have not ended.
-    pub fn standing(&self, now: Instant<Wall>) -> impl Iterator<Item = &Hold> {
+    pub fn active(&self, now: Instant<Wall>) -> impl Iterator<Item = &Hold> {
         self.0.values().filter(move |hold| hold.until > now)
     }
 

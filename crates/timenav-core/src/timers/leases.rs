@@ -13,7 +13,7 @@ use crate::timers::holds::{Hold, Holds, NotHeld};
 use crate::timers::retries::{Pace, wait_after};
 
 /// Number of outcomes remembered for claims that read the pending firings before.
-const SETTLED_KEPT_MAX: usize = 16_384;
+const SETTLED_RETAINED_MAX: usize = 16_384;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     pub lease_id: LeaseId,
@@ -64,7 +64,7 @@ pub struct Tried {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct QueueListeners {
     waiting: usize,
     until: Instant<Wall>,
 }
@@ -93,7 +93,7 @@ pub struct Leases {
     tried: HashMap<FiringId, Tried>,
     /// Ends of retry waits, earliest first.
     waits: BTreeSet<(Instant<Wall>, FiringId)>,
-    heard: HashMap<(TimelineId, QueueId), Heard>,
+    listeners: HashMap<(TimelineId, QueueId), QueueListeners>,
     /// The queue that the service itself consumes, on every timeline.
     own: Option<QueueId>,
     /// Timelines with an advance that was interrupted by a crash. For a while all their queues count as having
@@ -257,7 +257,7 @@ impl Leases {
         self.release(firing_id);
         self.take_wait(firing_id);
         self.tried.remove(firing_id);
-        if self.settled.len() >= SETTLED_KEPT_MAX {
+        if self.settled.len() >= SETTLED_RETAINED_MAX {
             self.settled.pop_front();
             self.settled_before += 1;
         }
@@ -310,26 +310,29 @@ impl Leases {
     #[must_use]
     pub fn next_end(&self, now: Instant<Wall>) -> Option<Instant<Wall>> {
         let lease = self.ends.first().map(|(until, _)| *until);
-        let hold = self.holds.values().flat_map(|holds| holds.standing(now)).map(|hold| hold.until).min();
+        let hold = self.holds.values().flat_map(|holds| holds.active(now)).map(|hold| hold.until).min();
         let wait = self.waits.first().map(|(until, _)| *until);
-        let heard = self.heard.values().filter(|heard| heard.waiting == 0).map(|heard| heard.until);
-        let heard = heard.chain(self.resumed.values().copied()).filter(|until| *until > now);
-        lease.into_iter().chain(wait).chain(hold).chain(heard.min()).min()
+        let listener = self.listeners.values().filter(|listener| listener.waiting == 0).map(|listener| listener.until);
+        let listener = listener.chain(self.resumed.values().copied()).filter(|until| *until > now);
+        lease.into_iter().chain(wait).chain(hold).chain(listener.min()).min()
     }
 
     pub fn listen(&mut self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) {
-        let heard = self.heard.entry((timeline.clone(), queue.clone())).or_insert(Heard { waiting: 0, until: now });
-        heard.waiting += 1;
+        let listeners = self
+            .listeners
+            .entry((timeline.clone(), queue.clone()))
+            .or_insert(QueueListeners { waiting: 0, until: now });
+        listeners.waiting += 1;
     }
 
     /// Removes a listener. The queue counts as having one for a grace period.
     pub fn leave(&mut self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) {
         let until = Span::from_secs(QUEUE_LISTENER_SECONDS).and_then(|span| now.checked_add(span));
-        if let Some(heard) = self.heard.get_mut(&(timeline.clone(), queue.clone())) {
-            heard.waiting = heard.waiting.saturating_sub(1);
-            heard.until = until.unwrap_or(Instant::MAX);
+        if let Some(listeners) = self.listeners.get_mut(&(timeline.clone(), queue.clone())) {
+            listeners.waiting = listeners.waiting.saturating_sub(1);
+            listeners.until = until.unwrap_or(Instant::MAX);
         }
-        self.heard.retain(|_, heard| heard.waiting > 0 || heard.until > now);
+        self.listeners.retain(|_, listeners| listeners.waiting > 0 || listeners.until > now);
     }
 
     /// The service itself consumes a queue on every timeline, as long as it runs.
@@ -340,7 +343,7 @@ impl Leases {
     /// Returns the queues with listeners that are connected right now, each with its timeline.
     #[must_use]
     pub fn waited_for(&self) -> Vec<(TimelineId, QueueId)> {
-        let waiting = self.heard.iter().filter(|(_, heard)| heard.waiting > 0);
+        let waiting = self.listeners.iter().filter(|(_, listeners)| listeners.waiting > 0);
         waiting.map(|(queue, _)| queue.clone()).collect()
     }
 
@@ -357,20 +360,22 @@ impl Leases {
     }
 
     #[must_use]
-    pub fn is_heard(&self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) -> bool {
+    pub fn has_listeners(&self, timeline: &TimelineId, queue: &QueueId, now: Instant<Wall>) -> bool {
         if self.own.as_ref() == Some(queue) || self.is_resumed(timeline, now) {
             return true;
         }
-        let heard = self.heard.get(&(timeline.clone(), queue.clone()));
-        heard.is_some_and(|heard| heard.waiting > 0 || heard.until > now)
+        let listeners = self.listeners.get(&(timeline.clone(), queue.clone()));
+        listeners.is_some_and(|listeners| listeners.waiting > 0 || listeners.until > now)
     }
 
     /// Returns the queues of a timeline that have listeners.
     #[must_use]
-    pub fn heard(&self, timeline: &TimelineId, now: Instant<Wall>) -> HashSet<QueueId> {
-        let heard =
-            self.heard.iter().filter(|((on, _), heard)| on == timeline && (heard.waiting > 0 || heard.until > now));
-        heard.map(|((_, queue), _)| queue).chain(&self.own).cloned().collect()
+    pub fn listening_queues(&self, timeline: &TimelineId, now: Instant<Wall>) -> HashSet<QueueId> {
+        let listeners = self
+            .listeners
+            .iter()
+            .filter(|((on, _), listeners)| on == timeline && (listeners.waiting > 0 || listeners.until > now));
+        listeners.map(|((_, queue), _)| queue).chain(&self.own).cloned().collect()
     }
 
     /// Lets a timeline's clock move to its next instant, unless a hold or one of the firings `open` prevents it.
@@ -384,13 +389,13 @@ impl Leases {
         now: Instant<Wall>,
     ) -> Result<(), String> {
         if let Some(hold) = self.holds(timeline, now).next() {
-            return Err(hold.told());
+            return Err(hold.description());
         }
         for (firing_id, queue) in open {
             if let Some(lease) = self.held.get(firing_id) {
                 return Err(format!("{firing_id} of the queue `{queue}`, claimed by {}", lease.holder));
             }
-            if self.is_heard(timeline, queue, now) {
+            if self.has_listeners(timeline, queue, now) {
                 return Err(format!("{firing_id} of the queue `{queue}`, which somebody listens to"));
             }
         }
@@ -445,7 +450,7 @@ impl Leases {
 
     /// Returns the holds on a timeline that have not ended.
     pub fn holds(&self, timeline: &TimelineId, now: Instant<Wall>) -> impl Iterator<Item = &Hold> {
-        self.holds.get(timeline).into_iter().flat_map(move |holds| holds.standing(now))
+        self.holds.get(timeline).into_iter().flat_map(move |holds| holds.active(now))
     }
 
     fn release(&mut self, firing_id: &FiringId) -> Option<Lease> {

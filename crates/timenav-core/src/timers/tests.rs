@@ -634,8 +634,8 @@ fn overdue_moments_fire_per_misfire_policy() {
         let fell = fall_due(&mut timers, at(3 * HOUR + 1), Coming::Together { now: at(3 * HOUR + 1), is_full }, 10);
         let hours: Vec<i64> = fell.due_firing.iter().map(|one| one.due.micros() / HOUR).collect();
         assert_eq!(hours, fires, "{misfire:?}");
-        let told = fell.skipped.first().map(|one| (one.from.micros() / HOUR, one.to.micros() / HOUR));
-        assert_eq!(told, skipped, "{misfire:?}");
+        let first_skipped = fell.skipped.first().map(|one| (one.from.micros() / HOUR, one.to.micros() / HOUR));
+        assert_eq!(first_skipped, skipped, "{misfire:?}");
         assert_eq!(timers[0].next, Some(at(4 * HOUR)), "{misfire:?}");
         // A single moment is no misfire, and an advance reaches each one separately.
         let mut timers = [every_hour(misfire)];
@@ -709,8 +709,8 @@ fn foreseen_firings_are_limited() {
     let foreseen = foresee(vec![every_hour(Misfire::All), single.clone()], at(5 * HOUR), (3, 100));
     assert_eq!((foreseen.count, foreseen.is_complete), (6, true));
     assert_eq!(foreseen.by_timer, [(1, 5), (2, 1)]);
-    let shown: Vec<(i64, u64)> = foreseen.firings.iter().map(|one| (one.due.micros() / HOUR, one.position)).collect();
-    assert_eq!(shown, [(1, 1), (1, 2), (2, 1)]);
+    let listed: Vec<(i64, u64)> = foreseen.firings.iter().map(|one| (one.due.micros() / HOUR, one.position)).collect();
+    assert_eq!(listed, [(1, 1), (1, 2), (2, 1)]);
     let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 5));
     assert_eq!((foreseen.count, foreseen.is_complete), (5, true));
     let foreseen = foresee(vec![every_hour(Misfire::All)], at(5 * HOUR), (0, 4));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{KeptReads, LeafRecord, Read};
+use timenav_core::ledger::{LeafRecord, Read, RemainingReads};
 use timenav_core::time::{Instant, TimeRange, Virtual, Wall, parse_timestamp};
 
 use crate::engine::Engine;
@@ -17,9 +17,9 @@ use crate::ports::rows::LogRow;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 
-mod gone;
+mod gaps;
 
-pub use gone::{LogGap, LogGapReason};
+pub use gaps::{LogGap, LogGapReason};
 
 /// Maximum per page. A filter that few entries pass results in short pages, not in long waits.
 pub const LOG_ENTRIES_READ_MAX: u64 = 50_000;
@@ -65,7 +65,7 @@ pub struct LogPage {
     pub logs: Vec<LogEntry>,
     /// Reads that are no longer known, at the positions that the page has examined. Their users are unknown, so they
     /// are included regardless of a filter by user. A filter by action includes them only if it selects reads.
-    pub gone: Vec<LogGap>,
+    pub gaps: Vec<LogGap>,
     /// A page may be short and still have a next one.
     pub next_cursor: Option<String>,
 }
@@ -74,7 +74,7 @@ pub struct LogPage {
 struct LogReading {
     request: AccessLogs,
     /// The query that the cursor belongs to.
-    asked: String,
+    query: String,
     state: Arc<TimelineState>,
     /// The ledger size visible to all pages.
     as_of: u64,
@@ -96,22 +96,22 @@ impl Engine {
         let admitted = self.let_on(caller, timeline.clone(), Demand::Administer, read).await?;
         if timeline.is_system() {
             // Write counted refusals first, so that the log includes recent ones.
-            self.tell_counted_refusals().await?;
+            self.log_counted_refusals().await?;
         }
         let filters = (request.user_id.as_deref(), request.action.as_deref());
-        let asked = format!("logs {timeline} {} {filters:?} {:?}", request.range, request.order);
-        let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let query = format!("logs {timeline} {} {filters:?} {:?}", request.range, request.order);
+        let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let sees_clock = self.decide(caller, timeline, Demand::Look).is_ok();
         let (as_of, after) =
             (look.size(), cursor.map(|cursor| (cursor.position, usize::try_from(cursor.micros).unwrap_or(0))));
-        let reading = LogReading { request, asked, state: look.state, as_of, after, sees_clock };
+        let reading = LogReading { request, query, state: look.state, as_of, after, sees_clock };
         let (engine, asking) = (self.clone(), caller.clone());
         self.long_work().in_turn(caller, async move { engine.log_page(&asking, &reading).await }).await
     }
 
     async fn log_page(&self, caller: &Caller, reading: &LogReading) -> Result<LogPage, Refusal> {
-        let LogReading { request, asked, state, as_of, after, sees_clock } = reading;
+        let LogReading { request, query, state, as_of, after, sees_clock } = reading;
         let head = &state.head;
         let key = &head.key;
         let mut left = self.logged(*key, request.range, *as_of).await?;
@@ -120,24 +120,24 @@ impl Engine {
         }
         // The number of items of the next entry that earlier pages contained.
         let mut passed = after.map_or(0, |(_, passed)| passed);
-        let mut page = LogPage { logs: Vec::new(), gone: Vec::new(), next_cursor: None };
+        let mut page = LogPage { logs: Vec::new(), gaps: Vec::new(), next_cursor: None };
         let next = |left: &Range<u64>, passed: usize| {
             // The cursor's field for virtual time is unused here, so it stores the number of passed items.
             let passed = i64::try_from(passed).unwrap_or(i64::MAX);
-            Some(self.cursor(caller, asked, *as_of, passed, request.order.edge(left)))
+            Some(self.cursor(caller, query, *as_of, passed, request.order.edge(left)))
         };
         let mut read = 0;
         while !left.is_empty() && read < LOG_ENTRIES_READ_MAX {
             let block = request.order.block(&left);
             for row in self.log_rows_of(&request.timeline, *key, block, request.order).await? {
-                let Told { mut entries, gap } = log_entries(head, &row, *sees_clock)?;
+                let LogChunk { mut entries, gap } = log_entries(head, &row, *sees_clock)?;
                 if request.order == LogOrder::Newest {
                     entries.reverse();
                 }
                 read += entries.len().max(1) as u64;
                 // Earlier pages that contained part of the entry also contained the gap.
                 let gap = gap.filter(|_| passed == 0 && request.wants_reads());
-                if page.logs.len() == request.items_max || !gone::add(&mut page, gap, request.items_max) {
+                if page.logs.len() == request.items_max || !gaps::add(&mut page, gap, request.items_max) {
                     page.next_cursor = next(&left, passed);
                     return Ok(page);
                 }
@@ -227,13 +227,13 @@ impl AccessLogs {
     }
 }
 
-struct Told {
+struct LogChunk {
     entries: Vec<LogEntry>,
     gap: Option<LogGap>,
 }
 
 /// Returns the log entries of a ledger entry: each remaining read, or one action.
-fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<Told, Refusal> {
+fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<LogChunk, Refusal> {
     let LogRow { position, leaf, reads } = row;
     let damaged = || Refusal::Damaged(format!("entry {position} cannot be read"));
     let record = LeafRecord::decode(leaf).map_err(|_| damaged())?;
@@ -243,25 +243,25 @@ fn log_entries(head: &Head, row: &LogRow, sees_clock: bool) -> Result<Told, Refu
         if payload.is_empty() {
             let policy = head.retention.in_force_at(*position);
             let gap = gap(LogGapReason::Pruned { policy: policy.map(|(position, policy)| (position, *policy)) });
-            return Ok(Told { entries: Vec::new(), gap: Some(gap) });
+            return Ok(LogChunk { entries: Vec::new(), gap: Some(gap) });
         }
-        let kept = KeptReads::parse(salt, payload).map_err(|_| damaged())?;
-        let erased = kept.iter().filter(Option::is_none).count() as u64;
-        let of_reads = (0..).zip(kept.iter()).filter_map(|(index, read)| read.map(|read| (index, read)));
+        let remaining = RemainingReads::parse(salt, payload).map_err(|_| damaged())?;
+        let erased = remaining.iter().filter(Option::is_none).count() as u64;
+        let of_reads = (0..).zip(remaining.iter()).filter_map(|(index, read)| read.map(|read| (index, read)));
         let entries = of_reads.map(|(index, read)| of_read(head, (*position, index), read, sees_clock)).collect();
         let gap = (erased > 0).then(|| gap(LogGapReason::Erased { reads: erased }));
-        return Ok(Told { entries, gap });
+        return Ok(LogChunk { entries, gap });
     }
     let entry = LogEntry {
         position: *position,
         index: None,
         timestamp,
         clock_time: sees_clock.then(|| parse_timestamp(&record.clock_time)).transpose().map_err(|_| damaged())?,
-        user_id: head.actor_shown(*position, &record.actor),
+        user_id: head.displayed_actor(*position, &record.actor),
         action: record.action.into_owned(),
         subject: record.subject.into_owned(),
     };
-    Ok(Told { entries: vec![entry], gap: None })
+    Ok(LogChunk { entries: vec![entry], gap: None })
 }
 
 fn of_read(head: &Head, (position, index): (u64, u32), read: &Read<'_>, sees_clock: bool) -> LogEntry {
@@ -270,7 +270,7 @@ fn of_read(head: &Head, (position, index): (u64, u32), read: &Read<'_>, sees_clo
         index: Some(index),
         timestamp: read.host_time,
         clock_time: sees_clock.then_some(read.clock_time),
-        user_id: head.actor_shown(position, &read.user),
+        user_id: head.displayed_actor(position, &read.user),
         action: Action::Read.word().to_owned(),
         subject: read.action.to_string(),
     }

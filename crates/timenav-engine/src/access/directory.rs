@@ -1,11 +1,11 @@
-use timenav_core::access::Standing;
-use timenav_core::directory::{self, Directory, KeptPassword, SessionSpans};
+use timenav_core::access::CallerAccess;
+use timenav_core::directory::{self, Directory, SessionSpans, StoredPassword};
 use timenav_core::time::{Instant, Wall};
 
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::requests::caller::{AuthFailure, Caller, Credential};
 
-pub type DirectoryChange = directory::DirectoryChange<KeptPassword, EndedTimeline>;
+pub type DirectoryChange = directory::DirectoryChange<StoredPassword, EndedTimeline>;
 
 /// Checks that a caller's credentials are still valid: the key or session is live, and the user exists. Sessions expire
 /// by the host's clock, keys by the time for expiry.
@@ -32,13 +32,13 @@ pub(crate) fn check_live(
 }
 
 /// Permissions expire by `host`.
-pub(crate) fn standing<'a>(
+pub(crate) fn caller_access<'a>(
     directory: &Directory,
     caller: &'a Caller,
     timeline: Option<&TimelineState>,
     host: Instant<Wall>,
-) -> Standing<'a> {
+) -> CallerAccess<'a> {
     // `system` is for operators only, regardless of its permissions.
     let lists = timeline.filter(|timeline| !timeline.head.id.is_system()).map(|timeline| &*timeline.head.permissions);
-    directory.standing(&caller.user_id, caller.scopes.as_deref(), lists, host)
+    directory.caller_access(&caller.user_id, caller.scopes.as_deref(), lists, host)
 }

@@ -1,6 +1,6 @@
 //! The hash over all rows of the directory, which is part of the signed head statement of `system`.
 
-use timenav_core::directory::{ApiKey, Directory, KeptPassword, PasswordRow, Session, User};
+use timenav_core::directory::{ApiKey, Directory, PasswordRow, Session, StoredPassword, User};
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{DirectoryRow, DirectoryTree, Hash, RowName};
@@ -17,7 +17,7 @@ pub(crate) struct DirectoryRows {
 
 impl Default for DirectoryRows {
     fn default() -> Self {
-        Self::of(&Directory::<KeptPassword>::default(), [])
+        Self::of(&Directory::<StoredPassword>::default(), [])
     }
 }
 

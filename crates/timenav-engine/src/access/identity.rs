@@ -53,7 +53,7 @@ impl Engine {
         }
         // The lookup uses a digest, so that its duration reveals nothing about the secret.
         let directory = self.directory();
-        let key = directory.keys.shown(&key_digest(text)).filter(|key| key.is_live(self.for_expiry()));
+        let key = directory.keys.by_hash(&key_digest(text)).filter(|key| key.is_live(self.for_expiry()));
         let key = key.ok_or(AuthFailure::Invalid)?;
         if !key.horizon.is_open() {
             return Err(AuthFailure::Retired);
@@ -96,7 +96,7 @@ impl Engine {
     /// They are not.
     pub fn check_still(&self, caller: &Caller, timeline: &TimelineId, demand: Demand) -> Result<(), Refusal> {
         self.check_live(caller)?;
-        self.check_standing(timeline)?;
+        self.check_exists(timeline)?;
         self.decide(caller, timeline, demand).map_err(|denial| Refusal::from(denial).about(timeline))
     }
 
@@ -118,7 +118,7 @@ impl Engine {
     /// # Errors
     /// They are no longer valid, which is logged on `system`.
     #[boxed]
-    pub async fn check_told(&self, caller: &Caller, operation: &str) -> Result<(), Refusal> {
+    pub async fn check_log_access(&self, caller: &Caller, operation: &str) -> Result<(), Refusal> {
         if self.is_live(caller) {
             return Ok(());
         }

@@ -1,7 +1,7 @@
 //! Authentication codes of single session and password rows, used before the head statement of `system` signed all
 //! rows. An old database is trusted by them until it has a statement.
 
-use timenav_core::directory::{Directory, KeptPassword, Session};
+use timenav_core::directory::{Directory, Session, StoredPassword};
 
 use crate::ports::all::Ports;
 use crate::ports::signer::Signer;
@@ -14,8 +14,8 @@ fn session_seal(ports: &Ports, session: &Session) -> [u8; 32] {
     ports.signer.authenticate("session row", text.as_bytes())
 }
 
-fn password_seal(signer: &dyn Signer, password: &KeptPassword) -> [u8; 32] {
-    let KeptPassword { user_id, phc, set_at } = password;
+fn password_seal(signer: &dyn Signer, password: &StoredPassword) -> [u8; 32] {
+    let StoredPassword { user_id, phc, set_at } = password;
     signer.authenticate("password row", format!("{user_id} {set_at} {phc}").as_bytes())
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
 use timenav_core::directory::session::{SessionCommand, SessionsToEnd};
-use timenav_core::directory::{KeptPassword, Session, SessionSpans};
+use timenav_core::directory::{Session, SessionSpans, StoredPassword};
 use timenav_core::ids::{SessionId, TimelineId, UserId, type_id};
 use timenav_core::key::{is_well_formed_session, session_text};
 use timenav_core::password::Password;
@@ -86,12 +86,12 @@ impl Engine {
         before: Option<&Caller>,
     ) -> Result<Result<NewSession, String>, Refusal> {
         let passwords = self.passwords()?;
-        self.hear_of(&TimelineId::system()).await?;
+        self.catch_up_with(&TimelineId::system()).await?;
         let directory = self.directory();
-        let kept = directory.passwords.get(&user_id).filter(|_| directory.users.contains_key(&user_id)).cloned();
-        let phc = kept.as_ref().map(|kept| Arc::clone(&kept.phc));
+        let stored = directory.passwords.get(&user_id).filter(|_| directory.users.contains_key(&user_id)).cloned();
+        let phc = stored.as_ref().map(|stored| Arc::clone(&stored.phc));
         let matched = passwords.compare(None, password.clone(), phc).await.map_err(busy)?;
-        let (Some(compared), PasswordMatch::Right | PasswordMatch::RightButWeak) = (kept, matched) else {
+        let (Some(compared), PasswordMatch::Right | PasswordMatch::RightButWeak) = (stored, matched) else {
             // An unknown user name is not logged, because it may be a password typed into the wrong field.
             let whose = directory.users.get(&user_id).map_or("nobody", |user| user.user_id.as_str());
             let detail = format!("a password was shown that is not that of `{whose}`");
@@ -101,7 +101,7 @@ impl Engine {
             PasswordMatch::RightButWeak => {
                 let phc = passwords.hash(None, password).await.map_err(busy)?;
                 // Rehashing does not change the time at which the password was set.
-                Some(KeptPassword { phc: phc.into(), ..(*compared).clone() })
+                Some(StoredPassword { phc: phc.into(), ..(*compared).clone() })
             }
             PasswordMatch::Wrong | PasswordMatch::Right => None,
         };
@@ -133,7 +133,7 @@ impl Engine {
         }
         // The lookup uses a digest, so that its duration reveals nothing about the secret.
         let directory = self.directory();
-        let session = directory.sessions.shown(&key_digest(secret));
+        let session = directory.sessions.by_hash(&key_digest(secret));
         let session = session.filter(|session| session.is_live(self.now(), self.session_spans()));
         let session = session.filter(|session| directory.users.contains_key(&session.user_id));
         session.map(|session| caller_in(session)).ok_or(AuthFailure::Session)
@@ -247,9 +247,9 @@ impl Engine {
         };
         password.check(&of).map_err(|weak| Refusal::invalid("password", weak.to_string()))?;
         let phc = passwords.hash(Some(&caller.user_id), password).await.map_err(busy)?;
-        let kept = KeptPassword { user_id: of.clone(), phc: phc.into(), set_at: self.now() };
-        let kept_session = caller.session_id().filter(|_| is_own).cloned();
-        let new = ChangeSessions(SessionCommand::SetPassword { password: kept, compared, kept: kept_session });
+        let stored = StoredPassword { user_id: of.clone(), phc: phc.into(), set_at: self.now() };
+        let surviving_session = caller.session_id().filter(|_| is_own).cloned();
+        let new = ChangeSessions(SessionCommand::SetPassword { password: stored, compared, surviving_session });
         self.submit(caller, TimelineId::system(), new, None).await?;
         Ok(of)
     }
@@ -260,12 +260,12 @@ impl Engine {
         caller: &Caller,
         passwords: &dyn Passwords,
         current: Password,
-    ) -> Result<KeptPassword, Refusal> {
-        let kept = self.directory().passwords.get(&caller.user_id).cloned();
-        let phc = kept.as_ref().map(|kept| Arc::clone(&kept.phc));
+    ) -> Result<StoredPassword, Refusal> {
+        let stored = self.directory().passwords.get(&caller.user_id).cloned();
+        let phc = stored.as_ref().map(|stored| Arc::clone(&stored.phc));
         let matched = passwords.compare(Some(&caller.user_id), current, phc).await.map_err(busy)?;
-        if let Some(kept) = kept.filter(|_| matched != PasswordMatch::Wrong) {
-            return Ok((*kept).clone());
+        if let Some(stored) = stored.filter(|_| matched != PasswordMatch::Wrong) {
+            return Ok((*stored).clone());
         }
         let (operation, detail) = (Action::SetPassword.word().to_owned(), Refusal::WrongPassword.to_string());
         let refused = LogRefusal { operation, code: "wrong_password", detail };

@@ -20,12 +20,12 @@ impl Engine {
     /// # Errors
     /// The ledger cannot be written. The counts are kept in that case.
     #[boxed]
-    pub async fn tell_counted_refusals(&self) -> Result<(), Refusal> {
-        let _telling = self.counted_refusals().telling.lock().await;
+    pub async fn log_counted_refusals(&self) -> Result<(), Refusal> {
+        let _telling = self.counted_refusals().logging.lock().await;
         let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
         let system = TimelineId::system();
-        let told = self.submit_unknown(system, LogRefusals { payload: sum.payload() }).await;
-        if let Err(refusal) = told {
+        let logged = self.submit_unknown(system, LogRefusals { payload: sum.payload() }).await;
+        if let Err(refusal) = logged {
             tracing::error!(%refusal, refusals = sum.count, "counted rejections could not be written to the ledger");
             self.counted_refusals().put_back(sum);
             return Err(refusal);

@@ -219,9 +219,9 @@ impl Engine {
             // One more than the page holds means that there is a next page.
             let mut from = after.take();
             while found.len() <= items_max {
-                let wanted = items_max + 1 - found.len();
-                let mut anchors = self.store().anchor_rows(layer.timeline, from, wanted).await?;
-                let is_all = anchors.len() < wanted;
+                let missing_count = items_max + 1 - found.len();
+                let mut anchors = self.store().anchor_rows(layer.timeline, from, missing_count).await?;
+                let is_all = anchors.len() < missing_count;
                 anchors.retain(|anchor| anchor.position < layer.as_of);
                 from = anchors.last().map(|anchor| anchor.position);
                 found.extend(anchors.into_iter().map(|anchor| (number, anchor)));

@@ -13,7 +13,7 @@ use timenav_core::timers::{DueFiring, Room, Undo, rounds_grow_by};
 use crate::engine::Engine;
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::payload::is_same_timer;
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::requests::refusal::Refusal;
 use crate::timers::timers_at::TimerEntries;
 use crate::writer::deciding::timers::restoring::{GoingBack, Restoring, TimerChanged};
@@ -102,14 +102,14 @@ impl Engine {
     async fn firings_of_layers(
         &self,
         state: &TimelineState,
-        wanted: BTreeSet<DueFiring>,
+        remaining: BTreeSet<DueFiring>,
         pending: &BTreeMap<DueFiring, FiringRow>,
     ) -> Result<BTreeMap<DueFiring, FiringRow>, Refusal> {
         let layers = state.layers_now();
         let names = state.names_of(&layers);
         let mut found = BTreeMap::new();
         let mut left: Vec<DueFiring> = Vec::new();
-        for due_firing in wanted {
+        for due_firing in remaining {
             match pending.get(&due_firing) {
                 Some(row) => drop(found.insert(due_firing, row.clone())),
                 None => left.push(due_firing),
@@ -117,8 +117,8 @@ impl Engine {
         }
         for (layer, name) in layers.iter().zip(&names).rev() {
             for some in left.chunks(BLOCK_FIRINGS) {
-                let firing_ids = some.iter().map(|due_firing| due_firing.firing_id(&name.told())).collect();
-                let rows = self.store().timer_rows(layer.timeline, TimersWanted::Firings(firing_ids)).await?.firings;
+                let firing_ids = some.iter().map(|due_firing| due_firing.firing_id(&name.entry_name())).collect();
+                let rows = self.store().timer_rows(layer.timeline, TimerQuery::Firings(firing_ids)).await?.firings;
                 found.extend(rows.into_iter().map(|row| (row.due_firing, row)));
             }
             left.retain(|due_firing| !found.contains_key(due_firing));
@@ -135,8 +135,8 @@ impl Engine {
             changed.iter().filter_map(|timer| timer.was.as_ref()).map(|row| row.position).collect();
         let mut after = None;
         loop {
-            let wanted = TimersWanted::ArmedUntil(Instant::MAX, after, BLOCK_TIMERS);
-            let rows = self.store().timer_rows(key, wanted).await?.timers;
+            let query = TimerQuery::ArmedUntil(Instant::MAX, after, BLOCK_TIMERS);
+            let rows = self.store().timer_rows(key, query).await?.timers;
             if let Some(other) = rows.iter().find(|row| !changed.contains(&row.position)) {
                 return Ok(other.next);
             }
@@ -147,8 +147,8 @@ impl Engine {
 }
 
 impl Then {
-    fn stood(&self, position: u64) -> Result<Option<TimerRow>, Refusal> {
-        stood(&self.undo, position, self.rows.get(&position).or_else(|| self.left.get(&position)))
+    fn state_at(&self, position: u64) -> Result<Option<TimerRow>, Refusal> {
+        state_at(&self.undo, position, self.rows.get(&position).or_else(|| self.left.get(&position)))
     }
 
     fn restore(
@@ -157,7 +157,7 @@ impl Then {
         changed: &mut Vec<TimerChanged>,
         fired: &mut Vec<FiringRow>,
     ) -> Result<(), Refusal> {
-        let (now, then) = (self.rows.get(&position), self.stood(position)?);
+        let (now, then) = (self.rows.get(&position), self.state_at(position)?);
         let in_flight: Vec<&FiringRow> =
             self.in_flight.values().filter(|firing| firing.due_firing.position == position).collect();
         let is_same = match (now, &then) {
@@ -184,7 +184,11 @@ impl Then {
     }
 }
 
-pub(crate) fn stood(undo: &Undo<TimerRow>, position: u64, now: Option<&TimerRow>) -> Result<Option<TimerRow>, Refusal> {
+pub(crate) fn state_at(
+    undo: &Undo<TimerRow>,
+    position: u64,
+    now: Option<&TimerRow>,
+) -> Result<Option<TimerRow>, Refusal> {
     let before = match undo.timers().get(&position) {
         None => return Ok(now.cloned()),
         Some(None) => return Ok(None),

@@ -101,9 +101,9 @@ mod tests {
 
     #[test]
     fn clock_offset_is_written_in_seconds() {
-        let told = |database: i64| ClockOffset::of((at(10_000_000), at(database), at(10_001_000)), None, 2_000_000);
-        let behind = told(13_500_000).to_string();
+        let offset = |database: i64| ClockOffset::of((at(10_000_000), at(database), at(10_001_000)), None, 2_000_000);
+        let behind = offset(13_500_000).to_string();
         assert!(behind.contains("is 3.499 s (±0.000 s) behind the database's; at most 2.000 s"), "{behind}");
-        assert!(told(7_000_000).to_string().contains("is 3.000 s (±0.000 s) ahead of the database's"));
+        assert!(offset(7_000_000).to_string().contains("is 3.000 s (±0.000 s) ahead of the database's"));
     }
 }

@@ -14,22 +14,22 @@ use crate::events::location::known_zone;
 use crate::ledger::changes::{ClockAfter, LedgerPosition};
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::{Reading, clock_in};
-use crate::ports::timer_rows::TimersWanted;
+use crate::ports::timer_rows::TimerQuery;
 use crate::ports::wall_clock::OriginBoot;
 use crate::read::live::Growth;
 use crate::requests::caller::Caller;
 use crate::requests::expected::Expected;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::clocks::{ChangeClock, Passing};
+use crate::writer::deciding::clocks::{AdvanceContext, ChangeClock};
 use crate::writer::submission::Answer;
 
 /// Maximum number of changes that a listener may lag or have missed and still receive.
-pub const KEPT_CHANGES_MAX: usize = 256;
+pub const RETAINED_CHANGES_MAX: usize = 256;
 /// Rounds of firing due timers before a move: on a very fast clock, more become due in the meantime.
 const TICKS_BEFORE_MAX: usize = 16;
 /// Entries read to find missed changes. Some changed nothing, such as pausing a paused clock.
-const CLOCK_ENTRIES_READ_MAX: usize = 4 * KEPT_CHANGES_MAX;
+const CLOCK_ENTRIES_READ_MAX: usize = 4 * RETAINED_CHANGES_MAX;
 
 #[derive(Clone, Debug)]
 pub struct ClockView {
@@ -100,7 +100,7 @@ pub struct ClockStream {
     /// Whether changes were lost, so that `missed` does not continue what the listener knows.
     pub reset: bool,
     /// The newest generation that the listener knows after `missed`.
-    pub told: u64,
+    pub sent_generation: u64,
     pub changes: ClockChanges,
     pub follower: Option<FollowedBy>,
 }
@@ -114,7 +114,7 @@ pub struct ClockChanges {
     pending: VecDeque<ClockNews>,
     last: Option<Clock>,
     /// The follower for whom a fault may be injected, and the fault that its listener knows.
-    shown: Option<((UserId, FollowerName), Option<Fault>)>,
+    sent_fault: Option<((UserId, FollowerName), Option<Fault>)>,
 }
 
 impl ClockChanges {
@@ -158,9 +158,9 @@ impl ClockChanges {
 
     /// Compares the follower's injected fault with the one its listener knows, and records the new one as known.
     fn is_otherwise_wrong(&mut self, state: &TimelineState) -> bool {
-        let Some((whose, told)) = &mut self.shown else { return false };
+        let Some((whose, sent_generation)) = &mut self.sent_fault else { return false };
         let now = state.head.timers.faults.get(whose);
-        std::mem::replace(told, now) != now
+        std::mem::replace(sent_generation, now) != now
     }
 }
 
@@ -242,7 +242,7 @@ impl Engine {
         }
         for attempt in 1..=TICKS_BEFORE_MAX {
             let advance_id = if passes { Some(self.new_advance_id()?) } else { None };
-            let passing = Passing { advance_id, is_inside };
+            let advance_context = AdvanceContext { advance_id, is_inside };
             let coming_again = if refire { self.refiring(caller, &timeline, &command).await } else { Ok(None) };
             let refire = match coming_again {
                 // The state can appear damaged while others change the rows being read.
@@ -253,7 +253,7 @@ impl Engine {
                 coming_again => coming_again?,
             };
             let superseded = refire.as_ref().map(|refire| self.superseding(&timeline, &refire.restoring));
-            let change = ChangeClock { command: command.clone(), expected: expected.clone(), passing, refire };
+            let change = ChangeClock { command: command.clone(), expected: expected.clone(), advance_context, refire };
             match self.submit(caller, timeline.clone(), change, idempotency).await {
                 Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
                 Err(Refusal::ChangedMeanwhile) => {}
@@ -316,8 +316,8 @@ impl Engine {
             return Ok(None);
         }
         // Firings without an outcome are listed in the order in which they were created.
-        let wanted = TimersWanted::PendingSince(0, 1);
-        let oldest = self.store().timer_rows(state.head.key, wanted).await?.firings.pop();
+        let query = TimerQuery::PendingSince(0, 1);
+        let oldest = self.store().timer_rows(state.head.key, query).await?.firings.pop();
         Ok(oldest.map(|oldest| DeliveryLag { pending, oldest: oldest.due_firing.due }))
     }
 
@@ -377,14 +377,22 @@ impl Engine {
             // The follower learns its id from it, and confirms the state it knows.
             missed.push(state.head.clock.clone());
         }
-        let told = state.head.clock.generation;
+        let sent_generation = state.head.clock.generation;
         let (engine, pending) = (self.clone(), VecDeque::new());
         let last = Some(state.head.clock.clone());
-        let shown = follower.as_ref().map(|follower| (follower.whose().clone(), None));
-        let mut changes = ClockChanges { engine, timeline: timeline.clone(), growth, read: told, pending, last, shown };
+        let sent_fault = follower.as_ref().map(|follower| (follower.whose().clone(), None));
+        let mut changes = ClockChanges {
+            engine,
+            timeline: timeline.clone(),
+            growth,
+            read: sent_generation,
+            pending,
+            last,
+            sent_fault,
+        };
         // The first messages include the fault.
         changes.is_otherwise_wrong(&state);
-        Ok((timeline, ClockStream { missed, reset, told, changes, follower }))
+        Ok((timeline, ClockStream { missed, reset, sent_generation, changes, follower }))
     }
 
     /// Returns what to send first to a listener that knows the clock up to generation `seen`: the changes since, or the
@@ -394,7 +402,7 @@ impl Engine {
         let Some(seen) = seen else { return Ok((vec![now], false)) };
         let count = match now.generation.checked_sub(seen) {
             Some(0) => return Ok((Vec::new(), false)),
-            Some(count) if count <= KEPT_CHANGES_MAX as u64 => count,
+            Some(count) if count <= RETAINED_CHANGES_MAX as u64 => count,
             Some(_) | None => return Ok((vec![now], true)),
         };
         // Changes are not kept in memory: they are read from the ledger, before and after a restart.

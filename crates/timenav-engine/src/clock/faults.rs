@@ -7,7 +7,7 @@ use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId};
 
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{FaultSaid, LedgerPosition};
+use crate::ledger::changes::{FaultOutcome, LedgerPosition};
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::{FaultSet, TimelineCreated, faults_of};
 use crate::ports::lookups::OneFact;
@@ -53,14 +53,14 @@ impl Engine {
         let FaultRequest { timeline, follower_id, fault } = request;
         let timeline = caller.timeline(timeline);
         self.admit(caller, &timeline, Demand::Record, Action::SetFault.word()).await?;
-        let again = Again::<FaultSaid>::of(Action::SetFault, &[Demand::Record]);
+        let again = Again::<FaultOutcome>::of(Action::SetFault, &[Demand::Record]);
         let answer = if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
             answer
         } else {
             let whose = self.follower_named(&timeline, &follower_id).await?;
             self.submit(caller, timeline.clone(), SetFault { whose, fault }, idempotency).await?
         };
-        let FaultSaid { whose: (user_id, name), fault } = answer.change;
+        let FaultOutcome { whose: (user_id, name), fault } = answer.change;
         let (ledger, replayed) = (answer.ledger, answer.replayed);
         Ok(FaultStep { timeline_id: timeline, user_id, name, fault, ledger, replayed })
     }
@@ -70,7 +70,7 @@ impl Engine {
         timeline: &TimelineId,
         follower_id: &FollowerId,
     ) -> Result<(UserId, FollowerName), Refusal> {
-        self.hear_of_followers(timeline).await?;
+        self.learn_followers(timeline).await?;
         let followers = self.roll().followers().of(timeline, self.now());
         let follower = followers.into_iter().find(|follower| follower.follower_id == *follower_id);
         let follower = follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?;
@@ -96,17 +96,17 @@ impl Engine {
         let damaged = |position: u64| Refusal::Damaged(format!("entry {position}: the clock errors cannot be read"));
         // Each entry names the previous one.
         while let Some(position) = entry {
-            let kept = self.store().entry(state.head.key, position).await?;
-            let told: Option<FaultSet> = kept.and_then(|kept| read(&kept.payload));
-            let told = told.ok_or_else(|| damaged(position))?;
+            let stored = self.store().entry(state.head.key, position).await?;
+            let fault_set: Option<FaultSet> = stored.and_then(|stored| read(&stored.payload));
+            let fault_set = fault_set.ok_or_else(|| damaged(position))?;
             if position < size {
-                return faults_of(&told.faults).ok_or_else(|| damaged(position));
+                return faults_of(&fault_set.faults).ok_or_else(|| damaged(position));
             }
-            entry = told.before.filter(|before| *before < position);
+            entry = fault_set.before.filter(|before| *before < position);
         }
         // Before the first such entry, the faults are those of the timeline's creation.
-        let kept = self.store().entry(state.head.key, 0).await?;
-        let begun = kept.and_then(|kept| read::<TimelineCreated>(&kept.payload)).and_then(|made| made.fork);
+        let stored = self.store().entry(state.head.key, 0).await?;
+        let begun = stored.and_then(|stored| read::<TimelineCreated>(&stored.payload)).and_then(|made| made.fork);
         begun.map_or_else(|| Ok(Faults::default()), |fork| faults_of(&fork.faults).ok_or_else(|| damaged(0)))
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct FollowerRegistry {
     /// Followers to report to other services: new ones, those that have confirmed, and those that are gone.
     pending: Mutex<BTreeSet<(TimelineId, FollowerId)>>,
     /// Locked while followers are reported, so that reports are in order.
-    telling: tokio::sync::Mutex<()>,
+    sharing_lock: tokio::sync::Mutex<()>,
     /// Locked while followers elsewhere are read, so that results are applied in order.
     asking: tokio::sync::Mutex<()>,
     waiting: Mutex<BTreeMap<TimelineId, usize>>,
@@ -32,7 +32,7 @@ impl FollowerRegistry {
         self.followers.lock()
     }
 
-    pub(crate) fn tell(&self) {
+    pub(crate) fn notify(&self) {
         self.changed.notify_waiters();
     }
 
@@ -53,8 +53,8 @@ impl FollowerRegistry {
         self.pending.lock()
     }
 
-    pub(crate) const fn telling(&self) -> &tokio::sync::Mutex<()> {
-        &self.telling
+    pub(crate) const fn sharing_lock(&self) -> &tokio::sync::Mutex<()> {
+        &self.sharing_lock
     }
 
     pub(crate) const fn asking(&self) -> &tokio::sync::Mutex<()> {

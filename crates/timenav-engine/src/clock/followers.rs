@@ -3,7 +3,7 @@ use std::sync::Arc;
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::{self, Demand};
 use timenav_core::fault::{Fault, Faults};
-use timenav_core::followers::{Awaited, Confirmed, Follower, FollowerPlace, Standing, Step, is_confirmed};
+use timenav_core::followers::{Awaited, AwaitedStatus, Confirmed, Follower, FollowerPlace, Step, is_confirmed};
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId, type_id};
 use timenav_core::limits::{FOLLOWERS_NAMED_MAX, FOLLOWERS_PER_TIMELINE_MAX};
 use timenav_core::time::{Instant, Wall};
@@ -44,8 +44,8 @@ impl Drop for FollowedBy {
     fn drop(&mut self) {
         let host = self.engine.now();
         self.engine.roll().followers().leave(&self.timeline, &self.follower_id, host);
-        self.engine.roll().tell();
-        self.engine.tell_follower_later(&self.timeline, &self.follower_id);
+        self.engine.roll().notify();
+        self.engine.share_follower_later(&self.timeline, &self.follower_id);
         // Firings may have waited for it.
         self.engine.timing().wake_claims();
     }
@@ -155,10 +155,10 @@ impl Engine {
         };
         let too_many = |_| Refusal::LimitReached { what: "followers of this clock", max: FOLLOWERS_PER_TIMELINE_MAX };
         self.roll().followers().begin(follower).map_err(too_many)?;
-        self.roll().tell();
+        self.roll().notify();
         let whose = (caller.user_id.clone(), name);
         let open = FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id, whose };
-        self.tell_follower(timeline, open.follower_id()).await?;
+        self.share_follower(timeline, open.follower_id()).await?;
         Ok(open)
     }
 
@@ -176,7 +176,7 @@ impl Engine {
         let confirmed = Confirmed { step: Step { generation, number: step }, at: self.now() };
         if confirmed.step > come_to(&state) {
             // Another service may have moved the clock and notified the follower already.
-            self.hear_of(&timeline).await?;
+            self.catch_up_with(&timeline).await?;
             state = self.state(&timeline).unwrap_or(state);
         }
         let newest = state.head.clock.generation;
@@ -192,7 +192,7 @@ impl Engine {
         let whose = (&timeline, &caller.user_id);
         let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
         let follower = if let Some(follower) = follower {
-            if let Err(refusal) = self.tell_follower(&timeline, &follower_id).await {
+            if let Err(refusal) = self.share_follower(&timeline, &follower_id).await {
                 tracing::debug!(%refusal, "the other services will detect a confirmation later");
             }
             follower
@@ -200,7 +200,7 @@ impl Engine {
             let follower = self.confirm_elsewhere((&state, &caller.user_id), &follower_id, confirmed).await?;
             follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?
         };
-        self.roll().tell();
+        self.roll().notify();
         if follower.steps && state.head.timers.advance.is_some() {
             self.timing().wake_claims();
         }
@@ -216,7 +216,7 @@ impl Engine {
         let look = self.look(caller, timeline, Demand::Look, Reading::Followers {}).await?;
         let timeline_id = look.timeline();
         let sees_all = self.decide(caller, &timeline_id, Demand::Record).is_ok();
-        self.hear_of_followers(&timeline_id).await?;
+        self.learn_followers(&timeline_id).await?;
         let mut followers = self.roll().followers().of(&timeline_id, self.now());
         followers.retain(|follower| sees_all || follower.user_id == caller.user_id);
         let (step, (changed_at, _)) = (come_to(&look.state), look.state.head.clock.origin());
@@ -228,7 +228,7 @@ impl Engine {
     /// Returns the followers that the response to a change waits for: the present followers of users who may write.
     #[boxed]
     pub async fn wait_for(&self, timeline: &TimelineId, generation: u64, which: WhichFollowers) -> WaitFor {
-        self.hear_or_go_on(timeline).await;
+        self.learn_followers_or_continue(timeline).await;
         let awaited = match which {
             WhichFollowers::Named(names) => Awaited::Named(names),
             WhichFollowers::All => {
@@ -244,12 +244,12 @@ impl Engine {
     #[boxed]
     pub async fn until_confirmed(&self, wait: &WaitFor) {
         let _waiting = self.roll().wait(&wait.timeline);
-        self.hear_or_go_on(&wait.timeline).await;
+        self.learn_followers_or_continue(&wait.timeline).await;
         loop {
             let changed = self.roll().changed().notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
-            if is_confirmed(&self.standing_of(wait)) {
+            if is_confirmed(&self.statuses_of(wait)) {
                 return;
             }
             changed.await;
@@ -257,8 +257,8 @@ impl Engine {
     }
 
     #[must_use]
-    pub fn standing_of(&self, wait: &WaitFor) -> Vec<Standing> {
-        self.roll().followers().standing(&wait.timeline, &wait.awaited, wait.generation)
+    pub fn statuses_of(&self, wait: &WaitFor) -> Vec<AwaitedStatus> {
+        self.roll().followers().statuses(&wait.timeline, &wait.awaited, wait.generation)
     }
 
     /// The step of an awaited change, and its host time; `None` once the clock has changed again.
@@ -269,9 +269,9 @@ impl Engine {
         Some((come_to(&state), changed_at)).filter(|(step, _)| step.generation == wait.generation)
     }
 
-    /// Like [`Engine::hear_of_followers`], but only logs an error, because the change stays in effect either way.
-    async fn hear_or_go_on(&self, timeline: &TimelineId) {
-        if let Err(refusal) = self.hear_of_followers(timeline).await {
+    /// Like [`Engine::learn_followers`], but only logs an error, because the change stays in effect either way.
+    async fn learn_followers_or_continue(&self, timeline: &TimelineId) {
+        if let Err(refusal) = self.learn_followers(timeline).await {
             tracing::warn!(%timeline, %refusal, "the followers at other services could not be read");
         }
     }
@@ -280,7 +280,7 @@ impl Engine {
     /// instant; `None` if no follower is awaited.
     pub(crate) async fn offered_below(&self, state: &TimelineState) -> Result<Option<u64>, Refusal> {
         let Some(advance) = &state.head.timers.advance else { return Ok(None) };
-        self.hear_of_followers(&state.head.id).await?;
+        self.learn_followers(&state.head.id).await?;
         Ok(self.follow_steps(state).map(|_| advance.stepped))
     }
 
@@ -298,7 +298,7 @@ impl Engine {
         if !has_firings {
             return Ok(None);
         }
-        self.hear_of_followers(&state.head.id).await?;
+        self.learn_followers(&state.head.id).await?;
         let Some((names, _)) = self.follow_steps(state) else { return Ok(None) };
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         Ok(Some(format!("followers that have not confirmed the instant: {}", names.join(", "))))
@@ -307,7 +307,7 @@ impl Engine {
     /// Returns whether a user may write to a timeline, regardless of a key's scopes.
     fn may_write(&self, state: Option<&TimelineState>, user_id: &UserId) -> bool {
         let lists = state.filter(|state| !state.head.id.is_system()).map(|state| &*state.head.permissions);
-        access::decide(self.directory().standing(user_id, None, lists, self.for_expiry()), Demand::Record).is_ok()
+        access::decide(self.directory().caller_access(user_id, None, lists, self.for_expiry()), Demand::Record).is_ok()
     }
 }
 

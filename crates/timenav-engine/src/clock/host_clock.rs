@@ -15,7 +15,7 @@ use timenav_core::time::{Instant, Span, Wall};
 use crate::clock::clock_offset::{ClockFault, ClockOffset};
 
 /// Minimum interval for storing that the host's clock is right, in microseconds.
-const CLOCK_KEPT_MICROS: i64 = 3_600 * 1_000_000;
+const CLOCK_STORED_MICROS: i64 = 3_600 * 1_000_000;
 
 /// The host's clock is not where it was expected. Destructive work waits until an operator confirms it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +31,8 @@ pub(crate) struct HostClock {
     /// In microseconds.
     last: AtomicI64,
     /// The stored value, in microseconds.
-    kept: AtomicI64,
-    is_told: AtomicBool,
+    stored: AtomicI64,
+    is_logged: AtomicBool,
     offset: Mutex<Option<ClockOffset>>,
     /// Entries up to this host time are ignored, because an operator has confirmed the clock. In microseconds.
     accepted_newest: AtomicI64,
@@ -40,11 +40,11 @@ pub(crate) struct HostClock {
 }
 
 impl HostClock {
-    pub(crate) fn known(last: Instant<Wall>, kept: Option<Instant<Wall>>) -> Self {
+    pub(crate) fn known(last: Instant<Wall>, stored: Option<Instant<Wall>>) -> Self {
         Self {
             last: AtomicI64::new(last.micros()),
-            kept: AtomicI64::new(kept.map_or(i64::MIN, Instant::micros)),
-            is_told: AtomicBool::new(false),
+            stored: AtomicI64::new(stored.map_or(i64::MIN, Instant::micros)),
+            is_logged: AtomicBool::new(false),
             offset: Mutex::default(),
             accepted_newest: AtomicI64::new(i64::MIN),
             newest_at_start: Instant::MIN,
@@ -121,19 +121,19 @@ impl HostClock {
             *self.offset.lock() = None;
         }
         self.last.store(now.micros(), Ordering::Release);
-        self.is_told.store(false, Ordering::Release);
+        self.is_logged.store(false, Ordering::Release);
     }
 
     /// Returns whether a doubt was not logged before, and marks it as logged.
     pub(crate) fn is_first_doubt(&self) -> bool {
-        !self.is_told.swap(true, Ordering::AcqRel)
+        !self.is_logged.swap(true, Ordering::AcqRel)
     }
 
     /// Returns whether the value should be stored again, and marks it as stored.
-    pub(crate) fn is_to_be_kept(&self, now: Instant<Wall>) -> bool {
-        let kept = self.kept.load(Ordering::Acquire);
-        let is_due = now.micros().saturating_sub(kept) >= CLOCK_KEPT_MICROS || now.micros() < kept;
-        is_due && self.kept.compare_exchange(kept, now.micros(), Ordering::AcqRel, Ordering::Acquire).is_ok()
+    pub(crate) fn should_be_stored(&self, now: Instant<Wall>) -> bool {
+        let stored = self.stored.load(Ordering::Acquire);
+        let is_due = now.micros().saturating_sub(stored) >= CLOCK_STORED_MICROS || now.micros() < stored;
+        is_due && self.stored.compare_exchange(stored, now.micros(), Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
 }
 
@@ -172,6 +172,6 @@ mod tests {
         assert!(clock.doubt(later).is_some());
         clock.accept(later, later);
         assert_eq!(clock.doubt(later), None);
-        assert!(clock.is_to_be_kept(later) && !clock.is_to_be_kept(later), "it is kept once");
+        assert!(clock.should_be_stored(later) && !clock.should_be_stored(later), "it is kept once");
     }
 }

@@ -19,7 +19,7 @@ use crate::events::location::zone_of;
 use crate::ledger::action::Action;
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::{Reading, is_same_timer, schedule_of};
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::{Refusal, denial_code};
@@ -241,7 +241,7 @@ impl Engine {
     /// Rejects a dry run if the caller may not travel to its target. Logged like an actual attempt.
     async fn admit_foreseen(&self, caller: &Caller, look: &ReadView, moved: Option<&Moment>) -> Result<(), Refusal> {
         let Some(moved) = moved else { return Ok(()) };
-        let level = directory::standing(&self.directory(), caller, None, self.now()).restriction;
+        let level = directory::caller_access(&self.directory(), caller, None, self.now()).restriction;
         let (before, window_days) = (look.state.head.clock.rate(), self.options().limited_access_window_days);
         let Err(denial) = access::decide_clock(level, moved, before, self.now(), window_days) else { return Ok(()) };
         let (operation, detail) = (Reading::Foresee {}.operation().to_owned(), denial.to_string());
@@ -281,8 +281,8 @@ impl Engine {
                 timers.push(Timer { position: row.position, schedule, next: row.next, round: row.round });
                 rows.insert(row.position, row);
             }
-            let wanted = TimersWanted::ArmedUntil(to, after, BLOCK_TIMERS);
-            found = self.store().timer_rows(state.head.key, wanted).await?.timers;
+            let query = TimerQuery::ArmedUntil(to, after, BLOCK_TIMERS);
+            found = self.store().timer_rows(state.head.key, query).await?.timers;
             let Some(last) = found.last() else { break };
             after = last.next.map(|next| (next, last.position));
             found.retain(|row| !was.contains(&row.position));

@@ -8,7 +8,7 @@ use timenav_core::timers::{Advance, AdvanceState, Counts};
 use crate::engine::Engine;
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::{AdvanceEnded, Reading};
-use crate::ports::timer_rows::{FiringRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery};
 use crate::requests::caller::Caller;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
@@ -54,13 +54,13 @@ impl Engine {
     pub async fn receipt(&self, timeline: &TimelineId, advance_id: &AdvanceId) -> Result<Receipt, Refusal> {
         let missing = || Refusal::NotFound { what: "advance", id: advance_id.to_string() };
         let state = self.state(timeline).ok_or_else(missing)?;
-        let (position, mut receipt) = self.told_of_advance(&state, advance_id).await?;
-        let wanted = TimersWanted::OfAdvance(position, receipt.from, receipt.reached, RECEIPT_FIRINGS_MAX);
-        receipt.firings = self.store().timer_rows(state.head.key, wanted).await?.firings;
+        let (position, mut receipt) = self.advance_receipt(&state, advance_id).await?;
+        let query = TimerQuery::OfAdvance(position, receipt.from, receipt.reached, RECEIPT_FIRINGS_MAX);
+        receipt.firings = self.store().timer_rows(state.head.key, query).await?.firings;
         Ok(receipt)
     }
 
-    pub(crate) async fn told_of_advance(
+    pub(crate) async fn advance_receipt(
         &self,
         state: &TimelineState,
         advance_id: &AdvanceId,
@@ -74,8 +74,8 @@ impl Engine {
             };
             return Ok((advance.position, Receipt { held_by, ..running(state, advance, self.host(state)) }));
         }
-        let wanted = TimersWanted::Advance(advance_id.clone());
-        let row = self.store().timer_rows(state.head.key, wanted).await?.advances.pop().ok_or_else(missing)?;
+        let query = TimerQuery::Advance(advance_id.clone());
+        let row = self.store().timer_rows(state.head.key, query).await?.advances.pop().ok_or_else(missing)?;
         let ended = read::<AdvanceEnded>(row.record.as_bytes());
         let unreadable = || Refusal::Damaged("a stored advance cannot be read".to_owned());
         let receipt = ended.and_then(|ended| ended.receipt(state.head.id.clone()));

@@ -8,7 +8,7 @@ use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::batch_delay::hand_over;
 use crate::writer::deciding::Command;
-use crate::writer::deciding::repeated::{Again, Told};
+use crate::writer::deciding::repeated::{Again, RepeatableOutput};
 use crate::writer::submission::{Answer, PendingCommand, QueueItem, QueuedCommand, Reply, Submission};
 
 impl Engine {
@@ -28,7 +28,7 @@ impl Engine {
     ///
     /// # Errors
     /// There was one, and the caller is no longer authorized for its response; or the key was used for another request.
-    pub(crate) async fn answered_before<C: Told>(
+    pub(crate) async fn answered_before<C: RepeatableOutput>(
         &self,
         caller: &Caller,
         timeline: &TimelineId,
@@ -120,7 +120,7 @@ impl Engine {
         let sender = self.0.submissions.read().clone();
         let sender = sender.ok_or_else(|| stopping(None))?;
         let item = QueueItem { submission, then };
-        let company = (item.is_awaited(), &self.0.shared.bell);
+        let company = (item.is_awaited(), &self.0.shared.delay);
         hand_over(&sender, item, company).await.map_err(|_| stopping(self.0.shared.failure()))
     }
 }

@@ -142,10 +142,10 @@ impl Engine {
         counted.filtered_by(request.filter.texts());
         let timeline = caller.timeline(request.timeline);
         let by = (request.by, request.second);
-        let asked = format!("aggregate_events {timeline} {by:?} {}", json(&counted));
+        let cursor_query = format!("aggregate_events {timeline} {by:?} {}", json(&counted));
         let read = Reading::AggregateEvents(counted);
         let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
-        let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &cursor_query, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
         let understood = self.understand(&look.layers, request.location).await?;
@@ -169,7 +169,7 @@ impl Engine {
         } else {
             Vec::new()
         };
-        let next_cursor = cut.map(|place| self.events_cursor(caller, &asked, look.size(), place));
+        let next_cursor = cut.map(|place| self.events_cursor(caller, &cursor_query, look.size(), place));
         let (count, ungrouped_count, groups_truncated) = (tally.count, tally.ungrouped_count, tally.is_cut());
         let mut groups = tally.groups();
         let groups_count = groups.len();
@@ -225,7 +225,7 @@ impl Engine {
             (false, false) => Needs::Event,
         };
         match keys.map(GroupBy::needs).fold(for_filter, Needs::max) {
-            Needs::Parties if !self.store().keeps_parties() => Needs::Event,
+            Needs::Parties if !self.store().stores_parties() => Needs::Event,
             needs => needs,
         }
     }

@@ -190,14 +190,14 @@ impl Engine {
         let is_plain = !request.newest_first && !request.overlapping && request.filter.is_empty();
         let filtered = if is_plain { String::new() } else { json(&found) };
         let read = read_as(found);
-        let asked = format!(
+        let cursor_query = format!(
             "{} {timeline} {} {as_of_text} {}{filtered}",
             read.operation(),
             request.range,
             request.location_text
         );
         let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
-        let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &cursor_query, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         if request.overlapping && self.store().feature_level().await? < LEVEL_OF_OVERLAPPING {
             return Err(Refusal::NotUpgraded { what: "`overlapping`", level: LEVEL_OF_OVERLAPPING });
@@ -214,7 +214,7 @@ impl Engine {
             newest_first: request.newest_first,
         };
         let Found { events, next, is_cut } = self.page_of(caller, query.clone(), request.filter).await?;
-        let next_cursor = next.map(|place| self.events_cursor(caller, &asked, look.size(), place));
+        let next_cursor = next.map(|place| self.events_cursor(caller, &cursor_query, look.size(), place));
         let searched_until = next.filter(|_| is_cut).map(|(time, _, _)| time);
         let is_nothing = events.is_empty() && next.is_none();
         let suggestions = if is_nothing { self.suggestions(caller, &understood).await? } else { Vec::new() };

@@ -19,12 +19,12 @@ pub(crate) fn becomes(
     effect: &Effect,
     zone: &Zone,
 ) -> Result<Option<Version>, Refusal> {
-    let standing = known.standing().map(draft_of).transpose()?;
-    let recorded = match (&standing, effect) {
+    let current = known.current().map(draft_of).transpose()?;
+    let recorded = match (&current, effect) {
         (_, Effect::Restore) | (None, _) => known.recorded().map(draft_of).ok_or_else(|| missing(event_id))??,
-        (Some(standing), _) => standing.clone(),
+        (Some(current), _) => current.clone(),
     };
-    let becomes = intervention::decide(effect, standing.as_ref(), &recorded, zone);
+    let becomes = intervention::decide(effect, current.as_ref(), &recorded, zone);
     Ok(match becomes.map_err(|refusal| refused(event_id, refusal))? {
         Becomes::Unchanged => None,
         Becomes::Cancelled => Some(None),
@@ -42,16 +42,16 @@ pub(crate) fn preview(
     zone: &Zone,
 ) -> Result<Option<Arc<str>>, Refusal> {
     Ok(match becomes(known, event_id, effect, zone)? {
-        None => known.standing().map(|version| Arc::clone(&version.content)),
+        None => known.current().map(|version| Arc::clone(&version.content)),
         Some(version) => version.map(|(_, content)| content),
     })
 }
 
 fn draft_of(version: &EventVersion) -> Result<EventDraft, Refusal> {
-    kept_draft(&version.content)
+    stored_draft(&version.content)
 }
 
-pub(crate) fn kept_draft(content: &str) -> Result<EventDraft, Refusal> {
+pub(crate) fn stored_draft(content: &str) -> Result<EventDraft, Refusal> {
     event_draft(content).ok_or_else(|| Refusal::Damaged("a stored event cannot be read".to_owned()))
 }
 

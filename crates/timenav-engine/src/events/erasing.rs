@@ -17,7 +17,7 @@ use timenav_core::time::{Instant, Span, TimeRange, Virtual, Wall, parse_timestam
 use crate::clock::host_clock::HostClockDoubt;
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{EventsGone, LedgerPosition, ReadsGone};
+use crate::ledger::changes::{EventsErasureResult, LedgerPosition, ReadsErasureResult};
 use crate::ledger::head::{Layer, TimelineState};
 use crate::ledger::payload::Reading;
 use crate::ports::lookups::OneFact as _;
@@ -158,7 +158,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<ErasedEvents, Refusal> {
         let timeline = caller.timeline(request.timeline.clone());
-        let again = || Again::<EventsGone>::of(Action::EraseEvents, alone(Demand::Erase));
+        let again = || Again::<EventsErasureResult>::of(Action::EraseEvents, alone(Demand::Erase));
         let answer = match self.answered_before(caller, &timeline, again(), idempotency).await? {
             Some(answer) => answer,
             None => match self.erase_batch(caller, &timeline, request, idempotency).await {
@@ -169,7 +169,7 @@ impl Engine {
         };
         self.forget_in_forks(&answer.timeline_id);
         let Answer { timeline_id, change, ledger, replayed } = answer;
-        let EventsGone { events_count, payloads_count, forks_count, outcomes_count, left } = change;
+        let EventsErasureResult { events_count, payloads_count, forks_count, outcomes_count, left } = change;
         Ok(ErasedEvents {
             timeline_id,
             events_count,
@@ -188,7 +188,7 @@ impl Engine {
         timeline: &TimelineId,
         request: EventErasure,
         idempotency: Option<Idempotency>,
-    ) -> Result<Answer<EventsGone>, Refusal> {
+    ) -> Result<Answer<EventsErasureResult>, Refusal> {
         let EventErasure { which, include_forks, evaluated_at, .. } = request;
         let state = self.admit_to_newest(caller, timeline, Demand::Erase, Action::EraseEvents.word()).await?;
         check_has_events(timeline)?;
@@ -231,7 +231,7 @@ impl Engine {
         let ReadErasure { timeline, position, which } = request;
         let timeline_id = caller.timeline(timeline);
         let answer = self.submit(caller, timeline_id.clone(), EraseReads { position, which }, idempotency).await?;
-        let Answer { change: ReadsGone { position, erased, left }, ledger, replayed, .. } = answer;
+        let Answer { change: ReadsErasureResult { position, erased, left }, ledger, replayed, .. } = answer;
         Ok(ErasedReads { timeline_id, position, erased, left, ledger, replayed })
     }
 

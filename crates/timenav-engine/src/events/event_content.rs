@@ -132,9 +132,9 @@ fn assertion_content(assertion: &Assertion) -> AssertionContent<'_> {
 }
 
 pub(crate) fn event_draft(content: &str) -> Option<EventDraft> {
-    let kept: EventContent<'_> = serde_json::from_str(content).ok()?;
-    let causes = kept.causes.iter().map(CauseContent::cause);
-    let asserts = kept.asserts.into_iter().map(|AssertionContent { subject, predicate, value }| Assertion {
+    let stored: EventContent<'_> = serde_json::from_str(content).ok()?;
+    let causes = stored.causes.iter().map(CauseContent::cause);
+    let asserts = stored.asserts.into_iter().map(|AssertionContent { subject, predicate, value }| Assertion {
         subject: subject.into_owned(),
         predicate: predicate.into_owned(),
         value: value.get().to_owned(),
@@ -143,32 +143,32 @@ pub(crate) fn event_draft(content: &str) -> Option<EventDraft> {
         Some(word) => all.iter().copied().find(|kind| kind.as_str() == word).map(Some),
         None => Some(None),
     };
-    let precision = match kept.precision {
+    let precision = match stored.precision {
         Some(word) => Some(Precision::ALL.into_iter().find(|precision| precision.as_str() == word)?),
         None => None,
     };
     Some(EventDraft {
-        event_id: Some(EventId::new(&kept.event_id).ok()?),
-        time: parse_timestamp(&kept.time).ok()?,
-        end_time: match kept.end_time {
+        event_id: Some(EventId::new(&stored.event_id).ok()?),
+        time: parse_timestamp(&stored.time).ok()?,
+        end_time: match stored.end_time {
             Some(text) => Some(parse_timestamp(&text).ok()?),
             None => None,
         },
         precision,
-        description: kept.description.into_owned(),
-        name: kept.name.map(Cow::into_owned),
-        location: kept.location.map(Cow::into_owned),
-        geo: match kept.geo {
+        description: stored.description.into_owned(),
+        name: stored.name.map(Cow::into_owned),
+        location: stored.location.map(Cow::into_owned),
+        geo: match stored.geo {
             Some(geo) => Some(geo.geo()?),
             None => None,
         },
         causes: causes.collect::<Option<_>>()?,
-        actors: kept.actors.into_owned(),
-        kind: one_of(kept.kind, &EventKind::ALL)?,
+        actors: stored.actors.into_owned(),
+        kind: one_of(stored.kind, &EventKind::ALL)?,
         asserts: asserts.collect(),
-        attributes: kept.attributes.map(|text| text.get().to_owned()),
-        source: kept.source.map(Cow::into_owned),
-        sequence: kept.sequence,
+        attributes: stored.attributes.map(|text| text.get().to_owned()),
+        source: stored.source.map(Cow::into_owned),
+        sequence: stored.sequence,
     })
 }
 

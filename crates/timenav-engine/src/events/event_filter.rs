@@ -10,12 +10,12 @@ use timenav_core::limits::{
 use timenav_core::words::{WordQuery, each_word};
 
 use self::attribute::attribute_in;
-use self::wanted::Wanted;
+use self::attribute_match::AttributeMatch;
 use crate::events::participants::Parties;
 use crate::requests::json::json;
 
 mod attribute;
-mod wanted;
+mod attribute_match;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FilterTexts {
@@ -42,13 +42,13 @@ pub struct FilterError {
 pub struct EventFilter {
     texts: FilterTexts,
     words: Option<WordQuery>,
-    wanted: BTreeMap<String, Vec<Wanted>>,
+    attributes: BTreeMap<String, Vec<AttributeMatch>>,
     /// Substrings that the JSON of every matching event contains, for a fast check before the event is parsed.
     signs: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Looked<'a> {
+struct FilterFields<'a> {
     #[serde(borrow)]
     event_id: Cow<'a, str>,
     #[serde(default, borrow)]
@@ -90,10 +90,10 @@ impl EventFilter {
             let detail = format!("a request can filter by at most {FIND_ATTRIBUTES_MAX} attribute values");
             return Err(FilterError { field: "attribute".to_owned(), detail });
         }
-        let read = |values: &Vec<String>| values.iter().map(|value| Wanted::new(value)).collect();
-        let wanted = texts.attributes.iter().map(|(key, values)| (key.clone(), read(values))).collect();
+        let read = |values: &Vec<String>| values.iter().map(|value| AttributeMatch::new(value)).collect();
+        let attributes = texts.attributes.iter().map(|(key, values)| (key.clone(), read(values))).collect();
         let signs = signs(&texts);
-        Ok(Self { texts, words, wanted, signs })
+        Ok(Self { texts, words, attributes, signs })
     }
 
     #[must_use]
@@ -131,18 +131,18 @@ impl EventFilter {
         if !self.signs.iter().all(|sign| content.contains(sign.as_str())) {
             return false;
         }
-        let Ok(event) = serde_json::from_str::<Looked<'_>>(content) else { return false };
+        let Ok(event) = serde_json::from_str::<FilterFields<'_>>(content) else { return false };
         let FilterTexts { actor, source, .. } = &self.texts;
         let has_actor = actor.as_ref().is_none_or(|actor| event.actors.contains(actor));
         let has_source = source.as_ref().is_none_or(|source| event.source.as_ref().is_some_and(|of| of == source));
         if !has_actor || !has_source {
             return false;
         }
-        let has = |(key, wanted): (&String, &Vec<Wanted>)| {
+        let has = |(key, values): (&String, &Vec<AttributeMatch>)| {
             let value = event.attributes.and_then(|attributes| attribute_in(attributes.get(), key));
-            value.is_some_and(|value| wanted.iter().all(|wanted| wanted.is_in(&value)))
+            value.is_some_and(|value| values.iter().all(|values| values.is_in(&value)))
         };
-        self.wanted.iter().all(has) && self.words.as_ref().is_none_or(|words| is_told_of(words, &event))
+        self.attributes.iter().all(has) && self.words.as_ref().is_none_or(|words| contains_words(words, &event))
     }
 }
 
@@ -160,7 +160,7 @@ fn signs(texts: &FilterTexts) -> Vec<String> {
     texts.actor.iter().chain(&texts.source).map(json).collect()
 }
 
-fn is_told_of(words: &WordQuery, event: &Looked<'_>) -> bool {
+fn contains_words(words: &WordQuery, event: &FilterFields<'_>) -> bool {
     let mut search = words.search();
     any_searched_text(event, &mut |text| search.look_into(text))
 }
@@ -168,7 +168,7 @@ fn is_told_of(words: &WordQuery, event: &Looked<'_>) -> bool {
 /// Calls `tell` with each folded word that a search by `text` compares with. Returns `false` if the JSON is invalid: no
 /// search finds such an event.
 pub fn each_event_word(content: &str, tell: &mut dyn FnMut(&str)) -> bool {
-    let Ok(event) = serde_json::from_str::<Looked<'_>>(content) else { return false };
+    let Ok(event) = serde_json::from_str::<FilterFields<'_>>(content) else { return false };
     any_searched_text(&event, &mut |text| {
         each_word(text, tell);
         false
@@ -177,7 +177,7 @@ pub fn each_event_word(content: &str, tell: &mut dyn FnMut(&str)) -> bool {
 }
 
 /// Returns whether a predicate holds for any text that a search by `text` covers.
-fn any_searched_text(event: &Looked<'_>, holds: &mut dyn FnMut(&str) -> bool) -> bool {
+fn any_searched_text(event: &FilterFields<'_>, holds: &mut dyn FnMut(&str) -> bool) -> bool {
     let own = [Some(&event.description), event.name.as_ref(), event.location.as_ref(), Some(&event.event_id)];
     own.into_iter().flatten().any(|text| holds(text))
         || event.actors.iter().any(|actor| holds(actor))
@@ -393,13 +393,13 @@ mod tests {
         #[test]
         fn event_filter_matches_a_simple_model(texts in texts(), draft in drafts()) {
             let members: BTreeMap<String, Vec<String>> = serde_json::from_str(draft.attributes.as_deref().unwrap()).unwrap();
-            let told = std::iter::once(&draft.description).chain(&draft.name).chain(&draft.actors).chain(members.values().flatten());
-            let has_word = |word: &String| told.clone().any(|text| text.starts_with(word.as_str()));
+            let searched = std::iter::once(&draft.description).chain(&draft.name).chain(&draft.actors).chain(members.values().flatten());
+            let has_word = |word: &String| searched.clone().any(|text| text.starts_with(word.as_str()));
             let expected = texts.text.as_ref().is_none_or(has_word)
                 && texts.actor.as_ref().is_none_or(|actor| draft.actors.contains(actor))
                 && texts.source.as_ref().is_none_or(|source| draft.source.as_ref() == Some(source))
-                && texts.attributes.iter().all(|(key, wanted)| {
-                    wanted.iter().all(|wanted| members.get(key).is_some_and(|values| values.contains(wanted)))
+                && texts.attributes.iter().all(|(key, accepted)| {
+                    accepted.iter().all(|accepted| members.get(key).is_some_and(|values| values.contains(accepted)))
                 });
             let content = event_content(&EventId::new("id").unwrap(), &draft);
             let filter = filter(texts);

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::events::event_filter::EventFilter;
 use crate::events::participants::is_whole_event;
 use crate::ports::rows::{EventPlace, EventSpot, EventStretch, StoredEvent};
-use crate::ports::store::{EventQuery, EventsPassing};
+use crate::ports::store::{EventQuery, FilteredEvents};
 use crate::read::long_work::giving_way;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
@@ -46,9 +46,9 @@ impl EventSearch {
         Self { query, filter, left: searched_max }
     }
 
-    pub(crate) async fn next_piece(&mut self, engine: &Engine) -> Result<EventsPassing, Refusal> {
+    pub(crate) async fn next_piece(&mut self, engine: &Engine) -> Result<FilteredEvents, Refusal> {
         let piece_max = self.left.min(PIECE_EVENTS_MAX);
-        let found = engine.store().events_passing(self.query.clone(), Arc::clone(&self.filter), piece_max).await?;
+        let found = engine.store().filtered_events(self.query.clone(), Arc::clone(&self.filter), piece_max).await?;
         self.left -= found.searched.min(self.left);
         self.query.items_max -= found.events.len().min(self.query.items_max);
         self.query.after = found.searched_until.or(self.query.after);
@@ -64,8 +64,8 @@ impl EventSearch {
 }
 
 impl Engine {
-    pub(crate) async fn search(&self, caller: &Caller, mut search: EventSearch) -> Result<EventsPassing, Refusal> {
-        let mut found = EventsPassing::default();
+    pub(crate) async fn search(&self, caller: &Caller, mut search: EventSearch) -> Result<FilteredEvents, Refusal> {
+        let mut found = FilteredEvents::default();
         while !search.is_over() {
             let engine = self.clone();
             let looking = async move {

@@ -128,7 +128,7 @@ async fn part(
     filter: Arc<EventFilter>,
 ) -> Result<(Vec<StoredEvent>, Option<EventPlace>), Refusal> {
     if !filter.is_empty() {
-        let found = engine.store().events_passing(query, filter, PART_SEARCHED_MAX).await?;
+        let found = engine.store().filtered_events(query, filter, PART_SEARCHED_MAX).await?;
         return Ok((found.events, found.searched_until));
     }
     let items_max = query.items_max;

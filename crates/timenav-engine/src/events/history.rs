@@ -66,13 +66,13 @@ pub struct IntervenedEvent {
 pub struct EventHistory {
     pub timeline_id: TimelineId,
     pub known: KnownEvent,
-    pub interventions: Vec<ToldIntervention>,
+    pub interventions: Vec<InterventionDetail>,
     pub layers: Vec<TimelineId>,
     pub as_of: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
-pub struct ToldIntervention {
+pub struct InterventionDetail {
     pub layer: usize,
     pub position: u64,
     /// The user, as displayed here.
@@ -165,15 +165,15 @@ impl Engine {
         let mut interventions = Vec::with_capacity(known.interventions.len());
         for (layer, position) in known.interventions.iter().copied() {
             let entry = self.store().entry(look.layers[layer].timeline, position).await?;
-            let gone = || Refusal::Damaged(format!("entry {position} is missing"));
-            let StoredEntry { leaf, payload, .. } = entry.ok_or_else(gone)?;
+            let missing = || Refusal::Damaged(format!("entry {position} is missing"));
+            let StoredEntry { leaf, payload, .. } = entry.ok_or_else(missing)?;
             let record = LeafRecord::decode(&leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
             let state = layers.get(layer).and_then(|name| self.state(name));
-            let actor =
-                state.map_or_else(|| record.actor.to_string(), |state| state.head.actor_shown(position, &record.actor));
+            let actor = state
+                .map_or_else(|| record.actor.to_string(), |state| state.head.displayed_actor(position, &record.actor));
             let payload = String::from_utf8(payload).unwrap_or_default();
             let recorded_at = record.recorded_at.into_owned();
-            interventions.push(ToldIntervention { layer, position, actor, recorded_at, payload });
+            interventions.push(InterventionDetail { layer, position, actor, recorded_at, payload });
         }
         Ok(EventHistory { timeline_id: look.timeline(), known, interventions, layers, as_of })
     }
@@ -194,9 +194,9 @@ impl Engine {
         let known_then = self.store().event_versions(then.into(), event_ids.clone()).await?;
         let mut compensations = Vec::new();
         for event_id in event_ids {
-            let standing =
-                |known: Option<&KnownEvent>| known.and_then(KnownEvent::standing).map(|one| one.content.clone());
-            let (is, was) = (standing(known_now.get(&event_id)), standing(known_then.get(&event_id)));
+            let current =
+                |known: Option<&KnownEvent>| known.and_then(KnownEvent::current).map(|one| one.content.clone());
+            let (is, was) = (current(known_now.get(&event_id)), current(known_then.get(&event_id)));
             if is != was {
                 let intervention_id = self.new_intervention_id()?;
                 compensations.push(Compensation { intervention_id, event_id, content: was });

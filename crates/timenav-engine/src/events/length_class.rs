@@ -13,7 +13,7 @@ use timenav_core::time::{Instant, Virtual, parse_timestamp};
 pub struct LengthClass(u8);
 
 #[derive(Deserialize)]
-struct Looked<'a> {
+struct TimeFields<'a> {
     #[serde(borrow)]
     time: Cow<'a, str>,
     #[serde(default, borrow)]
@@ -67,9 +67,9 @@ pub fn lasts_into(content: &str, instant: Instant<Virtual>) -> bool {
 }
 
 fn times(content: &str) -> Option<(Instant<Virtual>, Option<Instant<Virtual>>)> {
-    let looked: Looked<'_> = serde_json::from_str(content).ok()?;
-    let time = parse_timestamp(&looked.time).ok()?;
-    let end_time = looked.end_time.map(|end| parse_timestamp(&end)).transpose().ok()?;
+    let fields: TimeFields<'_> = serde_json::from_str(content).ok()?;
+    let time = parse_timestamp(&fields.time).ok()?;
+    let end_time = fields.end_time.map(|end| parse_timestamp(&end)).transpose().ok()?;
     Some((time, end_time))
 }
 

@@ -22,16 +22,16 @@ struct Members<'a> {
 
 impl Parties {
     /// Parses the result of [`parties_text`], or the JSON of a whole event. Anything else has no source and actors.
-    pub(crate) fn read(kept: &str) -> Self {
-        if is_whole_event(kept) {
-            let of_event = serde_json::from_str::<Members<'_>>(kept).ok();
+    pub(crate) fn read(stored: &str) -> Self {
+        if is_whole_event(stored) {
+            let of_event = serde_json::from_str::<Members<'_>>(stored).ok();
             let (source, actors) = of_event.map_or((None, None), |event| (event.source, event.actors));
             let source = source.and_then(|source| serde_json::from_str(source.get()).ok());
             let actors = actors.and_then(|actors| serde_json::from_str(actors.get()).ok());
             return Self { source, actors: actors.unwrap_or_default() };
         }
-        let mut values = serde_json::Deserializer::from_str(kept);
-        let source = kept.starts_with('"').then(|| String::deserialize(&mut values).ok()).flatten();
+        let mut values = serde_json::Deserializer::from_str(stored);
+        let source = stored.starts_with('"').then(|| String::deserialize(&mut values).ok()).flatten();
         let actors = Vec::deserialize(&mut values).unwrap_or_default();
         Self { source, actors }
     }
@@ -39,8 +39,8 @@ impl Parties {
 
 /// Returns whether this is a whole event, which is read if nothing is indexed. The result of [`parties_text`] begins
 /// differently.
-pub(crate) fn is_whole_event(kept: &str) -> bool {
-    kept.starts_with('{')
+pub(crate) fn is_whole_event(stored: &str) -> bool {
+    stored.starts_with('{')
 }
 
 /// Returns source and actors as concatenated JSON, without missing parts. `None` if that is too long for the index.
@@ -77,14 +77,14 @@ mod tests {
 
     #[test]
     fn stored_parties_of_an_event_are_short() {
-        let kept = |source, actors: &[&str]| parties_in(&content(source, actors));
-        assert_eq!(kept(None, &[]).as_deref(), Some(""));
-        assert_eq!(kept(Some("NASA"), &[]).as_deref(), Some(r#""NASA""#));
-        assert_eq!(kept(None, &["Ada", "B\"b"]).as_deref(), Some(r#"["Ada","B\"b"]"#));
-        assert_eq!(kept(Some(""), &["é"]).as_deref(), Some("\"\"[\"é\"]"));
+        let parties_of = |source, actors: &[&str]| parties_in(&content(source, actors));
+        assert_eq!(parties_of(None, &[]).as_deref(), Some(""));
+        assert_eq!(parties_of(Some("NASA"), &[]).as_deref(), Some(r#""NASA""#));
+        assert_eq!(parties_of(None, &["Ada", "B\"b"]).as_deref(), Some(r#"["Ada","B\"b"]"#));
+        assert_eq!(parties_of(Some(""), &["é"]).as_deref(), Some("\"\"[\"é\"]"));
         let long = "x".repeat(PARTIES_BYTES_MAX - 2);
-        assert_eq!(kept(Some(&long), &[]).map(|kept| kept.len()), Some(PARTIES_BYTES_MAX));
-        assert_eq!(kept(Some(&format!("{long}x")), &[]), None);
+        assert_eq!(parties_of(Some(&long), &[]).map(|parties_of| parties_of.len()), Some(PARTIES_BYTES_MAX));
+        assert_eq!(parties_of(Some(&format!("{long}x")), &[]), None);
         assert_eq!(parties_in(""), None);
     }
 
@@ -103,13 +103,13 @@ mod tests {
         ) {
             let draft = EventDraft { source: source.clone(), actors: actors.clone(), ..EventDraft::at(Instant::EPOCH, "") };
             let content = event_content(&EventId::new("e1").unwrap(), &draft);
-            let kept = parties_text(source.as_deref(), &actors);
-            prop_assert_eq!(&kept, &parties_in(&content));
+            let stored = parties_text(source.as_deref(), &actors);
+            prop_assert_eq!(&stored, &parties_in(&content));
             let parties = Parties { source, actors };
             prop_assert_eq!(&Parties::read(&content), &parties);
-            if let Some(kept) = kept {
-                prop_assert!(!is_whole_event(&kept));
-                prop_assert_eq!(Parties::read(&kept), parties);
+            if let Some(stored) = stored {
+                prop_assert!(!is_whole_event(&stored));
+                prop_assert_eq!(Parties::read(&stored), parties);
             }
         }
     }

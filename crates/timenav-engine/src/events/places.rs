@@ -59,8 +59,8 @@ impl Engine {
     pub(crate) async fn understand(&self, layers: &Arc<[Layer]>, query: LocationQuery) -> Result<Understood, Refusal> {
         let LocationQuery::Named(text) = query else { return Ok(Understood::Form(query)) };
         if let Some((event_id, known)) = self.event_called(layers, &text).await? {
-            let standing = known.standing().and_then(|version| event_draft(&version.content));
-            let location = standing.as_ref().and_then(|draft| self.place_of(draft));
+            let current = known.current().and_then(|version| event_draft(&version.content));
+            let location = current.as_ref().and_then(|draft| self.place_of(draft));
             return Ok(Understood::Event { event_id, location });
         }
         let place = self.ports().gazetteer.as_ref().and_then(|gazetteer| gazetteer.find(&text));

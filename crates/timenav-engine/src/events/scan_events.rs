@@ -15,7 +15,7 @@ use crate::events::commands::{EventPage, MonitorEvents};
 use crate::events::event_content::event_draft;
 use crate::events::event_filter::EventFilter;
 use crate::ledger::payload::{Intervened, Reading};
-use crate::paradoxes::view_board::Kept;
+use crate::paradoxes::view_board::CachedView;
 use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::StoredEvent;
 use crate::ports::store::EventQuery;
@@ -67,9 +67,9 @@ impl Engine {
             .ok_or_else(|| Refusal::Damaged("a stored event cannot be read".to_owned()))?;
         let known = self.store().event_versions(query.layers.clone(), ids.clone()).await?;
         let of_view = ids.clone();
-        let marks_of = move |kept: &mut Kept| {
-            let kinds = kept.view.marks(&of_view, |heading| !heading.is_observation);
-            let effects = of_view.iter().map(|id| kept.view.effects(id, EVENT_RELATIONS_MAX));
+        let marks_of = move |view: &mut CachedView| {
+            let kinds = view.view.marks(&of_view, |heading| !heading.is_observation);
+            let effects = of_view.iter().map(|id| view.view.effects(id, EVENT_RELATIONS_MAX));
             effects.zip(kinds).collect::<Vec<_>>()
         };
         let seen = self.view_of(caller, &look, marks_of).await?;

@@ -16,7 +16,7 @@ use crate::events::history::EventHistory;
 use crate::ledger::head::Layer;
 use crate::ledger::payload::Reading;
 use crate::ledger::proofs::InclusionProof;
-use crate::paradoxes::view_board::Kept;
+use crate::paradoxes::view_board::CachedView;
 use crate::ports::rows::{Described, KnownEvent};
 use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
@@ -89,9 +89,8 @@ impl Engine {
         let near = self.names_near(caller, &look, significant_event).await?;
         let candidates = near.into_iter().filter(|(event_id, _)| event.as_ref().is_none_or(|(id, _)| id != event_id));
         let candidates = candidates.collect();
-        let standing = event.as_ref().and_then(|(_, history)| history.known.standing());
-        let own =
-            standing.filter(|version| version.layer == look.state.ancestors.len()).map(|version| version.position);
+        let current = event.as_ref().and_then(|(_, history)| history.known.current());
+        let own = current.filter(|version| version.layer == look.state.ancestors.len()).map(|version| version.position);
         let proof = match own {
             Some(position) => Some(self.prove_entry(&look.state, position).await?),
             None => None,
@@ -126,8 +125,8 @@ impl Engine {
     }
 
     async fn surroundings(&self, caller: &Caller, look: &ReadView, event_id: EventId) -> Result<Surroundings, Refusal> {
-        let around = move |kept: &mut Kept| {
-            let view = &kept.view;
+        let around = move |cached: &mut CachedView| {
+            let view = &cached.view;
             Surroundings {
                 causes: view.ancestors(&event_id, EVENT_RELATIONS_MAX),
                 effects: view.effects(&event_id, EVENT_RELATIONS_MAX),
@@ -144,6 +143,6 @@ impl TimelineCheck {
     #[must_use]
     pub fn event_time(&self) -> Option<Instant<Virtual>> {
         let (_, history) = self.event.as_ref()?;
-        event_draft(&history.known.standing()?.content).map(|draft| draft.time)
+        event_draft(&history.known.current()?.content).map(|draft| draft.time)
     }
 }

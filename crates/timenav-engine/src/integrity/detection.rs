@@ -10,7 +10,7 @@ use timenav_core::scan::Depth;
 use tokio::sync::watch;
 
 use crate::engine::Engine;
-use crate::integrity::scan::{KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, scan};
+use crate::integrity::scan::{Progress, ReferenceCheckpoint, ReplayedAuthority, Scan, ScanRequest, scan};
 use crate::integrity::scan_places::ScanPlace;
 use crate::ledger::action::Action;
 use crate::ledger::changes::LedgerPosition;
@@ -30,7 +30,7 @@ pub struct Detection {
 
 /// A logged scan that occupies a slot. Dropping it, or the future that runs it, frees the slot.
 #[derive(Debug)]
-pub struct AskedScan {
+pub struct ReservedScan {
     caller: Caller,
     timeline: TimelineId,
     depth: Depth,
@@ -38,7 +38,7 @@ pub struct AskedScan {
     place: ScanPlace,
 }
 
-impl AskedScan {
+impl ReservedScan {
     #[must_use]
     pub const fn timeline(&self) -> &TimelineId {
         &self.timeline
@@ -64,8 +64,8 @@ impl Engine {
         depth: Depth,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Detection, Refusal> {
-        let asked = self.ask_for_scan(caller, timeline, depth).await?;
-        self.run_scan(asked, progress).await
+        let scan = self.ask_for_scan(caller, timeline, depth).await?;
+        self.run_scan(scan, progress).await
     }
 
     /// Authorizes a scan of a timeline, and logs it.
@@ -80,7 +80,7 @@ impl Engine {
         caller: &Caller,
         timeline: &TimelineId,
         depth: Depth,
-    ) -> Result<AskedScan, Refusal> {
+    ) -> Result<ReservedScan, Refusal> {
         self.admit(caller, timeline, Demand::Inspect, Action::DetectTampering.word()).await?;
         let place = self
             .scan_places()
@@ -88,7 +88,7 @@ impl Engine {
             .ok_or(Refusal::RateLimited { what: "scans at the same time", retry_after_seconds: BUSY_SECONDS })?;
         let scan = LogScan { depth: depth.to_string() };
         let answer = self.submit(caller, timeline.clone(), scan, None).await?;
-        Ok(AskedScan { caller: caller.clone(), timeline: timeline.clone(), depth, ledger: answer.ledger, place })
+        Ok(ReservedScan { caller: caller.clone(), timeline: timeline.clone(), depth, ledger: answer.ledger, place })
     }
 
     /// Runs a scan, and reports its progress. Dropping the future cancels it.
@@ -98,32 +98,32 @@ impl Engine {
     #[boxed]
     pub async fn run_scan(
         &self,
-        asked: AskedScan,
+        reserved: ReservedScan,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Detection, Refusal> {
-        let AskedScan { caller, timeline, depth, ledger, place } = asked;
+        let ReservedScan { caller, timeline, depth, ledger, place } = reserved;
         // Only the newest progress is kept, because the receiver may be slower than the scan.
-        let (tell, mut told) = watch::channel(Progress::default());
+        let (sender, mut updates) = watch::channel(Progress::default());
         let (engine, scanned) = (self.clone(), timeline.clone());
         let scanning = self.long_work().aside(async move {
-            let mut tell = |progress| {
-                tell.send_replace(progress);
+            let mut sender = |progress| {
+                sender.send_replace(progress);
             };
-            engine.scan_now(scanned, depth, &mut tell).await
+            engine.scan_now(scanned, depth, &mut sender).await
         });
         let mut scanning = std::pin::pin!(scanning);
         let mut last = None;
         let found = loop {
             tokio::select! {
                 found = &mut scanning => break found,
-                Ok(()) = told.changed() => {
-                    let step = *told.borrow_and_update();
+                Ok(()) = updates.changed() => {
+                    let step = *updates.borrow_and_update();
                     progress(step);
                     last = Some(step);
                 }
             }
         };
-        let end = *told.borrow();
+        let end = *updates.borrow();
         if last != Some(end) {
             progress(end);
         }
@@ -139,7 +139,7 @@ impl Engine {
         depth: Depth,
         progress: &mut (dyn FnMut(Progress) + Send),
     ) -> Result<Scan, Refusal> {
-        let (kept, unkept) = self.kept_checkpoints(&timeline).await?;
+        let (references, unkept) = self.reference_checkpoints(&timeline).await?;
         let signer = Arc::clone(&self.ports().signer);
         let key = signer.ledger_key(&self.options().service_name, &timeline);
         let request = ScanRequest {
@@ -151,7 +151,7 @@ impl Engine {
             gazetteer: self.ports().gazetteer.clone(),
             authority: &ReplayedAuthority::default(),
             entropy: &*self.ports().entropy,
-            kept,
+            references,
             unkept,
         };
         let scanned = Box::pin(scan(&request, progress)).await?;
@@ -169,10 +169,13 @@ impl Engine {
 
     /// Returns the checkpoints kept outside the database and the one in memory. Also returns the timelines without one
     /// outside, which readers can only see after it was kept there. For `system`, this includes all timelines.
-    async fn kept_checkpoints(&self, timeline: &TimelineId) -> Result<(Vec<KeptCheckpoint>, Vec<TimelineId>), Refusal> {
+    async fn reference_checkpoints(
+        &self,
+        timeline: &TimelineId,
+    ) -> Result<(Vec<ReferenceCheckpoint>, Vec<TimelineId>), Refusal> {
         let in_memory = self.state(timeline);
         let in_memory = in_memory.map(|state| newest_note(&state, self.ports(), self.options())).transpose()?;
-        let asked = if timeline.is_system() { self.states() } else { self.state(timeline).into_iter().collect() };
+        let states = if timeline.is_system() { self.states() } else { self.state(timeline).into_iter().collect() };
         let engine = self.clone();
         // It may be a long file.
         let last = tokio::task::spawn_blocking(move || {
@@ -182,13 +185,15 @@ impl Engine {
         let last = last.await;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
         let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        let last: HashMap<TimelineId, Arc<str>> = last.into_iter().map(|kept| (kept.timeline, kept.note)).collect();
-        let asked = asked.iter().map(|state| &state.head.id);
-        let mut unkept: Vec<TimelineId> = asked.filter(|asked| !last.contains_key(*asked)).cloned().collect();
+        let last: HashMap<TimelineId, Arc<str>> =
+            last.into_iter().map(|checkpoint| (checkpoint.timeline, checkpoint.note)).collect();
+        let states = states.iter().map(|state| &state.head.id);
+        let mut unkept: Vec<TimelineId> = states.filter(|states| !last.contains_key(*states)).cloned().collect();
         unkept.sort_unstable();
-        let outside = last.get(timeline).map(|note| KeptCheckpoint { from: "kept outside", note: note.to_string() });
+        let outside =
+            last.get(timeline).map(|note| ReferenceCheckpoint { from: "kept outside", note: note.to_string() });
         let in_memory =
-            in_memory.map(|note| KeptCheckpoint { from: "in the service's memory", note: note.to_string() });
+            in_memory.map(|note| ReferenceCheckpoint { from: "in the service's memory", note: note.to_string() });
         Ok((outside.into_iter().chain(in_memory).collect(), unkept))
     }
 }

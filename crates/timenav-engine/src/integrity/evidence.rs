@@ -29,7 +29,7 @@ impl Engine {
         let contradicts = compared.as_ref().is_some_and(|compared| compared.contradiction.is_some());
         if contradicts && self.failure().is_none() {
             // Another service may have written the entries just now.
-            self.hear_of(timeline).await?;
+            self.catch_up_with(timeline).await?;
             compared = self.compare_signed(timeline, note).await?;
         }
         Ok(match compared {

@@ -41,7 +41,7 @@ pub(crate) mod loaded;
 pub(crate) mod moved;
 pub(crate) mod signed;
 pub(crate) mod strays;
-pub(crate) mod told;
+pub(crate) mod catch_up;
 
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
@@ -73,21 +73,21 @@ pub enum OpenError {
         "no checkpoint of timeline `{timeline}` is kept outside the database, and there was one: its lines were removed \
          from the file of checkpoints; put them back, or accept that with `timenav accept-rollback`"
     )]
-    NotKept { timeline: TimelineId },
+    NotStored { timeline: TimelineId },
     #[error(
         "the checkpoint of timeline `{timeline}` kept outside the database does not verify: {error}; if the \
         signing key was rotated with another service's folder, take the checkpoints.log of that folder too"
     )]
     Checkpoint { timeline: TimelineId, error: CheckpointError },
     #[error(
-        "timeline `{timeline}` has {found} entries, but {kept} were signed and kept outside the database: \
+        "timeline `{timeline}` has {found} entries, but {stored} were signed and kept outside the database: \
          the database was rolled back; restore a newer copy, or accept the loss with `timenav accept-rollback`"
     )]
     Rollback {
         timeline: TimelineId,
         found: u64,
         /// Entries that were signed.
-        kept: u64,
+        stored: u64,
     },
     /// Permissions, a clock or a count in the database differ from the signed ones.
     #[error(
@@ -112,13 +112,13 @@ pub enum OpenError {
     )]
     Ended { timeline: TimelineId },
     #[error(
-        "timeline `{timeline}` differs from the {kept} entries that were signed and kept outside the database: \
+        "timeline `{timeline}` differs from the {stored} entries that were signed and kept outside the database: \
          its history was rewritten; keep both as evidence, or accept it with `timenav accept-rollback`"
     )]
     Fork {
         timeline: TimelineId,
         /// Entries that were signed.
-        kept: u64,
+        stored: u64,
     },
     /// The database is signed by another key, possibly that of other services after a rotation.
     #[error(
@@ -320,7 +320,7 @@ impl OpenError {
             Self::Checkpoint { timeline, .. }
             | Self::Head { timeline, .. }
             | Self::Unsigned { timeline, .. }
-            | Self::NotKept { timeline }
+            | Self::NotStored { timeline }
             | Self::Rollback { timeline, .. }
             | Self::Rows { timeline, .. }
             | Self::Ended { timeline }
@@ -340,7 +340,7 @@ impl OpenError {
         match self {
             Self::Unsigned { .. }
             | Self::OutsideMissing { .. }
-            | Self::NotKept { .. }
+            | Self::NotStored { .. }
             | Self::Rollback { .. }
             | Self::Fork { .. } => true,
             // An unverifiable signature may belong to another service. Its history must not be continued.

@@ -29,11 +29,12 @@ impl Engine {
         let system = self.system_state()?;
         let Recall { newest, is_accepted } = self.newest_heads(&system).await?;
         {
-            let mut told = self.witnessed().told.lock();
-            (told.last, told.looked_to) = (told.last.max(newest), told.looked_to.max(system.head.frontier.size()));
+            let mut commitments = self.witnessed().commitments.lock();
+            (commitments.last, commitments.searched_to) =
+                (commitments.last.max(newest), commitments.searched_to.max(system.head.frontier.size()));
         }
         let states = self.states();
-        let named = states.iter().filter(|state| !state.head.id.is_system() && state.head.id.came_with().is_none());
+        let named = states.iter().filter(|state| !state.head.id.is_system() && state.head.id.adopting_fork().is_none());
         let missing = named.map(|state| state.head.key).collect();
         self.walk_heads(&system, HeadsWalk { next: newest, missing, is_accepted, has_forgotten: false }).await
     }
@@ -82,7 +83,7 @@ impl Engine {
             self.forget_newer(&leaf, walk);
             for (index, head) in heads.as_slice().iter().enumerate() {
                 let at = HeadAt { position, index, size: head.size };
-                self.compare_told(head, at, walk, contradiction).await?;
+                self.compare_commitments(head, at, walk, contradiction).await?;
             }
             // A damaged entry that does not go back must not cause an infinite loop.
             walk.next = heads.previous.filter(|previous| !walk.missing.is_empty() && *previous < position);
@@ -106,7 +107,7 @@ impl Engine {
     }
 
     /// Compares the head of a timeline in an entry, unless a later entry has named it.
-    async fn compare_told(
+    async fn compare_commitments(
         &self,
         head: &CommittedHead,
         at: HeadAt,
@@ -125,7 +126,7 @@ impl Engine {
         match wrong {
             Some(why) if walk.is_accepted => tracing::warn!("accepted by an operator: {why}"),
             Some(why) => drop(contradiction.get_or_insert(why)),
-            None => self.witnessed().told.lock().insert_walked(key, at, cosigned_size),
+            None => self.witnessed().commitments.lock().insert_walked(key, at, cosigned_size),
         }
         Ok(())
     }

@@ -20,7 +20,7 @@ use crate::ports::store::{Opened, StoredTree};
 use crate::requests::refusal::Refusal;
 
 /// Timelines checked per call in addition to `system`. The next call continues after them.
-pub(crate) const TREES_LOOKED_AT_MAX: usize = 256;
+pub(crate) const TREES_EXAMINED_MAX: usize = 256;
 
 impl Engine {
     /// Checks that the store still has the entries of some timelines that this service has seen: of `system`, and of
@@ -89,20 +89,20 @@ impl Engine {
             return Err(refusal);
         }
         tracing::error!(%refusal, "nothing is written until a restart");
-        let told = Refusal::Unavailable(refusal.to_string());
-        self.stop_writing(told.clone());
-        Err(told)
+        let unavailable = Refusal::Unavailable(refusal.to_string());
+        self.stop_writing(unavailable.clone());
+        Err(unavailable)
     }
 
     fn to_look_at(&self) -> HashMap<TimelineKey, Arc<TimelineState>> {
         let mut states = self.states();
         states.sort_unstable_by_key(|state| state.head.key);
-        let after = TimelineKey(self.following().looked_back_to.load(Ordering::Relaxed));
+        let after = TimelineKey(self.following().checked_until.load(Ordering::Relaxed));
         let first = states.partition_point(|state| state.head.key <= after);
-        let turn: Vec<_> = states[first..].iter().take(TREES_LOOKED_AT_MAX).cloned().collect();
-        let last = turn.last().filter(|_| turn.len() == TREES_LOOKED_AT_MAX);
+        let turn: Vec<_> = states[first..].iter().take(TREES_EXAMINED_MAX).cloned().collect();
+        let last = turn.last().filter(|_| turn.len() == TREES_EXAMINED_MAX);
         let next = last.map_or(i64::MIN, |last| last.head.key.0);
-        self.following().looked_back_to.store(next, Ordering::Relaxed);
+        self.following().checked_until.store(next, Ordering::Relaxed);
         let system = self.state(&TimelineId::system());
         turn.into_iter().chain(system).map(|state| (state.head.key, state)).collect()
     }

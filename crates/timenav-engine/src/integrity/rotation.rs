@@ -50,8 +50,8 @@ impl Engine {
         let (system, others): (Vec<_>, Vec<_>) = self.unsigned_by(&*next).into_iter().partition(TimelineId::is_system);
         let rotated = (system.len() + others.len()) as u64;
         for ledgers in [others, system] {
-            let asked = ledgers.into_iter().map(|timeline| (timeline, RotateSigningKey));
-            self.submit_all(asked).await?;
+            let commands = ledgers.into_iter().map(|timeline| (timeline, RotateSigningKey));
+            self.submit_all(commands).await?;
         }
         if let Some(timeline) = self.unsigned_by(&*next).first() {
             return Err(Refusal::Damaged(format!("the next key has not signed `{timeline}`")));
@@ -82,11 +82,11 @@ impl Engine {
         users.sort_unstable();
         users.dedup();
         let system = TimelineId::system();
-        let asked = users.into_iter().map(|user_id| {
+        let commands = users.into_iter().map(|user_id| {
             let which = SessionsToEnd::AllOf(user_id);
             (system.clone(), ChangeSessions(SessionCommand::End { which, is_log_out: false }))
         });
-        self.submit_all(asked).await
+        self.submit_all(commands).await
     }
 
     fn unsigned_by(&self, signer: &dyn Signer) -> Vec<TimelineId> {
@@ -98,11 +98,11 @@ impl Engine {
     }
 
     /// Returns when all are durable. Submits them concurrently, so that they end up in few groups.
-    async fn submit_all<D: Command>(&self, asked: impl Iterator<Item = (TimelineId, D)>) -> Result<(), Refusal> {
-        let mut asked = asked.peekable();
-        while asked.peek().is_some() {
+    async fn submit_all<D: Command>(&self, commands: impl Iterator<Item = (TimelineId, D)>) -> Result<(), Refusal> {
+        let mut commands = commands.peekable();
+        while commands.peek().is_some() {
             let mut answers = Vec::new();
-            for (timeline, deciding) in asked.by_ref().take(WAITING_MAX) {
+            for (timeline, deciding) in commands.by_ref().take(WAITING_MAX) {
                 let (reply, outcome) = oneshot::channel();
                 self.send(Actor::Service, timeline, deciding, None, Some(reply)).await?;
                 answers.push(outcome);
@@ -127,15 +127,15 @@ impl Engine {
             Ok(ExternalCheckpoint::seal(state.head.id.clone(), note, &*ports.signer))
         };
         let heads = self.states().iter().map(sealed).collect::<Result<Vec<ExternalCheckpoint>, Refusal>>()?;
-        let kept = tokio::task::spawn_blocking(move || {
+        let stored = tokio::task::spawn_blocking(move || {
             let unavailable = |error: OutsideError| Refusal::Unavailable(error.to_string());
             let last = ports.outside.last().map_err(unavailable)?;
             let mut last: BTreeMap<TimelineId, ExternalCheckpoint> =
-                last.into_iter().map(|kept| (kept.timeline.clone(), kept)).collect();
+                last.into_iter().map(|stored| (stored.timeline.clone(), stored)).collect();
             let mut missing = Vec::new();
             for head in heads {
-                let kept = last.remove(&head.timeline);
-                missing.extend(kept.is_none_or(|kept| kept.note != head.note).then_some(head));
+                let stored = last.remove(&head.timeline);
+                missing.extend(stored.is_none_or(|stored| stored.note != head.note).then_some(head));
             }
             for ended in last.values() {
                 missing.extend(signed_by_next(ended, &ports, &options)?);
@@ -143,6 +143,6 @@ impl Engine {
             system_last(&mut missing);
             if missing.is_empty() { Ok(()) } else { ports.outside.keep(&missing).map_err(unavailable) }
         });
-        kept.await.map_err(|error| Refusal::Unavailable(error.to_string()))?
+        stored.await.map_err(|error| Refusal::Unavailable(error.to_string()))?
     }
 }

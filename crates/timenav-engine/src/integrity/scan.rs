@@ -4,7 +4,7 @@
 //! public key, but no engine: `timenav verify` runs it on the files of a stopped service.
 use async_recursion::async_recursion as boxed;
 use timenav_core::ledger::Checkpoint;
-use timenav_core::scan::{FindingKind, Findings, Mark, open_kept};
+use timenav_core::scan::{FindingKind, Findings, Mark, open_stored};
 
 use crate::ledger::stored_statement::carried_fault;
 use crate::ledger::stored_statement::open_newest;
@@ -34,7 +34,7 @@ mod walk;
 
 pub use powers::ReplayedAuthority;
 pub use report::{Checked, Scan};
-pub use request::{KeptCheckpoint, Progress, ScanRequest, ScanStage, VerifySignature};
+pub use request::{Progress, ReferenceCheckpoint, ScanRequest, ScanStage, VerifySignature};
 pub use unkept::made_before;
 
 /// Scans a timeline. `None` if it does not exist and was never signed.
@@ -75,7 +75,7 @@ async fn scan_tables(
             if let Some(ended) = request.source.ended(&request.timeline).await? {
                 return ended::walk(request, &ended, marks, findings, progress).await.map(Some);
             }
-            if request.kept.is_empty() {
+            if request.references.is_empty() {
                 return Ok(None);
             }
             for mark in &marks {
@@ -104,11 +104,11 @@ fn open_marks(request: &ScanRequest<'_>, findings: &mut Findings) -> Vec<Mark> {
         );
         findings.add(FindingKind::ExternalCheckpointInconsistent, None, evidence);
     }
-    for kept in &request.kept {
-        match open_kept(&kept.note, &request.keys, request.verify) {
-            Ok(Checkpoint { size, root, .. }) => marks.push(Mark { from: kept.from, size, root, found: None }),
+    for reference in &request.references {
+        match open_stored(&reference.note, &request.keys, request.verify) {
+            Ok(Checkpoint { size, root, .. }) => marks.push(Mark { from: reference.from, size, root, found: None }),
             Err(unsigned) => {
-                let evidence = format!("the checkpoint {}: {}", kept.from, unsigned.evidence);
+                let evidence = format!("the checkpoint {}: {}", reference.from, unsigned.evidence);
                 findings.add(unsigned.kind, unsigned.size, evidence);
             }
         }

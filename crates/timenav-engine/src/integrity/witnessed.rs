@@ -89,14 +89,14 @@ pub(crate) struct HeadAt {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct HeadCommitments {
     pub(crate) last: Option<u64>,
     /// How many entries of `system` were searched.
-    pub(crate) looked_to: u64,
+    pub(crate) searched_to: u64,
     heads: HashMap<TimelineKey, (HeadAt, Option<HeadAt>)>,
 }
 
-impl Told {
+impl HeadCommitments {
     /// Adds a commitment of the newest entry. The previous one is kept as long as only that one is cosigned.
     pub(crate) fn insert(&mut self, key: TimelineKey, at: HeadAt, cosigned_size: u64) {
         let (newest, before) = self.heads.entry(key).or_insert((at, None));
@@ -172,7 +172,7 @@ pub(crate) struct Witnessed {
     pub(crate) trusted: OnceLock<Vec<WitnessKey>>,
     /// Locked while the shared checkpoint is read or written.
     pub(crate) shared: tokio::sync::Mutex<SharedCosigned>,
-    pub(crate) told: Mutex<Told>,
+    pub(crate) commitments: Mutex<HeadCommitments>,
     /// Locked while commitments are made.
     pub(crate) committing: tokio::sync::Mutex<()>,
     /// The progress of the comparison that continues after startup.
@@ -182,7 +182,7 @@ pub(crate) struct Witnessed {
     /// Trees whose loss an operator has accepted. Loaded on first use.
     pub(crate) accepted: tokio::sync::OnceCell<HashSet<(TimelineId, u64, Hash)>>,
     /// Signals that a caller waits for witnesses.
-    pub(crate) wanted: Notify,
+    pub(crate) requested: Notify,
     /// Signals waiting callers to check again.
     pub(crate) moved: Notify,
 }
@@ -241,24 +241,27 @@ mod tests {
 
     #[test]
     fn newest_cosigned_head_is_found() {
-        let (mut told, key) = (Told::default(), TimelineKey(1));
+        let (mut commitments, key) = (HeadCommitments::default(), TimelineKey(1));
         let at = |position| HeadAt { position, index: 0, size: position };
-        assert_eq!((told.newest(key), told.within(key, 100)), (None, None));
-        told.insert(key, at(5), 0);
-        assert_eq!((told.newest(key), told.within(key, 5), told.within(key, 6)), (Some(at(5)), None, Some(at(5))));
-        // The newest commitments at 8 and 9 are not cosigned yet, so this one is kept.
-        told.insert(key, at(8), 6);
-        told.insert(key, at(9), 6);
+        assert_eq!((commitments.newest(key), commitments.within(key, 100)), (None, None));
+        commitments.insert(key, at(5), 0);
         assert_eq!(
-            (told.newest(key), told.within(key, 6), told.within(key, 10)),
+            (commitments.newest(key), commitments.within(key, 5), commitments.within(key, 6)),
+            (Some(at(5)), None, Some(at(5)))
+        );
+        // The newest commitments at 8 and 9 are not cosigned yet, so this one is kept.
+        commitments.insert(key, at(8), 6);
+        commitments.insert(key, at(9), 6);
+        assert_eq!(
+            (commitments.newest(key), commitments.within(key, 6), commitments.within(key, 10)),
             (Some(at(9)), Some(at(5)), Some(at(9)))
         );
-        let (mut told, other) = (Told::default(), TimelineKey(2));
-        told.insert_earlier(other, at(9), 6);
-        told.insert_earlier(other, at(7), 6);
-        told.insert_earlier(other, at(4), 6);
-        told.insert_earlier(other, at(2), 6);
-        assert_eq!((told.newest(other), told.within(other, 6)), (Some(at(9)), Some(at(4))));
+        let (mut commitments, other) = (HeadCommitments::default(), TimelineKey(2));
+        commitments.insert_earlier(other, at(9), 6);
+        commitments.insert_earlier(other, at(7), 6);
+        commitments.insert_earlier(other, at(4), 6);
+        commitments.insert_earlier(other, at(2), 6);
+        assert_eq!((commitments.newest(other), commitments.within(other, 6)), (Some(at(9)), Some(at(4))));
     }
 
     #[test]

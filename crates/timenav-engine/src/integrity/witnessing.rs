@@ -72,16 +72,16 @@ impl Engine {
         for chunk in moved.chunks(HEADS_MAX) {
             let keys: BTreeMap<&TimelineId, TimelineKey> =
                 chunk.iter().map(|(key, head)| (&head.timeline_id, *key)).collect();
-            let previous = self.witnessed().told.lock().last;
+            let previous = self.witnessed().commitments.lock().last;
             let heads = chunk.iter().map(|(_, head)| head.clone()).collect();
             let Some(heads) = CommittedHeads::new(heads, previous) else { continue };
             let sizes: Vec<_> = heads.as_slice().iter().map(|head| (keys[&head.timeline_id], head.size)).collect();
             let answer = self.submit_service(TimelineId::system(), CommitHeads { heads }).await?;
             let (position, cosigned_size) = (answer.ledger.position, self.witnessed().size());
-            let mut told = self.witnessed().told.lock();
-            told.last = told.last.max(Some(position));
+            let mut commitments = self.witnessed().commitments.lock();
+            commitments.last = commitments.last.max(Some(position));
             for (index, (key, size)) in sizes.into_iter().enumerate() {
-                told.insert(key, HeadAt { position, index, size }, cosigned_size);
+                commitments.insert(key, HeadAt { position, index, size }, cosigned_size);
             }
         }
         self.witnesses_moved();
@@ -91,15 +91,15 @@ impl Engine {
     /// Returns those that waited longest first, up to the limit of one interval.
     fn moved_heads(&self) -> Vec<(TimelineKey, CommittedHead)> {
         let states = self.states();
-        let told = self.witnessed().told.lock();
+        let commitments = self.witnessed().commitments.lock();
         let mut moved: Vec<_> = states
             .iter()
             // Layers of an adopted timeline never change, and the adopting timeline records them.
-            .filter(|state| !state.head.id.is_system() && state.head.id.came_with().is_none())
+            .filter(|state| !state.head.id.is_system() && state.head.id.adopting_fork().is_none())
             .filter_map(|state| {
-                let before = told.newest(state.head.key);
-                let is_told = before.is_some_and(|at| at.size == state.head.frontier.size());
-                (!is_told).then(|| (before.map(|at| at.position), state))
+                let before = commitments.newest(state.head.key);
+                let is_reported = before.is_some_and(|at| at.size == state.head.frontier.size());
+                (!is_reported).then(|| (before.map(|at| at.position), state))
             })
             .collect();
         moved.sort_by_key(|(before, _)| *before);
@@ -366,7 +366,7 @@ impl Engine {
         position: u64,
     ) -> Result<WitnessedProof, Refusal> {
         let look = self.look(caller, timeline.clone(), Demand::Look, Reading::InclusionProof { position }).await?;
-        self.hear_cosigned().await?;
+        self.learn_cosigned().await?;
         let cosigned = self.cosigned(&TimelineId::system()).ok_or(Refusal::FeatureDisabled { what: NO_COSIGNATURE })?;
         let (head, system) = (&look.state.head, self.system_state()?);
         let key = self.ports().signer.ledger_key(&self.options().service_name, &system.head.id);
@@ -382,7 +382,7 @@ impl Engine {
         let (tree, proof) = if head.id.is_system() {
             (checkpoint_of(cosigned.size, cosigned.root), None)
         } else {
-            let at = self.witnessed().told.lock().within(head.key, cosigned.size).ok_or_else(|| not_yet(0))?;
+            let at = self.witnessed().commitments.lock().within(head.key, cosigned.size).ok_or_else(|| not_yet(0))?;
             let (heads, leaf) = self.heads_at(&system, at.position).await?;
             let own = heads.as_slice().get(at.index).filter(|own| own.timeline_id == head.id);
             let own = own.ok_or_else(|| Refusal::Damaged("a `heads` entry has changed".to_owned()))?;

@@ -8,7 +8,7 @@ mod facts;
 mod tests;
 
 pub use facts::Topic;
-pub(crate) use facts::{Audience, Demanded, Erases, Nobody, OnAdvance, OnClock, OnDirectory, OnEvents, OnTimers};
+pub(crate) use facts::{Audience, Demanded, Erases, MissingActor, OnAdvance, OnClock, OnDirectory, OnEvents, OnTimers};
 use facts::{Facts, admins, readers};
 
 const ADMINISTER: Demanded = Demanded::All(&[Demand::Administer]);
@@ -62,8 +62,8 @@ macro_rules! actions {
 
 // `readers` or `admins`: who may see the payload. In parentheses: the permission required for the action.
 actions! {
-    CreateTimeline = "create_timeline": readers(CREATE).topic(Topic::Clock).by_nobody(Nobody::FirstStart),
-    EndTimeline = "end_timeline": admins(Demanded::Nothing).by_nobody(Nobody::Service),
+    CreateTimeline = "create_timeline": readers(CREATE).topic(Topic::Clock).missing_actor(MissingActor::FirstStart),
+    EndTimeline = "end_timeline": admins(Demanded::Nothing).missing_actor(MissingActor::Service),
     /// The clock was set to an instant, to a place, or both.
     Travel = "travel": readers(STEER).clock(OnClock::Travels).advance(OnAdvance::BeginsOrEnds),
     PauseTime = "pause_time": readers(STEER).clock(OnClock::Pauses).advance(OnAdvance::BeginsOrEnds),
@@ -73,7 +73,7 @@ actions! {
     SetRate = "set_rate": readers(SET_RATE).clock(OnClock::SetsRate),
     ReturnToAnchor = "return_to_anchor": readers(STEER).clock(OnClock::Returns),
     SetAnchor = "set_anchor": readers(STEER),
-    RecordEvent = "record_event": readers(RECORD).events(OnEvents::Records).by_nobody(Nobody::Timer),
+    RecordEvent = "record_event": readers(RECORD).events(OnEvents::Records).missing_actor(MissingActor::Timer),
     CorrectEvent = "correct_event": readers(RECORD).events(OnEvents::Corrects),
     /// An intervention changed, canceled or restored an event.
     ManipulateEvent = "manipulate_event": readers(INTERVENE).events(OnEvents::Intervenes),
@@ -86,27 +86,27 @@ actions! {
     EraseReads = "erase_reads": admins(ERASE).erases(Erases::Reads),
     SetAccessControl = "set_access_control": admins(ADMINISTER),
     DetectTampering = "detect_tampering": admins(INSPECT),
-    CreateUser = "create_user": admins(OPERATE).directory(OnDirectory::MakesUser).by_nobody(Nobody::FirstStart),
+    CreateUser = "create_user": admins(OPERATE).directory(OnDirectory::MakesUser).missing_actor(MissingActor::FirstStart),
     DeleteUser = "delete_user": admins(OPERATE).directory(OnDirectory::RemovesUser),
     RestrictTimeTravel = "restrict_time_travel": admins(OPERATE).directory(OnDirectory::RestrictsUser),
-    CreateApiKey = "create_api_key": admins(Demanded::Own).directory(OnDirectory::MakesKey).by_nobody(Nobody::FirstStart),
+    CreateApiKey = "create_api_key": admins(Demanded::Own).directory(OnDirectory::MakesKey).missing_actor(MissingActor::FirstStart),
     RevokeApiKey = "revoke_api_key": admins(Demanded::Own).directory(OnDirectory::StopsKey),
     LogIn = "log_in": admins(Demanded::Nothing).directory(OnDirectory::LogsIn),
     /// A user ended their session, or all of them.
     LogOut = "log_out": admins(Demanded::Own).directory(OnDirectory::EndsSessions),
     RenewSession = "renew_session": admins(Demanded::Nothing).directory(OnDirectory::RenewsSession),
     /// A session was ended from outside of it.
-    EndSession = "end_session": admins(Demanded::Own).directory(OnDirectory::EndsSessions).by_nobody(Nobody::Service),
+    EndSession = "end_session": admins(Demanded::Own).directory(OnDirectory::EndsSessions).missing_actor(MissingActor::Service),
     SetPassword = "set_password": admins(Demanded::Own).directory(OnDirectory::SetsPassword),
     /// Earlier versions wrote one entry per read.
     Read = "read": admins(Demanded::Reading),
     Reads = "reads": admins(Demanded::Reading),
-    Attempt = "unauthorized_access_attempt": admins(Demanded::Nothing).by_nobody(Nobody::Stranger),
+    Attempt = "unauthorized_access_attempt": admins(Demanded::Nothing).missing_actor(MissingActor::Stranger),
     /// Rejected attempts without valid credentials, as a count.
-    AttemptsCounted = "unauthorized_access_attempts": admins(Demanded::Nothing).by_nobody(Nobody::Stranger),
-    RotateSigningKey = "rotate_signing_key": admins(Demanded::Service).by_nobody(Nobody::Service),
+    AttemptsCounted = "unauthorized_access_attempts": admins(Demanded::Nothing).missing_actor(MissingActor::Stranger),
+    RotateSigningKey = "rotate_signing_key": admins(Demanded::Service).missing_actor(MissingActor::Service),
     /// An operator accepted that the database differs from what was signed.
-    AcceptRollback = "accept_rollback": admins(Demanded::Service).by_nobody(Nobody::Service),
+    AcceptRollback = "accept_rollback": admins(Demanded::Service).missing_actor(MissingActor::Service),
     Adopt = "adopt": admins(CREATE),
     /// A timeline was handed over to another service. Nothing is written to it here any more.
     HandedOver = "handed_over": admins(HAND_OVER),
@@ -115,17 +115,17 @@ actions! {
     SetRetention = "set_retention": admins(ADMINISTER),
     SetFault = "set_fault": admins(RECORD),
     /// Contents of reads or refusals were pruned.
-    Sweep = "sweep": admins(ADMINISTER).erases(Erases::Contents).by_nobody(Nobody::Service),
+    Sweep = "sweep": admins(ADMINISTER).erases(Erases::Contents).missing_actor(MissingActor::Service),
     AcceptHostClock = "accept_host_clock": admins(OPERATE),
     /// `system` was committed to the trees of other timelines, for witnesses to cosign.
-    Heads = "heads": admins(Demanded::Service).by_nobody(Nobody::Service),
+    Heads = "heads": admins(Demanded::Service).missing_actor(MissingActor::Service),
     SetTimer = "set_timer": readers(RECORD).timers(OnTimers::Sets),
     ChangeTimer = "change_timer": readers(RECORD).timers(OnTimers::Changes),
     CancelTimer = "cancel_timer": readers(RECORD).timers(OnTimers::Cancels),
     /// Timers fell due. In an advance, the clock reached their instant.
-    FireTimers = "fire_timers": readers(Demanded::Service).advance(OnAdvance::Steps).timers(OnTimers::Fires).by_nobody(Nobody::Service),
-    SettleFirings = "settle_firings": readers(RECORD).timers(OnTimers::Settles).by_nobody(Nobody::Service),
-    EndAdvance = "end_advance": readers(Demanded::Service).topic(Topic::Clock).advance(OnAdvance::BeginsOrEnds).by_nobody(Nobody::Service),
+    FireTimers = "fire_timers": readers(Demanded::Service).advance(OnAdvance::Steps).timers(OnTimers::Fires).missing_actor(MissingActor::Service),
+    SettleFirings = "settle_firings": readers(RECORD).timers(OnTimers::Settles).missing_actor(MissingActor::Service),
+    EndAdvance = "end_advance": readers(Demanded::Service).topic(Topic::Clock).advance(OnAdvance::BeginsOrEnds).missing_actor(MissingActor::Service),
     /// Timers were restored to their state at another instant, or on another timeline.
     RestoreTimers = "restore_timers": readers(STEER).timers(OnTimers::Restores),
 }
@@ -146,7 +146,7 @@ impl Action {
     }
 
     #[must_use]
-    pub const fn is_shown_to_readers(self) -> bool {
+    pub const fn is_visible_to_readers(self) -> bool {
         matches!(self.audience(), Audience::Readers)
     }
 
@@ -160,8 +160,8 @@ impl Action {
         self.facts().demands
     }
 
-    pub(crate) const fn by_nobody(self) -> Nobody {
-        self.facts().by_nobody
+    pub(crate) const fn missing_actor(self) -> MissingActor {
+        self.facts().missing_actor
     }
 
     /// Returns the effect on an event; `None` if it neither creates nor ends a version.

@@ -21,8 +21,8 @@ mod retention;
 mod timers;
 mod undoing;
 
-pub(crate) use erasing::{EventsGone, ReadsGone};
-pub(crate) use faults::FaultSaid;
+pub(crate) use erasing::{EventsErasureResult, ReadsErasureResult};
+pub(crate) use faults::FaultOutcome;
 pub(crate) use logged::Logged;
 pub(crate) use outcome::{OutcomeRecord, is_forgotten};
 pub use retention::PrunedContents;
@@ -55,17 +55,17 @@ pub(crate) trait Change: Clone + Send + 'static {
     }
 
     fn keep(&self) -> String {
-        json(&Kept { kind: Self::KIND.to_owned(), record: self.record() })
+        json(&TaggedRecord { kind: Self::KIND.to_owned(), record: self.record() })
     }
 
-    fn read(kept: &str) -> Option<Self> {
-        let kept: Kept<Self::Record> = serde_json::from_str(kept).ok()?;
-        (kept.kind == Self::KIND).then_some(kept.record).and_then(Self::of)
+    fn read(stored: &str) -> Option<Self> {
+        let stored: TaggedRecord<Self::Record> = serde_json::from_str(stored).ok()?;
+        (stored.kind == Self::KIND).then_some(stored.record).and_then(Self::of)
     }
 }
 
 #[derive(Serialize, Deserialize)]
-struct Kept<R> {
+struct TaggedRecord<R> {
     kind: String,
     #[serde(flatten)]
     record: R,
@@ -251,24 +251,24 @@ impl Change for EventIntervened {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct DataKept {
+pub(crate) struct DataStored {
     pub(crate) data_id: DataId,
 }
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct DataKeptRecord {
+pub(crate) struct DataStoredRecord {
     data_id: String,
 }
 
-impl Change for DataKept {
+impl Change for DataStored {
     const KIND: &'static str = "data";
-    type Record = DataKeptRecord;
+    type Record = DataStoredRecord;
 
-    fn record(&self) -> DataKeptRecord {
-        DataKeptRecord { data_id: self.data_id.to_string() }
+    fn record(&self) -> DataStoredRecord {
+        DataStoredRecord { data_id: self.data_id.to_string() }
     }
 
-    fn of(record: DataKeptRecord) -> Option<Self> {
+    fn of(record: DataStoredRecord) -> Option<Self> {
         Some(Self { data_id: DataId::new(&record.data_id).ok()? })
     }
 }

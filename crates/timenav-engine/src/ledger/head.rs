@@ -55,7 +55,7 @@ impl Head {
     /// Returns how to display the actor of an entry. Users of another service get the name of its ledger as a suffix.
     /// This is unambiguous, because names of users contain no slash.
     #[must_use]
-    pub fn actor_shown(&self, position: u64, actor: &str) -> String {
+    pub fn displayed_actor(&self, position: u64, actor: &str) -> String {
         let of = self.origins.iter().find(|origin| position < origin.end);
         of.map_or_else(|| actor.to_owned(), |of| format!("{actor}@{}", of.origin))
     }
@@ -154,11 +154,11 @@ impl TimelineState {
 
     /// Returns the ancestors that were adopted with this timeline, the oldest first. No other timeline uses them.
     pub(crate) fn own_layers(&self) -> impl Iterator<Item = &TimelineId> {
-        self.lineage.iter().filter(|layer| layer.came_with().as_ref() == Some(&self.head.id))
+        self.lineage.iter().filter(|layer| layer.adopting_fork().as_ref() == Some(&self.head.id))
     }
 
     /// Returns whether no event has changed since the state that layers show.
-    pub(crate) fn stands_as_on(&self, layers: &[Layer]) -> bool {
+    pub(crate) fn has_layers(&self, layers: &[Layer]) -> bool {
         let size = layers.last().map_or(0, |layer| layer.as_of);
         layers.len() == self.ancestors.len() + 1 && self.events_changed_at <= size
     }

@@ -49,12 +49,12 @@ pub(crate) fn has_signed(state: &TimelineState, signer: &dyn Signer, options: &O
 /// decides which one counts.
 pub(crate) fn keep_both(divergence: &Divergence, known: Option<&TimelineState>, ports: &Ports, options: &Options) {
     let seen = known.map(|seen| newest_note(seen, ports, options));
-    let kept = match seen {
+    let stored = match seen {
         Some(Ok(note)) => ports.outside.keep_divergence(divergence, &note).map_err(|error| error.to_string()),
         Some(Err(refusal)) => Err(refusal.to_string()),
         None => Err("its earlier state is unknown".to_owned()),
     };
-    if let Err(error) = kept {
+    if let Err(error) = stored {
         tracing::error!(error, timeline_id = %divergence.timeline, "could not store both versions as evidence, will \
             retry; keep the database");
     }
@@ -83,24 +83,24 @@ pub(crate) fn note_of_scanned(tree: &Checkpoint, signer: &dyn Signer) -> Result<
 /// # Errors
 /// The kept checkpoint is not signed by the current key.
 pub(crate) fn signed_by_next(
-    kept: &ExternalCheckpoint,
+    stored: &ExternalCheckpoint,
     ports: &Ports,
     options: &Options,
 ) -> Result<Option<ExternalCheckpoint>, Refusal> {
     let Some(next) = ports.next_signer.as_deref() else { return Ok(None) };
     let opened = |signer: &dyn Signer, is_sealed: bool| {
-        let key = signer.ledger_key(&options.service_name, &kept.timeline)?;
-        Checkpoint::open(kept.note.as_bytes(), &key, |public, message, signature| {
+        let key = signer.ledger_key(&options.service_name, &stored.timeline)?;
+        Checkpoint::open(stored.note.as_bytes(), &key, |public, message, signature| {
             is_sealed || signer.verify(public, message, signature)
         })
     };
     if opened(next, false).is_ok() {
         return Ok(None);
     }
-    let wrong = |error| Refusal::Damaged(format!("the stored checkpoint of `{}`: {error}", kept.timeline));
-    let tree = opened(&*ports.signer, kept.is_sealed(&*ports.signer)).map_err(wrong)?;
+    let wrong = |error| Refusal::Damaged(format!("the stored checkpoint of `{}`: {error}", stored.timeline));
+    let tree = opened(&*ports.signer, stored.is_sealed(&*ports.signer)).map_err(wrong)?;
     let note = sign(&tree, (&*ports.signer, Some(next)))?;
-    Ok(Some(ExternalCheckpoint::seal(kept.timeline.clone(), note, &*ports.signer)))
+    Ok(Some(ExternalCheckpoint::seal(stored.timeline.clone(), note, &*ports.signer)))
 }
 
 /// Returns the newest checkpoints of the timelines of a stopped service, as it would keep them outside the database:
@@ -110,7 +110,7 @@ pub(crate) fn signed_by_next(
 /// A head differs from its statement.
 pub fn newest_checkpoints(
     heads: &[Head],
-    kept: impl Fn(&Head) -> Option<Arc<str>>,
+    newest_note: impl Fn(&Head) -> Option<Arc<str>>,
     signer: &dyn Signer,
     service_name: &str,
 ) -> Result<Vec<ExternalCheckpoint>, Refusal> {
@@ -124,7 +124,7 @@ pub fn newest_checkpoints(
             let opened = Checkpoint::open_newest(note.as_bytes(), &keys, verify);
             opened.is_ok_and(|signed| (signed.size, signed.root) == tree)
         };
-        let note = match kept(head).filter(is_newest) {
+        let note = match newest_note(head).filter(is_newest) {
             Some(note) => note,
             None if is_newest(&head.carried_note) => Arc::clone(&head.carried_note),
             None => {

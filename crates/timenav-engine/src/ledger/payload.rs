@@ -28,23 +28,23 @@ mod tests;
 
 pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationCount};
 pub(crate) use advances::{AdvanceBegun, AdvanceEnded};
-pub(crate) use clock::{AnchorSet, ClockChanged, ClockRecord, ClockTold, anchor_told, clock_in};
-pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanAsked};
+pub(crate) use clock::{AnchorSet, ClockChanged, ClockPayload, ClockRecord, clock_in, marked_anchor};
+pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanPayload};
 pub use delivery::{Delivery, Webhook, WebhookTarget};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};
 pub(crate) use faults::{FaultRecord, FaultSet, faults_of, faults_record, whose};
 pub(crate) use happened::{entry_of, happened_in};
 pub(crate) use layers::{LaterEntry, LayerErased, is_layer_erased};
 pub(crate) use reads::{EventsCounted, EventsExported, EventsFound, EventsWatched, NEWEST, Reading, demanded};
-pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, due_firing_of, fallen_record, is_same_timer};
+pub(crate) use restored::{FiredAgain, TimerRestored, TimersRestored, due_firing_of, due_firing_record, is_same_timer};
 pub(crate) use service::{HostClockAccepted, LostTree, RollbackAccepted, SigningKeyRotated};
 pub(crate) use sessions::{LoggedIn, PasswordSet, SessionRenewed, SessionsEnded};
 pub(crate) use stateful::StatePayload;
-pub(crate) use timeline::{ForkRecord, PermissionsRecord, PermissionsTold, TimelineCreated};
-pub(crate) use timer_record::TimerTold;
+pub(crate) use timeline::{ForkRecord, PermissionsPayload, PermissionsRecord, TimelineCreated};
+pub(crate) use timer_record::TimerStateRecord;
 pub(crate) use timers::{
-    AdvanceOver, AdvanceTold, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet, TimersFired,
-    schedule_of,
+    AdvanceOver, AdvancePayload, FiringsSettled, OutcomeOfFiring, ScheduleRecord, TimerCancelled, TimerSet,
+    TimersFired, schedule_of,
 };
 pub use timers::{read_timers, timers_text};
 pub(crate) use users::{KeyRecord, UserRecord};

@@ -95,7 +95,7 @@ impl Engine {
             return Ok(signed);
         }
         if timeline.is_system() {
-            self.hear_cosigned().await?;
+            self.learn_cosigned().await?;
         }
         let cosigned = self.cosigned(timeline);
         Ok(cosigned.map_or(signed.clone(), |cosigned| SignedCheckpoint {
@@ -221,14 +221,14 @@ impl Engine {
     /// # Errors
     /// The newest tree has no such tile, the caller may not read the timeline, or the ledger cannot be written.
     #[boxed]
-    pub async fn tile(&self, caller: &Caller, timeline: &TimelineId, asked: TileRequest) -> Result<Vec<u8>, Refusal> {
-        let look = self.look(caller, timeline.clone(), asked.demand(), Reading::Tile {}).await?;
+    pub async fn tile(&self, caller: &Caller, timeline: &TimelineId, request: TileRequest) -> Result<Vec<u8>, Refusal> {
+        let look = self.look(caller, timeline.clone(), request.demand(), Reading::Tile {}).await?;
         let head = &look.state.head;
-        let (key, tile, width) = (head.key, asked.tile(), asked.width());
+        let (key, tile, width) = (head.key, request.tile(), request.width());
         if width > tile.width(head.frontier.size()) {
             return Err(Refusal::NotFound { what: "tile", id: TilePath { tile, width }.to_string() });
         }
-        match asked {
+        match request {
             TileRequest::Hashes(_) => {
                 let hashes = self.store().tile(key, tile, usize::from(width)).await?;
                 Ok(hashes.iter().flat_map(Hash::as_bytes).copied().collect())

@@ -129,7 +129,7 @@ impl Published {
     pub(crate) fn due(&self, host: Instant<Wall>) -> Option<EndedTimeline> {
         let forked: HashSet<TimelineKey> =
             self.to_prune.values().filter_map(|ended| ended.fork.map(|fork| fork.of)).collect();
-        let is_last = |ended: &EndedTimeline| ended.id.came_with().is_none() || !forked.contains(&ended.key);
+        let is_last = |ended: &EndedTimeline| ended.id.adopting_fork().is_none() || !forked.contains(&ended.key);
         let is_due =
             |ended: &&EndedTimeline| ended.due_at <= host && !self.heirs.contains_key(&ended.key) && is_last(ended);
         self.to_prune.values().find(is_due).cloned()

@@ -16,7 +16,7 @@ use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, Held, TimelineCounts
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::timers_text;
 use crate::ledger::stored_statement::StoredStatement;
-use crate::ledger::stored_statement::kept;
+use crate::ledger::stored_statement::encode_statement;
 use crate::ledger::stored_statement::signed_by;
 use crate::ports::signer::Signer;
 use crate::requests::options::LEVEL_OF_HELD;
@@ -54,7 +54,7 @@ pub(crate) fn statement(
 ) -> HeadStatement {
     let head = &state.head;
     // For an adopted layer, use the name in its first entry.
-    let fork_of = state.lineage.last().map(TimelineId::told);
+    let fork_of = state.lineage.last().map(TimelineId::entry_name);
     let forked = head.fork.zip(fork_of.as_ref()).zip(state.fork_root);
     let timers = timers_text(&head.timers);
     let origins: Vec<(u64, &str)> = head.origins.iter().map(|origin| (origin.end, origin.origin.as_str())).collect();
@@ -99,7 +99,7 @@ pub(crate) fn state(
         let id = key.map_err(|error| Refusal::Damaged(format!("a head cannot be signed: {error}")))?.id();
         Ok((id, signer.sign(text.as_bytes()), signer.authenticate(LABEL, text.as_bytes())))
     });
-    Ok(kept(&statement, signed.collect::<Result<Vec<_>, Refusal>>()?).into())
+    Ok(encode_statement(&statement, signed.collect::<Result<Vec<_>, Refusal>>()?).into())
 }
 
 pub(crate) fn how_stated(
@@ -126,12 +126,12 @@ pub(crate) fn how_stated(
 }
 
 /// Returns whether one of these keys has signed a statement, given its stored form.
-pub(crate) fn is_sealed(kept: &[u8], statement: &HeadStatement, signers: &[&dyn Signer]) -> bool {
+pub(crate) fn is_sealed(stored: &[u8], statement: &HeadStatement, signers: &[&dyn Signer]) -> bool {
     // Verifiers with only the public key rely on the stored text, so it must match.
-    if StoredStatement::read(kept).is_some_and(|stated| stated.statement != *statement) {
+    if StoredStatement::read(stored).is_some_and(|stated| stated.statement != *statement) {
         return false;
     }
     let text = statement.to_text();
-    signed_by(kept)
+    signed_by(stored)
         .any(|signed| signers.iter().any(|signer| signer.authenticate(LABEL, text.as_bytes()) == *signed.seal))
 }

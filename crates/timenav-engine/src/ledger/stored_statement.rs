@@ -31,9 +31,9 @@ pub(crate) struct StoredStatement<'a> {
 
 impl<'a> StoredStatement<'a> {
     /// Parses a stored statement with its text; `None` if it was stored by an earlier version, or is invalid.
-    pub(crate) fn read(kept: &'a [u8]) -> Option<Self> {
-        let (end, _) = kept.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(LINES - 1)?;
-        let (text, signed) = kept.split_at(end + 1);
+    pub(crate) fn read(stored: &'a [u8]) -> Option<Self> {
+        let (end, _) = stored.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(LINES - 1)?;
+        let (text, signed) = stored.split_at(end + 1);
         let statement = HeadStatement::parse(std::str::from_utf8(text).ok()?).ok()?;
         (!signed.is_empty() && signed.len().is_multiple_of(SIGNED_BYTES)).then_some(Self { statement, signed })
     }
@@ -70,27 +70,27 @@ impl<'a> StoredStatement<'a> {
     }
 }
 
-pub(crate) fn kept(
+pub(crate) fn encode_statement(
     statement: &HeadStatement,
     signed: impl IntoIterator<Item = (NoteKeyId, [u8; SIGNATURE_BYTES], [u8; SEAL_BYTES])>,
 ) -> Vec<u8> {
-    let mut kept = statement.to_text().into_bytes();
+    let mut stored = statement.to_text().into_bytes();
     for (id, signature, seal) in signed {
-        kept.extend([&id.as_bytes()[..], &signature, &seal].concat());
+        stored.extend([&id.as_bytes()[..], &signature, &seal].concat());
     }
-    kept
+    stored
 }
 
 /// Includes the signature of the last key. Empty for a statement by an earlier version, without text.
-pub(crate) fn signed_text(kept: &[u8]) -> String {
-    let last = signed_by(kept).last();
+pub(crate) fn signed_text(stored: &[u8]) -> String {
+    let last = signed_by(stored).last();
     let text = |stated: StoredStatement<'_>| Some(stated.statement.to_signed_text(last?.signature));
-    StoredStatement::read(kept).and_then(text).unwrap_or_default()
+    StoredStatement::read(stored).and_then(text).unwrap_or_default()
 }
 
-pub(crate) fn signed_by(kept: &[u8]) -> impl Iterator<Item = SignedBy<'_>> {
-    let with_ids = StoredStatement::read(kept).map_or(&[][..], |stated| stated.signed);
-    let former = if with_ids.is_empty() { kept } else { &[] };
+pub(crate) fn signed_by(stored: &[u8]) -> impl Iterator<Item = SignedBy<'_>> {
+    let with_ids = StoredStatement::read(stored).map_or(&[][..], |stated| stated.signed);
+    let former = if with_ids.is_empty() { stored } else { &[] };
     let former = former.chunks_exact(FORMER_BYTES).filter_map(|signed| signed_of(None, signed));
     all(with_ids).chain(former)
 }
@@ -163,11 +163,11 @@ mod tests {
         };
         let keys = [3, 4].map(|byte| (NoteKeyId::from_bytes([byte; 4]), [byte; 64], [byte + 10; 32]));
         for count in [1, 2] {
-            let kept = kept(&statement, keys[..count].iter().copied());
-            assert_eq!(StoredStatement::read(&kept).unwrap().statement, statement);
-            let read: Vec<_> = signed_by(&kept).map(|one| (one.id.unwrap(), *one.signature, *one.seal)).collect();
+            let stored = encode_statement(&statement, keys[..count].iter().copied());
+            assert_eq!(StoredStatement::read(&stored).unwrap().statement, statement);
+            let read: Vec<_> = signed_by(&stored).map(|one| (one.id.unwrap(), *one.signature, *one.seal)).collect();
             assert_eq!(read, keys[..count]);
-            assert!(StoredStatement::read(&kept[1..]).is_none());
+            assert!(StoredStatement::read(&stored[1..]).is_none());
             let former: Vec<u8> =
                 keys[..count].iter().flat_map(|(_, signature, seal)| [&signature[..], seal].concat()).collect();
             assert!(StoredStatement::read(&former).is_none());

@@ -17,7 +17,7 @@ use crate::ledger::changes::LedgerPosition;
 use crate::ledger::head::{Layer, TimelineState};
 use crate::ledger::payload::Reading;
 use crate::ledger::tree::SignedTree;
-use crate::paradoxes::view_board::Kept;
+use crate::paradoxes::view_board::CachedView;
 use crate::paradoxes::views::what_if;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
@@ -68,7 +68,7 @@ pub struct Consequences {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnParadox {
     #[default]
-    Tell,
+    Report,
     Refuse,
 }
 
@@ -83,7 +83,7 @@ impl Engine {
         let as_of_text = request.as_of.as_ref().map_or("", |(text, _)| text);
         let kinds: Option<Vec<&str>> =
             request.kinds.as_ref().map(|kinds| kinds.iter().map(|kind| kind.code()).collect());
-        let asked = format!(
+        let query = format!(
             "paradoxes {timeline} {} {as_of_text} {kinds:?} {} {:?}",
             request.range, request.observations, request.settings
         );
@@ -93,25 +93,25 @@ impl Engine {
             time_range: request.range.to_string(),
         };
         let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
-        let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &asked, text)).transpose()?;
+        let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
         let skip = cursor.map_or(0, |cursor| usize::try_from(cursor.position).unwrap_or(usize::MAX));
         let (items_max, range) = (request.items_max, request.range);
-        let wanted = move |heading: Heading| match &request.kinds {
+        let filter = move |heading: Heading| match &request.kinds {
             Some(kinds) => kinds.contains(&heading.kind),
             None => request.observations || !heading.is_observation,
         };
-        let found = move |kept: &mut Kept| {
-            let (page, total) = page(kept, wanted, &range, skip, items_max);
-            (page, total, kept.view.counts())
+        let found = move |view: &mut CachedView| {
+            let (page, total) = page(view, filter, &range, skip, items_max);
+            (page, total, view.view.counts())
         };
         let (paradoxes, total, counts) = match request.settings {
             None => self.view_of(caller, &look, found).await?,
             Some(settings) => self.look_with(caller, &look.layers, settings, found).await?,
         };
-        let shown = skip.saturating_add(paradoxes.len());
-        let next_cursor = (shown < total).then(|| self.cursor(caller, &asked, look.size(), 0, shown as u64));
+        let end = skip.saturating_add(paradoxes.len());
+        let next_cursor = (end < total).then(|| self.cursor(caller, &query, look.size(), 0, end as u64));
         let (timeline_id, as_of) = (look.timeline(), look.position());
         Ok(ParadoxPage { timeline_id, paradoxes, total, counts, as_of, next_cursor })
     }
@@ -140,7 +140,7 @@ impl Engine {
                 if let Err(refusal) = self.refuse_paradoxes(caller, &state, &request).await {
                     let again = Again::of(Action::ManipulateEvent, &[Demand::Intervene]);
                     let answer = self.answered_before(caller, &timeline, again, idempotency).await?;
-                    return self.told(caller, IntervenedEvent::of(answer.ok_or(refusal)?)).await;
+                    return self.with_consequences(caller, IntervenedEvent::of(answer.ok_or(refusal)?)).await;
                 }
             }
             let done = self.manipulate_guarded(caller, timeline.clone(), request.clone(), guard, idempotency).await;
@@ -148,7 +148,7 @@ impl Engine {
                 Err(Refusal::ChangedMeanwhile) if guard.is_some() => continue,
                 other => other?,
             };
-            return self.told(caller, done).await;
+            return self.with_consequences(caller, done).await;
         }
         Err(Refusal::ChangedMeanwhile)
     }
@@ -162,8 +162,8 @@ impl Engine {
         let layers = state.layers_now();
         let (host, clock) = (self.host(state), &state.head.clock);
         let zone = zone_of(self.ports(), clock.location.as_deref());
-        let asked = self.what_would_be(&layers, request, (host, clock.now(host)), &zone).await?;
-        let made = self.with_view(caller, &layers, move |kept| asked.delta(kept)).await?;
+        let hypothetical = self.what_would_be(&layers, request, (host, clock.now(host)), &zone).await?;
+        let made = self.with_view(caller, &layers, move |view| hypothetical.delta(view)).await?;
         match made.made.iter().find(|paradox| !paradox.is_observation) {
             Some(first) => Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() }),
             None => Ok(()),
@@ -171,7 +171,11 @@ impl Engine {
     }
 
     /// A repeated request gets the same effects as the first: later changes are ignored.
-    async fn told(&self, caller: &Caller, done: IntervenedEvent) -> Result<(IntervenedEvent, Consequences), Refusal> {
+    async fn with_consequences(
+        &self,
+        caller: &Caller,
+        done: IntervenedEvent,
+    ) -> Result<(IntervenedEvent, Consequences), Refusal> {
         let timeline = &done.timeline_id;
         let state = self.state(timeline);
         let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline}` is gone")))?;
@@ -204,11 +208,11 @@ impl Engine {
         // Only observations depend on the clock, and they are not returned.
         let clock_at = look.state.head.clock.now(look.host);
         let zone = zone_of(self.ports(), look.state.head.clock.location.as_deref());
-        let asked = self.what_would_be(&look.layers, &request, (look.host, clock_at), &zone).await?;
-        let (before, after) = (asked.before.clone(), asked.after.clone());
+        let hypothetical = self.what_would_be(&look.layers, &request, (look.host, clock_at), &zone).await?;
+        let (before, after) = (hypothetical.before.clone(), hypothetical.after.clone());
         let downstream = downstream_of(request.event_id.clone());
         let (delta, downstream) =
-            self.view_of(caller, &look, move |kept| (asked.delta(kept), downstream(kept))).await?;
+            self.view_of(caller, &look, move |view| (hypothetical.delta(view), downstream(view))).await?;
         let size = look.size();
         let root = SignedTree::of(&look.state).root_at(self.store(), size).await?;
         let preview = IntervenedEvent {
@@ -234,7 +238,7 @@ impl Engine {
     ) -> Result<WouldBe, Refusal> {
         let missing = || Refusal::NotFound { what: "event", id: request.event_id.to_string() };
         let known = self.versions_of(layers, &request.event_id).await?.ok_or_else(missing)?;
-        let before = known.standing().map(|version| Arc::clone(&version.content));
+        let before = known.current().map(|version| Arc::clone(&version.content));
         let after = preview(&known, &request.event_id, &request.effect, zone)?;
         let intervention_id = self.new_intervention_id()?;
         let intervention_id = EventId::new(intervention_id.as_str()).map_err(|error| Refusal::id("event_id", error))?;
@@ -253,34 +257,34 @@ struct WouldBe {
 }
 
 impl WouldBe {
-    fn delta(self, kept: &mut Kept) -> Delta {
-        what_if(kept, &self.request, self.intervention_id, (self.before, self.after), self.now)
+    fn delta(self, view: &mut CachedView) -> Delta {
+        what_if(view, &self.request, self.intervention_id, (self.before, self.after), self.now)
     }
 }
 
 fn page(
-    kept: &Kept,
-    wanted: impl Fn(Heading) -> bool,
+    view: &CachedView,
+    filter: impl Fn(Heading) -> bool,
     range: &TimeRange<Virtual>,
     skip: usize,
     items_max: usize,
 ) -> (Vec<Paradox>, usize) {
-    let list = kept.view.list(wanted);
+    let list = view.view.list(filter);
     if *range == TimeRange::everything() {
         return (list.page(skip, items_max), list.len());
     }
     let within =
-        |paradox: &Paradox| paradox.events.iter().any(|id| kept.view.is_within(id, range.first(), range.last()));
+        |paradox: &Paradox| paradox.events.iter().any(|id| view.view.is_within(id, range.first(), range.last()));
     let mut all = list.all();
     all.retain(within);
     let total = all.len();
     (all.into_iter().skip(skip).take(items_max).collect(), total)
 }
 
-fn downstream_of(event_id: EventId) -> impl FnOnce(&mut Kept) -> (Vec<EventId>, usize) + Send + 'static {
-    move |kept| {
-        let downstream = kept.view.descendants(&event_id, EVENT_RELATIONS_MAX);
-        (downstream, kept.view.descendants_count(&event_id, IMPACT_EVENTS_MAX))
+fn downstream_of(event_id: EventId) -> impl FnOnce(&mut CachedView) -> (Vec<EventId>, usize) + Send + 'static {
+    move |view| {
+        let downstream = view.view.descendants(&event_id, EVENT_RELATIONS_MAX);
+        (downstream, view.view.descendants_count(&event_id, IMPACT_EVENTS_MAX))
     }
 }
 

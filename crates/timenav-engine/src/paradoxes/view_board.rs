@@ -9,16 +9,16 @@ use timenav_core::time::{Instant, Wall};
 use crate::ledger::head::TimelineKey;
 
 /// Maximum number of remembered paradox changes, which are returned to the requests that caused them.
-const DELTAS_KEPT_MAX: usize = 1_024;
+const DELTAS_CACHED_MAX: usize = 1_024;
 
 /// Each paradox includes its events, and takes as much memory as [`PARADOX_WEIGHT`] events of a view.
-const DELTA_PARADOXES_KEPT_MAX: usize = 10_000;
+const DELTA_PARADOXES_CACHED_MAX: usize = 10_000;
 const PARADOX_WEIGHT: usize = 8;
 
 /// Private views on all timelines, for listeners that lag the shared view. Further ones get `reset`.
 pub const VIEWS_BEHIND_MAX: usize = 4;
 
-pub(crate) struct Kept {
+pub(crate) struct CachedView {
     pub(crate) view: View,
     /// How many entries of the timeline itself are included.
     pub(crate) size: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Kept {
     deltas_from: u64,
 }
 
-pub(crate) type Slot = Arc<tokio::sync::Mutex<Option<Kept>>>;
+pub(crate) type Slot = Arc<tokio::sync::Mutex<Option<CachedView>>>;
 
 /// All cached views, the most recently used one last.
 #[derive(Clone, Default)]
@@ -54,7 +54,7 @@ struct Held {
     /// How many listeners follow it. It is not evicted while there is one.
     followers: usize,
     /// Host time of the last use.
-    asked: Instant<Wall>,
+    used_at: Instant<Wall>,
 }
 
 impl Board {
@@ -65,8 +65,8 @@ impl Board {
     /// Returns the view, and marks it as the most recently used one.
     fn take_out(&mut self, timeline: TimelineKey, settings: Settings, now: Instant<Wall>) -> &mut Held {
         let held = match self.find(timeline, &settings) {
-            Some(at) => Held { asked: now, ..self.held.remove(at) },
-            None => Held { timeline, settings, slot: Slot::default(), weight: 0, followers: 0, asked: now },
+            Some(at) => Held { used_at: now, ..self.held.remove(at) },
+            None => Held { timeline, settings, slot: Slot::default(), weight: 0, followers: 0, used_at: now },
         };
         let last = self.held.len();
         self.held.push(held);
@@ -82,11 +82,11 @@ impl Views {
     /// Evicts views without followers that were not used for a while: one alone may take gigabytes.
     pub(crate) fn drop_idle(&self, now: Instant<Wall>) {
         let idle =
-            |held: &Held| held.followers == 0 && now.since(held.asked).micros() > VIEW_IDLE_SECONDS_MAX * 1_000_000;
+            |held: &Held| held.followers == 0 && now.since(held.used_at).micros() > VIEW_IDLE_SECONDS_MAX * 1_000_000;
         let mut board = self.0.lock();
         // Tasks that use one have a handle of their own, so it is freed when they are done.
-        let (dropped, kept): (Vec<Held>, Vec<Held>) = std::mem::take(&mut board.held).into_iter().partition(idle);
-        board.held = kept;
+        let (dropped, view): (Vec<Held>, Vec<Held>) = std::mem::take(&mut board.held).into_iter().partition(idle);
+        board.held = view;
         drop(board);
         // Freeing memory takes long, so do it after releasing the lock.
         drop(dropped);
@@ -127,16 +127,16 @@ impl Views {
     }
 
     /// Evicts the views of some timelines, because content they include was erased.
-    pub(crate) fn forget(&self, is_meant: impl Fn(TimelineKey) -> bool) {
+    pub(crate) fn forget(&self, is_match: impl Fn(TimelineKey) -> bool) {
         let mut board = self.0.lock();
-        for held in board.held.iter_mut().filter(|held| is_meant(held.timeline)) {
+        for held in board.held.iter_mut().filter(|held| is_match(held.timeline)) {
             (held.slot, held.weight) = Default::default();
         }
-        board.held.retain(|held| held.followers > 0 || !is_meant(held.timeline));
+        board.held.retain(|held| held.followers > 0 || !is_match(held.timeline));
     }
 }
 
-impl Kept {
+impl CachedView {
     pub(crate) const fn new(view: View, size: u64, offset: u64, changed_at: u64) -> Self {
         Self { view, size, offset, changed_at, deltas: VecDeque::new(), delta_paradoxes: 0, deltas_from: size }
     }
@@ -165,7 +165,7 @@ impl Kept {
         let count = |delta: &Delta| delta.made.len() + delta.healed.len();
         self.delta_paradoxes += count(&delta);
         self.deltas.push_back((position, delta));
-        while (self.deltas.len() > DELTAS_KEPT_MAX || self.delta_paradoxes > DELTA_PARADOXES_KEPT_MAX)
+        while (self.deltas.len() > DELTAS_CACHED_MAX || self.delta_paradoxes > DELTA_PARADOXES_CACHED_MAX)
             && self.deltas.len() > 1
             && let Some((dropped, delta)) = self.deltas.pop_front()
         {
@@ -191,7 +191,7 @@ pub(crate) struct PlaceBehind {
 }
 
 pub(crate) struct Behind {
-    pub(crate) kept: Kept,
+    pub(crate) view: CachedView,
     place: PlaceBehind,
 }
 
@@ -207,8 +207,8 @@ impl Views {
 }
 
 impl PlaceBehind {
-    pub(crate) fn take(self, kept: Kept) -> Behind {
-        let mut behind = Behind { kept, place: self };
+    pub(crate) fn take(self, view: CachedView) -> Behind {
+        let mut behind = Behind { view, place: self };
         behind.weigh();
         behind
     }
@@ -216,7 +216,7 @@ impl PlaceBehind {
 
 impl Behind {
     pub(crate) fn weigh(&mut self) {
-        let weight = self.kept.weight();
+        let weight = self.view.weight();
         let mut board = self.place.views.0.lock();
         board.private_weight = board.private_weight - self.place.weight + weight;
         self.place.weight = weight;
@@ -252,7 +252,7 @@ mod tests {
         let views = Views::default();
         let taken: Vec<_> = std::iter::from_fn(|| views.place_behind()).take(VIEWS_BEHIND_MAX + 1).collect();
         assert_eq!(taken.len(), VIEWS_BEHIND_MAX);
-        let view = |place: PlaceBehind| place.take(Kept::new(View::new(Settings::default()), 0, 0, 0));
+        let view = |place: PlaceBehind| place.take(CachedView::new(View::new(Settings::default()), 0, 0, 0));
         let behind: Vec<Behind> = taken.into_iter().map(view).collect();
         assert!(views.place_behind().is_none());
         drop(behind);
@@ -265,8 +265,8 @@ mod tests {
         let views = Views::default();
         let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000).unwrap();
         let slot = |timeline, seconds| views.slot(TimelineKey(timeline), Settings::default(), at(seconds));
-        let kept = [1, 2, 3].map(|timeline| Arc::downgrade(&slot(timeline, 0)));
-        let left = || kept.each_ref().map(std::sync::Weak::strong_count);
+        let view = [1, 2, 3].map(|timeline| Arc::downgrade(&slot(timeline, 0)));
+        let left = || view.each_ref().map(std::sync::Weak::strong_count);
         let following = views.follow(TimelineKey(3), Settings::default(), at(0));
         views.drop_idle(at(VIEW_IDLE_SECONDS_MAX));
         assert_eq!(left(), [1, 1, 1]);

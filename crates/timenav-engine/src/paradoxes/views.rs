@@ -13,7 +13,7 @@ use crate::engine::Engine;
 use crate::events::event_content::event_draft;
 use crate::events::history::InterventionRequest;
 use crate::ledger::head::Layer;
-use crate::paradoxes::view_board::Kept;
+use crate::paradoxes::view_board::CachedView;
 use crate::ports::archive::EntryRow;
 use crate::read::long_work::giving_way;
 use crate::read::read_view::ReadView;
@@ -32,7 +32,7 @@ impl Engine {
         &self,
         caller: &Caller,
         layers: &Arc<[Layer]>,
-        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(layers));
         let looking = async move { engine.with_view_of(&layers, Settings::default(), look).await };
@@ -44,7 +44,7 @@ impl Engine {
         &self,
         layers: &Arc<[Layer]>,
         settings: Settings,
-        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let held = self.views().slot(own(layers)?.timeline, settings, self.now()).lock_owned().await;
         self.with_held(held, layers, settings, look).await
@@ -52,29 +52,29 @@ impl Engine {
 
     async fn with_held<T: Send + 'static>(
         &self,
-        mut held: OwnedMutexGuard<Option<Kept>>,
+        mut held: OwnedMutexGuard<Option<CachedView>>,
         layers: &Arc<[Layer]>,
         settings: Settings,
-        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let own = own(layers)?;
-        let mut kept = match held.take() {
-            Some(kept) => kept,
+        let mut view = match held.take() {
+            Some(view) => view,
             None => self.make_view(layers, settings).await?,
         };
-        if !self.catch_up(&mut kept, layers).await? {
+        if !self.catch_up(&mut view, layers).await? {
             // An event was erased, so the view must be rebuilt without it.
-            kept = self.make_view(layers, settings).await?;
+            view = self.make_view(layers, settings).await?;
         }
         let weight_max = self.options().views_events_max;
-        self.views().weigh(own.timeline, &settings, kept.weight(), weight_max);
+        self.views().weigh(own.timeline, &settings, view.weight(), weight_max);
         // This may take long, so do not run it on a thread that serves requests.
-        let looked = tokio::task::spawn_blocking(move || {
-            let found = look(&mut kept);
-            *held = Some(kept);
+        let result = tokio::task::spawn_blocking(move || {
+            let found = look(&mut view);
+            *held = Some(view);
             found
         });
-        looked.await.map_err(|error| Refusal::Damaged(format!("a view could not be read: {error}")))
+        result.await.map_err(|error| Refusal::Damaged(format!("a view could not be read: {error}")))
     }
 
     /// Runs a function on the view of a timeline as of a read, and no later.
@@ -82,16 +82,16 @@ impl Engine {
         &self,
         caller: &Caller,
         look: &ReadView,
-        what: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        what: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(&look.layers));
         // Other callers can use the view of the current state, or of a state equal to it.
-        let is_shared = look.is_of_now || look.state.stands_as_on(&layers);
+        let is_shared = look.is_of_now || look.state.has_layers(&layers);
         let looking = async move {
             if is_shared {
                 let own = own(&layers)?;
                 let held = engine.views().slot(own.timeline, Settings::default(), engine.now()).lock_owned().await;
-                if held.as_ref().is_none_or(|kept| kept.can_show(own.as_of)) {
+                if held.as_ref().is_none_or(|view| view.can_show(own.as_of)) {
                     return engine.with_held(held, &layers, Settings::default(), what).await;
                 }
             }
@@ -105,9 +105,9 @@ impl Engine {
         caller: &Caller,
         timeline: &TimelineId,
         layers: &Arc<[Layer]>,
-        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        if let Some(state) = self.state(timeline).filter(|state| state.stands_as_on(layers)) {
+        if let Some(state) = self.state(timeline).filter(|state| state.has_layers(layers)) {
             return self.with_view(caller, &state.layers_now(), look).await;
         }
         self.look_with(caller, layers, Settings::default(), look).await
@@ -119,7 +119,7 @@ impl Engine {
         caller: &Caller,
         layers: &Arc<[Layer]>,
         settings: Settings,
-        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(layers));
         let looking = async move { engine.with_own_view(&layers, settings, look).await };
@@ -130,13 +130,13 @@ impl Engine {
         &self,
         layers: &Arc<[Layer]>,
         settings: Settings,
-        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let mut kept = self.make_view(layers, settings).await?;
-        spawned(move || look(&mut kept)).await
+        let mut view = self.make_view(layers, settings).await?;
+        spawned(move || look(&mut view)).await
     }
 
-    async fn make_view(&self, layers: &Arc<[Layer]>, settings: Settings) -> Result<Kept, Refusal> {
+    async fn make_view(&self, layers: &Arc<[Layer]>, settings: Settings) -> Result<CachedView, Refusal> {
         let own = own(layers)?;
         let mut builder = Builder::new(settings, SizeHint::default());
         let (mut offset, mut changed_at) = (0, 0);
@@ -168,27 +168,27 @@ impl Engine {
         }
         let view = spawned(move || builder.finish()).await?;
         let (size, offset) = (own.as_of, offset - own.as_of);
-        Ok(Kept::new(view, size, offset, changed_at))
+        Ok(CachedView::new(view, size, offset, changed_at))
     }
 
     /// Returns whether the view is still valid.
-    async fn catch_up(&self, kept: &mut Kept, layers: &Arc<[Layer]>) -> Result<bool, Refusal> {
+    async fn catch_up(&self, view: &mut CachedView, layers: &Arc<[Layer]>) -> Result<bool, Refusal> {
         let own = own(layers)?;
-        while kept.size < own.as_of {
-            for row in giving_way(self.read_entries(&own, kept.size).await?) {
+        while view.size < own.as_of {
+            for row in giving_way(self.read_entries(&own, view.size).await?) {
                 if feed::erases(&row) {
                     return Ok(false);
                 }
                 let (mut delta, mut is_of_events) = (Delta::default(), false);
-                feed::records(&row, kept.offset, &mut |records| {
-                    delta = kept.view.apply_all(records);
+                feed::records(&row, view.offset, &mut |records| {
+                    delta = view.view.apply_all(records);
                     is_of_events = feed::are_of_events(records);
                 });
-                kept.size = row.position + 1;
+                view.size = row.position + 1;
                 if is_of_events || !delta.is_empty() {
-                    kept.changed_at = kept.size;
+                    view.changed_at = view.size;
                 }
-                kept.remember(row.position, delta);
+                view.remember(row.position, delta);
             }
         }
         Ok(true)
@@ -205,7 +205,7 @@ impl Engine {
         layers: &Arc<[Layer]>,
         position: u64,
     ) -> Result<Delta, Refusal> {
-        let known = self.with_view(caller, layers, move |kept| kept.delta(position)).await?;
+        let known = self.with_view(caller, layers, move |view| view.delta(position)).await?;
         if let Some(delta) = known {
             return Ok(delta);
         }
@@ -219,13 +219,13 @@ impl Engine {
         if let Some(own) = before.last_mut() {
             own.as_of = position;
         }
-        let mut kept = self.make_view(&before.into(), Settings::default()).await?;
+        let mut view = self.make_view(&before.into(), Settings::default()).await?;
         let mut after = layers.to_vec();
         if let Some(own) = after.last_mut() {
             own.as_of = position + 1;
         }
-        self.catch_up(&mut kept, &after.into()).await?;
-        Ok(kept.delta(position).unwrap_or_default())
+        self.catch_up(&mut view, &after.into()).await?;
+        Ok(view.delta(position).unwrap_or_default())
     }
 }
 
@@ -241,7 +241,7 @@ fn own(layers: &Arc<[Layer]>) -> Result<Layer, Refusal> {
 
 /// Assumes that the intervention is the next entry. `before` and `after` are event JSON, `None` if canceled.
 pub(crate) fn what_if(
-    kept: &mut Kept,
+    view: &mut CachedView,
     request: &InterventionRequest,
     intervention_id: EventId,
     (before, after): (Option<Arc<str>>, Option<Arc<str>>),
@@ -256,12 +256,12 @@ pub(crate) fn what_if(
         effect: request.effect.as_str(),
         after: match after.as_deref().and_then(event_draft) {
             _ if !changed => feed::After::Same,
-            Some(draft) => feed::After::Stands(Box::new(draft)),
+            Some(draft) => feed::After::Present(Box::new(draft)),
             None => feed::After::Cancelled,
         },
     };
-    let stamp = Stamp { position: kept.offset + kept.size, recorded_at, clock_at };
+    let stamp = Stamp { position: view.offset + view.size, recorded_at, clock_at };
     let mut delta = Delta::default();
-    done.records(stamp, &mut |records| delta = kept.view.what_if(records));
+    done.records(stamp, &mut |records| delta = view.view.what_if(records));
     delta
 }

@@ -13,7 +13,7 @@ use crate::ledger::head::{EndedTimeline, Head, TimelineKey};
 use crate::ports::rows::{DataRecord, IdempotencyRecord};
 use crate::ports::seen_events::{EventAt, SeenEvent, SeenEvents};
 use crate::ports::store_error::StoreError;
-use crate::ports::timer_rows::{TimersFound, TimersWanted};
+use crate::ports::timer_rows::{TimerQuery, TimersFound};
 
 /// The stored data of one timeline except its entries, from one snapshot.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ pub struct EntryMarks {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct KeptEvent {
+pub struct StoredVersion {
     pub position: u64,
     /// The position at which the version ended.
     pub until: Option<u64>,
@@ -117,7 +117,7 @@ pub struct KeptEvent {
     pub content: String,
 }
 
-impl KeptEvent {
+impl StoredVersion {
     pub(crate) fn seen<'a>(&'a self, event_id: &'a str) -> SeenEvent<'a> {
         let Self { position, until, time_micros, point, cell, place, name_key, length_class, parties, content } = self;
         SeenEvent {
@@ -138,10 +138,10 @@ impl KeptEvent {
 
 /// The rows of an event around one of its entries. Their number is bounded, no matter how often the event was changed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct KeptRows {
-    pub version: Option<KeptEvent>,
+pub struct StoredRows {
+    pub version: Option<StoredVersion>,
     /// Whether the position at which that version ended belongs to a later version or an intervention.
-    pub is_end_told: bool,
+    pub is_end_recorded: bool,
     pub before: Option<StoredEnd>,
     pub intervention_id: Option<String>,
 }
@@ -183,7 +183,11 @@ pub trait ScanSource: Send + Sync {
     async fn tile_bytes(&self, timeline: TimelineKey, tiles: Vec<TileId>) -> Result<Vec<Option<Vec<u8>>>, StoreError>;
 
     /// Returns the rows of events around entries about them, given the event id and the position of the entry.
-    async fn event_rows(&self, timeline: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError>;
+    async fn event_rows(
+        &self,
+        timeline: TimelineKey,
+        events: Vec<(String, u64)>,
+    ) -> Result<Vec<StoredRows>, StoreError>;
 
     /// Returns up to `rows_max` event rows after `after`, in an order chosen by the store, in which rows never move.
     /// Empty only at the end. Rows created concurrently may or may not be included.
@@ -226,7 +230,7 @@ pub trait ScanSource: Send + Sync {
     /// Returns how many sealed records were created before position `end`.
     async fn data_rows_count(&self, timeline: TimelineKey, end: u64) -> Result<u64, StoreError>;
 
-    async fn timer_rows(&self, timeline: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError>;
+    async fn timer_rows(&self, timeline: TimelineKey, query: TimerQuery) -> Result<TimersFound, StoreError>;
 
     /// Returns anchors in the order of their creation, starting after `after`.
     async fn anchor_rows(

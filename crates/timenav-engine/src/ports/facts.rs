@@ -4,19 +4,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use timenav_core::anchor::Anchor;
-use timenav_core::directory::{ApiKey, KeptPassword};
+use timenav_core::directory::{ApiKey, StoredPassword};
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId};
 
 use crate::ledger::head::{EndedTimeline, Layer, TimelineKey};
 use crate::ports::rows::{DataRecord, IdempotencyRecord, KnownEvent, StoredEntry};
+use crate::ports::shared_leases::ActivityQuery;
 use crate::ports::shared_leases::AtWork;
-use crate::ports::shared_leases::AtWorkWanted;
-use crate::ports::timer_rows::{TimersFound, TimersWanted};
+use crate::ports::timer_rows::{TimerQuery, TimersFound};
 
 /// Queries answered from one snapshot. Each field is a list of queries; the result has a value for each, in the same
 /// order.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct FactsQuery {
     pub events: Vec<(Arc<[Layer]>, Vec<EventId>)>,
     pub outcomes: Vec<[u8; 32]>,
     /// Outcomes that contain content of these events of a timeline.
@@ -27,9 +27,9 @@ pub struct Wanted {
     pub keys: Vec<KeyId>,
     pub data: Vec<DataId>,
     pub rotation_notes: Vec<(TimelineKey, u64)>,
-    pub timers: Vec<(TimelineKey, TimersWanted)>,
+    pub timers: Vec<(TimelineKey, TimerQuery)>,
     /// Set if several services share the store and heads are locked: activity cannot change until the step ends.
-    pub at_work: Vec<AtWorkWanted>,
+    pub at_work: Vec<ActivityQuery>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -56,7 +56,7 @@ pub enum Asker {
     Reader,
 }
 
-impl Wanted {
+impl FactsQuery {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self { events, outcomes, outcomes_of, entries, anchors, keys, data, rotation_notes, timers, at_work } =
@@ -76,7 +76,7 @@ impl Wanted {
 
 /// Rows of which entries of `system` contain only the hashes.
 #[derive(Clone, Debug, Default)]
-pub struct ToldRows {
-    pub passwords: Vec<KeptPassword>,
+pub struct UnloggedRows {
+    pub passwords: Vec<StoredPassword>,
     pub ended: Vec<EndedTimeline>,
 }

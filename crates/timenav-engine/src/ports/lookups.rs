@@ -7,7 +7,7 @@ use timenav_core::directory::ApiKey;
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId};
 
 use crate::ledger::head::{Layer, TimelineKey};
-use crate::ports::facts::{Asker, Wanted};
+use crate::ports::facts::{Asker, FactsQuery};
 use crate::ports::rows::{DataRecord, KnownEvent, StoredEntry};
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
@@ -24,8 +24,8 @@ pub trait OneFact: Store {
         layers: Arc<[Layer]>,
         event_ids: Vec<EventId>,
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
-        let wanted = Wanted { events: vec![(layers, event_ids)], ..Wanted::default() };
-        Ok(self.facts(wanted, Asker::Reader).await?.events.pop().unwrap_or_default())
+        let query = FactsQuery { events: vec![(layers, event_ids)], ..FactsQuery::default() };
+        Ok(self.facts(query, Asker::Reader).await?.events.pop().unwrap_or_default())
     }
 
     /// Returns one ledger entry.
@@ -33,8 +33,8 @@ pub trait OneFact: Store {
     /// # Errors
     /// The store does not respond.
     async fn entry(&self, timeline: TimelineKey, position: u64) -> Result<Option<StoredEntry>, StoreError> {
-        let wanted = Wanted { entries: vec![(timeline, position)], ..Wanted::default() };
-        Ok(self.facts(wanted, Asker::Reader).await?.entries.pop().flatten())
+        let query = FactsQuery { entries: vec![(timeline, position)], ..FactsQuery::default() };
+        Ok(self.facts(query, Asker::Reader).await?.entries.pop().flatten())
     }
 
     /// Returns one anchor.
@@ -42,8 +42,8 @@ pub trait OneFact: Store {
     /// # Errors
     /// The store does not respond.
     async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError> {
-        let wanted = Wanted { anchors: vec![(timeline, id.clone())], ..Wanted::default() };
-        Ok(self.facts(wanted, Asker::Reader).await?.anchors.pop().flatten())
+        let query = FactsQuery { anchors: vec![(timeline, id.clone())], ..FactsQuery::default() };
+        Ok(self.facts(query, Asker::Reader).await?.anchors.pop().flatten())
     }
 
     /// Returns one API key, valid or not.
@@ -51,8 +51,8 @@ pub trait OneFact: Store {
     /// # Errors
     /// The store does not respond.
     async fn api_key(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
-        let wanted = Wanted { keys: vec![id.clone()], ..Wanted::default() };
-        Ok(self.facts(wanted, Asker::Reader).await?.keys.pop().flatten())
+        let query = FactsQuery { keys: vec![id.clone()], ..FactsQuery::default() };
+        Ok(self.facts(query, Asker::Reader).await?.keys.pop().flatten())
     }
 
     /// Returns one sealed record, and the name of its timeline.
@@ -60,8 +60,8 @@ pub trait OneFact: Store {
     /// # Errors
     /// The store does not respond.
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
-        let wanted = Wanted { data: vec![id.clone()], ..Wanted::default() };
-        Ok(self.facts(wanted, Asker::Reader).await?.data.pop().flatten())
+        let query = FactsQuery { data: vec![id.clone()], ..FactsQuery::default() };
+        Ok(self.facts(query, Asker::Reader).await?.data.pop().flatten())
     }
 
     /// Returns the stored checkpoint signed by two keys whose last entry is at a position.
@@ -69,8 +69,8 @@ pub trait OneFact: Store {
     /// # Errors
     /// The store does not respond.
     async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
-        let wanted = Wanted { rotation_notes: vec![(timeline, position)], ..Wanted::default() };
-        Ok(self.facts(wanted, Asker::Reader).await?.rotation_notes.pop().flatten())
+        let query = FactsQuery { rotation_notes: vec![(timeline, position)], ..FactsQuery::default() };
+        Ok(self.facts(query, Asker::Reader).await?.rotation_notes.pop().flatten())
     }
 }
 

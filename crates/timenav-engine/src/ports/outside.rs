@@ -84,5 +84,5 @@ pub trait Outside: Send + Sync + 'static {
 
 /// Moves that of `system` to the end. It implies which timelines exist, so theirs must be kept before.
 pub(crate) fn system_last(checkpoints: &mut [ExternalCheckpoint]) {
-    checkpoints.sort_by_key(|kept| kept.timeline.is_system());
+    checkpoints.sort_by_key(|stored| stored.timeline.is_system());
 }

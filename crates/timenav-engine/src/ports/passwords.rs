@@ -37,6 +37,6 @@ pub trait Passwords: Send + Sync + 'static {
         &self,
         asker: Option<&UserId>,
         password: Password,
-        kept: Option<Arc<str>>,
+        stored: Option<Arc<str>>,
     ) -> Result<PasswordMatch, VaultError>;
 }

@@ -163,7 +163,7 @@ impl EventVersion {
 impl KnownEvent {
     /// Returns the current version; `None` if the event is canceled.
     #[must_use]
-    pub fn standing(&self) -> Option<&EventVersion> {
+    pub fn current(&self) -> Option<&EventVersion> {
         self.versions.last().filter(|version| version.until.is_none())
     }
 

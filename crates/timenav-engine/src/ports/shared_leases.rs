@@ -19,9 +19,9 @@ use crate::ports::timer_rows::FiringRow;
 /// How long a service counts as present after a heartbeat, in microseconds. It sends ten in that time.
 pub const SERVICE_LASTS_MICROS: i64 = 5_000_000;
 /// How often a service repeats its list of listeners, in microseconds.
-pub(crate) const LISTENING_TOLD_MICROS: i64 = 2_000_000;
+pub(crate) const LISTENING_REPORT_MICROS: i64 = 2_000_000;
 /// How long a queue counts as listened to after a heartbeat, in microseconds.
-pub const HEARD_LASTS_MICROS: i64 = QUEUE_LISTENER_SECONDS * 1_000_000 + LISTENING_TOLD_MICROS + 1_000_000;
+pub const LISTENING_LASTS_MICROS: i64 = QUEUE_LISTENER_SECONDS * 1_000_000 + LISTENING_REPORT_MICROS + 1_000_000;
 /// In microseconds. A row with a later end was not written by a service, or by another clock.
 pub const LEASE_LASTS_MICROS_MAX: i64 = LEASE_SECONDS_MAX * 1_000_000;
 /// Maximum bytes to read of a shared cosigned checkpoint. A note with the maximum number of cosignatures is shorter.
@@ -48,7 +48,7 @@ pub struct LeaseRow {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LeasesWanted {
+pub enum LeaseQuery {
     /// Pending firings of a queue in the order of delivery: up to the given number, plus the number of leases up to
     /// [`OFFERED_BUSY_MAX`]. Empty if none of them can be handed out.
     Offered(QueueId, usize),
@@ -97,7 +97,7 @@ pub struct Keeper {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AtWorkWanted {
+pub struct ActivityQuery {
     pub timeline: TimelineKey,
     /// Set to find out whether firings that were created at or after that position are held.
     pub open_since: Option<u64>,
@@ -118,7 +118,7 @@ impl Held {
     }
 }
 
-pub(crate) fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str>) -> String {
+pub(crate) fn lease_row_id(firing_id: &FiringId, queue: &QueueId, holder: Option<&str>) -> String {
     match holder {
         Some(holder) if *queue == QueueId::of_holds() => {
             let (owner, reason) = holder.split_once(' ').unwrap_or((holder, ""));
@@ -133,7 +133,7 @@ pub(crate) fn told_of(firing_id: &FiringId, queue: &QueueId, holder: Option<&str
 pub struct AtWork {
     /// The service that keeps its time; `None` if there never was one.
     pub keeper: Option<Keeper>,
-    pub heard: HashSet<QueueId>,
+    pub listening: HashSet<QueueId>,
     /// A hold on advances with its name; or the first firing that is leased or whose queue has a listener, with its
     /// queue and holder.
     pub held: Option<(FiringId, QueueId, Option<String>)>,
@@ -148,14 +148,14 @@ pub trait SharedLeases: Send + Sync + 'static {
     async fn change_leases(
         &self,
         _timeline: TimelineKey,
-        _wanted: LeasesWanted,
+        _query: LeaseQuery,
         _change: ChangeLeases,
     ) -> Result<(), StoreError> {
         Err(not_shared())
     }
 
     /// Returns whether the service counted as present until now. If not, others may have taken its timelines.
-    async fn tell_presence(&self, _presence: Presence) -> Result<bool, StoreError> {
+    async fn report_presence(&self, _presence: Presence) -> Result<bool, StoreError> {
         Err(not_shared())
     }
 
@@ -179,7 +179,7 @@ pub trait SharedLeases: Send + Sync + 'static {
     }
 
     /// Returns the activity on a timeline, which may be outdated when this returns.
-    async fn at_work(&self, _wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
+    async fn at_work(&self, _query: ActivityQuery) -> Result<AtWork, StoreError> {
         Err(not_shared())
     }
 

@@ -13,7 +13,7 @@ use crate::access::directory::DirectoryChange;
 use crate::events::event_filter::EventFilter;
 use crate::ledger::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::ports::archive::{Orphan, ScanSource};
-use crate::ports::facts::{Asker, Facts, ToldRows, Wanted};
+use crate::ports::facts::{Asker, Facts, FactsQuery, UnloggedRows};
 use crate::ports::hint::Hint;
 use crate::ports::rows::{
     DataRecord, Described, Erasure, EventEnd, EventPlace, EventRow, EventSpot, EventStretches, IdempotencyRecord,
@@ -126,7 +126,7 @@ pub struct EventQuery {
 
 /// Events that pass a filter, as far as the search went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EventsPassing {
+pub struct FilteredEvents {
     pub events: Vec<StoredEvent>,
     /// How many events that the filter does not hide were examined.
     pub searched: usize,
@@ -244,11 +244,11 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     }
 
     /// Returns the password rows of some users, and the rows of some ended timelines.
-    async fn told_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<ToldRows, StoreError> {
+    async fn unlogged_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<UnloggedRows, StoreError> {
         let Opened { directory, ended: mut all_ended, .. } = self.open().await?;
         all_ended.retain(|one| ended.contains(&one.id));
         let passwords = users.iter().filter_map(|user_id| directory.passwords.get(user_id));
-        Ok(ToldRows { passwords: passwords.map(|password| (**password).clone()).collect(), ended: all_ended })
+        Ok(UnloggedRows { passwords: passwords.map(|password| (**password).clone()).collect(), ended: all_ended })
     }
 
     /// Like [`Store::open`], with `system` as the only timeline that has not ended.
@@ -292,7 +292,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
 
     /// Returns the requested facts, from one snapshot.
-    async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError>;
+    async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError>;
 
     /// Returns the ids of up to `items_max` events of a name, the earliest first: current events or, if there are none,
     /// canceled ones that had the name last. `key` is the result of [`crate::name_key`].
@@ -351,7 +351,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     async fn event_stretches(&self, query: EventQuery, bucket: Bucket) -> Result<Option<EventStretches>, StoreError>;
 
     /// Returns whether the source and actors of events are in an index, so that events need not be read for them.
-    fn keeps_parties(&self) -> bool;
+    fn stores_parties(&self) -> bool;
 
     /// Event versions that a later layer overrides. `None` if more than `rows_max` rows would be examined.
     async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError>;
@@ -359,12 +359,12 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     /// Returns the events of [`Store::events`] that pass a filter. Stops after examining a limited number of events, or
     /// when as many pass as were requested. Hidden events are not counted, but a large number of them also ends the
     /// search, so that it does not run for long without a result.
-    async fn events_passing(
+    async fn filtered_events(
         &self,
         query: EventQuery,
         filter: Arc<EventFilter>,
         searched_max: usize,
-    ) -> Result<EventsPassing, StoreError>;
+    ) -> Result<FilteredEvents, StoreError>;
 
     /// Returns API keys of a user after `after`, newest first.
     async fn api_keys(
@@ -410,7 +410,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError>;
 
     /// Checking whether a commit would succeed makes a write that changes nothing, as durable as a commit.
-    async fn health(&self, asked: Health) -> Result<(), StoreError>;
+    async fn health(&self, expected: Health) -> Result<(), StoreError>;
 }
 
 /// Prunes data that is not kept forever, separately from commits, and stores the host time by which this is decided.

@@ -79,7 +79,7 @@ pub struct AdvanceRow {
 #[derive(Clone, Debug, Default)]
 pub struct TimerRows {
     /// Positions of deleted timers. They are deleted before others are inserted.
-    pub gone: Vec<u64>,
+    pub removed: Vec<u64>,
     /// New and changed timers, which replace those at the same position.
     pub set: Vec<TimerRow>,
     pub moved: Vec<TimerMove>,
@@ -92,8 +92,8 @@ pub struct TimerRows {
 impl TimerRows {
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { gone, set, moved, fired, settled, advances } = self;
-        gone.is_empty()
+        let Self { removed, set, moved, fired, settled, advances } = self;
+        removed.is_empty()
             && set.is_empty()
             && moved.is_empty()
             && fired.is_empty()
@@ -102,8 +102,8 @@ impl TimerRows {
     }
 
     pub(crate) fn extend(&mut self, later: Self) {
-        let Self { gone, set, moved, fired, settled, advances } = later;
-        self.gone.extend(gone);
+        let Self { removed, set, moved, fired, settled, advances } = later;
+        self.removed.extend(removed);
         self.set.extend(set);
         self.moved.extend(moved);
         self.fired.extend(fired);
@@ -113,7 +113,7 @@ impl TimerRows {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimerStanding {
+pub enum TimerStatus {
     /// Timers with a next due time, ordered by it.
     Armed,
     /// Timers without one that were not canceled, by position.
@@ -124,7 +124,7 @@ pub enum TimerStanding {
 
 /// A query for timer rows of one timeline. A `usize` is the maximum number of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TimersWanted {
+pub enum TimerQuery {
     Named(TimerId),
     /// The timers at these positions, in order.
     At(Vec<u64>),
@@ -133,7 +133,7 @@ pub enum TimersWanted {
     /// Armed timers up to an instant, after a given one, by due time and position, without their payloads.
     ArmedUntil(Instant<Virtual>, Option<(Instant<Virtual>, u64)>, usize),
     /// Timers in one state, after a given one: armed ones by due time and position, others by position.
-    Listed(TimerStanding, Option<(Instant<Virtual>, u64)>, usize),
+    Listed(TimerStatus, Option<(Instant<Virtual>, u64)>, usize),
     /// Armed timers by name, after a given one.
     ArmedByName(Option<TimerId>, usize),
     /// Timers by position, after a given one.
@@ -159,10 +159,10 @@ pub enum TimersWanted {
     Advances(Option<u64>, usize),
 }
 
-impl TimersWanted {
+impl TimerQuery {
     /// `has_outcome` reports whether a firing found by id was settled in the meantime.
     pub(crate) fn may_change_by(&self, rows: &TimerRows, has_outcome: impl Fn() -> bool) -> bool {
-        let TimerRows { gone, set, moved, fired, settled, advances } = rows;
+        let TimerRows { removed, set, moved, fired, settled, advances } = rows;
         match self {
             Self::Named(_)
             | Self::At(_)
@@ -170,7 +170,7 @@ impl TimersWanted {
             | Self::ArmedUntil(..)
             | Self::Listed(..)
             | Self::ArmedByName(..)
-            | Self::ByPosition(..) => !(gone.is_empty() && set.is_empty() && moved.is_empty()),
+            | Self::ByPosition(..) => !(removed.is_empty() && set.is_empty() && moved.is_empty()),
             Self::Firings(_) => !fired.is_empty() || has_outcome(),
             Self::FiringsOf(..)
             | Self::FiringsOfAfter(..)

@@ -16,7 +16,7 @@ use crate::engine::Engine;
 use crate::events::event_filter::EventFilter;
 use crate::ledger::action::{Action, Topic};
 use crate::ledger::head::TimelineKey;
-use crate::ledger::payload::{ClockTold, Corrected, EventsWatched, Reading};
+use crate::ledger::payload::{ClockPayload, Corrected, EventsWatched, Reading};
 use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::EventVersion;
 use crate::ports::timer_rows::FiringRow;
@@ -33,7 +33,7 @@ mod paradoxes;
 
 pub use continuity::EntryMark;
 use continuity::begin;
-use due::Passing;
+use due::DueProgress;
 pub use due::Waiting;
 pub use firings::{FiringNews, WatchFirings};
 use firings::{Observing, OfQueue};
@@ -47,7 +47,7 @@ const SILENT_ENTRIES_MAX: u64 = 1_000;
 
 /// A message to a listener.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct LedgerMessage {
     /// Position of the entry it is about, or the newest position if it is not about an entry.
     pub position: u64,
     /// The number of the message among several about one entry, from 0; `None` for the last or only one.
@@ -58,7 +58,7 @@ pub struct Told {
     pub what: News,
 }
 
-impl Told {
+impl LedgerMessage {
     const fn new(position: u64, what: News) -> Self {
         Self { position, part: None, passed: None, entry: None, what }
     }
@@ -135,13 +135,13 @@ pub struct LedgerStream {
     next: u64,
     read_last: Option<(u64, EntryMark)>,
     leaves: VecDeque<Vec<u8>>,
-    first: VecDeque<Told>,
+    first: VecDeque<LedgerMessage>,
     /// How many messages about the next entry were sent already.
-    told_parts: usize,
+    sent_parts: usize,
     silent: u64,
     paradoxes: Option<Watch>,
     firings: Option<Observing>,
-    passing: Option<Passing>,
+    due_progress: Option<DueProgress>,
     waiting: Option<Waiting>,
 }
 
@@ -189,22 +189,22 @@ impl Engine {
             read_last: None,
             leaves: VecDeque::new(),
             first: VecDeque::new(),
-            told_parts: 0,
+            sent_parts: 0,
             silent: 0,
             paradoxes,
             firings,
-            passing: None,
+            due_progress: None,
             waiting: None,
         };
         match (begin(seen, stream.size(), self.options().stream_entries_max), seen) {
-            (Some((next, told_parts)), Some(seen)) if stream.continues(seen).await? => {
-                (stream.next, stream.told_parts) = (next, told_parts);
+            (Some((next, sent_parts)), Some(seen)) if stream.continues(seen).await? => {
+                (stream.next, stream.sent_parts) = (next, sent_parts);
             }
             _ => stream.start_over(seen.map(|_| News::Reset)),
         }
         if stream.topics.contains(&Topic::Due) {
             let seen = seen.filter(|_| stream.first.is_empty());
-            stream.passing = Some(self.passing(&look.state, seen).await?);
+            stream.due_progress = Some(self.due_progress(&look.state, seen).await?);
         }
         stream.prepare().await?;
         Ok(stream)
@@ -224,13 +224,13 @@ impl LedgerStream {
     /// Waits for the next message. `None` if the caller is no longer authorized, or if the store cannot be read. A
     /// listener that reconnects resumes where this ended.
     #[boxed]
-    pub async fn next(&mut self) -> Option<Told> {
-        let told = match self.wait().await {
-            Ok(told) => self.marked(told?).await,
+    pub async fn next(&mut self) -> Option<LedgerMessage> {
+        let message = match self.wait().await {
+            Ok(message) => self.marked(message?).await,
             Err(refusal) => Err(refusal),
         };
-        let told = match told {
-            Ok(told) => told,
+        let message = match message {
+            Ok(message) => message,
             Err(refusal @ Refusal::LimitReached { .. }) => {
                 tracing::warn!(timeline_id = %self.timeline_id, %refusal, "a ledger stream ended");
                 return None;
@@ -241,18 +241,18 @@ impl LedgerStream {
             }
         };
         self.silent = 0;
-        self.engine.may_watch(&self.caller, &self.timeline_id).then_some(told)
+        self.engine.may_watch(&self.caller, &self.timeline_id).then_some(message)
     }
 
-    async fn wait(&mut self) -> Result<Option<Told>, Refusal> {
+    async fn wait(&mut self) -> Result<Option<LedgerMessage>, Refusal> {
         loop {
-            if let Some(told) = self.first.pop_front() {
-                return Ok(Some(told));
+            if let Some(message) = self.first.pop_front() {
+                return Ok(Some(message));
             }
             let attempts = self.attempts().await?;
             if !attempts.is_empty() {
                 let position = self.next.saturating_sub(1);
-                self.first = attempts.into_iter().map(|what| Told::new(position, what)).collect();
+                self.first = attempts.into_iter().map(|what| LedgerMessage::new(position, what)).collect();
                 continue;
             }
             if let Some(leaf) = self.leaves.pop_front() {
@@ -266,9 +266,9 @@ impl LedgerStream {
                     continue;
                 };
                 self.first =
-                    due.into_iter().chain(parts(position, news, std::mem::take(&mut self.told_parts))).collect();
+                    due.into_iter().chain(parts(position, news, std::mem::take(&mut self.sent_parts))).collect();
                 if self.first.is_empty() && self.silent >= SILENT_ENTRIES_MAX {
-                    return Ok(Some(Told::new(position, News::Mark)));
+                    return Ok(Some(LedgerMessage::new(position, News::Mark)));
                 }
                 continue;
             }
@@ -278,8 +278,8 @@ impl LedgerStream {
                 if self.is_over() {
                     return Ok(None);
                 }
-                if let Some(told) = self.pass_now().await? {
-                    return Ok(Some(told));
+                if let Some(message) = self.pass_now().await? {
+                    return Ok(Some(message));
                 }
                 if !self.more().await? || self.is_over() {
                     return Ok(None);
@@ -311,10 +311,10 @@ impl LedgerStream {
         if let Some(observing) = &self.firings {
             return Ok(tokio::select! {
                 goes_on = self.grown.changed() => goes_on,
-                () = observing.told() => true,
+                () = observing.notified() => true,
             });
         }
-        let due = if self.passing.is_some() { self.next_due().await? } else { None };
+        let due = if self.due_progress.is_some() { self.next_due().await? } else { None };
         let Some((waiting, due)) = self.waiting.clone().zip(due) else { return Ok(self.grown.changed().await) };
         Ok(tokio::select! {
             goes_on = self.grown.changed() => goes_on,
@@ -325,17 +325,17 @@ impl LedgerStream {
     fn start_over(&mut self, first: Option<News>) {
         let Some(state) = self.engine.state(&self.timeline_id) else { return };
         self.next = state.head.frontier.size();
-        (self.told_parts, self.silent) = (0, 0);
-        if let Some(passing) = &mut self.passing {
-            *passing = Passing::now(&state, self.engine.host(&state));
+        (self.sent_parts, self.silent) = (0, 0);
+        if let Some(due_progress) = &mut self.due_progress {
+            *due_progress = DueProgress::now(&state, self.engine.host(&state));
         }
         self.leaves.clear();
         let position = self.next.saturating_sub(1);
         let clock = self.topics.contains(&Topic::Clock).then(|| News::Clock(state.head.clock.clone()));
         let all = first.into_iter().chain(clock);
-        self.first = all.map(|what| Told::new(position, what)).collect();
+        self.first = all.map(|what| LedgerMessage::new(position, what)).collect();
         if self.first.is_empty() {
-            self.first.push_back(Told::new(position, News::Mark));
+            self.first.push_back(LedgerMessage::new(position, News::Mark));
         }
     }
 
@@ -368,15 +368,15 @@ impl LedgerStream {
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
         let content = (!entry.is_erased()).then(|| String::from_utf8(entry.payload.clone()).ok()).flatten();
         let event_id = record.subject.to_string();
-        let is_meant = match (topic, content.as_deref()) {
+        let is_match = match (topic, content.as_deref()) {
             (Topic::Clock | Topic::Paradoxes | Topic::Advances | Topic::Due, _) => true,
             // A new event has no previous version, or none that is current.
             (Topic::Events, Some(event)) if Action::of(&record) == Some(Action::RecordEvent) => {
                 self.filter.passes(event)
             }
-            (Topic::Events | Topic::Interventions, _) => self.is_meant(position, &event_id).await?,
+            (Topic::Events | Topic::Interventions, _) => self.is_match(position, &event_id).await?,
         };
-        if !is_meant {
+        if !is_match {
             return Ok(None);
         }
         Ok(match topic {
@@ -393,7 +393,7 @@ impl LedgerStream {
     }
 
     /// Whether the event passes the filter before or after the entry. Unknown for an event erased since.
-    async fn is_meant(&self, position: u64, event_id: &str) -> Result<bool, Refusal> {
+    async fn is_match(&self, position: u64, event_id: &str) -> Result<bool, Refusal> {
         if self.filter.is_empty() {
             return Ok(true);
         }
@@ -414,16 +414,16 @@ impl LedgerStream {
     }
 }
 
-fn parts(position: u64, news: Vec<News>, told_parts: usize) -> VecDeque<Told> {
+fn parts(position: u64, news: Vec<News>, sent_parts: usize) -> VecDeque<LedgerMessage> {
     let count = news.len();
-    let numbered = news.into_iter().enumerate().skip(told_parts);
+    let numbered = news.into_iter().enumerate().skip(sent_parts);
     let part = |number: usize| u32::try_from(number).ok().filter(|_| number + 1 < count);
-    numbered.map(|(number, what)| Told { part: part(number), ..Told::new(position, what) }).collect()
+    numbered.map(|(number, what)| LedgerMessage { part: part(number), ..LedgerMessage::new(position, what) }).collect()
 }
 
 /// Returns the clock in a payload, unless the payload says that nothing changed.
 fn changed_clock(payload: &[u8]) -> Option<Clock> {
-    read::<ClockTold>(payload).filter(ClockTold::is_change)?.clock()
+    read::<ClockPayload>(payload).filter(ClockPayload::is_change)?.clock()
 }
 
 fn corrected(payload: &str) -> Option<String> {
@@ -436,14 +436,14 @@ mod tests {
 
     #[test]
     fn reported_parts_of_an_entry_are_not_repeated() {
-        let told = |news: usize, told_parts| {
-            let told = parts(7, vec![News::Mark; news], told_parts);
-            told.into_iter().map(|told| told.part).collect::<Vec<_>>()
+        let messages = |news: usize, sent_parts| {
+            let messages = parts(7, vec![News::Mark; news], sent_parts);
+            messages.into_iter().map(|messages| messages.part).collect::<Vec<_>>()
         };
-        assert_eq!(told(3, 0), [Some(0), Some(1), None]);
-        assert_eq!(told(3, 2), [None]);
-        assert_eq!(told(1, 0), [None]);
-        assert_eq!(told(1, 5), []);
-        assert_eq!(told(0, 0), []);
+        assert_eq!(messages(3, 0), [Some(0), Some(1), None]);
+        assert_eq!(messages(3, 2), [None]);
+        assert_eq!(messages(1, 0), [None]);
+        assert_eq!(messages(1, 5), []);
+        assert_eq!(messages(0, 0), []);
     }
 }

@@ -158,12 +158,12 @@ mod tests {
                 Ok(())
             }))
         };
-        let mut asked: Vec<_> = (0..3 * LONG_WORK_RUNNING_MAX).map(|_| piece()).collect();
-        for piece in &mut asked {
+        let mut pieces: Vec<_> = (0..3 * LONG_WORK_RUNNING_MAX).map(|_| piece()).collect();
+        for piece in &mut pieces {
             assert!(matches!(piece.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Pending));
             tokio::task::yield_now().await;
         }
-        gate.add_permits(asked.len() + 1);
+        gate.add_permits(pieces.len() + 1);
         // None of them is polled again, and the last one still completes.
         let mut last = pin!(piece());
         for _ in 0..1_000 {

@@ -36,12 +36,12 @@ mod tests {
     #[test]
     fn page_rows_adapt_to_the_row_size() {
         let mut pace = Pace::new(1_000, 1_000_000);
-        let mut asked = Vec::new();
+        let mut page_sizes = Vec::new();
         for bytes_of_a_row in [10, 10, 10, 100_000, 3_000_000, 3_000_000, 1, 1] {
-            asked.push(pace.rows());
+            page_sizes.push(pace.rows());
             pace.took(pace.rows(), pace.rows() * bytes_of_a_row);
         }
-        assert_eq!(asked, [32, 128, 512, 1_000, 10, 1, 1, 4]);
+        assert_eq!(page_sizes, [32, 128, 512, 1_000, 10, 1, 1, 4]);
         assert_eq!(Pace::new(5, 1_000).rows(), 5);
     }
 }

@@ -123,7 +123,7 @@ impl Engine {
         let operation = reading.operation();
         if self.has_others() && self.read_log_of(reading.object()) == Some(ReadLog::Buffered) {
             // Nothing waits for the entry, so a rejection would go unnoticed. Check now.
-            self.hear_of(timeline).await?;
+            self.catch_up_with(timeline).await?;
             if self.check_live(caller).is_err() {
                 return Err(self.refuse_ended(caller, timeline, operation).await);
             }

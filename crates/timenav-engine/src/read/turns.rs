@@ -118,8 +118,8 @@ mod tests {
 
     use super::*;
 
-    fn poll<K: Clone + Eq>(asked: &mut std::pin::Pin<&mut impl Future<Output = Turn<K>>>) -> Option<Turn<K>> {
-        match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+    fn poll<K: Clone + Eq>(future: &mut std::pin::Pin<&mut impl Future<Output = Turn<K>>>) -> Option<Turn<K>> {
+        match future.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(turn) => Some(turn),
             Poll::Pending => None,
         }
@@ -130,8 +130,8 @@ mod tests {
         let turns = Turns::new(1);
         let held = poll(&mut pin!(turns.take("a"))).expect("one is free");
         let (mut a1, mut a2, mut b) = (pin!(turns.take("a")), pin!(turns.take("a")), pin!(turns.take("b")));
-        for asked in [&mut a1, &mut a2] {
-            assert!(poll(asked).is_none());
+        for waiter in [&mut a1, &mut a2] {
+            assert!(poll(waiter).is_none());
         }
         assert!(poll(&mut b).is_none());
         drop(held);
@@ -162,8 +162,8 @@ mod tests {
         let turns = Turns::new(1);
         let held = poll(&mut pin!(turns.take("a"))).expect("one is free");
         {
-            let mut gone = pin!(turns.take("b"));
-            assert!(poll(&mut gone).is_none());
+            let mut dropped = pin!(turns.take("b"));
+            assert!(poll(&mut dropped).is_none());
         }
         {
             // A turn is granted, and dropped before it is taken.

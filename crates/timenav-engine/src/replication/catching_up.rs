@@ -31,20 +31,20 @@ impl Engine {
     /// # Errors
     /// The store does not respond, or does not continue the known state.
     #[boxed]
-    pub async fn hear_of(&self, timeline: &TimelineId) -> Result<(), Refusal> {
-        self.hear(timeline, CatchUp::Aimed).await
+    pub async fn catch_up_with(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+        self.catch_up_by(timeline, CatchUp::Aimed).await
     }
 
-    /// Like [`Engine::hear_of`], for all timelines.
+    /// Like [`Engine::catch_up_with`], for all timelines.
     ///
     /// # Errors
-    /// As those of [`Engine::hear_of`].
+    /// As those of [`Engine::catch_up_with`].
     #[boxed]
-    pub async fn hear_of_all(&self) -> Result<(), Refusal> {
-        self.hear(&TimelineId::system(), CatchUp::All).await
+    pub async fn catch_up_all(&self) -> Result<(), Refusal> {
+        self.catch_up_by(&TimelineId::system(), CatchUp::All).await
     }
 
-    async fn hear(&self, timeline: &TimelineId, what: CatchUp) -> Result<(), Refusal> {
+    async fn catch_up_by(&self, timeline: &TimelineId, what: CatchUp) -> Result<(), Refusal> {
         if !self.store().has_others() {
             return Ok(());
         }
@@ -64,16 +64,18 @@ impl Engine {
         self.store().hint().await
     }
 
-    /// Like [`Engine::hear_of`], for the timelines of a hint and all new ones.
+    /// Like [`Engine::catch_up_with`], for the timelines of a hint and all new ones.
     ///
     /// # Errors
-    /// As those of [`Engine::hear_of`].
+    /// As those of [`Engine::catch_up_with`].
     #[boxed]
-    pub async fn hear_of_hinted(&self, hint: Hint) -> Result<(), Refusal> {
+    pub async fn catch_up_hinted(&self, hint: Hint) -> Result<(), Refusal> {
         match hint {
-            Hint::All => self.hear_of_all().await,
+            Hint::All => self.catch_up_all().await,
             Hint::Some(named) if named.is_empty() => Ok(()),
-            Hint::Some(named) => self.hear(&TimelineId::system(), CatchUp::Some(named.into_iter().collect())).await,
+            Hint::Some(named) => {
+                self.catch_up_by(&TimelineId::system(), CatchUp::Some(named.into_iter().collect())).await
+            }
         }
     }
 
@@ -103,7 +105,7 @@ impl Engine {
         if found.is_ok() || !self.has_others() {
             return Ok(found);
         }
-        self.hear_of(&TimelineId::system()).await?;
+        self.catch_up_with(&TimelineId::system()).await?;
         Ok(look())
     }
 }

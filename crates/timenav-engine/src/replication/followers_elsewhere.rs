@@ -54,15 +54,15 @@ impl Engine {
     ///
     /// # Errors
     /// The store does not respond. The follower is reported later.
-    pub(crate) async fn tell_follower(&self, timeline: &TimelineId, follower_id: &FollowerId) -> Result<(), Refusal> {
+    pub(crate) async fn share_follower(&self, timeline: &TimelineId, follower_id: &FollowerId) -> Result<(), Refusal> {
         if !self.has_others() {
             return Ok(());
         }
         self.roll().pending().insert((timeline.clone(), follower_id.clone()));
-        self.tell_followers().await
+        self.share_followers().await
     }
 
-    pub(crate) fn tell_follower_later(&self, timeline: &TimelineId, follower_id: &FollowerId) {
+    pub(crate) fn share_follower_later(&self, timeline: &TimelineId, follower_id: &FollowerId) {
         if !self.has_others() {
             return;
         }
@@ -71,7 +71,7 @@ impl Engine {
         if let Ok(runtime) = Handle::try_current() {
             let engine = self.clone();
             runtime.spawn(async move {
-                if let Err(refusal) = engine.tell_followers().await {
+                if let Err(refusal) = engine.share_followers().await {
                     tracing::debug!(%refusal, "the other services will detect later that a follower has disconnected");
                 }
             });
@@ -79,38 +79,38 @@ impl Engine {
     }
 
     /// Reports all followers with unreported changes to other services.
-    pub(crate) async fn tell_followers(&self) -> Result<(), Refusal> {
+    pub(crate) async fn share_followers(&self) -> Result<(), Refusal> {
         let Some(sharing) = self.shares_followers().await? else { return Ok(()) };
         if !sharing.is_present() {
             // Followers of a service without a heartbeat are ignored.
-            self.tell(sharing, Vec::new()).await?;
+            self.report(sharing, Vec::new()).await?;
         }
         // Runs in a task of its own, because the caller may go away, and the report includes changes of others.
         let (engine, service) = (self.clone(), sharing.service.clone());
-        let telling = tokio::spawn(async move { engine.tell_untold(&service).await });
-        telling.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the service is stopping".to_owned())))
+        let sharing_lock = tokio::spawn(async move { engine.share_pending(&service).await });
+        sharing_lock.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the service is stopping".to_owned())))
     }
 
-    async fn tell_untold(&self, service: &str) -> Result<(), Refusal> {
-        let _telling = self.roll().telling().lock().await;
+    async fn share_pending(&self, service: &str) -> Result<(), Refusal> {
+        let _telling = self.roll().sharing_lock().lock().await;
         let pending = std::mem::take(&mut *self.roll().pending());
         if pending.is_empty() {
             return Ok(());
         }
-        let (mut there, mut gone) = (Vec::new(), Vec::new());
+        let (mut there, mut removed) = (Vec::new(), Vec::new());
         for (timeline, follower_id) in &pending {
             let follower = self.roll().followers().here(timeline, follower_id).cloned();
             match (follower, self.state(timeline)) {
                 (Some(follower), Some(state)) => there.push(row_of(follower, service, state.head.key)),
                 // A timeline that has ended has no followers.
-                (None, _) | (_, None) => gone.push(follower_id.clone()),
+                (None, _) | (_, None) => removed.push(follower_id.clone()),
             }
         }
-        let told = self.store().tell_followers(there, gone).await;
-        if told.is_err() {
+        let shared = self.store().share_followers(there, removed).await;
+        if shared.is_err() {
             self.roll().pending().extend(pending);
         }
-        Ok(told?)
+        Ok(shared?)
     }
 
     pub(crate) async fn confirm_elsewhere(
@@ -126,22 +126,22 @@ impl Engine {
         let Some(row) = self.store().confirm_follower(follower_id, whose, confirmed).await? else { return Ok(None) };
         let timeline = state.head.id.clone();
         if let Some(confirmed) = row.confirmed {
-            self.roll().followers().hear_of_confirmation(&timeline, follower_id, confirmed);
+            self.roll().followers().learn_confirmation(&timeline, follower_id, confirmed);
         }
         Ok(Some(follower_of(row, timeline)))
     }
 
     /// Loads the followers of a clock at other services, and their confirmations.
-    pub(crate) async fn hear_of_followers(&self, timeline: &TimelineId) -> Result<(), Refusal> {
-        self.hear_of_followers_of(from_ref(timeline)).await
+    pub(crate) async fn learn_followers(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+        self.learn_followers_of(from_ref(timeline)).await
     }
 
-    /// Like `Engine::hear_of_followers`, for all timelines whose followers are awaited here.
+    /// Like `Engine::learn_followers`, for all timelines whose followers are awaited here.
     ///
     /// # Errors
     /// The store does not respond.
     #[boxed]
-    pub async fn hear_of_awaited_followers(&self) -> Result<(), Refusal> {
+    pub async fn learn_awaited_followers(&self) -> Result<(), Refusal> {
         if !self.roll().is_shared() {
             return Ok(());
         }
@@ -155,16 +155,16 @@ impl Engine {
             };
             timelines.extend(followed.filter(advances).cloned());
         }
-        self.hear_of_followers_of(&timelines.into_iter().collect::<Vec<_>>()).await
+        self.learn_followers_of(&timelines.into_iter().collect::<Vec<_>>()).await
     }
 
-    /// Like [`Engine::hear_of_followers`], for all timelines with known followers elsewhere.
-    pub(crate) async fn hear_of_known_followers(&self) -> Result<(), Refusal> {
+    /// Like [`Engine::learn_followers`], for all timelines with known followers elsewhere.
+    pub(crate) async fn learn_known_followers(&self) -> Result<(), Refusal> {
         let timelines: Vec<TimelineId> = self.roll().followers().followed_elsewhere().cloned().collect();
-        self.hear_of_followers_of(&timelines).await
+        self.learn_followers_of(&timelines).await
     }
 
-    async fn hear_of_followers_of(&self, timelines: &[TimelineId]) -> Result<(), Refusal> {
+    async fn learn_followers_of(&self, timelines: &[TimelineId]) -> Result<(), Refusal> {
         if timelines.is_empty() {
             return Ok(());
         }
@@ -190,10 +190,10 @@ impl Engine {
                 }
             }
             let elsewhere = elsewhere.into_iter().map(|row| follower_of(row, timeline.clone())).collect();
-            is_new |= followers.hear_of_others(timeline, elsewhere, host);
+            is_new |= followers.learn_others(timeline, elsewhere, host);
         }
         if is_new {
-            self.roll().tell();
+            self.roll().notify();
             self.timing().wake_claims();
         }
         Ok(())

@@ -18,7 +18,7 @@ pub(crate) struct Following {
     /// Signals that the directory was updated from entries, so that its rows must be compared.
     pub(crate) rows_moved: Notify,
     pub(crate) outcomes_unknown: AtomicU64,
-    pub(crate) looked_back_to: AtomicI64,
+    pub(crate) checked_until: AtomicI64,
     /// Whether no checkpoint was available at startup to compare the database with.
     pub(crate) is_unseen: AtomicBool,
     /// The age of the oldest snapshot of the server's sessions, in transactions.
@@ -34,7 +34,7 @@ impl Following {
             loads: AtomicU64::new(0),
             rows_moved: Notify::new(),
             outcomes_unknown: AtomicU64::new(0),
-            looked_back_to: AtomicI64::new(i64::MIN),
+            checked_until: AtomicI64::new(i64::MIN),
             is_unseen: AtomicBool::new(false),
             snapshot_age: AtomicU64::new(0),
         }

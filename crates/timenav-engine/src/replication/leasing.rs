@@ -14,9 +14,9 @@ use crate::engine::Engine;
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ports::shared_leases::LEASE_LASTS_MICROS_MAX;
 use crate::ports::shared_leases::LeaseChanges;
+use crate::ports::shared_leases::LeaseQuery;
 use crate::ports::shared_leases::LeaseRow;
 use crate::ports::shared_leases::LeasesFound;
-use crate::ports::shared_leases::LeasesWanted;
 use crate::ports::signer::Signer;
 use crate::ports::timer_rows::FiringRow;
 use crate::requests::refusal::Refusal;
@@ -107,8 +107,8 @@ impl Rows {
             .into_iter()
             .filter_map(|(number, attempt)| Some((firings.get(number)?.clone(), attempt)))
             .collect();
-        let told = (lease_id, queue, holder);
-        let rows = claimed.iter().filter_map(|(firing, _)| self.row(&leases, &firing.firing_id, told));
+        let parts = (lease_id, queue, holder);
+        let rows = claimed.iter().filter_map(|(firing, _)| self.row(&leases, &firing.firing_id, parts));
         (LeaseChanges { put: rows.collect(), removed: Vec::new() }, claimed)
     }
 
@@ -128,12 +128,12 @@ impl Rows {
         let (mut put, mut ended) = (Vec::new(), Vec::new());
         for row in found.iter().filter(|row| row.until.is_some()) {
             let retry = leases.fail(&row.firing_id, paces.pace(&row.firing_id), now);
-            let kept = self.row(&leases, &row.firing_id, told(row));
+            let remaining_row = self.row(&leases, &row.firing_id, parts_of(row));
             if retry == Retry::Exhausted {
                 let until = now.checked_add(Span::from_micros(EXHAUSTED_HELD_MICROS));
-                put.extend(kept.map(|kept| LeaseRow { until, ..kept }));
+                put.extend(remaining_row.map(|remaining_row| LeaseRow { until, ..remaining_row }));
             } else {
-                put.extend(kept);
+                put.extend(remaining_row);
             }
             ended.push((row.firing_id.clone(), retry));
         }
@@ -148,7 +148,7 @@ impl Rows {
         let mut leases = self.leases(&found, now);
         let extended: Vec<&LeaseRow> =
             found.iter().filter(|row| leases.extend(&row.firing_id, ttl, (under, now)).is_some()).collect();
-        let put = extended.iter().filter_map(|row| self.row(&leases, &row.firing_id, told(row)));
+        let put = extended.iter().filter_map(|row| self.row(&leases, &row.firing_id, parts_of(row)));
         let put = put.collect();
         (LeaseChanges { put, removed: Vec::new() }, extended.into_iter().map(|row| row.firing_id.clone()).collect())
     }
@@ -165,8 +165,8 @@ impl Rows {
             |row: &&LeaseRow| unheard.contains(&(row.firing_id.clone(), row.attempts)) && row.until.is_some();
         for row in found.iter().filter(is_theirs) {
             leases.give_back(std::slice::from_ref(&row.firing_id));
-            match self.row(&leases, &row.firing_id, told(row)) {
-                Some(kept) => changes.put.push(kept),
+            match self.row(&leases, &row.firing_id, parts_of(row)) {
+                Some(remaining_row) => changes.put.push(remaining_row),
                 None => changes.removed.push(row.firing_id.clone()),
             }
         }
@@ -174,7 +174,7 @@ impl Rows {
     }
 }
 
-fn told(row: &LeaseRow) -> (&LeaseId, &QueueId, &str) {
+fn parts_of(row: &LeaseRow) -> (&LeaseId, &QueueId, &str) {
     (&row.lease_id, &row.queue, &row.holder)
 }
 
@@ -192,18 +192,18 @@ impl Engine {
     pub(crate) async fn change_leases<T: Send + 'static>(
         &self,
         timeline: TimelineKey,
-        wanted: LeasesWanted,
+        query: LeaseQuery,
         change: impl FnOnce(LeasesFound) -> (LeaseChanges, T) + Send + 'static,
     ) -> Result<T, Refusal> {
-        let (sender, told) = oneshot::channel();
+        let (sender, parts) = oneshot::channel();
         let change = move |found| {
             let (changes, outcome) = change(found);
             // The caller waits for it below.
             let _ = sender.send(outcome);
             changes
         };
-        self.store().change_leases(timeline, wanted, Box::new(change)).await?;
-        told.await.map_err(|_| Refusal::Unavailable("leases of firings could not be changed".to_owned()))
+        self.store().change_leases(timeline, query, Box::new(change)).await?;
+        parts.await.map_err(|_| Refusal::Unavailable("leases of firings could not be changed".to_owned()))
     }
 
     /// Leases only firings that readers here can see, and releases them if the caller goes away before the result.
@@ -217,10 +217,10 @@ impl Engine {
         let (sender, claimed) = oneshot::channel();
         let below = self.offered_below(state).await?.unwrap_or(state.head.frontier.size());
         let (engine, rows) = (self.clone(), self.rows_of(state));
-        let (queue, wanted) = (queue.clone(), LeasesWanted::Offered(queue.clone(), max));
+        let (queue, query) = (queue.clone(), LeaseQuery::Offered(queue.clone(), max));
         tokio::spawn(async move {
             let (key, timeline) = (rows.key, rows.timeline.clone());
-            let claiming = engine.change_leases(key, wanted, move |mut found| {
+            let claiming = engine.change_leases(key, query, move |mut found| {
                 found.firings.retain(|firing| firing.made < below);
                 rows.claim(found, &queue, (max, ttl), (&lease_id, &holder))
             });
@@ -235,7 +235,7 @@ impl Engine {
     async fn give_back_shared(&self, timeline: &TimelineId, unheard: Vec<(FiringId, u32)>) {
         let Some(state) = self.state(timeline).filter(|_| !unheard.is_empty()) else { return };
         let (rows, named) = (self.rows_of(&state), unheard.iter().map(|(firing_id, _)| firing_id.clone()).collect());
-        let changed = self.change_leases(state.head.key, LeasesWanted::Named(named), move |found| {
+        let changed = self.change_leases(state.head.key, LeaseQuery::Named(named), move |found| {
             (rows.give_back(found, &unheard), ())
         });
         if let Err(refusal) = changed.await {
@@ -255,13 +255,13 @@ impl Engine {
     pub(crate) async fn fail_shared(
         &self,
         state: &TimelineState,
-        wanted: LeasesWanted,
+        query: LeaseQuery,
         (under, paces): (Under, Paces),
     ) -> Result<AttemptsEnded, Refusal> {
         let rows = self.rows_of(state);
-        let ended = self.change_leases(state.head.key, wanted, move |found| rows.fail(found, (&under, &paces)));
+        let ended = self.change_leases(state.head.key, query, move |found| rows.fail(found, (&under, &paces)));
         let ended = ended.await?.map_err(Refusal::lease_lost)?;
-        Ok(self.tell_ended(state, ended))
+        Ok(self.notify_ended(state, ended))
     }
 
     pub(crate) async fn extend_shared(
@@ -270,8 +270,8 @@ impl Engine {
         firing_ids: Vec<FiringId>,
         (under, ttl): (Under, Span),
     ) -> Result<HashSet<FiringId>, Refusal> {
-        let (rows, wanted) = (self.rows_of(state), LeasesWanted::Named(firing_ids));
-        self.change_leases(state.head.key, wanted, move |found| rows.extend(found, (&under, ttl))).await
+        let (rows, query) = (self.rows_of(state), LeaseQuery::Named(firing_ids));
+        self.change_leases(state.head.key, query, move |found| rows.extend(found, (&under, ttl))).await
     }
 }
 

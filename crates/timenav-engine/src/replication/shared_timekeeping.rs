@@ -12,11 +12,11 @@ use timenav_core::timers::leases::Under;
 use crate::engine::Engine;
 use crate::ledger::changes::LookUp;
 use crate::ledger::head::{TimelineKey, TimelineState};
-use crate::ports::shared_leases::AtWorkWanted;
+use crate::ports::shared_leases::ActivityQuery;
 use crate::ports::shared_leases::Keeper;
-use crate::ports::shared_leases::LeasesWanted;
+use crate::ports::shared_leases::LeaseQuery;
 use crate::ports::shared_leases::Presence;
-use crate::ports::shared_leases::told_of;
+use crate::ports::shared_leases::lease_row_id;
 use crate::replication::sharing::Sharing;
 use crate::requests::options::FEATURE_LEVEL;
 use crate::requests::refusal::Refusal;
@@ -37,40 +37,44 @@ impl Engine {
     /// # Errors
     /// The store does not respond.
     #[boxed]
-    pub async fn tell_presence(&self) -> Result<(), Refusal> {
+    pub async fn report_presence(&self) -> Result<(), Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(()) };
         let waited_for = self.timing().leases().waited_for();
-        let told = self.tell(sharing, waited_for).await;
+        let reported = self.report(sharing, waited_for).await;
         sharing.look_again();
         self.timing().wake_claims();
         self.timing().wake_keeper();
-        told?;
-        self.tell_followers().await?;
-        self.hear_of_known_followers().await
+        reported?;
+        self.share_followers().await?;
+        self.learn_known_followers().await
     }
 
-    pub(crate) async fn tell_listening(&self, timeline: &TimelineId, queue: &QueueId) -> Result<(), Refusal> {
+    pub(crate) async fn report_listening(&self, timeline: &TimelineId, queue: &QueueId) -> Result<(), Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(()) };
         let listening = (timeline.clone(), queue.clone());
-        if sharing.to_tell(vec![listening.clone()], self.now()).is_empty() {
+        if sharing.unreported(vec![listening.clone()], self.now()).is_empty() {
             return Ok(());
         }
-        self.tell(sharing, vec![listening]).await
+        self.report(sharing, vec![listening]).await
     }
 
-    pub(crate) async fn tell(&self, sharing: &Sharing, waited_for: Vec<(TimelineId, QueueId)>) -> Result<(), Refusal> {
+    pub(crate) async fn report(
+        &self,
+        sharing: &Sharing,
+        waited_for: Vec<(TimelineId, QueueId)>,
+    ) -> Result<(), Refusal> {
         let now = self.now();
-        let queues = sharing.to_tell(waited_for, now);
+        let queues = sharing.unreported(waited_for, now);
         let key = |(timeline, queue): &(TimelineId, QueueId)| Some((self.state(timeline)?.head.key, queue.clone()));
         let listening = queues.iter().filter_map(key).collect();
         let (service, options) = (sharing.service.clone(), self.options());
         let (name, version) = (options.replica_name.clone(), options.version.clone());
         let presence = Presence { service, name, version, level: FEATURE_LEVEL, listening };
-        if !self.store().tell_presence(presence).await? {
+        if !self.store().report_presence(presence).await? {
             sharing.forget_all();
             self.retell_followers();
         }
-        sharing.told(queues, now);
+        sharing.set_listening(queues, now);
         Ok(())
     }
 
@@ -83,7 +87,7 @@ impl Engine {
     pub async fn asks_witnesses(&self) -> Result<bool, Refusal> {
         let Some(sharing) = self.sharing() else { return Ok(true) };
         if !sharing.is_present() {
-            self.tell(sharing, Vec::new()).await?;
+            self.report(sharing, Vec::new()).await?;
         }
         let system = self.system_state()?.head.key;
         Ok(!self.store().keep_timelines(&sharing.service, vec![system]).await?.is_empty())
@@ -115,7 +119,7 @@ impl Engine {
         }
         if !sharing.is_present() {
             // A service without a heartbeat would lose them at once.
-            self.tell(sharing, Vec::new()).await?;
+            self.report(sharing, Vec::new()).await?;
         }
         let (mut states, mut over) = (Vec::new(), Vec::new());
         for timeline in unknown {
@@ -162,7 +166,7 @@ impl Engine {
             // outdated.
             let Some(keeper) = sharing.keeper(&state.head.id) else { continue };
             let how = (Under::Anybody, Paces::of(&state, &[]));
-            let ended = self.fail_shared(&state, LeasesWanted::Ended(ENDED_AT_ONCE_MAX), how).await?;
+            let ended = self.fail_shared(&state, LeaseQuery::Ended(ENDED_AT_ONCE_MAX), how).await?;
             let exhausted = ended.exhausted;
             if !exhausted.is_empty() {
                 self.fail_exhausted(state.head.id.clone(), exhausted, Some(keeper)).await;
@@ -184,8 +188,8 @@ impl Engine {
     /// Checks whether another service keeps the time now, after a step failed because of one.
     pub(crate) async fn find_keeper(&self, state: &TimelineState) -> Result<(), Refusal> {
         let Some(keeper) = self.keeper(&state.head.id) else { return Ok(()) };
-        let wanted = AtWorkWanted { timeline: state.head.key, open_since: None, firings: Vec::new() };
-        let found = self.store().at_work(wanted).await?.keeper;
+        let query = ActivityQuery { timeline: state.head.key, open_since: None, firings: Vec::new() };
+        let found = self.store().at_work(query).await?.keeper;
         if found.as_ref() != Some(&keeper)
             && let Some(sharing) = self.sharing()
         {
@@ -210,12 +214,12 @@ impl Engine {
         if is_open && self.timing().sends_webhooks() && state.head.timers.webhooks {
             let open = self.open_firings(state, advance).await?;
             if let Some((firing_id, queue)) = open.iter().find(|(_, queue)| *queue == QueueId::of_webhooks()) {
-                return Ok(Some(told_of(firing_id, queue, None)));
+                return Ok(Some(lease_row_id(firing_id, queue, None)));
             }
         }
-        let wanted = AtWorkWanted { timeline: state.head.key, open_since: Some(advance.stepped), firings: Vec::new() };
-        let held = self.store().at_work(wanted).await?.held;
-        Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
+        let query = ActivityQuery { timeline: state.head.key, open_since: Some(advance.stepped), firings: Vec::new() };
+        let held = self.store().at_work(query).await?.held;
+        Ok(held.map(|(firing_id, queue, holder)| lease_row_id(&firing_id, &queue, holder.as_deref())))
     }
 
     pub(crate) fn shared_step(
@@ -227,7 +231,7 @@ impl Engine {
     ) -> StepAdvance {
         StepAdvance {
             advance_id: advance.advance_id.clone(),
-            heard: self.timing().sends_webhooks().then(QueueId::of_webhooks).into_iter().collect(),
+            listening: self.timing().sends_webhooks().then(QueueId::of_webhooks).into_iter().collect(),
             is_resumed: self.timing().leases().is_resumed(timeline, self.now()),
             look_up,
             left,

@@ -47,7 +47,7 @@ impl Engine {
     /// # Errors
     /// The store does not respond.
     #[boxed]
-    pub async fn hear_cosigned(&self) -> Result<(), Refusal> {
+    pub async fn learn_cosigned(&self) -> Result<(), Refusal> {
         if self.shares_cosigned() {
             self.read_cosigned(&mut *self.witnessed().shared.lock().await).await?;
         }
@@ -136,7 +136,7 @@ impl Engine {
         let mut compared = self.compare_cosigned(text).await?;
         if matches!(&compared, Ok(Some(ComparedCheckpoint { contradiction: Some(_), .. }))) {
             // Another service may have written the entries just now.
-            self.hear_of(&TimelineId::system()).await?;
+            self.catch_up_with(&TimelineId::system()).await?;
             compared = self.compare_cosigned(text).await?;
         }
         let checkpoint = match compared {
@@ -221,8 +221,11 @@ impl Engine {
         let system = self.system_state()?;
         let end = end.min(system.head.frontier.size());
         let known = {
-            let told = self.witnessed().told.lock();
-            told.looked_to.max(told.last.map_or(0, |last| last + 1)).max(end.saturating_sub(RECALLED_ENTRIES_MAX))
+            let commitments = self.witnessed().commitments.lock();
+            commitments
+                .searched_to
+                .max(commitments.last.map_or(0, |last| last + 1))
+                .max(end.saturating_sub(RECALLED_ENTRIES_MAX))
         };
         let mut first = known;
         while first < end {
@@ -238,19 +241,19 @@ impl Engine {
                         Some((state.head.key, HeadAt { position, index, size: head.size }))
                     });
                     let heads: Vec<_> = heads.collect();
-                    let mut told = self.witnessed().told.lock();
-                    if told.last < Some(position) {
-                        told.last = Some(position);
+                    let mut commitments = self.witnessed().commitments.lock();
+                    if commitments.last < Some(position) {
+                        commitments.last = Some(position);
                         for (key, at) in heads {
-                            told.insert(key, at, cosigned_size);
+                            commitments.insert(key, at, cosigned_size);
                         }
                     }
                 }
             }
             first = next;
         }
-        let mut told = self.witnessed().told.lock();
-        told.looked_to = told.looked_to.max(end);
+        let mut commitments = self.witnessed().commitments.lock();
+        commitments.searched_to = commitments.searched_to.max(end);
         Ok(())
     }
 }

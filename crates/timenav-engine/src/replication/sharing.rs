@@ -8,12 +8,12 @@ use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 
 use crate::ports::shared_leases::Keeper;
-use crate::ports::shared_leases::LISTENING_TOLD_MICROS;
+use crate::ports::shared_leases::LISTENING_REPORT_MICROS;
 
 /// The known timekeepers. The database is authoritative: each step checks there. Each timeline with timers is in one of
 /// these.
 #[derive(Default)]
-struct Kept {
+struct KnownTimekeepers {
     /// Kept by this service, with the epoch.
     here: HashMap<TimelineId, u64>,
     /// Kept by another service, or unknown because the store did not respond.
@@ -21,7 +21,7 @@ struct Kept {
     unknown: BTreeSet<TimelineId>,
 }
 
-impl Kept {
+impl KnownTimekeepers {
     fn remove(&mut self, timeline: &TimelineId) {
         self.here.remove(timeline);
         self.elsewhere.remove(timeline);
@@ -32,9 +32,9 @@ impl Kept {
 pub(crate) struct Sharing {
     /// The id of this service, unique per start, so that none continues for another.
     pub(crate) service: String,
-    kept: Mutex<Kept>,
+    timekeepers: Mutex<KnownTimekeepers>,
     /// When each listener was last reported to other services.
-    told: Mutex<HashMap<(TimelineId, QueueId), Instant<Wall>>>,
+    listening: Mutex<HashMap<(TimelineId, QueueId), Instant<Wall>>>,
     is_present: AtomicBool,
     looks_for_ended: AtomicBool,
     takeovers: AtomicU64,
@@ -44,8 +44,8 @@ impl Sharing {
     pub(crate) fn new(service: String) -> Self {
         Self {
             service,
-            kept: Mutex::default(),
-            told: Mutex::default(),
+            timekeepers: Mutex::default(),
+            listening: Mutex::default(),
             is_present: AtomicBool::new(false),
             looks_for_ended: AtomicBool::new(true),
             takeovers: AtomicU64::new(0),
@@ -53,27 +53,27 @@ impl Sharing {
     }
 
     pub(crate) fn keeper(&self, timeline: &TimelineId) -> Option<Keeper> {
-        let epoch = self.kept.lock().here.get(timeline).copied()?;
+        let epoch = self.timekeepers.lock().here.get(timeline).copied()?;
         Some(Keeper { service: self.service.clone(), epoch })
     }
 
     /// Registers a timeline with timers, whose keeper must be determined unless it is known.
     pub(crate) fn look_for_keeper(&self, timeline: &TimelineId) {
-        let mut kept = self.kept.lock();
-        if !kept.here.contains_key(timeline) && !kept.elsewhere.contains(timeline) {
-            kept.unknown.insert(timeline.clone());
+        let mut timekeepers = self.timekeepers.lock();
+        if !timekeepers.here.contains_key(timeline) && !timekeepers.elsewhere.contains(timeline) {
+            timekeepers.unknown.insert(timeline.clone());
         }
     }
 
     pub(crate) fn unknown(&self) -> Vec<TimelineId> {
-        self.kept.lock().unknown.iter().cloned().collect()
+        self.timekeepers.lock().unknown.iter().cloned().collect()
     }
 
     /// `epoch` counts how often the timeline was taken by any service.
     pub(crate) fn keep(&self, timeline: TimelineId, epoch: u64) {
-        let mut kept = self.kept.lock();
-        kept.remove(&timeline);
-        kept.here.insert(timeline, epoch);
+        let mut timekeepers = self.timekeepers.lock();
+        timekeepers.remove(&timeline);
+        timekeepers.here.insert(timeline, epoch);
         if epoch > 1 {
             self.takeovers.fetch_add(1, Ordering::Relaxed);
         }
@@ -81,14 +81,14 @@ impl Sharing {
 
     /// The timeline is checked again later.
     pub(crate) fn lose(&self, timeline: TimelineId) {
-        let mut kept = self.kept.lock();
-        kept.remove(&timeline);
-        kept.elsewhere.insert(timeline);
+        let mut timekeepers = self.timekeepers.lock();
+        timekeepers.remove(&timeline);
+        timekeepers.elsewhere.insert(timeline);
     }
 
     /// Schedules another check: services may have gone, and leases may have expired.
     pub(crate) fn look_again(&self) {
-        let Kept { elsewhere, unknown, .. } = &mut *self.kept.lock();
+        let KnownTimekeepers { elsewhere, unknown, .. } = &mut *self.timekeepers.lock();
         unknown.append(elsewhere);
         self.looks_for_ended.store(true, Ordering::Release);
     }
@@ -100,29 +100,29 @@ impl Sharing {
 
     /// Forgets all timelines: this service was absent, and others may have taken them.
     pub(crate) fn forget_all(&self) {
-        let Kept { here, elsewhere, unknown } = &mut *self.kept.lock();
+        let KnownTimekeepers { here, elsewhere, unknown } = &mut *self.timekeepers.lock();
         unknown.append(elsewhere);
         unknown.extend(here.drain().map(|(timeline, _)| timeline));
     }
 
     pub(crate) fn forget(&self, timeline: &TimelineId) {
-        self.kept.lock().remove(timeline);
+        self.timekeepers.lock().remove(timeline);
     }
 
     /// Returns the queues whose listeners must be reported.
-    pub(crate) fn to_tell(
+    pub(crate) fn unreported(
         &self,
         waited_for: Vec<(TimelineId, QueueId)>,
         now: Instant<Wall>,
     ) -> Vec<(TimelineId, QueueId)> {
-        let mut told = self.told.lock();
-        told.retain(|_, at| now.since(*at).micros() < LISTENING_TOLD_MICROS);
-        waited_for.into_iter().filter(|queue| !told.contains_key(queue)).collect()
+        let mut listening = self.listening.lock();
+        listening.retain(|_, at| now.since(*at).micros() < LISTENING_REPORT_MICROS);
+        waited_for.into_iter().filter(|queue| !listening.contains_key(queue)).collect()
     }
 
-    pub(crate) fn told(&self, queues: Vec<(TimelineId, QueueId)>, now: Instant<Wall>) {
+    pub(crate) fn set_listening(&self, queues: Vec<(TimelineId, QueueId)>, now: Instant<Wall>) {
         self.is_present.store(true, Ordering::Release);
-        self.told.lock().extend(queues.into_iter().map(|queue| (queue, now)));
+        self.listening.lock().extend(queues.into_iter().map(|queue| (queue, now)));
     }
 
     pub(crate) fn is_present(&self) -> bool {
@@ -131,6 +131,6 @@ impl Sharing {
 
     /// Returns how many timelines this service keeps, and how many it took over since startup.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        (self.kept.lock().here.len() as u64, self.takeovers.load(Ordering::Relaxed))
+        (self.timekeepers.lock().here.len() as u64, self.takeovers.load(Ordering::Relaxed))
     }
 }

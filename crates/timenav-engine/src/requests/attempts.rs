@@ -83,7 +83,7 @@ impl Failures {
     }
 }
 
-enum Asked {
+enum Admission {
     Reserved(Reservation),
     /// Too many comparisons are running; wait for one to finish.
     Later(Arc<Notify>),
@@ -94,20 +94,20 @@ impl Attempts {
     pub(crate) async fn reserve(&self, data_id: &DataId, now: impl Fn() -> Host) -> Result<Reservation, u64> {
         loop {
             let ended = match self.ask(data_id, now())? {
-                Asked::Reserved(reservation) => return Ok(reservation),
-                Asked::Later(ended) => ended,
+                Admission::Reserved(reservation) => return Ok(reservation),
+                Admission::Later(ended) => ended,
             };
             let mut waiting = std::pin::pin!(ended.notified());
             // Notifications are received from here on; a comparison that finished before is noticed by asking again.
             waiting.as_mut().enable();
             match self.ask(data_id, now())? {
-                Asked::Reserved(reservation) => return Ok(reservation),
-                Asked::Later(_) => waiting.await,
+                Admission::Reserved(reservation) => return Ok(reservation),
+                Admission::Later(_) => waiting.await,
             }
         }
     }
 
-    fn ask(&self, data_id: &DataId, now: Host) -> Result<Asked, u64> {
+    fn ask(&self, data_id: &DataId, now: Host) -> Result<Admission, u64> {
         let mut records = self.records.lock();
         if !records.contains_key(data_id) && records.len() >= DECRYPT_RECORDS_WATCHED_MAX {
             make_room(&mut records, now);
@@ -120,10 +120,10 @@ impl Attempts {
             return Err(seconds);
         }
         if tries.under_way >= tries.failures.at_once_max() {
-            return Ok(Asked::Later(Arc::clone(&tries.ended)));
+            return Ok(Admission::Later(Arc::clone(&tries.ended)));
         }
         tries.under_way += 1;
-        Ok(Asked::Reserved(Reservation { attempts: self.clone(), data_id: data_id.clone(), at: now, counts: true }))
+        Ok(Admission::Reserved(Reservation { attempts: self.clone(), data_id: data_id.clone(), at: now, counts: true }))
     }
 
     fn end(&self, data_id: &DataId, at: Host, is_wrong: bool) {

@@ -61,7 +61,7 @@ pub struct Acceptance {
     /// The reason; may be empty.
     pub reason: String,
     /// Signed checkpoints kept by other services whose loss is accepted too.
-    pub kept: Vec<ExternalCheckpoint>,
+    pub checkpoints: Vec<ExternalCheckpoint>,
 }
 
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ pub struct Options {
     /// Whether another service has written the store, so that no checkpoint is kept outside here yet.
     pub joins: bool,
     /// Checkpoints kept by other services, for a service that joins.
-    pub kept_by_others: Vec<ExternalCheckpoint>,
+    pub checkpoints_of_others: Vec<ExternalCheckpoint>,
     /// Maximum offset between the host's clock and the database's, in milliseconds; 0 to skip the comparison.
     pub host_clock_offset_millis_max: u32,
     /// How many witnesses must vouch for a change before the response is sent; 0 for none.
@@ -131,7 +131,7 @@ impl Default for Options {
             retention_floor_seconds: RETENTION_FLOOR_SECONDS_DEFAULT,
             accept_rollback: None,
             joins: false,
-            kept_by_others: Vec::new(),
+            checkpoints_of_others: Vec::new(),
             host_clock_offset_millis_max: HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT,
             witnesses_required: 0,
             witness_wait: Span::from_micros(i64::from(WITNESS_WAIT_SECONDS_DEFAULT) * 1_000_000),

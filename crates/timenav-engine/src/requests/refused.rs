@@ -21,7 +21,7 @@ const COUNTED_OPERATIONS_MAX: usize = 1_000;
 pub(crate) struct CountedRefusals {
     sum: Mutex<Option<Sum>>,
     /// Locked while a sum is being recorded, so that a shutdown waits for it.
-    pub(crate) telling: tokio::sync::Mutex<()>,
+    pub(crate) logging: tokio::sync::Mutex<()>,
 }
 
 pub(crate) struct Sum {
@@ -127,14 +127,14 @@ mod tests {
         assert!(!counted.count(at(8), "net-0500".to_owned(), "/v1/events", "invalid_credentials"));
         let sum = counted.take().unwrap();
         assert_eq!(sum.networks.len(), COUNTED_NETWORKS_MAX);
-        let told: serde_json::Value = serde_json::from_str(&sum.payload()).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&sum.payload()).unwrap();
         let all = (COUNTED_NETWORKS_MAX + 6) as u64;
-        assert_eq!(told["count"], all);
-        assert_eq!(told["networks"].as_array().unwrap().len(), COUNTED_NAMED_MAX);
-        assert_eq!(told["networks"][0], serde_json::json!({ "network": "net-0500", "count": 2 }));
-        assert_eq!(told["networks_unnamed"], all - COUNTED_NAMED_MAX as u64 - 1);
-        assert_eq!(told["operations"].as_array().unwrap().len(), 2);
-        assert_eq!(told["operations_unnamed"], 0);
+        assert_eq!(document["count"], all);
+        assert_eq!(document["networks"].as_array().unwrap().len(), COUNTED_NAMED_MAX);
+        assert_eq!(document["networks"][0], serde_json::json!({ "network": "net-0500", "count": 2 }));
+        assert_eq!(document["networks_unnamed"], all - COUNTED_NAMED_MAX as u64 - 1);
+        assert_eq!(document["operations"].as_array().unwrap().len(), 2);
+        assert_eq!(document["operations_unnamed"], 0);
         assert!(counted.take().is_none());
     }
 

@@ -21,17 +21,17 @@ use crate::read::long_work::give_way_after;
 use crate::requests::caller::Caller;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
-use gone::{Gone, Teller};
 use line::{DataLine, EndLine, EntryLine, Header, LayerLine, Line, NoteLine};
+use missing::{MissingContents, Teller};
 
 mod check;
-mod gone;
+mod missing;
 mod layers;
 mod line;
 
 pub use check::{BundleCheck, CheckedBundle};
-pub use gone::BUNDLE_GONE_MAX;
 pub use line::{BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX};
+pub use missing::BUNDLE_MISSING_MAX;
 
 /// Entries read at a time, few enough to hold the largest ones in memory.
 const BLOCK_ENTRIES: u64 = 100;
@@ -67,7 +67,7 @@ struct Layer {
     key: TimelineKey,
     size: u64,
     taken: u64,
-    gone: Gone,
+    missing_contents: MissingContents,
 }
 
 #[derive(Clone, Copy)]
@@ -95,7 +95,7 @@ impl Engine {
                 "`system` holds data about this service itself and cannot be exported as a bundle",
             ));
         }
-        for ancestor in state.lineage.iter().filter(|ancestor| ancestor.came_with().is_none()) {
+        for ancestor in state.lineage.iter().filter(|ancestor| ancestor.adopting_fork().is_none()) {
             self.admit_to_bundle(caller, ancestor).await?;
         }
         layers::check(self, &state).await?;
@@ -110,7 +110,7 @@ impl Engine {
             key: layer.timeline,
             size: layer.as_of,
             taken: 0,
-            gone: Gone::default(),
+            missing_contents: MissingContents::default(),
         };
         let writing = Writing {
             layers: layers.iter().zip(names.iter().cloned()).map(layer).collect(),
@@ -121,7 +121,7 @@ impl Engine {
             entries: 0,
             data: 0,
         };
-        let timelines = names.into_iter().filter(|name| name.came_with().is_none()).collect();
+        let timelines = names.into_iter().filter(|name| name.adopting_fork().is_none()).collect();
         Ok(BundleExport { engine: self.clone(), caller: caller.clone(), timelines, writing: Some(writing) })
     }
 
@@ -219,7 +219,7 @@ impl Writing {
     }
 
     fn format(&self) -> &'static str {
-        let came = self.layers.iter().any(|layer| layer.id.came_with().is_some());
+        let came = self.layers.iter().any(|layer| layer.id.adopting_fork().is_some());
         if came { BUNDLE_FORMAT_OF_LAYERS } else { BUNDLE_FORMAT }
     }
 
@@ -268,11 +268,12 @@ impl Writing {
         let layer = &mut self.layers[at];
         let damaged = |what: String| Refusal::Damaged(format!("entry {}: {what}", row.position));
         let record = LeafRecord::decode(&row.leaf).map_err(|error| damaged(error.to_string()))?;
-        layer.gone.entry(&row.leaf, &record, (&row.salt, &row.payload)).map_err(damaged)?;
+        layer.missing_contents.entry(&row.leaf, &record, (&row.salt, &row.payload)).map_err(damaged)?;
         if is_layer_erased(&record) {
-            self.explain_earlier(at, LaterEntry::told_in(&row.payload)).map_err(damaged)?;
+            self.explain_earlier(at, LaterEntry::decode_later(&row.payload)).map_err(damaged)?;
         }
-        let told = (record.action == Action::EncryptData.word()).then(|| read::<DataEncrypted>(&row.payload)).flatten();
+        let encrypted =
+            (record.action == Action::EncryptData.word()).then(|| read::<DataEncrypted>(&row.payload)).flatten();
         let line = EntryLine {
             leaf: as_text(&row.leaf).map_err(damaged)?,
             payload: as_text(&row.payload).map_err(damaged)?,
@@ -287,39 +288,40 @@ impl Writing {
                 self.add(text, &Line::Rotation(NoteLine { note: Cow::Owned(note) }))?;
             }
         }
-        let Some(told) = told else { return Ok(()) };
+        let Some(encrypted) = encrypted else { return Ok(()) };
 
         // One at a time: the largest has a megabyte.
         let record = engine.store().data_rows(self.layers[at].key, vec![row.position]).await?.pop().flatten();
-        let missing = || damaged(format!("its sealed record `{}` is missing", told.data_id));
+        let missing = || damaged(format!("its sealed record `{}` is missing", encrypted.data_id));
         let record = record.ok_or_else(missing)?;
         if let Some(by) = record.erased {
-            self.layers[at].gone.data(row.position, told.data_id.clone(), by).map_err(damaged)?;
+            self.layers[at].missing_contents.data(row.position, encrypted.data_id.clone(), by).map_err(damaged)?;
         }
         self.data += 1;
         self.add(text, &Line::Data(DataLine::of(&record)))
     }
 
     /// Marks an erasure in an earlier layer as explained by an entry. Returns whether it was.
-    fn explain_earlier(&mut self, at: usize, told: Result<LaterEntry, String>) -> Result<bool, String> {
-        let Ok(told) = told else { return Ok(false) };
-        let Ok(record) = told.record() else { return Ok(false) };
+    fn explain_earlier(&mut self, at: usize, later_entry: Result<LaterEntry, String>) -> Result<bool, String> {
+        let Ok(later_entry) = later_entry else { return Ok(false) };
+        let Ok(record) = later_entry.record() else { return Ok(false) };
         let mut earlier = self.layers[..at].iter_mut();
-        let layer = earlier.find(|layer| layer.id.told().as_str() == record.timeline_id && layer.size <= record.seq);
+        let layer =
+            earlier.find(|layer| layer.id.entry_name().as_str() == record.timeline_id && layer.size <= record.seq);
         let Some(layer) = layer else { return Ok(false) };
-        layer.gone.explain(&record, &told.payload, Teller::After(layer.size))
+        layer.missing_contents.explain(&record, &later_entry.payload, Teller::After(layer.size))
     }
 
     /// Returns the next layer from `from` on that has an unexplained erasure.
     fn missing_of(&self, from: usize) -> Next {
         let layers = self.layers.iter().enumerate().skip(from);
-        let mut missing = layers.filter(|(_, layer)| layer.gone.first().is_some());
+        let mut missing = layers.filter(|(_, layer)| layer.missing_contents.first().is_some());
         missing.next().map_or(Next::End, |(at, _)| Next::Erasures(at, self.layers[self.teller_of(at)].size))
     }
 
     /// Returns the layer whose later entries explain erasures in a layer: itself, or the fork it was adopted with.
     fn teller_of(&self, at: usize) -> usize {
-        let Some(fork) = self.layers[at].id.came_with() else { return at };
+        let Some(fork) = self.layers[at].id.adopting_fork() else { return at };
         self.layers.iter().position(|layer| layer.id == fork).unwrap_or(at)
     }
 
@@ -330,10 +332,10 @@ impl Writing {
         let (id, key) = (self.layers[teller].id.clone(), self.layers[teller].key);
         let rows = engine.store().entry_rows(key, from, from + BLOCK_ENTRIES).await?.rows;
         // An adopted layer gets no new entries.
-        let rows = if id.came_with().is_some() { Vec::new() } else { rows };
+        let rows = if id.adopting_fork().is_some() { Vec::new() } else { rows };
         let Some(last) = rows.last().map(|last| last.position) else {
             let layer = &self.layers[at];
-            let (first, of) = (layer.gone.first().unwrap_or_default(), &layer.id);
+            let (first, of) = (layer.missing_contents.first().unwrap_or_default(), &layer.id);
             return Err(Refusal::Damaged(format!(
                 "the contents of entry {first} of `{of}` are missing, but were not erased"
             )));
@@ -347,13 +349,13 @@ impl Writing {
             }
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
             let damaged = |what| Refusal::Damaged(format!("entry {}: {what}", row.position));
-            let is_told = if is_layer_erased(&record) {
-                self.explain_earlier(teller, LaterEntry::told_in(&row.payload))
+            let is_reported = if is_layer_erased(&record) {
+                self.explain_earlier(teller, LaterEntry::decode_later(&row.payload))
             } else {
                 let layer = &mut self.layers[teller];
-                layer.gone.explain(&record, &row.payload, Teller::After(layer.size))
+                layer.missing_contents.explain(&record, &row.payload, Teller::After(layer.size))
             };
-            if !is_told.map_err(damaged)? {
+            if !is_reported.map_err(damaged)? {
                 continue;
             }
             let proof = prove(engine, &id, key, &row).await?;
@@ -365,14 +367,14 @@ impl Writing {
             };
             self.add(text, &Line::Erasure(line))?;
         }
-        let is_told = self.layers[at].gone.first().is_none();
-        Ok(if is_told { self.missing_of(at + 1) } else { Next::Erasures(at, last + 1) })
+        let is_reported = self.layers[at].missing_contents.first().is_none();
+        Ok(if is_reported { self.missing_of(at + 1) } else { Next::Erasures(at, last + 1) })
     }
 }
 
 impl Layer {
     fn line(&self) -> LayerLine<'static> {
-        LayerLine { size: self.size, timeline_id: Cow::Owned(self.id.told().to_string()) }
+        LayerLine { size: self.size, timeline_id: Cow::Owned(self.id.entry_name().to_string()) }
     }
 }
 

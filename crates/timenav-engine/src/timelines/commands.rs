@@ -80,8 +80,8 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<MadeTimeline, Refusal> {
         let NewTimeline { timeline_id, expires_in, .. } = timeline.into();
-        let asked = CreateTimeline { fork: None, expires_in };
-        Ok(self.submit(caller, timeline_id, asked, idempotency).await?.into())
+        let command = CreateTimeline { fork: None, expires_in };
+        Ok(self.submit(caller, timeline_id, command, idempotency).await?.into())
     }
 
     /// Forks a timeline at an instant, or now. Earlier entries are shared, and later ones are independent. Nothing is
@@ -131,8 +131,8 @@ impl Engine {
             Refusal::Invalid { field, detail } if field == "as_of" => Refusal::invalid("at", detail),
             other => other,
         })?;
-        let asked = CreateTimeline { fork: Some(fork), expires_in };
-        Ok(self.submit(caller, timeline, asked, idempotency).await?.into())
+        let command = CreateTimeline { fork: Some(fork), expires_in };
+        Ok(self.submit(caller, timeline, command, idempotency).await?.into())
     }
 
     /// The cost depends only on the number of inherited timers and the changes of timers since then.
@@ -149,7 +149,7 @@ impl Engine {
             return Err(Refusal::LimitReached { what: "forks of forks", max: FORK_DEPTH_MAX });
         }
         let lineage: Arc<[TimelineId]> = parent.names_of(&layers).into();
-        if let Some(layer) = lineage.last().filter(|name| name.came_with().is_some()) {
+        if let Some(layer) = lineage.last().filter(|name| name.adopting_fork().is_some()) {
             let detail = format!(
                 "that moment belongs to `{layer}`, which was adopted from another service with a fork of it: it cannot \
                  be forked"
@@ -206,8 +206,8 @@ impl Engine {
         let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| damaged(&error.to_string()))?;
         let marked = u64::try_from(marks.events_count).ok().zip(u64::try_from(marks.clock_entry).ok());
         let (events_count, clock_entry) = marked.ok_or_else(|| damaged("is stored with negative numbers"))?;
-        let told = tree.entry(self.store(), clock_entry.min(position)).await?;
-        let clock = clock_in(&told.payload).ok_or_else(|| damaged("is stored with an entry without a clock"))?;
+        let clock_row = tree.entry(self.store(), clock_entry.min(position)).await?;
+        let clock = clock_in(&clock_row.payload).ok_or_else(|| damaged("is stored with an entry without a clock"))?;
         if Action::of(&record) == Some(Action::Adopt) {
             // An adopted clock arrives paused, which the next entry records.
             let state = ClockState::Paused { since: recorded_at, at, rate: clock.rate() };
@@ -242,7 +242,7 @@ impl Engine {
     ) -> Result<(Vec<TimelineView>, Option<TimelineId>), Refusal> {
         // No permission is required, because only readable timelines are listed.
         self.log_read(caller, &TimelineId::system(), &[], &Reading::Timelines {}).await?;
-        self.hear_of_all().await?;
+        self.catch_up_all().await?;
         let mut seen = self.readable_after(caller, after, items_max + 1);
         let more = seen.len() > items_max;
         seen.truncate(items_max);
@@ -266,10 +266,10 @@ impl Engine {
 
     fn view(&self, caller: &Caller, state: Arc<TimelineState>) -> Result<TimelineView, Refusal> {
         let clock = self.view_clock(state.head.id.clone(), state.head.clock.clone(), self.host(&state));
-        let shown = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
-        let clock = shown.then_some(clock);
+        let is_visible = !state.head.id.is_system() && self.decide(caller, &state.head.id, Demand::Look).is_ok();
+        let clock = is_visible.then_some(clock);
         let host = self.for_expiry();
-        let role = directory::standing(&self.directory(), caller, Some(&state), host).role;
+        let role = directory::caller_access(&self.directory(), caller, Some(&state), host).role;
         let role_end = role.and_then(|_| state.head.permissions.role_end(&caller.user_id, host));
         let forked_from = state.lineage.last().cloned();
         let checkpoint = newest_note(&state, self.ports(), self.options())?;

@@ -24,7 +24,7 @@ impl Engine {
                  expired by it until an operator confirms the clock with `timenav prune --trust-host-clock`"
             );
         }
-        if doubt.is_none() && clock.is_to_be_kept(now) {
+        if doubt.is_none() && clock.should_be_stored(now) {
             self.store().keep_host_clock(now).await?;
         }
         Ok(doubt)

@@ -119,12 +119,12 @@ impl Engine {
         let read = Reading::TimelinesDiff { a: a.to_string(), b: b.to_string() };
         let admitted_a = self.let_on(caller, a.clone(), Demand::Look, read.clone()).await?;
         let admitted_b = self.let_on(caller, b.clone(), Demand::Look, read).await?;
-        let asked = match of {
+        let query = match of {
             DiffOf::Events => format!("diff {a} {b}"),
             DiffOf::Timers => format!("diff timers {a} {b}"),
             DiffOf::Firings => format!("diff firings {a} {b}"),
         };
-        let cursor = cursor.map(|text| self.open_diff_cursor(caller, &asked, &text)).transpose()?;
+        let cursor = cursor.map(|text| self.open_diff_cursor(caller, &query, &text)).transpose()?;
         let first_page = cursor.as_ref().map(|(cursor, _)| (cursor.as_of, cursor.position));
         let admitted_a = admitted_a.with_first_page(first_page.map(|(size_a, _)| size_a));
         let admitted_b = admitted_b.with_first_page(first_page.map(|(_, size_b)| size_b));
@@ -143,7 +143,7 @@ impl Engine {
         let comparing = async move { engine.compare(&apart, of, after, items_max).await };
         let (found, last) = self.long_work().in_turn(caller, comparing).await?;
         let sizes = (look_a.size(), look_b.size());
-        let next_cursor = last.map(|last| self.diff_cursor(caller, &asked, sizes, &last));
+        let next_cursor = last.map(|last| self.diff_cursor(caller, &query, sizes, &last));
         let common = look_a.state.names_of(&layers_a[..=parting.layer]).pop();
         Ok(DiffPage {
             a: DiffSide::of(&look_a),
@@ -232,16 +232,16 @@ impl Engine {
         Ok((found, last))
     }
 
-    fn diff_cursor(&self, caller: &Caller, asked: &str, (size_a, size_b): (u64, u64), last: &str) -> String {
-        let place = self.cursor(caller, &format!("{asked} {last}"), size_a, 0, size_b);
+    fn diff_cursor(&self, caller: &Caller, query: &str, (size_a, size_b): (u64, u64), last: &str) -> String {
+        let place = self.cursor(caller, &format!("{query} {last}"), size_a, 0, size_b);
         format!("{place}.{}", BASE64URL_NOPAD.encode(last.as_bytes()))
     }
 
-    fn open_diff_cursor(&self, caller: &Caller, asked: &str, text: &str) -> Result<(Cursor, String), Refusal> {
+    fn open_diff_cursor(&self, caller: &Caller, query: &str, text: &str) -> Result<(Cursor, String), Refusal> {
         let (place, last) = text.split_once('.').ok_or(Refusal::Cursor)?;
         let last = BASE64URL_NOPAD.decode(last.as_bytes()).ok().and_then(|last| String::from_utf8(last).ok());
         let last = last.ok_or(Refusal::Cursor)?;
-        Ok((self.open_cursor(caller, &format!("{asked} {last}"), place)?, last))
+        Ok((self.open_cursor(caller, &format!("{query} {last}"), place)?, last))
     }
 }
 
@@ -257,8 +257,8 @@ impl Difference {
         known_a: &HashMap<EventId, KnownEvent>,
         known_b: &HashMap<EventId, KnownEvent>,
     ) -> Option<Self> {
-        let a = known_a.get(event_id).and_then(KnownEvent::standing);
-        let b = known_b.get(event_id).and_then(KnownEvent::standing);
+        let a = known_a.get(event_id).and_then(KnownEvent::current);
+        let b = known_b.get(event_id).and_then(KnownEvent::current);
         let is_alike = a.map(|version| &version.content) == b.map(|version| &version.content);
         (!is_alike).then(|| Self { event_id: event_id.clone(), a: a.cloned(), b: b.cloned() })
     }

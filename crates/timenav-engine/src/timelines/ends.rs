@@ -118,8 +118,8 @@ impl Engine {
         let proof = node_hashes(self.store(), key, &nodes).await?;
         let is_signed = verify_inclusion(0, size, &leaf_hash(&first.leaf), &proof, &state.root).is_ok();
         let is_whole = payload_hash(&first.salt, &first.payload) == record.payload_hash;
-        let told = read::<TimelineCreated>(&first.payload).and_then(|made| made.expires_at().ok()?);
-        Ok(is_signed && is_whole && told.is_some() && told == state.head.expires_at)
+        let expires_at = read::<TimelineCreated>(&first.payload).and_then(|made| made.expires_at().ok()?);
+        Ok(is_signed && is_whole && expires_at.is_some() && expires_at == state.head.expires_at)
     }
 
     /// Prunes events, anchors, sealed data, and payloads and salts of entries; leaves and the tree stay.

@@ -27,7 +27,7 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::repeated::Again;
-use crate::writer::deciding::timelines::retention::{KeptFor, PrunePayloads, SetRetention};
+use crate::writer::deciding::timelines::retention::{PrunePayloads, RetentionPeriod, SetRetention};
 use crate::writer::deciding::{Aim, alone};
 use crate::writer::submission::Answer;
 
@@ -42,8 +42,8 @@ const OPERATION: &str = "prune";
 
 #[derive(Clone, Debug)]
 pub struct RetentionRequest {
-    pub reads: KeptFor,
-    pub refusals: KeptFor,
+    pub reads: RetentionPeriod,
+    pub refusals: RetentionPeriod,
 }
 
 #[derive(Clone, Debug)]
@@ -314,7 +314,7 @@ impl Engine {
                     SweptEntry { position: at, action: &record.action, recorded_at, leaf_hash: leaf_hash(&leaf) };
                 named += match draft.offer(&entry) {
                     SweepOffer::Named => 1,
-                    SweepOffer::Kept => 0,
+                    SweepOffer::Retained => 0,
                     SweepOffer::Full => return Ok(at),
                 };
                 at += 1;

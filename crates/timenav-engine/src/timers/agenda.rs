@@ -56,7 +56,7 @@ impl Agenda {
     }
 
     /// A timeline that has changed in the meantime is checked again.
-    pub(crate) fn looked(&mut self, timeline: &TimelineId, next: Next) {
+    pub(crate) fn checked(&mut self, timeline: &TimelineId, next: Next) {
         if self.timelines.get(timeline) == Some(&Listed::Looking) {
             self.list(timeline, Some(Listed::Until(next)));
         }
@@ -127,7 +127,7 @@ mod tests {
         }
         // Each is checked once to learn its timer, and these are far in the future.
         for timeline in agenda.take(at(0)) {
-            agenda.looked(&timeline, Next::At(at(1_000_000)));
+            agenda.checked(&timeline, Next::At(at(1_000_000)));
         }
         assert_eq!((agenda.looks(), agenda.next()), (10_000, Some(at(1_000_000))));
         for wake in 1..=1_000 {
@@ -137,7 +137,7 @@ mod tests {
         // Only the changed timeline and those that are due are checked.
         agenda.changed(&named(7));
         assert_eq!(agenda.take(at(1_001)), [named(7)]);
-        agenda.looked(&named(7), Next::At(at(2_000)));
+        agenda.checked(&named(7), Next::At(at(2_000)));
         assert_eq!((agenda.next(), agenda.take(at(2_000))), (Some(at(2_000)), vec![named(7)]));
         assert_eq!(agenda.looks(), 10_002);
         assert_eq!(agenda.take(at(1_000_000)).len(), TIMELINES);
@@ -149,11 +149,11 @@ mod tests {
         agenda.changed(&one);
         assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one));
         agenda.changed(&one);
-        agenda.looked(&one, Next::Unless);
+        agenda.checked(&one, Next::Unless);
         assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one), "readings from before the change do not count");
         // The check was interrupted.
         assert_eq!(agenda.take(at(0)), std::slice::from_ref(&one));
-        agenda.looked(&one, Next::Unless);
+        agenda.checked(&one, Next::Unless);
         assert_eq!((agenda.take(at(9)), agenda.next()), (vec![], None));
     }
 
@@ -163,11 +163,11 @@ mod tests {
         agenda.changed(&held);
         agenda.changed(&over);
         assert_eq!(agenda.take(at(0)).len(), 2);
-        agenda.looked(&held, Next::EachTime(Some(at(50))));
+        agenda.checked(&held, Next::EachTime(Some(at(50))));
         agenda.forget(&over);
-        agenda.looked(&over, Next::At(at(1)));
+        agenda.checked(&over, Next::At(at(1)));
         assert_eq!((agenda.next(), agenda.take(at(5))), (Some(at(50)), vec![held.clone()]));
-        agenda.looked(&held, Next::At(at(60)));
+        agenda.checked(&held, Next::At(at(60)));
         assert_eq!((agenda.next(), agenda.take(at(59))), (Some(at(60)), vec![]));
         assert_eq!(agenda.timelines().collect::<Vec<_>>(), [&held]);
     }

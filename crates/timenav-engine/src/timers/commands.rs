@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::ledger::changes::{LedgerPosition, TimerAfter};
 use crate::ledger::payload::{Delivery, Reading, schedule_of};
 use crate::ports::timer_changes::{OrderKeyChange, ScheduleChange};
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow, TimerStatus};
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::json::raw;
@@ -21,7 +21,7 @@ use crate::timers::skipped::SkippedMoments;
 use crate::writer::deciding::timers::{ChangeTimer, SetTimer, TimerChange, TimerChanges, TimerPlan};
 use crate::writer::submission::Answer;
 
-const FIRINGS_SHOWN_MAX: usize = 100;
+const FIRINGS_LISTED_MAX: usize = 100;
 
 #[derive(Clone, Debug, Default)]
 pub struct TimerRequest {
@@ -56,11 +56,11 @@ impl TimerView {
     }
 
     #[must_use]
-    pub const fn standing(&self) -> TimerStanding {
+    pub const fn status(&self) -> TimerStatus {
         match (self.row.next, self.row.is_cancelled) {
-            (_, true) => TimerStanding::Cancelled,
-            (Some(_), false) => TimerStanding::Armed,
-            (None, false) => TimerStanding::Done,
+            (_, true) => TimerStatus::Cancelled,
+            (Some(_), false) => TimerStatus::Armed,
+            (None, false) => TimerStatus::Done,
         }
     }
 }
@@ -75,7 +75,7 @@ pub struct TimerSetStep {
 }
 
 #[derive(Clone, Debug)]
-pub struct TimerShown {
+pub struct TimerDetails {
     pub timeline_id: TimelineId,
     pub timer: TimerView,
     /// Its newest firings.
@@ -127,7 +127,7 @@ impl Engine {
         let schedule = schedule
             .ok_or_else(|| Refusal::invalid("at", "give the time of the timer, with `at`, `every` or `cron`"))?;
         let deliver = deliver.unwrap_or_else(|| Delivery::Queue(QueueId::unnamed()));
-        let (deliver, queue) = self.kept(&timeline, deliver)?;
+        let (deliver, queue) = self.stored_delivery(&timeline, deliver)?;
         let payload = payload.unwrap_or_else(|| "null".into());
         let plan = TimerPlan { schedule, deliver, queue, order_key, payload };
         step(self.submit(caller, timeline, SetTimer { timer_id, plan }, idempotency).await?)
@@ -148,7 +148,7 @@ impl Engine {
         let timeline = caller.timeline(timeline);
         let TimerChangeRequest { schedule, deliver, order_key, payload } = request;
         check(deliver.as_ref(), order_key.as_ref().and_then(OrderKeyChange::key), payload.as_deref())?;
-        let deliver = deliver.map(|deliver| self.kept(&timeline, deliver)).transpose()?;
+        let deliver = deliver.map(|deliver| self.stored_delivery(&timeline, deliver)).transpose()?;
         let change = TimerChange::To(Box::new(TimerChanges { schedule, deliver, order_key, payload }));
         step(self.submit(caller, timeline, ChangeTimer { timer_id, change }, idempotency).await?)
     }
@@ -169,8 +169,8 @@ impl Engine {
         let change = ChangeTimer { timer_id, change: TimerChange::Cancel };
         let step = step(self.submit(caller, timeline, change, idempotency).await?)?;
         let Some(state) = self.state(&step.timeline_id) else { return Ok((step, 0)) };
-        let wanted = TimersWanted::FiringsOf(step.timer.row.position, FIRINGS_SHOWN_MAX);
-        let firings = self.store().timer_rows(state.head.key, wanted).await?.firings;
+        let query = TimerQuery::FiringsOf(step.timer.row.position, FIRINGS_LISTED_MAX);
+        let firings = self.store().timer_rows(state.head.key, query).await?.firings;
         let pending = firings.iter().filter(|firing| firing.state == FiringState::Pending).count();
         Ok((step, pending))
     }
@@ -184,17 +184,17 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
-        standing: TimerStanding,
+        status: TimerStatus,
         (items_max, cursor): (usize, Option<&str>),
     ) -> Result<TimerPage, Refusal> {
         let timeline = caller.timeline(timeline);
-        let query = format!("timers {timeline} {standing:?}");
+        let query = format!("timers {timeline} {status:?}");
         let admitted = self.let_on(caller, timeline, Demand::Look, Reading::Timers {}).await?;
         let after = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let look = admitted.look().await?;
         let after = after.and_then(|cursor| Some((Instant::from_micros(cursor.micros)?, cursor.position)));
-        let wanted = TimersWanted::Listed(standing, after, items_max + 1);
-        let mut rows = self.store().timer_rows(look.state.head.key, wanted).await?.timers;
+        let listed_query = TimerQuery::Listed(status, after, items_max + 1);
+        let mut rows = self.store().timer_rows(look.state.head.key, listed_query).await?.timers;
         let more = rows.len() > items_max;
         rows.truncate(items_max);
         let next_cursor = rows.last().filter(|_| more).map(|last| {
@@ -235,22 +235,22 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         timer_id: &TimerId,
-    ) -> Result<TimerShown, Refusal> {
+    ) -> Result<TimerDetails, Refusal> {
         let reading = Reading::Timer { timer_id: timer_id.to_string() };
         let look = self.look(caller, timeline, Demand::Look, reading).await?;
         let key = look.state.head.key;
-        let found = self.store().timer_rows(key, TimersWanted::Named(timer_id.clone())).await?.timers.pop();
+        let found = self.store().timer_rows(key, TimerQuery::Named(timer_id.clone())).await?.timers.pop();
         let row = found.ok_or_else(|| Refusal::NotFound { what: "timer", id: timer_id.to_string() })?;
-        let wanted = TimersWanted::FiringsOf(row.position, FIRINGS_SHOWN_MAX);
-        let firings = self.store().timer_rows(key, wanted).await?.firings;
+        let query = TimerQuery::FiringsOf(row.position, FIRINGS_LISTED_MAX);
+        let firings = self.store().timer_rows(key, query).await?.firings;
         let timer = TimerView::of(row)?;
         let skipped = self.skipped_moments(&look.state, &timer.row, &timer.schedule).await?;
-        Ok(TimerShown { timeline_id: look.timeline(), timer, firings, skipped })
+        Ok(TimerDetails { timeline_id: look.timeline(), timer, firings, skipped })
     }
 }
 
 impl Engine {
-    fn kept(&self, timeline: &TimelineId, deliver: Delivery) -> Result<(Arc<str>, QueueId), Refusal> {
+    fn stored_delivery(&self, timeline: &TimelineId, deliver: Delivery) -> Result<(Arc<str>, QueueId), Refusal> {
         let queue = deliver.queue();
         match deliver {
             Delivery::Queue(queue) if queue.is_reserved() => {

@@ -15,17 +15,17 @@ use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 use crate::timers::timers_at::AboutTimers;
-use crate::timers::timers_at::EntryTold;
 use crate::timers::timers_at::TimerEntries;
+use crate::timers::timers_at::TimerEntryInfo;
 
 #[derive(Debug, Default)]
 struct Left {
-    wanted: BTreeMap<u64, Standing>,
+    timers: BTreeMap<u64, KnownState>,
     found: BTreeMap<u64, TimerRow>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Standing {
+struct KnownState {
     round: Option<u32>,
     is_cancelled: Option<bool>,
 }
@@ -38,13 +38,13 @@ impl Engine {
         positions: impl IntoIterator<Item = u64>,
         room: &mut Room,
     ) -> Result<BTreeMap<u64, TimerRow>, Refusal> {
-        let wanted = positions.into_iter().map(|position| (position, Standing::default())).collect();
-        let mut left = Left { wanted, ..Left::default() };
-        if !left.wanted.is_empty() {
+        let timers = positions.into_iter().map(|position| (position, KnownState::default())).collect();
+        let mut left = Left { timers, ..Left::default() };
+        if !left.timers.is_empty() {
             let look = |entry: &StoredEntry| {
-                let told = left.learn(entry, entries.base)?;
+                let learned = left.learn(entry, entries.base)?;
                 // Stop when all timers are found.
-                Some(if left.wanted.is_empty() { told.as_the_first() } else { told })
+                Some(if left.timers.is_empty() { learned.as_the_first() } else { learned })
             };
             self.read_back(entries, 0, room, look).await?;
         }
@@ -60,58 +60,58 @@ impl Left {
         let payload = entry.payload.as_slice();
         let before = match Action::of(&record).and_then(Action::on_timers) {
             Some(OnTimers::Sets) => {
-                let told: TimerSet<'_> = read(payload)?;
+                let timer_set: TimerSet<'_> = read(payload)?;
                 let set_at = parse_timestamp(&record.recorded_at).ok()?;
-                self.find(told.row(base + entry.seq, &record.actor, set_at)?);
-                told.before()
+                self.find(timer_set.row(base + entry.seq, &record.actor, set_at)?);
+                timer_set.before()
             }
             Some(OnTimers::Changes) => {
-                let told: TimerSet<'_> = read(payload)?;
-                let was = told.stood()?.definition?;
-                self.find(told.row(was.position, &was.set_by, was.set_at)?);
-                told.before()
+                let timer_set: TimerSet<'_> = read(payload)?;
+                let was = timer_set.previous_state()?.definition?;
+                self.find(timer_set.row(was.position, &was.set_by, was.set_at)?);
+                timer_set.before()
             }
             Some(OnTimers::Cancels) => {
-                let told: TimerCancelled = read(payload)?;
-                self.stands(told.position, Standing { round: None, is_cancelled: Some(true) });
-                told.before
+                let timer_set: TimerCancelled = read(payload)?;
+                self.set_known(timer_set.position, KnownState { round: None, is_cancelled: Some(true) });
+                timer_set.before
             }
             Some(OnTimers::Fires) => {
-                let told: TimersFired = read(payload)?;
-                for (position, _, round, _) in &told.fired {
-                    self.stands(*position, Standing { round: Some(*round), is_cancelled: Some(false) });
+                let timer_set: TimersFired = read(payload)?;
+                for (position, _, round, _) in &timer_set.fired {
+                    self.set_known(*position, KnownState { round: Some(*round), is_cancelled: Some(false) });
                 }
-                told.before
+                timer_set.before
             }
             Some(OnTimers::Settles) => read::<FiringsSettled>(payload)?.before,
             Some(OnTimers::Restores) => {
-                let told: TimersRestored<'_> = read(payload)?;
-                for timer in &told.timers {
+                let timer_set: TimersRestored<'_> = read(payload)?;
+                for timer in &timer_set.timers {
                     let Some(is) = &timer.is else { continue };
-                    let stood = is.stood(timer.position)?;
-                    self.stands(
+                    let previous = is.previous_state(timer.position)?;
+                    self.set_known(
                         timer.position,
-                        Standing { round: stood.round, is_cancelled: Some(stood.is_cancelled) },
+                        KnownState { round: previous.round, is_cancelled: Some(previous.is_cancelled) },
                     );
-                    stood.definition.into_iter().for_each(|row| self.find(row));
+                    previous.definition.into_iter().for_each(|row| self.find(row));
                 }
-                told.before
+                timer_set.before
             }
             None => return Some(AboutTimers::Nothing),
         };
-        Some(AboutTimers::Told(EntryTold { before, defines: false }))
+        Some(AboutTimers::Entry(TimerEntryInfo { before, defines: false }))
     }
 
-    fn stands(&mut self, position: u64, told: Standing) {
-        if let Some(known) = self.wanted.get_mut(&position) {
-            known.round = known.round.or(told.round);
-            known.is_cancelled = known.is_cancelled.or(told.is_cancelled);
+    fn set_known(&mut self, position: u64, state: KnownState) {
+        if let Some(known) = self.timers.get_mut(&position) {
+            known.round = known.round.or(state.round);
+            known.is_cancelled = known.is_cancelled.or(state.is_cancelled);
         }
     }
 
     /// Stores the definition of a timer. Earlier definitions are irrelevant.
     fn find(&mut self, row: TimerRow) {
-        let Some(Standing { round, is_cancelled }) = self.wanted.remove(&row.position) else { return };
+        let Some(KnownState { round, is_cancelled }) = self.timers.remove(&row.position) else { return };
         let (round, is_cancelled) = (round.unwrap_or(row.round), is_cancelled.unwrap_or(row.is_cancelled));
         self.found.insert(row.position, TimerRow { next: None, round, is_cancelled, ..row });
     }

@@ -8,7 +8,7 @@ use timenav_core::timers::{DueFiring, FiringState};
 use crate::engine::Engine;
 use crate::ledger::head::TimelineKey;
 use crate::ledger::payload::Reading;
-use crate::ports::timer_rows::{FiringRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery};
 use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
@@ -61,18 +61,18 @@ impl Engine {
         let admitted = self.let_on(caller, timeline, Demand::Look, filter.reading()).await?;
         let from = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let look = admitted.look().await?;
-        let (search, mut after) = self.firings_looked_through(&look, filter).await?;
+        let (search, mut after) = self.firings_examined(&look, filter).await?;
         if let Some(cursor) = from {
             // The cursor's field for the ledger size stores the round here.
             let round = u32::try_from(cursor.as_of).map_err(|_| Refusal::Cursor)?;
             let due = Instant::from_micros(cursor.micros).ok_or(Refusal::Cursor)?;
             after = Some(DueFiring { due, position: cursor.position, round });
         }
-        let (mut firings, mut looked, mut is_all) = (Vec::new(), 0, false);
-        while !is_all && firings.len() <= items_max && looked < FIRINGS_SCANNED_MAX {
-            let rows = self.store().timer_rows(search.key, search.wanted(after)).await?.firings;
+        let (mut firings, mut examined, mut is_all) = (Vec::new(), 0, false);
+        while !is_all && firings.len() <= items_max && examined < FIRINGS_SCANNED_MAX {
+            let rows = self.store().timer_rows(search.key, search.query(after)).await?.firings;
             is_all = rows.len() < BLOCK_FIRINGS;
-            looked += rows.len();
+            examined += rows.len();
             for row in rows {
                 if search.is_past(&row) {
                     is_all = true;
@@ -96,7 +96,7 @@ impl Engine {
     }
 
     /// Returns the resolved filter, and the firing to start after.
-    async fn firings_looked_through(
+    async fn firings_examined(
         &self,
         look: &ReadView,
         filter: FiringFilter,
@@ -106,7 +106,7 @@ impl Engine {
         let timer = match timer_id {
             None => None,
             Some(timer_id) => {
-                let found = self.store().timer_rows(key, TimersWanted::Named(timer_id.clone())).await?.timers.pop();
+                let found = self.store().timer_rows(key, TimerQuery::Named(timer_id.clone())).await?.timers.pop();
                 let missing = || Refusal::NotFound { what: "timer", id: timer_id.to_string() };
                 Some(found.ok_or_else(missing)?.position)
             }
@@ -115,7 +115,7 @@ impl Engine {
         let advance = match advance_id {
             None => None,
             Some(advance_id) => {
-                let (position, receipt) = self.told_of_advance(&look.state, &advance_id).await?;
+                let (position, receipt) = self.advance_receipt(&look.state, &advance_id).await?;
                 let before = receipt.from.micros().checked_sub(1).and_then(Instant::from_micros);
                 // After all firings of the previous due time.
                 let last = |due| DueFiring { due, position: i64::MAX.unsigned_abs(), round: u32::MAX };
@@ -139,11 +139,11 @@ impl FiringFilter {
 }
 
 impl Search {
-    fn wanted(&self, after: Option<DueFiring>) -> TimersWanted {
+    fn query(&self, after: Option<DueFiring>) -> TimerQuery {
         match (self.timer, self.state) {
-            (Some(position), _) => TimersWanted::FiringsOfAfter(position, after, BLOCK_FIRINGS),
-            (None, Some(FiringState::Pending)) => TimersWanted::PendingAfter(after, BLOCK_FIRINGS),
-            (None, _) => TimersWanted::FiringsAfter(after, BLOCK_FIRINGS),
+            (Some(position), _) => TimerQuery::FiringsOfAfter(position, after, BLOCK_FIRINGS),
+            (None, Some(FiringState::Pending)) => TimerQuery::PendingAfter(after, BLOCK_FIRINGS),
+            (None, _) => TimerQuery::FiringsAfter(after, BLOCK_FIRINGS),
         }
     }
 

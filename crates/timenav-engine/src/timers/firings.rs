@@ -13,9 +13,9 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{FiringsAfter, LedgerPosition};
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::Webhook;
-use crate::ports::shared_leases::LeasesWanted;
+use crate::ports::shared_leases::LeaseQuery;
 use crate::ports::shared_leases::OFFERED_BUSY_MAX;
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::replication::leasing::{AttemptsEnded, attempt_of};
 use crate::requests::actor::Actor;
 use crate::requests::caller::Caller;
@@ -80,8 +80,8 @@ pub struct FiringAnswer {
 
 impl FiringAnswer {
     fn of(answer: Answer<FiringsAfter>) -> Self {
-        let Answer { timeline_id, change: FiringsAfter { firings, is_untold }, ledger, replayed } = answer;
-        Self { timeline_id, firings, ledger: (!is_untold).then_some(ledger), replayed }
+        let Answer { timeline_id, change: FiringsAfter { firings, is_withheld }, ledger, replayed } = answer;
+        Self { timeline_id, firings, ledger: (!is_withheld).then_some(ledger), replayed }
     }
 }
 
@@ -116,7 +116,7 @@ impl Engine {
         claim: &Claim,
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
         let _listening = Listening::begin(self, timeline, &claim.queue);
-        self.tell_listening(timeline, &claim.queue).await?;
+        self.report_listening(timeline, &claim.queue).await?;
         let size = || self.state(timeline).map_or(0, |state| state.head.frontier.size());
         let mut growth = self.live().listen_to_growth(timeline, size);
         loop {
@@ -168,9 +168,9 @@ impl Engine {
             let Some(state) = self.state(timeline).filter(|state| state.head.timers.pending > 0) else {
                 return Ok(Vec::new());
             };
-            let looked = (max + busy).min(OFFERED_BUSY_MAX + max);
-            let wanted = TimersWanted::Pending(queue.clone(), looked);
-            let mut rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
+            let rows_max = (max + busy).min(OFFERED_BUSY_MAX + max);
+            let query = TimerQuery::Pending(queue.clone(), rows_max);
+            let mut rows = self.store().timer_rows(state.head.key, query).await?.firings;
             // Committed entries become visible once their checkpoint is kept outside.
             let Some(state) = self.state(timeline) else { return Ok(Vec::new()) };
             let below = self.offered_below(&state).await?.unwrap_or(state.head.frontier.size());
@@ -201,7 +201,7 @@ impl Engine {
         let attempts = firings.iter().map(attempt_of).collect();
         let mut held = HandedOver { engine: self, timeline: &state.head.id, attempts };
         let positions = firings.iter().map(|(firing, _)| firing.due_firing.position).collect();
-        let timers = self.store().timer_rows(state.head.key, TimersWanted::At(positions)).await?.timers;
+        let timers = self.store().timer_rows(state.head.key, TimerQuery::At(positions)).await?.timers;
         let of_timer = |firing: &FiringRow| {
             let timer = timers.iter().find(|timer| timer.position == firing.due_firing.position);
             let is_sent = firing.queue.as_str() == QueueId::OF_WEBHOOKS;
@@ -221,7 +221,7 @@ impl Engine {
         if self.now() >= leased_until {
             return Ok(Vec::new());
         }
-        self.tell_attempts(state, || {
+        self.record_attempts(state, || {
             let holder: Arc<str> = holder.into();
             let leased = |claimed: &ClaimedFiring| {
                 let (holder, number, until) = (Arc::clone(&holder), claimed.attempt, leased_until);
@@ -232,9 +232,9 @@ impl Engine {
         Ok(claimed)
     }
 
-    pub(crate) fn tell_attempts(&self, state: &TimelineState, firings: impl FnOnce() -> Vec<(FiringId, Attempt)>) {
+    pub(crate) fn record_attempts(&self, state: &TimelineState, firings: impl FnOnce() -> Vec<(FiringId, Attempt)>) {
         let note = || Note { size: state.head.frontier.size(), firings: firings() };
-        self.timing().observers().tell(&state.head.id, note);
+        self.timing().observers().notify(&state.head.id, note);
     }
 
     /// Acknowledges firings.
@@ -285,13 +285,13 @@ impl Engine {
             }
         };
         let settle = SettleFirings { firing_ids, left, outcome, reason, under, keeper: None };
-        let answer = self.tell_outcomes(Actor::Caller(caller.clone()), &timeline, settle, idempotency).await?;
+        let answer = self.notify_outcomes(Actor::Caller(caller.clone()), &timeline, settle, idempotency).await?;
         settling.end(&answer.change.firings);
         Ok(FiringAnswer::of(answer))
     }
 
     /// Records outcomes. If an advance waits for nothing else, its clock advances in the same commit.
-    pub(crate) async fn tell_outcomes(
+    pub(crate) async fn notify_outcomes(
         &self,
         actor: Actor,
         timeline: &TimelineId,
@@ -342,7 +342,7 @@ impl Engine {
         if idempotency.is_none() || !is_any {
             return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
         }
-        let change = FiringsAfter { firings: known, is_untold: true };
+        let change = FiringsAfter { firings: known, is_withheld: true };
         let keep = Keep { operation: Action::SettleFirings.word(), change };
         Ok(FiringAnswer::of(self.submit(caller, timeline, keep, idempotency).await?))
     }
@@ -358,7 +358,7 @@ impl Engine {
         let mut pending: Vec<FiringId> = pending.collect();
         let paces = Paces::of(state, known);
         if self.has_others() {
-            return self.fail_shared(state, LeasesWanted::Named(pending), (under, paces)).await;
+            return self.fail_shared(state, LeaseQuery::Named(pending), (under, paces)).await;
         }
         let now = self.now();
         let mut leases = self.timing().leases();
@@ -373,11 +373,11 @@ impl Engine {
         });
         let ended = ended.collect();
         // Notify observers before anyone else can claim them.
-        Ok(self.tell_ended(state, ended))
+        Ok(self.notify_ended(state, ended))
     }
 
-    pub(crate) fn tell_ended(&self, state: &TimelineState, ended: Vec<(FiringId, Retry)>) -> AttemptsEnded {
-        self.tell_attempts(state, || {
+    pub(crate) fn notify_ended(&self, state: &TimelineState, ended: Vec<(FiringId, Retry)>) -> AttemptsEnded {
+        self.record_attempts(state, || {
             let again = |(firing_id, retry): &(FiringId, Retry)| match retry {
                 Retry::NotBefore(not_before) => Some((firing_id.clone(), Attempt::Ended(*not_before))),
                 Retry::Exhausted => None,
@@ -412,7 +412,7 @@ impl Engine {
             let until_of = |id: FiringId| (extended.contains(&id).then_some(until), id);
             let all = firing_ids.into_iter().map(until_of).map(|(until, id)| (id, until));
             let all: Vec<_> = all.collect();
-            self.tell_extended(&state, &all);
+            self.notify_extended(&state, &all);
             return Ok((timeline, all));
         }
         let mut leases = self.timing().leases();
@@ -422,23 +422,23 @@ impl Engine {
             (firing_id, until)
         };
         let extended: Vec<_> = firing_ids.into_iter().map(&mut extended).collect();
-        self.tell_extended(&state, &extended);
+        self.notify_extended(&state, &extended);
         drop(leases);
         self.timing().wake_keeper();
         Ok((timeline, extended))
     }
 
-    fn tell_extended(&self, state: &TimelineState, extended: &[(FiringId, Option<Instant<Wall>>)]) {
-        let kept = |(firing_id, until): &(FiringId, Option<Instant<Wall>>)| {
+    fn notify_extended(&self, state: &TimelineState, extended: &[(FiringId, Option<Instant<Wall>>)]) {
+        let extension = |(firing_id, until): &(FiringId, Option<Instant<Wall>>)| {
             until.map(|until| (firing_id.clone(), Attempt::Extended(until)))
         };
-        self.tell_attempts(state, || extended.iter().filter_map(kept).collect());
+        self.record_attempts(state, || extended.iter().filter_map(extension).collect());
     }
 
     /// Returns the state of firings, all of which must exist.
     async fn named(&self, state: &TimelineState, firing_ids: &[FiringId]) -> Result<Vec<KnownFiring>, Refusal> {
-        let wanted = TimersWanted::Firings(firing_ids.to_vec());
-        let rows = self.store().timer_rows(state.head.key, wanted).await?.firings;
+        let query = TimerQuery::Firings(firing_ids.to_vec());
+        let rows = self.store().timer_rows(state.head.key, query).await?.firings;
         let stands = |id: &FiringId| {
             let row = rows.iter().find(|row| row.firing_id == *id);
             let row = row.ok_or_else(|| Refusal::NotFound { what: "firing", id: id.to_string() })?;

@@ -3,12 +3,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use timenav_core::ids::{FiringId, TimelineId};
 use timenav_core::timers::{DueFiring, Room, Timers, Undo};
 
-use crate::anchors::returning::stood;
+use crate::anchors::returning::state_at;
 use crate::engine::Engine;
 use crate::ledger::head::TimelineKey;
-use crate::ports::facts::{Asker, Wanted};
+use crate::ports::facts::{Asker, FactsQuery};
 use crate::ports::rows::StoredEntry;
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimerStanding, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow, TimerStatus};
 use crate::requests::refusal::Refusal;
 use crate::timers::timers_at::TimerEntries;
 use crate::timers::timers_at::taken_back;
@@ -38,8 +38,8 @@ impl Engine {
 
     /// Returns nothing if definitions of timers changed in the meantime.
     async fn try_carry(&self, of: &TimelineId, size: u64) -> Result<Option<Carried>, Refusal> {
-        let gone = || Refusal::NotFound { what: "timeline", id: of.to_string() };
-        let state = self.state(of).ok_or_else(gone)?;
+        let missing = || Refusal::NotFound { what: "timeline", id: of.to_string() };
+        let state = self.state(of).ok_or_else(missing)?;
         if *state.head.timers == Timers::default() {
             return Ok(Some(Carried::default()));
         }
@@ -48,7 +48,7 @@ impl Engine {
         let mut pending = self.pending_firings(key, &mut room).await?;
         // Read entries after the rows, so that they include all changes in the rows, even those that readers do not see
         // yet.
-        let newest = self.state(of).ok_or_else(gone)?;
+        let newest = self.state(of).ok_or_else(missing)?;
         let seen = newest.head.frontier.size();
         let later = self.entries_from(key, seen).await?;
         let mut undo = Undo::default();
@@ -59,19 +59,19 @@ impl Engine {
         let last = self.take_back(entries, size, (&mut undo, &mut room)).await?;
         let in_flight = undo.pending(pending.keys().copied());
         let settled = in_flight.iter().filter(|due_firing| !pending.contains_key(due_firing));
-        let settled: Vec<FiringId> = settled.map(|due_firing| due_firing.firing_id(&of.told())).collect();
+        let settled: Vec<FiringId> = settled.map(|due_firing| due_firing.firing_id(&of.entry_name())).collect();
         for some in settled.chunks(BLOCK_FIRINGS) {
-            let found = self.store().timer_rows(key, TimersWanted::Firings(some.to_vec())).await?.firings;
+            let found = self.store().timer_rows(key, TimerQuery::Firings(some.to_vec())).await?.firings;
             pending.extend(found.into_iter().map(|row| (row.due_firing, row)));
         }
         let of_timers = undo.timers().iter().filter(|(_, before)| before.is_some()).map(|(position, _)| *position);
-        let wanted: BTreeSet<u64> = of_timers.chain(in_flight.iter().map(|due_firing| due_firing.position)).collect();
-        let unknown = wanted.into_iter().filter(|position| !rows.contains_key(position)).collect();
+        let needed: BTreeSet<u64> = of_timers.chain(in_flight.iter().map(|due_firing| due_firing.position)).collect();
+        let unknown = needed.into_iter().filter(|position| !rows.contains_key(position)).collect();
         let found = self.timers_at(key, unknown, &mut room).await?;
         rows.extend(found.into_iter().map(|row| (row.position, row)));
         for entry in self.entries_from(key, seen + later.len() as u64).await? {
-            let told = taken_back(&entry, base, &mut Undo::default()).ok_or_else(|| unreadable(&entry))?;
-            if told.told().is_some_and(|told| told.defines) {
+            let payload_record = taken_back(&entry, base, &mut Undo::default()).ok_or_else(|| unreadable(&entry))?;
+            if payload_record.entry_info().is_some_and(|payload_record| payload_record.defines) {
                 return Ok(None);
             }
         }
@@ -82,8 +82,8 @@ impl Engine {
     async fn armed_timers(&self, key: TimelineKey, room: &mut Room) -> Result<BTreeMap<u64, TimerRow>, Refusal> {
         let (mut found, mut after) = (BTreeMap::new(), None);
         loop {
-            let wanted = TimersWanted::Listed(TimerStanding::Armed, after, BLOCK_TIMERS);
-            let rows = self.store().timer_rows(key, wanted).await?.timers;
+            let query = TimerQuery::Listed(TimerStatus::Armed, after, BLOCK_TIMERS);
+            let rows = self.store().timer_rows(key, query).await?.timers;
             let Some(last) = rows.last() else { return Ok(found) };
             after = last.next.map(|next| (next, last.position));
             for row in rows {
@@ -101,7 +101,8 @@ impl Engine {
         loop {
             let from = first + found.len() as u64;
             let positions = (from..from + BLOCK_ENTRIES).map(|position| (key, position)).collect();
-            let read = self.store().facts(Wanted { entries: positions, ..Wanted::default() }, Asker::Reader).await?;
+            let read =
+                self.store().facts(FactsQuery { entries: positions, ..FactsQuery::default() }, Asker::Reader).await?;
             let before = found.len();
             found.extend(read.entries.into_iter().map_while(|entry| entry));
             if ((found.len() - before) as u64) < BLOCK_ENTRIES {
@@ -128,7 +129,7 @@ fn restoring(
     let positions: BTreeSet<u64> = rows.keys().chain(undo.timers().keys()).copied().collect();
     let mut timers = Vec::new();
     for position in positions {
-        let row = stood(undo, position, rows.get(&position))?;
+        let row = state_at(undo, position, rows.get(&position))?;
         let row = row.filter(|row| row.next.is_some() || needed.contains(&position));
         timers.extend(row.map(|row| TimerChanged { was: None, is: Some(row) }));
     }

@@ -15,13 +15,13 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::AdvancesHeld;
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::Reading;
-use crate::ports::shared_leases::AtWorkWanted;
+use crate::ports::shared_leases::ActivityQuery;
 use crate::ports::shared_leases::LEASE_LASTS_MICROS_MAX;
 use crate::ports::shared_leases::LeaseChanges;
+use crate::ports::shared_leases::LeaseQuery;
 use crate::ports::shared_leases::LeaseRow;
 use crate::ports::shared_leases::LeasesFound;
-use crate::ports::shared_leases::LeasesWanted;
-use crate::ports::shared_leases::told_of;
+use crate::ports::shared_leases::lease_row_id;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
@@ -68,7 +68,7 @@ impl Engine {
         let renews = lease_id.is_some();
         // The id is derived from the idempotency key: a repeated request finds the first hold even if its response was
         // never stored.
-        let uuid = idempotency.map_or_else(|| self.uuid(), |asked| of_request(&asked.key));
+        let uuid = idempotency.map_or_else(|| self.uuid(), |repeated| of_request(&repeated.key));
         let lease_id = match lease_id {
             Some(lease_id) => lease_id,
             None => LeaseId::new(&type_id("hold", uuid)).map_err(|error| Refusal::id("hold_id", error))?,
@@ -125,10 +125,10 @@ impl Engine {
         let look = self.look(caller, timeline, Demand::Look, Reading::Leases {}).await?;
         let (state, now) = (&look.state, self.now());
         let mut holds: Vec<Hold> = if self.has_others() {
-            let listed = self.change_leases(state.head.key, LeasesWanted::Holds, move |found| {
+            let listed = self.change_leases(state.head.key, LeaseQuery::Holds, move |found| {
                 // Converted to the clock of this service.
-                let here = |hold: &Hold| Hold { until: told_here(hold.until, found.now, now), ..hold.clone() };
-                (LeaseChanges::default(), holds_in(&found).standing(found.now).map(here).collect())
+                let here = |hold: &Hold| Hold { until: until_here(hold.until, found.now, now), ..hold.clone() };
+                (LeaseChanges::default(), holds_in(&found).active(found.now).map(here).collect())
             });
             listed.await?
         } else {
@@ -141,12 +141,12 @@ impl Engine {
     pub(crate) async fn held_by(&self, state: &TimelineState) -> Result<Option<String>, Refusal> {
         if !self.has_others() {
             let now = self.now();
-            return Ok(self.timing().leases().holds(&state.head.id, now).next().map(Hold::told));
+            return Ok(self.timing().leases().holds(&state.head.id, now).next().map(Hold::description));
         }
         let open_since = Some(state.head.frontier.size());
-        let wanted = AtWorkWanted { timeline: state.head.key, open_since, firings: Vec::new() };
-        let held = self.store().at_work(wanted).await?.held;
-        Ok(held.map(|(firing_id, queue, holder)| told_of(&firing_id, &queue, holder.as_deref())))
+        let query = ActivityQuery { timeline: state.head.key, open_since, firings: Vec::new() };
+        let held = self.store().at_work(query).await?.held;
+        Ok(held.map(|(firing_id, queue, holder)| lease_row_id(&firing_id, &queue, holder.as_deref())))
     }
 
     /// Changes the holds of a timeline, after waiting while its clock moves to another instant.
@@ -156,7 +156,7 @@ impl Engine {
         change: impl Fn(&mut Holds, Instant<Wall>) -> Result<(), NotHeld> + Send + 'static,
     ) -> Result<Result<(), NotHeld>, Refusal> {
         if self.has_others() {
-            return self.change_leases(state.head.key, LeasesWanted::Holds, move |found| changed(&found, change)).await;
+            return self.change_leases(state.head.key, LeaseQuery::Holds, move |found| changed(&found, change)).await;
         }
         loop {
             let woken = self.timing().claims().notified();
@@ -181,8 +181,8 @@ fn changed(
     let mut holds = holds_in(found);
     let done = change(&mut holds, now);
     holds.forget_ended(now);
-    let put: Vec<LeaseRow> = holds.standing(now).filter_map(|hold| row(hold, now)).collect();
-    let is_left = |row: &LeaseRow| put.iter().any(|kept| kept.firing_id == row.firing_id);
+    let put: Vec<LeaseRow> = holds.active(now).filter_map(|hold| row(hold, now)).collect();
+    let is_left = |row: &LeaseRow| put.iter().any(|lease| lease.firing_id == row.firing_id);
     let removed = found.leases.iter().filter(|row| !is_left(row)).map(|row| row.firing_id.clone()).collect();
     (LeaseChanges { put, removed }, done)
 }
@@ -220,7 +220,7 @@ fn of_request(key: &[u8; 32]) -> [u8; 16] {
     uuid
 }
 
-fn told_here(until: Instant<Wall>, there: Instant<Wall>, here: Instant<Wall>) -> Instant<Wall> {
+fn until_here(until: Instant<Wall>, there: Instant<Wall>, here: Instant<Wall>) -> Instant<Wall> {
     here.checked_add(until.since(there)).unwrap_or(Instant::MAX)
 }
 

@@ -6,7 +6,7 @@ use timenav_core::timers::DueFiring;
 
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ports::timer_rows::TimersWanted;
+use crate::ports::timer_rows::TimerQuery;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
@@ -31,12 +31,12 @@ impl Engine {
         let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Steer, Action::RestoreTimers.word()).await?;
         let missing = || Refusal::NotFound { what: "firing", id: firing_id.to_string() };
-        let wanted = TimersWanted::Firings(vec![firing_id.clone()]);
-        let firing = self.store().timer_rows(state.head.key, wanted).await?.firings.pop().ok_or_else(missing)?;
+        let query = TimerQuery::Firings(vec![firing_id.clone()]);
+        let firing = self.store().timer_rows(state.head.key, query).await?.firings.pop().ok_or_else(missing)?;
         let position = firing.due_firing.position;
-        let timer = self.store().timer_rows(state.head.key, TimersWanted::At(vec![position])).await?.timers.pop();
+        let timer = self.store().timer_rows(state.head.key, TimerQuery::At(vec![position])).await?.timers.pop();
         let latest = timer.map_or(firing.due_firing.round, |timer| timer.round);
-        let named = state.head.id.told();
+        let named = state.head.id.entry_name();
         // The last rounds, if there are many.
         let rounds = (firing.due_firing.round + 1..=latest).rev().take(FIRINGS_PER_REQUEST_MAX);
         let later = rounds.map(|round| DueFiring { round, ..firing.due_firing }.firing_id(&named)).collect();

@@ -15,7 +15,7 @@ use crate::events::location::zone_of;
 use crate::ledger::action::Action;
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::payload::schedule_of;
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 use crate::timers::timing::Settling;
@@ -67,7 +67,7 @@ impl Engine {
         command: &ClockCommand,
     ) -> Result<Option<GoingBack>, Refusal> {
         // Another service may have moved the clock, which determines whether it goes back.
-        self.hear_of(timeline).await?;
+        self.catch_up_with(timeline).await?;
         if self.state(timeline).is_none() {
             return Ok(None);
         }
@@ -107,8 +107,8 @@ impl Engine {
         // Start after all firings at the target itself.
         let mut after = DueFiring { due: destination, position: i64::MAX.unsigned_abs(), round: u32::MAX };
         while timers.last.is_some() {
-            let wanted = TimersWanted::FiringsAfter(Some(after), BLOCK_ROWS);
-            let firings = self.store().timer_rows(key, wanted).await?.firings;
+            let query = TimerQuery::FiringsAfter(Some(after), BLOCK_ROWS);
+            let firings = self.store().timer_rows(key, query).await?.firings;
             let Some(last) = firings.last() else { break };
             after = last.due_firing;
             room.look(firings.len())?;
@@ -140,7 +140,7 @@ impl Engine {
     ) -> Result<Vec<TimerRow>, Refusal> {
         let mut found = Vec::with_capacity(positions.len());
         for some in positions.chunks(BLOCK_ROWS) {
-            let rows = self.store().timer_rows(key, TimersWanted::At(some.to_vec())).await?.timers;
+            let rows = self.store().timer_rows(key, TimerQuery::At(some.to_vec())).await?.timers;
             rows.iter().try_for_each(|row| room.timer(row.bytes()))?;
             found.extend(rows);
         }
@@ -154,7 +154,7 @@ impl Engine {
     ) -> Result<BTreeMap<DueFiring, FiringRow>, Refusal> {
         let (mut found, mut made) = (BTreeMap::new(), 0);
         loop {
-            let rows = self.store().timer_rows(key, TimersWanted::PendingSince(made, BLOCK_FIRINGS)).await?.firings;
+            let rows = self.store().timer_rows(key, TimerQuery::PendingSince(made, BLOCK_FIRINGS)).await?.firings;
             let is_all = rows.len() < BLOCK_FIRINGS;
             // One entry creates fewer firings than are read at a time, so the next ones are from a later entry.
             made = rows.last().map_or(made, |last| last.made);

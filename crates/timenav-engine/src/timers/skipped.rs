@@ -16,7 +16,7 @@ use crate::timers::timers_at::TimerEntries;
 use crate::timers::timers_at::taken_back;
 
 /// Skipped due times are only in entries, so that this rare case costs nothing otherwise.
-const ENTRIES_LOOKED_MAX: u64 = 4_096;
+const ENTRIES_EXAMINED_MAX: u64 = 4_096;
 const COUNTED_MAX: u64 = 100_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,20 +53,20 @@ impl Engine {
         if matches!(schedule, Schedule::At(_)) {
             return Ok(None);
         }
-        let newest = timers.last.unwrap_or_default().saturating_sub(ENTRIES_LOOKED_MAX - 1);
+        let newest = timers.last.unwrap_or_default().saturating_sub(ENTRIES_EXAMINED_MAX - 1);
         // A timer inherited by a fork is recorded there in its first entries.
         let first = row.position.saturating_sub(timers.base).max(newest);
         let entries = TimerEntries { key: state.head.key, base: timers.base, last: timers.last };
         let (mut skipped, mut is_other, mut room) = (None, false, Room::default());
         let look = |entry: &StoredEntry| {
-            let told = taken_back(entry, timers.base, &mut Undo::default())?;
+            let record = taken_back(entry, timers.base, &mut Undo::default())?;
             is_other = is_other || is_changed(entry, row.position)?;
             if !is_other {
                 for stretch in stretches(entry, row.position)? {
                     skipped = Some(SkippedMoments::with(skipped, schedule, stretch));
                 }
             }
-            Some(told)
+            Some(record)
         };
         self.read_back(entries, first, &mut room, look).await?;
         Ok(skipped)
@@ -80,8 +80,8 @@ fn is_changed(entry: &StoredEntry, timer: u64) -> Option<bool> {
     Some(match Action::of(&record).and_then(Action::on_timers) {
         Some(OnTimers::Changes) => read::<TimerSet<'_>>(&entry.payload)?.changes() == Some(timer),
         Some(OnTimers::Restores) => {
-            let told = read::<TimersRestored<'_>>(&entry.payload)?;
-            told.timers.iter().any(|restored| restored.position == timer)
+            let parsed = read::<TimersRestored<'_>>(&entry.payload)?;
+            parsed.timers.iter().any(|restored| restored.position == timer)
         }
         Some(OnTimers::Sets | OnTimers::Cancels | OnTimers::Fires | OnTimers::Settles) | None => false,
     })
@@ -92,7 +92,7 @@ fn stretches(entry: &StoredEntry, timer: u64) -> Option<Vec<(Instant<Virtual>, I
     if Action::of(&record) != Some(Action::FireTimers) {
         return Some(Vec::new());
     }
-    let told: TimersFired = read(&entry.payload)?;
-    let of_timer = told.skipped.iter().filter(|(position, ..)| *position == timer);
+    let parsed: TimersFired = read(&entry.payload)?;
+    let of_timer = parsed.skipped.iter().filter(|(position, ..)| *position == timer);
     of_timer.map(|(_, from, to, _)| Some((Instant::from_micros(*from)?, Instant::from_micros(*to)?))).collect()
 }

@@ -19,7 +19,7 @@ use crate::engine::Engine;
 use crate::ledger::changes::{LookUp, Reach};
 use crate::ledger::head::TimelineState;
 use crate::ports::shared_leases::Keeper;
-use crate::ports::timer_rows::TimersWanted;
+use crate::ports::timer_rows::TimerQuery;
 use crate::requests::background::{Background, BackgroundTraces};
 use crate::requests::refusal::Refusal;
 use crate::timers::agenda::Next;
@@ -104,7 +104,7 @@ impl Engine {
             if done.turns > 0 {
                 self.shared().note_background((Background::FireTimers, Some(timeline)), began, done.has_failed);
             }
-            self.timing().agenda().looked(timeline, next);
+            self.timing().agenda().checked(timeline, next);
         };
         join_all(due.iter().map(look)).await;
         let leases = self.timing().leases().next_end(self.now());
@@ -129,8 +129,8 @@ impl Engine {
         let mut look_up = LookUp::default();
         for _ in 0..LOOK_UPS_MAX {
             let fire = FireTimers { keeper: keeper.clone(), look_up };
-            let Some(wanted) = self.submit_service(timeline.clone(), fire).await?.change.look_up else { break };
-            look_up = wanted;
+            let Some(needed) = self.submit_service(timeline.clone(), fire).await?.change.look_up else { break };
+            look_up = needed;
         }
         Ok(())
     }
@@ -145,8 +145,8 @@ impl Engine {
         let mut look_up = LookUp { reach, ..LookUp::default() };
         for _ in 0..LOOK_UPS_MAX {
             let moved = self.submit_service(timeline.clone(), step(look_up)).await?.change;
-            let Some(wanted) = moved.look_up else { break };
-            look_up = wanted;
+            let Some(needed) = moved.look_up else { break };
+            look_up = needed;
         }
         Ok(())
     }
@@ -256,14 +256,14 @@ impl Engine {
             return Ok(Instance::Left);
         }
         let stepping = Stepping::begun(self.timing(), timeline);
-        let (heard, is_resumed) = self.listened_to(timeline, now);
+        let (listening, is_resumed) = self.listened_to(timeline, now);
         // Without listeners, nothing holds an instant.
         let sends = state.head.timers.webhooks;
-        let is_unheard = !is_resumed && heard.iter().all(|queue| *queue == QueueId::of_webhooks() && !sends);
+        let is_unheard = !is_resumed && listening.iter().all(|queue| *queue == QueueId::of_webhooks() && !sends);
         let reach = if is_unheard { Reach::Many } else { Reach::enough_for(advance.at_instant) };
         let step = |look_up| {
-            let (advance_id, heard, left) = (advance_id.clone(), heard.clone(), SeenInstant::unheld(advance));
-            StepAdvance { advance_id, heard, is_resumed, look_up, left, keeper: None, _lasting: None }
+            let (advance_id, listening, left) = (advance_id.clone(), listening.clone(), SeenInstant::unheld(advance));
+            StepAdvance { advance_id, listening, is_resumed, look_up, left, keeper: None, _lasting: None }
         };
         let stepped = self.step(timeline, reach, step).await;
         drop(stepping);
@@ -273,7 +273,7 @@ impl Engine {
     /// Returns the queues of a timeline with listeners here, and whether every queue counts as having one.
     fn listened_to(&self, timeline: &TimelineId, now: Instant<Wall>) -> (HashSet<QueueId>, bool) {
         let leases = self.timing().leases();
-        (leases.heard(timeline, now), leases.is_resumed(timeline, now))
+        (leases.listening_queues(timeline, now), leases.is_resumed(timeline, now))
     }
 
     /// Returns the next step of an advance, to be decided together with pending outcomes if its instant waits for
@@ -295,9 +295,9 @@ impl Engine {
             return None;
         }
         let stepping = Stepping::begun(self.timing(), timeline);
-        let (heard, is_resumed) = self.listened_to(timeline, now);
+        let (listening, is_resumed) = self.listened_to(timeline, now);
         let (advance_id, lasting) = (advance.advance_id.clone(), Some(Box::new(stepping) as Box<dyn Send + Sync>));
-        Some(StepAdvance { advance_id, heard, is_resumed, look_up, left, keeper: None, _lasting: lasting })
+        Some(StepAdvance { advance_id, listening, is_resumed, look_up, left, keeper: None, _lasting: lasting })
     }
 
     /// Stops an advance that cannot continue because the database contradicts the ledger. Waiting callers are notified.
@@ -353,9 +353,9 @@ impl Engine {
         let (here, key) = (state.head.clock.now(self.host(state)), state.head.key);
         let max = usize::try_from(advance.at_instant).unwrap_or(usize::MAX);
         // Pending firings may have an earlier due time, if their timers were set late.
-        let open = TimersWanted::PendingSince(advance.stepped, max);
+        let open = TimerQuery::PendingSince(advance.stepped, max);
         let mut firings = self.store().timer_rows(key, open).await?.firings;
-        let of_instant = TimersWanted::OfAdvance(advance.position, here, here, max);
+        let of_instant = TimerQuery::OfAdvance(advance.position, here, here, max);
         firings.extend(self.store().timer_rows(key, of_instant).await?.firings);
         let last = firings.iter().max_by_key(|firing| (firing.made, firing.due_firing));
         let count = advance.at_instant;
@@ -371,8 +371,8 @@ impl Engine {
             return Ok(known);
         }
         let max = usize::try_from(advance.at_instant).unwrap_or(usize::MAX);
-        let wanted = TimersWanted::PendingSince(advance.stepped, max);
-        let found = self.store().timer_rows(state.head.key, wanted).await?;
+        let look_up = TimerQuery::PendingSince(advance.stepped, max);
+        let found = self.store().timer_rows(state.head.key, look_up).await?;
         let open: OpenFirings = found.firings.into_iter().map(|firing| (firing.firing_id, firing.queue)).collect();
         self.timing().keep_open_firings(timeline, last, Arc::clone(&open));
         Ok(open)
@@ -396,7 +396,7 @@ impl Engine {
         }
         for (timeline, ended) in by_timeline {
             let Some(state) = self.state(&timeline) else { continue };
-            let exhausted = self.tell_ended(&state, ended).exhausted;
+            let exhausted = self.notify_ended(&state, ended).exhausted;
             if !exhausted.is_empty() {
                 self.fail_exhausted(timeline, exhausted, None).await;
             }

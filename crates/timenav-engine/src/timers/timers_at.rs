@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
-use timenav_core::timers::{DueFiring, Room, Stood, Undo};
+use timenav_core::timers::{DueFiring, PreviousState, Room, Undo};
 
 use crate::engine::Engine;
 use crate::ledger::action::{Action, OnTimers};
@@ -15,7 +15,7 @@ use crate::ledger::head::TimelineKey;
 use crate::ledger::payload::{
     FiringsSettled, ForkRecord, TimelineCreated, TimerCancelled, TimerSet, TimersFired, TimersRestored, due_firing_of,
 };
-use crate::ports::facts::{Asker, Wanted};
+use crate::ports::facts::{Asker, FactsQuery};
 use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::read;
@@ -56,14 +56,15 @@ impl Engine {
         while let Some(end) = next.filter(|position| *position >= first) {
             let from = (end + 1).saturating_sub(block).max(first);
             let positions = (from..=end).map(|position| (key, position)).collect();
-            let found = self.store().facts(Wanted { entries: positions, ..Wanted::default() }, Asker::Reader).await?;
+            let found =
+                self.store().facts(FactsQuery { entries: positions, ..FactsQuery::default() }, Asker::Reader).await?;
             let found: BTreeMap<u64, StoredEntry> =
                 found.entries.into_iter().flatten().map(|entry| (entry.seq, entry)).collect();
             let mut read = 0;
             while let Some(position) = next.filter(|position| *position >= from) {
                 let entry = found.get(&position).ok_or_else(|| unreadable(position))?;
-                let told = look(entry).ok_or_else(|| unreadable(position))?;
-                next = told.told().ok_or_else(|| unreadable(position))?.before;
+                let info = look(entry).ok_or_else(|| unreadable(position))?;
+                next = info.entry_info().ok_or_else(|| unreadable(position))?.before;
                 if next.is_some_and(|before| before >= position) {
                     return Err(unreadable(position));
                 }
@@ -77,8 +78,8 @@ impl Engine {
     }
 
     pub(crate) async fn forked(&self, key: TimelineKey) -> Result<Option<ForkRecord>, Refusal> {
-        let wanted = Wanted { entries: vec![(key, 0)], ..Wanted::default() };
-        let first = self.store().facts(wanted, Asker::Reader).await?.entries.pop().flatten();
+        let query = FactsQuery { entries: vec![(key, 0)], ..FactsQuery::default() };
+        let first = self.store().facts(query, Asker::Reader).await?.entries.pop().flatten();
         let created = first.and_then(|first| read::<TimelineCreated>(&first.payload));
         Ok(created.ok_or_else(|| unreadable(0))?.fork)
     }
@@ -89,7 +90,7 @@ fn unreadable(position: u64) -> Refusal {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct EntryTold {
+pub(crate) struct TimerEntryInfo {
     pub(crate) before: Option<u64>,
     /// Whether it changed definitions of timers, and not only their state.
     pub(crate) defines: bool,
@@ -98,21 +99,21 @@ pub(crate) struct EntryTold {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AboutTimers {
     Nothing,
-    Told(EntryTold),
+    Entry(TimerEntryInfo),
 }
 
 impl AboutTimers {
-    pub(crate) const fn told(self) -> Option<EntryTold> {
+    pub(crate) const fn entry_info(self) -> Option<TimerEntryInfo> {
         match self {
             Self::Nothing => None,
-            Self::Told(told) => Some(told),
+            Self::Entry(info) => Some(info),
         }
     }
 
     pub(crate) const fn as_the_first(self) -> Self {
         match self {
             Self::Nothing => Self::Nothing,
-            Self::Told(told) => Self::Told(EntryTold { before: None, ..told }),
+            Self::Entry(info) => Self::Entry(TimerEntryInfo { before: None, ..info }),
         }
     }
 }
@@ -127,73 +128,73 @@ pub(crate) fn taken_back(entry: &StoredEntry, base: u64, undo: &mut Undo<TimerRo
             (read::<TimerSet<'_>>(payload)?.before(), false)
         }
         Some(OnTimers::Changes) => {
-            let told: TimerSet<'_> = read(payload)?;
-            undo.stood(told.changes()?, Some(told.stood()?));
-            (told.before(), true)
+            let timer_set: TimerSet<'_> = read(payload)?;
+            undo.record_state(timer_set.changes()?, Some(timer_set.previous_state()?));
+            (timer_set.before(), true)
         }
         Some(OnTimers::Cancels) => {
-            let told: TimerCancelled = read(payload)?;
-            undo.passed(told.position, parse_timestamp(told.next.as_ref()?).ok()?, None);
-            (told.before, false)
+            let timer_set: TimerCancelled = read(payload)?;
+            undo.passed(timer_set.position, parse_timestamp(timer_set.next.as_ref()?).ok()?, None);
+            (timer_set.before, false)
         }
         Some(OnTimers::Fires) => {
-            let told: TimersFired = read(payload)?;
-            taken_back_firings(&told, undo)?;
-            (told.before, false)
+            let timer_set: TimersFired = read(payload)?;
+            taken_back_firings(&timer_set, undo)?;
+            (timer_set.before, false)
         }
         Some(OnTimers::Settles) => {
-            let told: FiringsSettled = read(payload)?;
-            for outcome in &told.outcomes {
+            let timer_set: FiringsSettled = read(payload)?;
+            for outcome in &timer_set.outcomes {
                 undo.settled(due_firing_of(&(outcome.timer, outcome.due, outcome.round))?);
             }
-            (told.before, false)
+            (timer_set.before, false)
         }
         Some(OnTimers::Restores) => {
-            let told: TimersRestored<'_> = read(payload)?;
-            taken_back_restored(&told, undo)?;
-            (told.before, true)
+            let timer_set: TimersRestored<'_> = read(payload)?;
+            taken_back_restored(&timer_set, undo)?;
+            (timer_set.before, true)
         }
         None => return Some(AboutTimers::Nothing),
     };
-    Some(AboutTimers::Told(EntryTold { before, defines }))
+    Some(AboutTimers::Entry(TimerEntryInfo { before, defines }))
 }
 
-fn taken_back_firings(told: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<()> {
+fn taken_back_firings(fired: &TimersFired, undo: &mut Undo<TimerRow>) -> Option<()> {
     // The earlier state of each timer is that of its first due time in the entry.
-    let mut stood: BTreeMap<u64, (Instant<Virtual>, Option<u32>)> = BTreeMap::new();
-    for (timer, due, round, _) in &told.fired {
+    let mut first_states: BTreeMap<u64, (Instant<Virtual>, Option<u32>)> = BTreeMap::new();
+    for (timer, due, round, _) in &fired.fired {
         let due = Instant::from_micros(*due)?;
         undo.made(DueFiring { due, position: *timer, round: *round });
-        let first = stood.entry(*timer).or_insert((due, Some(*round)));
+        let first = first_states.entry(*timer).or_insert((due, Some(*round)));
         *first = (due.min(first.0), Some(*round));
     }
-    for (timer, from, ..) in &told.skipped {
+    for (timer, from, ..) in &fired.skipped {
         let from = Instant::from_micros(*from)?;
-        let first = stood.entry(*timer).or_insert((from, None));
+        let first = first_states.entry(*timer).or_insert((from, None));
         first.0 = from.min(first.0);
     }
-    for (timer, (first, round)) in stood {
+    for (timer, (first, round)) in first_states {
         undo.passed(timer, first, round);
     }
     Some(())
 }
 
-fn taken_back_restored(told: &TimersRestored<'_>, undo: &mut Undo<TimerRow>) -> Option<()> {
-    if told.inherited {
+fn taken_back_restored(restored: &TimersRestored<'_>, undo: &mut Undo<TimerRow>) -> Option<()> {
+    if restored.inherited {
         // They are in that state on the origin already.
         return Some(());
     }
-    for timer in &told.timers {
-        let before: Option<Stood<TimerRow>> = match &timer.was {
-            Some(was) => Some(was.stood(timer.position)?),
+    for timer in &restored.timers {
+        let before: Option<PreviousState<TimerRow>> = match &timer.was {
+            Some(was) => Some(was.previous_state(timer.position)?),
             None => None,
         };
-        undo.stood(timer.position, before);
+        undo.record_state(timer.position, before);
     }
-    for due_firing in &told.superseded {
+    for due_firing in &restored.superseded {
         undo.settled(due_firing_of(due_firing)?);
     }
-    for again in &told.fired {
+    for again in &restored.fired {
         undo.made(due_firing_of(&(again.timer, again.due, again.round))?);
     }
     Some(())

@@ -84,13 +84,13 @@ impl Engine {
             let forked = fork.lineage.last();
             if let Some(forked) = forked {
                 // Permissions acknowledged by another service must count here too.
-                self.hear_of(forked).await?;
+                self.catch_up_with(forked).await?;
             }
             let Some(forked) = forked.and_then(|forked| self.state(forked)) else { return Ok(Some(FORKED_ENDED)) };
             let directory = self.directory();
-            let standing =
-                directory.standing(&fork.head.created_by, None, Some(&forked.head.permissions), self.for_expiry());
-            if access::decide(standing, demand_to_fork(true)).is_err() {
+            let creator_access =
+                directory.caller_access(&fork.head.created_by, None, Some(&forked.head.permissions), self.for_expiry());
+            if access::decide(creator_access, demand_to_fork(true)).is_err() {
                 return Ok(Some(FORKER_LOST_WRITE));
             }
             sender = Some(forked);
@@ -165,7 +165,7 @@ impl Engine {
         let begun = Settling::begin_under(self.timing(), timeline, firing_ids.clone(), (&under, self.now()));
         let settling = begun.map_err(Refusal::lease_lost)?;
         let settle = SettleFirings { firing_ids, left: Vec::new(), outcome, reason, under, keeper: None };
-        let answer = self.tell_outcomes(Actor::Service, timeline, settle, None).await?;
+        let answer = self.notify_outcomes(Actor::Service, timeline, settle, None).await?;
         settling.end(&answer.change.firings);
         Ok(())
     }

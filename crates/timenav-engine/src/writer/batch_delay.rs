@@ -36,14 +36,14 @@ impl BatchDelay {
 pub(crate) async fn hand_over<T>(
     queue: &mpsc::Sender<T>,
     one: T,
-    (is_awaited, bell): (bool, &BatchDelay),
+    (is_awaited, delay): (bool, &BatchDelay),
 ) -> Result<(), mpsc::error::SendError<T>> {
     if queue.capacity() == 0 {
-        bell.ring();
+        delay.ring();
     }
     queue.send(one).await?;
     if is_awaited {
-        bell.ring();
+        delay.ring();
     }
     Ok(())
 }
@@ -54,12 +54,12 @@ pub(crate) fn collect<T>(
     queue: &mut mpsc::Receiver<T>,
     most: usize,
     is_awaited: impl Fn(&T) -> bool,
-    (bell, linger): (&BatchDelay, Duration),
+    (delay, linger): (&BatchDelay, Duration),
 ) -> Vec<T> {
     let mut taken = Vec::new();
     let count = queue.blocking_recv_many(&mut taken, most);
     if count > 0 && count < most && !queue.is_closed() && !taken.iter().any(is_awaited) {
-        bell.wait(linger);
+        delay.wait(linger);
         while let Ok(one) = queue.try_recv() {
             taken.push(one);
         }
@@ -76,14 +76,14 @@ mod tests {
     #[test]
     fn buffered_items_wait_for_an_awaited_one() {
         let (sender, mut queue) = mpsc::channel(9);
-        let bell = BatchDelay::default();
+        let delay = BatchDelay::default();
         let taken = std::thread::scope(|scope| {
-            let taking = scope.spawn(|| collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)));
+            let taking = scope.spawn(|| collect(&mut queue, 9, |number| number % 2 == 0, (&delay, EVER)));
             for number in [1, 3, 5] {
                 sender.blocking_send(number).unwrap();
             }
             sender.blocking_send(2).unwrap();
-            bell.ring();
+            delay.ring();
             taking.join().unwrap()
         });
         // The first items may have been taken together with the awaited one, but none is left behind.
@@ -93,26 +93,26 @@ mod tests {
     #[test]
     fn awaited_items_are_collected_without_delay() {
         let (sender, mut queue) = mpsc::channel(9);
-        let bell = BatchDelay::default();
+        let delay = BatchDelay::default();
         for number in [1, 2, 3] {
             sender.blocking_send(number).unwrap();
         }
-        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [1, 2, 3]);
+        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&delay, EVER)), [1, 2, 3]);
         // This many items are enough.
         for number in [1, 3, 5] {
             sender.blocking_send(number).unwrap();
         }
-        assert_eq!(collect(&mut queue, 2, |number| number % 2 == 0, (&bell, EVER)), [1, 3]);
+        assert_eq!(collect(&mut queue, 2, |number| number % 2 == 0, (&delay, EVER)), [1, 3]);
         // The signal came before the wait.
-        bell.ring();
-        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [5]);
+        delay.ring();
+        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&delay, EVER)), [5]);
         // No signal comes, and the time is over.
         sender.blocking_send(7).unwrap();
-        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, Duration::from_millis(1))), [7]);
+        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&delay, Duration::from_millis(1))), [7]);
         // A closed queue ends the wait.
         sender.blocking_send(9).unwrap();
         drop(sender);
-        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)), [9]);
-        assert!(collect(&mut queue, 9, |number| number % 2 == 0, (&bell, EVER)).is_empty());
+        assert_eq!(collect(&mut queue, 9, |number| number % 2 == 0, (&delay, EVER)), [9]);
+        assert!(collect(&mut queue, 9, |number| number % 2 == 0, (&delay, EVER)).is_empty());
     }
 }

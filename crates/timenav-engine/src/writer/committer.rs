@@ -18,8 +18,8 @@ use timenav_core::time::Span;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use crate::integrity::opening::catch_up::ReloadReason;
 use crate::integrity::opening::moved::{Moved, SomeMoved};
-use crate::integrity::opening::told::ReloadReason;
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::notes::keep_both;
 use crate::ports::store::{Locked, Store};
@@ -77,7 +77,7 @@ impl Committer {
         let mut salts = SaltPool::default();
         let shared = Arc::clone(&self.shared);
         loop {
-            let company = (&shared.bell, LINGER);
+            let company = (&shared.delay, LINGER);
             let item = collect(&mut self.submissions, GROUP_SUBMISSIONS_MAX, QueueItem::is_awaited, company);
             let mut rest = QueueItem::each_of(item).peekable();
             if rest.peek().is_none() {
@@ -132,9 +132,9 @@ impl Committer {
             }
         }
         let now = shared.ports.clock.now();
-        if let Some(untold) = self.failures.tell(now) {
+        if let Some(suppressed) = self.failures.record(now) {
             tracing::error!(
-                untold,
+                suppressed,
                 "a group was decided {DECIDED_AGAIN_MAX} times, but other writers always committed first"
             );
         }
@@ -191,8 +191,8 @@ impl Committer {
         }
         shared.note_commit(committed.is_ok());
         committed.map_err(|error| {
-            if let Some(untold) = self.failures.tell(shared.ports.clock.now()) {
-                tracing::error!(%error, untold, "a group could not be committed");
+            if let Some(suppressed) = self.failures.record(shared.ports.clock.now()) {
+                tracing::error!(%error, suppressed, "a group could not be committed");
             }
             match error {
                 StoreError::Unknown(reason) => {
@@ -214,10 +214,11 @@ impl Committer {
     /// Waits for steps that may have been decided before a revocation, if a group repeats that request: the service
     /// that revoked may have been interrupted while it waited.
     fn wait_for_open_steps(&self, submissions: &[Submission], finished: &Finished) -> Result<(), Refusal> {
-        let is_gone =
+        let is_missing =
             |response: &Option<Result<Recorded, Refusal>>| !matches!(response, Some(Err(Refusal::Denied(_))) | None);
         let mut responses = submissions.iter().zip(&finished.responses);
-        if !responses.any(|(submission, response)| submission.command.spec().action().revokes() && is_gone(response)) {
+        if !responses.any(|(submission, response)| submission.command.spec().action().revokes() && is_missing(response))
+        {
             return Ok(());
         }
         Ok(self.runtime.block_on(self.store.wait_for_open_steps())?)
@@ -255,8 +256,8 @@ impl Committer {
     }
 
     fn not_read(&self, error: StoreError) -> Refusal {
-        if let Some(untold) = self.failures.tell(self.shared.ports.clock.now()) {
-            tracing::error!(%error, untold, "the store cannot be read");
+        if let Some(suppressed) = self.failures.record(self.shared.ports.clock.now()) {
+            tracing::error!(%error, suppressed, "the store cannot be read");
         }
         error.into()
     }
@@ -271,8 +272,8 @@ impl Committer {
             return Ok(None);
         }
         let keys = to_lock(&self.heads, submissions, also);
-        let asked: Vec<TimelineKey> = keys.keys().copied().collect();
-        let locked = self.lock_heads(&asked).map_err(|error| self.not_read(error))?;
+        let requested: Vec<TimelineKey> = keys.keys().copied().collect();
+        let locked = self.lock_heads(&requested).map_err(|error| self.not_read(error))?;
         let Some(Locked { sizes, system: (system_size, version), level }) = locked else { return Ok(None) };
         if let Some(refusal) = self.shared.left_behind(level) {
             self.runtime.block_on(self.store.release());
@@ -288,38 +289,38 @@ impl Committer {
         }
         // Timelines that this group writes to get a newer checkpoint shortly.
         let is_written = submissions.iter().any(|submission| submission.command.spec().catches_up().is_none());
-        let to_grow: BTreeSet<TimelineKey> = asked.iter().copied().filter(|_| is_written).collect();
+        let to_grow: BTreeSet<TimelineKey> = requested.iter().copied().filter(|_| is_written).collect();
         let taken =
             if moved.is_empty() { Ok(None) } else { self.take_over(&moved.into_iter().collect::<Vec<_>>(), &to_grow) };
         // Timelines that others have created must be locked too, and ended ones no longer.
-        let is_locked = |heads: &Heads| to_lock(heads, submissions, also).keys().eq(&asked);
+        let is_locked = |heads: &Heads| to_lock(heads, submissions, also).keys().eq(&requested);
         if matches!(taken, Ok(None)) && is_locked(&self.heads) {
-            return Ok(Some(asked.into_iter().collect()));
+            return Ok(Some(requested.into_iter().collect()));
         }
         self.runtime.block_on(self.store.release());
         match taken? {
             // No lock is held in the meantime.
-            Some(untold) => Err(self.load(untold).err().unwrap_or(NotCommitted::Moved)),
+            Some(reload_reason) => Err(self.load(reload_reason).err().unwrap_or(NotCommitted::Moved)),
             None => Err(NotCommitted::Moved),
         }
     }
 
     /// Returns whether catching up is all the group is for.
     fn catch_up(&mut self, submissions: &[Submission]) -> Result<bool, NotCommitted> {
-        let wanted = |submission: &Submission| submission.command.spec().catches_up();
-        let is_all = submissions.iter().all(|submission| wanted(submission).is_some());
-        if submissions.iter().any(|submission| wanted(submission) == Some(CatchUp::All)) {
+        let catches_up = |submission: &Submission| submission.command.spec().catches_up();
+        let is_all = submissions.iter().all(|submission| catches_up(submission).is_some());
+        if submissions.iter().any(|submission| catches_up(submission) == Some(CatchUp::All)) {
             self.catch_up_with_all()?;
         }
         let mut keys = BTreeSet::new();
-        for wanted in submissions.iter().filter_map(wanted) {
-            match wanted {
+        for catches_up in submissions.iter().filter_map(catches_up) {
+            match catches_up {
                 CatchUp::Some(named) => keys.extend(named.iter().copied()),
                 CatchUp::Aimed | CatchUp::All => {}
             }
         }
         if is_all {
-            let aimed = submissions.iter().filter(|submission| wanted(submission) == Some(CatchUp::Aimed));
+            let aimed = submissions.iter().filter(|submission| catches_up(submission) == Some(CatchUp::Aimed));
             let system = TimelineId::system();
             let aimed = aimed.flat_map(|submission| [&submission.timeline, &system]);
             keys.extend(aimed.filter_map(|id| Some(self.heads.get(id)?.head.key)));
@@ -352,7 +353,7 @@ impl Committer {
     ) -> Result<Option<ReloadReason>, NotCommitted> {
         match self.some_moved(moved) {
             Ok(SomeMoved::Moved(moved)) => self.go_on(Ok(moved), to_grow).map(|()| None),
-            Ok(SomeMoved::ReloadReason(untold)) => Ok(Some(untold)),
+            Ok(SomeMoved::ReloadReason(reload_reason)) => Ok(Some(reload_reason)),
             Err(refusal) => self.go_on(Err(refusal), to_grow).map(|()| None),
         }
     }
@@ -360,15 +361,15 @@ impl Committer {
     /// Like `take_over`, without locks and with a full reload if needed.
     fn take_over_or_load(&mut self, moved: &[TimelineKey]) -> Result<(), NotCommitted> {
         match self.take_over(moved, &BTreeSet::new())? {
-            Some(untold) => self.load(untold),
+            Some(reload_reason) => self.load(reload_reason),
             None => Ok(()),
         }
     }
 
     /// Slow if there are many timelines.
-    fn load(&mut self, untold: ReloadReason) -> Result<(), NotCommitted> {
+    fn load(&mut self, reload_reason: ReloadReason) -> Result<(), NotCommitted> {
         self.shared.following.loads.fetch_add(1, Ordering::Relaxed);
-        tracing::info!(reason = %untold, "reloading all timelines to apply the commits of other writers");
+        tracing::info!(reason = %reload_reason, "reloading all timelines to apply the commits of other writers");
         let moved = self.heads_moved();
         self.go_on(moved, &BTreeSet::new())
     }
@@ -397,7 +398,7 @@ impl Committer {
                     return Err(refusal.into());
                 }
                 tracing::error!(%refusal, "nothing is written until a restart");
-                let told = match refusal {
+                let described = match refusal {
                     Refusal::Diverged(divergence) => {
                         let known = self.heads.get(&divergence.timeline).map(|known| &**known);
                         keep_both(&divergence, known, &shared.ports, &shared.options);
@@ -405,8 +406,8 @@ impl Committer {
                     }
                     refusal => Refusal::Unavailable(refusal.to_string()),
                 };
-                shared.stop(told.clone());
-                return Err(told.into());
+                shared.stop(described.clone());
+                return Err(described.into());
             }
         };
         if heads.is_none() && states.is_empty() {
@@ -421,7 +422,7 @@ impl Committer {
         let to_keep = states.iter().filter(|state| !grows(state));
         keep_or_defer(to_keep, &shared)?;
         self.forget_views(&states);
-        let is_told = directory.is_some();
+        let is_reported = directory.is_some();
         if let Some(heads) = heads {
             self.heads = heads;
         } else {
@@ -435,7 +436,7 @@ impl Committer {
         let (directory, rows) = (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
         shared.publish(Committed { states, directory, rows, ended, entries_count: 0 });
         shared.live.grow(&sizes);
-        if is_told {
+        if is_reported {
             // The rows of `system` were not read.
             shared.following.rows_moved.notify_one();
         }

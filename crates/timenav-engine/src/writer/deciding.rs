@@ -8,7 +8,7 @@ use timenav_core::ids::{DataId, EventId, FiringId, TimelineId};
 use self::catching_up::CatchUp;
 use crate::ledger::action::{Action, Demanded};
 use crate::ledger::changes::{Change, LookUp};
-use crate::ports::timer_rows::TimersWanted;
+use crate::ports::timer_rows::TimerQuery;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
@@ -25,7 +25,7 @@ pub(crate) mod history;
 pub(crate) mod logged;
 pub(crate) mod repeated;
 pub(crate) mod rotation;
-pub(crate) mod standing;
+pub(crate) mod admission;
 pub(crate) mod timelines;
 mod outcomes;
 mod recording;
@@ -211,7 +211,7 @@ pub(crate) struct Needs<'a> {
 
 impl<'a> Needs<'a> {
     /// Returns the state needed for events that timers will record.
-    pub(crate) fn looked_up(look_up: &'a LookUp) -> Self {
+    pub(crate) fn with_lookup(look_up: &'a LookUp) -> Self {
         Self { events: look_up.event_ids.iter().collect(), endings: true, ..Self::default() }
     }
 }
@@ -226,13 +226,13 @@ pub(crate) struct NeedsAtWork<'a> {
 
 #[derive(Default)]
 pub(crate) struct TimersNeeded {
-    pub(crate) wanted: Vec<TimersWanted>,
+    pub(crate) queries: Vec<TimerQuery>,
     /// Whether they must be current: the decision then waits for the next group if this one has changed any timer.
     pub(crate) is_exact: bool,
 }
 
 impl TimersNeeded {
-    pub(crate) const fn exactly(wanted: Vec<TimersWanted>) -> Self {
-        Self { wanted, is_exact: true }
+    pub(crate) const fn exactly(queries: Vec<TimerQuery>) -> Self {
+        Self { queries, is_exact: true }
     }
 }

@@ -19,9 +19,9 @@ use crate::ports::all::Ports;
 use crate::ports::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
+use crate::ports::shared_leases::ActivityQuery;
 use crate::ports::shared_leases::AtWork;
-use crate::ports::shared_leases::AtWorkWanted;
-use crate::ports::timer_rows::{TimerRows, TimersFound, TimersWanted};
+use crate::ports::timer_rows::{TimerQuery, TimerRows, TimersFound};
 use crate::ports::wall_clock::Host;
 use crate::requests::actor::Actor;
 use crate::requests::json::json;
@@ -36,7 +36,7 @@ mod returned;
 mod salts;
 mod timers;
 
-pub(crate) use accepted::{Accepted, DraftedRead, GatheredReads, Ground};
+pub(crate) use accepted::{Accepted, DecisionContext, DraftedRead, GatheredReads};
 pub(crate) use events::NewVersion;
 pub(crate) use salts::SaltPool;
 
@@ -48,8 +48,8 @@ pub(crate) struct Known {
     /// Sealed records that are not erased: timeline and position of their entry.
     pub(crate) data: HashMap<DataId, (TimelineId, u64)>,
     pub(crate) entries: HashMap<(TimelineKey, u64), StoredEntry>,
-    pub(crate) timers: Vec<(TimelineKey, TimersWanted, TimersFound)>,
-    pub(crate) at_work: Vec<(AtWorkWanted, AtWork)>,
+    pub(crate) timers: Vec<(TimelineKey, TimerQuery, TimersFound)>,
+    pub(crate) at_work: Vec<(ActivityQuery, AtWork)>,
 }
 
 impl Known {
@@ -126,7 +126,7 @@ impl Step {
 pub(crate) struct Ledger(usize);
 
 pub(crate) struct Draft<'a> {
-    ground: Ground<'a>,
+    context: DecisionContext<'a>,
     actor: &'a Actor,
     timeline: &'a TimelineId,
     salts: &'a mut SaltPool,
@@ -145,7 +145,7 @@ pub(crate) struct Drafted {
     outcomes_erased: HashMap<[u8; 32], Option<IdempotencyRecord>>,
     forget_fingerprints: bool,
     pub(crate) read: Option<DraftedRead>,
-    pub(crate) is_told: bool,
+    pub(crate) is_reported: bool,
 }
 
 pub(crate) struct Done<C> {
@@ -155,8 +155,13 @@ pub(crate) struct Done<C> {
 }
 
 impl<'a> Draft<'a> {
-    pub(crate) fn new(ground: Ground<'a>, actor: &'a Actor, timeline: &'a TimelineId, salts: &'a mut SaltPool) -> Self {
-        Self { ground, actor, timeline, salts, drafted: Drafted::default() }
+    pub(crate) fn new(
+        context: DecisionContext<'a>,
+        actor: &'a Actor,
+        timeline: &'a TimelineId,
+        salts: &'a mut SaltPool,
+    ) -> Self {
+        Self { context, actor, timeline, salts, drafted: Drafted::default() }
     }
 
     pub(crate) fn into_drafted(self) -> Drafted {
@@ -173,61 +178,61 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) const fn ports(&self) -> &'a Ports {
-        self.ground.ports
+        self.context.ports
     }
 
     pub(crate) const fn options(&self) -> &'a Options {
-        self.ground.options
+        self.context.options
     }
 
     /// Returns the feature level of the database, which limits what a service may write.
     pub(crate) const fn level(&self) -> u64 {
-        self.ground.level
+        self.context.level
     }
 
     pub(crate) fn directory(&self) -> &'a Directory {
-        &self.ground.accepted.directory
+        &self.context.accepted.directory
     }
 
     pub(crate) fn now(&self) -> Host {
-        self.ground.now
+        self.context.now
     }
 
     /// Returns the host time for destructive decisions: anything that has not expired by then is kept.
     pub(crate) fn sure(&self) -> Host {
-        self.ground.sure
+        self.context.sure
     }
 
     pub(crate) fn for_expiry(&self) -> Host {
-        self.ground.for_expiry
+        self.context.for_expiry
     }
 
     /// Returns the state of a timeline, including the changes of this draft so far.
     pub(crate) fn look(&self, timeline: &TimelineId) -> Option<&TimelineState> {
         let opened = self.drafted.steps.iter().find(|step| step.state.head.id == *timeline);
-        opened.map(|step| &step.state).or_else(|| self.ground.state(timeline))
+        opened.map(|step| &step.state).or_else(|| self.context.state(timeline))
     }
 
     /// Returns whether the timeline of that name has ended or expired. Only the service itself writes to it then.
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
-        self.ground.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.sure()))
+        self.context.has_ended(timeline) || self.look(timeline).is_some_and(|state| state.head.has_expired(self.sure()))
     }
 
     /// For the service itself, which ends expired timelines, an expired timeline is still open.
-    pub(crate) fn check_standing(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+    pub(crate) fn check_exists(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         let is_over = match self.actor {
-            Actor::Service => self.ground.has_ended(timeline),
+            Actor::Service => self.context.has_ended(timeline),
             Actor::Caller(_) | Actor::Unknown => self.has_ended(timeline),
         };
         if is_over { Err(Refusal::Ended { timeline_id: timeline.to_string() }) } else { Ok(()) }
     }
 
     pub(crate) fn timelines_count(&self) -> usize {
-        self.ground.heads.counted() + self.ground.accepted.made
+        self.context.heads.counted() + self.context.accepted.made
     }
 
     pub(crate) fn made_by(&self, user_id: &UserId) -> usize {
-        self.ground.heads.made_by(user_id) + self.ground.accepted.made_by.get(user_id).copied().unwrap_or(0)
+        self.context.heads.made_by(user_id) + self.context.accepted.made_by.get(user_id).copied().unwrap_or(0)
     }
 
     pub(crate) fn aimed(&mut self) -> Result<Ledger, Refusal> {
@@ -251,8 +256,8 @@ impl<'a> Draft<'a> {
         if let Some(at) = self.drafted.steps.iter().position(|step| step.state.head.id == *timeline) {
             return Ok(Ledger(at));
         }
-        self.check_standing(timeline)?;
-        let state = self.ground.state(timeline);
+        self.check_exists(timeline)?;
+        let state = self.context.state(timeline);
         let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
         Ok(self.open(Step::new(Some(state.head.frontier.size()), state.clone())))
     }
@@ -261,7 +266,7 @@ impl<'a> Draft<'a> {
     pub(crate) fn new_ledger(&mut self, make: impl FnOnce(TimelineKey) -> TimelineState) -> Ledger {
         let new = self.drafted.steps.iter().filter(|step| step.expected_size.is_none()).count();
         let new = i64::try_from(new).unwrap_or(i64::MAX);
-        let key = TimelineKey(self.ground.accepted.last_key + new + 1);
+        let key = TimelineKey(self.context.accepted.last_key + new + 1);
         self.open(Step::new(None, make(key)))
     }
 
@@ -301,7 +306,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn hashed(&mut self, payload: String) -> (Salt, Hash, Vec<u8>) {
-        let salt = self.salts.next(self.ground.ports);
+        let salt = self.salts.next(self.context.ports);
         let hash = payload_hash(&salt, payload.as_bytes());
         (salt, hash, payload.into_bytes())
     }
@@ -320,7 +325,7 @@ impl<'a> Draft<'a> {
     /// Adds a read to the next entry of reads of its ledger, and returns the position of that entry.
     pub(crate) fn append_read(&mut self, ledger: Ledger, operation: &str, parameters: &str) -> u64 {
         let head = &self.state(ledger).head;
-        let gathered = self.ground.accepted.reads.get(&head.id);
+        let gathered = self.context.accepted.reads.get(&head.id);
         let host = gathered.map_or_else(|| self.host(ledger), |gathered| gathered.host);
         let clock_time = head.clock.now(host);
         let read = Read {
@@ -352,8 +357,8 @@ impl<'a> Draft<'a> {
         (salt, hash, payload): (Salt, Hash, Vec<u8>),
         host: Host,
     ) -> u64 {
-        let authority = Authority { key: key.into(), directory: self.ground.accepted.directory.version };
-        self.drafted.is_told = true;
+        let authority = Authority { key: key.into(), directory: self.context.accepted.directory.version };
+        self.drafted.is_reported = true;
         let step = &mut self.drafted.steps[ledger.0];
         let head = &mut step.state.head;
         let seq = head.frontier.size();
@@ -391,7 +396,7 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn known_event(&self, ledger: Ledger, event_id: &EventId) -> Option<&KnownEvent> {
         let key = (self.state(ledger).head.key, event_id.clone());
-        let Ground { known, accepted, .. } = self.ground;
+        let DecisionContext { known, accepted, .. } = self.context;
         let found =
             self.drafted.events.get(&key).or_else(|| accepted.events.get(&key)).or_else(|| known.events.get(&key));
         found.filter(|event| !event.versions.is_empty())
@@ -399,7 +404,7 @@ impl<'a> Draft<'a> {
 
     pub(crate) fn known_event_mut(&mut self, ledger: Ledger, event_id: &EventId) -> &mut KnownEvent {
         let key = (self.state(ledger).head.key, event_id.clone());
-        let Ground { known, accepted, .. } = self.ground;
+        let DecisionContext { known, accepted, .. } = self.context;
         let before = || accepted.events.get(&key).or_else(|| known.events.get(&key)).cloned().unwrap_or_default();
         if !self.drafted.events.contains_key(&key) {
             let before = before();
@@ -409,7 +414,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn known_data(&self, data_id: &DataId) -> Option<&'a (TimelineId, u64)> {
-        let Ground { known, accepted, .. } = self.ground;
+        let DecisionContext { known, accepted, .. } = self.context;
         known.data.get(data_id).filter(|_| !accepted.data_erased.contains(data_id))
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use timenav_core::ids::{EventId, TimelineId};
 
 use crate::ledger::head::{Layer, TimelineKey, TimelineState};
-use crate::ports::facts::{Asker, Facts, Wanted};
+use crate::ports::facts::{Asker, Facts, FactsQuery};
 use crate::ports::rows::KnownEvent;
-use crate::ports::shared_leases::AtWorkWanted;
+use crate::ports::shared_leases::ActivityQuery;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
 use crate::writer::deciding::{Needs, NeedsAtWork};
@@ -16,16 +16,16 @@ use crate::writer::submission::Submission;
 
 /// Fetches the state for this group's decisions in one call, from one snapshot.
 pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submission]) -> Result<Known, StoreError> {
-    let mut wanted = Wanted::default();
+    let mut query = FactsQuery::default();
     let mut events: HashMap<&TimelineId, Vec<EventId>> = HashMap::new();
     let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
-        let Needs { events: asked, forks, outcomes, endings, data, entry, timers, at_work } =
+        let Needs { events: event_queries, forks, outcomes, endings, data, entry, timers, at_work } =
             submission.command.spec().needs();
-        wanted.outcomes.extend(submission.idempotency.map(|asked| asked.key));
+        query.outcomes.extend(submission.idempotency.map(|event_queries| event_queries.key));
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {
-            let event_ids: Vec<EventId> = asked.iter().copied().cloned().collect();
+            let event_ids: Vec<EventId> = event_queries.iter().copied().cloned().collect();
             let is_fork =
                 |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
             for state in heads.all().filter(is_fork).chain([aimed]) {
@@ -33,71 +33,75 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
                 if forks && id != &submission.timeline {
                     events.entry(id).or_default().extend(event_ids.iter().cloned());
                 }
-                wanted.outcomes_of.push((id.clone(), event_ids.clone()));
+                query.outcomes_of.push((id.clone(), event_ids.clone()));
             }
         }
-        wanted.entries.extend(entry.zip(aimed).map(|(position, aimed)| (aimed.head.key, position)));
+        query.entries.extend(entry.zip(aimed).map(|(position, aimed)| (aimed.head.key, position)));
         if endings {
             ended_on.insert(&submission.timeline);
         }
-        if !asked.is_empty() {
-            events.entry(&submission.timeline).or_default().extend(asked.into_iter().cloned());
+        if !event_queries.is_empty() {
+            events.entry(&submission.timeline).or_default().extend(event_queries.into_iter().cloned());
         }
-        wanted.data.extend(data.cloned());
+        query.data.extend(data.cloned());
         if let Some(aimed) = aimed {
-            wanted.timers.extend(timers.wanted.into_iter().map(|asked| (aimed.head.key, asked)));
-            let asked = |NeedsAtWork { open_since, firings }: NeedsAtWork<'_>| AtWorkWanted {
+            query.timers.extend(timers.queries.into_iter().map(|event_queries| (aimed.head.key, event_queries)));
+            let event_queries = |NeedsAtWork { open_since, firings }: NeedsAtWork<'_>| ActivityQuery {
                 timeline: aimed.head.key,
                 open_since,
                 firings: firings.to_vec(),
             };
-            wanted.at_work.extend(at_work.filter(|_| store.has_others()).map(asked));
+            query.at_work.extend(at_work.filter(|_| store.has_others()).map(event_queries));
         }
     }
     // A timeline created by this group has no events yet, unless it is a fork. A request for a fork from this very
     // group is rejected later: the fork was not acknowledged to any caller yet.
-    let mut asked = Vec::new();
+    let mut event_queries = Vec::new();
     for (timeline, event_ids) in events {
         let Some(state) = heads.get(timeline) else { continue };
         let layers = state.layers(u64::MAX);
-        asked.push(EventsAsked {
+        event_queries.push(EventsQuery {
             key: state.head.key,
             layers: Arc::clone(&layers),
             endings: ended_on.contains(timeline),
         });
-        wanted.events.push((layers, event_ids));
+        query.events.push((layers, event_ids));
     }
-    if wanted.is_empty() { Ok(Known::default()) } else { find(store, wanted, asked).await }
+    if query.is_empty() { Ok(Known::default()) } else { find(store, query, event_queries).await }
 }
 
 /// The timeline of an event query, and whether to fetch the entries that ended events too.
-struct EventsAsked {
+struct EventsQuery {
     key: TimelineKey,
     layers: Arc<[Layer]>,
     endings: bool,
 }
 
-/// `asked` has the timelines of the event queries.
-async fn find(store: &dyn Store, wanted: Wanted, asked: Vec<EventsAsked>) -> Result<Known, StoreError> {
-    let (outcomes_asked, entries_asked) = (wanted.outcomes_of.clone(), wanted.entries.clone());
-    let (timers_asked, at_work_asked) = (wanted.timers.clone(), wanted.at_work.clone());
-    let found = store.facts(wanted, Asker::Writer).await?;
+/// `event_queries` has the timelines of the event queries.
+async fn find(store: &dyn Store, query: FactsQuery, event_queries: Vec<EventsQuery>) -> Result<Known, StoreError> {
+    let (outcomes_requested, entries_requested) = (query.outcomes_of.clone(), query.entries.clone());
+    let (timers_requested, at_work_requested) = (query.timers.clone(), query.at_work.clone());
+    let found = store.facts(query, Asker::Writer).await?;
     let Facts { events, outcomes, outcomes_of, entries, data, timers, at_work, .. } = found;
     let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
-    let entries = entries_asked.into_iter().zip(entries);
+    let entries = entries_requested.into_iter().zip(entries);
     let mut known = Known {
         outcomes: outcomes.into_iter().flatten().map(|record| (record.key, record)).collect(),
         data: data.map(|(on, record)| (record.data_id, (on, record.position))).collect(),
         entries: entries.filter_map(|(of, found)| Some((of, found?))).collect(),
-        timers: timers_asked.into_iter().zip(timers).map(|((key, asked), found)| (key, asked, found)).collect(),
-        at_work: at_work_asked.into_iter().zip(at_work).collect(),
+        timers: timers_requested
+            .into_iter()
+            .zip(timers)
+            .map(|((key, event_queries), found)| (key, event_queries, found))
+            .collect(),
+        at_work: at_work_requested.into_iter().zip(at_work).collect(),
         ..Known::default()
     };
-    for ((timeline, event_ids), found) in outcomes_asked.iter().zip(outcomes_of) {
+    for ((timeline, event_ids), found) in outcomes_requested.iter().zip(outcomes_of) {
         known.add_outcomes(timeline, event_ids, found);
     }
     let mut endings = Vec::new();
-    for (EventsAsked { key, layers, endings: are_wanted }, found) in asked.into_iter().zip(events) {
+    for (EventsQuery { key, layers, endings: are_wanted }, found) in event_queries.into_iter().zip(events) {
         let ended = found.values().filter(|_| are_wanted).filter_map(KnownEvent::ending);
         endings.extend(ended.filter_map(|(layer, position)| Some((layers.get(layer)?.timeline, position))));
         known.events.extend(found.into_iter().map(|(id, event)| ((key, id), event)));
@@ -116,8 +120,8 @@ async fn add_endings(
     if endings.is_empty() {
         return Ok(());
     }
-    let wanted = Wanted { entries: endings.clone(), ..Wanted::default() };
-    let found = store.facts(wanted, Asker::Writer).await?.entries;
+    let query = FactsQuery { entries: endings.clone(), ..FactsQuery::default() };
+    let found = store.facts(query, Asker::Writer).await?.entries;
     known.entries.extend(endings.into_iter().zip(found).filter_map(|(of, entry)| Some((of, entry?))));
     Ok(())
 }

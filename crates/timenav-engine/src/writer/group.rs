@@ -20,21 +20,23 @@ use crate::ledger::statement::{self, Covers};
 use crate::ports::all::Ports;
 use crate::ports::signer::Signer;
 use crate::ports::store::{Commit, TimelineCommit};
-use crate::ports::timer_rows::TimersWanted;
+use crate::ports::timer_rows::TimerQuery;
 use crate::ports::wall_clock::Host;
 use crate::requests::actor::Actor;
 use crate::requests::code::Code;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::options::Options;
 use crate::requests::refusal::{Refusal, denial_code};
-use crate::writer::deciding::{Aim, TimersNeeded, standing};
-use crate::writer::draft::{Accepted, Done, Draft, Drafted, DraftedRead, GatheredReads, Ground, Known, SaltPool, Step};
+use crate::writer::deciding::{Aim, TimersNeeded, admission};
+use crate::writer::draft::{
+    Accepted, DecisionContext, Done, Draft, Drafted, DraftedRead, GatheredReads, Known, SaltPool, Step,
+};
 use crate::writer::heads::Heads;
 use crate::writer::submission::{Recorded, Submission};
 
-use self::kept::{forgotten, kept_outcome};
+use self::stored_outcome::{forgotten, stored_outcome};
 
-mod kept;
+mod stored_outcome;
 #[cfg(test)]
 mod tests;
 
@@ -56,7 +58,7 @@ pub(crate) struct Group<'a> {
     put_off: BTreeSet<TimelineId>,
     by_key: HashMap<[u8; 32], usize>,
     /// Why a read cannot be logged, if so. The whole group is dropped then.
-    untold: Option<Refusal>,
+    withheld: Option<Refusal>,
 }
 
 /// A submission's outcome, before the tree that includes it is signed.
@@ -67,7 +69,7 @@ struct Decided {
 
 enum Outcome {
     /// It was carried out now.
-    Done { timeline_id: TimelineId, position: u64, timeline_created: bool, is_told: bool },
+    Done { timeline_id: TimelineId, position: u64, timeline_created: bool, is_reported: bool },
     /// It was carried out earlier, at this position.
     Replayed { timeline_id: TimelineId, ledger: LedgerPosition },
     /// It was carried out earlier in this group, as the submission with that index.
@@ -108,7 +110,7 @@ impl<'a> Group<'a> {
             now,
             put_off: BTreeSet::new(),
             by_key: HashMap::new(),
-            untold: None,
+            withheld: None,
         }
     }
 
@@ -164,18 +166,18 @@ impl<'a> Group<'a> {
         self.put_off.contains(timeline)
     }
 
-    fn is_late(&self, step: &Step, TimersNeeded { wanted, is_exact }: &TimersNeeded) -> bool {
+    fn is_late(&self, step: &Step, TimersNeeded { queries, is_exact }: &TimersNeeded) -> bool {
         let key = step.state.head.key;
-        let found = |wanted: &TimersWanted| {
-            let known = self.known.timers.iter().find(|(of, known, _)| *of == key && known == wanted);
+        let found = |queries: &TimerQuery| {
+            let known = self.known.timers.iter().find(|(of, known, _)| *of == key && known == queries);
             known.map(|(_, _, found)| found.firings.as_slice()).unwrap_or_default()
         };
-        let is_changed = |wanted: &TimersWanted| {
-            wanted.may_change_by(&step.timers, || self.accepted.has_settled(key, found(wanted)))
+        let is_changed = |queries: &TimerQuery| {
+            queries.may_change_by(&step.timers, || self.accepted.has_settled(key, found(queries)))
         };
         // The name of a removed timer has become free.
-        let has_left = !step.timers.gone.is_empty();
-        if *is_exact { wanted.iter().any(is_changed) } else { has_left && !wanted.is_empty() }
+        let has_left = !step.timers.removed.is_empty();
+        if *is_exact { queries.iter().any(is_changed) } else { has_left && !queries.is_empty() }
     }
 
     /// These entries must precede the next one, because their positions were already returned.
@@ -186,12 +188,12 @@ impl<'a> Group<'a> {
     }
 
     fn write_reads_of(&mut self, timeline: &TimelineId, gathered: GatheredReads) {
-        let (ground, salts) = self.parts();
-        let mut draft = Draft::new(ground, &Actor::Service, timeline, salts);
+        let (context, salts) = self.parts();
+        let mut draft = Draft::new(context, &Actor::Service, timeline, salts);
         let written = draft.aimed().map(|ledger| draft.append_reads(ledger, gathered));
         let drafted = draft.into_drafted();
         self.accepted.accept(drafted);
-        self.untold = written.err().or(self.untold.take());
+        self.withheld = written.err().or(self.withheld.take());
     }
 
     fn accept(&mut self, mut drafted: Drafted) -> Result<(), Refusal> {
@@ -226,19 +228,19 @@ impl<'a> Group<'a> {
             return outcome;
         }
         let Submission { actor, timeline, command, .. } = &mut *submission;
-        let (ground, salts) = self.parts();
-        let mut draft = Draft::new(ground, actor, timeline, salts);
+        let (context, salts) = self.parts();
+        let mut draft = Draft::new(context, actor, timeline, salts);
         let timeline_created = command.spec().aim() == Aim::TimelineOrNew && draft.look(timeline).is_none();
-        let admitted = standing::admit(&mut draft, command.spec());
+        let admitted = admission::admit(&mut draft, command.spec());
         // A hidden resource on `system` may be a user or a key, unless the request is for that timeline itself.
         let is_about_the_timeline = admitted.is_err() || !timeline.is_system();
         let decided = admitted.and_then(|()| command.decide(&mut draft));
         match decided {
             Ok(Done { timeline_id, position, change: () }) => {
                 let drafted = draft.into_drafted();
-                let is_told = drafted.is_told;
+                let is_reported = drafted.is_reported;
                 self.accept(drafted)?;
-                Ok(Outcome::Done { timeline_id, position, timeline_created, is_told })
+                Ok(Outcome::Done { timeline_id, position, timeline_created, is_reported })
             }
             Err(refusal) => {
                 self.log_refused(submission, &refusal)?;
@@ -274,8 +276,8 @@ impl<'a> Group<'a> {
             if !first.and_then(|first| first.idempotency).is_some_and(is_same) {
                 return Err(Refusal::KeyReused);
             }
-            let kept = earlier.get(number).and_then(|first| first.command.keep()).unwrap_or_default();
-            submission.command.repeat(&kept)?;
+            let outcome_record = earlier.get(number).and_then(|first| first.command.keep()).unwrap_or_default();
+            submission.command.repeat(&outcome_record)?;
             return Ok(Some(Ok(Outcome::Same(number))));
         }
         // Expired outcomes are ignored, and the request is carried out again.
@@ -287,12 +289,12 @@ impl<'a> Group<'a> {
         }
         let unreadable = || Refusal::Damaged("a stored outcome cannot be read".to_owned());
         let record: OutcomeRecord = serde_json::from_str(&record.outcome).map_err(|_| unreadable())?;
-        let (timeline_id, ledger, kept) = record.parts().ok_or_else(unreadable)?;
-        if is_forgotten(kept) {
+        let (timeline_id, ledger, outcome_record) = record.parts().ok_or_else(unreadable)?;
+        if is_forgotten(outcome_record) {
             let (timeline_id, position) = (timeline_id.to_string(), ledger.position);
             return Ok(Some(Err(Refusal::AnswerErased { timeline_id, position })));
         }
-        submission.command.repeat(kept)?;
+        submission.command.repeat(outcome_record)?;
         Ok(Some(Ok(Outcome::Replayed { timeline_id, ledger })))
     }
 
@@ -301,12 +303,12 @@ impl<'a> Group<'a> {
     /// that is reported.
     fn check_output(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Submission { actor, timeline, command, .. } = submission;
-        let (ground, salts) = self.parts();
-        let draft = Draft::new(ground, actor, timeline, salts);
+        let (context, salts) = self.parts();
+        let draft = Draft::new(context, actor, timeline, salts);
         let spec = command.spec();
-        let standing = if spec.aim() == Aim::TimelineToEnd { Ok(()) } else { draft.check_standing(timeline) };
-        let allowed = || Ok(standing::check(&draft, spec).and_then(|()| command.check_output(&draft))?);
-        let Err(refusal) = standing.and_then(|()| allowed()) else { return Ok(()) };
+        let admitted_output = if spec.aim() == Aim::TimelineToEnd { Ok(()) } else { draft.check_exists(timeline) };
+        let allowed = || Ok(admission::check(&draft, spec).and_then(|()| command.check_output(&draft))?);
+        let Err(refusal) = admitted_output.and_then(|()| allowed()) else { return Ok(()) };
         self.log_refused(submission, &refusal)?;
         Err(refusal)
     }
@@ -326,18 +328,18 @@ impl<'a> Group<'a> {
     fn log_refusal(&mut self, submission: &Submission, code: &str, detail: &str) -> Result<(), Refusal> {
         self.write_reads();
         let Submission { actor, timeline, command, .. } = submission;
-        let (ground, salts) = self.parts();
-        let mut draft = Draft::new(ground, actor, timeline, salts);
+        let (context, salts) = self.parts();
+        let mut draft = Draft::new(context, actor, timeline, salts);
         draft.append_refusal(command.spec().operation(), code, detail)?;
         let drafted = draft.into_drafted();
         self.accepted.accept(drafted);
         Ok(())
     }
 
-    fn parts(&mut self) -> (Ground<'_>, &mut SaltPool) {
+    fn parts(&mut self) -> (DecisionContext<'_>, &mut SaltPool) {
         let Self { heads, known, ports, options, level, host_clock, accepted, salts, now, .. } = self;
         let (sure, for_expiry) = (host_clock.sure(*now), host_clock.for_expiry(*now));
-        (Ground { heads, known, accepted, ports, options, level: *level, now: *now, sure, for_expiry }, salts)
+        (DecisionContext { heads, known, accepted, ports, options, level: *level, now: *now, sure, for_expiry }, salts)
     }
 
     pub(crate) fn refused(&self) -> Option<&Refusal> {
@@ -349,8 +351,8 @@ impl<'a> Group<'a> {
     /// # Errors
     /// A tree cannot be signed, or a read cannot be logged.
     pub(crate) fn finish(self, submissions: &[Submission]) -> Result<Finished, Refusal> {
-        let Self { heads, ports, options, level, host_clock, salts, accepted, decided, untold, .. } = self;
-        if let Some(refusal) = untold {
+        let Self { heads, ports, options, level, host_clock, salts, accepted, decided, withheld, .. } = self;
+        if let Some(refusal) = withheld {
             return Err(refusal);
         }
         let Accepted { steps, directory, directory_changes, forget_fingerprints, outcomes_erased, .. } = accepted;
@@ -386,7 +388,7 @@ impl<'a> Group<'a> {
                 responses.push(None);
                 continue;
             };
-            let is_untold = matches!(outcome, Ok(Outcome::Done { is_told: false, .. }));
+            let is_withheld = matches!(outcome, Ok(Outcome::Done { is_reported: false, .. }));
             let one = match outcome {
                 Ok(Outcome::Done { timeline_id, position, timeline_created, .. }) => {
                     let state = states.get(&timeline_id).or_else(|| heads.get(&timeline_id));
@@ -410,7 +412,7 @@ impl<'a> Group<'a> {
             if let (Some(idempotency), Ok(recorded)) = (idempotency, &one) {
                 let is_erased = outcomes_erased.contains_key(&idempotency.key);
                 let command = &*submission.command;
-                commit.outcomes.push(kept_outcome((idempotency, command), (recorded, is_untold), is_erased, now)?);
+                commit.outcomes.push(stored_outcome((idempotency, command), (recorded, is_withheld), is_erased, now)?);
             }
             responses.push(Some(one));
         }

@@ -26,7 +26,7 @@ struct Pending {
     keeping_since: Option<Instant<Wall>>,
     /// The number of additions, and how many of them are kept.
     added: u64,
-    kept: u64,
+    stored_size: u64,
     /// Whether a caller waits for the pending states.
     is_urgent: bool,
     is_closed: bool,
@@ -49,10 +49,10 @@ impl Keeper {
     pub(crate) fn flush(&self) {
         let mut pending = self.pending.lock();
         let added = pending.added;
-        pending.is_urgent = pending.kept < added;
+        pending.is_urgent = pending.stored_size < added;
         self.changed.notify_all();
         // Not until nothing is pending: under load, that may never be.
-        self.changed.wait_while(&mut pending, |pending| pending.kept < added);
+        self.changed.wait_while(&mut pending, |pending| pending.stored_size < added);
     }
 
     /// Ends [`Keeper::run`] once everything added so far is kept.
@@ -79,7 +79,7 @@ impl Keeper {
             keep(&states);
             pending = self.pending.lock();
             pending.keeping_since = None;
-            pending.kept = added;
+            pending.stored_size = added;
             self.changed.notify_all();
         }
     }

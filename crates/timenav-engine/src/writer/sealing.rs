@@ -36,12 +36,12 @@ pub(crate) fn seal_all(groups: &threads::Receiver<Sealed>, shared: &Shared) {
 
 /// Keeps the checkpoints of groups outside, or leaves that to the keeper, and publishes the groups.
 pub(crate) fn seal_together(sealing: Vec<Sealed>, shared: &Shared) {
-    let kept = match shared.failure() {
+    let checkpointed = match shared.failure() {
         None => keep_or_defer(sealing.iter().flat_map(|sealed| &sealed.committed.states), shared),
         Some(refusal) => Err(refusal),
     };
     for sealed in sealing {
-        seal(sealed, &kept, shared);
+        seal(sealed, &checkpointed, shared);
     }
 }
 
@@ -76,15 +76,15 @@ pub(crate) fn keep_timed<'s>(states: impl Iterator<Item = &'s TimelineState>, sh
     }
     let (began, measured) = (shared.ports.clock.now(), shared.ports.clock.measured());
     let waiting = shared.commit_times.begin_seal(measured);
-    let kept = keep_newest(states, shared).map_err(Refusal::Unavailable);
+    let checkpointed = keep_newest(states, shared).map_err(Refusal::Unavailable);
     shared.commit_times.note_part(CommitPart::Checkpoint, measured, shared.ports.clock.measured());
     drop(waiting);
-    shared.note_background((Background::KeepCheckpoints, None), began, kept.is_err());
-    if let Err(refusal) = &kept {
+    shared.note_background((Background::KeepCheckpoints, None), began, checkpointed.is_err());
+    if let Err(refusal) = &checkpointed {
         tracing::error!(%refusal, "checkpoints could not be kept outside; nothing is written until a restart");
         shared.stop(refusal.clone());
     }
-    kept
+    checkpointed
 }
 
 /// Signs the newest checkpoint of each timeline that has grown, and keeps it outside.
@@ -103,8 +103,8 @@ fn keep_newest<'s>(states: impl Iterator<Item = &'s TimelineState>, shared: &Sha
     shared.ports.outside.keep(&checkpoints).map_err(|error| error.to_string())
 }
 
-fn seal(sealed: Sealed, kept: &Result<(), Refusal>, shared: &Shared) {
-    if let Err(refusal) = kept {
+fn seal(sealed: Sealed, checkpointed: &Result<(), Refusal>, shared: &Shared) {
+    if let Err(refusal) = checkpointed {
         for (command, _) in sealed.answers {
             command.respond(Err(refusal.clone()));
         }

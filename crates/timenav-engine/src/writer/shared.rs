@@ -53,7 +53,7 @@ pub(crate) struct Shared {
     pub(crate) long_work: LongWork,
     /// Timelines left to sweep in this round. Locked while sweeping.
     pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
-    pub(crate) bell: BatchDelay,
+    pub(crate) delay: BatchDelay,
     pub(crate) sealing: AtomicUsize,
     pub(crate) keeper: Keeper,
     pub(crate) timelines: RwLock<Published>,
@@ -122,7 +122,7 @@ impl Shared {
             scans: ScanPlaces::default(),
             long_work,
             sweeping: tokio::sync::Mutex::default(),
-            bell: BatchDelay::default(),
+            delay: BatchDelay::default(),
             sealing: AtomicUsize::new(0),
             keeper: Keeper::default(),
             timelines: RwLock::new(published),

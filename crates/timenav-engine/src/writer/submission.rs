@@ -66,7 +66,7 @@ pub(crate) trait QueuedCommand: Send {
     fn decide(&mut self, draft: &mut Draft<'_>) -> Result<Done<()>, Refusal>;
 
     /// Stores an earlier response, given as JSON.
-    fn repeat(&mut self, kept: &str) -> Result<(), Refusal>;
+    fn repeat(&mut self, stored: &str) -> Result<(), Refusal>;
 
     /// Checks whether the stored response may be returned for a repeated request.
     fn check_output(&self, draft: &Draft<'_>) -> Result<(), Denial>;
@@ -105,8 +105,8 @@ impl<D: Command> QueuedCommand for PendingCommand<D> {
         Ok(Done { timeline_id, position, change: () })
     }
 
-    fn repeat(&mut self, kept: &str) -> Result<(), Refusal> {
-        self.change = D::Output::read(kept);
+    fn repeat(&mut self, stored: &str) -> Result<(), Refusal> {
+        self.change = D::Output::read(stored);
         let unreadable = || Refusal::Damaged("a stored outcome cannot be read".to_owned());
         self.change.as_ref().map(|_| ()).ok_or_else(unreadable)
     }

@@ -37,7 +37,7 @@ impl Engine {
         let witnessed = self.witnessed();
         let begun = self.now();
         let mut needed = None;
-        witnessed.wanted.notify_one();
+        witnessed.requested.notify_one();
         loop {
             let moved = witnessed.moved.notified();
             tokio::pin!(moved);
@@ -60,8 +60,8 @@ impl Engine {
 
     /// Waits until a request waits for witnesses.
     #[boxed]
-    pub async fn witnesses_wanted(&self) {
-        self.witnessed().wanted.notified().await;
+    pub async fn witnesses_requested(&self) {
+        self.witnessed().requested.notified().await;
     }
 
     /// Wakes requests that wait for witnesses: there is a new commitment or cosignature, or time has passed.
@@ -78,7 +78,7 @@ impl Engine {
             // It has ended, and an entry of `system` records that with its root.
             return Some(self.state(&TimelineId::system())?.head.frontier.size());
         };
-        let told = self.witnessed().told.lock().newest(state.head.key)?;
-        (told.size > position).then_some(told.position + 1)
+        let newest = self.witnessed().commitments.lock().newest(state.head.key)?;
+        (newest.size > position).then_some(newest.position + 1)
     }
 }

@@ -54,7 +54,7 @@ impl Program<'_> {
         }
         let Some(before) = allow_more(self.pid) else { return received };
         let received = self.receive_within_limit(file, room);
-        if !matches!(received, Err(Failed::Gone(_))) {
+        if !matches!(received, Err(Failed::Exited(_))) {
             let _ = prlimit(Pid::from_raw(self.pid), Resource::Nofile, before);
         }
         received
@@ -120,9 +120,9 @@ impl Program<'_> {
         let opened = self.call(libc::SYS_open, [room, flags, 0, 0, 0, 0])?;
         let descriptor = done("handing over the clock page", opened)?;
         // In another `/proc` this may be another file.
-        let wanted = rustix::fs::fstat(file).map_err(io::Error::from)?;
+        let expected = rustix::fs::fstat(file).map_err(io::Error::from)?;
         let found = std::fs::metadata(format!("/proc/{}/fd/{descriptor}", self.pid));
-        if found.is_ok_and(|found| (found.dev(), found.ino()) == (wanted.st_dev, wanted.st_ino)) {
+        if found.is_ok_and(|found| (found.dev(), found.ino()) == (expected.st_dev, expected.st_ino)) {
             return Ok(descriptor);
         }
         self.call(libc::SYS_close, [descriptor, 0, 0, 0, 0, 0])?;

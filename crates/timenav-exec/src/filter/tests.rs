@@ -204,9 +204,9 @@ fn tracer_verdicts_match_the_kernel_filter() {
                         REPORTED => Verdict::Report,
                         other => panic!("{other:x}"),
                     };
-                    let told = format!("{architecture:x} {number} {parameters:?}");
-                    assert_eq!(verdict(&listener, architecture, number, &parameters), expected, "{told}");
-                    assert_eq!(verdict(&tracer, architecture, number, &parameters), expected, "{told}");
+                    let context = format!("{architecture:x} {number} {parameters:?}");
+                    assert_eq!(verdict(&listener, architecture, number, &parameters), expected, "{context}");
+                    assert_eq!(verdict(&tracer, architecture, number, &parameters), expected, "{context}");
                 }
             }
         }

@@ -16,12 +16,12 @@ thread_local! {
     static BOOT: Cell<Moment> = const { Cell::new(Moment { seconds: 0, nanos: 0 }) };
 }
 
-extern "C" fn fake_clock(id: i32, shown: *mut [i64; 2]) -> i64 {
+extern "C" fn fake_clock(id: i32, displayed: *mut [i64; 2]) -> i64 {
     // The image reads the boot clock. Other clocks are passed through unchanged.
     let boot = BOOT.get();
-    let told = if id == libc::CLOCK_BOOTTIME { [boot.seconds, boot.nanos] } else { [i64::from(id), 1] };
+    let checked = if id == libc::CLOCK_BOOTTIME { [boot.seconds, boot.nanos] } else { [i64::from(id), 1] };
     // SAFETY: callers pass a `timespec`.
-    unsafe { shown.write(told) };
+    unsafe { displayed.write(checked) };
     0
 }
 
@@ -81,15 +81,15 @@ impl Loaded {
 
     fn read(&self, id: i32, boot: Moment) -> Moment {
         BOOT.set(boot);
-        let mut shown = [0_i64; 2];
+        let mut displayed = [0_i64; 2];
         // SAFETY: the image has a function of this type there.
         let code = unsafe {
             let at = self.at.byte_add(2 * PAGE + usize::try_from(self.clock_gettime).unwrap());
             let function: extern "C" fn(i32, *mut [i64; 2]) -> i32 = std::mem::transmute(at);
-            function(id, &raw mut shown)
+            function(id, &raw mut displayed)
         };
         assert_eq!(code, 0);
-        Moment { seconds: shown[0], nanos: shown[1] }
+        Moment { seconds: displayed[0], nanos: displayed[1] }
     }
 
     fn time(&self) -> i64 {
@@ -152,9 +152,9 @@ fn each_clock_id_is_virtual_or_real() {
         generation: 1,
         uncertainty: Some(0),
     });
-    let shown = Moment { seconds: 17, nanos: 0 };
+    let displayed = Moment { seconds: 17, nanos: 0 };
     for id in [libc::CLOCK_REALTIME, libc::CLOCK_REALTIME_COARSE, libc::CLOCK_REALTIME_ALARM] {
-        assert_eq!(image.read(id, boot), shown, "the boot clock of another time namespace");
+        assert_eq!(image.read(id, boot), displayed, "the boot clock of another time namespace");
     }
     assert_eq!(image.read(libc::CLOCK_TAI, boot).seconds, 17 + TAI_OFFSET);
     for id in [libc::CLOCK_MONOTONIC, libc::CLOCK_MONOTONIC_RAW, libc::CLOCK_PROCESS_CPUTIME_ID, -6, 40] {
@@ -189,12 +189,12 @@ fn image_reads_the_monotonic_clock_of_the_page() {
         image.set_monotonic(&monotonic);
         let mut last = Moment::default();
         for nanos in [0, 499, 500, 501, 999_999_999] {
-            let shown = image.read(libc::CLOCK_MONOTONIC, boot(nanos));
-            assert_eq!(shown, Moment::from_nanos(monotonic.at(&after, boot(nanos))), "{after:?} {nanos}");
-            assert!(shown >= last, "it never goes back");
-            last = shown;
+            let displayed = image.read(libc::CLOCK_MONOTONIC, boot(nanos));
+            assert_eq!(displayed, Moment::from_nanos(monotonic.at(&after, boot(nanos))), "{after:?} {nanos}");
+            assert!(displayed >= last, "it never goes back");
+            last = displayed;
             for id in [libc::CLOCK_MONOTONIC_COARSE, libc::CLOCK_BOOTTIME, libc::CLOCK_BOOTTIME_ALARM] {
-                assert_eq!(image.read(id, boot(nanos)), shown);
+                assert_eq!(image.read(id, boot(nanos)), displayed);
             }
         }
         assert_eq!(image.read(libc::CLOCK_MONOTONIC_RAW, boot(0)), Moment { seconds: 4, nanos: 1 }, "as it is");

@@ -2,7 +2,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 
-use super::told;
+use super::checked;
 use crate::page::Moment;
 
 pub(crate) enum Side {
@@ -17,7 +17,7 @@ pub(crate) fn fork() -> io::Result<Side> {
         return Err(io::Error::other("a process with several threads is not divided"));
     }
     // SAFETY: with one thread, the child is a complete copy of this process, in which any function may be called.
-    match told(i64::from(unsafe { libc::fork() }))? {
+    match checked(i64::from(unsafe { libc::fork() }))? {
         0 => Ok(Side::Child),
         pid => Ok(Side::Parent(i32::try_from(pid).map_err(io::Error::other)?)),
     }
@@ -75,7 +75,7 @@ impl Signals {
     pub(crate) fn descriptor(self) -> io::Result<OwnedFd> {
         // SAFETY: the kernel reads the set, and opens a descriptor that only we own.
         unsafe {
-            let fd = told(i64::from(libc::signalfd(-1, &raw const self.0, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)))?;
+            let fd = checked(i64::from(libc::signalfd(-1, &raw const self.0, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)))?;
             Ok(OwnedFd::from_raw_fd(i32::try_from(fd).map_err(io::Error::other)?))
         }
     }
@@ -169,23 +169,23 @@ pub(crate) fn tai_offset() -> i64 {
 }
 
 fn read_clock(clock: libc::clockid_t) -> Moment {
-    let mut shown = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let mut displayed = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one `timespec`.
-    unsafe { libc::clock_gettime(clock, &raw mut shown) };
-    Moment { seconds: shown.tv_sec, nanos: shown.tv_nsec }
+    unsafe { libc::clock_gettime(clock, &raw mut displayed) };
+    Moment { seconds: displayed.tv_sec, nanos: displayed.tv_nsec }
 }
 
 /// Returns the kernel's clock adjustment data with another time, and the clock state. The bytes are a `timex`.
-pub(crate) fn kept_clock(shown: Moment) -> io::Result<(i64, Vec<u8>)> {
+pub(crate) fn adjusted_clock(displayed: Moment) -> io::Result<(i64, Vec<u8>)> {
     // SAFETY: any bits are valid for its integers. With `modes` 0 the kernel sets nothing and writes one `timex`, whose
     // bytes are then read; its padding was zeroed.
     unsafe {
-        let mut kept: libc::timex = std::mem::zeroed();
-        let state = told(i64::from(libc::adjtimex(&raw mut kept)))?;
-        let in_nanos = kept.status & libc::STA_NANO != 0;
-        kept.time.tv_sec = shown.seconds;
-        kept.time.tv_usec = if in_nanos { shown.nanos } else { shown.nanos / 1_000 };
-        let bytes = std::slice::from_raw_parts((&raw const kept).cast::<u8>(), size_of::<libc::timex>());
+        let mut timex: libc::timex = std::mem::zeroed();
+        let state = checked(i64::from(libc::adjtimex(&raw mut timex)))?;
+        let in_nanos = timex.status & libc::STA_NANO != 0;
+        timex.time.tv_sec = displayed.seconds;
+        timex.time.tv_usec = if in_nanos { displayed.nanos } else { displayed.nanos / 1_000 };
+        let bytes = std::slice::from_raw_parts((&raw const timex).cast::<u8>(), size_of::<libc::timex>());
         Ok((state, bytes.to_vec()))
     }
 }
@@ -197,6 +197,6 @@ pub(crate) fn c_string(bytes: &[u8]) -> io::Result<CString> {
 }
 
 /// Returns the text of an argument, for messages.
-pub(crate) fn shown(text: &CStr) -> String {
+pub(crate) fn display(text: &CStr) -> String {
     text.to_string_lossy().into_owned()
 }

@@ -1,7 +1,7 @@
 use std::io;
 use std::mem::MaybeUninit;
 
-use super::told;
+use super::checked;
 
 pub(crate) type Registers = libc::user_regs_struct;
 
@@ -19,7 +19,7 @@ type Request = libc::c_int;
 
 fn call(request: Request, pid: i32, address: usize, data: usize) -> io::Result<()> {
     // SAFETY: requests made through this function write nothing into this process.
-    told(unsafe { libc::ptrace(request, pid, address, data) }).map(|_| ())
+    checked(unsafe { libc::ptrace(request, pid, address, data) }).map(|_| ())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,33 +104,33 @@ pub(crate) fn detach(pid: i32, signal: i32) -> io::Result<()> {
 pub(crate) fn registers(pid: i32) -> io::Result<Registers> {
     let mut registers = MaybeUninit::<Registers>::zeroed();
     // SAFETY: the kernel writes one `user_regs_struct` into space for one.
-    told(unsafe { libc::ptrace(libc::PTRACE_GETREGS, pid, 0, registers.as_mut_ptr()) })?;
+    checked(unsafe { libc::ptrace(libc::PTRACE_GETREGS, pid, 0, registers.as_mut_ptr()) })?;
     // SAFETY: any bits are valid for its integers, and they were zeroed before.
     Ok(unsafe { registers.assume_init() })
 }
 
 pub(crate) fn set_registers(pid: i32, registers: &Registers) -> io::Result<()> {
     // SAFETY: the kernel reads one `user_regs_struct` from a reference to one.
-    told(unsafe { libc::ptrace(libc::PTRACE_SETREGS, pid, 0, std::ptr::from_ref(registers)) }).map(|_| ())
+    checked(unsafe { libc::ptrace(libc::PTRACE_SETREGS, pid, 0, std::ptr::from_ref(registers)) }).map(|_| ())
 }
 
 pub(crate) fn signal_mask(pid: i32) -> io::Result<u64> {
     let mut mask = 0_u64;
     // SAFETY: the kernel writes the given number of bytes, which is the size of the mask.
-    told(unsafe { libc::ptrace(GET_SIGNAL_MASK, pid, size_of::<u64>(), &raw mut mask) })?;
+    checked(unsafe { libc::ptrace(GET_SIGNAL_MASK, pid, size_of::<u64>(), &raw mut mask) })?;
     Ok(mask)
 }
 
 pub(crate) fn set_signal_mask(pid: i32, mask: u64) -> io::Result<()> {
     // SAFETY: the kernel reads the given number of bytes, which is the size of the mask.
-    told(unsafe { libc::ptrace(SET_SIGNAL_MASK, pid, size_of::<u64>(), &raw const mask) }).map(|_| ())
+    checked(unsafe { libc::ptrace(SET_SIGNAL_MASK, pid, size_of::<u64>(), &raw const mask) }).map(|_| ())
 }
 
 /// Returns the message of a stop: for an executed program, the previous thread id.
 pub(crate) fn event_message(pid: i32) -> io::Result<i32> {
     let mut message: libc::c_ulong = 0;
     // SAFETY: the kernel writes one `unsigned long`.
-    told(unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, pid, 0, &raw mut message) })?;
+    checked(unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, pid, 0, &raw mut message) })?;
     Ok(i32::try_from(message).unwrap_or_default())
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn read(pid: i32, address: u64, into: &mut [u8]) -> io::Result<()> {
     let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: into.len() };
     // SAFETY: the local vector is the slice. The kernel resolves the remote address in the other process, and reports
     // an error if it is not mapped.
-    let count = told(unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) } as i64)?;
+    let count = checked(unsafe { libc::process_vm_readv(pid, &raw const local, 1, &raw const remote, 1, 0) } as i64)?;
     whole(count, into.len())
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn write(pid: i32, address: u64, bytes: &[u8]) -> io::Result<()> {
     let local = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: bytes.len() };
     // SAFETY: the local vector is the slice, which the kernel only reads; the remote one as above.
-    let count = told(unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) } as i64)?;
+    let count = checked(unsafe { libc::process_vm_writev(pid, &raw const local, 1, &raw const remote, 1, 0) } as i64)?;
     whole(count, bytes.len())
 }
 

@@ -1,7 +1,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
-use super::told;
+use super::checked;
 
 pub(crate) type Instruction = libc::sock_filter;
 
@@ -63,7 +63,7 @@ impl Listener {
 
     fn call(&self, request: libc::Ioctl, argument: *mut libc::c_void) -> io::Result<i64> {
         // SAFETY: callers pass a pointer of the request's type, which outlives the call.
-        told(i64::from(unsafe { libc::ioctl(self.fd.as_raw_fd(), request, argument) }))
+        checked(i64::from(unsafe { libc::ioctl(self.fd.as_raw_fd(), request, argument) }))
     }
 }
 
@@ -109,7 +109,7 @@ fn installed(filter: &[Instruction], flags: libc::c_ulong) -> io::Result<i64> {
     match try_install(filter, flags) {
         Err(error) if error.raw_os_error() == Some(libc::EACCES) => {
             // SAFETY: takes only integers.
-            told(i64::from(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }))?;
+            checked(i64::from(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }))?;
             try_install(filter, flags)
         }
         result => result,
@@ -120,5 +120,5 @@ fn try_install(filter: &[Instruction], flags: libc::c_ulong) -> io::Result<i64> 
     let length = u16::try_from(filter.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
     let program = libc::sock_fprog { len: length, filter: filter.as_ptr().cast_mut() };
     // SAFETY: the kernel reads as many instructions as the program has, and writes nothing.
-    told(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) })
+    checked(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) })
 }

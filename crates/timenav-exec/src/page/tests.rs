@@ -9,10 +9,10 @@ fn host(text: &str) -> Instant<Wall> {
     Instant::from_micros(parse_timestamp::<Virtual>(text).unwrap().micros()).unwrap()
 }
 
-fn clock_of(told: &Value) -> Clock {
-    let (origin_host, at) = (host(told["origin_host"].as_str().unwrap()), told["origin_virtual"].as_str().unwrap());
-    let (at, rate) = (parse_timestamp(at).unwrap(), Rate::from_factor(told["rate"].as_f64().unwrap()).unwrap());
-    let state = match told["state"].as_str().unwrap() {
+fn clock_of(vector: &Value) -> Clock {
+    let (origin_host, at) = (host(vector["origin_host"].as_str().unwrap()), vector["origin_virtual"].as_str().unwrap());
+    let (at, rate) = (parse_timestamp(at).unwrap(), Rate::from_factor(vector["rate"].as_f64().unwrap()).unwrap());
+    let state = match vector["state"].as_str().unwrap() {
         "paused" => ClockState::Paused { since: origin_host, at, rate },
         _ => ClockState::Running { origin_host, origin_virtual: at, rate },
     };
@@ -23,7 +23,7 @@ fn clock_of(told: &Value) -> Clock {
 #[test]
 fn page_matches_the_vectors_of_all_clients() {
     let text = include_str!("../../../../clients/vectors/clock.json");
-    let told: Value = serde_json::from_str(text).unwrap();
+    let vector: Value = serde_json::from_str(text).unwrap();
     let recorded: Value = serde_json::from_str(include_str!("../../../../clients/vectors/recorded.json")).unwrap();
     let mut looked_at = 0;
     let mut check = |clock: &Value, reading: &Value| {
@@ -37,12 +37,16 @@ fn page_matches_the_vectors_of_all_clients() {
         for offset in [0, 1_790_000_000_123_456_789, -5] {
             let slot = Slot::of_clock(&clock, offset, Some(0));
             let boot = Moment::from_nanos(i128::from(host.micros()) * 1_000 - offset);
-            let shown = slot.at(boot);
-            assert_eq!(shown.nanos_in_all().div_euclid(1_000), i128::from(expected.micros()), "{clock:?} {reading}");
+            let displayed = slot.at(boot);
+            assert_eq!(
+                displayed.nanos_in_all().div_euclid(1_000),
+                i128::from(expected.micros()),
+                "{clock:?} {reading}"
+            );
         }
         looked_at += 1;
     };
-    for case in told["cases"].as_array().unwrap() {
+    for case in vector["cases"].as_array().unwrap() {
         case["readings"].as_array().unwrap().iter().for_each(|reading| check(&case["clock"], reading));
     }
     recorded["readings"].as_array().unwrap().iter().for_each(|reading| check(&reading["clock"], reading));
@@ -65,10 +69,10 @@ proptest! {
         let expected = clock.now(Instant::from_micros(since + passes).unwrap());
         prop_assert_eq!(slot.at(boot).nanos_in_all().div_euclid(1_000), i128::from(expected.micros()));
         // The boot time of an instant is the first at which the instant is shown.
-        let shown = slot.at(boot);
-        if let Some(when) = slot.boot_when(shown) {
+        let displayed = slot.at(boot);
+        if let Some(when) = slot.boot_when(displayed) {
             prop_assert!(when <= boot.nanos_in_all());
-            prop_assert!(slot.at(Moment::from_nanos(when)) >= shown);
+            prop_assert!(slot.at(Moment::from_nanos(when)) >= displayed);
         }
     }
 }
@@ -103,8 +107,8 @@ fn long_texts_are_cut_between_characters() {
 fn monotonic_clock_moves_with_jumps_forward_only() {
     let second = i128::from(NANOS);
     let boot = |seconds: i64| Moment { seconds, nanos: 0 };
-    let slot = |shown: i64, rate: u64, is_paused: bool, since: i64| Slot {
-        origin_virtual: Moment { seconds: shown, nanos: 0 },
+    let slot = |displayed: i64, rate: u64, is_paused: bool, since: i64| Slot {
+        origin_virtual: Moment { seconds: displayed, nanos: 0 },
         origin_boot: boot(since),
         rate,
         is_paused,

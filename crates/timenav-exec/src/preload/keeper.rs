@@ -13,7 +13,7 @@ use rustix::net::{
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::Folder;
-use super::told::{BYTES_MAX, Told};
+use super::messages::{BYTES_MAX, Message};
 use crate::board::Board;
 use crate::front::is_one_of_ours;
 use crate::kernel::process;
@@ -58,7 +58,7 @@ impl<'a> Keeper<'a> {
                 self.news(pid, status);
             }
             while self.take() {}
-            self.board.looked_at(changes);
+            self.board.note_read(changes);
             if self.report.is_over() && is_alone() {
                 return Ok(());
             }
@@ -74,7 +74,7 @@ impl<'a> Keeper<'a> {
             }
             let is_changed = polled[1].revents().contains(PollFlags::IN);
             if polled.get(3).is_some_and(|front| !front.revents().is_empty()) {
-                self.report.front_is_gone();
+                self.report.front_has_exited();
             }
             if is_changed {
                 let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
@@ -116,14 +116,14 @@ impl<'a> Keeper<'a> {
         // The socket accepts messages from everyone. Our programs may have changed their user, and may have ended.
         let is_ours = |it: &UCred| it.uid == rustix::process::geteuid() || is_one_of_ours(it.pid.as_raw_pid());
         let Some(sender) = sender.filter(is_ours).map(|it| it.pid) else { return true };
-        match (Told::read(&bytes[..received.bytes]), file) {
-            (Some(Told::Timer { until, interval, ends }), Some(file)) => {
+        match (Message::read(&bytes[..received.bytes]), file) {
+            (Some(Message::Timer { until, interval, ends }), Some(file)) => {
                 // The sender may have ended, and left the timer to a child.
                 let process = process_of(sender).ok();
                 let timer = Timer::of_program((file, process), Due::Date(until), in_nanos(interval), ends);
                 self.timers.keep(timer, self.board);
             }
-            (Some(Told::Program { reason, path }), None) => self.report.complain_of_program(&path, reason),
+            (Some(Message::Program { reason, path }), None) => self.report.complain_of_program(&path, reason),
             _ => {}
         }
         true

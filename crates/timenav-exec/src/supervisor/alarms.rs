@@ -76,8 +76,8 @@ impl Alarms {
 
     fn taken(&mut self, call: &Call, board: &Board, line: &impl Answering) -> Result<i64, Fault> {
         let [first, second, third, ..] = call.parameters;
-        let gone = Fault::Number(libc::EINTR);
-        let process = process_of(call.pid).ok_or(gone)?;
+        let interrupted = Fault::Number(libc::EINTR);
+        let process = process_of(call.pid).ok_or(interrupted)?;
         let (left, every) = self.left(process, board);
         match i64::from(call.number) {
             libc::SYS_alarm => {
@@ -85,8 +85,8 @@ impl Alarms {
                 self.set(process, board, (seconds * SECOND, 0))?;
                 // As the kernel rounds it, but never to 0.
                 let rounded = (left + HALF_SECOND) / SECOND;
-                let told = if left > 0 { rounded.max(1) } else { 0 };
-                return Ok(i64::try_from(told).unwrap_or(i64::from(i32::MAX)));
+                let left_seconds = if left > 0 { rounded.max(1) } else { 0 };
+                return Ok(i64::try_from(left_seconds).unwrap_or(i64::from(i32::MAX)));
             }
             libc::SYS_setitimer => {
                 let new = if second == 0 { (0, 0) } else { lengths(read_words(call.pid, second)?)? };

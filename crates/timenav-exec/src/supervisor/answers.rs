@@ -69,9 +69,9 @@ impl Sleepers {
     /// Wakes threads whose date has passed, drops ended ones, and returns the boot-clock time of the next date.
     pub(crate) fn wake(&mut self, board: &Board, listener: &Listener) -> Option<i128> {
         let (slot, boot) = (board.slot(), boot_now());
-        let shown = slot.at(boot);
+        let displayed = slot.at(boot);
         self.all.retain(|sleeper| {
-            if sleeper.until <= shown {
+            if sleeper.until <= displayed {
                 listener.answer(sleeper.id, 0);
                 return false;
             }
@@ -112,7 +112,7 @@ impl Sleepers {
 }
 
 /// Returns the answer to a call about time; `None` for any other call.
-pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<Answer> {
+pub(crate) fn answer_call(call: &Call, board: &Board, line: &impl Answering) -> Option<Answer> {
     let [first, second, ..] = call.parameters;
     let result = match i64::from(call.number) {
         libc::SYS_clock_gettime => {
@@ -132,8 +132,8 @@ pub(crate) fn told(call: &Call, board: &Board, line: &impl Answering) -> Option<
         }
         libc::SYS_time => {
             let seconds = board.now().seconds;
-            let told = if first == 0 { Ok(()) } else { write(call, line, first, &seconds.to_le_bytes()) };
-            told.map(|()| seconds)
+            let result = if first == 0 { Ok(()) } else { write(call, line, first, &seconds.to_le_bytes()) };
+            result.map(|()| seconds)
         }
         libc::SYS_adjtimex => adjust(call, board, line, first),
         libc::SYS_clock_adjtime if clock_of(first) == REALTIME => adjust(call, board, line, second),
@@ -165,7 +165,7 @@ fn adjust(call: &Call, board: &Board, line: &impl Answering, at: u64) -> Result<
     if !matches!(u32::from_le_bytes(modes), 0 | ADJ_READ) {
         return Err(refused);
     }
-    let (state, mut bytes) = process::kept_clock(board.now()).map_err(|_| refused)?;
+    let (state, mut bytes) = process::adjusted_clock(board.now()).map_err(|_| refused)?;
     bytes.truncate(TIMEX_BYTES);
     bytes[..4].copy_from_slice(&modes);
     write(call, line, at, &bytes).map(|()| state)

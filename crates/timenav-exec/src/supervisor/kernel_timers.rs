@@ -55,7 +55,7 @@ impl KernelTimer {
     }
 
     /// Moves it by a clock change, given the boot clock. Returns whether it has not expired.
-    fn change(&mut self, boot: i128, now: i128, shown: Moment) -> bool {
+    fn change(&mut self, boot: i128, now: i128, displayed: Moment) -> bool {
         if boot >= self.fires {
             if self.every == 0 {
                 return false;
@@ -64,7 +64,7 @@ impl KernelTimer {
             self.passes += ((boot - self.fires) / self.repeats.max(1) + 1) * self.every;
         }
         if let Some(date) = self.date {
-            self.passes = now + date.nanos_in_all() - shown.nanos_in_all();
+            self.passes = now + date.nanos_in_all() - displayed.nanos_in_all();
         }
         true
     }
@@ -147,8 +147,8 @@ impl KernelTimers {
 
     /// Forgets timers that have expired, and moves the others.
     pub(crate) fn clock_has_changed(&mut self, board: &Board) {
-        let (boot, now, shown) = (boot_now().nanos_in_all(), board.monotonic_now(), board.now());
-        self.all.retain(|_, timer| timer.change(boot, now, shown));
+        let (boot, now, displayed) = (boot_now().nanos_in_all(), board.monotonic_now(), board.now());
+        self.all.retain(|_, timer| timer.change(boot, now, displayed));
         self.late = self.all.keys().map(|(process, _)| (*process, 0)).collect();
     }
 
@@ -184,7 +184,7 @@ impl KernelTimers {
             let lengths = timer.set(&slot, boot_now().nanos_in_all(), now);
             match set_timer(thread, timer, *id, lengths) {
                 Ok(result) => result == 0,
-                Err(Failed::Gone(status)) => {
+                Err(Failed::Exited(status)) => {
                     ended = Some(status);
                     false
                 }
@@ -197,7 +197,7 @@ impl KernelTimers {
 
 enum Failed {
     /// The thread has ended, with this status.
-    Gone(i32),
+    Exited(i32),
     Unable,
 }
 
@@ -251,7 +251,7 @@ fn set_timer(thread: i32, timer: &KernelTimer, id: u64, lengths: [i128; 2]) -> R
     };
     ptrace::set_registers(thread, &call)?;
     let result = match stepped(thread) {
-        Err(Failed::Gone(status)) => return Err(Failed::Gone(status)),
+        Err(Failed::Exited(status)) => return Err(Failed::Exited(status)),
         result => result,
     };
     ptrace::set_registers(thread, &found)?;
@@ -271,7 +271,7 @@ fn stepped(thread: i32) -> Result<i64, Failed> {
                 }
             }
             Some((_, status)) if libc::WIFCONTINUED(status) => {}
-            Some((_, status)) => return Err(Failed::Gone(status)),
+            Some((_, status)) => return Err(Failed::Exited(status)),
             None => return Err(Failed::Unable),
         }
     }

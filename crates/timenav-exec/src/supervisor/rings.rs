@@ -45,19 +45,19 @@ impl Owner {
 
 pub(crate) struct Rings {
     owners: Vec<Owner>,
-    is_told: bool,
+    is_reported: bool,
     sleeps: Sleeps,
 }
 
 impl Rings {
     pub(crate) const fn new(sleeps: Sleeps) -> Self {
-        Self { owners: Vec::new(), is_told: false, sleeps }
+        Self { owners: Vec::new(), is_reported: false, sleeps }
     }
 
     /// Records that a thread creates a ring. Does nothing after a timeout was found.
     pub(crate) fn add(&mut self, pid: i32) {
         self.owners.retain(|owner| owner.pid != pid);
-        if pid != 0 && !self.is_told && self.owners.len() < OWNERS_MAX {
+        if pid != 0 && !self.is_reported && self.owners.len() < OWNERS_MAX {
             self.owners.push(Owner { pid, since: boot_now().nanos_in_all(), looks: 0 });
         }
     }
@@ -83,7 +83,7 @@ impl Rings {
             true
         });
         if found.is_some() {
-            (self.owners, self.is_told) = (Vec::new(), true);
+            (self.owners, self.is_reported) = (Vec::new(), true);
         }
         found
     }

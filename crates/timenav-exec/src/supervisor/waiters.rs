@@ -37,7 +37,7 @@ enum Place {
     Running,
     /// It is blocked, and will continue at this address.
     Blocked(u64),
-    Gone,
+    Exited,
 }
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ impl Waiters {
             match place(*thread) {
                 Place::Blocked(at) if at == waiter.waiting => found.push(*thread),
                 Place::Running if *tries < TRIES_MAX => {}
-                Place::Running | Place::Blocked(_) | Place::Gone => return false,
+                Place::Running | Place::Blocked(_) | Place::Exited => return false,
             }
             *tries < TRIES_MAX
         });
@@ -123,7 +123,7 @@ fn restart(thread: i32, found: &Registers) {
 
 /// Returns the state of a thread (`proc_pid_syscall(5)`).
 fn place(thread: i32) -> Place {
-    let Ok(text) = std::fs::read_to_string(format!("/proc/{thread}/syscall")) else { return Place::Gone };
+    let Ok(text) = std::fs::read_to_string(format!("/proc/{thread}/syscall")) else { return Place::Exited };
     place_in(&text)
 }
 
@@ -165,7 +165,7 @@ mod tests {
         ] {
             assert_eq!(place_in(text), expected, "{text}");
         }
-        assert_eq!(place(i32::MAX), Place::Gone);
+        assert_eq!(place(i32::MAX), Place::Exited);
     }
 
     #[test]

@@ -163,7 +163,7 @@ impl Routine {
                 && (&head, &code) == (&self.head, &self.code)
         };
         let image = known.filter(is_here);
-        let image = image.or_else(|| told_image(call.pid).filter(is_here));
+        let image = image.or_else(|| reported_image(call.pid).filter(is_here));
         let image = image.or_else(|| mapped_image(call.pid).filter(is_here));
         Ok(image.map(|image| Sent { call, to: image + self.at, image, waiting: image + self.waiting, hint }))
     }
@@ -330,7 +330,7 @@ fn clock_of_timer(timers: &str, id: u64) -> Option<u64> {
 }
 
 /// Returns the vDSO address of a process according to the kernel.
-fn told_image(pid: i32) -> Option<u64> {
+fn reported_image(pid: i32) -> Option<u64> {
     let bytes = std::fs::read(format!("/proc/{pid}/auxv")).ok()?;
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
     bytes.chunks_exact(16).find(|pair| word(&pair[..8]) == AT_VDSO).map(|pair| word(&pair[8..]))
@@ -339,8 +339,8 @@ fn told_image(pid: i32) -> Option<u64> {
 /// Finds the image's code in the maps (`proc_pid_maps(5)`), for kernels whose copy could not be changed.
 fn mapped_image(pid: i32) -> Option<u64> {
     let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
-    let wanted = format!("/memfd:{PAGE_NAME}");
-    let line = maps.lines().find(|line| line.contains(&wanted) && line.contains(" r-xp "))?;
+    let expected = format!("/memfd:{PAGE_NAME}");
+    let line = maps.lines().find(|line| line.contains(&expected) && line.contains(" r-xp "))?;
     u64::from_str_radix(line.split('-').next()?, 16).ok()
 }
 

@@ -28,15 +28,15 @@ fn write_histogram(
     name: &str,
     label: &str,
     Distribution { buckets, count, sum }: &Distribution,
-    shown: fn(u64) -> String,
+    bound_text: fn(u64) -> String,
 ) {
     let comma = if label.is_empty() { "" } else { "," };
     let braced = if label.is_empty() { String::new() } else { format!("{{{label}}}") };
-    let bounded = buckets.iter().map(|(bound, count)| (shown(*bound), *count));
+    let bounded = buckets.iter().map(|(bound, count)| (bound_text(*bound), *count));
     for (bound, count) in bounded.chain([("+Inf".to_owned(), *count)]) {
         let _ = writeln!(text, "timenav_{name}_bucket{{{label}{comma}le=\"{bound}\"}} {count}");
     }
-    let _ = writeln!(text, "timenav_{name}_sum{braced} {}", shown(*sum));
+    let _ = writeln!(text, "timenav_{name}_sum{braced} {}", bound_text(*sum));
     let _ = writeln!(text, "timenav_{name}_count{braced} {count}");
 }
 

@@ -132,7 +132,9 @@ fn operation(route: &Route, method: &Method, version: Version, schemas: &mut Map
         }
     }
     // Importing a file is idempotent with or without a key.
-    if route.is_kept || ([Method::POST, Method::PATCH].contains(method) && !matches!(route.takes, Takes::File(..))) {
+    if route.stores_response
+        || ([Method::POST, Method::PATCH].contains(method) && !matches!(route.takes, Takes::File(..)))
+    {
         add_parameters(&mut operation, vec![idempotency_key(route.anew)]);
     }
     if route.open {
@@ -178,7 +180,7 @@ fn form(form: &Form, schema: &Value) -> Value {
         |words: &[&str]| -> Vec<Value> { words.iter().map(|word| json!(word)).chain([Value::Null]).collect() };
     let words = form.words.iter().map(|(name, words)| (*name, json!({ "enum": or_nothing(words) })));
     let properties: Map<String, Value> =
-        given.chain(absent).chain(off).chain(words).map(|(name, said)| (name.to_owned(), said)).collect();
+        given.chain(absent).chain(off).chain(words).map(|(name, sentence)| (name.to_owned(), sentence)).collect();
     json!({ "type": "object", "required": form.given, "properties": properties })
 }
 

@@ -26,12 +26,12 @@ pub(super) fn between(from: &Value, to: &Value) -> Option<Value> {
     let (Value::Object(before), Value::Object(after)) = (from, to) else {
         return (from != to).then(|| to.clone());
     };
-    let gone = before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
+    let removed = before.keys().filter(|name| !after.contains_key(*name)).map(|name| (name.clone(), Value::Null));
     let changed = after.iter().filter_map(|(name, value)| {
         let patch = before.get(name).map_or_else(|| Some(value.clone()), |before| between(before, value))?;
         Some((name.clone(), patch))
     });
-    let patch: Map<String, Value> = gone.chain(changed).collect();
+    let patch: Map<String, Value> = removed.chain(changed).collect();
     (!patch.is_empty()).then_some(Value::Object(patch))
 }
 

@@ -187,7 +187,7 @@ async fn admit(
     if is_use
         && looks
         && response.status().is_success()
-        && let Err(refusal) = app.engine.check_told(&caller, &operation).await
+        && let Err(refusal) = app.engine.check_log_access(&caller, &operation).await
     {
         response = Failure::from(refusal).into_response();
     }
@@ -237,7 +237,7 @@ async fn who(app: &App, parts: &Parts) -> Result<Caller, Stranger> {
             Err(refusal) => Err(Stranger::Unknown(refusal)),
         },
         Err(missing @ (AuthFailure::Missing | AuthFailure::OtherScheme)) => {
-            let Some(secret) = session_cookie::shown(&parts.headers, &app.options) else {
+            let Some(secret) = session_cookie::session_secret(&parts.headers, &app.options) else {
                 let is_elsewhere = missing == AuthFailure::Missing && shows_key_elsewhere(parts);
                 return unidentified(if is_elsewhere { AuthFailure::Elsewhere } else { missing });
             };
@@ -274,7 +274,7 @@ async fn refuse(app: &App, stranger: Stranger, parts: &Parts) -> Response {
     let aimed = aimed_at(parts);
     let (network, code) = (network(parts), stranger.code());
     let is_nobody = !matches!(stranger, Stranger::CrossSite(Some(_)));
-    let logged = if is_nobody && !app.rates.tells_refusal(RefusalKind::Other, network) {
+    let logged = if is_nobody && !app.rates.logs_refusal(RefusalKind::Other, network) {
         app.refusals.count(network, &operation, code);
         Ok(())
     } else {
@@ -359,9 +359,9 @@ pub(crate) fn network(parts: &Parts) -> Option<Network> {
 
 /// Returns the bearer token of a request (RFC 6750 §2.1).
 fn credentials(headers: &HeaderMap) -> Result<&str, AuthFailure> {
-    let mut shown = headers.get_all(header::AUTHORIZATION).iter();
-    let first = shown.next().ok_or(AuthFailure::Missing)?;
-    if shown.next().is_some() {
+    let mut authorization = headers.get_all(header::AUTHORIZATION).iter();
+    let first = authorization.next().ok_or(AuthFailure::Missing)?;
+    if authorization.next().is_some() {
         return Err(AuthFailure::Malformed);
     }
     let text = first.to_str().map_err(|_| AuthFailure::Malformed)?;

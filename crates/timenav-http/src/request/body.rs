@@ -191,12 +191,12 @@ async fn read(room: &mut Room<'_>, body: Body, bytes_max: usize) -> Result<Vec<u
     if body.is_end_stream() {
         return Ok(Vec::new());
     }
-    let told = body.size_hint();
-    if told.lower() > bytes_max as u64 {
+    let size_hint = body.size_hint();
+    if size_hint.lower() > bytes_max as u64 {
         return Err(Failure::TooLarge { bytes_max });
     }
-    let told = told.exact().and_then(|bytes| usize::try_from(bytes).ok());
-    room.grow(told.unwrap_or(FIRST_BYTES.min(bytes_max))).await?;
+    let size_hint = size_hint.exact().and_then(|bytes| usize::try_from(bytes).ok());
+    room.grow(size_hint.unwrap_or(FIRST_BYTES.min(bytes_max))).await?;
     let mut whole = Vec::with_capacity(room.bytes);
     let mut frames = body.into_data_stream();
     while let Some(frame) = frames.next().await {

@@ -12,42 +12,42 @@ use crate::request::session_cookie::authority;
 use crate::state::HttpOptions;
 
 pub(crate) fn is_own_page(parts: &Parts, options: &HttpOptions) -> bool {
-    match said(parts, options) {
-        Said::Own => true,
-        Said::Other => false,
+    match request_origin(parts, options) {
+        RequestOrigin::Own => true,
+        RequestOrigin::Other => false,
         // Opened from a bookmark or the address bar. A page cannot forge this.
-        Said::NoPage => is_safe(parts),
+        RequestOrigin::NoPage => is_safe(parts),
         // Browsers send the header only to trusted hosts, which excludes plain HTTP, and omit `Origin` on same-origin
         // reads. Only `SameSite` protects such requests.
-        Said::Nothing => options.allow_insecure_login && !options.is_secure() && is_safe(parts),
+        RequestOrigin::Nothing => options.allow_insecure_login && !options.is_secure() && is_safe(parts),
     }
 }
 
 /// Returns whether a request without a cookie may log in: it must not come from a page of another site. Clients other
 /// than browsers send neither header.
 pub(crate) fn may_log_in(parts: &Parts, options: &HttpOptions) -> bool {
-    matches!(said(parts, options), Said::Own | Said::Nothing)
+    matches!(request_origin(parts, options), RequestOrigin::Own | RequestOrigin::Nothing)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Said {
+enum RequestOrigin {
     Own,
     Other,
     NoPage,
     Nothing,
 }
 
-fn said(parts: &Parts, options: &HttpOptions) -> Said {
+fn request_origin(parts: &Parts, options: &HttpOptions) -> RequestOrigin {
     match one(&parts.headers, "sec-fetch-site") {
-        Some("same-origin") => return Said::Own,
-        Some("none") => return Said::NoPage,
-        Some(_) => return Said::Other,
+        Some("same-origin") => return RequestOrigin::Own,
+        Some("none") => return RequestOrigin::NoPage,
+        Some(_) => return RequestOrigin::Other,
         None => {}
     }
     match one(&parts.headers, "origin") {
-        Some(origin) if is_own_origin(origin, parts, options) => Said::Own,
-        Some(_) => Said::Other,
-        None => Said::Nothing,
+        Some(origin) if is_own_origin(origin, parts, options) => RequestOrigin::Own,
+        Some(_) => RequestOrigin::Other,
+        None => RequestOrigin::Nothing,
     }
 }
 

@@ -20,7 +20,10 @@ const fn name(options: &HttpOptions) -> &'static str {
     if options.is_secure() { SECURE_NAME } else { PLAIN_NAME }
 }
 
-pub(crate) fn shown<'a>(headers: &'a HeaderMap, options: &HttpOptions) -> Option<Result<&'a str, AuthFailure>> {
+pub(crate) fn session_secret<'a>(
+    headers: &'a HeaderMap,
+    options: &HttpOptions,
+) -> Option<Result<&'a str, AuthFailure>> {
     let texts = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = texts.flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let mut found = pairs.filter(|(given, _)| *given == name(options)).map(|(_, secret)| secret);
@@ -89,7 +92,7 @@ mod tests {
     fn session_cookie_is_found_and_must_be_unique() {
         let check = |fields: &[&str], encrypted, expected: Option<Result<&str, AuthFailure>>| {
             let fields = fields.iter().map(|text| (COOKIE, HeaderValue::from_str(text).unwrap()));
-            assert_eq!(shown(&fields.collect(), &options(encrypted)), expected);
+            assert_eq!(session_secret(&fields.collect(), &options(encrypted)), expected);
         };
         check(&[], false, None);
         check(&["timenav=a"], false, Some(Ok("a")));

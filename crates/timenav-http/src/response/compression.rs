@@ -40,14 +40,14 @@ const PIECES_AT_ONCE: u8 = 4;
 
 /// Compresses a response if that is worthwhile and the client accepts it.
 pub(crate) async fn compressed(accepted: Vec<HeaderValue>, response: Response) -> Response {
-    if !Meant.should_compress(&response) {
+    if !CompressibleResponse.should_compress(&response) {
         return response;
     }
     let mut request = Request::new(Body::empty());
     request.headers_mut().extend(accepted.into_iter().map(|value| (header::ACCEPT_ENCODING, value)));
     let mut response = Some(response);
     let answer = service_fn(move |_| ready(Ok::<_, Infallible>(response.take().unwrap_or_default())));
-    let layer = CompressionLayer::new().quality(LEVEL).compress_when(Meant);
+    let layer = CompressionLayer::new().quality(LEVEL).compress_when(CompressibleResponse);
     let answered = ServiceBuilder::new().map_response(paced).layer(layer).service(answer).oneshot(request).await;
     answered.unwrap_or_else(|never| match never {})
 }
@@ -60,16 +60,16 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Vec<HeaderValue> {
 /// is sent back in `If-Match`. A streamed response may be long, so it is compressed. Its body must not hold anything
 /// that others wait for: the compressor polls ahead, and may then not poll again until the client has read.
 #[derive(Clone, Copy)]
-struct Meant;
+struct CompressibleResponse;
 
-impl Predicate for Meant {
+impl Predicate for CompressibleResponse {
     fn should_compress<B: HttpBody>(&self, response: &http::Response<B>) -> bool {
         let is_long = response.body().size_hint().exact().is_none_or(|bytes| bytes >= COMPRESSED_BYTES_MIN);
-        is_long && is_meant(response.status(), response.headers())
+        is_long && is_compressible(response.status(), response.headers())
     }
 }
 
-fn is_meant(status: StatusCode, headers: &HeaderMap) -> bool {
+fn is_compressible(status: StatusCode, headers: &HeaderMap) -> bool {
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     status == StatusCode::OK && !headers.contains_key(header::ETAG) && TYPES.contains(&essence(content_type))
 }

@@ -202,7 +202,7 @@ fn log_seldom(app: &App, failure: &Failure, id: &RequestId) {
         Failure::Refused(refusal @ Refusal::Diverged(_)) => refusal.to_string(),
         _ => return log_once(failure, id),
     };
-    if let Some(suppressed) = app.unavailable.tell(app.engine.now()) {
+    if let Some(suppressed) = app.unavailable.record(app.engine.now()) {
         tracing::warn!(request_id = &id.0, error, suppressed, "a request could not be carried out");
     }
 }

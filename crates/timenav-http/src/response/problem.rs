@@ -220,16 +220,16 @@ impl Failure {
 
     pub(crate) fn problem(&self, request_id: &str) -> Problem {
         let detail = shortened(self.detail());
-        let told = |path: &str, code: Code, detail: &str| FieldError {
+        let field_error = |path: &str, code: Code, detail: &str| FieldError {
             pointer: shortened(pointer(path)),
             code: code.as_str().to_owned(),
             detail: shortened(detail.to_owned()),
         };
         let errors = match self {
             Self::Parameters(faults) => {
-                faults.iter().map(|fault| told(&fault.path, fault.kind.code(), &fault.detail)).collect()
+                faults.iter().map(|fault| field_error(&fault.path, fault.kind.code(), &fault.detail)).collect()
             }
-            other => other.field().map(|path| told(&path, self.code(), &detail)).into_iter().collect(),
+            other => other.field().map(|path| field_error(&path, self.code(), &detail)).into_iter().collect(),
         };
         Problem {
             status: self.sentence().to_owned(),

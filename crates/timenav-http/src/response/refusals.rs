@@ -26,16 +26,16 @@ impl Refusals {
         let from = network.map_or_else(|| "unknown".to_owned(), |network| network.to_string());
         if self.engine.count_refusal(from, operation, code.as_str()) {
             let this = Arc::clone(self);
-            tokio::spawn(async move { this.tell().await });
+            tokio::spawn(async move { this.log().await });
         }
     }
 
     /// Records the counts after a minute. If the service stops earlier, the engine records them on shutdown.
-    async fn tell(&self) {
+    async fn log(&self) {
         if timeout(Duration::from_secs(COUNTED_SECONDS_MAX), self.closing.cancelled()).await.is_ok() {
             return;
         }
         // The engine logs a failure and keeps the counts.
-        let _ = self.engine.tell_counted_refusals().await;
+        let _ = self.engine.log_counted_refusals().await;
     }
 }

@@ -22,7 +22,7 @@ use utoipa::openapi::{Ref, RefOr, Schema};
 use crate::schema::ToSchema;
 
 use self::filter::{Attributes, EventOrder};
-use self::kept::{VersionPlace, write_with};
+use self::raw_json::{VersionPlace, write_with};
 use self::resolved::ResolvedBody;
 use super::parameters::timeline;
 use crate::request::auth::Authenticated;
@@ -43,7 +43,7 @@ pub(crate) mod event_history;
 pub(crate) mod export;
 pub(crate) mod filter;
 pub(crate) mod import;
-pub(crate) mod kept;
+pub(crate) mod raw_json;
 pub(crate) mod paradoxes;
 pub(crate) mod resolved;
 pub(crate) mod scan_events;

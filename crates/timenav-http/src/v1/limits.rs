@@ -8,10 +8,10 @@ use timenav_core::limits as core;
 use timenav_core::scan::{FINDINGS_PER_KIND_MAX, SAMPLE_ENTRIES_MAX};
 use timenav_core::time::{DURATION_BYTES_MAX, TIME_RANGE_BYTES_MAX, TIMESTAMP_BYTES_MAX};
 use timenav_engine::{
-    BUNDLE_GONE_MAX, BUNDLE_LINE_BYTES_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, COUNTS_RUNNING_MAX,
+    BUNDLE_LINE_BYTES_MAX, BUNDLE_MISSING_MAX, COUNTED_NAMED_MAX, COUNTED_NETWORKS_MAX, COUNTS_RUNNING_MAX,
     ENTRIES_PAGE_BYTES_MAX, ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, EVENTS_PAGE_BYTES_MAX,
-    IMPORT_DRY_RUN_RECORDS_MAX, KEPT_CHANGES_MAX, KEPT_FIRINGS_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX,
-    NAME_SEARCHES_RUNNING_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, SCANS_RUNNING_MAX,
+    IMPORT_DRY_RUN_RECORDS_MAX, LOG_ENTRIES_READ_MAX, LONG_WORK_RUNNING_MAX, NAME_SEARCHES_RUNNING_MAX,
+    PENDING_FIRINGS_MAX, QUEUE_SUBMISSIONS_MAX, READ_PARAMETERS_BYTES_MAX, RETAINED_CHANGES_MAX, SCANS_RUNNING_MAX,
     SCANS_RUNNING_PER_USER_MAX, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, VIEWS_BEHIND_MAX, VIEWS_RUNNING_MAX,
 };
 use timenav_import::limits as import;
@@ -229,8 +229,8 @@ fn sizes_of_what_is_kept() -> Vec<(&'static str, usize)> {
         ("duration_bytes_max", DURATION_BYTES_MAX),
         ("time_range_bytes_max", TIME_RANGE_BYTES_MAX),
         ("json_depth_max", JSON_DEPTH_MAX),
-        ("stream_changes_kept_max", KEPT_CHANGES_MAX),
-        ("stream_firings_kept_max", KEPT_FIRINGS_MAX),
+        ("stream_changes_kept_max", RETAINED_CHANGES_MAX),
+        ("stream_firings_kept_max", PENDING_FIRINGS_MAX),
         ("data_bytes_max", core::DATA_BYTES_MAX),
         ("encryption_key_bytes_max", core::ENCRYPTION_KEY_BYTES_MAX),
     ]
@@ -285,7 +285,7 @@ fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
         ("permission_users_max", core::PERMISSION_USERS_MAX),
         ("queue_submissions_max", QUEUE_SUBMISSIONS_MAX),
         ("bundle_line_bytes_max", BUNDLE_LINE_BYTES_MAX),
-        ("bundle_gone_max", BUNDLE_GONE_MAX),
+        ("bundle_gone_max", BUNDLE_MISSING_MAX),
         ("scans_running_max", SCANS_RUNNING_MAX),
         ("scans_running_per_user_max", SCANS_RUNNING_PER_USER_MAX),
         ("long_work_running_max", LONG_WORK_RUNNING_MAX),

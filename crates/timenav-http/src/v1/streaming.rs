@@ -12,7 +12,7 @@ use futures_util::stream::{self, StreamExt};
 use http::{HeaderMap, header};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::Instant;
-use timenav_engine::{Caller, Engine, LedgerStream, Seen, Told};
+use timenav_engine::{Caller, Engine, LedgerMessage, LedgerStream, Seen};
 use tokio::time::timeout;
 
 use crate::request::auth::access_end;
@@ -71,12 +71,12 @@ impl FromStr for Place {
     }
 }
 
-pub(super) fn event_at(told: &Told) -> Event {
-    Event::default().id(id_at(told))
+pub(super) fn event_at(message: &LedgerMessage) -> Event {
+    Event::default().id(id_at(message))
 }
 
-fn id_at(told: &Told) -> String {
-    let Told { position, part, passed, entry, .. } = told;
+fn id_at(message: &LedgerMessage) -> String {
+    let LedgerMessage { position, part, passed, entry, .. } = message;
     let part = part.map_or_else(String::new, |part| format!(".{part}"));
     let passed = passed.map_or_else(String::new, |passed| format!("@{}", passed.micros()));
     let entry = entry.map_or_else(String::new, |entry| format!("~{entry}"));
@@ -84,12 +84,12 @@ fn id_at(told: &Told) -> String {
 }
 
 /// Streams the messages of a timeline until the client, the permission or the service ends.
-pub(super) fn told(
+pub(super) fn message_stream(
     app: App,
     caller: Caller,
     watched: LedgerStream,
     place: Share<UserId>,
-    message: fn(&App, &TimelineId, Told) -> Option<Event>,
+    message: fn(&App, &TimelineId, LedgerMessage) -> Option<Event>,
 ) -> impl IntoResponse {
     let closing = app.options.closing.clone().cancelled_owned();
     let over = access_end(app.engine.clone(), caller, watched.timeline_id().clone(), Engine::may_watch);
@@ -103,8 +103,8 @@ pub(super) fn told(
     }));
     // The next entry is read after the last message is sent, so a slow client delays nobody else.
     let messages = stream::unfold((app, watched, place), move |(app, mut watched, place)| async move {
-        let told = watched.next().await?;
-        let message = message(&app, watched.timeline_id(), told)?;
+        let sent = watched.next().await?;
+        let message = message(&app, watched.timeline_id(), sent)?;
         Some((Ok::<_, Infallible>(message), (app, watched, place)))
     });
     let stream = Sse::new(messages.take_until(end));
@@ -131,7 +131,7 @@ mod tests {
             (None, Some(passed), Some(mark), "17@-62135596800000000~0085ee332fadb4d5"),
             (Some(3), Some(passed), Some(mark), "17.3@-62135596800000000~0085ee332fadb4d5"),
         ] {
-            assert_eq!(id_at(&Told { position: 17, part, passed, entry, what: News::Reset }), id);
+            assert_eq!(id_at(&LedgerMessage { position: 17, part, passed, entry, what: News::Reset }), id);
             assert!(pattern.is_match(id), "{id}");
             let Place(seen) = id.parse().unwrap();
             assert_eq!(seen, Seen { position: 17, part, passed, entry });

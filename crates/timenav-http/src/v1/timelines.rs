@@ -60,7 +60,7 @@ pub(crate) fn routes() -> Vec<Route> {
             end_timeline,
         )
         .gives::<TimelineEndedBody>()
-        .kept()
+        .stores_response()
         .bare()
         .tag(TAG),
     ]
@@ -257,16 +257,16 @@ async fn create_timeline(
     let engine = &app.engine;
     let expires_in = request.expires_in.map(|Text(duration)| expires_in("expires_in", duration)).transpose()?;
     let deliver_webhooks = request.deliver_webhooks.unwrap_or(false);
-    let asked = NewTimeline { timeline_id: timeline_id.clone(), expires_in, deliver_webhooks };
+    let engine_request = NewTimeline { timeline_id: timeline_id.clone(), expires_in, deliver_webhooks };
     let (status, made) = match (request.fork_of, request.at) {
         (None, at) if at.is_some() || request.deliver_webhooks.is_some() => return Err(Failure::missing("fork_of")),
         (None, _) => {
-            let made = engine.create_timeline(&caller, asked, idempotency).await?;
+            let made = engine.create_timeline(&caller, engine_request, idempotency).await?;
             (format!("The timeline `{timeline_id}` was created; you are its admin."), made)
         }
         (Some(Text(of)), at) => {
             let at = at.map(|moment| moment.as_of);
-            let made = engine.fork_timeline(&caller, asked, &of, at.as_ref(), idempotency).await?;
+            let made = engine.fork_timeline(&caller, engine_request, &of, at.as_ref(), idempotency).await?;
             (format!("The timeline `{timeline_id}` was forked from `{of}`; you are its admin."), made)
         }
     };

@@ -7,8 +7,8 @@ use serde_json::Value;
 use timenav_core::ids::{TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    Action, OrderKeyChange, Refusal, SkippedMoments, TimerChangeRequest, TimerPage, TimerRequest, TimerSetStep,
-    TimerShown, TimerStanding, TimerView,
+    Action, OrderKeyChange, Refusal, SkippedMoments, TimerChangeRequest, TimerDetails, TimerPage, TimerRequest,
+    TimerSetStep, TimerStatus, TimerView,
 };
 
 use self::firings::FiringBody;
@@ -31,7 +31,7 @@ mod moments;
 mod when;
 
 use deliver::{DeliverBody, DeliverRequest};
-use when::{CronBody, CronRequest, EveryBody, EveryRequest, MisfireWord, ScheduleTold, When};
+use when::{CronBody, CronRequest, EveryBody, EveryRequest, MisfireWord, ScheduleFields, When};
 
 const TAG: &str = "timers";
 
@@ -62,7 +62,7 @@ pub(crate) fn routes() -> Vec<Route> {
         Route::removal("/timers/{timer_id}", "cancel_timer", "Cancels a timer", cancel_timer)
             .takes::<TimerOfRequest>()
             .gives::<TimerSetBody>()
-            .kept()
+            .stores_response()
             .tag(TAG),
         moments::route().tag(TAG),
     ]
@@ -289,21 +289,21 @@ async fn set_timer(
     expect_timeline(&app, &headers, (&caller, &timeline_id), Action::SetTimer).await?;
     let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
     let schedule = when.schedule(&app, &timeline_id, request.catch_up.unwrap_or(false))?;
-    let asked = TimerRequest {
+    let engine_request = TimerRequest {
         schedule,
         deliver: request.deliver.map(DeliverRequest::read).transpose()?,
         order_key: request.order_key,
         payload: request.payload.map(|payload| payload.to_string().into()),
     };
     let timer_id = request.timer_id.map(|text| text.0);
-    let step = app.engine.set_timer(&caller, Some(timeline_id), (timer_id, asked), idempotency).await?;
-    let said = match step.timer.row.next {
+    let step = app.engine.set_timer(&caller, Some(timeline_id), (timer_id, engine_request), idempotency).await?;
+    let sentence = match step.timer.row.next {
         Some(next) if step.changed => format!("The timer fires at {next}."),
         Some(next) => format!("The timer was set before; it fires at {next}."),
         None => "The timer was set before.".to_owned(),
     };
     let (changed, replayed) = (step.changed, step.replayed);
-    let body = TimerSetBody::of(step, said);
+    let body = TimerSetBody::of(step, sentence);
     Ok(if changed { Changed::created(body, replayed) } else { Changed::ok(body, replayed) })
 }
 
@@ -316,14 +316,14 @@ async fn change_timer(
 ) -> Result<Changed<TimerSetBody>, Failure> {
     let timeline_id = caller.timeline(timeline(request.timeline_id));
     let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
-    let asked = TimerChangeRequest {
+    let engine_request = TimerChangeRequest {
         schedule: when.change(&app, &timeline_id)?,
         deliver: request.deliver.map(DeliverRequest::read).transpose()?,
         order_key: request.order_key,
         payload: request.payload.map(|payload| payload.to_string().into()),
     };
-    let asked = (named(timer_id)?, asked);
-    let step = app.engine.change_timer(&caller, Some(timeline_id), asked, idempotency).await?;
+    let engine_request = (named(timer_id)?, engine_request);
+    let step = app.engine.change_timer(&caller, Some(timeline_id), engine_request, idempotency).await?;
     let next = step.timer.row.next.map_or_else(String::new, |next| format!(" It fires at {next}."));
     let replayed = step.replayed;
     Ok(Changed::ok(TimerSetBody::of(step, format!("The timer was changed.{next}")), replayed))
@@ -339,8 +339,8 @@ async fn cancel_timer(
     let timeline = timeline(request.timeline_id);
     let (step, pending) = app.engine.cancel_timer(&caller, timeline, named(timer_id)?, idempotency).await?;
     let replayed = step.replayed;
-    let said = cancelled_sentence(step.changed, pending);
-    Ok(Changed::ok(TimerSetBody::of(step, said), replayed))
+    let sentence = cancelled_sentence(step.changed, pending);
+    Ok(Changed::ok(TimerSetBody::of(step, sentence), replayed))
 }
 
 /// Returns a sentence about whether a timer was canceled, and how many of its firings are still delivered.
@@ -358,13 +358,13 @@ async fn timers(
     Authenticated(caller): Authenticated,
     Params(request): Params<TimersRequest>,
 ) -> Result<Json<TimersBody>, Failure> {
-    let standing = match request.state.unwrap_or(StandingWord::Armed) {
-        StandingWord::Armed => TimerStanding::Armed,
-        StandingWord::Done => TimerStanding::Done,
-        StandingWord::Cancelled => TimerStanding::Cancelled,
+    let status = match request.state.unwrap_or(StandingWord::Armed) {
+        StandingWord::Armed => TimerStatus::Armed,
+        StandingWord::Done => TimerStatus::Done,
+        StandingWord::Cancelled => TimerStatus::Cancelled,
     };
     let page = (items_max(request.limit), request.cursor.as_deref());
-    let page = app.engine.timers(&caller, timeline(request.timeline_id), standing, page).await?;
+    let page = app.engine.timers(&caller, timeline(request.timeline_id), status, page).await?;
     Ok(Json(page.into()))
 }
 
@@ -374,8 +374,8 @@ async fn timer(
     InPath(timer_id): InPath,
     Params(request): Params<TimerOfRequest>,
 ) -> Result<Json<TimerShownBody>, Failure> {
-    let shown = app.engine.timer(&caller, timeline(request.timeline_id), &named(timer_id)?).await?;
-    let TimerShown { timeline_id, timer, firings, skipped } = shown;
+    let details = app.engine.timer(&caller, timeline(request.timeline_id), &named(timer_id)?).await?;
+    let TimerDetails { timeline_id, timer, firings, skipped } = details;
     let timer = TimerBody::of(timer);
     let status = match &timer.next {
         Some(next) => format!("The timer fires at {next}."),
@@ -398,21 +398,21 @@ impl SkippedBody {
 }
 
 impl TimerSetBody {
-    fn of(step: TimerSetStep, said: String) -> Self {
+    fn of(step: TimerSetStep, sentence: String) -> Self {
         let timeline_id = step.timeline_id.to_string();
-        let (status, timeline_created) = created_first(step.ledger, &timeline_id, said);
+        let (status, timeline_created) = created_first(step.ledger, &timeline_id, sentence);
         Self { status, timeline_created, timeline_id, timer: TimerBody::of(step.timer), ledger: step.ledger.into() }
     }
 }
 
 impl TimerBody {
     pub(crate) fn of(timer: TimerView) -> Self {
-        let state = match timer.standing() {
-            TimerStanding::Armed => "armed",
-            TimerStanding::Done => "done",
-            TimerStanding::Cancelled => "cancelled",
+        let state = match timer.status() {
+            TimerStatus::Armed => "armed",
+            TimerStatus::Done => "done",
+            TimerStatus::Cancelled => "cancelled",
         };
-        let ScheduleTold { at, every, cron, misfire } = ScheduleTold::of(timer.schedule);
+        let ScheduleFields { at, every, cron, misfire } = ScheduleFields::of(timer.schedule);
         let row = timer.row;
         let deliver = DeliverBody::of(&row);
         Self {

@@ -85,8 +85,8 @@ fn stranger_in<const COUNT: usize>(list: &str, event: &Value, fields: [&'static 
 
 fn stranger<const COUNT: usize>(path: &str, value: &Value, fields: [&'static str; COUNT]) -> Option<RecordError> {
     let name = value.as_object()?.keys().find(|name| !fields.contains(&name.as_str()))?;
-    let shown = clipped(name.clone());
+    let name_text = clipped(name.clone());
     let hint = suggestion::hint("the fields", name, fields);
-    let detail = format!("`{shown}` is not a field; {hint}");
-    Some(RecordError::of(RecordError::UNKNOWN, format!("{path}{shown}"), detail))
+    let detail = format!("`{name_text}` is not a field; {hint}");
+    Some(RecordError::of(RecordError::UNKNOWN, format!("{path}{name_text}"), detail))
 }

@@ -5,9 +5,9 @@ use crate::content_id::canonical;
 #[track_caller]
 fn check(json: &str, expected: Result<&str, &str>) {
     let outcome = EventRecord::from_json(json.as_bytes()).and_then(EventRecord::into_draft);
-    let shown = outcome.map(|draft| String::from_utf8(canonical(&draft)).unwrap());
-    let shown = shown.map_err(|error| format!("{} {}", error.code, error.field.unwrap_or_default()));
-    assert_eq!(shown.as_deref().map_err(String::as_str), expected, "{json}");
+    let text = outcome.map(|draft| String::from_utf8(canonical(&draft)).unwrap());
+    let text = text.map_err(|error| format!("{} {}", error.code, error.field.unwrap_or_default()));
+    assert_eq!(text.as_deref().map_err(String::as_str), expected, "{json}");
 }
 
 #[track_caller]

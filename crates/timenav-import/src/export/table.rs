@@ -59,9 +59,9 @@ impl AttributeColumns {
     /// An item is not an attribute, has the name of another column, or there are too many.
     pub fn parse(list: &str) -> Result<Self, WrongColumns> {
         let mut names: Vec<String> = Vec::new();
-        for wanted in list.split(',') {
-            let name = wanted.strip_prefix(PREFIX).filter(|name| (1..=EVENT_NAME_BYTES_MAX).contains(&name.len()));
-            let name = name.ok_or_else(|| WrongColumns::NoAttribute(clipped(wanted.to_owned())))?;
+        for column in list.split(',') {
+            let name = column.strip_prefix(PREFIX).filter(|name| (1..=EVENT_NAME_BYTES_MAX).contains(&name.len()));
+            let name = name.ok_or_else(|| WrongColumns::NoAttribute(clipped(column.to_owned())))?;
             let is_taken =
                 COLUMNS.iter().any(|field| field.as_str() == name) || names.iter().any(|other| other == name);
             if is_taken {

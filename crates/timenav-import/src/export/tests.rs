@@ -336,8 +336,8 @@ fn requested_attributes_are_exported_as_columns() {
     let attributes =
         r#"{"amount":-2.5,"at":{"site":"Kourou"},"list":[1,"x"],"null":null,"paid":true,"status":"=due, \"soon\""}"#;
     let some = EventDraft { attributes: Some(attributes.to_owned()), ..least() };
-    let asked = "attribute.status,attribute.amount,attribute.paid,attribute.list,attribute.null,attribute.none,attribute.at.site,attribute.+";
-    let columns = AttributeColumns::parse(asked).unwrap();
+    let list = "attribute.status,attribute.amount,attribute.paid,attribute.list,attribute.null,attribute.none,attribute.at.site,attribute.+";
+    let columns = AttributeColumns::parse(list).unwrap();
     let text = written_with(ExportFormat::Csv, &columns, &[some.clone(), least()]);
     let lines: Vec<&str> = text.split_terminator("\r\n").collect();
     assert!(
@@ -352,19 +352,19 @@ fn requested_attributes_are_exported_as_columns() {
 
 #[test]
 fn attribute_columns_are_unique_and_limited() {
-    let told = |list: &str| AttributeColumns::parse(list).err().map(|wrong| wrong.to_string());
-    assert_eq!(told("attribute.a,attribute.Name,attribute.b c"), None);
+    let error_of = |list: &str| AttributeColumns::parse(list).err().map(|wrong| wrong.to_string());
+    assert_eq!(error_of("attribute.a,attribute.Name,attribute.b c"), None);
     for list in ["", "a", "attribute.", "attribute.a,", "attribute.a, attribute.b"] {
-        assert!(told(list).unwrap().contains("names no attribute"), "{list}");
+        assert!(error_of(list).unwrap().contains("names no attribute"), "{list}");
     }
-    let long = |bytes: usize| told(&format!("attribute.{}", ".".repeat(bytes)));
+    let long = |bytes: usize| error_of(&format!("attribute.{}", ".".repeat(bytes)));
     assert_eq!((long(256), long(257).is_some()), (None, true));
     for list in ["attribute.name", "attribute.a,attribute.a"] {
-        assert!(told(list).unwrap().contains("the name of an existing column"), "{list}");
+        assert!(error_of(list).unwrap().contains("the name of an existing column"), "{list}");
     }
     let many = |count: usize| (0..count).map(|number| format!("attribute.a{number}")).collect::<Vec<_>>().join(",");
-    assert_eq!(told(&many(1_007)), None);
-    assert_eq!(told(&many(1_008)).unwrap(), "a table can have at most 1024 columns");
+    assert_eq!(error_of(&many(1_007)), None);
+    assert_eq!(error_of(&many(1_008)).unwrap(), "a table can have at most 1024 columns");
 }
 
 proptest! {

@@ -152,7 +152,9 @@ fn zone_of(times: &[String], texts: &[String]) -> Option<LocalZone> {
     let mut count = 0;
     for (time, text) in times.iter().zip(texts) {
         let name = text.split([' ', ']']).next().unwrap_or_default();
-        let Some((said, zone, hours)) = OFFSETS.into_iter().find(|(offset, ..)| *offset == name) else { continue };
+        let Some((offset_text, zone, hours)) = OFFSETS.into_iter().find(|(offset, ..)| *offset == name) else {
+            continue;
+        };
         if found.as_ref().is_some_and(|found| found.zone != zone) {
             return None;
         }
@@ -162,7 +164,7 @@ fn zone_of(times: &[String], texts: &[String]) -> Option<LocalZone> {
             return None;
         }
         count += 1;
-        found.get_or_insert_with(|| LocalZone { said: said.to_owned(), zone });
+        found.get_or_insert_with(|| LocalZone { given: offset_text.to_owned(), zone });
     }
     found.filter(|_| count * 10 >= times.len() * 9)
 }

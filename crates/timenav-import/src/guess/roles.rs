@@ -67,7 +67,7 @@ pub(super) struct Shape {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LocalZone {
     /// As written in the file: `CEST`.
-    pub(super) said: String,
+    pub(super) given: String,
     pub(super) zone: &'static str,
 }
 
@@ -269,7 +269,7 @@ impl<'c> Roles<'c> {
             _ => false,
         };
         let mut geo = Map::new();
-        let (mut empty, mut told) = (Settings::new(), Vec::new());
+        let (mut empty, mut notes) = (Settings::new(), Vec::new());
         for field in
             [Field::EventId, Field::EndTime, Field::Precision, Field::Causes, Field::Lat, Field::Lon, Field::RadiusM]
         {
@@ -293,14 +293,14 @@ impl<'c> Roles<'c> {
             }
             let column = &self.columns[place].name;
             if field != Field::EventId {
-                told.push(format!("`{column}` is not used as `{}`, because of its values", field.as_str()));
+                notes.push(format!("`{column}` is not used as `{}`, because of its values", field.as_str()));
             }
         }
         if !geo.is_empty() {
             empty.push(("geo", Value::Object(geo)));
         }
         self.members.extend(empty);
-        self.unsure.extend(told);
+        self.unsure.extend(notes);
     }
 
     fn is_all(&self, place: usize, is: impl Fn(&str) -> bool) -> bool {

@@ -20,7 +20,7 @@ const COMMENTS: [&str; 3] = ["#", "%", "//"];
 /// Returns the columns, the mapping settings for the layout, and the assumptions to report.
 pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
     let mut settings = Settings::new();
-    let mut told = Vec::new();
+    let mut notes = Vec::new();
     let (named_lines, text) = behind_named_delimiter(text);
     let comment = COMMENTS.into_iter().find(|start| text.trim_start().starts_with(start));
     let (delimiter, width) = shape(text, comment);
@@ -49,7 +49,7 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
     let sample: Vec<StringRecord> = table.by_ref().take(GUESS_ROWS_MAX).collect();
     let header = if is_record(&first, &sample[sample.len().min(1)..]) {
         let numbered: Vec<String> = (1..=first.len()).map(|number| format!("column {number}")).collect();
-        told.push("the first row is a record and does not name columns; list their names in `columns`".to_owned());
+        notes.push("the first row is a record and does not name columns; list their names in `columns`".to_owned());
         settings.push(("columns", Value::from(numbered.clone())));
         StringRecord::from(numbered)
     } else {
@@ -89,7 +89,7 @@ pub(super) fn columns(text: &str) -> (Vec<Column>, Settings, Vec<String>) {
         texts: rows.iter().map(|row| row.get(place).unwrap_or_default().trim().to_owned()).collect(),
         markers: std::mem::take(&mut markers[place]),
     };
-    (header.iter().enumerate().map(column).collect(), settings, told)
+    (header.iter().enumerate().map(column).collect(), settings, notes)
 }
 
 /// Returns how many lines specify the separator, as written by spreadsheets (`sep=;`), and the rest.

@@ -255,8 +255,8 @@ fn unambiguous_times_are_found_under_any_column_name() {
 fn column_with_too_few_times_is_named() {
     let file = "ts,n\n2024-02-29T12:00:00Z,a\n2024-02-29T12:00:00Z,b\nsoon,c\n";
     let error = Guess::of(file.as_bytes(), None).unwrap_err();
-    let told = "`ts` is a time in 2 of 3 records: `time=ts` imports those and rejects the others";
-    assert_eq!(error, format!("no time was recognized; the names are `ts`, `n`. {told}"));
+    let expected = "`ts` is a time in 2 of 3 records: `time=ts` imports those and rejects the others";
+    assert_eq!(error, format!("no time was recognized; the names are `ts`, `n`. {expected}"));
     let (mapping, _, unsure) = guess("year,month,day,hour\n2024,2,28,25\n2024,2,29,3\n", Format::Csv);
     assert!(mapping.contains(r#""time": {"day":"day","month":"month","year":"year"}"#), "{mapping}");
     assert_eq!(unsure, ["`hour` is not used as the hour, because some values are not valid"]);

@@ -118,10 +118,10 @@ fn kind(expected: &str) -> (&str, bool) {
 
 fn unknown_word(given: &str, known: &str) -> String {
     let words: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
-    let shown = format!("`{}`", words.join("`, `"));
+    let list = format!("`{}`", words.join("`, `"));
     match crate::suggestion::nearest(given, words) {
-        Some(near) => format!("`{given}` is not allowed here; did you mean `{near}`? Use {shown}"),
-        None => format!("`{given}` is not allowed here; use {shown}"),
+        Some(near) => format!("`{given}` is not allowed here; did you mean `{near}`? Use {list}"),
+        None => format!("`{given}` is not allowed here; use {list}"),
     }
 }
 
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn type_errors_are_written_in_plain_words() {
-        for (message, told) in [
+        for (message, expected) in [
             ("invalid type: string \"bob\", expected a sequence", "expected a list in square brackets, not a text"),
             ("invalid type: integer `5`, expected a string", "expected a string in quotation marks, not a number"),
             ("invalid type: sequence, expected an object", "expected an object, not a list"),
@@ -158,16 +158,16 @@ mod tests {
             ),
             ("a rate is a number", "a rate is a number"),
         ] {
-            assert_eq!(in_plain_words(message), told);
+            assert_eq!(in_plain_words(message), expected);
         }
     }
 
     #[test]
     fn invalid_json_is_reported_with_the_reason() {
-        let told = |bytes: &[u8]| no_json(&serde_json::from_slice::<serde_json::Value>(bytes).unwrap_err());
-        assert_eq!(told(b"{\"a\": \"\xff\"}"), "the text is not UTF-8, at column 8");
-        assert!(told(b"").starts_with("the JSON is missing"));
-        assert!(told(b"[1,").contains("ends too early, at column 3"));
+        let reason = |bytes: &[u8]| no_json(&serde_json::from_slice::<serde_json::Value>(bytes).unwrap_err());
+        assert_eq!(reason(b"{\"a\": \"\xff\"}"), "the text is not UTF-8, at column 8");
+        assert!(reason(b"").starts_with("the JSON is missing"));
+        assert!(reason(b"[1,").contains("ends too early, at column 3"));
     }
 
     #[test]
@@ -175,14 +175,14 @@ mod tests {
         for message in
             ["invalid type: string \"s3cret\", expected a map", "invalid type: integer `5324`, expected a key"]
         {
-            let told = in_plain_words(message);
-            assert!(!told.contains("s3cret") && !told.contains("5324"), "{told}");
+            let words_of_error = in_plain_words(message);
+            assert!(!words_of_error.contains("s3cret") && !words_of_error.contains("5324"), "{words_of_error}");
         }
     }
 
     #[test]
     fn json_errors_suggest_a_correction() {
-        for (json, told) in [
+        for (json, expected) in [
             (
                 "[1e400]",
                 "the number at column 6 is too large for a double, which ends at 1.8e308: write it as a string",
@@ -193,7 +193,7 @@ mod tests {
             (r#"["\udc00"]"#, "has one half of a surrogate pair: write both halves"),
         ] {
             let error = serde_json::from_str::<serde_json::Value>(json).unwrap_err();
-            assert!(no_json(&error).contains(told), "{json}: {}", no_json(&error));
+            assert!(no_json(&error).contains(expected), "{json}: {}", no_json(&error));
         }
     }
 }

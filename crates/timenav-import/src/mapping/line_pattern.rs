@@ -28,8 +28,8 @@ impl LinePattern {
             regex::Error::CompiledTooBig(max) => format!("a compiled pattern can have at most {max} bytes"),
             // The last line of the message states the error; the others show its position.
             other => {
-                let told = other.to_string();
-                let what = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                let reason = other.to_string();
+                let what = reason.lines().last().unwrap_or_default().trim_start_matches("error: ");
                 format!("a pattern is a regular expression: {what}")
             }
         })?;
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn invalid_pattern_is_reported() {
-        let check = |text: &str, told: &str| assert_eq!(LinePattern::new(text).unwrap_err(), told, "{text}");
+        let check = |text: &str, expected: &str| assert_eq!(LinePattern::new(text).unwrap_err(), expected, "{text}");
         check("(?<a>x", "a pattern is a regular expression: unclosed group");
         check("(x)", "the columns of a pattern are its named groups, such as `(?<time>\\S+)`");
         check("(?<a>x{1000}){1000}", "a compiled pattern can have at most 16384 bytes");

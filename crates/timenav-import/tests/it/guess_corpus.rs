@@ -24,7 +24,7 @@ struct Case {
     events: &'static [&'static str],
     refused: usize,
     /// What is said about it, in part.
-    said: &'static [&'static str],
+    notes: &'static [&'static str],
 }
 
 impl Case {
@@ -32,9 +32,9 @@ impl Case {
         name: &'static str,
         file: &'static str,
         events: &'static [&'static str],
-        said: &'static [&'static str],
+        notes: &'static [&'static str],
     ) -> Self {
-        Self { name, extension: None, file: Cow::Borrowed(file.as_bytes()), events, refused: 0, said }
+        Self { name, extension: None, file: Cow::Borrowed(file.as_bytes()), events, refused: 0, notes }
     }
 
     fn refused(self, refused: usize) -> Self {
@@ -57,7 +57,7 @@ fn judge(case: &Case) -> (Verdict, String) {
     let guess = match Guess::of_file(&case.file, case.extension) {
         Ok(guess) => guess,
         Err(detail) if case.events.is_empty() => {
-            let is_said = case.said.iter().all(|said| detail.contains(said));
+            let is_said = case.notes.iter().all(|notes| detail.contains(notes));
             return (if is_said { Verdict::Right } else { Verdict::Asks }, detail);
         }
         Err(detail) => return (Verdict::Asks, detail),
@@ -81,12 +81,12 @@ fn judge(case: &Case) -> (Verdict, String) {
     let refused = found.iter().filter(|item| item.event.is_err()).count();
     let unsure = guess.unsure.join("\n  ");
     let is_equal = events.iter().eq(case.events.iter()) && refused == case.refused && outcome.is_ok();
-    let said = case.said.iter().filter(|said| unsure.contains(**said)).count();
+    let notes = case.notes.iter().filter(|notes| unsure.contains(**notes)).count();
     let mapping = guess.mapping.unwrap_or_default();
     let detail = format!("{}: {mapping}\n  {events:?}, {refused} refused\n  {unsure}", guess.format.as_str());
-    let verdict = match (is_equal, said == case.said.len()) {
+    let verdict = match (is_equal, notes == case.notes.len()) {
         (true, true) => Verdict::Right,
-        (false, _) if said > 0 || guess.counts.1 > 0 || guess.counts.0 == 0 => Verdict::Asks,
+        (false, _) if notes > 0 || guess.counts.1 > 0 || guess.counts.0 == 0 => Verdict::Asks,
         // What is said, if anything, is about something else.
         (true | false, _) => Verdict::SilentlyWrong,
     };

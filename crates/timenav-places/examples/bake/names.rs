@@ -48,8 +48,8 @@ impl Index {
         if name.len() < 2 {
             return;
         }
-        let kept = self.0.entry(name).or_default().entry(target).or_insert(strength);
-        *kept = strength.min(*kept);
+        let entry = self.0.entry(name).or_default().entry(target).or_insert(strength);
+        *entry = strength.min(*entry);
     }
 }
 
@@ -191,8 +191,8 @@ fn add_by_hand(index: &mut Index, world: &World<'_>) -> anyhow::Result<()> {
         let id: Option<u32> = meant.parse().ok();
         let city = world.cities.iter().position(|city| Some(city.row.geonameid) == id);
         let region = meant.split_once('.').and_then(|(country, code)| {
-            let is_meant = |region: &Region<'_>| world.countries[region.country].iso == country && region.code == code;
-            world.regions.iter().position(is_meant)
+            let is_match = |region: &Region<'_>| world.countries[region.country].iso == country && region.code == code;
+            world.regions.iter().position(is_match)
         });
         let target = match (country, region, city) {
             (Some(country), ..) => Target::Country(u8::try_from(country)?),

@@ -12,7 +12,7 @@ use parking_lot::{Condvar, Mutex};
 use serde::Serialize;
 use timenav_engine::{Divergence, ExternalCheckpoint};
 
-use super::{FILE_MODE, Kept, sync_folder, write_record};
+use super::{CheckpointLog, FILE_MODE, sync_folder, write_record};
 
 /// The file next to the checkpoints that has both sides of each divergence, one JSON object per line. It only grows and
 /// is for operators. A start reads the checkpoint file instead.
@@ -48,13 +48,13 @@ pub(super) struct EvidenceKeeper {
 }
 
 impl EvidenceKeeper {
-    pub(super) fn keep(&self, kept: &Arc<Kept>, divergence: &Divergence, seen: &str) -> io::Result<()> {
-        let mut is_told = false;
-        let now = kept.keep_both(divergence, seen, &mut is_told);
+    pub(super) fn keep(&self, log: &Arc<CheckpointLog>, divergence: &Divergence, seen: &str) -> io::Result<()> {
+        let mut is_reported = false;
+        let now = log.keep_both(divergence, seen, &mut is_reported);
         if now.is_err() {
-            let (kept, divergence, seen) = (Arc::clone(kept), divergence.clone(), seen.to_owned());
+            let (log, divergence, seen) = (Arc::clone(log), divergence.clone(), seen.to_owned());
             let is_over = Arc::clone(&self.is_over);
-            let again = move || keep_in_the_end((&kept, is_told), &divergence, &seen, &is_over);
+            let again = move || keep_in_the_end((&log, is_reported), &divergence, &seen, &is_over);
             self.trying.lock().push(std::thread::Builder::new().name("evidence".to_owned()).spawn(again)?);
         }
         now
@@ -74,7 +74,7 @@ impl Drop for EvidenceKeeper {
 
 /// Retries until both sides are stored. The last attempt is made when the keeper is dropped.
 fn keep_in_the_end(
-    (kept, mut is_told): (&Kept, bool),
+    (log, mut is_reported): (&CheckpointLog, bool),
     divergence: &Divergence,
     seen: &str,
     (is_over, changed): &(Mutex<bool>, Condvar),
@@ -87,7 +87,7 @@ fn keep_in_the_end(
             }
             *is_over
         };
-        match kept.keep_both(divergence, seen, &mut is_told) {
+        match log.keep_both(divergence, seen, &mut is_reported) {
             Ok(()) => {
                 tracing::warn!(timeline_id = %divergence.timeline, "both checkpoints of a divergence are stored now");
                 return;
@@ -105,20 +105,20 @@ fn keep_in_the_end(
     }
 }
 
-impl Kept {
+impl CheckpointLog {
     /// Stores what was seen as the timeline's last checkpoint, and both sides in the file for operators. The checkpoint
     /// goes first because the next start reads it. Each write is attempted even if the other fails. The line for
     /// operators is written once.
-    fn keep_both(&self, divergence: &Divergence, seen: &str, is_told: &mut bool) -> io::Result<()> {
+    fn keep_both(&self, divergence: &Divergence, seen: &str, is_reported: &mut bool) -> io::Result<()> {
         let mut open = self.open.lock();
         let timeline = &divergence.timeline;
         let is_pinned = open.diverged.get(timeline).is_some_and(|pinned| pinned == seen);
         let pinned = if is_pinned { Ok(()) } else { self.pin(&mut open, divergence, seen) };
         drop(open);
-        if !*is_told {
-            let told = tell(&self.path.with_file_name(DIVERGED_FILE), divergence, seen);
-            *is_told = told.is_ok();
-            return pinned.and(told);
+        if !*is_reported {
+            let written = log_divergence(&self.path.with_file_name(DIVERGED_FILE), divergence, seen);
+            *is_reported = written.is_ok();
+            return pinned.and(written);
         }
         pinned
     }
@@ -134,7 +134,7 @@ impl Kept {
 }
 
 /// Appends one line for operators, atomically.
-fn tell(path: &Path, divergence: &Divergence, seen: &str) -> io::Result<()> {
+fn log_divergence(path: &Path, divergence: &Divergence, seen: &str) -> io::Result<()> {
     let Divergence { timeline, kind, seen: tree, found, found_statement } = divergence;
     let record = DivergedRecord {
         timeline_id: timeline.as_str(),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn notes(file: &Path) -> Vec<String> {
-        CheckpointFile::read_only(file).unwrap().iter().map(|kept| kept.note.to_string()).collect()
+        CheckpointFile::read_only(file).unwrap().iter().map(|checkpoint| checkpoint.note.to_string()).collect()
     }
 
     #[test]
@@ -205,30 +205,30 @@ mod tests {
     #[test]
     fn failed_evidence_write_is_retried_on_drop() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, told) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
+        let (path, diverged_file) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
         let file = CheckpointFile::open(&path).unwrap();
-        std::fs::create_dir(&told).unwrap();
+        std::fs::create_dir(&diverged_file).unwrap();
         file.keep_divergence(&divergence(), "a note\n").unwrap_err();
         assert_eq!(notes(&path), ["a note\n"], "what the next start compares does not depend on the other file");
-        std::fs::remove_dir(&told).unwrap();
+        std::fs::remove_dir(&diverged_file).unwrap();
         drop(file);
-        assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1);
+        assert_eq!(std::fs::read_to_string(&diverged_file).unwrap().lines().count(), 1);
         assert_eq!(notes(&path), ["a note\n"]);
     }
 
     #[test]
     fn evidence_is_written_once_though_checkpoint_write_is_retried() {
         let folder = tempfile::tempdir().unwrap();
-        let (path, told) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
+        let (path, diverged_file) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
         let file = CheckpointFile::open(&path).unwrap();
         // The checkpoint file would have to be rewritten, which fails.
         let beside = path.with_extension("new");
         std::fs::create_dir_all(beside.join("x")).unwrap();
-        file.kept.open.lock().bytes_max = 0;
+        file.log.open.lock().bytes_max = 0;
         file.keep_divergence(&divergence(), "a note\n").unwrap_err();
         std::fs::remove_dir_all(beside).unwrap();
         drop(file);
         assert_eq!(notes(&path), ["a note\n"]);
-        assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1);
+        assert_eq!(std::fs::read_to_string(&diverged_file).unwrap().lines().count(), 1);
     }
 }

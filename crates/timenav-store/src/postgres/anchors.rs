@@ -10,13 +10,13 @@ const SELECT_NAMED: &str = "SELECT a.*, w.number
     FROM unnest($1::bigint[], $2::text[]) WITH ORDINALITY AS w (timeline, anchor_id, number)
     JOIN anchors a ON a.timeline = w.timeline AND a.anchor_id = w.anchor_id";
 
-pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, AnchorId)]) -> Result<Vec<Option<Anchor>>, Failed> {
-    let mut all: Vec<Option<Anchor>> = wanted.iter().map(|_| None).collect();
-    if wanted.is_empty() {
+pub(super) async fn named(on: &Object, keys: &[(TimelineKey, AnchorId)]) -> Result<Vec<Option<Anchor>>, Failed> {
+    let mut all: Vec<Option<Anchor>> = keys.iter().map(|_| None).collect();
+    if keys.is_empty() {
         return Ok(all);
     }
-    let timelines: Vec<i64> = wanted.iter().map(|(timeline, _)| timeline.0).collect();
-    let ids: Vec<&str> = wanted.iter().map(|(_, anchor_id)| anchor_id.as_str()).collect();
+    let timelines: Vec<i64> = keys.iter().map(|(timeline, _)| timeline.0).collect();
+    let ids: Vec<&str> = keys.iter().map(|(_, anchor_id)| anchor_id.as_str()).collect();
     for (anchor, number) in records::<(Anchor, i64)>(on, SELECT_NAMED, &[&timelines, &ids]).await? {
         if let Some(place) = usize::try_from(number - 1).ok().and_then(|at| all.get_mut(at)) {
             *place = Some(anchor);

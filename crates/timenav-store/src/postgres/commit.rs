@@ -87,14 +87,14 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     for timeline in &step.timelines {
         rows.add_step(timeline);
     }
-    let keeps_lengths = rows.have_lengths() && writing.keeps_lengths().await?;
+    let stores_lengths = rows.have_lengths() && writing.stores_lengths().await?;
     let mut batch = Batch::default();
     heads::update(&mut batch, &step.timelines);
     put_permissions(&mut batch, &step.timelines);
     for change in &step.directory {
         identity::change(&mut batch, change);
     }
-    rows.put(&mut batch, keeps_lengths, writing.is_spread().await?);
+    rows.put(&mut batch, stores_lengths, writing.is_spread().await?);
     let timers: Vec<_> = step.timelines.iter().map(|step| (step.head.key, &step.timers)).collect();
     timers::put(&mut batch, &timers);
     leasing::forget_settled(&mut batch, &step.timelines);
@@ -207,13 +207,13 @@ impl<'a> Rows<'a> {
         self.events.iter().any(|(_, event)| event.columns.length_class.is_some())
     }
 
-    fn put(&self, batch: &mut Batch<'a>, keeps_lengths: bool, is_spread: bool) {
+    fn put(&self, batch: &mut Batch<'a>, stores_lengths: bool, is_spread: bool) {
         if is_spread && !self.entries.is_empty() {
             let timelines: BTreeSet<i64> = self.entries.iter().map(|(key, _)| key.0).collect();
             batch.add(MARK_AS_WRITTEN, values![timelines.into_iter().collect::<Vec<_>>()]);
         }
         contents::insert(batch, &self.entries);
-        events::insert(batch, &self.events, keeps_lengths);
+        events::insert(batch, &self.events, stores_lengths);
         events::end(batch, &self.ends);
         batch.insert_all(self.interventions.iter().copied());
         batch.insert_all(self.anchors.iter().copied());

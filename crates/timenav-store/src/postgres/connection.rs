@@ -125,9 +125,9 @@ impl Connections {
     pub(super) async fn check_no_pooler(&self) -> Result<(), StoreError> {
         let (writer, other) = (self.writer().await?, Object::take(self.reader().await?));
         other.batch_execute("BEGIN; SELECT 1").await.map_err(Failed::from)?;
-        let asked = tokio::time::timeout(CONNECT_WAIT, writer.simple_query(SELECT_SESSION)).await;
-        let Ok(asked) = asked else { return Err(pooled()) };
-        let found = asked.map_err(Failed::from)?.iter().find_map(|told| match told {
+        let reply = tokio::time::timeout(CONNECT_WAIT, writer.simple_query(SELECT_SESSION)).await;
+        let Ok(reply) = reply else { return Err(pooled()) };
+        let found = reply.map_err(Failed::from)?.iter().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => row.get(0).and_then(|pid| pid.parse().ok()),
             _ => None,
         });
@@ -149,9 +149,9 @@ impl Connections {
     /// Opens a connection outside the pools for the server's notifications.
     pub(super) async fn listen(
         &self,
-        hear: impl FnMut(AsyncMessage) + Clone + Send + 'static,
+        receive: impl FnMut(AsyncMessage) + Clone + Send + 'static,
     ) -> Result<(Client, JoinHandle<()>), StoreError> {
-        Ok(self.address.connect(&Handle::current(), hear).await?)
+        Ok(self.address.connect(&Handle::current(), receive).await?)
     }
 
     /// Returns the writing connection, for exclusive use.

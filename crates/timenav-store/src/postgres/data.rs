@@ -43,16 +43,16 @@ pub(super) fn erase<'a>(batch: &mut Batch<'a>, steps: &'a [TimelineCommit]) {
 }
 
 /// Returns each of these records, if it is on a live timeline.
-pub(super) async fn named(on: &Object, wanted: &[DataId]) -> Result<Vec<Option<(TimelineId, DataRecord)>>, Failed> {
-    if wanted.is_empty() {
+pub(super) async fn named(on: &Object, data_ids: &[DataId]) -> Result<Vec<Option<(TimelineId, DataRecord)>>, Failed> {
+    if data_ids.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: Vec<&str> = wanted.iter().map(DataId::as_str).collect();
+    let ids: Vec<&str> = data_ids.iter().map(DataId::as_str).collect();
     let found: Vec<(DataRecord, String)> = records(on, SELECT, &[&ids]).await?;
-    let one = |(record, timeline): (DataRecord, String)| Ok((id(TimelineId::kept(&timeline))?, record));
+    let one = |(record, timeline): (DataRecord, String)| Ok((id(TimelineId::parse_stored(&timeline))?, record));
     let found: Vec<(TimelineId, DataRecord)> = found.into_iter().map(one).collect::<Result<_, Failed>>()?;
     let of = |data_id: &DataId| found.iter().find(|(_, record)| record.data_id == *data_id).cloned();
-    Ok(wanted.iter().map(of).collect())
+    Ok(data_ids.iter().map(of).collect())
 }
 
 /// Like [`named`], for the record added by each entry. Includes records of ended timelines that a fork continues.
@@ -61,8 +61,8 @@ pub(super) async fn at(
     timeline: TimelineKey,
     positions: &[u64],
 ) -> Result<Vec<Option<DataRecord>>, Failed> {
-    let wanted: Vec<i64> = positions.iter().copied().map(sql).collect();
-    let found: Vec<DataRecord> = records(on, SELECT_AT, &[&timeline.0, &wanted]).await?;
+    let positions_sql: Vec<i64> = positions.iter().copied().map(sql).collect();
+    let found: Vec<DataRecord> = records(on, SELECT_AT, &[&timeline.0, &positions_sql]).await?;
     let of = |position: &u64| found.iter().find(|record| record.position == *position).cloned();
     Ok(positions.iter().map(of).collect())
 }

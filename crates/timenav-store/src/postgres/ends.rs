@@ -11,7 +11,7 @@ use crate::postgres::transaction::batch::{Batch, records, values};
 const DELETE: [&str; 2] = ["DELETE FROM timelines WHERE timeline = $1", "DELETE FROM permissions WHERE timeline = $1"];
 const SELECT: &str = "SELECT * FROM ended_timelines WHERE $1::text[] IS NULL OR timeline_id = ANY($1)";
 /// A forged row in `ended_timelines` must not cause a live timeline to be pruned.
-const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR timeline_id = $2";
+const SELECT_EXISTING: &str = "SELECT 1 FROM timelines WHERE timeline = $1 OR timeline_id = $2";
 /// Each statement deletes up to `$2` rows of a table.
 const DELETE_SOME: [&str; 10] = [
     "DELETE FROM events WHERE timeline = $1 AND (event_id, position) IN
@@ -58,7 +58,7 @@ pub(super) async fn prune(
     items_max: usize,
 ) -> Result<Option<u64>, Failed> {
     let mut first = Batch::default();
-    first.add(SELECT_STANDING, values![ended.key.0, ended.id.as_str()]);
+    first.add(SELECT_EXISTING, values![ended.key.0, ended.id.as_str()]);
     let (writing, found) = Writing::begin(connections, first).await?;
     let done = async {
         if found.iter().any(|rows| !rows.is_empty()) {

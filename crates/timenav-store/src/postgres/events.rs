@@ -9,15 +9,15 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_engine::{
-    EventEnd, EventFilter, EventQuery, EventRow, EventSpot, EventsPassing, Layer, LengthClass, Overridden, Pattern,
+    EventEnd, EventFilter, EventQuery, EventRow, EventSpot, FilteredEvents, Layer, LengthClass, Overridden, Pattern,
     StoredEvent, TimelineKey,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::values::{Failed, get, instant, number, sql, text};
-use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
-use crate::kept::stretch::{Key, Stretch, is_where, key};
+use crate::persistence::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
+use crate::persistence::stretch::{Key, Stretch, is_where, key};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::{Batch, rows, values};
 
@@ -42,7 +42,7 @@ const END: &str = "UPDATE events e SET until = w.until
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS w (timeline, event_id, position, until)
     WHERE e.timeline = w.timeline AND e.event_id = w.event_id AND e.position = w.position";
 
-pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)], keeps_lengths: bool) {
+pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)], stores_lengths: bool) {
     if events.is_empty() {
         return;
     }
@@ -61,7 +61,7 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a Even
         rows().map(|(_, event)| event.is_tombstone.then_some(sql(event.position))).collect::<Vec<_>>(),
         columns().map(|columns| columns.name_key.as_ref().map(|key| key.as_bytes().to_vec())).collect::<Vec<_>>(),
     ];
-    if keeps_lengths {
+    if stores_lengths {
         let classes = columns().map(|columns| columns.length_class.map(|class| i16::from(class.number())));
         values.push(Box::new(classes.collect::<Vec<_>>()));
         batch.add(INSERT_WITH_LENGTHS, values);
@@ -212,9 +212,9 @@ pub(super) async fn passing(
     query: &EventQuery,
     filter: &EventFilter,
     searched_max: usize,
-) -> Result<EventsPassing, Failed> {
+) -> Result<FilteredEvents, Failed> {
     let mut merged = Merged::new(query, Detail::Whole, usize::MAX);
-    let mut found = EventsPassing::default();
+    let mut found = FilteredEvents::default();
     while found.events.len() < query.items_max && found.searched < searched_max {
         let Some(Found { event, .. }) = merged.next(on).await? else {
             found.searched_until = None;
@@ -250,7 +250,7 @@ struct Merged<'a> {
     first: BinaryHeap<Reverse<(Key, usize)>>,
     /// Runs to read before the next event is known. On demand, so that a full page reads no more than it needs.
     unknown: Vec<usize>,
-    shown: Option<Key>,
+    last_key: Option<Key>,
 }
 
 impl<'a> Merged<'a> {
@@ -258,7 +258,7 @@ impl<'a> Merged<'a> {
         let runs = runs(query, detail, items_max);
         let first = BinaryHeap::with_capacity(runs.len());
         let unknown = (0..runs.len()).rev().collect();
-        Self { query, runs, first, unknown, shown: None }
+        Self { query, runs, first, unknown, last_key: None }
     }
 
     async fn next(&mut self, on: &Object) -> Result<Option<Found>, Failed> {
@@ -272,7 +272,7 @@ impl<'a> Merged<'a> {
             self.unknown.push(number);
             let found = self.runs[number].block.pop_front();
             // An event that matches two patterns is in two runs.
-            if let Some(found) = found.filter(|_| self.shown.replace(key) != Some(key)) {
+            if let Some(found) = found.filter(|_| self.last_key.replace(key) != Some(key)) {
                 return Ok(Some(found));
             }
         }
@@ -370,8 +370,8 @@ impl Run<'_> {
             let found = found_in(row, self.layer, self.detail)?;
             self.after = (found.event.time.micros(), sql(found.event.position));
             let is_overridden = !overridden.is_empty() && overridden.contains(get::<&str>(row, EVENT_ID)?);
-            let is_meant = is_where(self.pattern, found.point) && self.stretch.means(&found.event.content);
-            if !is_overridden && is_meant {
+            let is_match = is_where(self.pattern, found.point) && self.stretch.means(&found.event.content);
+            if !is_overridden && is_match {
                 self.block.push_back(found);
                 meant_count += 1;
             }

@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 
 use super::values::{Failed, get, id, instant, number, role, sql};
 use super::{migrations, retention};
-use crate::kept::origins;
+use crate::persistence::origins;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::{Batch, arrays, records, rows, values};
 use crate::tables::heads::{POSTGRES_INSERT, POSTGRES_UPDATE};
@@ -179,8 +179,8 @@ async fn handed_over(
 ) -> Result<HashSet<TimelineKey>, Failed> {
     let mut handed_over = HashSet::new();
     loop {
-        let asked = std::mem::take(&mut open).into_iter().filter(|(_, size)| *size > 0);
-        for (key, size) in asked {
+        let requested = std::mem::take(&mut open).into_iter().filter(|(_, size)| *size > 0);
+        for (key, size) in requested {
             match origins::says_handed_over(leaves.get(&key).map_or(&[], Vec::as_slice)) {
                 Some(true) => _ = handed_over.insert(key),
                 Some(false) => {}

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use timenav_core::ids::{KeyId, UserId};
-use timenav_engine::{ApiKey, Directory, DirectoryChange, KeptPassword, PersistentMap, Secrets, Session, User};
+use timenav_engine::{ApiKey, Directory, DirectoryChange, PersistentMap, Secrets, Session, StoredPassword, User};
 
 use super::ends;
 use super::values::{Failed, sql};
@@ -52,7 +52,7 @@ pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Di
     for key in records::<ApiKey>(on, SELECT_KEYS, &[&with_stopped_keys]).await? {
         keys.put(key);
     }
-    for password in records::<KeptPassword>(on, SELECT_PASSWORDS, &[]).await? {
+    for password in records::<StoredPassword>(on, SELECT_PASSWORDS, &[]).await? {
         passwords.insert(password.user_id.clone(), Arc::new(password));
     }
     for session in records::<Session>(on, SELECT_SESSIONS, &[]).await? {
@@ -62,18 +62,18 @@ pub(super) async fn directory(on: &Object, with_stopped_keys: bool) -> Result<Di
     Ok(Directory { users, keys, passwords: Arc::new(passwords), sessions: Arc::new(sessions), version: 0 })
 }
 
-pub(super) async fn passwords_of(on: &Object, users: &[UserId]) -> Result<Vec<KeptPassword>, Failed> {
+pub(super) async fn passwords_of(on: &Object, users: &[UserId]) -> Result<Vec<StoredPassword>, Failed> {
     let users: Vec<&str> = users.iter().map(UserId::as_str).collect();
     records(on, SELECT_PASSWORDS_OF, &[&users]).await
 }
 
-pub(super) async fn keys_named(on: &Object, wanted: &[KeyId]) -> Result<Vec<Option<ApiKey>>, Failed> {
-    if wanted.is_empty() {
+pub(super) async fn keys_named(on: &Object, key_ids: &[KeyId]) -> Result<Vec<Option<ApiKey>>, Failed> {
+    if key_ids.is_empty() {
         return Ok(Vec::new());
     }
-    let ids: Vec<&str> = wanted.iter().map(KeyId::as_str).collect();
+    let ids: Vec<&str> = key_ids.iter().map(KeyId::as_str).collect();
     let found: Vec<ApiKey> = records(on, SELECT_KEYS_NAMED, &[&ids]).await?;
-    Ok(wanted.iter().map(|key_id| found.iter().find(|key| key.key_id == *key_id).cloned()).collect())
+    Ok(key_ids.iter().map(|key_id| found.iter().find(|key| key.key_id == *key_id).cloned()).collect())
 }
 
 /// Returns keys of a user, newest first, starting after `after`.

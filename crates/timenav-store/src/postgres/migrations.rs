@@ -252,14 +252,14 @@ mod tests {
 
     #[test]
     fn database_is_migrated_only_from_steps_of_this_version() {
-        let told = |done: &[(String, String)]| check(&LATER, done).unwrap_err().to_string();
+        let error_of = |done: &[(String, String)]| check(&LATER, done).unwrap_err().to_string();
         assert_eq!(check(&LATER, &[]).unwrap(), 0);
         assert_eq!(check(&LATER, &[of(&LATER[0])]).unwrap(), 1);
-        assert!(told(&[("0001-init".to_owned(), digest("other"))]).contains("created by another version"));
-        assert!(told(&[of(&LATER[1])]).contains("`0002-more` is not `0001-init` of this version"));
+        assert!(error_of(&[("0001-init".to_owned(), digest("other"))]).contains("created by another version"));
+        assert!(error_of(&[of(&LATER[1])]).contains("`0002-more` is not `0001-init` of this version"));
         let mut newer: Vec<_> = LATER.iter().map(of).collect();
         newer.push(("0004-x".to_owned(), String::new()));
-        assert!(told(&newer).contains("written by a newer version of timenav (it has step `0004-x`)"));
+        assert!(error_of(&newer).contains("written by a newer version of timenav (it has step `0004-x`)"));
     }
 
     #[test]

@@ -47,7 +47,7 @@ use transaction::batch::Batch;
 use transaction::{Moment, Writing};
 use values::Failed;
 
-use crate::kept::examination::Examination;
+use crate::persistence::examination::Examination;
 
 /// How long to re-read heads with invisible last entries. The server ends stalled transactions after two seconds.
 const FINISHED_WAIT: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use tokio_postgres::types::{ToSql, Type};
 
 use super::values::{Failed, get};
 use super::{PostgresOptions, PostgresStore, heads};
-use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
+use crate::persistence::moves::{Page, Progress, Row, Source, Target, UnderWay};
 use crate::postgres::connection::sessions::Object;
 use crate::tables::list::TABLES;
 use crate::tables::{Column, Kind, RowValues, Table, Value, parameters};
@@ -153,7 +153,7 @@ impl Target for PostgresTarget {
         let on = self.0.connections.writer().await?;
         let row = on.query_opt(SELECT_PROGRESS, &[&table.name]).await.map_err(Failed::from)?;
         let Some(row) = row else { return Ok(Progress::default()) };
-        Progress::kept(get(&row, 0)?, get(&row, 1)?)
+        Progress::from_row(get(&row, 0)?, get(&row, 1)?)
     }
 
     async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError> {

@@ -7,8 +7,8 @@ use timenav_engine::{Commit, Idempotency, IdempotencyRecord, StoreError, StoredO
 use tokio_postgres::Row;
 
 use super::values::{Failed, get, number, sql};
-use crate::kept::leaf;
-use crate::kept::outcomes::told_of;
+use crate::persistence::leaf;
+use crate::persistence::outcomes::named_timeline;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::{Batch, arrays, records, rows, values};
 use crate::tables::list::OUTCOMES;
@@ -61,7 +61,7 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize,
         let mut values = arrays(records().map(|record| (None, record)));
         // Only PostgreSQL has a column for it.
         values.pop();
-        values.push(Box::new(records().map(|record| told_of(&record.outcome)).collect::<Vec<_>>()));
+        values.push(Box::new(records().map(|record| named_timeline(&record.outcome)).collect::<Vec<_>>()));
         values.push(Box::new(now));
         batch.add(&PUT, values);
     }
@@ -72,7 +72,7 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, step: &'a Commit) -> Option<(usize,
             values![
                 records().map(|record| &record.key[..]).collect::<Vec<_>>(),
                 records().map(|record| record.outcome.as_bytes()).collect::<Vec<_>>(),
-                records().map(|record| told_of(&record.outcome)).collect::<Vec<_>>()
+                records().map(|record| named_timeline(&record.outcome)).collect::<Vec<_>>()
             ],
         );
     }
@@ -100,8 +100,8 @@ pub(super) async fn named(on: &Object, keys: &[[u8; 32]]) -> Result<Vec<Option<I
     if keys.is_empty() {
         return Ok(Vec::new());
     }
-    let wanted: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
-    let found: Vec<IdempotencyRecord> = records(on, SELECT, &[&wanted]).await?;
+    let key_bytes: Vec<&[u8]> = keys.iter().map(|key| &key[..]).collect();
+    let found: Vec<IdempotencyRecord> = records(on, SELECT, &[&key_bytes]).await?;
     let found: HashMap<[u8; 32], IdempotencyRecord> = found.into_iter().map(|record| (record.key, record)).collect();
     Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
 }
@@ -129,8 +129,8 @@ pub(super) async fn leaves(on: &Object, entries: &[(TimelineId, u64)]) -> Result
     let mut leaves = vec![None; entries.len()];
     for row in rows(on, SELECT_LEAVES, &[&names, &positions]).await? {
         let number = usize::try_from(number(&row, 0)?).ok().and_then(|number| number.checked_sub(1));
-        let asked = number.and_then(|number| entries.get(number).zip(leaves.get_mut(number)));
-        if let Some(((timeline, position), leaf)) = asked {
+        let slot = number.and_then(|number| entries.get(number).zip(leaves.get_mut(number)));
+        if let Some(((timeline, position), leaf)) = slot {
             *leaf = Some(leaf::whole(get(&row, 1)?, timeline.as_str(), *position).into_owned());
         }
     }

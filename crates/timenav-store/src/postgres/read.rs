@@ -10,8 +10,8 @@ use timenav_core::ledger::{Hash, LeafRecord, TileId};
 use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
     ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
-    EventStretches, EventsPassing, Facts, Head, Health, Hint, Layer, Locked, LogRow, Opened, Overridden, RotationNote,
-    Store, StoreError, StoredEvent, StrayArrivals, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
+    EventStretches, Facts, FactsQuery, FilteredEvents, Head, Health, Hint, Layer, Locked, LogRow, Opened, Overridden,
+    RotationNote, Store, StoreError, StoredEvent, StrayArrivals, SweepMark, TimelineKey, UnloggedRows, Upkeep,
 };
 
 use super::transaction::{Moment, wait_for_open};
@@ -100,11 +100,11 @@ impl Store for PostgresStore {
         Ok(self.heads_of_a_moment(|on| newest(on, Arc::clone(&timelines), Arc::clone(&known)).boxed()).await?)
     }
 
-    async fn told_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<ToldRows, StoreError> {
+    async fn unlogged_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<UnloggedRows, StoreError> {
         let reader = self.reader().await?;
         let found = try_join!(identity::passwords_of(&reader, &users), ends::select(&reader, Some(&ended)));
         let (passwords, ended) = found?;
-        Ok(ToldRows { passwords, ended })
+        Ok(UnloggedRows { passwords, ended })
     }
 
     async fn open_directory(&self) -> Result<Opened, StoreError> {
@@ -145,24 +145,24 @@ impl Store for PostgresStore {
         }
         // The hint about `system` covers an ending timeline. A commit that changes no ledger needs no hint.
         if !step.timelines.is_empty() {
-            self.hints.tell(Hint::of(step.timelines.iter().map(|one| one.head.key)));
+            self.hints.send(Hint::of(step.timelines.iter().map(|one| one.head.key)));
         }
         Ok(())
     }
 
-    async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
+    async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError> {
         let held = if asker == Asker::Writer { Some(self.held.lock().await) } else { None };
         if let Some(held) = held.as_ref().and_then(|held| held.as_ref()) {
             // Lock the leases that are read until the commit ends.
-            let timelines = wanted.at_work.iter().map(|asked| asked.timeline);
+            let timelines = query.at_work.iter().map(|query| query.timeline);
             leasing::lock(held.on()?, &timelines.collect()).await?;
-            return Ok(facts::find(held.on()?, wanted).await?);
+            return Ok(facts::find(held.on()?, query).await?);
         }
         let connection = match asker {
             Asker::Writer => self.connections.writer().await?,
             Asker::Reader => self.connections.reader().await?,
         };
-        Ok(Moment::read(connection, |on| facts::find(on, wanted).boxed()).await?)
+        Ok(Moment::read(connection, |on| facts::find(on, query).boxed()).await?)
     }
 
     async fn events_named(
@@ -220,7 +220,7 @@ impl Store for PostgresStore {
         Ok(None)
     }
 
-    fn keeps_parties(&self) -> bool {
+    fn stores_parties(&self) -> bool {
         false
     }
 
@@ -228,12 +228,12 @@ impl Store for PostgresStore {
         Ok(events::overridden(&self.reader().await?, &layers, rows_max).await?)
     }
 
-    async fn events_passing(
+    async fn filtered_events(
         &self,
         query: EventQuery,
         filter: Arc<EventFilter>,
         searched_max: usize,
-    ) -> Result<EventsPassing, StoreError> {
+    ) -> Result<FilteredEvents, StoreError> {
         Ok(events::passing(&self.reader().await?, &query, &filter, searched_max).await?)
     }
 
@@ -294,8 +294,8 @@ impl Store for PostgresStore {
         Ok(tiles::read(&self.reader().await?, timeline, tile, width).await?)
     }
 
-    async fn health(&self, asked: Health) -> Result<(), StoreError> {
-        match asked {
+    async fn health(&self, expected: Health) -> Result<(), StoreError> {
+        match expected {
             Health::Answers => Ok(rows(&self.reader().await?, SELECT_ANYTHING, &[]).await.map(drop)?),
             Health::Writes => Ok(room::try_writing(&self.connections).await?),
         }

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::try_join_all;
 use timenav_core::ids::FiringId;
 use timenav_core::time::Instant;
-use timenav_engine::{TimelineKey, TimerRow, TimerRows, TimersFound, TimersWanted};
+use timenav_engine::{TimelineKey, TimerQuery, TimerRow, TimerRows, TimersFound};
 use tokio_postgres::types::ToSql;
 
 use super::values::{Failed, sql};
@@ -58,9 +58,9 @@ pub(super) fn put<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRow
 }
 
 fn put_timers<'a>(batch: &mut Batch<'a>, key: TimelineKey, rows: &'a TimerRows) {
-    let gone: Vec<i64> = rows.gone.iter().map(|position| sql(*position)).collect();
-    if !gone.is_empty() {
-        batch.add(DELETE_TIMERS, values![key.0, gone]);
+    let removed: Vec<i64> = rows.removed.iter().map(|position| sql(*position)).collect();
+    if !removed.is_empty() {
+        batch.add(DELETE_TIMERS, values![key.0, removed]);
     }
     // One statement can insert a row only once.
     let last: BTreeMap<u64, &TimerRow> = rows.set.iter().map(|one| (one.position, one)).collect();
@@ -87,27 +87,27 @@ fn put_firings<'a>(batch: &mut Batch<'a>, steps: &[(TimelineKey, &'a TimerRows)]
 }
 
 /// Returns the results in the order of the questions. All statements are sent before the first response is awaited.
-pub(super) async fn named(on: &Object, wanted: &[(TimelineKey, TimersWanted)]) -> Result<Vec<TimersFound>, Failed> {
-    let mut all = Vec::with_capacity(wanted.len());
-    for (timeline, one) in wanted {
+pub(super) async fn named(on: &Object, query: &[(TimelineKey, TimerQuery)]) -> Result<Vec<TimersFound>, Failed> {
+    let mut all = Vec::with_capacity(query.len());
+    for (timeline, one) in query {
         all.push(find(on, *timeline, one).boxed());
     }
     try_join_all(all).await
 }
 
-pub(super) async fn find(on: &Object, timeline: TimelineKey, wanted: &TimersWanted) -> Result<TimersFound, Failed> {
+pub(super) async fn find(on: &Object, timeline: TimelineKey, query: &TimerQuery) -> Result<TimersFound, Failed> {
     let mut found = TimersFound::default();
-    match wanted {
-        TimersWanted::At(positions) => {
+    match query {
+        TimerQuery::At(positions) => {
             let positions: Vec<i64> = positions.iter().map(|position| sql(*position)).collect();
             found.timers = records(on, AT, &[&timeline.0, &positions]).await?;
         }
-        TimersWanted::Firings(firing_ids) => {
+        TimerQuery::Firings(firing_ids) => {
             let firing_ids: Vec<&str> = firing_ids.iter().map(FiringId::as_str).collect();
             found.firings = records(on, FIRINGS, &[&timeline.0, &firing_ids]).await?;
         }
         _ => {
-            for TimersQuery { of, statement, values } in queries(timeline, wanted) {
+            for TimersQuery { of, statement, values } in queries(timeline, query) {
                 let values: Vec<&(dyn ToSql + Sync)> = values.iter().map(|value| value as _).collect();
                 match of {
                     TimersTable::Timers | TimersTable::ShortTimers => {

@@ -102,11 +102,11 @@ impl Writing {
     }
 
     pub(super) fn on(&self) -> Result<&Object, Failed> {
-        self.writer.as_ref().ok_or_else(gone)
+        self.writer.as_ref().ok_or_else(connection_lost)
     }
 
     /// Returns whether events have a column for their length class. This does not change until the transaction ends.
-    pub(super) async fn keeps_lengths(&self) -> Result<bool, Failed> {
+    pub(super) async fn stores_lengths(&self) -> Result<bool, Failed> {
         self.lengths.are_kept_until_the_end(self.on()?).await
     }
 
@@ -273,10 +273,10 @@ async fn status(on: &Object, name: &str) -> Result<Option<String>, Failed> {
 
 /// Returns whether the server rejected a statement and kept the session. A session that ends may have committed before.
 fn is_refused(error: &tokio_postgres::Error) -> bool {
-    error.as_db_error().is_some_and(|told| told.parsed_severity() == Some(Severity::Error))
+    error.as_db_error().is_some_and(|db_error| db_error.parsed_severity() == Some(Severity::Error))
 }
 
-fn gone() -> Failed {
+fn connection_lost() -> Failed {
     StoreError::Unavailable("PostgreSQL: the connection is gone".to_owned()).into()
 }
 
@@ -302,7 +302,7 @@ impl Moment {
         read: impl for<'a> FnOnce(&'a Object) -> BoxFuture<'a, Result<T, Failed>>,
     ) -> Result<T, Failed> {
         let moment = Self(Some(reader));
-        let on = moment.0.as_ref().ok_or_else(gone)?;
+        let on = moment.0.as_ref().ok_or_else(connection_lost)?;
         let begin = async { Ok(on.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?) };
         // Statements sent together with `BEGIN` run after it.
         let found = match try_join!(begin, read(on)) {

@@ -8,7 +8,7 @@ use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 use crate::tables::{RowValues, Value};
 
-pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, role, sql};
+pub(super) use crate::persistence::values::{bytes, count, damaged, id, instant, role, sql};
 
 #[derive(Debug)]
 pub(super) enum Failed {
@@ -63,14 +63,14 @@ pub(super) fn number(row: &Row, at: usize) -> Result<u64, Failed> {
 
 /// Returns a free text, which is stored as bytes because `text` cannot contain NUL.
 pub(super) fn text(row: &Row, at: usize) -> Result<String, Failed> {
-    told(get(row, at)?)
+    without_nul(get(row, at)?)
 }
 
 pub(super) fn text_or_none(row: &Row, at: usize) -> Result<Option<String>, Failed> {
-    get::<Option<Vec<u8>>>(row, at)?.map(told).transpose()
+    get::<Option<Vec<u8>>>(row, at)?.map(without_nul).transpose()
 }
 
-fn told(bytes: Vec<u8>) -> Result<String, Failed> {
+fn without_nul(bytes: Vec<u8>) -> Result<String, Failed> {
     Ok(String::from_utf8(bytes).map_err(|_| damaged("a text that is not UTF-8"))?)
 }
 
@@ -141,14 +141,14 @@ fn tls_advice(cause: &str) -> &'static str {
 }
 
 fn meaning(error: &tokio_postgres::Error) -> StoreError {
-    let Some(told) = error.as_db_error() else {
+    let Some(without_nul) = error.as_db_error() else {
         // The cause has the details. The error itself is no more than "error connecting to server".
         let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
         let advice = tls_advice(&cause);
         return StoreError::Unavailable(format!("PostgreSQL: {error}{cause}{advice}"));
     };
-    let code = told.code();
-    let message = format!("PostgreSQL: {} ({})", told.message(), code.code());
+    let code = without_nul.code();
+    let message = format!("PostgreSQL: {} ({})", without_nul.message(), code.code());
     let is_damage = [&SqlState::DATA_CORRUPTED, &SqlState::INDEX_CORRUPTED].contains(&code)
         // Class 23, constraint violations: the engine never causes any.
         || code.code().starts_with("23");

@@ -147,10 +147,10 @@ mod tests {
                 }
             }
         });
-        let told = Arc::clone(&looks);
+        let counter = Arc::clone(&looks);
         let bytes = copy(&from, &to, move |written, at_most| {
             assert!(at_most > 0 && written <= 2 * at_most);
-            told.fetch_add(1, Ordering::SeqCst);
+            counter.fetch_add(1, Ordering::SeqCst);
         });
         done.store(true, Ordering::SeqCst);
         writing.join().unwrap();

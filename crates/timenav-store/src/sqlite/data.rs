@@ -68,7 +68,7 @@ pub(super) fn record(
     data_id: &DataId,
 ) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
     let found = records::<(DataRecord, String)>(connection, SELECT, [data_id.as_str()])?.pop();
-    found.map(|(record, timeline)| Ok((id(TimelineId::kept(&timeline))?, record))).transpose()
+    found.map(|(record, timeline)| Ok((id(TimelineId::parse_stored(&timeline))?, record))).transpose()
 }
 
 /// Like [`record`], for the record added by an entry. Includes ended timelines that a fork continues.

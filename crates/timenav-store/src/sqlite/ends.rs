@@ -7,7 +7,7 @@ use crate::sqlite::data;
 use crate::sqlite::entries::contents;
 
 /// A forged row in `ended_timelines` must not cause a live timeline to be pruned.
-const SELECT_STANDING: &str = "SELECT 1 FROM timelines WHERE timeline = ?1 OR timeline_id = ?2";
+const SELECT_EXISTING: &str = "SELECT 1 FROM timelines WHERE timeline = ?1 OR timeline_id = ?2";
 /// Each statement deletes up to `?2` rows of a table, found by its key.
 const DELETE_SOME: [&str; 9] = [
     // The blocks first: no more words are added to a block that is gone.
@@ -60,9 +60,9 @@ pub(super) fn prune(
 ) -> Result<Option<u64>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     let named = params![ended.key.0, ended.id.as_str()];
-    let standing: Option<i64> =
-        transaction.query_row(SELECT_STANDING, named, |row| row.get(0)).optional().map_err(failed)?;
-    if standing.is_some() {
+    let remaining: Option<i64> =
+        transaction.query_row(SELECT_EXISTING, named, |row| row.get(0)).optional().map_err(failed)?;
+    if remaining.is_some() {
         return Err(StoreError::Damaged(format!("timeline `{}` has ended, but is still active", ended.id)));
     }
     let next = prune_some(&transaction, ended, from, items_max).map_err(failed)?;

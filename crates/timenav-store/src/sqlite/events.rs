@@ -8,18 +8,18 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use rusqlite::Connection;
-use timenav_engine::{EventFilter, EventQuery, EventSpot, EventsPassing, StoreError, StoredEvent};
+use timenav_engine::{EventFilter, EventQuery, EventSpot, FilteredEvents, StoreError, StoredEvent};
 
 use self::event_runs::{BLOCK_COST_ROWS, BLOCK_ROWS_FIRST, Found, Run, block_rows, earlier_sources, lengths, sources};
-use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
-use crate::kept::stretch::{Key, Stretch};
+use crate::persistence::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
+use crate::persistence::stretch::{Key, Stretch};
 use crate::sqlite::text_index::candidates::{self, RowPlace};
 use crate::sqlite::values::failed;
 
 pub(crate) mod described;
 pub(crate) mod event_runs;
 pub(crate) mod overriding;
-pub(crate) mod passing;
+pub(crate) mod full_scan;
 pub(crate) mod sifting;
 pub(crate) mod stretches;
 pub(crate) mod versions;
@@ -61,13 +61,13 @@ pub(super) fn passing(
     query: &EventQuery,
     filter: &EventFilter,
     searched_max: usize,
-) -> Result<EventsPassing, StoreError> {
+) -> Result<FilteredEvents, StoreError> {
     let moment = connection.unchecked_transaction().map_err(failed)?;
     let Some(candidates) = candidates::find(&moment, query, filter.words())? else {
         return scan(&moment, query, filter, searched_max);
     };
     let mut query = query.clone();
-    let mut found = EventsPassing::default();
+    let mut found = FilteredEvents::default();
     if candidates.count() > CANDIDATES_FEW {
         // Among few events, or for frequent words, this is faster.
         found = scan(&moment, &query, filter, searched_max.min(SCANNED_FIRST))?;
@@ -87,13 +87,13 @@ pub(super) fn passing(
     Ok(found)
 }
 
-/// Like [`passing`], without the index of words.
+/// Like [`full_scan`], without the index of words.
 pub(super) fn scan(
     connection: &Connection,
     query: &EventQuery,
     filter: &EventFilter,
     searched_max: usize,
-) -> Result<EventsPassing, StoreError> {
+) -> Result<FilteredEvents, StoreError> {
     let merged = Merged::new(connection, query, Detail::Whole, usize::MAX)?;
     search(connection, merged, filter, searched_max)
 }
@@ -103,9 +103,9 @@ fn search(
     mut merged: Merged<'_>,
     filter: &EventFilter,
     searched_max: usize,
-) -> Result<EventsPassing, StoreError> {
+) -> Result<FilteredEvents, StoreError> {
     let query = merged.query;
-    let mut found = EventsPassing::default();
+    let mut found = FilteredEvents::default();
     while found.events.len() < query.items_max && found.searched < searched_max {
         let Next::Event(Found { event, .. }) = merged.next(connection)? else {
             found.searched_until = None;
@@ -167,7 +167,7 @@ struct Merged<'a> {
     first: BinaryHeap<Reverse<(Key, usize)>>,
     /// Runs to read before the next event is known. On demand, because a full page would cost one more block per run.
     unknown: Vec<usize>,
-    shown: Option<Key>,
+    last_key: Option<Key>,
     rows_left: usize,
 }
 
@@ -184,7 +184,7 @@ impl<'a> Merged<'a> {
     fn of(query: &'a EventQuery, runs: Vec<Run<'a>>, rows_left: usize) -> Self {
         let first = BinaryHeap::with_capacity(runs.len());
         let unknown = (0..runs.len()).rev().collect();
-        Self { query, runs, first, unknown, shown: None, rows_left }
+        Self { query, runs, first, unknown, last_key: None, rows_left }
     }
 
     fn next(&mut self, connection: &Connection) -> Result<Next, StoreError> {
@@ -205,7 +205,7 @@ impl<'a> Merged<'a> {
             self.unknown.push(number);
             let found = self.runs[number].block.pop_front();
             // An event that matches two patterns is in two runs.
-            if let Some(found) = found.filter(|_| self.shown.replace(key) != Some(key)) {
+            if let Some(found) = found.filter(|_| self.last_key.replace(key) != Some(key)) {
                 return Ok(Next::Event(found));
             }
         }

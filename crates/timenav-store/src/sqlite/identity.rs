@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, Transaction, params};
 use timenav_core::ids::{KeyId, SessionId, UserId};
 use timenav_engine::{
-    ApiKey, CarriedSeals, Directory, DirectoryChange, KeptPassword, PersistentMap, Secrets, Session, StoreError, User,
+    ApiKey, CarriedSeals, Directory, DirectoryChange, PersistentMap, Secrets, Session, StoreError, StoredPassword, User,
 };
 
 use super::ends;
@@ -51,7 +51,7 @@ fn with_keys(connection: &Connection, select_keys: &str) -> Result<Directory, St
     let (mut keys, mut sessions) = (Secrets::default(), Secrets::default());
     each(connection, "SELECT * FROM users", [], |user: User| _ = users.insert(user.user_id.clone(), user))?;
     each(connection, select_keys, [], |key: ApiKey| keys.put(key))?;
-    each(connection, "SELECT * FROM passwords", [], |password: KeptPassword| {
+    each(connection, "SELECT * FROM passwords", [], |password: StoredPassword| {
         passwords.insert(password.user_id.clone(), Arc::new(password));
     })?;
     each(connection, "SELECT * FROM sessions", [], |session: Session| sessions.put(session))?;

@@ -19,7 +19,7 @@ pub(crate) mod orphans;
 pub(crate) mod scan;
 
 /// Maximum number of contradictions reported per table.
-const TOLD_MAX: usize = 20;
+const FAULTS_REPORTED_MAX: usize = 20;
 
 #[derive(Default)]
 enum Looking {
@@ -31,19 +31,19 @@ enum Looking {
 
 /// Cancels the check when dropped.
 #[derive(Default)]
-pub(super) struct Wanted(Look);
+pub(super) struct CheckGuard(Look);
 
 /// The state shared by a check and the task waiting for it.
 #[derive(Clone, Default)]
 pub(super) struct Look(Arc<Mutex<Looking>>);
 
-impl Wanted {
+impl CheckGuard {
     pub(super) fn look(&self) -> Look {
         self.0.clone()
     }
 }
 
-impl Drop for Wanted {
+impl Drop for CheckGuard {
     fn drop(&mut self) {
         if let Looking::Running(handle) = std::mem::replace(&mut *self.0.0.lock(), Looking::GivenUp) {
             handle.interrupt();
@@ -87,25 +87,25 @@ impl Look {
 
 /// Returns structural faults of the file: pages that are missing, used twice or out of order.
 pub(super) fn faults(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    told(connection, &format!("PRAGMA quick_check({TOLD_MAX})"))
+    reported_faults(connection, &format!("PRAGMA quick_check({FAULTS_REPORTED_MAX})"))
 }
 
 fn of_table(connection: &Connection, table: &str) -> Result<Vec<String>, StoreError> {
-    let told = told(connection, &format!("PRAGMA integrity_check({table})"))?;
-    Ok(told.into_iter().map(|what| format!("table {table}: {what}")).collect())
+    let faults = reported_faults(connection, &format!("PRAGMA integrity_check({table})"))?;
+    Ok(faults.into_iter().map(|what| format!("table {table}: {what}")).collect())
 }
 
-fn told(connection: &Connection, check: &str) -> Result<Vec<String>, StoreError> {
+fn reported_faults(connection: &Connection, check: &str) -> Result<Vec<String>, StoreError> {
     let mut check = connection.prepare(check).map_err(failed)?;
     let mut rows = check.query([]).map_err(failed)?;
-    let mut told = Vec::new();
+    let mut faults = Vec::new();
     while let Some(row) = rows.next().map_err(failed)? {
         let what: String = row.get(0).map_err(failed)?;
-        if what != "ok" && told.len() < TOLD_MAX {
-            told.push(what);
+        if what != "ok" && faults.len() < FAULTS_REPORTED_MAX {
+            faults.push(what);
         }
     }
-    Ok(told)
+    Ok(faults)
 }
 
 #[cfg(test)]
@@ -117,8 +117,8 @@ mod tests {
     fn row_missing_from_a_valid_index_is_reported() {
         let mut connection = Connection::open_in_memory().unwrap();
         migrations::run(&mut connection).unwrap();
-        let wanted = Wanted::default();
-        let look = wanted.look();
+        let query = CheckGuard::default();
+        let look = query.look();
         connection
             .execute_batch(
                 "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (2, -1, 7, 1, 'a', '{}'),
@@ -135,9 +135,9 @@ mod tests {
             ))
             .unwrap();
         assert_eq!(schema::differences(&connection).unwrap(), [""; 0]);
-        let told = look.contradictions(&connection).unwrap();
-        assert!(told.iter().any(|one| one.contains("events_by_time")), "{told:#?}");
-        drop(wanted);
+        let faults = look.contradictions(&connection).unwrap();
+        assert!(faults.iter().any(|one| one.contains("events_by_time")), "{faults:#?}");
+        drop(query);
         assert_eq!(look.contradictions(&connection).unwrap(), [""; 0], "nobody waits for it");
     }
 }

@@ -187,7 +187,7 @@ mod tests {
     }
 
     /// Source and actors that an event may have, as JSON.
-    const TOLD: [(&str, Option<&str>); 7] = [
+    const EXTRACTED: [(&str, Option<&str>); 7] = [
         (r#"{"time":"x"}"#, Some("")),
         (r#"{"source":"NASA"}"#, Some(r#""NASA""#)),
         (r#"{"actors":["a","b"],"source":"x"}"#, Some(r#""x"["a","b"]"#)),
@@ -207,9 +207,9 @@ mod tests {
         let transaction = connection.transaction().unwrap();
         for number in 0..count {
             let number = i64::try_from(number).unwrap();
-            let content = TOLD.get(usize::try_from(number).unwrap()).map_or_else(
+            let content = EXTRACTED.get(usize::try_from(number).unwrap()).map_or_else(
                 || format!(r#"{{"source":"s{}","description":"{}"}}"#, number % 9, "x".repeat(300)),
-                |told| told.0.to_owned(),
+                |expected| expected.0.to_owned(),
             );
             // Unique, and far from the previous number.
             let time = number * 7_919 % 1_000_003;
@@ -219,7 +219,7 @@ mod tests {
         connection
     }
 
-    fn kept(connection: &Connection) -> Vec<Option<String>> {
+    fn stored_columns(connection: &Connection) -> Vec<Option<String>> {
         let mut select = connection.prepare("SELECT parties FROM events ORDER BY position").unwrap();
         let rows = select.query_map([], |row| row.get(0)).unwrap();
         rows.collect::<Result<_, _>>().unwrap()
@@ -228,13 +228,13 @@ mod tests {
     #[test]
     fn migration_extracts_sources_and_actors_from_existing_events() {
         let folder = tempfile::tempdir().unwrap();
-        let mut connection = with_events_before(&folder.path().join("x.db"), TOLD.len() + 1);
+        let mut connection = with_events_before(&folder.path().join("x.db"), EXTRACTED.len() + 1);
         let long = format!(r#"{{"source":"{}"}}"#, "x".repeat(999));
         let update = "UPDATE events SET content = ?1 WHERE position = ?2";
         connection.execute(update, params![long, 7_i64]).unwrap();
         run(&mut connection).unwrap();
-        let expected = TOLD.iter().map(|(_, told)| told.map(str::to_owned)).chain([None]);
-        assert_eq!(kept(&connection), expected.collect::<Vec<_>>());
+        let expected = EXTRACTED.iter().map(|(_, expected)| expected.map(str::to_owned)).chain([None]);
+        assert_eq!(stored_columns(&connection), expected.collect::<Vec<_>>());
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
         let insert =
             "INSERT INTO events (timeline, cell, time, position, event_id, content) VALUES (2, -1, 0, ?1, 'e', ?2)";
         let lasting = |end: &str| format!(r#"{{"time":"2005-08-23T18:00:00Z","end_time":"{end}"}}"#);
-        let told = [
+        let expected = [
             (lasting("2005-08-30T12:00:00Z"), Some(39)),
             (lasting("2005-08-23T18:00:00.000005Z"), Some(2)),
             (lasting("2005-08-23T18:00:00Z"), None),
@@ -253,13 +253,13 @@ mod tests {
             (r#"no event, and "end_time" in it"#.to_owned(), None),
             (String::new(), None),
         ];
-        for (position, (content, _)) in (0_i64..).zip(&told) {
+        for (position, (content, _)) in (0_i64..).zip(&expected) {
             connection.execute(insert, params![position, content]).unwrap();
         }
         run(&mut connection).unwrap();
         let mut select = connection.prepare("SELECT length_class FROM events ORDER BY position").unwrap();
-        let kept = select.query_map([], |row| row.get(0)).unwrap().collect::<Result<Vec<Option<i64>>, _>>().unwrap();
-        assert_eq!(kept, told.map(|(_, class)| class));
+        let stored = select.query_map([], |row| row.get(0)).unwrap().collect::<Result<Vec<Option<i64>>, _>>().unwrap();
+        assert_eq!(stored, expected.map(|(_, class)| class));
         assert!(connection.prepare("SELECT length_class_of('')").is_err(), "no statement but a step calls it");
     }
 
@@ -283,7 +283,7 @@ mod tests {
         assert_eq!(done(&connection).unwrap(), 20);
         run(&mut connection).unwrap();
         assert_eq!(done(&connection).unwrap(), STEPS.len());
-        assert_eq!(kept(&connection).iter().flatten().count(), 20_000 - 2);
+        assert_eq!(stored_columns(&connection).iter().flatten().count(), 20_000 - 2);
         let sound: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(sound, "ok");
         // No files used for sorting are left next to it.
@@ -319,8 +319,8 @@ mod tests {
         run(&mut connection).unwrap();
         let mut select = connection.prepare("SELECT data_id, position FROM data_records ORDER BY position").unwrap();
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
-        let kept: Vec<(String, i64)> = rows.collect::<Result<_, _>>().unwrap();
-        assert_eq!(kept, [("data_1".to_owned(), 1), ("data_2".to_owned(), 2)]);
+        let stored: Vec<(String, i64)> = rows.collect::<Result<_, _>>().unwrap();
+        assert_eq!(stored, [("data_1".to_owned(), 1), ("data_2".to_owned(), 2)]);
         let mut select = connection.prepare("SELECT created_by, data_count FROM timelines ORDER BY timeline").unwrap();
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         let found: Vec<(String, i64)> = rows.collect::<Result<_, _>>().unwrap();

@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
-use timenav_engine::{StoreError, TimelineKey, TimersFound, TimersWanted};
+use timenav_engine::{StoreError, TimelineKey, TimerQuery, TimersFound};
 use tokio::sync::Semaphore;
 
 use connection::log::{Folding, LogLimit};
@@ -117,14 +117,14 @@ impl SqliteStore {
     }
 
     /// Reads timers, on the calling thread if a few rows suffice.
-    async fn read_timers(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
-        if let Some(few) = timers::few(&wanted, TIMERS_READ_HERE_MAX) {
+    async fn read_timers(&self, key: TimelineKey, query: TimerQuery) -> Result<TimersFound, StoreError> {
+        if let Some(few) = timers::few(&query, TIMERS_READ_HERE_MAX) {
             let found = self.read_here(|connection| timers::find(connection, key, &few))?;
-            if few == wanted || found.firings.len() < TIMERS_READ_HERE_MAX {
+            if few == query || found.firings.len() < TIMERS_READ_HERE_MAX {
                 return Ok(found);
             }
         }
-        self.read(move |connection| timers::find(connection, key, &wanted)).await
+        self.read(move |connection| timers::find(connection, key, &query)).await
     }
 
     /// Runs a read on its own connection, off the async threads.

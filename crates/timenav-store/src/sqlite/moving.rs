@@ -10,8 +10,8 @@ use timenav_engine::{Head, StoreError};
 use super::connection::{self, beside};
 use super::values::{NO_CELL, POSITION_BITS, damaged, failed, sql, value_of};
 use super::{SqliteStore, fold_log, read};
-use crate::kept::leaf::may_go;
-use crate::kept::moves::{Page, Progress, Row, Source, Target, UnderWay};
+use crate::persistence::leaf::may_go;
+use crate::persistence::moves::{Page, Progress, Row, Source, Target, UnderWay};
 use crate::sqlite::connection::log::{Folding, LogLimit};
 use crate::tables::{Field, Kind, RowValues, Table, Value, parameters};
 
@@ -188,7 +188,7 @@ impl Target for SqliteTarget {
         let connection = self.connection.lock();
         let found = connection.query_row(SELECT_PROGRESS, [table.name], |row| Ok((row.get(0)?, row.get(1)?)));
         let Some((after, rows)) = found.optional().map_err(failed)? else { return Ok(Progress::default()) };
-        Progress::kept(after, rows)
+        Progress::from_row(after, rows)
     }
 
     async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError> {
@@ -218,8 +218,8 @@ fn put(connection: &mut Connection, table: &Table, rows: Vec<Row>, progress: &Pr
 }
 
 fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Result<(), StoreError> {
-    let kept: Vec<_> = table.sqlite_columns().collect();
-    let mut names: Vec<&str> = kept.iter().map(|(_, column)| column.name).collect();
+    let stored: Vec<_> = table.sqlite_columns().collect();
+    let mut names: Vec<&str> = stored.iter().map(|(_, column)| column.name).collect();
     let mut places: Vec<String> = (1..=names.len()).map(|at| format!("?{at}")).collect();
     if let Some(content) = names.iter().position(|name| table.name == "events" && *name == "content") {
         places.push(parties_of(&places[content]));
@@ -228,7 +228,7 @@ fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Res
     let insert = format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), places.join(", "));
     let mut insert = transaction.prepare_cached(&insert).map_err(failed)?;
     for mut row in rows {
-        let values = kept.iter().map(|(at, column)| {
+        let values = stored.iter().map(|(at, column)| {
             let value = std::mem::replace(&mut row[*at], Value::Null);
             if column.name == "cell" && value == Value::Null {
                 Ok(Value::Whole(NO_CELL))

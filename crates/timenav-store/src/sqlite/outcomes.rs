@@ -4,8 +4,8 @@ use timenav_core::time::{Instant, Wall};
 use timenav_engine::{IdempotencyRecord, StoreError, StoredOutcome};
 
 use super::values::{POSITION_MAX, each, failed, records, sql};
-use crate::kept::leaf;
-use crate::kept::outcomes::told_of;
+use crate::persistence::leaf;
+use crate::persistence::outcomes::named_timeline;
 
 const SELECT: &str = "SELECT * FROM outcomes WHERE key = ?1";
 const SELECT_OF: &str = "SELECT * FROM outcomes INDEXED BY outcomes_by_event WHERE timeline_id = ?1 AND event_id = ?2";
@@ -40,7 +40,7 @@ pub(super) fn page(
 ) -> Result<Vec<StoredOutcome>, StoreError> {
     let mut found = Vec::new();
     each(connection, SELECT_PAGE, params![after, sql(rows_max as u64)], |record: IdempotencyRecord| {
-        let goes_with = told_of(&record.outcome);
+        let goes_with = named_timeline(&record.outcome);
         found.push(StoredOutcome { record, goes_with });
     })?;
     Ok(found)
@@ -56,9 +56,9 @@ pub(super) fn leaves(
         if *position > POSITION_MAX {
             return Ok(None);
         }
-        let kept = select.query_row(params![timeline.as_str(), sql(*position)], |row| row.get::<_, Vec<u8>>(0));
-        let kept = kept.optional().map_err(failed)?;
-        Ok(kept.map(|kept| leaf::whole(&kept, timeline.as_str(), *position).into_owned()))
+        let stored = select.query_row(params![timeline.as_str(), sql(*position)], |row| row.get::<_, Vec<u8>>(0));
+        let stored = stored.optional().map_err(failed)?;
+        Ok(stored.map(|stored| leaf::whole(&stored, timeline.as_str(), *position).into_owned()))
     };
     entries.iter().map(&mut read).collect()
 }

@@ -12,9 +12,9 @@ use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, TileId};
 use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventStretches, EventsPassing,
-    Facts, Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers, SharedLeases, Store,
-    StoreError, StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, Upkeep, Wanted,
+    ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventStretches, Facts,
+    FactsQuery, FilteredEvents, Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers,
+    SharedLeases, Store, StoreError, StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, Upkeep,
 };
 
 use super::values::{POSITION_MAX, count, damaged, entry_key, failed, id, instant, position, records, role};
@@ -66,15 +66,15 @@ impl Store for SqliteStore {
         self.read(move |connection| trees(connection, &timelines)).await
     }
 
-    async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
+    async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError> {
         match asker {
             // Between two commits, on the writing connection: its page cache is warm, no other thread has to be woken,
             // and there are no concurrent writes.
-            Asker::Writer => facts::find(&self.shared.writer.lock(), &wanted),
+            Asker::Writer => facts::find(&self.shared.writer.lock(), &query),
             Asker::Reader => {
                 let of_one_moment = move |connection: &Connection| {
                     let moment = connection.unchecked_transaction().map_err(failed)?;
-                    facts::find(&moment, &wanted)
+                    facts::find(&moment, &query)
                 };
                 self.read(of_one_moment).await
             }
@@ -141,7 +141,7 @@ impl Store for SqliteStore {
         self.read(move |connection| stretches::counted(connection, &query, bucket).map(Some)).await
     }
 
-    fn keeps_parties(&self) -> bool {
+    fn stores_parties(&self) -> bool {
         true
     }
 
@@ -149,12 +149,12 @@ impl Store for SqliteStore {
         self.read(move |connection| overriding::overridden(connection, &layers, rows_max)).await
     }
 
-    async fn events_passing(
+    async fn filtered_events(
         &self,
         query: EventQuery,
         filter: Arc<EventFilter>,
         searched_max: usize,
-    ) -> Result<EventsPassing, StoreError> {
+    ) -> Result<FilteredEvents, StoreError> {
         self.read(move |connection| events::passing(connection, &query, &filter, searched_max)).await
     }
 
@@ -216,8 +216,8 @@ impl Store for SqliteStore {
         self.read(move |connection| tiles::read(connection, timeline, tile, width)).await
     }
 
-    async fn health(&self, asked: Health) -> Result<(), StoreError> {
-        match asked {
+    async fn health(&self, expected: Health) -> Result<(), StoreError> {
+        match expected {
             Health::Answers => {
                 self.read(|connection| connection.query_row(SELECT_ANYTHING, [], |_| Ok(())).map_err(failed)).await
             }
@@ -302,9 +302,9 @@ fn clock_payloads(
         let Some(found) = found else { break };
         payloads.push(found);
         let Some(earlier) = position.checked_sub(1) else { break };
-        let told = before.query_row([entry_key(timeline, earlier)], |row| row.get::<_, i64>(0)).optional();
+        let clock_entry = before.query_row([entry_key(timeline, earlier)], |row| row.get::<_, i64>(0)).optional();
         // A pointer forward is damage, and following it could loop forever.
-        next = told.map_err(failed)?.map(count).transpose()?.filter(|told| *told <= earlier);
+        next = clock_entry.map_err(failed)?.map(count).transpose()?.filter(|clock_entry| *clock_entry <= earlier);
     }
     Ok(payloads)
 }
@@ -396,8 +396,8 @@ fn leaves(
     let mut rows = select.query([entry_key(timeline, first), entry_key(timeline, last)]).map_err(failed)?;
     let (whole, mut found) = (Leaves::new(connection, timeline), Vec::new());
     while let Some(row) = rows.next().map_err(failed)? {
-        let kept = row.get_ref(0).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
-        found.push(whole.whole(position(timeline, row.get(1).map_err(failed)?)?, kept)?.into_owned());
+        let stored = row.get_ref(0).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
+        found.push(whole.whole(position(timeline, row.get(1).map_err(failed)?)?, stored)?.into_owned());
     }
     Ok(found)
 }

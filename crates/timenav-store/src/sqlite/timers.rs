@@ -1,7 +1,7 @@
 use rusqlite::{Connection, Transaction, params, params_from_iter};
 use timenav_core::time::Instant;
 use timenav_core::timers::DueFiring;
-use timenav_engine::{StoreError, TimelineKey, TimerRows, TimersFound, TimersWanted};
+use timenav_engine::{StoreError, TimelineKey, TimerQuery, TimerRows, TimersFound};
 
 use super::values::{insert, records, sql};
 use crate::tables::Field;
@@ -13,8 +13,8 @@ const MOVE_TIMER: &str =
 const SETTLE_FIRING: &str = "UPDATE firings SET state = ?5, settled = ?6, reason = ?7
     WHERE timeline = ?1 AND due = ?2 AND position = ?3 AND round = ?4";
 pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &TimerRows) -> rusqlite::Result<()> {
-    let TimerRows { gone, set, moved, fired, settled, advances } = rows;
-    for position in gone {
+    let TimerRows { removed, set, moved, fired, settled, advances } = rows;
+    for position in removed {
         transaction.prepare_cached(DELETE_TIMER)?.execute(params![timeline.0, sql(*position)])?;
     }
     for timer in set {
@@ -43,16 +43,16 @@ pub(super) fn put(transaction: &Transaction<'_>, timeline: TimelineKey, rows: &T
 pub(super) fn find(
     connection: &Connection,
     timeline: TimelineKey,
-    wanted: &TimersWanted,
+    timer_query: &TimerQuery,
 ) -> Result<TimersFound, StoreError> {
     let mut found = TimersFound::default();
-    for query in queries(timeline, wanted) {
+    for query in queries(timeline, timer_query) {
         // Without the hint, SQLite reads all firings ever made, in their order, and filters the pending ones. There
         // are few pending firings of all queues, so they can be sorted.
         let hinted = |index: &str| query.statement.replacen("firings", &format!("firings INDEXED BY {index}"), 1);
-        let statement = match wanted {
-            TimersWanted::Pending(..) => hinted("firings_pending"),
-            TimersWanted::PendingAfter(..) => hinted("firings_open"),
+        let statement = match timer_query {
+            TimerQuery::Pending(..) => hinted("firings_pending"),
+            TimerQuery::PendingAfter(..) => hinted("firings_open"),
             _ => query.statement,
         };
         let values = params_from_iter(&query.values);
@@ -68,27 +68,25 @@ pub(super) fn find(
 }
 
 /// Limits a question that a few index rows usually answer to `rows_max` rows. Returns `None` for other questions.
-pub(super) fn few(wanted: &TimersWanted, rows_max: usize) -> Option<TimersWanted> {
-    match wanted {
-        TimersWanted::At(positions) => (positions.len() <= rows_max).then(|| wanted.clone()),
-        TimersWanted::Firings(firing_ids) => (firing_ids.len() <= rows_max).then(|| wanted.clone()),
-        TimersWanted::Pending(queue, items_max) => Some(TimersWanted::Pending(queue.clone(), rows_max.min(*items_max))),
-        TimersWanted::PendingSince(made, items_max) => {
-            Some(TimersWanted::PendingSince(*made, rows_max.min(*items_max)))
-        }
-        TimersWanted::Named(_)
-        | TimersWanted::Earliest(_)
-        | TimersWanted::ArmedUntil(..)
-        | TimersWanted::Listed(..)
-        | TimersWanted::ArmedByName(..)
-        | TimersWanted::ByPosition(..)
-        | TimersWanted::FiringsOf(..)
-        | TimersWanted::FiringsOfAfter(..)
-        | TimersWanted::PendingAfter(..)
-        | TimersWanted::OfAdvance(..)
-        | TimersWanted::FiringsAfter(..)
-        | TimersWanted::Advance(_)
-        | TimersWanted::Advances(..) => None,
+pub(super) fn few(timer_query: &TimerQuery, rows_max: usize) -> Option<TimerQuery> {
+    match timer_query {
+        TimerQuery::At(positions) => (positions.len() <= rows_max).then(|| timer_query.clone()),
+        TimerQuery::Firings(firing_ids) => (firing_ids.len() <= rows_max).then(|| timer_query.clone()),
+        TimerQuery::Pending(queue, items_max) => Some(TimerQuery::Pending(queue.clone(), rows_max.min(*items_max))),
+        TimerQuery::PendingSince(made, items_max) => Some(TimerQuery::PendingSince(*made, rows_max.min(*items_max))),
+        TimerQuery::Named(_)
+        | TimerQuery::Earliest(_)
+        | TimerQuery::ArmedUntil(..)
+        | TimerQuery::Listed(..)
+        | TimerQuery::ArmedByName(..)
+        | TimerQuery::ByPosition(..)
+        | TimerQuery::FiringsOf(..)
+        | TimerQuery::FiringsOfAfter(..)
+        | TimerQuery::PendingAfter(..)
+        | TimerQuery::OfAdvance(..)
+        | TimerQuery::FiringsAfter(..)
+        | TimerQuery::Advance(_)
+        | TimerQuery::Advances(..) => None,
     }
 }
 
@@ -98,7 +96,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use timenav_core::ids::{FiringId, QueueId, TimerId};
-    use timenav_engine::TimerStanding;
+    use timenav_engine::TimerStatus;
 
     use super::*;
     use crate::sqlite::migrations;
@@ -133,30 +131,30 @@ mod tests {
         connection.progress_handler(1, Some(count)).unwrap();
         let (early, late) = (Instant::from_micros(1).unwrap(), Instant::from_micros(90_000).unwrap());
         let firing_id = FiringId::new("firing_4000").unwrap();
-        for (wanted, found) in [
-            (TimersWanted::Named(TimerId::new("timer_4000").unwrap()), 1),
-            (TimersWanted::At(vec![4_000]), 1),
-            (TimersWanted::Earliest(1), 1),
-            (TimersWanted::ArmedUntil(late, None, 1), 1),
-            (TimersWanted::Listed(TimerStanding::Armed, None, 1), 1),
-            (TimersWanted::Listed(TimerStanding::Done, None, 1), 1),
-            (TimersWanted::Listed(TimerStanding::Cancelled, None, 1), 1),
-            (TimersWanted::ByPosition(Some(4_000), 1), 1),
-            (TimersWanted::Firings(vec![firing_id]), 1),
-            (TimersWanted::FiringsOf(4_000, 1), 1),
-            (TimersWanted::Pending(QueueId::new("q").unwrap(), 10), 1),
-            (TimersWanted::Pending(QueueId::new("nobody").unwrap(), 10), 0),
-            (TimersWanted::PendingSince(6_000, 10), 1),
-            (TimersWanted::OfAdvance(5_500, early, late, 1), 1),
-            (TimersWanted::FiringsAfter(None, 1), 1),
-            (TimersWanted::FiringsOfAfter(4_000, None, 10), 1),
-            (TimersWanted::PendingAfter(None, 10), 1),
+        for (timer_query, found) in [
+            (TimerQuery::Named(TimerId::new("timer_4000").unwrap()), 1),
+            (TimerQuery::At(vec![4_000]), 1),
+            (TimerQuery::Earliest(1), 1),
+            (TimerQuery::ArmedUntil(late, None, 1), 1),
+            (TimerQuery::Listed(TimerStatus::Armed, None, 1), 1),
+            (TimerQuery::Listed(TimerStatus::Done, None, 1), 1),
+            (TimerQuery::Listed(TimerStatus::Cancelled, None, 1), 1),
+            (TimerQuery::ByPosition(Some(4_000), 1), 1),
+            (TimerQuery::Firings(vec![firing_id]), 1),
+            (TimerQuery::FiringsOf(4_000, 1), 1),
+            (TimerQuery::Pending(QueueId::new("q").unwrap(), 10), 1),
+            (TimerQuery::Pending(QueueId::new("nobody").unwrap(), 10), 0),
+            (TimerQuery::PendingSince(6_000, 10), 1),
+            (TimerQuery::OfAdvance(5_500, early, late, 1), 1),
+            (TimerQuery::FiringsAfter(None, 1), 1),
+            (TimerQuery::FiringsOfAfter(4_000, None, 10), 1),
+            (TimerQuery::PendingAfter(None, 10), 1),
         ] {
             steps.store(0, Ordering::Relaxed);
-            let rows = find(&connection, TimelineKey(1), &wanted).unwrap();
-            assert_eq!(rows.timers.len() + rows.firings.len(), found, "{wanted:?}");
+            let rows = find(&connection, TimelineKey(1), &timer_query).unwrap();
+            assert_eq!(rows.timers.len() + rows.firings.len(), found, "{timer_query:?}");
             let taken = steps.load(Ordering::Relaxed);
-            assert!(taken < STEPS_MAX, "{wanted:?} took {taken} steps");
+            assert!(taken < STEPS_MAX, "{timer_query:?} took {taken} steps");
         }
     }
 }

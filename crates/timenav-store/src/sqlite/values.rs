@@ -2,7 +2,7 @@ use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, Params, Row, ffi, params_from_iter};
 use timenav_engine::{StoreError, TimelineKey};
 
-pub(super) use crate::kept::values::{bytes, count, damaged, id, instant, role, sql};
+pub(super) use crate::persistence::values::{bytes, count, damaged, id, instant, role, sql};
 
 use crate::tables::{Fields, Record, RowValues, Value};
 
@@ -102,10 +102,10 @@ mod tests {
 
     #[test]
     fn write_errors_for_lack_of_space_report_a_full_disk() {
-        let told = |code: i32| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).to_string();
+        let meaning_of = |code: i32| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)).to_string();
         for code in NEEDS_ROOM {
-            assert!(told(code).ends_with("the disk is full or failing"), "{}", told(code));
+            assert!(meaning_of(code).ends_with("the disk is full or failing"), "{}", meaning_of(code));
         }
-        assert!(!told(ffi::SQLITE_IOERR_READ).contains("full"), "{}", told(ffi::SQLITE_IOERR_READ));
+        assert!(!meaning_of(ffi::SQLITE_IOERR_READ).contains("full"), "{}", meaning_of(ffi::SQLITE_IOERR_READ));
     }
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use timenav_core::access::Scope;
 use timenav_core::horizon::Horizon;
-use timenav_engine::{ApiKey, KeptPassword, Session, StoreError, User};
+use timenav_engine::{ApiKey, Session, StoreError, StoredPassword, User};
 
 use super::list::{API_KEYS, PASSWORDS, SESSIONS, USERS};
 use super::records::record;
 use super::{Field, Fields, Record, Table, Value};
-use crate::kept::values::{damaged, scopes};
+use crate::persistence::values::{damaged, scopes};
 
 record!(User, USERS, user_id, operator, restriction, created_at);
-record!(KeptPassword, PASSWORDS, user_id, phc, set_at);
+record!(StoredPassword, PASSWORDS, user_id, phc, set_at);
 record!(Session, SESSIONS, session_id, hash, user_id, created_at, renewed_at, expires_at);
 
 impl Field for Arc<[Scope]> {

@@ -10,8 +10,8 @@ use timenav_engine::{EndedTimeline, Fork, Head, StoreError, TimelineKey, read_ti
 
 use super::list::{ENDED_TIMELINES, TIMELINES};
 use super::{Field, Fields, Record, Table, Value};
-use crate::kept::origins;
-use crate::kept::values::{damaged, id, sql};
+use crate::persistence::origins;
+use crate::persistence::values::{damaged, id, sql};
 
 /// The first columns of a head never change: those up to its origins.
 const FIXED_COLUMNS: usize = 8;
@@ -144,7 +144,7 @@ impl Record for EndedTimeline {
     fn read(row: &mut Fields<'_>) -> Result<Self, StoreError> {
         Ok(Self {
             key: row.get()?,
-            id: id(TimelineId::kept(&row.get::<String>()?))?,
+            id: id(TimelineId::parse_stored(&row.get::<String>()?))?,
             size: row.get()?,
             root: row.get()?,
             ended_at: row.get()?,

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use timenav_core::ids::TimerId;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::DueFiring;
-use timenav_engine::{TimelineKey, TimerStanding, TimersWanted};
+use timenav_engine::{TimelineKey, TimerQuery, TimerStatus};
 
 use super::list::{ADVANCES, FIRINGS, TIMERS};
 use super::{Field, Value};
-use crate::kept::values::sql;
+use crate::persistence::values::sql;
 
 pub(crate) struct TimersQuery {
     pub(crate) of: TimersTable,
@@ -98,53 +98,53 @@ const ADVANCES_AFTER: Select =
     (Advances, "SELECT * FROM advances WHERE timeline = $1 AND position > $2 ORDER BY position LIMIT $3");
 
 /// Returns the query of what is wanted, with one of the positions or ids if it is a list of them.
-fn query(wanted: &TimersWanted, one: Option<Value<'static>>) -> (Select, Vec<Value<'static>>) {
+fn query(timer_query: &TimerQuery, one: Option<Value<'static>>) -> (Select, Vec<Value<'static>>) {
     let id = |id: &dyn ToString| Value::Word(Cow::Owned(id.to_string()));
     let whole = |number: u64| Value::Whole(sql(number));
     let limit = |items_max: usize| whole(items_max as u64);
     let after_position = |after: Option<u64>| Value::Whole(after.map_or(-1, sql));
-    match wanted {
-        TimersWanted::At(_) => (AT, one.into_iter().collect()),
-        TimersWanted::Firings(_) => (FIRING, one.into_iter().collect()),
-        TimersWanted::Named(timer_id) => (NAMED, vec![id(timer_id)]),
-        TimersWanted::Earliest(max) => (EARLIEST, vec![limit(*max)]),
-        TimersWanted::ArmedUntil(until, after, max) => {
+    match timer_query {
+        TimerQuery::At(_) => (AT, one.into_iter().collect()),
+        TimerQuery::Firings(_) => (FIRING, one.into_iter().collect()),
+        TimerQuery::Named(timer_id) => (NAMED, vec![id(timer_id)]),
+        TimerQuery::Earliest(max) => (EARLIEST, vec![limit(*max)]),
+        TimerQuery::ArmedUntil(until, after, max) => {
             let [next, position] = armed_place(*after);
             (ARMED_UNTIL, vec![next, position, Value::Whole(until.micros()), limit(*max)])
         }
-        TimersWanted::Listed(TimerStanding::Armed, after, max) => {
+        TimerQuery::Listed(TimerStatus::Armed, after, max) => {
             let [next, position] = armed_place(*after);
             (ARMED, vec![next, position, limit(*max)])
         }
-        TimersWanted::Listed(standing, after, max) => {
-            let is_cancelled = Value::Whole((*standing == TimerStanding::Cancelled).into());
+        TimerQuery::Listed(status, after, max) => {
+            let is_cancelled = Value::Whole((*status == TimerStatus::Cancelled).into());
             (AT_REST, vec![is_cancelled, after_position(after.map(|(_, position)| position)), limit(*max)])
         }
-        TimersWanted::ArmedByName(after, max) => {
+        TimerQuery::ArmedByName(after, max) => {
             (ARMED_BY_NAME, vec![id(&after.as_ref().map_or("", TimerId::as_str)), limit(*max)])
         }
-        TimersWanted::ByPosition(after, max) => (BY_POSITION, vec![after_position(*after), limit(*max)]),
-        TimersWanted::FiringsOf(of, max) => (FIRINGS_OF, vec![whole(*of), limit(*max)]),
-        TimersWanted::Pending(queue, max) => (PENDING, vec![id(queue), limit(*max)]),
-        TimersWanted::PendingSince(made, max) => (PENDING_SINCE, vec![whole(*made), limit(*max)]),
-        TimersWanted::OfAdvance(advance, from, to, max) => {
+        TimerQuery::ByPosition(after, max) => (BY_POSITION, vec![after_position(*after), limit(*max)]),
+        TimerQuery::FiringsOf(of, max) => (FIRINGS_OF, vec![whole(*of), limit(*max)]),
+        TimerQuery::Pending(queue, max) => (PENDING, vec![id(queue), limit(*max)]),
+        TimerQuery::PendingSince(made, max) => (PENDING_SINCE, vec![whole(*made), limit(*max)]),
+        TimerQuery::OfAdvance(advance, from, to, max) => {
             let (from, to) = (Value::Whole(from.micros()), Value::Whole(to.micros()));
             (OF_ADVANCE, vec![from, to, whole(*advance), limit(*max)])
         }
-        TimersWanted::FiringsAfter(after, max) => {
+        TimerQuery::FiringsAfter(after, max) => {
             let [due, position, round] = firing_place(*after);
             (FIRINGS_AFTER, vec![due, position, round, limit(*max)])
         }
-        TimersWanted::FiringsOfAfter(of, after, max) => {
+        TimerQuery::FiringsOfAfter(of, after, max) => {
             let [due, _, round] = firing_place(*after);
             (FIRINGS_OF_AFTER, vec![whole(*of), due, round, limit(*max)])
         }
-        TimersWanted::PendingAfter(after, max) => {
+        TimerQuery::PendingAfter(after, max) => {
             let [due, position, round] = firing_place(*after);
             (PENDING_AFTER, vec![due, position, round, limit(*max)])
         }
-        TimersWanted::Advance(advance_id) => (ADVANCE, vec![id(advance_id)]),
-        TimersWanted::Advances(after, max) => (ADVANCES_AFTER, vec![after_position(*after), limit(*max)]),
+        TimerQuery::Advance(advance_id) => (ADVANCE, vec![id(advance_id)]),
+        TimerQuery::Advances(after, max) => (ADVANCES_AFTER, vec![after_position(*after), limit(*max)]),
     }
 }
 
@@ -161,9 +161,9 @@ fn firing_place(after: Option<DueFiring>) -> [Value<'static>; 3] {
 }
 
 /// Returns the queries of what is wanted: one, or one for each position or id of a list.
-pub(crate) fn queries(timeline: TimelineKey, wanted: &TimersWanted) -> Vec<TimersQuery> {
+pub(crate) fn queries(timeline: TimelineKey, timer_query: &TimerQuery) -> Vec<TimersQuery> {
     let query = |one: Option<Value<'_>>| {
-        let ((of, statement), values) = query(wanted, one.map(Value::into_owned));
+        let ((of, statement), values) = query(timer_query, one.map(Value::into_owned));
         let statement = match of {
             Timers => TIMERS.select(statement),
             ShortTimers => TIMERS.select(statement).replacen("payload", "''", 1),
@@ -172,9 +172,9 @@ pub(crate) fn queries(timeline: TimelineKey, wanted: &TimersWanted) -> Vec<Timer
         };
         TimersQuery { of, statement, values: std::iter::once(timeline.stored().into_owned()).chain(values).collect() }
     };
-    match wanted {
-        TimersWanted::At(positions) => positions.iter().map(|position| query(Some(position.stored()))).collect(),
-        TimersWanted::Firings(ids) => ids.iter().map(|firing_id| query(Some(firing_id.stored()))).collect(),
+    match timer_query {
+        TimerQuery::At(positions) => positions.iter().map(|position| query(Some(position.stored()))).collect(),
+        TimerQuery::Firings(ids) => ids.iter().map(|firing_id| query(Some(firing_id.stored()))).collect(),
         _ => vec![query(None)],
     }
 }

@@ -13,7 +13,7 @@ use timenav_core::time::Instant;
 use timenav_core::timers::FiringState;
 use timenav_engine::{StoreError, TimelineKey};
 
-use crate::kept::values::{bytes, count, damaged, id, instant, rate, restriction, sql};
+use crate::persistence::values::{bytes, count, damaged, id, instant, rate, restriction, sql};
 
 /// The value of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -10,14 +10,14 @@ use serde_json::value::RawValue;
 use sha2::Sha256;
 use timenav_core::ids::DataId;
 use timenav_core::ledger::{
-    Checkpoint, EventsErased, Hash, KeptReads, LeafRecord, PruneClass, Read, ReadParameters, Salt,
+    Checkpoint, EventsErased, Hash, LeafRecord, PruneClass, Read, ReadParameters, RemainingReads, Salt,
 };
 use timenav_core::ledger::{VerifierKey, origin, payload_hash};
 use timenav_core::place::LocationQuery;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, TimeRange, Wall, parse_timestamp};
 use timenav_engine::{
-    EndedTimeline, EventQuery, Head, KeptCheckpoint, OneFact as _, Pattern, ReplayedAuthority, ScanRequest,
+    EndedTimeline, EventQuery, Head, OneFact as _, Pattern, ReferenceCheckpoint, ReplayedAuthority, ScanRequest,
     Signer as _, Store, StoredEntry, scan,
 };
 
@@ -79,18 +79,22 @@ pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
     let named: BTreeSet<&str> = heads.iter().map(|head| head.id.as_str()).collect();
     let notes = house.outside.notes();
     // Layers inherited by a fork have no end here, and are not signed.
-    let ended = opened.ended.iter().filter(|ended| ended.id.came_with().is_none());
+    let ended = opened.ended.iter().filter(|ended| ended.id.adopting_fork().is_none());
     let ended: BTreeSet<&str> = ended.map(|ended| ended.id.as_str()).collect();
-    let kept: BTreeSet<&str> = notes.keys().map(timenav_core::ids::TimelineId::as_str).collect();
-    assert!(kept.is_superset(&named), "checkpoints outside");
-    assert!(kept.iter().all(|kept| named.contains(kept) || ended.contains(kept)), "checkpoints outside");
+    let stored: BTreeSet<&str> = notes.keys().map(timenav_core::ids::TimelineId::as_str).collect();
+    assert!(stored.is_superset(&named), "checkpoints outside");
+    assert!(stored.iter().all(|stored| named.contains(stored) || ended.contains(stored)), "checkpoints outside");
     let is_making = |line: &&Line| ["create_timeline", "adopt"].contains(&line.action.as_str());
     let made = all.iter().filter(|line| line.timeline == "system").filter(is_making);
     let made: BTreeSet<&str> = made.map(|line| line.subject.as_str()).collect();
     assert!(named.is_disjoint(&ended), "a timeline has ended, or it stands");
     assert_eq!(made, &named | &ended, "timelines that `system` tells of");
-    let told = all.iter().filter(|line| line.timeline == "system" && line.action == "end_timeline");
-    assert_eq!(told.map(|line| line.subject.as_str()).collect::<BTreeSet<_>>(), ended, "ends that `system` tells of");
+    let recorded = all.iter().filter(|line| line.timeline == "system" && line.action == "end_timeline");
+    assert_eq!(
+        recorded.map(|line| line.subject.as_str()).collect::<BTreeSet<_>>(),
+        ended,
+        "ends that `system` tells of"
+    );
     for ended in &opened.ended {
         check_ended(store, ended, house).await;
     }
@@ -123,7 +127,7 @@ async fn check_ended(store: &dyn Store, ended: &EndedTimeline, house: &House) {
         verify: &move |public, message, signature| signer.verify(public, message, signature),
         gazetteer: None,
         entropy: &CountingEntropy::default(),
-        kept: Vec::new(),
+        references: Vec::new(),
         unkept: Vec::new(),
         authority: &ReplayedAuthority::default(),
     };
@@ -144,7 +148,7 @@ pub(crate) fn lines_of(entry: &StoredEntry) -> Vec<Line> {
         payload,
     };
     if record.action == "reads" && !entry.is_erased() {
-        let reads = KeptReads::parse(salt_of(entry), &entry.payload).expect("reads");
+        let reads = RemainingReads::parse(salt_of(entry), &entry.payload).expect("reads");
         let of_read = |read: &Read<'_>| {
             let ReadParameters::Whole(parameters) = &read.parameters else { panic!("long parameters: {read:?}") };
             let payload = serde_json::from_str(parameters).expect("parameters are JSON");
@@ -163,14 +167,14 @@ pub(crate) fn lines_of(entry: &StoredEntry) -> Vec<Line> {
 
 /// Returns the stored salt of an entry: empty if something of the entry was erased.
 fn salt_of(entry: &StoredEntry) -> &[u8] {
-    let is_gone = *entry.salt.as_bytes() == [0; Salt::BYTES];
-    if is_gone { &[] } else { entry.salt.as_bytes() }
+    let is_missing = *entry.salt.as_bytes() == [0; Salt::BYTES];
+    if is_missing { &[] } else { entry.salt.as_bytes() }
 }
 
 /// Returns the payload hash in the entry's format.
 pub(crate) fn payload_hash_of(record: &LeafRecord<'_>, salt: &[u8], payload: &[u8]) -> Hash {
     if record.action == "reads" {
-        return KeptReads::parse(salt, payload).unwrap().root();
+        return RemainingReads::parse(salt, payload).unwrap().root();
     }
     payload_hash(&Salt::from_bytes(salt.try_into().unwrap()), payload)
 }
@@ -238,7 +242,7 @@ async fn check_scan(store: &dyn Store, head: &Head, house: &House) {
         gazetteer: house.gazetteer.clone(),
         authority: &ReplayedAuthority::default(),
         entropy: &CountingEntropy::default(),
-        kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note }).collect(),
+        references: note.into_iter().map(|note| ReferenceCheckpoint { from: "kept outside", note }).collect(),
         unkept: Vec::new(),
     };
     let found = scan(&request, &mut |_| ()).await.unwrap().expect("there is such a timeline").findings;
@@ -256,8 +260,8 @@ pub(crate) fn open_note(house: &House, timeline: &str, note: &str) -> Checkpoint
 async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntry], lines: &[Line]) {
     // On `system`, entries about created timelines contain their clocks.
     let own = |line: &&Line| line.action != "create_timeline" || line.subject == line.timeline;
-    let told = lines.iter().rev().filter(own).find_map(|line| line.payload.get("clock"));
-    let told = told.expect("every timeline was made");
+    let recorded = lines.iter().rev().filter(own).find_map(|line| line.payload.get("clock"));
+    let recorded = recorded.expect("every timeline was made");
     let (host, at) = head.clock.origin();
     let clock = serde_json::json!({
         "running": head.clock.is_running(),
@@ -267,7 +271,7 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
         "location": head.clock.location,
         "generation": head.clock.generation,
     });
-    assert_eq!(*told, clock, "{}: clock", head.id);
+    assert_eq!(*recorded, clock, "{}: clock", head.id);
 
     let query = EventQuery {
         layers: layer(head.key, head.frontier.size()),
@@ -283,9 +287,10 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
     let found: Vec<_> = events.iter().map(|event| (event.position, event.content.as_bytes())).collect();
     let erased: Vec<u64> = entries.iter().filter(|entry| entry.is_erased()).map(|entry| entry.seq).collect();
     check_erased(store, lines, &erased).await;
-    let standing = standing(entries, lines);
-    let standing: Vec<_> = standing.iter().map(|(position, content)| (*position, content.as_slice())).collect();
-    assert_eq!(found, standing, "{}: events", head.id);
+    let current_events = current_events(entries, lines);
+    let current_events: Vec<_> =
+        current_events.iter().map(|(position, content)| (*position, content.as_slice())).collect();
+    assert_eq!(found, current_events, "{}: events", head.id);
     let inherited = lines.first().map_or(0, |line| line.payload["fork"]["events_count"].as_u64().unwrap_or(0));
     if inherited == 0 {
         assert_eq!(head.events_count, found.len() as u64, "{}: count of events", head.id);
@@ -300,7 +305,7 @@ async fn check_projections(store: &dyn Store, head: &Head, entries: &[StoredEntr
 }
 
 /// Returns the events in effect according to the entries of a timeline, by the positions of their versions.
-fn standing(entries: &[StoredEntry], lines: &[Line]) -> BTreeMap<u64, Vec<u8>> {
+fn current_events(entries: &[StoredEntry], lines: &[Line]) -> BTreeMap<u64, Vec<u8>> {
     #[derive(serde::Deserialize)]
     struct Within<'a> {
         #[serde(borrow)]
@@ -333,13 +338,14 @@ fn standing(entries: &[StoredEntry], lines: &[Line]) -> BTreeMap<u64, Vec<u8>> {
 
 /// Checks that erased content was erased by a later entry, and that sealed records match the ledger.
 async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64]) {
-    let mut told = BTreeSet::new();
+    let mut erased_keys = BTreeSet::new();
     for line in lines.iter().filter(|line| line.action == "erase_data") {
         let position = line.payload["position"].as_u64().unwrap();
         assert!(position < line.seq, "{line:?}");
         if line.payload.get("event_id").is_some() {
-            told.insert(position);
-            told.extend(line.payload["also"].as_array().into_iter().flatten().map(|also| also.as_u64().unwrap()));
+            erased_keys.insert(position);
+            erased_keys
+                .extend(line.payload["also"].as_array().into_iter().flatten().map(|also| also.as_u64().unwrap()));
         }
     }
     for line in lines.iter().filter(|line| line.action == "erase_events") {
@@ -347,7 +353,7 @@ async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64])
         let erased = EventsErased::decode(payload.as_bytes()).expect("the members are in order");
         assert!(erased.is_possible_at(line.seq), "{line:?}");
         let runs = erased.versions.as_slice().iter().chain(erased.interventions.as_slice());
-        told.extend(runs.flat_map(|(first, last)| *first..=*last));
+        erased_keys.extend(runs.flat_map(|(first, last)| *first..=*last));
     }
     let runs = lines.iter().filter(|line| line.action == "sweep").flat_map(|line| {
         let runs = line.payload["positions"].as_array().unwrap();
@@ -359,7 +365,7 @@ async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64])
         assert!(class.is_some(), "a sweep names an entry that is kept forever: {line:?}");
     }
     let erased: Vec<u64> = entries_erased.iter().filter(|position| !swept.contains(position)).copied().collect();
-    assert_eq!(told.into_iter().collect::<Vec<_>>(), erased);
+    assert_eq!(erased_keys.into_iter().collect::<Vec<_>>(), erased);
     for line in lines.iter().filter(|line| line.action == "encrypt_data") {
         let data_id = DataId::new(&line.subject).unwrap();
         let (on, record) = store.data_record(&data_id).await.unwrap().expect("a record is kept");

@@ -27,20 +27,20 @@ const STORE: &str = "TIMENAV_TEST_STORE";
 /// A server that stops with this process.
 pub(crate) struct Cluster {
     pub(crate) url: String,
-    kept: Option<Mutex<Kept>>,
+    own_server: Option<Mutex<OwnServer>>,
 }
 
 /// The server process. It stops once the other end of its stdin is closed, however this process ends.
-struct Kept {
+struct OwnServer {
     _process: Child,
     orders: ChildStdin,
-    told: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
-impl Kept {
+impl OwnServer {
     fn line(&mut self) -> String {
         let mut line = String::new();
-        self.told.read_line(&mut line).unwrap();
+        self.output.read_line(&mut line).unwrap();
         line.trim().to_owned()
     }
 }
@@ -50,23 +50,23 @@ static DATABASES: AtomicUsize = AtomicUsize::new(0);
 
 /// Returns an environment variable that configures the tests.
 #[expect(clippy::disallowed_methods, reason = "the test command says here what the tests run on")]
-pub(crate) fn said(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
 /// Returns whether the engine tests run on PostgreSQL instead of SQLite.
 pub(crate) fn is_for_engine() -> bool {
-    said(STORE).is_some_and(|store| store == "postgres")
+    variable(STORE).is_some_and(|store| store == "postgres")
 }
 
 /// Returns whether databases are in a Citus cluster.
 pub(crate) fn is_spread() -> bool {
-    said(WORKERS).is_some() || said(OWN_WORKERS).is_some_and(|workers| workers != "0")
+    variable(WORKERS).is_some() || variable(OWN_WORKERS).is_some_and(|workers| workers != "0")
 }
 
 impl Cluster {
     fn new() -> Self {
-        said(NAMED).map_or_else(Self::start, |url| Self { url, kept: None })
+        variable(NAMED).map_or_else(Self::start, |url| Self { url, own_server: None })
     }
 
     pub(crate) fn start() -> Self {
@@ -79,18 +79,18 @@ impl Cluster {
         let mut command = Command::new(script);
         command.envs(more.iter().copied()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().expect("the script that starts PostgreSQL");
-        let (orders, told) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
-        let mut kept = Kept { _process: process, orders, told };
-        let url = kept.line();
+        let (orders, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        let mut own_server = OwnServer { _process: process, orders, output };
+        let url = own_server.line();
         assert!(url.starts_with("postgres:"), "{url}");
-        Self { url, kept: Some(Mutex::new(kept)) }
+        Self { url, own_server: Some(Mutex::new(own_server)) }
     }
 
     /// Kills or restarts the server.
     pub(crate) fn order(&self, order: &str) {
-        let mut kept = self.kept.as_ref().expect("a server of its own").lock();
-        writeln!(kept.orders, "{order}").unwrap();
-        assert_eq!(kept.line(), format!("{}: done", order.split(' ').next().unwrap_or_default()));
+        let mut own_server = self.own_server.as_ref().expect("a server of its own").lock();
+        writeln!(own_server.orders, "{order}").unwrap();
+        assert_eq!(own_server.line(), format!("{}: done", order.split(' ').next().unwrap_or_default()));
     }
 }
 
@@ -164,13 +164,13 @@ async fn make_database() -> String {
     let name = format!("test_{}_{number}", std::process::id());
     let make = format!("CREATE DATABASE {name} TEMPLATE template0");
     let named = |url: &str| url.replacen("/postgres?", &format!("/{name}?"), 1);
-    if cluster.kept.is_some() && is_spread() {
+    if cluster.own_server.is_some() && is_spread() {
         cluster.order(&format!("join {name}"));
         return named(&cluster.url);
     }
     execute_there(&cluster.url, &make).await;
     let url = named(&cluster.url);
-    let Some(workers) = said(WORKERS) else { return url };
+    let Some(workers) = variable(WORKERS) else { return url };
     // Each server has a database with this name, and the coordinator's knows the others.
     execute_there(&url, "CREATE EXTENSION citus").await;
     let coordinator = address(&url);

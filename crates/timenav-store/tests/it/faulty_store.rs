@@ -12,10 +12,10 @@ use timenav_core::ids::{EventId, FollowerId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Bucket, Instant, Wall};
 use timenav_engine::{
-    ApiKey, Asker, AtWork, AtWorkWanted, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
-    EventSpot, EventStretches, EventsPassing, Facts, FollowerRow, Head, Health, Hint, Layer, LeasesWanted, Locked,
-    LogRow, Opened, Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError, StoredEvent,
-    StoredTree, StrayArrivals, SweepMark, TimelineKey, ToldRows, Upkeep, Wanted,
+    ActivityQuery, ApiKey, Asker, AtWork, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
+    EventSpot, EventStretches, Facts, FactsQuery, FilteredEvents, FollowerRow, Head, Health, Hint, Layer, LeaseQuery,
+    Locked, LogRow, Opened, Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError,
+    StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, UnloggedRows, Upkeep,
 };
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -263,10 +263,10 @@ impl Store for FaultyStore {
         Ok(heads)
     }
 
-    async fn told_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<ToldRows, StoreError> {
-        let told = self.inner.told_rows(users, ended).await?;
-        self.hand_over(told.passwords.len() + told.ended.len());
-        Ok(told)
+    async fn unlogged_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<UnloggedRows, StoreError> {
+        let rows = self.inner.unlogged_rows(users, ended).await?;
+        self.hand_over(rows.passwords.len() + rows.ended.len());
+        Ok(rows)
     }
 
     async fn open_directory(&self) -> Result<Opened, StoreError> {
@@ -294,14 +294,14 @@ impl Store for FaultyStore {
         self.inner.commit(commit).await
     }
 
-    async fn facts(&self, wanted: Wanted, asker: Asker) -> Result<Facts, StoreError> {
-        if asker == Asker::Writer || !wanted.rotation_notes.is_empty() {
+    async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError> {
+        if asker == Asker::Writer || !query.rotation_notes.is_empty() {
             self.point().await;
-        } else if !wanted.events.is_empty() {
+        } else if !query.events.is_empty() {
             self.at_versions_gate.add_permits(1);
             drop(self.versions_gate.acquire().await.unwrap());
         }
-        self.reading()?.facts(wanted, asker).await
+        self.reading()?.facts(query, asker).await
     }
 
     async fn events_named(
@@ -367,24 +367,24 @@ impl Store for FaultyStore {
         self.reading()?.event_stretches(query, bucket).await
     }
 
-    fn keeps_parties(&self) -> bool {
-        self.inner.keeps_parties()
+    fn stores_parties(&self) -> bool {
+        self.inner.stores_parties()
     }
 
     async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {
         self.reading()?.overridden(layers, rows_max).await
     }
 
-    async fn events_passing(
+    async fn filtered_events(
         &self,
         query: EventQuery,
         filter: Arc<EventFilter>,
         searched_max: usize,
-    ) -> Result<EventsPassing, StoreError> {
+    ) -> Result<FilteredEvents, StoreError> {
         if let Some(layer) = query.layers.last() {
             self.pass_scan_gate(layer.timeline).await;
         }
-        self.reading()?.events_passing(query, filter, searched_max).await
+        self.reading()?.filtered_events(query, filter, searched_max).await
     }
 
     async fn api_keys(
@@ -445,19 +445,19 @@ impl Store for FaultyStore {
         self.reading()?.tile(timeline, tile, width).await
     }
 
-    async fn health(&self, asked: Health) -> Result<(), StoreError> {
-        if asked == Health::Writes && self.commits_fail.load(Ordering::SeqCst) {
+    async fn health(&self, expected: Health) -> Result<(), StoreError> {
+        if expected == Health::Writes && self.commits_fail.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("the disk is full".to_owned()));
         }
-        let store = if asked == Health::Answers { self.reading()? } else { &*self.inner };
-        store.health(asked).await
+        let store = if expected == Health::Answers { self.reading()? } else { &*self.inner };
+        store.health(expected).await
     }
 }
 
 #[async_trait]
 impl SharedFollowers for FaultyStore {
-    async fn tell_followers(&self, there: Vec<FollowerRow>, gone: Vec<FollowerId>) -> Result<(), StoreError> {
-        self.inner.tell_followers(there, gone).await
+    async fn share_followers(&self, there: Vec<FollowerRow>, removed: Vec<FollowerId>) -> Result<(), StoreError> {
+        self.inner.share_followers(there, removed).await
     }
 
     async fn confirm_follower(
@@ -483,14 +483,14 @@ impl SharedLeases for FaultyStore {
     async fn change_leases(
         &self,
         timeline: TimelineKey,
-        wanted: LeasesWanted,
+        query: LeaseQuery,
         change: ChangeLeases,
     ) -> Result<(), StoreError> {
-        self.inner.change_leases(timeline, wanted, change).await
+        self.inner.change_leases(timeline, query, change).await
     }
 
-    async fn tell_presence(&self, presence: Presence) -> Result<bool, StoreError> {
-        self.inner.tell_presence(presence).await
+    async fn report_presence(&self, presence: Presence) -> Result<bool, StoreError> {
+        self.inner.report_presence(presence).await
     }
 
     async fn leave(&self, service: &str) -> Result<(), StoreError> {
@@ -509,8 +509,8 @@ impl SharedLeases for FaultyStore {
         self.inner.leases_ended(service).await
     }
 
-    async fn at_work(&self, wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
-        self.inner.at_work(wanted).await
+    async fn at_work(&self, query: ActivityQuery) -> Result<AtWork, StoreError> {
+        self.inner.at_work(query).await
     }
 
     async fn cosigned_note(&self) -> Result<Option<Vec<u8>>, StoreError> {

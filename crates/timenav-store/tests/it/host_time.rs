@@ -29,9 +29,9 @@ async fn change(home: &Home<'_>) -> Result<(), Refusal> {
     home.engine.change_clock(&home.admin, None, hour(), None).await.map(|_| ())
 }
 
-fn told(refused: Result<(), Refusal>) -> String {
+fn reason_of(refused: Result<(), Refusal>) -> String {
     match refused {
-        Err(Refusal::Unavailable(told)) => told,
+        Err(Refusal::Unavailable(reason)) => reason,
         other => panic!("{other:?}"),
     }
 }
@@ -47,9 +47,9 @@ async fn clock_offset_blocks_readiness_and_expiry() {
     for (ahead, direction) in [(600 * SECOND, "ahead of"), (-600 * SECOND, "behind")] {
         set(&house.clock, &*home.store, ahead).await;
         home.engine.compare_clocks().await.unwrap();
-        let reason = told(home.engine.ready().await);
+        let reason = reason_of(home.engine.ready().await);
         assert!(reason.contains(&format!(" s) {direction} the database's; at most 60.000 s are allowed")), "{reason}");
-        assert!(told(change(&home).await).contains("the database's"));
+        assert!(reason_of(change(&home).await).contains("the database's"));
         assert!(home.engine.stats().is_host_clock_untrusted);
         let offset = home.engine.replica().unwrap().clock_offset.unwrap();
         assert!((offset.micros - ahead).abs() < 60 * SECOND, "{offset:?}");
@@ -69,7 +69,7 @@ async fn clock_offset_blocks_readiness_and_expiry() {
     // At a start it is detected before anything is done.
     set(&house.clock, &*house.store(), 86_400 * SECOND).await;
     let home = house.open().await;
-    assert!(told(home.engine.ready().await).contains("ahead of the database's"));
+    assert!(reason_of(home.engine.ready().await).contains("ahead of the database's"));
     home.engine.close().await;
 }
 
@@ -97,10 +97,10 @@ async fn entry_from_the_future_is_reported_until_accepted() {
     let wrong = other.open().await;
     wrong.engine.create_user(&wrong.admin, user_id("ada"), false, None).await.unwrap();
     wrong.engine.close().await;
-    home.engine.hear_of_all().await.unwrap();
+    home.engine.catch_up_all().await.unwrap();
     set(&house.clock, &*home.store, 0).await;
     home.engine.compare_clocks().await.unwrap();
-    let reason = told(home.engine.ready().await);
+    let reason = reason_of(home.engine.ready().await);
     assert!(reason.contains("behind the newest entry of `system`"), "{reason}");
     assert!(home.engine.stats().is_host_clock_untrusted);
     // It agrees with the database's clock, so it writes.

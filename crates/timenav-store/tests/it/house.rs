@@ -296,7 +296,7 @@ impl<'a> Home<'a> {
 }
 
 /// Returns `ok`, or the rejection as written in a table of expectations.
-pub(crate) fn told<T>(result: &Result<T, Refusal>) -> String {
+pub(crate) fn outcome_text<T>(result: &Result<T, Refusal>) -> String {
     match result {
         Ok(_) => "ok".to_owned(),
         // A hidden timeline is reported as one that does not exist.

@@ -173,9 +173,9 @@ impl MemoryOutside {
 
     /// Returns notes by timeline, and records their seals.
     fn named<'a>(&'a self, checkpoints: &'a [ExternalCheckpoint]) -> impl Iterator<Item = (TimelineId, String)> + 'a {
-        checkpoints.iter().map(|kept| {
-            self.seals.lock().insert(kept.timeline.clone(), kept.seal.expect("what the service keeps is sealed"));
-            (kept.timeline.clone(), kept.note.to_string())
+        checkpoints.iter().map(|stored| {
+            self.seals.lock().insert(stored.timeline.clone(), stored.seal.expect("what the service keeps is sealed"));
+            (stored.timeline.clone(), stored.note.to_string())
         })
     }
 
@@ -214,11 +214,11 @@ impl Outside for MemoryOutside {
     fn last(&self) -> Result<Vec<ExternalCheckpoint>, OutsideError> {
         self.check()?;
         let seals = self.seals.lock();
-        let kept = |(timeline, note): (TimelineId, String)| {
+        let stored = |(timeline, note): (TimelineId, String)| {
             let seal = seals.get(&timeline).copied();
             ExternalCheckpoint { timeline, note: note.into(), seal }
         };
-        Ok(self.notes().into_iter().map(kept).collect())
+        Ok(self.notes().into_iter().map(stored).collect())
     }
 }
 
@@ -317,11 +317,11 @@ impl Passwords for FakePasswords {
         &self,
         _asker: Option<&UserId>,
         password: Password,
-        kept: Option<Arc<str>>,
+        stored: Option<Arc<str>>,
     ) -> Result<PasswordMatch, VaultError> {
         let scheme = self.enter()?.to_string();
         self.compared_count.fetch_add(1, Ordering::SeqCst);
-        Ok(match kept.as_deref().and_then(|kept| kept.split_once('$')) {
+        Ok(match stored.as_deref().and_then(|stored| stored.split_once('$')) {
             Some((made, text)) if text == password.as_str() && made == scheme => PasswordMatch::Right,
             Some((_, text)) if text == password.as_str() => PasswordMatch::RightButWeak,
             Some(_) | None => PasswordMatch::Wrong,

@@ -98,8 +98,8 @@ fn committed_revocation_is_never_reported_as_failed() {
         wait_for(store.commit(Commit { directory, ..commit_of(vec![step]) }))
     };
     proxy.lose(Lost::Others);
-    let told = revoke(ledger.grow(1));
-    assert!(matches!(told, Err(StoreError::Unknown(_))), "{told:?}");
+    let outcome = revoke(ledger.grow(1));
+    assert!(matches!(outcome, Err(StoreError::Unknown(_))), "{outcome:?}");
     assert_eq!((proxy.lost(), size(&open(&url).unwrap())), (1, 3));
     // Some time is no reason to give up: the query is repeated.
     proxy.let_pass();

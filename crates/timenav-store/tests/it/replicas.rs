@@ -29,7 +29,7 @@ use timenav_engine::{
     Refusal, Signer as _, Topic,
 };
 
-use crate::house::{Home, House, told, watch};
+use crate::house::{Home, House, outcome_text, watch};
 use crate::sample::{digest, event_id, hour, key_id, moment, password, timeline_id, user_id};
 
 /// Two services. The second one starts right after the first start.
@@ -77,7 +77,7 @@ async fn end(house: &House, homes: [Home<'_>; 2]) {
     // Each has stored the checkpoints it has seen. The first one reads all of it now.
     Box::pin(left.engine.read_clock(&left.admin, None)).await.unwrap();
     left.engine.users(&left.admin, 1, None).await.unwrap();
-    left.engine.hear_of_all().await.unwrap();
+    left.engine.catch_up_all().await.unwrap();
     right.engine.close().await;
     drop(right);
     Box::pin(left.close()).await;
@@ -104,11 +104,11 @@ async fn confirmed_writes_are_visible_on_the_other_replica() {
         let secret = key_of(one, &name).await;
         let user = two.engine.identify(&secret).await.unwrap().unwrap();
         let hidden = two.engine.read_clock(&user, None).await;
-        assert_eq!(told(&hidden), "Hidden");
+        assert_eq!(outcome_text(&hidden), "Hidden");
         read_list(one, "main", &[&name]).await;
         two.engine.read_clock(&user, None).await.unwrap();
         read_list(one, "main", &[]).await;
-        assert_eq!(told(&two.engine.read_clock(&user, None).await), "Hidden");
+        assert_eq!(outcome_text(&two.engine.read_clock(&user, None).await), "Hidden");
         // So do a timeline, and its end.
         let timeline = timeline_id(&format!("t{number}"));
         one.engine.create_timeline(&one.admin, timeline.clone(), None).await.unwrap();
@@ -182,11 +182,11 @@ async fn concurrent_duplicate_request_on_two_replicas_is_executed_once() {
     let (left, right) = (house.open().await, other.open().await);
     for number in 0..30 {
         let idempotency = Some(Idempotency { key: digest(&format!("key{number}")), fingerprint: digest("request") });
-        let asked = [&left, &right].map(|home| {
+        let request = [&left, &right].map(|home| {
             let (engine, admin) = (home.engine.clone(), home.admin.clone());
             tokio::spawn(async move { engine.change_clock(&admin, None, hour(), idempotency).await.unwrap() })
         });
-        let [one, two] = asked;
+        let [one, two] = request;
         let (one, two) = (one.await.unwrap(), two.await.unwrap());
         assert_eq!(one.ledger, two.ledger);
         assert!(one.replayed != two.replayed, "{number}");
@@ -194,14 +194,14 @@ async fn concurrent_duplicate_request_on_two_replicas_is_executed_once() {
     // With one idempotency key on two timelines only one of both happens.
     for number in 0..20 {
         left.engine.create_timeline(&left.admin, timeline_id(&format!("other{number}")), None).await.unwrap();
-        let asked = [(&left, "main".to_owned()), (&right, format!("other{number}"))].map(|(home, timeline)| {
+        let request = [(&left, "main".to_owned()), (&right, format!("other{number}"))].map(|(home, timeline)| {
             let (engine, admin) = (home.engine.clone(), home.admin.clone());
             let (key, fingerprint) = (digest(&format!("twice{number}")), digest(&timeline));
             let idempotency = Some(Idempotency { key, fingerprint });
             let timeline = Some(timeline_id(&timeline));
             tokio::spawn(async move { engine.change_clock(&admin, timeline, hour(), idempotency).await.map(|_| ()) })
         });
-        let [one, two] = asked;
+        let [one, two] = request;
         let both = [one.await.unwrap(), two.await.unwrap()];
         assert_eq!(both.iter().filter(|one| one.is_ok()).count(), 1, "{both:?}");
         assert!(both.iter().any(|one| matches!(one, Err(Refusal::KeyReused))), "{both:?}");
@@ -251,7 +251,7 @@ async fn stream_reports_writes_of_another_replica() {
     let following = tokio::spawn(async move {
         loop {
             engine.hint().await;
-            engine.hear_of_all().await.unwrap();
+            engine.catch_up_all().await.unwrap();
         }
     });
     let mut positions = Vec::new();
@@ -261,13 +261,13 @@ async fn stream_reports_writes_of_another_replica() {
         positions.push(recorded.ledger.position);
     }
     for position in positions {
-        let told = loop {
-            let told = stream.next().await.unwrap();
-            if told.what != News::Mark {
-                break told;
+        let message = loop {
+            let message = stream.next().await.unwrap();
+            if message.what != News::Mark {
+                break message;
             }
         };
-        assert_eq!(told.position, position, "none is left out, and none is told twice");
+        assert_eq!(message.position, position, "none is left out, and none is told twice");
     }
     following.abort();
     drop((following.await, stream));
@@ -296,40 +296,40 @@ fn go_back(url: &str) {
 async fn lose(house: &House, left: Home<'_>, right: &Home<'_>) -> (u64, u64) {
     let url = house.database();
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
-    let kept = left.size("main").await;
+    let stored = left.size("main").await;
     remember(&url, "before");
     for _ in 0..3 {
         left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     }
-    right.engine.hear_of_all().await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
     let seen = right.size("main").await;
     left.engine.close().await;
     drop(left);
     remember(&url, "seen");
     go_back(&url);
-    (seen, kept)
+    (seen, stored)
 }
 
 /// All requests to the service are rejected for the same reason, and both sides are stored as evidence.
 async fn check_diverged(home: &Home<'_>, house: &House, (kind, seen, found): (DivergenceKind, u64, u64)) {
     let check = |refused: Result<(), Refusal>| {
-        let Err(Refusal::Diverged(told)) = refused else { panic!("{refused:?}") };
-        assert_eq!((told.kind, told.timeline.as_str()), (kind, "main"));
-        assert_eq!((told.seen.size, told.found.size), (seen, found));
-        assert_ne!(told.seen.root, told.found.root);
-        told
+        let Err(Refusal::Diverged(diverged)) = refused else { panic!("{refused:?}") };
+        assert_eq!((diverged.kind, diverged.timeline.as_str()), (kind, "main"));
+        assert_eq!((diverged.seen.size, diverged.found.size), (seen, found));
+        assert_ne!(diverged.seen.root, diverged.found.root);
+        diverged
     };
-    let told = check(home.engine.change_clock(&home.admin, None, hour(), None).await.map(|_| ()));
+    let diverged = check(home.engine.change_clock(&home.admin, None, hour(), None).await.map(|_| ()));
     check(home.engine.read_clock(&home.admin, None).await.map(|_| ()));
     check(home.engine.ready().await);
-    let kept = house.outside.diverged.lock();
-    let [(divergence, note)] = &kept[..] else { panic!("{kept:?}") };
-    assert_eq!(divergence, &*told);
+    let stored = house.outside.diverged.lock();
+    let [(divergence, note)] = &stored[..] else { panic!("{stored:?}") };
+    assert_eq!(divergence, &*diverged);
     // What was seen is a checkpoint, and what was found is the statement signed with it.
-    let (size, root) = (told.seen.size, told.seen.root.to_base64());
+    let (size, root) = (diverged.seen.size, diverged.seen.root.to_base64());
     assert!(note.contains(&format!("/main\n{size}\n{root}\n")), "{note}");
-    let (statement, signature) = HeadStatement::parse_signed(&told.found_statement).unwrap();
-    assert_eq!((statement.size, statement.root), (told.found.size, told.found.root));
+    let (statement, signature) = HeadStatement::parse_signed(&diverged.found_statement).unwrap();
+    assert_eq!((statement.size, statement.root), (diverged.found.size, diverged.found.root));
     let text = statement.to_text();
     assert!(house.signer.verify(&house.signer.public_key(), text.as_bytes(), &signature), "{text}");
 }
@@ -339,8 +339,8 @@ async fn rolled_back_ledger_is_not_continued() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
-    let (seen, kept) = lose(&house, left, &right).await;
-    check_diverged(&right, &other, (DivergenceKind::Rollback, seen, kept)).await;
+    let (seen, stored) = lose(&house, left, &right).await;
+    check_diverged(&right, &other, (DivergenceKind::Rollback, seen, stored)).await;
     right.engine.close().await;
     drop(right);
     // A start reports it as well.
@@ -378,7 +378,7 @@ async fn accepted_rollback_applies_to_every_replica() {
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     // The loss of a whole timeline can show only in `system`.
     left.engine.create_timeline(&left.admin, timeline_id("gone"), None).await.unwrap();
-    right.engine.hear_of_all().await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
     // They have not seen the same when the database loses entries.
     let was_seen = other.outside.last().unwrap();
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
@@ -392,13 +392,13 @@ async fn accepted_rollback_applies_to_every_replica() {
     let mut accepting = house.replica();
     accepting.outside.hold(house.outside.notes());
     let (by, reason) = ("ada".to_owned(), "failover".to_owned());
-    accepting.options.accept_rollback = Some(Acceptance { by, reason, kept: was_seen });
+    accepting.options.accept_rollback = Some(Acceptance { by, reason, checkpoints: was_seen });
     let home = accepting.open().await;
     let lines = home.lines().await;
-    let told = &lines.last().unwrap().payload;
-    let lost = told["lost"].as_array().unwrap();
+    let payload = &lines.last().unwrap().payload;
+    let lost = payload["lost"].as_array().unwrap();
     let of = |name: &str| lost.iter().filter(|lost| lost["timeline_id"] == name).count();
-    assert_eq!((of("main"), of("gone"), of("system")), (2, 1, 1), "{told:#}");
+    assert_eq!((of("main"), of("gone"), of("system")), (2, 1, 1), "{payload:#}");
     home.engine.close().await;
     drop(home);
     let (left, right) = (house.open().await, other.open().await);

@@ -12,7 +12,7 @@ mod ended;
 mod entries;
 mod erasing;
 mod heads;
-mod kept_answers;
+mod stored_responses;
 mod moved;
 mod planted;
 mod retention;
@@ -45,7 +45,7 @@ use timenav_core::permissions::End;
 use timenav_core::place::{Geo, Point};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{
-    AnchorRequest, ErasureRequest, KeptCheckpoint, PasswordRequest, PermissionsChange, ReplayedAuthority, Scan,
+    AnchorRequest, ErasureRequest, PasswordRequest, PermissionsChange, ReferenceCheckpoint, ReplayedAuthority, Scan,
     ScanRequest, ScanSource, Signer as _, scan,
 };
 use timenav_store::SqliteArchive;
@@ -65,7 +65,7 @@ const POSITION_BITS: u32 = 40;
 /// The external data that a scan is compared with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outside {
-    Kept,
+    Stored,
     Nothing,
 }
 
@@ -170,7 +170,7 @@ fn attack(house: &House, statement: &str) {
 /// Scans a timeline of a closed house, as `timenav verify` does.
 pub(crate) async fn look(house: &House, timeline: &str, depth: Depth, outside: Outside) -> Scan {
     let notes = house.outside.notes();
-    let note = notes.get(&timeline_id(timeline)).filter(|_| outside == Outside::Kept);
+    let note = notes.get(&timeline_id(timeline)).filter(|_| outside == Outside::Stored);
     look_through(house, &*house.archive(), timeline, depth, note.map(String::as_str)).await
 }
 
@@ -195,20 +195,23 @@ pub(crate) async fn look_through(
         gazetteer: house.gazetteer.clone(),
         authority: &ReplayedAuthority::default(),
         entropy: &CountingEntropy::default(),
-        kept: note.into_iter().map(|note| KeptCheckpoint { from: "kept outside", note: note.to_owned() }).collect(),
+        references: note
+            .into_iter()
+            .map(|note| ReferenceCheckpoint { from: "kept outside", note: note.to_owned() })
+            .collect(),
         unkept: Vec::new(),
     };
     scan(&request, &mut |_| ()).await.unwrap().expect("there is such a timeline")
 }
 
 /// Returns the kinds of findings, with their positions, for error messages and comparisons.
-fn told(scan: &Scan) -> Vec<(FindingKind, Option<u64>)> {
+fn finding_kinds(scan: &Scan) -> Vec<(FindingKind, Option<u64>)> {
     scan.findings.iter().map(|finding| (finding.kind, finding.position)).collect()
 }
 
 /// Checks that the first finding of a full scan with the external checkpoint has this kind and position.
 async fn found(house: &House, timeline: &str, kind: FindingKind, position: Option<u64>) -> Scan {
-    let scan = Box::pin(look(house, timeline, Depth::Full, Outside::Kept)).await;
+    let scan = Box::pin(look(house, timeline, Depth::Full, Outside::Stored)).await;
     check_found(&scan, kind, position);
     scan
 }
@@ -226,7 +229,7 @@ fn check_found(scan: &Scan, kind: FindingKind, position: Option<u64>) {
 
 /// Returns the findings of a full scan as text.
 pub(crate) async fn evidence(house: &House, timeline: &str) -> Vec<String> {
-    let scan = look(house, timeline, Depth::Full, Outside::Kept).await;
+    let scan = look(house, timeline, Depth::Full, Outside::Stored).await;
     scan.findings.into_iter().map(|finding| format!("{}: {}", finding.kind, finding.evidence)).collect()
 }
 
@@ -235,8 +238,8 @@ pub(crate) async fn clean(house: &House) {
     let system = house.archive().snapshot(&TimelineId::system()).await.unwrap().unwrap();
     for timeline in system.service.unwrap().timelines.into_keys() {
         for depth in [Depth::Full, Depth::Quick, "tail:100".parse().unwrap(), "sample:50".parse().unwrap()] {
-            let scan = Box::pin(look(house, timeline.as_str(), depth, Outside::Kept)).await;
-            assert_eq!(told(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
+            let scan = Box::pin(look(house, timeline.as_str(), depth, Outside::Stored)).await;
+            assert_eq!(finding_kinds(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
         }
     }
 }
@@ -252,10 +255,10 @@ fn row(connection: &Connection, timeline: i64, position: u64) -> (Vec<u8>, Vec<u
 }
 
 /// Returns a leaf as it is hashed, given its stored form.
-fn whole(connection: &Connection, timeline: i64, position: u64, kept: &[u8]) -> Vec<u8> {
+fn whole(connection: &Connection, timeline: i64, position: u64, stored: &[u8]) -> Vec<u8> {
     let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1";
     let name: String = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
-    rebuilt_leaf(kept, &name, position).unwrap().into_owned()
+    rebuilt_leaf(stored, &name, position).unwrap().into_owned()
 }
 
 /// Returns the position of the first read entry of `main`.
@@ -310,8 +313,9 @@ fn rewrite(
 fn rebuild(connection: &Connection, timeline: i64) -> Frontier {
     let select = "SELECT leaf FROM entries WHERE entry BETWEEN ?1 AND ?2 ORDER BY entry";
     let mut select = connection.prepare(select).unwrap();
-    let kept = select.query_map([entry(timeline, 0), entry(timeline + 1, 0) - 1], |row| row.get::<_, Vec<u8>>(0));
-    let leaves = (0..).zip(kept.unwrap()).map(|(position, kept)| whole(connection, timeline, position, &kept.unwrap()));
+    let stored = select.query_map([entry(timeline, 0), entry(timeline + 1, 0) - 1], |row| row.get::<_, Vec<u8>>(0));
+    let leaves =
+        (0..).zip(stored.unwrap()).map(|(position, stored)| whole(connection, timeline, position, &stored.unwrap()));
     let mut level: Vec<Hash> = leaves.map(|leaf| leaf_hash(&leaf)).collect();
     let mut frontier = Frontier::default();
     for hash in &level {
@@ -360,8 +364,8 @@ fn sign(
 /// Returns the text of the stored statement.
 fn stated(connection: &Connection, timeline: i64) -> String {
     let select = "SELECT statement FROM timelines WHERE timeline = ?1";
-    let kept: Vec<u8> = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
-    let lines: Vec<_> = kept.split_inclusive(|byte| *byte == b'\n').take(6).collect();
+    let stored: Vec<u8> = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
+    let lines: Vec<_> = stored.split_inclusive(|byte| *byte == b'\n').take(6).collect();
     String::from_utf8(lines.concat()).unwrap()
 }
 

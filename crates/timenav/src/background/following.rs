@@ -3,7 +3,7 @@
 mod confirming;
 pub(crate) mod faults;
 mod opening;
-mod told;
+mod clock_report;
 
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -19,9 +19,9 @@ use crate::client::{Client, EventStream, Sign, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
 use crate::wiring::ports::counted;
+use clock_report::{ClockReport, HostClock};
 use confirming::Applied;
 pub(crate) use opening::Opening;
-use told::{HostClock, Told};
 
 /// Silence after which the service counts as lost. It sends a heartbeat every 15 seconds.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
@@ -63,7 +63,7 @@ impl Known {
     }
 }
 
-pub(crate) trait Shown: Send + Sync + 'static {
+pub(crate) trait ClockObserver: Send + Sync + 'static {
     fn change(&self, known: &Known);
 
     fn shows_faults(&self) -> bool {
@@ -73,12 +73,12 @@ pub(crate) trait Shown: Send + Sync + 'static {
     /// The service has set a clock fault, or removed it with `None`.
     fn fault(&self, _told: Option<Fault>) {}
 
-    fn heard(&self);
+    fn reachable(&self);
 
-    /// The service is unreachable, until the next `heard`.
+    /// The service is unreachable, until the next `reachable`.
     fn lost(&self);
 
-    /// The service denies reading the clock, until the next `heard`.
+    /// The service denies reading the clock, until the next `reachable`.
     fn refused(&self) {}
 
     /// Waits until every reader of the clock has seen the last change. Returns false on timeout.
@@ -114,14 +114,14 @@ pub(crate) struct Words {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Said {
+enum Reported {
     /// Reachable, or nothing was reported yet.
     There,
     Lost,
     Denied(String),
 }
 
-impl Said {
+impl Reported {
     fn of(failure: &Failure) -> Self {
         let Failure::Problem(problem) = failure else { return Self::Lost };
         problem.denial().map_or(Self::Lost, Self::Denied)
@@ -147,12 +147,12 @@ pub(crate) struct Begun {
 }
 
 pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun, Failure> {
-    let (kernel, asked) = (Kernel::here(), boot_now());
+    let (kernel, sent_at) = (Kernel::here(), boot_now());
     let answer = client.get(&["v1", "clock"], &timeline.query())?;
     let came = boot_now();
-    let told =
-        Told::read(&answer.value).ok_or_else(|| anyhow::anyhow!("the service returned no clock; is it timenav?"))?;
-    let mut known = told.learned(None, (Some(asked), came), kernel.as_ref());
+    let report = ClockReport::read(&answer.value)
+        .ok_or_else(|| anyhow::anyhow!("the service returned no clock; is it timenav?"))?;
+    let mut known = report.learned(None, (Some(sent_at), came), kernel.as_ref());
     if known.clock.is_running() && known.uncertainty != Some(0) {
         measure(client, timeline, kernel.as_ref(), &mut known);
     }
@@ -163,14 +163,14 @@ pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun
 /// Requests the service's time several times to narrow the uncertainty.
 fn measure(client: &Client, timeline: &TimelineOptions, kernel: Option<&Kernel>, known: &mut Known) {
     for _ in 1..EXCHANGES {
-        let asked = boot_now();
+        let sent_at = boot_now();
         // Without a response the known value stays.
         let Ok(answer) = client.get(&["v1", "clock"], &timeline.query()) else { return };
         let came = boot_now();
         // A load balancer may have sent the request to another replica with a different clock.
-        let same = Told::read(&answer.value).filter(|told| told.host_clock == known.host_clock);
-        if let Some(told) = same {
-            let Known { offset, uncertainty, .. } = told.learned(Some(known), (Some(asked), came), kernel);
+        let same = ClockReport::read(&answer.value).filter(|report| report.host_clock == known.host_clock);
+        if let Some(report) = same {
+            let Known { offset, uncertainty, .. } = report.learned(Some(known), (Some(sent_at), came), kernel);
             (known.offset, known.uncertainty) = (offset, uncertainty);
         }
     }
@@ -183,7 +183,7 @@ fn measure(client: &Client, timeline: &TimelineOptions, kernel: Option<&Kernel>,
 pub(crate) fn follow(
     client: &Client,
     (timeline, name, opening): (&TimelineOptions, &FollowOption, &Opening),
-    shown: &Arc<impl Shown>,
+    view: &Arc<impl ClockObserver>,
     words: &Words,
     mut known: Known,
 ) -> std::io::Result<std::convert::Infallible> {
@@ -191,71 +191,71 @@ pub(crate) fn follow(
     let (mut query, mut place) = (timeline.query(), Vec::new());
     if let Some(name) = &name.follow {
         query.extend([("follow", name.clone()), ("steps", "true".to_owned())]);
-        if shown.shows_faults() {
+        if view.shows_faults() {
             query.push(("faults", "true".to_owned()));
         }
         place = own_place();
     }
-    let confirming = name.follow.as_ref().map(|_| confirming::begin(client.caller(), Arc::clone(shown))).transpose()?;
-    let mut said = Said::There;
+    let confirming = name.follow.as_ref().map(|_| confirming::begin(client.caller(), Arc::clone(view))).transpose()?;
+    let mut state = Reported::There;
     let mut retry = RETRY_MIN;
     loop {
         // After a container migration it may be a different kernel.
         let kernel = Kernel::here();
-        let asked = boot_now();
-        let (mut news, mut is_refused) = (Said::Lost, false);
+        let sent_at = boot_now();
+        let (mut news, mut is_refused) = (Reported::Lost, false);
         match open(client, &query, &place) {
             Err(failure) => {
                 is_refused = matches!(&failure, Failure::Problem(problem) if problem.is_refusal());
-                news = Said::of(&failure);
+                news = Reported::of(&failure);
             }
             Ok(mut stream) => {
-                let mut first = Some(asked);
+                let mut first = Some(sent_at);
                 loop {
                     match stream.next_within(SILENCE_MAX) {
                         Sign::Event(event) => {
                             let Ok(data) = serde_json::from_str(&event.data) else { continue };
-                            let Some(told) = Told::read(&data) else { continue };
+                            let Some(report) = ClockReport::read(&data) else { continue };
                             if first.is_none() {
                                 // Limits reconnects to a stream that ends right after it starts.
                                 retry = RETRY_MIN;
                             }
-                            let mut learned = told.learned(Some(&known), (first.take(), boot_now()), kernel.as_ref());
-                            take(learned.clone(), &**shown, &mut known);
+                            let mut learned = report.learned(Some(&known), (first.take(), boot_now()), kernel.as_ref());
+                            take(learned.clone(), &**view, &mut known);
                             if learned.is_to_be_measured() {
                                 measure(client, timeline, kernel.as_ref(), &mut learned);
-                                take(learned, &**shown, &mut known);
+                                take(learned, &**view, &mut known);
                             }
                             if name.is_named() {
-                                shown.fault(faults::told(&data));
+                                view.fault(faults::fault_in(&data));
                             }
                             let applied = Applied::of(&data, &known, timeline);
                             if let (Some(confirming), Some(applied)) = (&confirming, applied) {
                                 // The receiver lives until the process ends.
                                 let _ = confirming.send(applied);
                             }
-                            news = Said::There;
-                            Said::There.say(&mut said, words);
-                            shown.heard();
+                            news = Reported::There;
+                            Reported::There.say(&mut state, words);
+                            view.reachable();
                             opening.is_over();
                         }
                         Sign::Alive => {
                             retry = RETRY_MIN;
-                            shown.heard();
+                            view.reachable();
                         }
                         Sign::Lost => break,
                     }
                 }
             }
         }
-        shown.lost();
+        view.lost();
         if is_refused {
-            shown.refused();
+            view.refused();
         }
         opening.is_over();
-        let wait = if matches!(news, Said::Denied(_)) { DENIED_RETRY } else { retry };
-        if news != Said::There {
-            news.say(&mut said, words);
+        let wait = if matches!(news, Reported::Denied(_)) { DENIED_RETRY } else { retry };
+        if news != Reported::There {
+            news.say(&mut state, words);
         }
         // Sleeps: nothing is ever sent on this channel.
         let _ = nothing.recv_timeout(wait);
@@ -292,10 +292,10 @@ fn own_place() -> Vec<(&'static str, String)> {
     place
 }
 
-fn take(learned: Known, shown: &impl Shown, known: &mut Known) {
+fn take(learned: Known, view: &impl ClockObserver, known: &mut Known) {
     let is_new = learned.clock != known.clock || learned.offset != known.offset;
     if is_new || learned.uncertainty != known.uncertainty {
-        shown.change(&learned);
+        view.change(&learned);
     }
     *known = learned;
 }

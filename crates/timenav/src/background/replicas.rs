@@ -13,7 +13,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// timelines a busy service would do nothing else. A notification that names timelines is processed at once.
 const APART_EACH: Duration = Duration::from_micros(4);
 /// The same without a notification, when polling is only a precaution.
-const APART_EACH_UNTOLD: Duration = Duration::from_micros(50);
+const APART_EACH_UNREPORTED: Duration = Duration::from_micros(50);
 const APART_MAX: Duration = Duration::from_secs(10);
 
 /// Interval for comparing the host's clock with the database's, and the ledgers with what was seen before.
@@ -33,7 +33,7 @@ pub(crate) async fn compare(engine: Engine, closing: CancellationToken) {
             compared = engine.compare_clocks() => compared,
         };
         if let Err(refusal) = compared
-            && let Some(suppressed) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.record(engine.now())
         {
             tracing::warn!(%refusal, suppressed, "the database's clock cannot be read; will retry");
         }
@@ -61,7 +61,7 @@ pub(crate) async fn compare_rows(engine: Engine, closing: CancellationToken) {
             compared = engine.compare_directory() => compared,
         };
         if let Err(refusal) = compared
-            && let Some(suppressed) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.record(engine.now())
         {
             tracing::warn!(%refusal, suppressed, "the rows of the directory cannot be compared; will retry");
         }
@@ -77,11 +77,11 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {
         return;
     }
-    let (failures, mut looked_at) = (RateLimitedLog::default(), None);
+    let (failures, mut checked_at) = (RateLimitedLog::default(), None);
     while !closing.is_cancelled() {
         let timelines = engine.stats().timelines;
-        let every = apart(timelines, APART_EACH_UNTOLD).max(LOOK_EVERY);
-        let passed = || looked_at.map_or(Duration::MAX, |at| since(at, engine.now()));
+        let every = apart(timelines, APART_EACH_UNREPORTED).max(LOOK_EVERY);
+        let passed = || checked_at.map_or(Duration::MAX, |at| since(at, engine.now()));
         let rest = every.saturating_sub(passed());
         // Notifications may be lost, so all timelines are polled from time to time, regardless of notifications.
         let hint = if rest.is_zero() { Some(Hint::All) } else { next_hint(rest, engine.hint(), &closing).await };
@@ -92,19 +92,19 @@ pub(crate) async fn follow(engine: Engine, closing: CancellationToken) {
             if timeout(early, closing.cancelled()).await.is_ok() {
                 return;
             }
-            looked_at = Some(engine.now());
+            checked_at = Some(engine.now());
         }
-        let heard = tokio::select! {
+        let received = tokio::select! {
             // Rejections during shutdown are not failures.
             biased;
             () = closing.cancelled() => return,
-            heard = async {
-                engine.hear_of_hinted(hint).await?;
-                engine.hear_of_awaited_followers().await
-            } => heard,
+            received = async {
+                engine.catch_up_hinted(hint).await?;
+                engine.learn_awaited_followers().await
+            } => received,
         };
-        if let Err(refusal) = heard
-            && let Some(suppressed) = failures.tell(engine.now())
+        if let Err(refusal) = received
+            && let Some(suppressed) = failures.record(engine.now())
         {
             tracing::warn!(%refusal, suppressed, "entries of other services cannot be read; will retry");
         }
@@ -141,8 +141,8 @@ mod tests {
     fn polling_interval_grows_with_timeline_count() {
         assert_eq!(apart(10, APART_EACH), Duration::from_micros(40));
         assert_eq!(apart(100_000, APART_EACH), Duration::from_millis(400));
-        assert!(apart(5_000, APART_EACH_UNTOLD) <= LOOK_EVERY, "as often as ever with a few thousand");
-        assert_eq!(apart(100_000, APART_EACH_UNTOLD), Duration::from_secs(5));
+        assert!(apart(5_000, APART_EACH_UNREPORTED) <= LOOK_EVERY, "as often as ever with a few thousand");
+        assert_eq!(apart(100_000, APART_EACH_UNREPORTED), Duration::from_secs(5));
         assert_eq!(apart(u64::MAX, APART_EACH), APART_MAX);
     }
 

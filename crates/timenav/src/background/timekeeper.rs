@@ -11,26 +11,26 @@ use tokio_util::sync::CancellationToken;
 const SLEEP_MAX: Duration = Duration::from_mins(1);
 
 /// Interval of presence messages to other services on the database.
-const TELL_EVERY: Duration = Duration::from_millis(500);
+const REPORT_EVERY: Duration = Duration::from_millis(500);
 
 /// Runs independently of all other work, so that a busy service is not taken for dead.
-pub(crate) async fn tell_presence(engine: Engine, closing: CancellationToken) {
+pub(crate) async fn report_presence(engine: Engine, closing: CancellationToken) {
     if !engine.has_others() {
         return;
     }
     let failures = RateLimitedLog::default();
     loop {
-        let told = tokio::select! {
+        let reported = tokio::select! {
             biased;
             () = closing.cancelled() => return,
-            told = engine.tell_presence() => told,
+            reported = engine.report_presence() => reported,
         };
-        if let Err(refusal) = told
-            && let Some(suppressed) = failures.tell(engine.now())
+        if let Err(refusal) = reported
+            && let Some(suppressed) = failures.record(engine.now())
         {
             tracing::warn!(%refusal, suppressed, "the service cannot announce itself to the other services; will retry");
         }
-        if timeout(TELL_EVERY, closing.cancelled()).await.is_ok() {
+        if timeout(REPORT_EVERY, closing.cancelled()).await.is_ok() {
             return;
         }
     }

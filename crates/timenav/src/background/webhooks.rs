@@ -72,8 +72,8 @@ async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
     loop {
         let room = WEBHOOKS_PER_TIMELINE_MAX.saturating_sub(under_way.len());
         let claimed = tokio::select! {
-            Some(told) = under_way.join_next(), if !under_way.is_empty() => {
-                if let Ok(Err(refusal)) = told {
+            Some(sent) = under_way.join_next(), if !under_way.is_empty() => {
+                if let Ok(Err(refusal)) = sent {
                     warn(&engine, &failures, &timeline, &refusal);
                 }
                 continue;
@@ -98,7 +98,7 @@ async fn send_all(engine: Engine, sender: Arc<Sender>, timeline: TimelineId) {
 }
 
 fn warn(engine: &Engine, failures: &RateLimitedLog, timeline: &TimelineId, refusal: &Refusal) {
-    if let Some(suppressed) = failures.tell(engine.now()) {
+    if let Some(suppressed) = failures.record(engine.now()) {
         tracing::warn!(%timeline, %refusal, suppressed, "outcomes of webhooks cannot be recorded; the webhooks will be \
                                                      sent again");
     }
@@ -123,6 +123,6 @@ async fn send(
     match engine.webhook_refused(&timeline, (&firing_id, made, &lease_id), (&reason, is_final)).await {
         // Another service has claimed it since and settles it.
         Err(Refusal::LeaseLost { .. }) => Ok(()),
-        told => told,
+        sent => sent,
     }
 }

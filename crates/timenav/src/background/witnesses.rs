@@ -21,7 +21,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use self::asking::{Asked, AskedWitness};
+use self::asking::{CosignOutcome, WitnessClient};
 use crate::config::Settings;
 use crate::data_folder::{CheckpointPlace, replace_secret};
 use crate::traces::Spans;
@@ -47,15 +47,15 @@ pub(crate) fn start(
     closing: &CancellationToken,
 ) -> anyhow::Result<()> {
     let witnesses = &settings.witnesses;
-    if witnesses.asked.is_empty() {
+    if witnesses.witness_urls.is_empty() {
         return Ok(());
     }
-    let asked = |witness| Ok(Arc::new(AskedWitness::new(witness, spans.clone())?));
-    let asked = witnesses.asked.iter().map(asked).collect::<anyhow::Result<Vec<_>>>()?;
-    engine.trust_witnesses(witnesses.asked.iter().map(|witness| witness.key.clone()).collect());
+    let urls = |witness| Ok(Arc::new(WitnessClient::new(witness, spans.clone())?));
+    let urls = witnesses.witness_urls.iter().map(urls).collect::<anyhow::Result<Vec<_>>>()?;
+    engine.trust_witnesses(witnesses.witness_urls.iter().map(|witness| witness.key.clone()).collect());
     engine.name_to_witnesses(witnesses.timelines.iter().cloned());
     for timeline in std::iter::once(&TimelineId::system()).chain(&witnesses.timelines) {
-        for witness in &witnesses.asked {
+        for witness in &witnesses.witness_urls {
             engine.note_witness(timeline, witness.key.name(), WitnessStatus::default());
         }
     }
@@ -67,10 +67,10 @@ pub(crate) fn start(
     let pace = Pace { interval: witnesses.interval, pause_max };
     for timeline in &witnesses.timelines {
         let log = (timeline.clone(), checkpoints.cosigned_file(timeline));
-        tokio::spawn(named::run(engine.clone(), asked.clone(), pace, log, closing.clone()));
+        tokio::spawn(named::run(engine.clone(), urls.clone(), pace, log, closing.clone()));
     }
     let file = checkpoints.cosigned_file(&TimelineId::system());
-    tokio::spawn(run(engine.clone(), asked, pace, file, closing.clone()));
+    tokio::spawn(run(engine.clone(), urls, pace, file, closing.clone()));
     Ok(())
 }
 
@@ -88,27 +88,27 @@ async fn wake(engine: Engine, closing: CancellationToken) {
     }
 }
 
-async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: PathBuf, closing: CancellationToken) {
+async fn run(engine: Engine, clients: Vec<Arc<WitnessClient>>, pace: Pace, file: PathBuf, closing: CancellationToken) {
     let system = TimelineId::system();
-    let cosigned = recall_cosigned(&engine, (&system, &file), &asked).await;
+    let cosigned = recall_cosigned(&engine, (&system, &file), &clients).await;
     recall_heads(&engine).await;
     tokio::spawn(recall_more(engine.clone(), closing.clone()));
-    let kept = Arc::new(Kept::new(system, file, cosigned.as_deref()));
+    let cosigned_file = Arc::new(CosignedFile::new(system, file, cosigned.as_deref()));
     if engine.has_others() {
-        tokio::spawn(listen(engine.clone(), Arc::clone(&kept), closing.clone()));
+        tokio::spawn(listen(engine.clone(), Arc::clone(&cosigned_file), closing.clone()));
     }
-    let tips = follow(&engine, asked, pace, (&kept, cosigned.as_deref()), &closing);
+    let tips = follow(&engine, clients, pace, (&cosigned_file, cosigned.as_deref()), &closing);
     let failures = RateLimitedLog::default();
     // Every service shows the existing state before anything is added, so that witnesses can detect a rollback.
-    let (mut commits, mut is_wanted) = (false, true);
+    let (mut commits, mut is_needed) = (false, true);
     loop {
-        let shown = tokio::select! {
+        let status = tokio::select! {
             biased;
             () = closing.cancelled() => return,
-            shown = show(&engine, &tips, commits, is_wanted) => shown,
+            status = show(&engine, &tips, commits, is_needed) => status,
         };
-        if let Err(refusal) = shown
-            && let Some(suppressed) = failures.tell(engine.now())
+        if let Err(refusal) = status
+            && let Some(suppressed) = failures.record(engine.now())
         {
             tracing::warn!(%refusal, suppressed, "`system` could not be prepared for witnesses; will retry");
         }
@@ -116,10 +116,10 @@ async fn run(engine: Engine, asked: Vec<Arc<AskedWitness>>, pace: Pace, file: Pa
         if timeout(GATHERING, closing.cancelled()).await.is_ok() {
             return;
         }
-        is_wanted = tokio::select! {
+        is_needed = tokio::select! {
             () = closing.cancelled() => return,
             // Either a request waits for witnesses or the interval is over.
-            waited = timeout(pace.interval, engine.witnesses_wanted()) => waited.is_ok(),
+            waited = timeout(pace.interval, engine.witnesses_requested()) => waited.is_ok(),
         };
     }
 }
@@ -129,15 +129,16 @@ type Tips = watch::Sender<Option<Arc<SignedCheckpoint>>>;
 /// Shows each witness the newest checkpoint of a timeline.
 fn follow(
     engine: &Engine,
-    asked: Vec<Arc<AskedWitness>>,
+    clients: Vec<Arc<WitnessClient>>,
     pace: Pace,
-    (kept, cosigned): (&Arc<Kept>, Option<&Cosigned>),
+    (cosigned_file, cosigned): (&Arc<CosignedFile>, Option<&Cosigned>),
     closing: &CancellationToken,
 ) -> Tips {
     let (tips, tip) = watch::channel(None);
-    for witness in asked {
+    for witness in clients {
         let known = cosigned.filter(|one| one.by.contains_key(witness.key().name())).map_or(0, |one| one.size);
-        let follower = Follower { engine: engine.clone(), witness, kept: Arc::clone(kept), known, pace, paused: 0 };
+        let follower =
+            Follower { engine: engine.clone(), witness, file: Arc::clone(cosigned_file), known, pace, paused: 0 };
         tokio::spawn(follower.follow(tip.clone(), closing.clone()));
     }
     tips
@@ -153,8 +154,8 @@ fn show_tip(tips: &Tips, tip: SignedCheckpoint) {
 }
 
 /// Shows witnesses the newest checkpoint of `system`, if a request waits for that or this service is responsible.
-async fn show(engine: &Engine, tips: &Tips, commits: bool, is_wanted: bool) -> Result<(), Refusal> {
-    if !is_wanted && !engine.asks_witnesses().await? {
+async fn show(engine: &Engine, tips: &Tips, commits: bool, is_needed: bool) -> Result<(), Refusal> {
+    if !is_needed && !engine.asks_witnesses().await? {
         return Ok(());
     }
     // If the local ledgers contradict each other, nothing is recorded that would look correct.
@@ -169,22 +170,22 @@ async fn show(engine: &Engine, tips: &Tips, commits: bool, is_wanted: bool) -> R
 }
 
 /// Stores cosignatures obtained by other services on the database here too.
-async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
+async fn listen(engine: Engine, cosigned_file: Arc<CosignedFile>, closing: CancellationToken) {
     let failures = RateLimitedLog::default();
     while timeout(LISTEN_EVERY, closing.cancelled()).await.is_err() {
-        let heard = tokio::select! {
+        let message = tokio::select! {
             biased;
             () = closing.cancelled() => return,
-            heard = engine.hear_cosigned() => heard,
+            message = engine.learn_cosigned() => message,
         };
-        if let Err(refusal) = heard
-            && let Some(suppressed) = failures.tell(engine.now())
+        if let Err(refusal) = message
+            && let Some(suppressed) = failures.record(engine.now())
         {
             tracing::warn!(%refusal, suppressed, "checkpoints that were cosigned for other services cannot be read; will \
                                               retry");
         }
-        if let Some(cosigned) = engine.cosigned(&kept.timeline) {
-            kept.keep(&cosigned).await;
+        if let Some(cosigned) = engine.cosigned(&cosigned_file.timeline) {
+            cosigned_file.keep(&cosigned).await;
         }
     }
 }
@@ -193,11 +194,11 @@ async fn listen(engine: Engine, kept: Arc<Kept>, closing: CancellationToken) {
 async fn recall_cosigned(
     engine: &Engine,
     (timeline, file): (&TimelineId, &Path),
-    asked: &[Arc<AskedWitness>],
+    clients: &[Arc<WitnessClient>],
 ) -> Option<Arc<Cosigned>> {
     let path = file.to_owned();
     let text = tokio::task::spawn_blocking(move || std::fs::read_to_string(&path)).await;
-    let keys: Vec<WitnessKey> = asked.iter().map(|witness| witness.key().clone()).collect();
+    let keys: Vec<WitnessKey> = clients.iter().map(|witness| witness.key().clone()).collect();
     match text {
         Ok(Ok(note)) => match engine.recall_cosigned(timeline, &note, &keys).await {
             Ok(cosigned) => {
@@ -250,7 +251,7 @@ async fn recall_more(engine: Engine, closing: CancellationToken) {
             Ok(true) => continue,
             Ok(false) => break,
             Err(refusal) => {
-                if let Some(suppressed) = failures.tell(engine.now()) {
+                if let Some(suppressed) = failures.record(engine.now()) {
                     tracing::warn!(%refusal, suppressed, "the heads that `system` commits to cannot be read; will retry");
                 }
             }
@@ -265,14 +266,14 @@ async fn recall_more(engine: Engine, closing: CancellationToken) {
 }
 
 /// The file with the newest cosigned checkpoint of a timeline.
-struct Kept {
+struct CosignedFile {
     timeline: TimelineId,
     file: PathBuf,
     /// The current one and its size.
     newest: tokio::sync::Mutex<Option<(u64, Arc<str>)>>,
 }
 
-impl Kept {
+impl CosignedFile {
     fn new(timeline: TimelineId, file: PathBuf, cosigned: Option<&Cosigned>) -> Self {
         let newest = tokio::sync::Mutex::new(cosigned.map(|one| (one.size, Arc::clone(&one.note))));
         Self { timeline, file, newest }
@@ -297,8 +298,8 @@ impl Kept {
 
 struct Follower {
     engine: Engine,
-    witness: Arc<AskedWitness>,
-    kept: Arc<Kept>,
+    witness: Arc<WitnessClient>,
+    file: Arc<CosignedFile>,
     /// The last cosigned size, as far as known.
     known: u64,
     pace: Pace,
@@ -309,20 +310,20 @@ struct Follower {
 impl Follower {
     async fn follow(mut self, mut tips: watch::Receiver<Option<Arc<SignedCheckpoint>>>, closing: CancellationToken) {
         let mut status = WitnessStatus::default();
-        let (witness, kept) = (Arc::clone(&self.witness), Arc::clone(&self.kept));
-        let (name, timeline) = (witness.key().name(), &kept.timeline);
+        let (witness, cosigned_file) = (Arc::clone(&self.witness), Arc::clone(&self.file));
+        let (name, timeline) = (witness.key().name(), &cosigned_file.timeline);
         loop {
             let tip = tips.borrow_and_update().clone();
             let is_done = match &tip {
                 None => true,
                 Some(tip) => {
-                    let asked = tokio::select! {
+                    let clients = tokio::select! {
                         biased;
                         () = closing.cancelled() => return,
-                        asked = witness.ask(&self.engine, timeline, (self.known, tip)) => asked,
+                        clients = witness.ask(&self.engine, timeline, (self.known, tip)) => clients,
                     };
-                    let next = self.take(asked, &status).await;
-                    tell((name, timeline), &status, &next);
+                    let next = self.take(clients, &status).await;
+                    log_change((name, timeline), &status, &next);
                     self.engine.note_witness(timeline, name, next.clone());
                     status = next;
                     status.state == WitnessState::Cosigning
@@ -344,16 +345,16 @@ impl Follower {
         }
     }
 
-    async fn take(&mut self, asked: Asked, before: &WitnessStatus) -> WitnessStatus {
+    async fn take(&mut self, outcome: CosignOutcome, before: &WitnessStatus) -> WitnessStatus {
         let failed = |state, detail: String, evidence| WitnessStatus { state, detail, evidence, ..before.clone() };
-        match asked {
-            Asked::Cosigned { checkpoint, line, time } => {
+        match outcome {
+            CosignOutcome::Cosigned { checkpoint, line, time } => {
                 self.known = checkpoint.size;
-                let timeline = &self.kept.timeline;
+                let timeline = &self.file.timeline;
                 match self.engine.add_cosignature(timeline, &checkpoint, (self.witness.key(), line, time)) {
                     Ok(newest) => {
                         if let Some(newest) = newest {
-                            self.kept.keep(&newest).await;
+                            self.file.keep(&newest).await;
                             if timeline.is_system()
                                 && let Err(refusal) = self.engine.share_cosigned().await
                             {
@@ -368,15 +369,15 @@ impl Follower {
                     Err(refusal) => failed(WitnessState::Refusing, refusal.to_string(), Evidence::None),
                 }
             }
-            Asked::Unreachable(detail) => failed(WitnessState::Unreachable, detail, Evidence::None),
-            Asked::Refused(detail) => failed(WitnessState::Refusing, detail, Evidence::None),
-            Asked::Rollback { detail, evidence } => failed(WitnessState::Rollback, detail, evidence),
-            Asked::Fork { detail, evidence } => failed(WitnessState::Fork, detail, evidence),
+            CosignOutcome::Unreachable(detail) => failed(WitnessState::Unreachable, detail, Evidence::None),
+            CosignOutcome::Refused(detail) => failed(WitnessState::Refusing, detail, Evidence::None),
+            CosignOutcome::Rollback { detail, evidence } => failed(WitnessState::Rollback, detail, evidence),
+            CosignOutcome::Fork { detail, evidence } => failed(WitnessState::Fork, detail, evidence),
         }
     }
 }
 
-fn tell((name, timeline): (&str, &TimelineId), before: &WitnessStatus, now: &WitnessStatus) {
+fn log_change((name, timeline): (&str, &TimelineId), before: &WitnessStatus, now: &WitnessStatus) {
     if before.state == now.state && before.detail == now.detail {
         return;
     }

@@ -14,7 +14,7 @@ pub(crate) struct Caller {
 }
 
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct ApiRequest {
     pub(crate) method: Method,
     pub(crate) path: Vec<String>,
     pub(crate) query: Vec<(String, String)>,
@@ -45,7 +45,7 @@ impl Client {
     }
 }
 
-impl Asked {
+impl ApiRequest {
     pub(crate) fn get(path: &[&str], query: Vec<(String, String)>) -> Self {
         Self {
             method: Method::GET,
@@ -92,8 +92,8 @@ impl Asked {
 
 impl Caller {
     /// Reads up to `bytes_max` bytes of the response.
-    pub(crate) async fn send(&self, asked: &Asked, bytes_max: usize) -> Result<Reply, Failure> {
-        let mut response = self.api.send(asked.request()?).await?;
+    pub(crate) async fn send(&self, request: &ApiRequest, bytes_max: usize) -> Result<Reply, Failure> {
+        let mut response = self.api.send(request.request()?).await?;
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await? {
             if bytes.len().saturating_add(chunk.len()) > bytes_max {
@@ -111,7 +111,7 @@ impl Caller {
         query: &[(String, String)],
         after: Option<&str>,
     ) -> Result<Watch, Failure> {
-        let request = Asked::get(path, query.to_vec()).request()?;
+        let request = ApiRequest::get(path, query.to_vec()).request()?;
         let mut request = request.header("accept", "text/event-stream")?.unbounded();
         if let Some(id) = after {
             request = request.after(id)?;

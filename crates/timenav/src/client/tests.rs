@@ -51,7 +51,7 @@ fn folder_key_is_sent_only_to_its_running_service() {
     // Another process may use the port of a service that was killed.
     std::fs::write(parent.path().join("address"), "http://127.0.0.1:9\n").unwrap();
     assert!(find().unwrap_err().text().unwrap().contains("it was killed"));
-    let _kept = crate::data_folder::KeptAddress::keep(&folder, "http", "127.0.0.1:7".parse().unwrap()).unwrap();
+    let _kept = crate::data_folder::AddressFile::keep(&folder, "http", "127.0.0.1:7".parse().unwrap()).unwrap();
     let found = find().unwrap();
     assert_eq!((found.url.as_str(), found.key.as_str()), ("http://127.0.0.1:7/", "from-file"));
 }

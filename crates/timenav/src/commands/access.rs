@@ -146,15 +146,15 @@ fn permissions_text(answer: &Value) -> String {
         users if users.is_empty() => "(nobody)".to_owned(),
         users => users,
     };
-    let shown = json!({ "timeline": answer["timeline_id"], "read": users("read"), "write": users("write"),
+    let document = json!({ "timeline": answer["timeline_id"], "read": users("read"), "write": users("write"),
         "admin": users("admin") });
-    output::fields(&shown, &["timeline", "read", "write", "admin"].map(|name| (name, name)))
+    output::fields(&document, &["timeline", "read", "write", "admin"].map(|name| (name, name)))
 }
 
 pub(super) fn users_text(permissions: &Value, list: &str) -> String {
     let named = permissions[list].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let shown: Vec<String> = named.map(|user| with_end(user, &permissions["expires_at"][list][user])).collect();
-    shown.join(", ")
+    let layout: Vec<String> = named.map(|user| with_end(user, &permissions["expires_at"][list][user])).collect();
+    layout.join(", ")
 }
 
 fn with_end(user: &str, end: &Value) -> String {
@@ -171,9 +171,9 @@ fn log_text(page: &Value, is_first: bool) -> String {
         ("SUBJECT", "subject"),
     ];
     let listed = page_text(page, LOGS.member, &columns, is_first);
-    let gone = page["redacted"].as_array().into_iter().flatten().map(gap_text);
+    let gaps = page["redacted"].as_array().into_iter().flatten().map(gap_text);
     // If nothing is listed, the status sentence already mentions pruned entries.
-    [listed].into_iter().chain(gone).collect()
+    [listed].into_iter().chain(gaps).collect()
 }
 
 fn gap_text(gap: &Value) -> String {
@@ -189,8 +189,8 @@ fn gap_text(gap: &Value) -> String {
     let entries = counted(gap, "entries", ["entry", "entries"]);
     let policy = match (&gap["policy"]["position"], gap["policy"]["reads"].as_str()) {
         (Value::Null, _) => "no policy was in force, so scan the timeline".to_owned(),
-        (position, Some(kept)) => {
-            format!("recorded under the policy at position {position}, which kept reads for {kept}")
+        (position, Some(stored)) => {
+            format!("recorded under the policy at position {position}, which kept reads for {stored}")
         }
         (position, None) => format!("recorded under the policy at position {position}, which kept reads forever"),
     };
@@ -261,10 +261,10 @@ mod tests {
         let erased = serde_json::json!({"reason": "erased", "entries": 1, "reads": 2, "first_position": 11,
             "last_position": 11, "from": to, "to": to});
         let page = serde_json::json!({"status": "1 entry.", "logs": [log], "redacted": [pruned, erased]});
-        let gone = "3 entries of reads pruned (positions 5 to 9, 2026-01-01T00:00:00Z to 2026-01-02T00:00:00Z): recorded \
+        let gaps = "3 entries of reads pruned (positions 5 to 9, 2026-01-01T00:00:00Z to 2026-01-02T00:00:00Z): recorded \
                     under the policy at position 2, which kept reads for P30D; see --action sweep.\n\
                     2 reads of 1 entry erased (position 11, 2026-01-02T00:00:00Z to 2026-01-02T00:00:00Z); see --action \
                     erase_reads.\n";
-        assert_eq!(log_text(&page, true), format!("{expected}{gone}"));
+        assert_eq!(log_text(&page, true), format!("{expected}{gaps}"));
     }
 }

@@ -87,14 +87,14 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
 }
 
 fn anchor_text(answer: &Value) -> String {
-    let shown = [
+    let layout = [
         ("anchor", "anchor_id"),
         ("timestamp", "timestamp"),
         ("description", "description"),
         ("current time", "current_time"),
         ("state", "state"),
     ];
-    output::status(answer) + &output::fields(answer, &shown)
+    output::status(answer) + &output::fields(answer, &layout)
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {

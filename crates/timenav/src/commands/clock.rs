@@ -175,7 +175,7 @@ fn watch(client: &Client, timeline: &TimelineOptions) -> Result<(), Failure> {
 }
 
 pub(super) fn clock_text(answer: &Value) -> String {
-    let shown = [
+    let layout = [
         ("timeline", "timeline_id"),
         ("current time", "current_time"),
         ("local time", "local_time"),
@@ -184,7 +184,7 @@ pub(super) fn clock_text(answer: &Value) -> String {
         ("rate", "rate"),
         ("place", "location"),
     ];
-    output::status(answer) + &output::fields(answer, &shown)
+    output::status(answer) + &output::fields(answer, &layout)
 }
 
 pub(super) fn clock_line(clock: &Value) -> String {

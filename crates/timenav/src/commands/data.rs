@@ -113,8 +113,8 @@ fn object_of(path: &Path) -> anyhow::Result<Map<String, Value>> {
 }
 
 fn sealed_text(answer: &Value) -> String {
-    let shown = [("data", "data_id"), ("timeline", "timeline_id"), ("encryption", "encryption")];
-    output::status(answer) + &output::fields(answer, &shown)
+    let layout = [("data", "data_id"), ("timeline", "timeline_id"), ("encryption", "encryption")];
+    output::status(answer) + &output::fields(answer, &layout)
 }
 
 #[cfg(test)]

@@ -275,13 +275,13 @@ fn added_text(answer: &Value) -> String {
 
 fn found_text(page: &Value, is_first: bool) -> String {
     let events = page["events"].as_array().into_iter().flatten();
-    let rows = serde_json::json!({ "status": page["status"], "rows": events.map(shown).collect::<Vec<_>>() });
+    let rows = serde_json::json!({ "status": page["status"], "rows": events.map(event_json).collect::<Vec<_>>() });
     let columns = [("TIME", "time"), ("LOCATION", "location"), ("EVENT", "event_id"), ("WHAT", "what")];
     page_text(&rows, "rows", &columns, is_first)
 }
 
 /// Returns the columns of an event: the place name or else its coordinates, and the title or else the description.
-pub(super) fn shown(event: &Value) -> Value {
+pub(super) fn event_json(event: &Value) -> Value {
     let words = |name: &str| event[name].as_str().filter(|text| !text.is_empty());
     let degrees = || Some(format!("{}, {}", event["geo"]["lat"].as_f64()?, event["geo"]["lon"].as_f64()?));
     serde_json::json!({

@@ -74,7 +74,7 @@ struct Add {
 pub(crate) fn run(command: ProfileCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let folder = surroundings.config_folder.as_deref();
     let mut all = Profiles::read(folder)?;
-    let said = match command.action {
+    let message = match command.action {
         Action::List { json } => {
             let list = listed(&all);
             let text = if json { output::pretty(&list.to_string()) } else { list_text(&list) };
@@ -87,9 +87,9 @@ pub(crate) fn run(command: ProfileCommand, surroundings: &Surroundings) -> Resul
         }
         Action::Use { name: Some(name), .. } => {
             let url = all.get(&name)?.url.clone();
-            let said = format!("The profile `{name}` is used unless you name another service: {url}");
+            let message = format!("The profile `{name}` is used unless you name another service: {url}");
             all.default = Some(name);
-            said
+            message
         }
         Action::Remove { name } => {
             all.get(&name)?;
@@ -99,7 +99,7 @@ pub(crate) fn run(command: ProfileCommand, surroundings: &Surroundings) -> Resul
         }
     };
     all.write(folder)?;
-    output::write(&format!("{}\n", output::printable(&said)))
+    output::write(&format!("{}\n", output::printable(&message)))
 }
 
 fn added(all: &mut Profiles, add: Add) -> anyhow::Result<String> {

@@ -8,7 +8,7 @@ use crate::output;
 use crate::wiring::surroundings::Surroundings;
 
 /// Timelines to show. `timenav timeline list` shows all.
-const TIMELINES_SHOWN_MAX: usize = 20;
+const TIMELINES_LISTED_MAX: usize = 20;
 
 /// Shows the selected service, your user, the clock, and the timelines.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub(crate) fn run(command: &StatusCommand, surroundings: &Surroundings) -> Resul
         Err(Failure::Problem(problem)) if command.timeline.timeline.is_none() && problem.is_not_found() => Value::Null,
         Err(failure) => return Err(failure),
     };
-    let timelines = client.get(&["timelines"], &[("limit", TIMELINES_SHOWN_MAX.to_string())])?.value;
+    let timelines = client.get(&["timelines"], &[("limit", TIMELINES_LISTED_MAX.to_string())])?.value;
     let value = json!({
         "status": session["status"],
         "url": client.target().url.as_str(),

@@ -11,7 +11,7 @@ use timenav_core::ids::TimelineId;
 
 use super::access::users_text;
 use super::arguments::{insert, timeline_id};
-use super::events::shown;
+use super::events::event_json;
 use super::pages::{page_text, show_pages};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
@@ -210,14 +210,14 @@ fn diff(client: &Client, (a, b): (&str, &str), r#type: Option<String>) -> Result
     let kinds: [(&str, &Records); 3] =
         [("events", &DIFFERENCES), ("timers", &TIMERS_APART), ("firings", &FIRINGS_APART)];
     for (kind, records) in kinds.into_iter().filter(|(kind, _)| all || of == *kind) {
-        let asked = vec![("base", a.to_owned()), ("compare", b.to_owned()), ("type", kind.to_owned())];
+        let query = vec![("base", a.to_owned()), ("compare", b.to_owned()), ("type", kind.to_owned())];
         let is_begun = Cell::new(false);
         let text = |page: &Value, _| match kind {
             "timers" => apart_text(page, ("timers", &TIMERS_APART_TEXT), (&is_begun, all)),
             "firings" => apart_text(page, ("firings", &FIRINGS_APART_TEXT), (&is_begun, all)),
             _ => diff_text(page, &is_begun),
         };
-        show_pages(client, &["timelines", "diff"], asked, (true, records), text)?;
+        show_pages(client, &["timelines", "diff"], query, (true, records), text)?;
     }
     Ok(())
 }
@@ -228,12 +228,12 @@ fn period(text: String) -> Value {
 
 fn retention_text(timeline_id: &Value, retention: &Value) -> String {
     let how_long = |class: &str| retention[class].as_str().unwrap_or(FOREVER);
-    let kept = serde_json::json!({ "timeline": timeline_id, "reads": how_long("reads"), "rejections": how_long("rejections") });
-    output::fields(&kept, &[("timeline", "timeline"), ("reads", "reads"), ("rejections", "rejections")])
+    let stored = serde_json::json!({ "timeline": timeline_id, "reads": how_long("reads"), "rejections": how_long("rejections") });
+    output::fields(&stored, &[("timeline", "timeline"), ("reads", "reads"), ("rejections", "rejections")])
 }
 
 fn timeline_text(answer: &Value) -> String {
-    let shown = [
+    let layout = [
         ("timeline", "timeline_id"),
         ("your role", "role"),
         ("until", "role_expires_at"),
@@ -258,7 +258,7 @@ fn timeline_text(answer: &Value) -> String {
             permissions[list] = users_text(permissions, list).into();
         }
     }
-    output::fields(&answer, &shown)
+    output::fields(&answer, &layout)
 }
 
 /// Formats a page of differences. An empty page may be followed by another one.
@@ -270,7 +270,7 @@ fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
     }
     let row = |difference: &Value| {
         serde_json::json!({ "change": difference["change"], "event_id": difference["event_id"],
-            "base": shown(&difference["base"]), "compare": shown(&difference["compare"]) })
+            "base": event_json(&difference["base"]), "compare": event_json(&difference["compare"]) })
     };
     let columns = [
         ("CHANGE", "change"),
@@ -338,17 +338,17 @@ mod tests {
         let empty = serde_json::json!({"status": "No event differs.", "differences": [], "next_cursor": "c"});
         let event = serde_json::json!({"time": "2000-01-01T00:00:00Z", "name": "n"});
         let full = serde_json::json!({"differences": [{"change": "only_in_base", "event_id": "e", "base": event, "compare": null}]});
-        let told = |pages: &[&Value]| {
+        let problem_json = |pages: &[&Value]| {
             let is_begun = Cell::new(false);
             pages.iter().map(|page| diff_text(page, &is_begun)).collect::<Vec<_>>().concat()
         };
         let heading = "CHANGE        EVENT  TIME IN BASE          TIME IN COMPARE  EVENT IN BASE  EVENT IN COMPARE\n";
         let line = "only_in_base  e      2000-01-01T00:00:00Z                   n\n";
-        assert_eq!(told(&[&none]), "No event differs.\n");
-        assert_eq!(told(&[&empty, &none]), "No event differs.\n");
-        assert_eq!(told(&[&empty, &full, &none]), format!("{heading}{line}"));
+        assert_eq!(problem_json(&[&none]), "No event differs.\n");
+        assert_eq!(problem_json(&[&empty, &none]), "No event differs.\n");
+        assert_eq!(problem_json(&[&empty, &full, &none]), format!("{heading}{line}"));
         let second = "only_in_base  e  2000-01-01T00:00:00Z    n\n";
-        assert_eq!(told(&[&full, &full]), format!("{heading}{line}{second}"));
+        assert_eq!(problem_json(&[&full, &full]), format!("{heading}{line}{second}"));
     }
 
     #[test]

@@ -177,8 +177,8 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
             show_pages(&client, &["v1", "firings"], query, (all, &FIRINGS), firings_text)
         }
         Action::Preview { every, cron, starts, zone, after, limit } => {
-            let asked = [("rule", every.or(cron)), ("starts", starts), ("zone", zone), ("after", after)];
-            query.extend(asked.into_iter().filter_map(|(name, value)| Some((name, value?))));
+            let preview_query = [("rule", every.or(cron)), ("starts", starts), ("zone", zone), ("after", after)];
+            query.extend(preview_query.into_iter().filter_map(|(name, value)| Some((name, value?))));
             query.push(("limit", limit.to_string()));
             client.show(&client.get(&["v1", "timer-preview"], &query)?, moments_text)
         }
@@ -200,13 +200,13 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
             insert(&mut body, "reason", Some(reason));
             insert(&mut body, "ttl", Some(ttl));
             insert(&mut body, "hold_id", hold);
-            let shown = [("hold", "hold/hold_id"), ("until", "hold/expires_at")];
-            client.show(&client.post(&["v1", "holds"], body)?, |answer| output::fields(answer, &shown))
+            let layout = [("hold", "hold/hold_id"), ("until", "hold/expires_at")];
+            client.show(&client.post(&["v1", "holds"], body)?, |answer| output::fields(answer, &layout))
         }
         Action::Holds => {
             let columns = [("HOLD", "hold_id"), ("OWNER", "owner"), ("UNTIL", "expires_at"), ("REASON", "reason")];
-            let shown = |answer: &Value| page_text(answer, "holds", &columns, true);
-            client.show(&client.get(&["v1", "holds"], &query)?, shown)
+            let layout = |answer: &Value| page_text(answer, "holds", &columns, true);
+            client.show(&client.get(&["v1", "holds"], &query)?, layout)
         }
         Action::Release { hold_id } => {
             let answer = client.post(&["v1", "holds", &hold_id, "release"], command.timeline.body())?;
@@ -227,7 +227,7 @@ fn moments_text(answer: &Value) -> String {
 }
 
 fn timer_text(answer: &Value) -> String {
-    let shown = [
+    let layout = [
         ("timer", "timer/timer_id"),
         ("state", "timer/state"),
         ("next", "timer/next"),
@@ -248,7 +248,7 @@ fn timer_text(answer: &Value) -> String {
         ("skipped from", "skipped/from"),
         ("skipped to", "skipped/to"),
     ];
-    let mut text = output::status(answer) + &output::fields(answer, &shown);
+    let mut text = output::status(answer) + &output::fields(answer, &layout);
     if let Some(firings) = answer["firings"].as_array().filter(|firings| !firings.is_empty()) {
         let columns = [("DUE", "due"), ("STATE", "state"), ("FIRING", "firing_id"), ("REASON", "reason")];
         text.push('\n');
@@ -294,9 +294,9 @@ mod tests {
             timer(json!({ "to": "webhook", "queue": null, "url": "https://hooks.example.com/" })),
             timer(json!({ "to": "timeline", "event": {} })),
         ] });
-        let told = list_text(&page, true);
-        let last: Vec<&str> = told.lines().filter_map(|line| line.split_whitespace().last()).collect();
-        assert_eq!(last, ["TO", "billing", "https://hooks.example.com/", "timeline"], "{told}");
+        let problem_json = list_text(&page, true);
+        let last: Vec<&str> = problem_json.lines().filter_map(|line| line.split_whitespace().last()).collect();
+        assert_eq!(last, ["TO", "billing", "https://hooks.example.com/", "timeline"], "{problem_json}");
     }
 
     #[test]

@@ -2,12 +2,12 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 
-use super::{KeptFrom, ServeOptions};
+use super::{CheckpointSource, ServeOptions};
 
 pub(super) struct Shared {
     pub(super) replicas: bool,
     pub(super) join: bool,
-    pub(super) trusted_checkpoint: Vec<KeptFrom>,
+    pub(super) trusted_checkpoint: Vec<CheckpointSource>,
     pub(super) accept_rollback: bool,
     pub(super) signing_key: Option<PathBuf>,
 }

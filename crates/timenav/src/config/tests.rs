@@ -309,13 +309,15 @@ fn deploy_config_is_valid_with_each_comment_enabled() {
     let text = include_str!("../../../../deploy/timenav.toml");
     let settings = Settings::layer(ServeOptions::default(), ServeOptions::parse(text).unwrap()).unwrap();
     assert_eq!((settings.data.to_str(), settings.log_format), (Some("/var/lib/timenav"), LogFormat::Json));
-    let shown: Vec<String> = text
+    let enabled: Vec<String> = text
         .lines()
         .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or(line).to_owned())
         .collect();
-    assert_ne!(shown.join("\n"), text.trim_end());
-    let shown = Settings::layer(ServeOptions::default(), ServeOptions::parse(&shown.join("\n")).unwrap()).unwrap();
+    assert_ne!(enabled.join("\n"), text.trim_end());
+    let enabled = Settings::layer(ServeOptions::default(), ServeOptions::parse(&enabled.join("\n")).unwrap()).unwrap();
     let as_told = |key: &str| text.lines().any(|line| line.starts_with(&format!("#{key} = \"")));
-    assert!(as_told("listen") && shown.listen == LISTEN_DEFAULT);
-    assert!(as_told("tls_cert") && shown.tls.is_some() && shown.public_url.is_some() && shown.checkpoints.is_some());
+    assert!(as_told("listen") && enabled.listen == LISTEN_DEFAULT);
+    assert!(
+        as_told("tls_cert") && enabled.tls.is_some() && enabled.public_url.is_some() && enabled.checkpoints.is_some()
+    );
 }

@@ -4,12 +4,12 @@ use std::str::FromStr;
 use reqwest::Url;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum KeptFrom {
+pub(crate) enum CheckpointSource {
     File(PathBuf),
     Url(Box<Url>),
 }
 
-impl FromStr for KeptFrom {
+impl FromStr for CheckpointSource {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -38,7 +38,7 @@ mod tests {
     #[test]
     fn checkpoint_source_is_an_address_or_a_file() {
         let check = |text: &str, is_url: bool| {
-            assert_eq!(matches!(text.parse(), Ok(KeptFrom::Url(_))), is_url, "{text}");
+            assert_eq!(matches!(text.parse(), Ok(CheckpointSource::Url(_))), is_url, "{text}");
         };
         check("https://kept.example/checkpoints.log", true);
         check("http://127.0.0.1:1/x?newest", true);
@@ -52,7 +52,7 @@ mod tests {
             "http://user:secret@kept.example/",
             "https://user@kept.example/",
         ] {
-            assert!(wrong.parse::<KeptFrom>().is_err(), "{wrong}");
+            assert!(wrong.parse::<CheckpointSource>().is_err(), "{wrong}");
         }
     }
 }

@@ -44,7 +44,7 @@ impl TryFrom<String> for WitnessTimeline {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WitnessSettings {
-    pub(crate) asked: Vec<WitnessUrl>,
+    pub(crate) witness_urls: Vec<WitnessUrl>,
     /// Timelines shown individually, in addition to `system`.
     pub(crate) timelines: BTreeSet<TimelineId>,
     pub(crate) interval: Duration,
@@ -57,13 +57,13 @@ pub(crate) struct WitnessSettings {
 impl WitnessSettings {
     /// Fails if there are too many witnesses, equal names, or none although a setting requires some.
     pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
-        let asked = settled(first(&options.witness, &file.witness))?;
+        let witness_urls = settled(first(&options.witness, &file.witness))?;
         let interval = options.witness_interval_secs.or(file.witness_interval_secs);
         let wait = options.witness_timeout_secs.or(file.witness_timeout_secs);
         Ok(Self {
-            timelines: timelines(first(&options.witness_timeline, &file.witness_timeline), &asked)?,
-            required: required(options.witness_quorum.or(file.witness_quorum), &asked)?,
-            asked,
+            timelines: timelines(first(&options.witness_timeline, &file.witness_timeline), &witness_urls)?,
+            required: required(options.witness_quorum.or(file.witness_quorum), &witness_urls)?,
+            witness_urls,
             interval: interval.unwrap_or(WitnessSecs::of(INTERVAL_SECS_DEFAULT)).duration(),
             wait: wait.unwrap_or(WitnessSecs::of(WITNESS_WAIT_SECONDS_DEFAULT)),
         })
@@ -92,22 +92,22 @@ fn settled(witnesses: &[WitnessUrl]) -> anyhow::Result<Vec<WitnessUrl>> {
     Ok(witnesses.to_vec())
 }
 
-fn timelines(named: &[WitnessTimeline], asked: &[WitnessUrl]) -> anyhow::Result<BTreeSet<TimelineId>> {
+fn timelines(named: &[WitnessTimeline], witness_urls: &[WitnessUrl]) -> anyhow::Result<BTreeSet<TimelineId>> {
     let timelines: BTreeSet<TimelineId> = named.iter().map(|named| named.0.clone()).collect();
     if timelines.len() > WITNESS_TIMELINES_MAX {
         let count = timelines.len();
         bail!("`witness_timeline` can name at most {WITNESS_TIMELINES_MAX} timelines, not {count}");
     }
-    if !timelines.is_empty() && asked.is_empty() {
+    if !timelines.is_empty() && witness_urls.is_empty() {
         bail!("`witness_timeline` is for a service that has witnesses: give --witness too");
     }
     Ok(timelines)
 }
 
-fn required(count: Option<usize>, asked: &[WitnessUrl]) -> anyhow::Result<usize> {
+fn required(count: Option<usize>, witness_urls: &[WitnessUrl]) -> anyhow::Result<usize> {
     let count = count.unwrap_or(0);
-    if count > asked.len() {
-        let there = asked.len();
+    if count > witness_urls.len() {
+        let there = witness_urls.len();
         bail!("`witness_quorum` is {count}, but there are {there} witnesses: give --witness once for each of them");
     }
     Ok(count)
@@ -127,9 +127,9 @@ mod tests {
     #[test]
     fn witness_flags_replace_the_file_and_duplicates_are_rejected() {
         let options = |witness: Vec<WitnessUrl>| ServeOptions { witness, ..ServeOptions::default() };
-        let asked = |given, file| WitnessSettings::of(&options(given), &options(file)).unwrap().asked;
-        assert_eq!(asked(vec![of(1)], vec![of(2)]), [of(1)]);
-        assert_eq!(asked(Vec::new(), vec![of(2)]), [of(2)]);
+        let witness_urls = |given, file| WitnessSettings::of(&options(given), &options(file)).unwrap().witness_urls;
+        assert_eq!(witness_urls(vec![of(1)], vec![of(2)]), [of(1)]);
+        assert_eq!(witness_urls(Vec::new(), vec![of(2)]), [of(2)]);
         assert!(settled(&[of(1), of(2), of(1)]).unwrap_err().to_string().contains("`w1` and `w1`"));
         let most: Vec<_> = (0..32).map(of).collect();
         assert_eq!(settled(&most).unwrap(), most);

@@ -14,7 +14,7 @@ const ADDRESS_BYTES_MAX: u64 = 256;
 /// Removed on drop. The file is locked while the process runs, however it ends: a stale address can be recognized, and
 /// no key is sent to another process that uses the port now.
 #[derive(Debug)]
-pub(crate) struct KeptAddress {
+pub(crate) struct AddressFile {
     path: PathBuf,
     _lock: File,
 }
@@ -27,7 +27,7 @@ pub(crate) enum Listening {
     No,
 }
 
-impl KeptAddress {
+impl AddressFile {
     pub(crate) fn keep(folder: &DataFolder, scheme: &str, address: SocketAddr) -> io::Result<Self> {
         let path = folder.path().join(ADDRESS_FILE);
         let beside = folder.path().join(format!("{ADDRESS_FILE}.new"));
@@ -44,7 +44,7 @@ impl KeptAddress {
     }
 }
 
-impl Drop for KeptAddress {
+impl Drop for AddressFile {
     fn drop(&mut self) {
         // There is no other place to report a failure, and the file is unlocked then.
         let _ = std::fs::remove_file(&self.path);
@@ -88,17 +88,17 @@ mod tests {
         let folder = DataFolder::open(parent.path()).unwrap();
         let now = || listening(parent.path()).unwrap();
         assert_eq!(now(), Listening::No);
-        let kept = KeptAddress::keep(&folder, "http", "0.0.0.0:4711".parse().unwrap()).unwrap();
+        let stored = AddressFile::keep(&folder, "http", "0.0.0.0:4711".parse().unwrap()).unwrap();
         assert!(!is_open_to_others(&parent.path().join(ADDRESS_FILE)).unwrap());
         assert_eq!(now(), Listening::At("http://127.0.0.1:4711".to_owned()));
         // Reading the state does not change it.
         assert_eq!(now(), Listening::At("http://127.0.0.1:4711".to_owned()));
-        drop(kept);
+        drop(stored);
         assert_eq!(now(), Listening::No);
         // A killed service leaves its file unlocked.
         std::fs::write(parent.path().join(ADDRESS_FILE), "http://127.0.0.1:1\n").unwrap();
         assert_eq!(now(), Listening::Ended("http://127.0.0.1:1".to_owned()));
-        let _kept = KeptAddress::keep(&folder, "https", "[::]:1".parse().unwrap()).unwrap();
+        let _kept = AddressFile::keep(&folder, "https", "[::]:1".parse().unwrap()).unwrap();
         assert_eq!(now(), Listening::At("https://[::1]:1".to_owned()));
     }
 }

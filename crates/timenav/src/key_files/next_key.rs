@@ -76,7 +76,7 @@ impl NextKeyFile {
 }
 
 fn parse(lines: &str, current: &ServiceKey) -> anyhow::Result<NextKeyFile> {
-    let (text, told) = lines.split_once('\n').context("it does not have two lines")?;
+    let (text, key_line) = lines.split_once('\n').context("it does not have two lines")?;
     let next = NextKey::new(&KeyText::parse(text)?)?;
     let name = &next.key.service_name;
     if *name != current.service_name {
@@ -86,7 +86,7 @@ fn parse(lines: &str, current: &ServiceKey) -> anyhow::Result<NextKeyFile> {
         return Ok(NextKeyFile::Left);
     }
     // Not constant-time: whoever can try codes against a file in this folder can write the signing key itself.
-    if told.trim_end() != code(current, text) {
+    if key_line.trim_end() != code(current, text) {
         bail!("it was not created with the current signing key");
     }
     Ok(NextKeyFile::Begun(next))

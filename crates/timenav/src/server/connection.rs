@@ -84,14 +84,19 @@ impl Connection {
     {
         let stream = TokioIo::new(stream);
         let activity = &place.activity;
-        let desk = Desk { router: self.router.clone(), peer, activity: Arc::clone(activity), order: place.order() };
+        let connection_service = ConnectionService {
+            router: self.router.clone(),
+            peer,
+            activity: Arc::clone(activity),
+            order: place.order(),
+        };
         match spoken {
             Version::Http1 => {
-                let conversation = self.http1.serve_connection(stream, desk);
+                let conversation = self.http1.serve_connection(stream, connection_service);
                 self.watch(conversation, activity, false, http1::Connection::graceful_shutdown).await
             }
             Version::Http2 => {
-                let conversation = self.http2.serve_connection(stream, desk);
+                let conversation = self.http2.serve_connection(stream, connection_service);
                 self.watch(conversation, activity, true, http2::Connection::graceful_shutdown).await
             }
         }
@@ -110,16 +115,16 @@ impl Connection {
     {
         tokio::pin!(conversation);
         let mut watch = Watch::default();
-        let mut told = false;
+        let mut is_reported = false;
         loop {
             tokio::select! {
                 biased;
-                () = self.stopping.cancelled(), if !told => {
+                () = self.stopping.cancelled(), if !is_reported => {
                     tell_to_end(conversation.as_mut());
-                    told = true;
+                    is_reported = true;
                 }
-                looked = timeout(self.bounds.idle / LOOKS, conversation.as_mut()) => {
-                    if let Ok(ended) = looked {
+                finished = timeout(self.bounds.idle / LOOKS, conversation.as_mut()) => {
+                    if let Ok(ended) = finished {
                         return how(ended);
                     }
                     let Some(end) = watch.look(activity, answers_pings) else { continue };
@@ -150,14 +155,14 @@ fn how(ended: hyper::Result<()>) -> ConnectionEnd {
     }
 }
 
-struct Desk {
+struct ConnectionService {
     router: Router,
     peer: SocketAddr,
     activity: Arc<Activity>,
     order: Arc<Order>,
 }
 
-impl hyper::service::Service<Request<Incoming>> for Desk {
+impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Response = Response<Answer>;
     type Error = Infallible;
     type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>;

@@ -9,9 +9,9 @@ use super::limits::CONNECTIONS_DEFAULT;
 const RESERVED: u64 = 128;
 
 /// Raises the descriptor limit. Returns the resulting connection limit; fails if it is lower than configured.
-pub(crate) fn make_room_for(asked: Option<u32>) -> anyhow::Result<u32> {
+pub(crate) fn make_room_for(requested: Option<u32>) -> anyhow::Result<u32> {
     let limit = getrlimit(Resource::Nofile);
-    let needed = u64::from(asked.unwrap_or(CONNECTIONS_DEFAULT)) + RESERVED;
+    let needed = u64::from(requested.unwrap_or(CONNECTIONS_DEFAULT)) + RESERVED;
     let raised = raised(limit.current, limit.maximum, needed);
     let current = if raised == limit.current {
         raised
@@ -20,7 +20,7 @@ pub(crate) fn make_room_for(asked: Option<u32>) -> anyhow::Result<u32> {
         let result = setrlimit(Resource::Nofile, Rlimit { current: raised, maximum: limit.maximum });
         if result.is_ok() { raised } else { limit.current }
     };
-    connections(asked, current)
+    connections(requested, current)
 }
 
 /// Returns the descriptor limit to set for `needed`. `None` is unlimited.
@@ -30,18 +30,18 @@ fn raised(current: Option<u64>, maximum: Option<u64>, needed: u64) -> Option<u64
 }
 
 /// Fails if the descriptors do not suffice for the configured number.
-pub(crate) fn connections(asked: Option<u32>, descriptors: Option<u64>) -> anyhow::Result<u32> {
-    let wanted = asked.unwrap_or(CONNECTIONS_DEFAULT);
-    let Some(descriptors) = descriptors else { return Ok(wanted) };
+pub(crate) fn connections(requested: Option<u32>, descriptors: Option<u64>) -> anyhow::Result<u32> {
+    let desired = requested.unwrap_or(CONNECTIONS_DEFAULT);
+    let Some(descriptors) = descriptors else { return Ok(desired) };
     // With very few descriptors, the reserve is half of them.
     let room = u32::try_from(descriptors - RESERVED.min(descriptors / 2)).unwrap_or(u32::MAX);
-    match asked {
-        Some(asked) if asked > room => bail!(
-            "--connections-max {asked} needs {} file descriptors, but this process can have only {descriptors}: raise \
+    match requested {
+        Some(requested) if requested > room => bail!(
+            "--connections-max {requested} needs {} file descriptors, but this process can have only {descriptors}: raise \
              the limit (ulimit -n, or LimitNOFILE= of systemd), or set at most {room} connections",
-            u64::from(asked) + RESERVED
+            u64::from(requested) + RESERVED
         ),
-        _ => Ok(wanted.min(room)),
+        _ => Ok(desired.min(room)),
     }
 }
 
@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn connection_limit_reserves_file_descriptors() {
-        let check = |asked, descriptors, expected: Option<u32>| {
-            assert_eq!(connections(asked, descriptors).ok(), expected, "{asked:?} of {descriptors:?}");
+        let check = |requested, descriptors, expected: Option<u32>| {
+            assert_eq!(connections(requested, descriptors).ok(), expected, "{requested:?} of {descriptors:?}");
         };
         check(None, None, Some(10_000));
         check(None, Some(1 << 40), Some(10_000));

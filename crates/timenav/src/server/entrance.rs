@@ -32,7 +32,7 @@ pub(crate) enum Opening {
 }
 
 /// Connection attempts between two log messages about an unavailable database.
-const TRIED_UNTOLD: u32 = 60;
+const TRIED_UNLOGGED: u32 = 60;
 
 impl Opening {
     pub(crate) fn wait(self, reason: &str, address: SocketAddr) -> Self {
@@ -44,7 +44,7 @@ impl Opening {
             Self::Probes { server, starting, times } => (server, starting, times + 1),
         };
         starting.wait(reason);
-        if times % TRIED_UNTOLD == 0 {
+        if times % TRIED_UNLOGGED == 0 {
             tracing::warn!(%address, reason, "the service is waiting for its database: {reason}");
         }
         Self::Probes { server, starting, times }

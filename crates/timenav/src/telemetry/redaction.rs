@@ -12,10 +12,11 @@ pub(crate) fn may_hold_password(text: &str) -> bool {
 
 /// The value of a URL argument is never shown: a malformed URL may contain a password anywhere.
 pub(crate) fn redact(mut error: clap::Error, command: &Command) -> clap::Error {
-    let of_address = matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(shown))
-        if any_argument(command, &|argument| is_address(argument) && is_shown_as(argument, shown)));
-    let shown: Vec<(ContextKind, ContextValue)> = error.context().map(|(kind, value)| (kind, value.clone())).collect();
-    for (kind, value) in shown {
+    let of_address = matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(displayed))
+        if any_argument(command, &|argument| is_address(argument) && is_displayed_as(argument, displayed)));
+    let displayed: Vec<(ContextKind, ContextValue)> =
+        error.context().map(|(kind, value)| (kind, value.clone())).collect();
+    for (kind, value) in displayed {
         let is_value = of_address && kind == ContextKind::InvalidValue;
         let is_empty = matches!(&value, ContextValue::String(text) if text.is_empty());
         match &value {
@@ -36,8 +37,8 @@ fn is_address(argument: &Arg) -> bool {
 }
 
 /// Returns whether an error refers to an argument: its flag and value name.
-fn is_shown_as(argument: &Arg, shown: &str) -> bool {
-    let flag = shown.split(' ').next().unwrap_or_default();
+fn is_displayed_as(argument: &Arg, text: &str) -> bool {
+    let flag = text.split(' ').next().unwrap_or_default();
     flag.strip_prefix("--").is_some_and(|long| argument.get_long() == Some(long))
 }
 
@@ -74,8 +75,8 @@ mod tests {
             ] {
                 for words in [vec![format!("--{long}"), address.clone()], vec![format!("--{long}={address}")]] {
                     let Err(error) = Cli::command().try_get_matches_from([path, &words].concat()) else { continue };
-                    let shown = redact(error, &Cli::command()).render().to_string();
-                    assert!(!shown.contains(PASSWORD), "{path:?} {words:?}: {shown}");
+                    let text = redact(error, &Cli::command()).render().to_string();
+                    assert!(!text.contains(PASSWORD), "{path:?} {words:?}: {text}");
                 }
             }
         });
@@ -92,8 +93,8 @@ mod tests {
             vec!["timenav", "serve", "--replicas", &address],
         ] {
             let error = Cli::command().try_get_matches_from(&words).unwrap_err();
-            let shown = redact(error, &Cli::command()).render().to_string();
-            assert!(!shown.contains(PASSWORD), "{words:?}: {shown}");
+            let text = redact(error, &Cli::command()).render().to_string();
+            assert!(!text.contains(PASSWORD), "{words:?}: {text}");
         }
         let error = Cli::command().try_get_matches_from(["timenav", "serve", "--listen", "nowhere"]).unwrap_err();
         assert!(redact(error, &Cli::command()).render().to_string().contains("'nowhere' for '--listen"));

@@ -5,7 +5,7 @@ use opentelemetry::trace::SpanKind;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Background, BackgroundTraces, BackgroundWork, Entropy as _};
 
-use super::{Ids, Line, Told};
+use super::{Ids, Line, SpanRecord};
 
 /// Records spans of background work; does nothing if traces are off.
 #[derive(Clone, Debug, Default)]
@@ -60,8 +60,9 @@ impl Begun {
     ) {
         let Some(line) = self.line else { return };
         line.leave_behind(|| {
-            let told = Told { kind, name: name.into(), attributes: attributes(), began: self.began, ended, has_failed };
-            line.data(self.ids, None, told)
+            let record =
+                SpanRecord { kind, name: name.into(), attributes: attributes(), began: self.began, ended, has_failed };
+            line.data(self.ids, None, record)
         });
     }
 }

@@ -17,8 +17,8 @@ impl Places {
 
 /// Without duplicates and `but`: a city and its region may have the same name, which readers cannot tell apart.
 fn once<'p>(places: &'p [Match], but: Option<&'p str>) -> impl Iterator<Item = String> + 'p {
-    let mut told: HashSet<String> = but.map(str::to_owned).into_iter().collect();
-    places.iter().map(ToString::to_string).filter(move |name| told.insert(name.clone()))
+    let mut listed: HashSet<String> = but.map(str::to_owned).into_iter().collect();
+    places.iter().map(ToString::to_string).filter(move |name| listed.insert(name.clone()))
 }
 
 impl timenav_engine::Gazetteer for Places {
@@ -55,8 +55,8 @@ mod tests {
             [("Luxembourg", 1), ("San Jose", OTHERS_MAX), ("Singapore", 0), ("Springfield", OTHERS_MAX)]
         {
             let found = places.find(name).unwrap();
-            let told: HashSet<&String> = found.others.iter().chain([&found.name]).collect();
-            assert_eq!((told.len(), found.others.len()), (count + 1, count), "{}: {:?}", found.name, found.others);
+            let listed: HashSet<&String> = found.others.iter().chain([&found.name]).collect();
+            assert_eq!((listed.len(), found.others.len()), (count + 1, count), "{}: {:?}", found.name, found.others);
         }
     }
 }

@@ -89,7 +89,7 @@ impl WitnessFolder {
     }
 
     /// Returns the logs with a checkpoint file or an entry in the list.
-    pub(super) fn kept(&self) -> anyhow::Result<BTreeSet<String>> {
+    pub(super) fn stored_hashes(&self) -> anyhow::Result<BTreeSet<String>> {
         let mut logs = self.known.lock().clone();
         let cannot = || format!("{} cannot be read", self.path.display());
         // A crash may have come before a log was added to the list.

@@ -54,7 +54,7 @@ fn refused(refusal: &Unwitnessed) -> Response {
         Unwitnessed::UnknownLog => StatusCode::NOT_FOUND,
         Unwitnessed::TooOften | Unwitnessed::PrefixTooOften { .. } => StatusCode::TOO_MANY_REQUESTS,
         Unwitnessed::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
-        Unwitnessed::NotKept(_) => StatusCode::SERVICE_UNAVAILABLE,
+        Unwitnessed::NotStored(_) => StatusCode::SERVICE_UNAVAILABLE,
         Unwitnessed::Refused(WitnessRefusal::Conflict { recorded, .. }) => {
             return (StatusCode::CONFLICT, [(header::CONTENT_TYPE, SIZE_TYPE)], format!("{recorded}\n"))
                 .into_response();

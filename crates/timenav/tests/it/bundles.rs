@@ -43,10 +43,10 @@ impl Away {
 
     /// Exports a timeline and returns its lines.
     pub(crate) fn export(&self, service: &Service, timeline: &str, name: &str) -> Vec<Value> {
-        let (code, said) = self.try_export(service, timeline, name, &service.admin);
-        assert_eq!(code, Some(0), "{said}");
+        let (code, output) = self.try_export(service, timeline, name, &service.admin);
+        assert_eq!(code, Some(0), "{output}");
         let hint = format!("check it with `timenav verify {} --verifier-key KEY`", self.path(name).display());
-        assert!(said.contains(&hint), "{said}");
+        assert!(output.contains(&hint), "{output}");
         let text = std::fs::read_to_string(self.path(name)).unwrap();
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
@@ -67,15 +67,15 @@ impl Away {
         let (code, stdout, stderr) = run(&mut ours, "");
         let verifies = code == Some(0);
         assert!(verifies || code == Some(7), "{code:?} {stdout}{stderr}");
-        let mut said = [stdout + &stderr, String::new()];
+        let mut output = [stdout + &stderr, String::new()];
         if has_python() {
             let mut theirs = Command::new("python3");
             theirs.arg(examples().join("verify.py")).arg(self.path(name)).args(["--verifier-key", key]).args(more);
             let (code, stdout, stderr) = run(theirs.env_remove("TIMENAV_API_KEY"), "");
-            said[1] = stdout + &stderr;
-            assert_eq!((code, verifies), (Some(i32::from(!verifies)), verifies), "{said:?}");
+            output[1] = stdout + &stderr;
+            assert_eq!((code, verifies), (Some(i32::from(!verifies)), verifies), "{output:?}");
         }
-        (verifies, said)
+        (verifies, output)
     }
 }
 
@@ -106,7 +106,7 @@ fn bundle_of_used_timeline_is_complete_and_verifies() {
     }
     let correction = json!({ "event_id": "event-7", "time": "2002-01-01T00:00:00Z" });
     service.post("/v1/correct-event", &json!({ "timeline_id": "lived-in", "event": correction }));
-    let (kept, erased) = (seal(&service, "lived-in"), seal(&service, "lived-in"));
+    let (stored, erased) = (seal(&service, "lived-in"), seal(&service, "lived-in"));
     service.post("/v1/erase-data", &json!({ "timeline_id": "lived-in", "data_id": erased }));
     service.post("/v1/erase-data", &json!({ "timeline_id": "lived-in", "event_id": "event-7" }));
     let lines = away.export(&service, "lived-in", "a");
@@ -114,7 +114,7 @@ fn bundle_of_used_timeline_is_complete_and_verifies() {
     assert_eq!((&header["origin"], &header["format"]), (&json!("timenav.local/lived-in"), &json!("timenav-bundle/v1")));
     assert_eq!(count(&lines, "entry") as u64, header["layers"][0]["size"].as_u64().unwrap());
     let data: Vec<&Value> = lines.iter().filter_map(|line| line.get("data")).collect();
-    assert_eq!((data.len(), &data[0]["data_id"], &data[1]["data_id"]), (2, &json!(kept), &json!(erased)));
+    assert_eq!((data.len(), &data[0]["data_id"], &data[1]["data_id"]), (2, &json!(stored), &json!(erased)));
     assert_eq!((&data[0]["erased_by"], &data[1]["ciphertext"]), (&Value::Null, &json!("")));
     // The export itself is the last entry, exactly once.
     let last = lines.iter().rev().find_map(|line| line.get("entry")).unwrap();
@@ -128,9 +128,9 @@ fn bundle_of_used_timeline_is_complete_and_verifies() {
     assert!(theirs.is_empty() || theirs.contains("erased, and listed by an entry: 3\nNOT CHECKED "), "{theirs}");
 
     // It does not replace an existing file and leaves no temporary file.
-    let (code, said) = away.try_export(&service, "lived-in", "a", &service.admin);
+    let (code, output) = away.try_export(&service, "lived-in", "a", &service.admin);
     assert_eq!(code, Some(1));
-    assert!(said.contains("already exists and is not overwritten"), "{said}");
+    assert!(output.contains("already exists and is not overwritten"), "{output}");
     assert_eq!(std::fs::read_dir(away.folder.path()).unwrap().count(), 1);
     service.audit();
 }
@@ -145,13 +145,13 @@ fn empty_timeline_exports_a_verifiable_bundle() {
     let key = key_of(&service, "empty");
     assert!(away.verify("a", &key, &[]).0);
     for wrong in [key_of(&service, "main"), ledger::verifier_key("timenav.local/empty", &[7; 32])] {
-        let (verifies, said) = away.verify("a", &wrong, &[]);
-        assert!(!verifies, "{said:?}");
+        let (verifies, output) = away.verify("a", &wrong, &[]);
+        assert!(!verifies, "{output:?}");
     }
     // Without a key the command fails instead of reporting success.
-    let (code, _, said) = run(timenav().arg("verify").arg(away.path("a")), "");
+    let (code, _, output) = run(timenav().arg("verify").arg(away.path("a")), "");
     assert_eq!(code, Some(2));
-    assert!(said.contains("--verifier-key"), "{said}");
+    assert!(output.contains("--verifier-key"), "{output}");
     service.audit();
 }
 
@@ -271,8 +271,8 @@ fn memory_use_is_independent_of_bundle_size() {
     service.post("/timelines", &json!({ "timeline_id": "small" }));
     away.export(&service, "small", "small");
     let before = memory_kib(service.pid(), "VmHWM");
-    let (code, said) = away.try_export(&service, "large", "a", &service.admin);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = away.try_export(&service, "large", "a", &service.admin);
+    assert_eq!(code, Some(0), "{output}");
     let grown = memory_kib(service.pid(), "VmHWM").saturating_sub(before);
     let bytes = std::fs::metadata(away.path("a")).unwrap().len();
     println!("the service grew by {grown} KiB for a bundle of {bytes} bytes");
@@ -286,8 +286,8 @@ fn memory_use_is_independent_of_bundle_size() {
                 print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)";
             let mut command = Command::new("python3");
             command.args(["-c", peak]).args(&program).arg(away.path("a"));
-            let (_, said, stderr) = run(command.args(["--verifier-key", &key_of(&service, "large")]), "");
-            let (code, kib) = said.trim().split_once(' ').unwrap_or_else(|| panic!("{said}{stderr}"));
+            let (_, output, stderr) = run(command.args(["--verifier-key", &key_of(&service, "large")]), "");
+            let (code, kib) = output.trim().split_once(' ').unwrap_or_else(|| panic!("{output}{stderr}"));
             println!("{program:?}: {kib} KiB");
             assert_eq!(code, "0", "{program:?} {stderr}");
             assert!(kib.parse::<u64>().unwrap() < CHECK_KIB_MAX, "{program:?}: {kib} KiB");
@@ -319,14 +319,14 @@ fn script_accepts_valid_and_rejects_invalid_bundle_vectors() {
     };
     for vector in list(&vectors["bundles"]) {
         for key in list(&vector["verifier_keys"]) {
-            let (verifies, said) = verify(&vector, &key);
-            let told = format!("erased, and listed by an entry: {}\n", vector["gone"]);
-            assert!(verifies && said[1].contains(&told), "{}: {said:?}", vector["about"]);
+            let (verifies, output) = verify(&vector, &key);
+            let expected = format!("erased, and listed by an entry: {}\n", vector["gone"]);
+            assert!(verifies && output[1].contains(&expected), "{}: {output:?}", vector["about"]);
         }
     }
     for vector in list(&vectors["refused"]) {
-        let (verifies, said) = verify(&vector, &vector["verifier_key"]);
-        assert!(!verifies && said[1].starts_with("WRONG       "), "{}: {said:?}", vector["about"]);
+        let (verifies, output) = verify(&vector, &vector["verifier_key"]);
+        assert!(!verifies && output[1].starts_with("WRONG       "), "{}: {output:?}", vector["about"]);
     }
 }
 
@@ -337,9 +337,9 @@ fn bundle_verification_reports_the_number_of_pruned_payloads() {
     let away = Away::new();
     away.export(&service, "main", "a");
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);
-    let (verifies, said) = away.verify("a", &key, &[]);
-    assert!(verifies, "{said:?}");
-    let told = format!("of these, pruned: {pruned}\n");
-    assert!(said[0].contains(&told) && (said[1].is_empty() || said[1].contains(&told)), "{said:?}");
+    let (verifies, output) = away.verify("a", &key, &[]);
+    assert!(verifies, "{output:?}");
+    let expected = format!("of these, pruned: {pruned}\n");
+    assert!(output[0].contains(&expected) && (output[1].is_empty() || output[1].contains(&expected)), "{output:?}");
     service.audit();
 }

@@ -40,7 +40,7 @@ fn done(service: &Service, arguments: &[&str]) -> String {
 
 /// Runs a command with text output and with JSON output. Records the text in a snapshot.
 #[track_caller]
-fn shown(service: &Service, name: &str, arguments: &[&str]) {
+fn check_output(service: &Service, name: &str, arguments: &[&str]) {
     let text = snapshot::words(&done(service, arguments));
     let line = arguments.iter().map(|word| snapshot::words(word)).collect::<Vec<_>>().join(" ");
     // Columns are as wide as the values that are removed from them.
@@ -65,13 +65,17 @@ fn answered(service: &Service, arguments: &[&str]) -> Value {
 fn clock_commands_print_expected_output() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);
-    shown(&service, "cli-clock-travel", &["clock", "travel", "2005-08-29T11:10:00Z", "--location", "America/Chicago"]);
-    shown(&service, "cli-clock-now", &["clock", "now"]);
-    shown(&service, "cli-clock-pause", &["clock", "pause"]);
-    shown(&service, "cli-clock-forward", &["clock", "forward", "12h"]);
-    shown(&service, "cli-clock-rewind", &["clock", "rewind", "P1M"]);
-    shown(&service, "cli-clock-rate", &["clock", "rate", "60"]);
-    shown(&service, "cli-clock-resume", &["clock", "resume"]);
+    check_output(
+        &service,
+        "cli-clock-travel",
+        &["clock", "travel", "2005-08-29T11:10:00Z", "--location", "America/Chicago"],
+    );
+    check_output(&service, "cli-clock-now", &["clock", "now"]);
+    check_output(&service, "cli-clock-pause", &["clock", "pause"]);
+    check_output(&service, "cli-clock-forward", &["clock", "forward", "12h"]);
+    check_output(&service, "cli-clock-rewind", &["clock", "rewind", "P1M"]);
+    check_output(&service, "cli-clock-rate", &["clock", "rate", "60"]);
+    check_output(&service, "cli-clock-resume", &["clock", "resume"]);
     done(&service, &["clock", "travel", "-000043-03-15T12:00:00Z", "--timeline", "rome", "--create"]);
     assert_eq!(service.get("/v1/clock", &[("timeline_id", "rome")])["origin_virtual"], "-000043-03-15T12:00:00Z");
     // JSON output is the unchanged response.
@@ -96,12 +100,12 @@ fn anchor_commands_print_expected_output() {
     let service = Service::start();
     done(&service, &["clock", "pause"]);
     done(&service, &["clock", "travel", "2005-08-29T11:10:00Z"]);
-    shown(&service, "cli-anchor-list-none", &["anchor", "list"]);
-    shown(&service, "cli-anchor-set", &["anchor", "set", "--description", "before the levees fail"]);
+    check_output(&service, "cli-anchor-list-none", &["anchor", "list"]);
+    check_output(&service, "cli-anchor-set", &["anchor", "set", "--description", "before the levees fail"]);
     let set = answered(&service, &["anchor", "set", "--time", "-000043-03-15T12:00:00Z"]);
-    shown(&service, "cli-anchor-list", &["anchor", "list"]);
+    check_output(&service, "cli-anchor-list", &["anchor", "list"]);
     assert_eq!(answered(&service, &["anchor", "list"])["anchors"].as_array().unwrap().len(), 2);
-    shown(&service, "cli-anchor-return", &["anchor", "return", set["anchor_id"].as_str().unwrap()]);
+    check_output(&service, "cli-anchor-return", &["anchor", "return", set["anchor_id"].as_str().unwrap()]);
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "-000043-03-15T12:00:00Z");
     service.audit();
 }
@@ -109,7 +113,7 @@ fn anchor_commands_print_expected_output() {
 #[test]
 fn event_commands_print_expected_output() {
     let service = Service::start();
-    shown(
+    check_output(
         &service,
         "cli-events-add",
         &[
@@ -141,12 +145,12 @@ fn event_commands_print_expected_output() {
     let lines = "{\"time\":\"1969-07-16T13:32:00Z\",\"event_id\":\"launch\"}\n{\"time\":\"1969-07-24T16:50:35Z\",\"event_id\":\"splash\"}\n";
     let (code, stdout, stderr) = run(&mut command(&service, &["events", "add", "--file", "-"]), lines);
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "2 events recorded.\nlaunch\nsplash\n", ""));
-    shown(
+    check_output(
         &service,
         "cli-events-find",
         &["events", "find", "--location", "*", "--time-range", "1969-07-16T00:00:00Z/P9D"],
     );
-    shown(&service, "cli-events-find-none", &["events", "find", "--location", "bbox:-1,-1,1,1"]);
+    check_output(&service, "cli-events-find-none", &["events", "find", "--location", "bbox:-1,-1,1,1"]);
     let (code, stdout, stderr) = run(&mut command(&service, &["events", "find", "--limit", "2"]), "");
     assert_eq!((code, stdout.lines().count()), (Some(0), 3));
     assert!(stderr.contains("there are more"), "{stderr}");
@@ -196,13 +200,13 @@ fn import_command_reports_imported_and_rejected_records() {
             "{lines}: 0 imported, 1 unchanged, 0 rejected\n{more}: 1 imported, 0 unchanged, 0 rejected\n{undo} 3-4-1 --timeline main\n"
         )
     );
-    let told: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
-    assert_eq!(told.len(), 4, "{stderr}");
-    for (line, path) in told.iter().zip([missing, folder_of_files, &wrong]) {
+    let reasons: Vec<&str> = stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(reasons.len(), 4, "{stderr}");
+    for (line, path) in reasons.iter().zip([missing, folder_of_files, &wrong]) {
         assert!(line.starts_with(&format!("error: {path}: ")), "{stderr}");
     }
-    assert!(told[1].contains("directory"), "{stderr}");
-    assert_eq!(told[3], "error: 3 of 5 files could not be imported");
+    assert!(reasons[1].contains("directory"), "{stderr}");
+    assert_eq!(reasons[3], "error: 3 of 5 files could not be imported");
     // A user who may not import one file may not import the others.
     let mut stranger = command(&service, &["import", &lines, &more]);
     let (code, stdout, stderr) = run(stranger.env("TIMENAV_API_KEY", "tnk_nonsense"), "");
@@ -309,30 +313,30 @@ fn git_history_import_skips_known_commits() {
 #[test]
 fn timeline_user_and_key_commands_print_expected_output() {
     let service = Service::start();
-    shown(&service, "cli-timeline-create", &["timeline", "create", "billing"]);
+    check_output(&service, "cli-timeline-create", &["timeline", "create", "billing"]);
     for timeline in ["billing", "main"] {
         done(&service, &["clock", "pause", "--timeline", timeline]);
         done(&service, &["clock", "travel", "2005-08-29T11:10:00Z", "--timeline", timeline]);
     }
-    shown(&service, "cli-timeline-list", &["timeline", "list"]);
-    shown(&service, "cli-user-add", &["user", "add", "ada"]);
+    check_output(&service, "cli-timeline-list", &["timeline", "list"]);
+    check_output(&service, "cli-user-add", &["user", "add", "ada"]);
     done(&service, &["user", "add", "second", "--operator"]);
-    shown(&service, "cli-user-list", &["user", "list"]);
+    check_output(&service, "cli-user-list", &["user", "list"]);
     let arguments =
         ["key", "create", "--user", "ada", "--label", "tests", "--scope", "timeline:read", "--scope", "timeline:write"];
-    shown(&service, "cli-key-create", &arguments);
+    check_output(&service, "cli-key-create", &arguments);
     let made = answered(
         &service,
         &["key", "create", "--user", "ada", "--default-timeline", "billing", "--expires-at", "2999-01-01T00:00:00Z"],
     );
-    shown(&service, "cli-key-list", &["key", "list", "--user", "ada"]);
+    check_output(&service, "cli-key-list", &["key", "list", "--user", "ada"]);
     let key = made["api_key"].as_str().unwrap();
     let (code, ..) = run(command(&service, &["timeline", "create", "hers"]).env("TIMENAV_API_KEY", key), "");
     assert_eq!(code, Some(0));
-    shown(&service, "cli-key-revoke", &["key", "revoke", made["key_id"].as_str().unwrap()]);
+    check_output(&service, "cli-key-revoke", &["key", "revoke", made["key_id"].as_str().unwrap()]);
     let (code, ..) = run(command(&service, &["clock", "now"]).env("TIMENAV_API_KEY", key), "");
     assert_eq!(code, Some(4), "a revoked key");
-    shown(&service, "cli-user-remove", &["user", "remove", "ada"]);
+    check_output(&service, "cli-user-remove", &["user", "remove", "ada"]);
     for list in ["timeline", "user", "key"] {
         assert!(answered(&service, &[list, "list"])["status"].is_string(), "{list}");
     }

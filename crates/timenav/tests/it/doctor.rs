@@ -15,10 +15,10 @@ fn examined(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, B
     let mut command = timenav();
     command.args(["doctor", "--security", "--json"]).args(arguments).envs(environment.iter().copied());
     let (code, stdout, stderr) = run(&mut command, "");
-    let said: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
-    let failed = said["failed"].as_u64().unwrap();
-    assert_eq!((code == Some(0), stderr.is_empty()), (failed == 0, failed == 0), "{code:?} {said} {stderr}");
-    let checks = said["checks"].as_array().unwrap().iter().map(|check| {
+    let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    let failed = document["failed"].as_u64().unwrap();
+    assert_eq!((code == Some(0), stderr.is_empty()), (failed == 0, failed == 0), "{code:?} {document} {stderr}");
+    let checks = document["checks"].as_array().unwrap().iter().map(|check| {
         let name = check["name"].as_str().unwrap().to_owned();
         assert_eq!(check["advice"] == "", check["outcome"] == "ok", "{check}");
         (name, check["outcome"].clone())

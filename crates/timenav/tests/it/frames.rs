@@ -142,12 +142,12 @@ impl Connection {
 
     /// Waits until the service closes the connection. Returns the error code of GOAWAY, if any.
     pub(crate) fn end(&mut self) -> Option<u32> {
-        let mut said = None;
+        let mut goaway_code = None;
         while let Some(next) = self.next() {
             if next.kind == GOAWAY {
-                said = Some(next.error());
+                goaway_code = Some(next.error());
             }
         }
-        said
+        goaway_code
     }
 }

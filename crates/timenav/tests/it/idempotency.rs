@@ -74,8 +74,8 @@ fn repeated_requests_apply_every_change_once() {
         service.send(Request::post(path).json(body).idempotent(&format!("change {index}").replace(' ', "-")))
     };
     let first: Vec<Answer> = (0..changes.len()).map(|index| send(&service, index)).collect();
-    let kept = (service.get("/v1/anchors", &[]), service.get("/timeline/main", &[])["events"].clone());
-    assert_eq!(kept.1, 3);
+    let stored = (service.get("/v1/anchors", &[]), service.get("/timeline/main", &[])["events"].clone());
+    assert_eq!(stored.1, 3);
     for after_a_restart in [false, true] {
         if after_a_restart {
             service.restart();
@@ -87,8 +87,8 @@ fn repeated_requests_apply_every_change_once() {
             assert_eq!(again.header(REPLAYED), Some("true"), "{:?} {again}", changes[index]);
             assert_eq!((again.status, again.text()), (first.status, first.text()), "{:?}", changes[index]);
         }
-        assert_eq!(service.get("/v1/anchors", &[])["anchors"], kept.0["anchors"]);
-        assert_eq!(service.get("/timeline/main", &[])["events"], kept.1);
+        assert_eq!(service.get("/v1/anchors", &[])["anchors"], stored.0["anchors"]);
+        assert_eq!(service.get("/timeline/main", &[])["events"], stored.1);
     }
     service.audit();
 }

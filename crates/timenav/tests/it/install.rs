@@ -74,9 +74,12 @@ fn install_script_installs_the_released_program() {
     let into = home.path().join("a folder/bin");
     let sum = page.sums()[..64].to_owned();
     for known in ["", &sum] {
-        let (code, said) = page.install(&into, known);
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("installed timenav 9.9.9 in ") && said.contains("start it: timenav serve"), "{said}");
+        let (code, output) = page.install(&into, known);
+        assert_eq!(code, Some(0), "{output}");
+        assert!(
+            output.contains("installed timenav 9.9.9 in ") && output.contains("start it: timenav serve"),
+            "{output}"
+        );
         assert_eq!(std::fs::read_to_string(into.join("timenav")).unwrap(), PROGRAM);
         assert_eq!(std::fs::read_dir(&into).unwrap().count(), 1, "nothing else is left there");
     }
@@ -87,9 +90,9 @@ fn install_script_rejects_unverifiable_downloads() {
     let home = tempfile::tempdir().unwrap();
     let into = home.path().join("bin");
     let refused = |page: &Page, sum: &str, why: &str| {
-        let (code, said) = page.install(&into, sum);
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.lines().last().unwrap().starts_with("error: ") && said.contains(why), "{why}: {said}");
+        let (code, output) = page.install(&into, sum);
+        assert_eq!(code, Some(1), "{output}");
+        assert!(output.lines().last().unwrap().starts_with("error: ") && output.contains(why), "{why}: {output}");
         assert!(!into.exists(), "{why}");
     };
     let page = Page::new();

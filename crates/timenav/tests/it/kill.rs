@@ -71,12 +71,12 @@ fn check_round(service: &Service, round: u64, outcomes: &[Outcome]) {
         let here: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.write.timeline == timeline).collect();
         check_acknowledged(service, &here);
         check_clock(service, timeline, &here);
-        let kept = names(service, timeline, round);
+        let stored = names(service, timeline, round);
         for outcome in &here {
-            check_events(outcome, &kept);
+            check_events(outcome, &stored);
         }
         for outcome in here.iter().filter(|outcome| outcome.answer.is_none()) {
-            check_retry(service, &outcome.write, &kept);
+            check_retry(service, &outcome.write, &stored);
         }
         check_once(&here, &names(service, timeline, round));
     }
@@ -153,9 +153,9 @@ fn names(service: &Service, timeline: &str, round: u64) -> BTreeMap<String, usiz
 }
 
 /// All events of an acknowledged request are recorded; of others, all or none.
-fn check_events(outcome: &Outcome, kept: &BTreeMap<String, usize>) {
+fn check_events(outcome: &Outcome, stored: &BTreeMap<String, usize>) {
     let Kind::Events(names) = &outcome.write.kind else { return };
-    let found = names.iter().filter(|name| kept.contains_key(*name)).count();
+    let found = names.iter().filter(|name| stored.contains_key(*name)).count();
     if outcome.answer.is_some() {
         assert_eq!(found, names.len(), "an acknowledged write is gone: {:?}", outcome.write);
     } else {
@@ -164,25 +164,25 @@ fn check_events(outcome: &Outcome, kept: &BTreeMap<String, usize>) {
 }
 
 /// An interrupted request is carried out on retry if it was not before, and otherwise replayed.
-fn check_retry(service: &Service, write: &Write, kept: &BTreeMap<String, usize>) {
+fn check_retry(service: &Service, write: &Write, stored: &BTreeMap<String, usize>) {
     let answer = service.send(write.request());
     let replayed = answer.header("idempotency-replayed").is_some();
     if let Kind::Events(names) = &write.kind {
-        assert_eq!(replayed, kept.contains_key(&names[0]), "{write:?}: {answer}");
+        assert_eq!(replayed, stored.contains_key(&names[0]), "{write:?}: {answer}");
     }
     assert!(matches!(answer.status, 200 | 201), "{write:?}: {answer}");
 }
 
 /// After the retries, everything has happened once.
-fn check_once(outcomes: &[&Outcome], kept: &BTreeMap<String, usize>) {
+fn check_once(outcomes: &[&Outcome], stored: &BTreeMap<String, usize>) {
     let mut names: Vec<&String> = Vec::new();
     for outcome in outcomes {
         if let Kind::Events(of_write) = &outcome.write.kind {
             names.extend(of_write);
         }
     }
-    assert_eq!(kept.len(), names.len(), "{kept:?} {names:?}");
+    assert_eq!(stored.len(), names.len(), "{stored:?} {names:?}");
     for name in names {
-        assert_eq!(kept.get(name), Some(&1), "{name}");
+        assert_eq!(stored.get(name), Some(&1), "{name}");
     }
 }

@@ -41,11 +41,11 @@ fn found(service: &Service, timeline: &str, location: &str, time_range: &str, li
 
 /// Returns the number of earthquakes that a filter matches, page by page.
 fn found_by(service: &Service, filter: &[(&str, &str)]) -> usize {
-    let asked = [&[("timeline_id", "quakes"), ("location", "*"), ("time_range", "../..")], filter].concat();
+    let request = [&[("timeline_id", "quakes"), ("location", "*"), ("time_range", "../..")], filter].concat();
     let (mut count, mut cursor) = (0, None::<String>);
     loop {
         let next: Vec<(&str, &str)> = cursor.iter().map(|cursor| ("cursor", cursor.as_str())).collect();
-        let page = service.get("/v1/monitor-events", &[&asked[..], &next].concat());
+        let page = service.get("/v1/monitor-events", &[&request[..], &next].concat());
         count += page["events"].as_array().unwrap().len();
         cursor = page["next_cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {
@@ -187,8 +187,8 @@ fn storm_speed_paradoxes_match_known_counts() {
     assert_eq!(counts(&import(&service, "storms", "text/csv", map, &file)), [55_605, 0, 0]);
     // On a sphere, 275 are faster than 80 km/h. On the ellipsoid three more are, by less than 0.3 %.
     for (speed, pairs) in [("80", 278), ("100", 37), ("120", 4), ("140", 2), ("150", 0), ("900", 0)] {
-        let asked = [("kinds", "P07"), ("speed_kmh", speed)];
-        assert_eq!(paradoxes(&service, "storms", &asked), pairs, "faster than {speed} km/h");
+        let request = [("kinds", "P07"), ("speed_kmh", speed)];
+        assert_eq!(paradoxes(&service, "storms", &request), pairs, "faster than {speed} km/h");
     }
     assert_eq!(paradoxes(&service, "storms", &[]), 0);
     service.audit();
@@ -220,9 +220,9 @@ fn spans_that_begin_before_parents_are_paradoxes() {
 fn overlapping_flights_of_one_aircraft_are_paradoxes() {
     let Some(year) = flights_of_a_year() else { return };
     // The whole year is slow without optimization. It has no others than those of these two carriers.
-    let is_wanted =
+    let is_needed =
         |line: &&[u8]| line.starts_with(b"year,") || line.windows(4).any(|window| matches!(window, b",DL," | b",UA,"));
-    let file = year.split_inclusive(|byte| *byte == b'\n').filter(is_wanted).collect::<Vec<_>>().concat();
+    let file = year.split_inclusive(|byte| *byte == b'\n').filter(is_needed).collect::<Vec<_>>().concat();
     let service = Service::start();
     let map = json!({
         "time": "{time_hour} + {minute}m + {dep_delay}m|sum",

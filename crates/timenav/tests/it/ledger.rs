@@ -55,13 +55,13 @@ pub(crate) fn verified_lines(note: &str, named: usize, public_key: &[u8; 32]) ->
     assert!(note.chars().all(|c| c == '\n' || c >= ' '), "a note cannot contain control characters: {note:?}");
     let (text, signatures) = note.rsplit_once("\n\n").expect("an empty line ends the text");
     let text = format!("{text}\n");
-    let told: Vec<String> = text.lines().map(str::to_owned).collect();
+    let text_lines: Vec<String> = text.lines().map(str::to_owned).collect();
     let lines = signatures.strip_suffix('\n').expect("a note ends with a line feed").split('\n');
     let mut verified_count = 0;
     for signature in lines {
         let signature = signature.strip_prefix("— ").expect("a signature line begins with a dash");
         let (name, encoded) = signature.split_once(' ').expect("a name and a signature");
-        assert_eq!(name, told[named], "the name of the key is the origin");
+        assert_eq!(name, text_lines[named], "the name of the key is the origin");
         let bytes = BASE64.decode(encoded.as_bytes()).expect("a signature is base64");
         let (id, signature) = bytes.split_at(4);
         // After a rotation, another key of the same name has signed too.
@@ -72,7 +72,7 @@ pub(crate) fn verified_lines(note: &str, named: usize, public_key: &[u8; 32]) ->
         }
     }
     assert_eq!(verified_count, 1, "the key is the one of the data folder: {note:?}");
-    told
+    text_lines
 }
 
 /// Parses a proof file (docs/specs/ledger.md §7): position, entry in `extra`, hashes, note.

@@ -15,4 +15,4 @@ mod spellings;
 mod rates;
 mod repetitions;
 mod strangers;
-mod told;
+mod details;

@@ -58,8 +58,8 @@ fn stateless_requests_work_without_initialize() {
         "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
         "io.modelcontextprotocol/clientCapabilities": {},
     });
-    let told = agent.ask("server/discover", &json!({ "_meta": meta }));
-    assert!(told["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{told}");
+    let response = agent.ask("server/discover", &json!({ "_meta": meta }));
+    assert!(response["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{response}");
     let called = agent.ask("tools/call", &json!({ "name": "clock", "arguments": {}, "_meta": meta }));
     assert_eq!(called["result"]["structuredContent"]["current_time"], "2027-01-01T00:00:00Z", "{called}");
     agent.ended();
@@ -157,8 +157,11 @@ fn canceled_claim_call_takes_no_firing() {
     );
     // Other calls continue meanwhile.
     assert_eq!(agent.done("clock", &json!({}))["state"], "paused");
-    let told = agent.notified("notifications/progress");
-    assert_eq!((&told["params"]["progressToken"], &told["params"]["progress"]), (&json!("p"), &json!(1.0)));
+    let notification = agent.notified("notifications/progress");
+    assert_eq!(
+        (&notification["params"]["progressToken"], &notification["params"]["progress"]),
+        (&json!("p"), &json!(1.0))
+    );
     let connections = service.metric("timenav_connections");
     agent.write(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": waits } }));
     // A firing that is due before the service has noticed the disconnect may still go to the canceled call.
@@ -182,8 +185,8 @@ fn api_key_never_appears_in_mcp_output() {
     for tool in ["session", "api_keys", "users", "limits", "access_logs", "timelines"] {
         agent.call(tool, &json!({}));
     }
-    let (told, said) = agent.ended();
-    assert!(told.len() > 1_000 && !told.contains(&service.admin) && !said.contains(&service.admin), "{said}");
+    let (output, stderr) = agent.ended();
+    assert!(output.len() > 1_000 && !output.contains(&service.admin) && !stderr.contains(&service.admin), "{stderr}");
     service.audit();
 }
 

@@ -41,9 +41,9 @@ fn served_openapi_document_matches_committed_file() {
         assert!(document.pointer(pointer).is_some(), "{reference}");
     }
     let schemas = document["components"]["schemas"].as_object().unwrap();
-    let told: Vec<&String> =
+    let documented: Vec<&String> =
         schemas.keys().filter(|name| !references.contains(&format!("#/components/schemas/{name}"))).collect();
-    println!("schemas that nothing refers to: {told:?}");
+    println!("schemas that nothing refers to: {documented:?}");
     service.audit();
 }
 
@@ -208,8 +208,8 @@ fn metrics_parse_and_count_requests() {
     // The timeline on `system` and on its own ledger, and three pauses.
     assert_eq!((entries, commits), (5, 3));
     for sample in &after {
-        let told = format!("{} {:?}", sample.name, sample.labels);
-        assert!(!told.contains("no-such"), "what a client makes up is no label: {told}");
+        let context = format!("{} {:?}", sample.name, sample.labels);
+        assert!(!context.contains("no-such"), "what a client makes up is no label: {context}");
     }
     service.audit();
 }

@@ -79,7 +79,7 @@ struct Recipe {
     files: Vec<(String, String)>,
     steps: Vec<Step>,
     /// The expected output of workflow steps.
-    told: Vec<(String, Vec<String>)>,
+    step_outputs: Vec<(String, Vec<String>)>,
 }
 
 impl Recipe {
@@ -130,7 +130,7 @@ fn recipe(page: &str) -> Recipe {
             }
             Some(("text", step)) if step.starts_with("step ") => {
                 let lines = block.into_iter().map(str::to_owned).collect();
-                recipe.told.push((step["step ".len()..].to_owned(), lines));
+                recipe.step_outputs.push((step["step ".len()..].to_owned(), lines));
             }
             Some((_, name)) if name.contains('.') => recipe.files.push((name.to_owned(), block.join("\n") + "\n")),
             _ => {}
@@ -192,9 +192,9 @@ fn check_page(path: &Path) {
     assert_eq!(answers.len(), recipe.steps.len() + 1, "{name}: {printed}");
     let mut wrong = Vec::new();
     for (step, answer) in recipe.steps.iter().zip(answers) {
-        let (said, is) = (step.answer.join("\n"), answer.trim_end());
-        if !is_like(&said, is) {
-            wrong.push(format!("$ {}\nsaid:\n{said}\nis:\n{is}\n", step.command));
+        let (printed, is) = (step.answer.join("\n"), answer.trim_end());
+        if !is_like(&printed, is) {
+            wrong.push(format!("$ {}\nsaid:\n{printed}\nis:\n{is}\n", step.command));
         }
     }
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
@@ -207,7 +207,7 @@ fn provide_what_files_name(recipe: &mut Recipe, folder: &Path, service: &Service
         if name == "compose.yaml" {
             compose::provide_compose(text, folder, service);
         } else if name.starts_with(".github/workflows/") {
-            recipe.steps.extend(workflow::steps_of(text, &recipe.told, folder));
+            recipe.steps.extend(workflow::steps_of(text, &recipe.step_outputs, folder));
         } else if Path::new(name).extension() == Some(OsStr::new("yaml")) {
             kubernetes::provide_kubernetes(text, folder);
         }
@@ -278,5 +278,5 @@ fn recipe_parser_distinguishes_block_kinds() {
     assert_eq!(steps, [("one", "1,2".to_owned()), ("two", String::new())]);
     let files: Vec<_> = recipe.files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
     assert_eq!(files, [("a.py", "x = 1\n"), ("a.txt", "\n")]);
-    assert_eq!(recipe.told, [("Go on".to_owned(), vec!["3".to_owned()])]);
+    assert_eq!(recipe.step_outputs, [("Go on".to_owned(), vec!["3".to_owned()])]);
 }

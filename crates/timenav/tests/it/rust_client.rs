@@ -58,11 +58,11 @@ impl Front {
 }
 
 /// Returns a client for a new timeline with a paused clock.
-async fn standing(service: &Service, timeline: &str) -> Client {
-    standing_at(&service.url(), &service.admin, timeline).await
+async fn paused_client(service: &Service, timeline: &str) -> Client {
+    paused_client_at(&service.url(), &service.admin, timeline).await
 }
 
-async fn standing_at(url: &str, key: &str, timeline: &str) -> Client {
+async fn paused_client_at(url: &str, key: &str, timeline: &str) -> Client {
     let client = Client::builder().url(url).key(key).timeline(timeline).build().unwrap();
     let body = json!({ "timeline_id": timeline });
     client.send(Request::post(&["timelines"]).json(&body).unwrap()).await.unwrap();
@@ -75,7 +75,7 @@ async fn standing_at(url: &str, key: &str, timeline: &str) -> Client {
 fn handler_processes_a_month_of_firings() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "month").await;
+        let client = paused_client(&service, "month").await;
         let clock = client.virtual_clock().await.unwrap();
         let timer = Timer::cron("0 9 * * MON-FRI", "UTC").id("work").payload(json!({ "invoice": 42 }));
         let set = client.set_timer(&timer).await.unwrap().timer;
@@ -129,7 +129,7 @@ fn handler_processes_a_month_of_firings() {
 fn failed_handlers_are_retried_and_stopped_advances_reported() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "failing").await;
+        let client = paused_client(&service, "failing").await;
         client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("fails")).await.unwrap();
         client.set_timer(&Timer::at(at("2027-01-03T00:00:00Z")).id("panics").queue("other")).await.unwrap();
         let options = ListenOptions { concurrency: 2, ack_timeout: Duration::from_secs(2) };
@@ -148,8 +148,8 @@ fn failed_handlers_are_retried_and_stopped_advances_reported() {
         };
         let panicking = client.on_with("other", panicking, options).await.unwrap();
         let failed = client.advance("3d").await.unwrap_err();
-        let told = "1 of 2 firings failed: fails at 2027-01-02T00:00:00Z: the card was declined";
-        assert!(failed.to_string().starts_with(told), "{failed}");
+        let expected = "1 of 2 firings failed: fails at 2027-01-02T00:00:00Z: the card was declined";
+        assert!(failed.to_string().starts_with(expected), "{failed}");
         let Error::FiringsFailed(receipt) = failed else { panic!("{failed}") };
         assert_eq!((receipt.fired, receipt.acknowledged, receipt.failed), (2, 1, 1));
         assert_eq!(attempts.load(Ordering::Relaxed), 3);
@@ -163,12 +163,12 @@ fn failed_handlers_are_retried_and_stopped_advances_reported() {
 
         client.set_timer(&Timer::at(at("2027-01-05T00:00:00Z"))).await.unwrap();
         let (began, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-        let (told, asked) = (Arc::clone(&began), Arc::clone(&go));
+        let (expected, request) = (Arc::clone(&began), Arc::clone(&go));
         let slow = move |_| {
-            let (told, asked) = (Arc::clone(&told), Arc::clone(&asked));
+            let (expected, request) = (Arc::clone(&expected), Arc::clone(&request));
             async move {
-                told.notify_one();
-                asked.notified().await;
+                expected.notify_one();
+                request.notified().await;
                 Ok(())
             }
         };
@@ -196,13 +196,13 @@ fn listener_and_clock_reconnect_after_a_crash() {
     let mut service = Service::start();
     let runtime = runtime();
     let fired = Arc::new(Notify::new());
-    let told = Arc::clone(&fired);
+    let counter = Arc::clone(&fired);
     let (front, client, clock, listener) = runtime.block_on(async {
         let front = Front::before(&service).await;
-        let client = standing_at(&front.url, &service.admin, "crash").await;
+        let client = paused_client_at(&front.url, &service.admin, "crash").await;
         let clock = client.virtual_clock().await.unwrap();
         let handler = move |_| {
-            told.notify_one();
+            counter.notify_one();
             std::future::ready(Ok(()))
         };
         let listener = client.on("default", handler).await.unwrap();

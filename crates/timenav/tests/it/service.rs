@@ -40,8 +40,8 @@ pub(crate) fn is_soak() -> bool {
 
 /// Creates the signing key, which a service on a database does not create itself. Returns its public key.
 pub(crate) fn make_signing_key(data: &Path) -> String {
-    let (code, public, told) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");
-    assert_eq!(code, Some(0), "{told}");
+    let (code, public, stderr) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");
+    assert_eq!(code, Some(0), "{stderr}");
     public
 }
 

@@ -101,12 +101,12 @@ fn story(file: Option<&Path>) -> String {
 
 #[test]
 fn example_story_runs_to_completion() {
-    let told = story(None);
-    assert!(told.contains("\"imported\":10,"), "{told}");
-    let looks: Vec<&str> = told.lines().filter(|line| line.contains("\"events\":")).collect();
+    let output = story(None);
+    assert!(output.contains("\"imported\":10,"), "{output}");
+    let looks: Vec<&str> = output.lines().filter(|line| line.contains("\"events\":")).collect();
     assert!(looks[0].contains("2005-08-29T06:00:00Z"), "{}", looks[0]);
     assert!(looks[1].contains("2005-08-29T18:00:00Z"), "{}", looks[1]);
-    assert!(told.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{told}");
+    assert!(output.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{output}");
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn example_story_runs_with_all_hurricanes() {
         println!("skipped: there is no {}", file.display());
         return;
     }
-    let told = story(Some(&file));
-    assert!(told.contains("\"imported\":55605,\"unchanged\":0,\"rejected\":0"), "{told}");
-    assert!(told.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{told}");
+    let output = story(Some(&file));
+    assert!(output.contains("\"imported\":55605,\"unchanged\":0,\"rejected\":0"), "{output}");
+    assert!(output.contains("Returned to the anchor at 2005-08-29T06:30:00"), "{output}");
 }

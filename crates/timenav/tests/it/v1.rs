@@ -48,14 +48,14 @@ fn send(service: &Service, path: &str, body: &Value) -> Answer {
 }
 
 /// Returns a service whose clock is paused at midnight of 2000-01-01.
-fn standing() -> Service {
+fn paused_service() -> Service {
     let service = Service::start();
-    stand(&service, "2000-01-01T00:00:00Z");
+    create_paused(&service, "2000-01-01T00:00:00Z");
     service
 }
 
 /// Pauses the clock of `main` at a time.
-fn stand(service: &Service, at: &str) {
+fn create_paused(service: &Service, at: &str) {
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": at }));
 }

@@ -68,40 +68,40 @@ fn independent_script_verifies_a_ledger() {
     let history = std::fs::read(examples().join("demo-history.ndjson")).unwrap();
     service.send(Request::post("/v1/import-events").body("application/x-ndjson", &history)).expect(200);
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);
-    let kept = service.data().join("main.checkpoint");
-    let kept = kept.to_str().unwrap();
+    let stored = service.data().join("main.checkpoint");
+    let stored = stored.to_str().unwrap();
 
-    let (code, said) = verify(&service, &service.admin, &["--verifier-key", &key, "--save", kept]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.ends_with("main verifies.\n"), "{said}");
+    let (code, text) = verify(&service, &service.admin, &["--verifier-key", &key, "--save", stored]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.ends_with("main verifies.\n"), "{text}");
 
-    let since = ["--verifier-key", &key, "--checkpoint", kept];
+    let since = ["--verifier-key", &key, "--checkpoint", stored];
     let grown = |service: &Service| {
-        let (code, said) = verify(service, &service.admin, &since);
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("\nsaved       the first "), "{said}");
+        let (code, text) = verify(service, &service.admin, &since);
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.contains("\nsaved       the first "), "{text}");
     };
     grown(&service);
 
     for (position, named) in EDITS {
         replace_in_entry(&mut service, position, "\"actor\":\"admin\"", "\"actor\":\"bdmin\"");
-        let (code, said) = verify(&service, &service.admin, &since);
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains(named), "{said}");
-        assert!(said.contains("are not those of the saved checkpoint\n"), "{said}");
+        let (code, text) = verify(&service, &service.admin, &since);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains(named), "{text}");
+        assert!(text.contains("are not those of the saved checkpoint\n"), "{text}");
         replace_in_entry(&mut service, position, "\"actor\":\"bdmin\"", "\"actor\":\"admin\"");
         grown(&service);
     }
 
     // Nothing could be verified, which differs from a failed verification.
-    let (code, said) = verify(&service, "tn_not_a_key", &since);
-    assert_eq!(code, Some(2), "{said}");
+    let (code, text) = verify(&service, "tn_not_a_key", &since);
+    assert_eq!(code, Some(2), "{text}");
     // Without an independent key, it explains what the result proves.
-    let (code, said) = verify(&service, &service.admin, &[]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("That pins nothing"), "{said}");
-    let (code, said) = verify(&service, &service.admin, &["--self-test"]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, text) = verify(&service, &service.admin, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.contains("That pins nothing"), "{text}");
+    let (code, text) = verify(&service, &service.admin, &["--self-test"]);
+    assert_eq!(code, Some(0), "{text}");
     service.audit();
 }
 
@@ -122,15 +122,15 @@ fn verify_file(file: &str, key: &str, more: &[&str]) -> (Option<i32>, String) {
 
 /// The program verifies a proof with its entry, and reports what is missing without it.
 fn check_by_program(saved: &str, bare: &str, key: &str) {
-    let (code, said) = verify_file(saved, key, &[]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.starts_with("Entry 5 of `timenav.local/main` is in a tree that the key has signed.\n"), "{said}");
-    let (code, said) = verify_file(saved, key, &["--json"]);
-    let told: serde_json::Value = serde_json::from_str(&said).unwrap();
-    assert_eq!((code, &told["verifies"], &told["position"]), (Some(0), &true.into(), &5.into()), "{told:#}");
-    let (code, said) = verify_file(bare, key, &[]);
-    assert_eq!(code, Some(7), "{said}");
-    assert!(said.contains("there is no entry in it"), "{said}");
+    let (code, text) = verify_file(saved, key, &[]);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(text.starts_with("Entry 5 of `timenav.local/main` is in a tree that the key has signed.\n"), "{text}");
+    let (code, text) = verify_file(saved, key, &["--json"]);
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &report["verifies"], &report["position"]), (Some(0), &true.into(), &5.into()), "{report:#}");
+    let (code, text) = verify_file(bare, key, &[]);
+    assert_eq!(code, Some(7), "{text}");
+    assert!(text.contains("there is no entry in it"), "{text}");
 }
 
 #[test]
@@ -167,9 +167,9 @@ fn entry_proof_is_verified_offline_by_program_and_script() {
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);
     check_by_program(&saved, &bare, &key);
     for arguments in [&["--proof", &saved][..], &["--proof", &bare, "--entry", &entry]] {
-        let (code, said) = verify_proof(&[arguments, &["--verifier-key", &key]].concat());
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("\"seq\":5,") && said.ends_with("entry 5 of timenav.local/main verifies.\n"), "{said}");
+        let (code, text) = verify_proof(&[arguments, &["--verifier-key", &key]].concat());
+        assert_eq!(code, Some(0), "{text}");
+        assert!(text.contains("\"seq\":5,") && text.ends_with("entry 5 of timenav.local/main verifies.\n"), "{text}");
     }
 
     // Any change of the entry, its position, a hash or the note is detected.
@@ -186,12 +186,12 @@ fn entry_proof_is_verified_offline_by_program_and_script() {
     ] {
         assert_ne!(changed, text);
         std::fs::write(&wrong, changed).unwrap();
-        let (code, said) = verify_proof(&["--proof", &wrong, "--verifier-key", &key]);
-        assert_eq!(code, Some(1), "{said}");
-        assert!(said.contains("WRONG") && said.ends_with("does NOT verify.\n"), "{said}");
-        let (code, said) = verify_file(&wrong, &key, &[]);
-        assert_eq!(code, Some(7), "{said}");
-        assert!(said.starts_with("The proof does not verify with the key of `timenav.local/main`.\n"), "{said}");
+        let (code, text) = verify_proof(&["--proof", &wrong, "--verifier-key", &key]);
+        assert_eq!(code, Some(1), "{text}");
+        assert!(text.contains("WRONG") && text.ends_with("does NOT verify.\n"), "{text}");
+        let (code, text) = verify_file(&wrong, &key, &[]);
+        assert_eq!(code, Some(7), "{text}");
+        assert!(text.starts_with("The proof does not verify with the key of `timenav.local/main`.\n"), "{text}");
     }
     let other_key = ledger::verifier_key("timenav.local/demo", &service.public_key);
     assert_eq!(verify_file(&saved, &other_key, &[]).0, Some(7));
@@ -200,8 +200,8 @@ fn entry_proof_is_verified_offline_by_program_and_script() {
         ["--proof", &saved, "--entry", &saved, "--verifier-key", &key],
         ["--proof", &saved, "--proof", &saved, "--verifier-key", &other_key],
     ] {
-        let (code, said) = verify_proof(&arguments);
-        assert_eq!(code, Some(1), "{said}");
+        let (code, text) = verify_proof(&arguments);
+        assert_eq!(code, Some(1), "{text}");
     }
     // Without a key there is nothing to verify it with.
     assert_eq!(verify_proof(&["--proof", &saved]).0, Some(2));

@@ -31,11 +31,11 @@ pub(crate) struct Witness {
 impl Witness {
     /// Starts a witness of logs with these keys.
     pub(crate) fn start(logs: &[&str]) -> Self {
-        Self::told(&logs.iter().flat_map(|log| ["--log", *log]).collect::<Vec<_>>())
+        Self::with_options(&logs.iter().flat_map(|log| ["--log", *log]).collect::<Vec<_>>())
     }
 
     /// Starts a witness with these options.
-    pub(crate) fn told(options: &[&str]) -> Self {
+    pub(crate) fn with_options(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let mut arguments = vec!["--name".to_owned(), "witness.test/w1".to_owned()];
         arguments.extend(options.iter().map(|option| (*option).to_owned()));

@@ -189,8 +189,8 @@ impl Note {
     }
 
     #[must_use]
-    pub fn retaining(mut self, is_meant: impl FnMut(&NoteSignature) -> bool) -> Self {
-        self.signatures.retain(is_meant);
+    pub fn retaining(mut self, is_match: impl FnMut(&NoteSignature) -> bool) -> Self {
+        self.signatures.retain(is_match);
         self
     }
 

@@ -113,12 +113,12 @@ fn row_names_differ_by_kind() {
 
 #[test]
 fn directory_row_is_found_by_name() {
-    let (ada, gone) = (UserId::new("ada").unwrap(), TimelineId::new("gone").unwrap());
-    let mut tree: DirectoryTree = [user(&ada, false), ended(&gone, 4, 1)].into_iter().collect();
-    assert!(tree.contains(RowName::User(&ada)) && tree.contains(RowName::Ended(&gone)));
+    let (ada, missing) = (UserId::new("ada").unwrap(), TimelineId::new("gone").unwrap());
+    let mut tree: DirectoryTree = [user(&ada, false), ended(&missing, 4, 1)].into_iter().collect();
+    assert!(tree.contains(RowName::User(&ada)) && tree.contains(RowName::Ended(&missing)));
     assert!(!tree.contains(RowName::Password(&ada)));
     assert!(!tree.contains(RowName::Ended(&TimelineId::new("ada").unwrap())));
-    assert!(tree.remove(RowName::Ended(&gone)) && !tree.contains(RowName::Ended(&gone)));
+    assert!(tree.remove(RowName::Ended(&missing)) && !tree.contains(RowName::Ended(&missing)));
 }
 
 #[test]
@@ -155,7 +155,7 @@ proptest! {
     ) {
         let ids: Vec<UserId> = (0..6).map(|number| UserId::new(&format!("user-{number}")).unwrap()).collect();
         let mut tree = DirectoryTree::default();
-        let mut kept: BTreeMap<u8, u8> = BTreeMap::new();
+        let mut model: BTreeMap<u8, u8> = BTreeMap::new();
         let row = |slot: u8, byte: u8| {
             let id = &ids[usize::from(slot / 2)];
             if slot.is_multiple_of(2) { user(id, byte.is_multiple_of(2)) } else { password(id, byte) }
@@ -163,15 +163,15 @@ proptest! {
         for (slot, byte, asks) in steps {
             if let Some(byte) = byte {
                 tree.put(&row(slot, byte));
-                kept.insert(slot, byte);
+                model.insert(slot, byte);
             } else {
-                prop_assert_eq!(tree.remove(row(slot, 0).name()), kept.remove(&slot).is_some());
+                prop_assert_eq!(tree.remove(row(slot, 0).name()), model.remove(&slot).is_some());
             }
             if asks {
                 tree.root();
             }
         }
-        prop_assert_eq!(tree.len(), kept.len());
-        prop_assert_eq!(tree.root(), from_scratch(kept.iter().map(|(slot, byte)| row(*slot, *byte))));
+        prop_assert_eq!(tree.len(), model.len());
+        prop_assert_eq!(tree.root(), from_scratch(model.iter().map(|(slot, byte)| row(*slot, *byte))));
     }
 }

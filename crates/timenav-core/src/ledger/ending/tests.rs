@@ -15,12 +15,12 @@ fn ended() -> TimelineEnded<'static> {
 
 #[test]
 fn checkpoint_matches_or_contradicts_the_end() {
-    let kept =
+    let fits =
         |size, root| Checkpoint { origin: "timenav.example/apollo-11".to_owned(), size, root, extensions: vec![] };
-    assert_eq!(ended().fits(&kept(9, ended().root)), Some(true));
-    assert_eq!(ended().fits(&kept(9, sha256(&[]))), Some(false));
-    assert_eq!(ended().fits(&kept(10, ended().root)), Some(false));
-    assert_eq!(ended().fits(&kept(8, ended().root)), None);
+    assert_eq!(ended().fits(&fits(9, ended().root)), Some(true));
+    assert_eq!(ended().fits(&fits(9, sha256(&[]))), Some(false));
+    assert_eq!(ended().fits(&fits(10, ended().root)), Some(false));
+    assert_eq!(ended().fits(&fits(8, ended().root)), None);
 }
 
 #[test]

@@ -77,9 +77,9 @@ fn erased_reads_must_be_named_by_an_erasure() {
         draft.push(&read).unwrap();
     }
     let (payload, _) = draft.finish();
-    let whole = KeptReads::parse(salt.as_bytes(), &payload).unwrap();
+    let whole = RemainingReads::parse(salt.as_bytes(), &payload).unwrap();
     let opened = whole.without(|number, _| number == 1 || number == 3);
-    let opened = KeptReads::parse(&[], &opened).unwrap();
+    let opened = RemainingReads::parse(&[], &opened).unwrap();
     let erased = |position, numbers: &[u64]| ReadsErased {
         asked_by: "ada".into(),
         position,
@@ -102,14 +102,14 @@ fn erased_reads_must_be_named_by_an_erasure() {
 proptest! {
     #[test]
     fn erasure_payloads_are_read_back(
-        asked_by in any::<String>(),
+        requested_by in any::<String>(),
         by in prop::sample::select(&ErasedBy::ALL[..]),
         include_forks in any::<bool>(),
         versions in prop::collection::btree_set(0..99_u64, 1..20),
         interventions in prop::collection::btree_set(0..99_u64, 0..20),
     ) {
         let erased = EventsErased {
-            asked_by: asked_by.into(),
+            asked_by: requested_by.into(),
             by,
             include_forks,
             versions: runs(versions),

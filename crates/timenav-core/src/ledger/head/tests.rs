@@ -114,7 +114,7 @@ proptest! {
             let keys = TrustedKeys::from(key.clone());
             prop_assert!(Checkpoint::open(note.as_bytes(), &key, ed25519_verify).is_err() || origin == "20");
             prop_assert!(Checkpoint::open_newest(note.as_bytes(), &keys, ed25519_verify).is_err() || origin == "20");
-            prop_assert!(Checkpoint::open_kept(note.as_bytes(), &keys, ed25519_verify).is_err() || origin == "20");
+            prop_assert!(Checkpoint::open_stored(note.as_bytes(), &keys, ed25519_verify).is_err() || origin == "20");
         }
     }
 

@@ -27,9 +27,9 @@ fn heads_payload_is_canonical_and_subject_matches_another_implementation() {
     assert_eq!(String::from_utf8(heads().encode()).unwrap(), payload);
     assert_eq!(CommittedHeads::decode(payload.as_bytes()), Ok(heads()));
     // Computed in Python from the specification.
-    let told = "3:ccc975bc1af44945d069c0b7b57931b48baf5f2bde70502740aabb2f89a2d6de";
-    assert_eq!(heads().subject(SERVICE), told);
-    assert_ne!(heads().subject("other.example"), told);
+    let expected = "3:ccc975bc1af44945d069c0b7b57931b48baf5f2bde70502740aabb2f89a2d6de";
+    assert_eq!(heads().subject(SERVICE), expected);
+    assert_ne!(heads().subject("other.example"), expected);
 }
 
 #[test]

@@ -37,14 +37,14 @@ impl Tiles {
             tiles.frontier.push_visiting(*leaf, |subtree, hash| {
                 if subtree.height % TILE_HEIGHT == 0 {
                     let (tile, range) = tile_of(subtree);
-                    let kept = tiles.hashes.entry(tile).or_default();
-                    assert_eq!(kept.len()..kept.len() + 1, range, "hashes arrive in order");
-                    kept.push(hash);
+                    let hashes_stored = tiles.hashes.entry(tile).or_default();
+                    assert_eq!(hashes_stored.len()..hashes_stored.len() + 1, range, "hashes arrive in order");
+                    hashes_stored.push(hash);
                 }
             });
         }
-        for (tile, kept) in &tiles.hashes {
-            assert_eq!(kept.len(), usize::from(tile.width(tiles.frontier.size())));
+        for (tile, hashes_stored) in &tiles.hashes {
+            assert_eq!(hashes_stored.len(), usize::from(tile.width(tiles.frontier.size())));
         }
         tiles
     }

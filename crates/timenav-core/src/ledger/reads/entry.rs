@@ -86,9 +86,9 @@ impl ReadsEntry {
 /// Returns the bytes of an entry that is stored completely or in the compact form of [`ReadsEntry::to_bytes`]. Returns
 /// `None` if it is neither. A complete entry is not validated; use [`LeafRecord::decode`] for that.
 #[must_use]
-pub fn rebuilt_leaf<'a>(kept: &'a [u8], timeline_id: &str, seq: u64) -> Option<Cow<'a, [u8]>> {
-    if kept.first() == Some(&b'{') {
-        return Some(kept.into());
+pub fn rebuilt_leaf<'a>(stored_leaf: &'a [u8], timeline_id: &str, seq: u64) -> Option<Cow<'a, [u8]>> {
+    if stored_leaf.first() == Some(&b'{') {
+        return Some(stored_leaf.into());
     }
-    ReadsEntry::from_bytes(kept).map(|entry| entry.leaf(timeline_id, seq).into())
+    ReadsEntry::from_bytes(stored_leaf).map(|entry| entry.leaf(timeline_id, seq).into())
 }

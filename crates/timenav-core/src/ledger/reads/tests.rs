@@ -28,10 +28,10 @@ fn written(count: usize) -> (Vec<u8>, Hash) {
 fn each_read_is_proven_without_the_others() {
     for count in [1, 2, 3, 7, 8, READS_MAX] {
         let (payload, root) = written(count);
-        let kept = KeptReads::parse(SALT.as_bytes(), &payload).unwrap();
-        assert_eq!((kept.root(), kept.len()), (root, count));
+        let remaining = RemainingReads::parse(SALT.as_bytes(), &payload).unwrap();
+        assert_eq!((remaining.root(), remaining.len()), (root, count));
         for index in (0..count).step_by(1 + count / 9) {
-            let proof = kept.prove(index).unwrap();
+            let proof = remaining.prove(index).unwrap();
             assert_eq!(proof.verify(&root), Ok(read(index)));
             assert_eq!(ReadProof::decode(&proof.encode()), Ok(proof.clone()));
             let other = ReadProof { read: read(index + 1).encode(), ..proof.clone() };
@@ -41,20 +41,20 @@ fn each_read_is_proven_without_the_others() {
             let spaced = ReadProof { read: [&proof.read[..], b" "].concat(), ..proof };
             assert!(matches!(spaced.verify(&root), Err(ReadProofError::Malformed(_))));
         }
-        assert!(kept.prove(count).is_none());
+        assert!(remaining.prove(count).is_none());
     }
 }
 
 #[test]
 fn erasing_a_read_keeps_the_others_and_the_root() {
     let (payload, root) = written(7);
-    let kept = KeptReads::parse(SALT.as_bytes(), &payload).unwrap();
-    let once = kept.without(|number, _| number == 4);
-    let once = KeptReads::parse(&[], &once).unwrap();
+    let remaining = RemainingReads::parse(SALT.as_bytes(), &payload).unwrap();
+    let once = remaining.without(|number, _| number == 4);
+    let once = RemainingReads::parse(&[], &once).unwrap();
     assert_eq!(once.root(), root);
     assert_eq!(once.iter().filter(Option::is_none).count(), 1);
     assert!(once.prove(4).is_none());
-    assert_eq!(once.prove(5).unwrap(), kept.prove(5).unwrap());
+    assert_eq!(once.prove(5).unwrap(), remaining.prove(5).unwrap());
 
     let twice = once.without(|_, read| read.user == "bob");
     let text = std::str::from_utf8(&twice).unwrap();
@@ -63,7 +63,7 @@ fn erasing_a_read_keeps_the_others_and_the_root() {
     for salt in [SALT, SALT.derive(1), SALT.derive(4)] {
         assert!(!text.contains(&data_encoding::HEXLOWER.encode(salt.as_bytes())), "{text}");
     }
-    let twice = KeptReads::parse(&[], &twice).unwrap();
+    let twice = RemainingReads::parse(&[], &twice).unwrap();
     assert_eq!(twice.root(), root);
     assert_eq!(twice.iter().flatten().map(|read| &read.user).collect::<Vec<_>>(), ["ada"; 3]);
 }
@@ -80,23 +80,23 @@ fn reads_entry_is_full_at_its_limits() {
     while draft.push(&long).is_ok() {}
     let (payload, root) = draft.finish();
     assert!((READS_PAYLOAD_BYTES_MAX - 2_048..=READS_PAYLOAD_BYTES_MAX).contains(&payload.len()), "{}", payload.len());
-    let kept = KeptReads::parse(SALT.as_bytes(), &payload).unwrap();
-    assert_eq!(kept.root(), root);
+    let remaining = RemainingReads::parse(SALT.as_bytes(), &payload).unwrap();
+    assert_eq!(remaining.root(), root);
 
     let (payload, root) = written(READS_MAX);
-    let opened = KeptReads::parse(SALT.as_bytes(), &payload).unwrap().without(|number, _| number == 0);
-    assert_eq!(KeptReads::parse(&[], &opened).unwrap().root(), root);
+    let opened = RemainingReads::parse(SALT.as_bytes(), &payload).unwrap().without(|number, _| number == 0);
+    assert_eq!(RemainingReads::parse(&[], &opened).unwrap().root(), root);
 }
 
 #[test]
 fn malformed_kept_reads_are_rejected() {
     let (payload, _) = written(2);
     let text = std::str::from_utf8(&payload).unwrap();
-    let opened = KeptReads::parse(SALT.as_bytes(), &payload).unwrap().without(|number, _| number == 0);
-    assert_eq!(KeptReads::parse(&[0; 8], &payload).err(), Some(ReadsError::Salt { found: 8 }));
-    assert!(matches!(KeptReads::parse(&[], &payload), Err(ReadsError::Malformed(_))));
-    assert!(matches!(KeptReads::parse(SALT.as_bytes(), &opened), Err(ReadsError::Malformed(_))));
-    assert_eq!(KeptReads::parse(SALT.as_bytes(), b"[]").err(), Some(ReadsError::Count));
+    let opened = RemainingReads::parse(SALT.as_bytes(), &payload).unwrap().without(|number, _| number == 0);
+    assert_eq!(RemainingReads::parse(&[0; 8], &payload).err(), Some(ReadsError::Salt { found: 8 }));
+    assert!(matches!(RemainingReads::parse(&[], &payload), Err(ReadsError::Malformed(_))));
+    assert!(matches!(RemainingReads::parse(SALT.as_bytes(), &opened), Err(ReadsError::Malformed(_))));
+    assert_eq!(RemainingReads::parse(SALT.as_bytes(), b"[]").err(), Some(ReadsError::Count));
     for (old, new) in [
         ("[{", "[ {"),
         ("},{", "}{"),
@@ -107,14 +107,14 @@ fn malformed_kept_reads_are_rejected() {
         assert!(text.contains(old), "{text} has no {old}");
         let changed = text.replace(old, new);
         assert!(
-            matches!(KeptReads::parse(SALT.as_bytes(), changed.as_bytes()), Err(ReadsError::Malformed(_))),
+            matches!(RemainingReads::parse(SALT.as_bytes(), changed.as_bytes()), Err(ReadsError::Malformed(_))),
             "{new}"
         );
     }
     let too_long = vec![b' '; READS_OPENED_BYTES_MAX + 1];
-    assert_eq!(KeptReads::parse(&[], &too_long).err(), Some(ReadsError::TooLong { max: READS_OPENED_BYTES_MAX }));
+    assert_eq!(RemainingReads::parse(&[], &too_long).err(), Some(ReadsError::TooLong { max: READS_OPENED_BYTES_MAX }));
     let many = format!("[{}]", vec!["{\"erased\":\"".to_owned() + &root_hex() + "\"}"; READS_MAX + 1].join(","));
-    assert_eq!(KeptReads::parse(&[], many.as_bytes()).err(), Some(ReadsError::Count));
+    assert_eq!(RemainingReads::parse(&[], many.as_bytes()).err(), Some(ReadsError::Count));
 }
 
 fn root_hex() -> String {
@@ -123,12 +123,13 @@ fn root_hex() -> String {
 
 #[test]
 fn long_parameters_are_cut_between_characters() {
-    for (text, kept) in [("x".repeat(257), 256), ("é".repeat(200), 256), ("€".repeat(100), 255), ("🜨".repeat(65), 256)]
+    for (text, expected_length) in
+        [("x".repeat(257), 256), ("é".repeat(200), 256), ("€".repeat(100), 255), ("🜨".repeat(65), 256)]
     {
         let ReadParameters::Cut { begin, bytes, sha256: hash } = ReadParameters::of(&text) else {
             panic!("{text} is not cut");
         };
-        assert_eq!((begin.len(), bytes), (kept, text.len() as u64));
+        assert_eq!((begin.len(), bytes), (expected_length, text.len() as u64));
         assert!(text.starts_with(&*begin));
         assert_eq!(hash, sha256(&[text.as_bytes()]));
         let read = Read { parameters: ReadParameters::of(&text), ..read(0) };
@@ -224,10 +225,10 @@ proptest! {
             payload_hash: Hash::from_bytes(payload_hash),
             directory,
         };
-        let kept = entry.to_bytes();
-        prop_assert!((48..=55).contains(&kept.len()));
-        prop_assert_eq!(ReadsEntry::from_bytes(&kept), Some(entry));
-        let leaf = rebuilt_leaf(&kept, "apollo-11", seq).unwrap();
+        let compact = entry.to_bytes();
+        prop_assert!((48..=55).contains(&compact.len()));
+        prop_assert_eq!(ReadsEntry::from_bytes(&compact), Some(entry));
+        let leaf = rebuilt_leaf(&compact, "apollo-11", seq).unwrap();
         let record = LeafRecord::decode(&leaf).unwrap();
         prop_assert_eq!((record.seq, ReadsEntry::of(&record)), (seq, Some(entry)));
     }
@@ -239,13 +240,13 @@ proptest! {
         at in any::<prop::sample::Index>(),
     ) {
         let salt = if salt { SALT.as_bytes().as_slice() } else { &[] };
-        prop_assert!(KeptReads::parse(salt, &payload).is_err());
+        prop_assert!(RemainingReads::parse(salt, &payload).is_err());
         let (mut whole, root) = written(3);
         let at = at.index(whole.len());
         payload.truncate(3);
         whole.splice(at..at, payload.iter().copied());
-        if let Ok(kept) = KeptReads::parse(SALT.as_bytes(), &whole) {
-            prop_assert_eq!(payload.is_empty(), kept.root() == root);
+        if let Ok(remaining) = RemainingReads::parse(SALT.as_bytes(), &whole) {
+            prop_assert_eq!(payload.is_empty(), remaining.root() == root);
         }
     }
 }

@@ -70,7 +70,7 @@ impl<'a> Sweep<'a> {
     pub fn decode(payload: &'a [u8]) -> Result<Self, Malformed> {
         let mut scanner = Scanner::new(payload)?;
         scanner.expect("{\"asked_by\":\"")?;
-        let asked_by = scanner.text()?;
+        let requested_by = scanner.text()?;
         scanner.expect(",\"class\":\"")?;
         let is_here = |class: &PruneClass| scanner.skip(class.as_str());
         let class = PruneClass::ALL.into_iter().find(is_here).ok_or(scanner.malformed("`reads` or `refusals`"))?;
@@ -90,7 +90,7 @@ impl<'a> Sweep<'a> {
         if positions.is_empty() || positions.count() != count {
             return Err(wrong);
         }
-        Ok(Self { asked_by, class, cutoff, leaf_hashes, policy, positions })
+        Ok(Self { asked_by: requested_by, class, cutoff, leaf_hashes, policy, positions })
     }
 
     #[must_use]

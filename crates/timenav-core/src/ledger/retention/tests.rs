@@ -112,9 +112,9 @@ proptest! {
     ) {
         let numbered: Vec<(u64, Option<u32>)> = (0..).zip(list).collect();
         let all = policies(&numbered);
-        let kept = |size| all.deciding(PruneClass::Reads, position, size).map_or(i64::MAX, |(_, span)| span.micros());
+        let retention_at = |size| all.deciding(PruneClass::Reads, position, size).map_or(i64::MAX, |(_, span)| span.micros());
         for size in position.max(1)..9 {
-            prop_assert!(kept(size) <= kept(size + 1));
+            prop_assert!(retention_at(size) <= retention_at(size + 1));
         }
     }
 }

@@ -183,7 +183,7 @@ proptest! {
         ends in prop::collection::vec((prop::sample::select(Role::ALL.to_vec()), 0_i64..1 << 50), 0..5),
         counts in prop::array::uniform4(0..=super::super::SEQ_MAX),
         root in any::<Option<[u8; 32]>>(),
-        kept in prop::collection::vec(any::<(Option<u32>, Option<u32>)>(), 0..4),
+        reads_and_refusals in prop::collection::vec(any::<(Option<u32>, Option<u32>)>(), 0..4),
     ) {
         let clock = Clock { location, ..clock() };
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -198,7 +198,7 @@ proptest! {
         let counts = TimelineCounts { anchors, data, events, overrides };
         let timers = names.concat();
         let retentions: Vec<_> = (1..)
-            .zip(kept)
+            .zip(reads_and_refusals)
             .map(|(at, (reads_seconds, refusals_seconds))| (at, Retention { reads_seconds, refusals_seconds }))
             .collect();
         let retention = policies(&retentions);

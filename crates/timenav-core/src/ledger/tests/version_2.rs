@@ -69,10 +69,10 @@ fn reads_have_the_published_bytes() {
     let vectors = &published()["reads"];
     let master = Salt::from_bytes(bytes(&vectors["salt"]));
     let root = hash(&vectors["payload_hash"]);
-    let kept = KeptReads::parse(master.as_bytes(), text(&vectors["payload"]).as_bytes()).unwrap();
+    let remaining = RemainingReads::parse(master.as_bytes(), text(&vectors["payload"]).as_bytes()).unwrap();
     let mut draft = ReadsDraft::new(master);
     for (number, vector) in items(&vectors["reads"]).iter().enumerate() {
-        let proof = kept.prove(number).unwrap();
+        let proof = remaining.prove(number).unwrap();
         assert_eq!(std::str::from_utf8(&proof.read).unwrap(), text(&vector["read"]));
         assert_eq!(proof.salt, Salt::from_bytes(bytes(&vector["salt"])));
         assert_eq!(sha256(&[proof.salt.as_bytes(), &proof.read]), hash(&vector["digest"]));
@@ -82,13 +82,13 @@ fn reads_have_the_published_bytes() {
         draft.push(&proof.verify(&root).unwrap()).unwrap();
     }
     assert_eq!(draft.finish(), (text(&vectors["payload"]).as_bytes().to_vec(), root));
-    let opened = kept.without(|number, _| number == 1);
+    let opened = remaining.without(|number, _| number == 1);
     assert_eq!(std::str::from_utf8(&opened).unwrap(), text(&vectors["without_read_1"]));
-    assert_eq!(KeptReads::parse(&[], &opened).unwrap().root(), root);
+    assert_eq!(RemainingReads::parse(&[], &opened).unwrap().root(), root);
     let without_salt = reads_in(&opened).unwrap();
-    assert!(without_salt.iter().map(Option::as_ref).eq(KeptReads::parse(&[], &opened).unwrap().iter()));
+    assert!(without_salt.iter().map(Option::as_ref).eq(RemainingReads::parse(&[], &opened).unwrap().iter()));
     let payload = text(&vectors["payload"]).as_bytes();
-    assert!(reads_in(payload).unwrap().iter().map(Option::as_ref).eq(kept.iter()));
+    assert!(reads_in(payload).unwrap().iter().map(Option::as_ref).eq(remaining.iter()));
 }
 
 #[test]
@@ -202,9 +202,13 @@ fn directory_with_an_ended_timeline_has_the_published_root() {
     }
     let vectors = &vectors["directory_with_ended"];
     let vector = &vectors["row"];
-    let told: Value = serde_json::from_str(text(&vector["row"])).unwrap();
-    let timeline_id = TimelineId::new(text(&told["timeline_id"])).unwrap();
-    let row = DirectoryRow::Ended { timeline_id: &timeline_id, size: number(&told["size"]), root: hash(&told["root"]) };
+    let expected_row: Value = serde_json::from_str(text(&vector["row"])).unwrap();
+    let timeline_id = TimelineId::new(text(&expected_row["timeline_id"])).unwrap();
+    let row = DirectoryRow::Ended {
+        timeline_id: &timeline_id,
+        size: number(&expected_row["size"]),
+        root: hash(&expected_row["root"]),
+    };
     assert_eq!(std::str::from_utf8(&row.encode()).unwrap(), text(&vector["row"]));
     assert_eq!((row.name().digest(), row.digest()), (hash(&vector["name_digest"]), hash(&vector["row_digest"])));
     tree.put(&row);
@@ -309,7 +313,7 @@ fn records_are_read_and_written_as_published() {
     let erased = check_record(&records["erase_events"], EventsErased::decode, EventsErased::encode);
     assert_eq!((erased.by, erased.versions.count(), erased.outcomes.len()), (ErasedBy::Query, 3, 2));
     let erased = check_record(&records["erase_reads"], ReadsErased::decode, ReadsErased::encode);
-    let opened = KeptReads::parse(&[], text(&vectors["reads"]["without_read_1"]).as_bytes()).unwrap();
+    let opened = RemainingReads::parse(&[], text(&vectors["reads"]["without_read_1"]).as_bytes()).unwrap();
     assert!(ReadsErased::explain(&[erased], number(&vectors["reads"]["entry"]["seq"]), &opened));
 
     let key = VerifierKey::parse(text(&vectors["key"]["verifier_key"])).unwrap();
@@ -332,8 +336,8 @@ fn adopted_fork_has_the_published_bytes() {
     let last = Checkpoint::open(adopted.checkpoint.as_bytes(), &key, ed25519_verify).unwrap();
     assert_eq!((adopted.size, adopted.root), (last.size, last.root));
     let published_roots: Vec<Hash> = hashes(&before["roots"]);
-    let told = adopted.layers.iter().map(|layer| (layer.timeline_id.as_str(), layer.size, layer.erased_later));
-    assert_eq!(told.collect::<Vec<_>>(), [("main", 2, 0), ("apollo-8", 3, 3)]);
+    let layers = adopted.layers.iter().map(|layer| (layer.timeline_id.as_str(), layer.size, layer.erased_later));
+    assert_eq!(layers.collect::<Vec<_>>(), [("main", 2, 0), ("apollo-8", 3, 3)]);
     let leaves = items(&before["leaves"]).iter().chain([&before["reads"]["entry"], leaf]);
     let mut frontier = Frontier::default();
     leaves.for_each(|leaf| frontier.push(hash(&leaf["leaf_hash"])));

@@ -99,11 +99,11 @@ pub(in super::super) fn shortest_cycle(graph: &Graph, members: &[u32]) -> Vec<u3
                 return best;
             }
             let nodes_max = if best.is_empty() { usize::MAX } else { best.len() };
-            let (path, looked) = nearest_path(effect, cause, nodes_max, |node, ahead| {
+            let (path, examined) = nearest_path(effect, cause, nodes_max, |node, ahead| {
                 ahead.extend(graph.live_effects(node).filter(is_member));
                 ahead.sort_unstable();
             });
-            looked_at += looked;
+            looked_at += examined;
             best = path.filter(|path| best.is_empty() || path.len() < best.len()).unwrap_or(best);
         }
     }

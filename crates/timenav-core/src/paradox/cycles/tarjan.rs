@@ -31,7 +31,7 @@ pub(super) enum Next {
 }
 
 struct Search {
-    /// When each node was first visited; `NONE` if it was not, `TOLD` if its component has been reported.
+    /// When each node was first visited; `NONE` if it was not, `REPORTED` if its component has been reported.
     order: Vec<u32>,
     low: Vec<u32>,
     open: Vec<u32>,
@@ -40,7 +40,7 @@ struct Search {
 }
 
 /// Marks nodes whose component has been reported.
-const TOLD: u32 = NONE - 1;
+const REPORTED: u32 = NONE - 1;
 
 impl Search {
     fn from(&mut self, root: u32, next: &impl Fn(u32, u32) -> Next, tell: &mut impl FnMut(&mut [u32])) {
@@ -52,7 +52,7 @@ impl Search {
                 Next::Skip => {}
                 Next::Node(target) => match self.order[target as usize] {
                     NONE => self.open(target),
-                    TOLD => {}
+                    REPORTED => {}
                     seen => self.low[node as usize] = self.low[node as usize].min(seen),
                 },
                 Next::End => {
@@ -82,7 +82,7 @@ impl Search {
         let from = self.open.iter().rposition(|&open| open == node).unwrap_or(0);
         let members = &mut self.open[from..];
         for member in members.iter() {
-            self.order[*member as usize] = TOLD;
+            self.order[*member as usize] = REPORTED;
         }
         tell(members);
         self.open.truncate(from);

@@ -1,11 +1,11 @@
 use crate::ids::{AnchorId, EventId};
 use crate::paradox::kinds::Grade;
 use crate::paradox::record::TimerRecord;
+use crate::paradox::report::Taken;
 use crate::paradox::rules::firings::Firing;
 use crate::paradox::rules::uncertain::Uncertain;
 use crate::paradox::rules::undo::Undo;
 use crate::paradox::site::{NONE, Site};
-use crate::paradox::told::Taken;
 use crate::paradox::view::View;
 use crate::timers::DueFiring;
 
@@ -19,18 +19,18 @@ impl View {
                 // Moments that the timer still has recur, in another round.
                 let has = |one: &Firing| schedule.is_some_and(|schedule| schedule.has(one.due));
                 let again = self.firings.of_timer(timer, |one| one.due > clock_at && has(one));
-                let gone = self.firings.of_timer(timer, |one| one.due > clock_at && !has(one));
+                let removed = self.firings.of_timer(timer, |one| one.due > clock_at && !has(one));
                 let taken = if schedule.is_some() { Taken::Changed(clock_at) } else { Taken::Cancelled(clock_at) };
                 self.take_firings(&again, position, Some(Taken::ComesAgain));
-                self.take_firings(&gone, position, Some(taken));
+                self.take_firings(&removed, position, Some(taken));
             }
             TimerRecord::Superseded { position, due_firing: DueFiring { due, position: timer, round } } => {
-                let gone = self.firings.of_timer(timer, |one| one.due == due && one.round == round);
-                self.take_firings(&gone, position, Some(Taken::ComesAgain));
+                let removed = self.firings.of_timer(timer, |one| one.due == due && one.round == round);
+                self.take_firings(&removed, position, Some(Taken::ComesAgain));
             }
             TimerRecord::Rearmed { position, timer, next, round } => {
-                let gone = self.firings.of_timer(timer, |one| one.due >= next && one.round < round);
-                self.take_firings(&gone, position, Some(Taken::ComesAgain));
+                let removed = self.firings.of_timer(timer, |one| one.due >= next && one.round < round);
+                self.take_firings(&removed, position, Some(Taken::ComesAgain));
             }
             TimerRecord::Returned { position, anchor_id } => self.returned(position, anchor_id),
         }
@@ -47,9 +47,9 @@ impl View {
     /// Restores the firings that existed when an anchor was set, and revokes the later ones.
     fn returned(&mut self, position: u64, anchor_id: &AnchorId) {
         self.note(|view| Undo::Return(view.firings.returned));
-        let Some((back, gone)) = self.firings.return_to(anchor_id, position) else { return };
+        let Some((back, removed)) = self.firings.return_to(anchor_id, position) else { return };
         self.take_firings(&back, position, None);
-        self.take_firings(&gone, position, Some(Taken::Returned));
+        self.take_firings(&removed, position, Some(Taken::Returned));
     }
 
     fn take_firings(&mut self, nodes: &[u32], position: u64, taken: Option<Taken>) {

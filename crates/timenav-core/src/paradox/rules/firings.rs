@@ -4,8 +4,8 @@
 //! is an effect of the firing without naming it. A firing occurs until its moment is revoked.
 
 use crate::ids::{AnchorId, TimerId};
+use crate::paradox::report::{Taken, TimerDetail};
 use crate::paradox::site::Map;
-use crate::paradox::told::{Taken, TimerTold};
 use crate::time::{Instant, Virtual};
 use crate::timers::DueFiring;
 
@@ -63,9 +63,9 @@ impl Firings {
         if let Some(before) = before {
             self.of.insert(node, before);
         } else {
-            let gone = self.of.remove(&node);
+            let removed = self.of.remove(&node);
             // The latest firing is always undone first.
-            gone.and_then(|gone| self.timers.get_mut(&gone.timer)?.fired.pop());
+            removed.and_then(|removed| self.timers.get_mut(&removed.timer)?.fired.pop());
         }
     }
 
@@ -104,14 +104,14 @@ impl Firings {
 
     pub(in crate::paradox) fn of_timer(&self, timer: u64, is_so: impl Fn(&Firing) -> bool) -> Vec<u32> {
         let fired = self.timers.get(&timer).map_or(&[][..], |timer| &timer.fired);
-        let is_meant = |node: &&u32| self.get(**node).is_some_and(|one| one.taken().is_none() && is_so(one));
-        fired.iter().filter(is_meant).copied().collect()
+        let is_match = |node: &&u32| self.get(**node).is_some_and(|one| one.taken().is_none() && is_so(one));
+        fired.iter().filter(is_match).copied().collect()
     }
 
-    pub(in crate::paradox) fn told(&self, node: u32) -> Option<TimerTold> {
+    pub(in crate::paradox) fn timer_detail(&self, node: u32) -> Option<TimerDetail> {
         let firing = self.get(node)?;
         let timer_id = self.timers.get(&firing.timer)?.id.clone();
-        Some(TimerTold { timer_id, due: firing.due, taken: firing.taken().map(|(_, taken)| taken) })
+        Some(TimerDetail { timer_id, due: firing.due, taken: firing.taken().map(|(_, taken)| taken) })
     }
 
     /// Returns the ledger positions at which a firing was created and revoked.

@@ -140,13 +140,13 @@ impl Pairs {
     }
 
     /// Updates the pair of an event's neighbors, which are compared with each other only without it.
-    fn bridge(&self, facts: Facts<'_>, found: &mut Found, (key, start, event): Entry, is_gone: bool) {
+    fn bridge(&self, facts: Facts<'_>, found: &mut Found, (key, start, event): Entry, is_missing: bool) {
         if !is_sharp_key(key) {
             return;
         }
         let [Some(before), Some(after)] = self.actors.neighbors((key, start, event)) else { return };
         let Some(grade) = facts.apart(before.min(after), before.max(after)) else { return };
-        found.toggle(Site::Apart { actor: actor_of(key), pair: pair(before, after), grade }, is_gone);
+        found.toggle(Site::Apart { actor: actor_of(key), pair: pair(before, after), grade }, is_missing);
     }
 
     /// Adds all pairs of an event, with up to `partners_max` partners in each group.

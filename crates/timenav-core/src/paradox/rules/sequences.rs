@@ -40,12 +40,12 @@ impl Sequences {
     }
 
     /// Updates the paradoxes around a number: either between its two neighbors, or between each of them and it.
-    fn toggle(&self, found: &mut Found, entry: Entry, is_gone: bool) {
+    fn toggle(&self, found: &mut Found, entry: Entry, is_missing: bool) {
         let before = self.entries.range(..entry).next_back().copied();
         let after = self.entries.range(entry..).next().copied();
         let across = before.zip(after).and_then(|(before, after)| between(before, after));
         let beside = [before.and_then(|before| between(before, entry)), after.and_then(|after| between(entry, after))];
-        let (old, new) = if is_gone { (beside, [across, None]) } else { ([across, None], beside) };
+        let (old, new) = if is_missing { (beside, [across, None]) } else { ([across, None], beside) };
         old.into_iter().flatten().for_each(|site| found.toggle(site, false));
         new.into_iter().flatten().for_each(|site| found.toggle(site, true));
     }

@@ -10,13 +10,13 @@ use crate::time::{Instant, Span};
 
 #[test]
 fn e01_effect_before_its_cause() {
-    let tell = |settings: Settings| {
+    let append = |settings: Settings| {
         let mut story = Story::with(settings);
         story.record("a", event("2020-01-01T10:00:00Z"));
         story.record("b", event("2020-01-01T09:59:00Z").because_of(&["a"]));
         story
     };
-    let story = tell(Settings::default());
+    let story = append(Settings::default());
     story.check(&["P01 definite a,b"]);
     let paradox = &story.of(Kind::EffectBeforeCause)[0];
     assert_eq!((paradox.severity, paradox.first, paradox.since), (Severity::High, 0, 1));
@@ -25,7 +25,7 @@ fn e01_effect_before_its_cause() {
     let expected = "`b` (2020-01-01T09:59:00Z) lies before its cause `a` (2020-01-01T10:00:00Z), by 1 min as \
                     recorded.";
     assert_eq!(paradox.explanation, expected);
-    tell(Settings { tolerance: Span::from_micros(120_000_000), ..Settings::default() }).check(&[]);
+    append(Settings { tolerance: Span::from_micros(120_000_000), ..Settings::default() }).check(&[]);
 }
 
 #[test]
@@ -92,20 +92,20 @@ const NEW_YORK: (f64, f64) = (40.7128, -74.006);
 
 #[test]
 fn e06_distance_too_far_for_the_time() {
-    let tell = |later: &str| {
+    let append = |later: &str| {
         let mut story = Story::new();
         story.record("a", event("2020-01-01T12:00:00Z").by("jo").in_place(PARIS.0, PARIS.1));
         story.record("b", event(later).by("jo").in_place(NEW_YORK.0, NEW_YORK.1));
         story
     };
-    let story = tell("2020-01-01T13:00:00Z");
+    let story = append("2020-01-01T13:00:00Z");
     story.check(&["P07 definite a,b"]);
     let paradox = &story.of(Kind::TwoPlacesAtOnce)[0];
     let Witness::Apart { actor, metres, needed_kmh, .. } = &paradox.witness else { panic!() };
     assert_eq!(actor, "jo");
     assert!((metres.unwrap() - 5_853_000.0).abs() < 5_000.0, "{metres:?}");
     assert!((needed_kmh.unwrap() - 5_853.0).abs() < 5.0, "{needed_kmh:?}");
-    tell("2020-01-01T20:00:00Z").check(&[]);
+    append("2020-01-01T20:00:00Z").check(&[]);
 }
 
 #[test]
@@ -119,15 +119,15 @@ fn e07_distance_at_day_precision_is_never_definite() {
 
 #[test]
 fn e08_door_is_open_or_closed() {
-    let tell = |closed_from: &str| {
+    let append = |closed_from: &str| {
         let mut story = Story::new();
         let door = |from: &str, until: &str, value: &str| event(from).until(until).asserting("door", "state", value);
         story.record("a", door("2020-01-01T01:00:00Z", "2020-01-01T05:00:00Z", "open"));
         story.record("b", door(closed_from, "2020-01-01T09:00:00Z", "closed"));
         story
     };
-    tell("2020-01-01T05:00:00Z").check(&[]);
-    let story = tell("2020-01-01T04:00:00Z");
+    append("2020-01-01T05:00:00Z").check(&[]);
+    let story = append("2020-01-01T04:00:00Z");
     story.check(&["P08 definite a,b"]);
     let paradox = &story.of(Kind::ContradictoryState)[0];
     assert_eq!(paradox.severity, Severity::Critical);
@@ -161,28 +161,28 @@ fn e10_backward_clock_is_explained_by_travel_only() {
     story.now = at("2025-12-31T22:00:00Z");
     story.record("c", event("2020-01-03T00:00:00Z"));
     story.check_kind(Kind::ClockDiscontinuity, &["P12 explained ", "P12 unexplained "]);
-    let mut untold = Story::new();
-    untold.record("a", event("2020-01-01T00:00:00Z"));
-    untold.now = at("2025-12-31T23:00:00Z");
-    untold.record("b", event("2020-01-02T00:00:00Z"));
-    untold.check_kind(Kind::ClockDiscontinuity, &["P12 unexplained "]);
+    let mut unexplained = Story::new();
+    unexplained.record("a", event("2020-01-01T00:00:00Z"));
+    unexplained.now = at("2025-12-31T23:00:00Z");
+    unexplained.record("b", event("2020-01-02T00:00:00Z"));
+    unexplained.check_kind(Kind::ClockDiscontinuity, &["P12 unexplained "]);
 }
 
 #[test]
 fn e11_fixed_anchor_protects_earlier_events() {
     let anchor_at = "2020-06-01T00:00:00Z";
-    let tell = |time: &str, is_fixed: bool| {
+    let append = |time: &str, is_fixed: bool| {
         let mut story = Story::new();
         story.record("e", event(time));
         story.anchor("k", anchor_at, is_fixed);
         story.correct("e", event(time).saying("otherwise"));
         story
     };
-    tell("2020-05-31T23:59:59Z", true).check(&["P13 definite e"]);
-    tell("2020-06-01T00:00:01Z", true).check(&[]);
-    tell(anchor_at, true).check(&["P13 definite e"]);
-    tell(anchor_at, false).check(&[]);
-    let mut story = tell(anchor_at, true);
+    append("2020-05-31T23:59:59Z", true).check(&["P13 definite e"]);
+    append("2020-06-01T00:00:01Z", true).check(&[]);
+    append(anchor_at, true).check(&["P13 definite e"]);
+    append(anchor_at, false).check(&[]);
+    let mut story = append(anchor_at, true);
     story.record("late", event("2020-05-01T00:00:00Z"));
     story.check(&["P13 definite e"]);
     story.correct("e", event(anchor_at));
@@ -218,15 +218,15 @@ fn e13_circle_of_a_million_events() {
     let mut builder = Builder::new(Settings::default(), hint);
     for number in 0..count {
         let (event_id, draft, stamp) = version(number, number.checked_sub(1));
-        let came = VersionOrigin::Recorded;
-        builder.add(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, came }));
+        let origin = VersionOrigin::Recorded;
+        builder.add(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, origin }));
     }
     let mut view = builder.finish();
     assert_eq!(view.counts(), []);
 
     let (event_id, draft, stamp) = version(0, Some(count - 1));
     let stamp = Stamp { position: u64::from(count), ..stamp };
-    let closing = Version { event_id: &event_id, stamp, draft: &draft, came: VersionOrigin::Corrected };
+    let closing = Version { event_id: &event_id, stamp, draft: &draft, origin: VersionOrigin::Corrected };
     let made = view.apply(&Record::Version(closing)).made;
     let check = |paradox: &Paradox| {
         let Witness::Cycle { steps, length, component_size } = &paradox.witness else { panic!("{}", paradox.kind) };

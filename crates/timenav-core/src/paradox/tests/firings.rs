@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
-use super::story::{DraftExt, Story, Told, at, event, id};
+use super::story::{DraftExt, Fact, Story, at, event, id};
 use crate::ids::{AnchorId, TimerId};
 use crate::paradox::{Delta, Kind, Paradox, Record, Settings, Stamp, Taken, TimerRecord, VersionOrigin, View, Witness};
 use crate::time::{Instant, Virtual};
@@ -12,12 +12,12 @@ const DUE: &str = "2026-01-31T09:00:00Z";
 
 impl Story {
     fn timers(&mut self, record: impl FnOnce(u64) -> TimerRecord<'static>) {
-        self.tell(Told::Timers(record(self.told.len() as u64)));
+        self.append(Fact::Timers(record(self.log.len() as u64)));
     }
 
     fn set(&mut self, timer_id: &str) -> u64 {
         let timer_id: &'static TimerId = Box::leak(Box::new(TimerId::new(timer_id).unwrap()));
-        let position = self.told.len() as u64;
+        let position = self.log.len() as u64;
         self.timers(|entry| TimerRecord::Set { entry, timer_id });
         position
     }
@@ -60,8 +60,8 @@ fn firing_is_a_cause_like_an_event() {
         "`after` requires `firing_1`, a firing of the timer `renew`, which was canceled at 2026-01-01T00:00:00Z on the \
          clock, before it fired at 2026-01-31T09:00:00Z."
     );
-    let Witness::Orphan { cancelled_at, timer: Some(told), .. } = &orphan.witness else { panic!("{orphan:?}") };
-    assert_eq!((*cancelled_at, told.timer_id.as_ref().unwrap().as_str()), (Some(5), "renew"));
+    let Witness::Orphan { cancelled_at, timer: Some(detail), .. } = &orphan.witness else { panic!("{orphan:?}") };
+    assert_eq!((*cancelled_at, detail.timer_id.as_ref().unwrap().as_str()), (Some(5), "renew"));
 }
 
 #[test]
@@ -156,22 +156,22 @@ struct Plain {
 }
 
 impl Plain {
-    fn gone(&mut self, is_so: impl Fn(&DueFiring) -> bool) {
+    fn revoke(&mut self, is_so: impl Fn(&DueFiring) -> bool) {
         let fired = &self.fired;
         self.stands.retain(|number| !is_so(&fired[*number]));
     }
 
     fn orphans(&self) -> BTreeSet<(String, String)> {
-        let gone = |number: &usize| *number < self.fired.len() && !self.stands.contains(number);
-        let own = self.recorded.iter().filter(|number| gone(number));
+        let is_revoked = |number: &usize| *number < self.fired.len() && !self.stands.contains(number);
+        let own = self.recorded.iter().filter(|number| is_revoked(number));
         let own = own.map(|number| (format!("f{number}"), format!("f{number}")));
-        let named = self.named.iter().filter(|(number, _)| gone(number) && !self.recorded.contains(number));
+        let named = self.named.iter().filter(|(number, _)| is_revoked(number) && !self.recorded.contains(number));
         own.chain(named.map(|(number, effect)| (format!("f{number}"), effect.clone()))).collect()
     }
 
-    fn take(&mut self, op: Op, position: u64) -> Option<Told> {
+    fn take(&mut self, op: Op, position: u64) -> Option<Fact> {
         let stamp = Stamp { position, recorded_at: Instant::EPOCH, clock_at: hour(0) };
-        let version = |text: &str, draft| Told::Version { id: id(text), stamp, draft, came: VersionOrigin::Recorded };
+        let version = |text: &str, draft| Fact::Version { id: id(text), stamp, draft, origin: VersionOrigin::Recorded };
         let anchor = |number: usize| AnchorId::new(&format!("a{number}")).unwrap();
         Some(match op {
             Op::Fire(timer, at) => {
@@ -180,7 +180,7 @@ impl Plain {
                 self.stands.insert(self.fired.len());
                 let firing_id = Box::leak(Box::new(id(&format!("f{}", self.fired.len()))));
                 self.fired.push(due_firing);
-                Told::Timers(TimerRecord::Fired { position, firing_id, due_firing })
+                Fact::Timers(TimerRecord::Fired { position, firing_id, due_firing })
             }
             Op::Record(number) => {
                 let number = usize::from(number);
@@ -199,30 +199,30 @@ impl Plain {
             }
             Op::Cancel(timer, clock) => {
                 let timer = u64::from(timer);
-                self.gone(|due_firing| due_firing.position == timer && due_firing.due > hour(clock));
+                self.revoke(|due_firing| due_firing.position == timer && due_firing.due > hour(clock));
                 let clock_at = hour(clock);
-                Told::Timers(TimerRecord::Changed { position, timer, clock_at, schedule: None })
+                Fact::Timers(TimerRecord::Changed { position, timer, clock_at, schedule: None })
             }
             Op::Rearm(timer, at) => {
                 self.rounds[usize::from(timer)] += 1;
                 let (round, timer) = (self.rounds[usize::from(timer)], u64::from(timer));
-                self.gone(|due_firing| due_firing.position == timer && due_firing.due >= hour(at));
-                Told::Timers(TimerRecord::Rearmed { position, timer, next: hour(at), round })
+                self.revoke(|due_firing| due_firing.position == timer && due_firing.due >= hour(at));
+                Fact::Timers(TimerRecord::Rearmed { position, timer, next: hour(at), round })
             }
             Op::Supersede(number) => {
                 let due_firing = *self.fired.get(usize::from(number))?;
-                self.gone(|other| *other == due_firing);
-                Told::Timers(TimerRecord::Superseded { position, due_firing })
+                self.revoke(|other| *other == due_firing);
+                Fact::Timers(TimerRecord::Superseded { position, due_firing })
             }
             Op::Anchor => {
                 let id = anchor(self.anchors.len());
                 self.anchors.push(self.stands.clone());
-                Told::Anchor { id, position, timestamp: hour(0), is_fixed: false }
+                Fact::Anchor { id, position, timestamp: hour(0), is_fixed: false }
             }
             Op::Return(number) => {
                 self.stands.clone_from(self.anchors.get(usize::from(number))?);
                 let anchor_id = Box::leak(Box::new(anchor(usize::from(number))));
-                Told::Timers(TimerRecord::Returned { position, anchor_id })
+                Fact::Timers(TimerRecord::Returned { position, anchor_id })
             }
         })
     }
@@ -240,15 +240,15 @@ fn orphans(view: &View) -> BTreeSet<(String, String)> {
 proptest! {
     #[test]
     fn incremental_and_full_views_find_the_same_orphaned_effects(ops in prop::collection::vec(op(), 1..40)) {
-        let (mut plain, mut told, mut view) = (Plain::default(), Vec::new(), View::new(Settings::default()));
+        let (mut plain, mut view_log, mut view) = (Plain::default(), Vec::new(), View::new(Settings::default()));
         let mut known = BTreeSet::new();
         for op in ops {
             // Successive returns are separated by positions.
-            let position = 2 * told.len() as u64;
+            let position = 2 * view_log.len() as u64;
             let Some(one) = plain.take(op, position) else { continue };
             let foreseen = view.what_if(&[one.record()]);
             let Delta { made, healed } = view.apply(&one.record());
-            told.push(one);
+            view_log.push(one);
             prop_assert_eq!(&foreseen, &Delta { made: made.clone(), healed: healed.clone() });
             for paradox in healed {
                 prop_assert!(known.remove(&paradox.key));
@@ -257,7 +257,7 @@ proptest! {
             prop_assert_eq!(orphans(&view), plain.orphans());
         }
         let keys = |view: &View| view.list(|_| true).all().into_iter().map(|one| one.key).collect::<BTreeSet<_>>();
-        let built = View::build(Settings::default(), told.iter().map(Told::record));
+        let built = View::build(Settings::default(), view_log.iter().map(Fact::record));
         prop_assert_eq!(keys(&view), keys(&built));
         prop_assert_eq!(keys(&view), known);
     }
@@ -270,11 +270,11 @@ fn second_entry_of_one_return_restores_no_firing() {
     let due_firing = DueFiring { due: hour(1), position: 0, round: 0 };
     let returned = |position| Record::Timers(TimerRecord::Returned { position, anchor_id: &anchor_id });
     view.apply(&Record::Timers(TimerRecord::Fired { position: 0, firing_id: &firing_id, due_firing }));
-    let anchor = Told::Anchor { id: anchor_id.clone(), position: 1, timestamp: hour(0), is_fixed: false };
+    let anchor = Fact::Anchor { id: anchor_id.clone(), position: 1, timestamp: hour(0), is_fixed: false };
     view.apply(&anchor.record());
     let effect = event("2026-01-01T12:00:00Z").because_of(&["f"]);
     let stamp = Stamp { position: 2, recorded_at: Instant::EPOCH, clock_at: hour(0) };
-    view.apply(&Told::Version { id: id("e"), stamp, draft: effect, came: VersionOrigin::Recorded }.record());
+    view.apply(&Fact::Version { id: id("e"), stamp, draft: effect, origin: VersionOrigin::Recorded }.record());
     view.apply_all(&[returned(3), Record::Timers(TimerRecord::Superseded { position: 3, due_firing })]);
     view.apply(&returned(4));
     assert_eq!(orphans(&view).len(), 1);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::story::{Told, at, id};
+use super::story::{Fact, at, id};
 use crate::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use crate::ids::AnchorId;
 use crate::paradox::{Stamp, VersionOrigin};
@@ -108,7 +108,7 @@ fn op() -> impl Strategy<Value = Op> {
 }
 
 /// An event is recorded once and then corrected; a correction may restore an earlier version.
-pub(super) fn history(steps_max: usize) -> impl Strategy<Value = Vec<Told>> {
+pub(super) fn history(steps_max: usize) -> impl Strategy<Value = Vec<Fact>> {
     prop::collection::vec(op(), 1..steps_max).prop_map(|ops| told(&ops))
 }
 
@@ -118,52 +118,52 @@ pub(super) fn stamp(position: usize) -> Stamp {
     Stamp { position, recorded_at: host, clock_at: at("2026-06-01T00:00:00Z") }
 }
 
-fn told(ops: &[Op]) -> Vec<Told> {
-    let mut told: Vec<Told> = Vec::new();
+fn told(ops: &[Op]) -> Vec<Fact> {
+    let mut log: Vec<Fact> = Vec::new();
     let mut seen: [Option<EventDraft>; 8] = Default::default();
     let mut interventions = 0;
     for op in ops {
         let event_id = |event: &u8| id(&format!("e{event}"));
-        let mut version = |told: &mut Vec<Told>, event: &u8, draft: &EventDraft, came: VersionOrigin| {
+        let mut version = |log: &mut Vec<Fact>, event: &u8, draft: &EventDraft, origin: VersionOrigin| {
             seen[usize::from(*event)] = Some(draft.clone());
-            told.push(Told::Version { id: event_id(event), stamp: stamp(told.len()), draft: draft.clone(), came });
+            log.push(Fact::Version { id: event_id(event), stamp: stamp(log.len()), draft: draft.clone(), origin });
         };
         match op {
             Op::Record(event, draft) => {
-                let came =
+                let origin =
                     if seen[usize::from(*event)].is_some() { VersionOrigin::Changed } else { VersionOrigin::Recorded };
                 seen[usize::from(*event)] = Some(draft.clone());
-                told.push(Told::Version { id: event_id(event), stamp: stamp(told.len()), draft: draft.clone(), came });
+                log.push(Fact::Version { id: event_id(event), stamp: stamp(log.len()), draft: draft.clone(), origin });
             }
-            Op::Correct(event, draft) => version(&mut told, event, draft, VersionOrigin::Corrected),
+            Op::Correct(event, draft) => version(&mut log, event, draft, VersionOrigin::Corrected),
             Op::Restore(event, draft) => {
                 let before = seen[usize::from(*event)].clone().unwrap_or_else(|| draft.clone());
                 seen[usize::from(*event)] = Some(before.clone());
-                let (id, stamp) = (event_id(event), stamp(told.len()));
-                told.push(Told::Version { id, stamp, draft: before, came: VersionOrigin::Restored });
+                let (id, stamp) = (event_id(event), stamp(log.len()));
+                log.push(Fact::Version { id, stamp, draft: before, origin: VersionOrigin::Restored });
             }
-            Op::Cancel(event) => told.push(Told::Cancelled { id: event_id(event), stamp: stamp(told.len()), by: None }),
+            Op::Cancel(event) => log.push(Fact::Cancelled { id: event_id(event), stamp: stamp(log.len()), by: None }),
             Op::Prevent(event, draft) | Op::Negate(event, draft) | Op::Note(event, draft) => {
                 let intervention = id(&format!("i{interventions}"));
                 interventions += 1;
-                told.push(Told::Intervention {
+                log.push(Fact::Intervention {
                     id: intervention.clone(),
-                    stamp: stamp(told.len()),
+                    stamp: stamp(log.len()),
                     time: draft.time,
                     on: event_id(event),
                     negates: !matches!(op, Op::Note(..)),
                     causes: draft.causes.clone(),
                 });
                 if matches!(op, Op::Prevent(..)) {
-                    let stamp = stamp(told.len());
-                    told.push(Told::Cancelled { id: event_id(event), stamp, by: Some(intervention) });
+                    let stamp = stamp(log.len());
+                    log.push(Fact::Cancelled { id: event_id(event), stamp, by: Some(intervention) });
                 }
             }
             Op::Anchor(timestamp, is_fixed) => {
-                let id = AnchorId::new(&format!("k{}", told.len())).unwrap();
-                told.push(Told::Anchor { id, position: told.len() as u64, timestamp: *timestamp, is_fixed: *is_fixed });
+                let id = AnchorId::new(&format!("k{}", log.len())).unwrap();
+                log.push(Fact::Anchor { id, position: log.len() as u64, timestamp: *timestamp, is_fixed: *is_fixed });
             }
         }
     }
-    told
+    log
 }

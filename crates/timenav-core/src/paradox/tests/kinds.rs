@@ -1,6 +1,6 @@
-use super::story::{DraftExt, Story, Told, at, event, id, lines};
+use super::story::{DraftExt, Fact, Story, at, event, id, lines};
 use crate::event::{EventDraft, Precision};
-use crate::paradox::{Grade, Kind, Record, Settings, Severity, Stamp, Standing, Version, VersionOrigin, Witness};
+use crate::paradox::{EventStatus, Grade, Kind, Record, Settings, Severity, Stamp, Version, VersionOrigin, Witness};
 use crate::time::Span;
 
 fn sent_by(source: &str, time: &str, sequence: Option<u64>) -> EventDraft {
@@ -161,14 +161,14 @@ fn hypothetical_records_change_nothing() {
     story.anchor("k", "2020-01-01T00:00:00Z", true);
     let stamp = story.stamp();
     let (a, i) = (id("a"), id("new-intervention"));
-    let cancelled = Told::Cancelled { id: a.clone(), stamp, by: Some(i.clone()) };
+    let cancelled = Fact::Cancelled { id: a.clone(), stamp, by: Some(i.clone()) };
     let causes = super::story::causes(&["b"], crate::event::CauseKind::Requires);
     let time = at("2020-01-03T00:00:00Z");
-    let intervention = Told::Intervention { id: i.clone(), stamp, time, on: a, negates: true, causes };
+    let intervention = Fact::Intervention { id: i.clone(), stamp, time, on: a, negates: true, causes };
     let delta = story.view.what_if(&[intervention.record(), cancelled.record()]);
     let expected = ["P04 definite a,b,new-intervention", "P05 definite a,b", "P13 definite a"];
     assert_eq!(lines(&delta.made), expected);
-    assert_eq!((story.view.standing(&i), story.view.nodes_count()), (None, 2));
+    assert_eq!((story.view.status(&i), story.view.nodes_count()), (None, 2));
     story.check(&[]);
 }
 
@@ -181,17 +181,17 @@ fn ancestors_and_descendants_are_listed_with_distance() {
     story.record("d", event("2020-01-04T00:00:00Z").maybe_because_of(&["b"]).because_of(&["c"]));
     story.cancel("a");
     let ancestors = story.view.ancestors(&id("d"), 10);
-    let told: Vec<(&str, Standing, usize, bool)> = ancestors
+    let listed: Vec<(&str, EventStatus, usize, bool)> = ancestors
         .iter()
-        .map(|found| (found.event_id.as_str(), found.standing, found.distance, found.is_required))
+        .map(|found| (found.event_id.as_str(), found.status, found.distance, found.is_required))
         .collect();
     let expected = [
-        ("b", Standing::Stands, 1, true),
-        ("c", Standing::Stands, 1, true),
-        ("a", Standing::TakenAway, 2, true),
-        ("missing", Standing::Unrecorded, 2, true),
+        ("b", EventStatus::Present, 1, true),
+        ("c", EventStatus::Present, 1, true),
+        ("a", EventStatus::TakenAway, 2, true),
+        ("missing", EventStatus::Unrecorded, 2, true),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(listed, expected);
     assert_eq!(story.view.descendants(&id("a"), 10), [id("b"), id("c"), id("d")]);
     assert_eq!((story.view.descendants_count(&id("a"), 2), story.view.descendants_count(&id("nobody"), 9)), (2, 0));
     let marks = story.view.marks(&[id("b"), id("d"), id("missing")], |_| true);
@@ -208,8 +208,8 @@ fn state_contradictions_per_event_are_limited() {
     for number in 0..300 {
         let (event_id, draft) = (id(&format!("e{number}")), says(number));
         let stamp = Stamp { position: number, recorded_at: crate::time::Instant::EPOCH, clock_at: draft.time };
-        let came = VersionOrigin::Recorded;
-        let made = view.apply(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, came })).made;
+        let origin = VersionOrigin::Recorded;
+        let made = view.apply(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, origin })).made;
         assert_eq!(made.len() as u64, number.min(100));
     }
     // All records about an event are removed with it.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::story::Told;
+use super::story::Fact;
 use crate::event::{CauseKind, EventDraft, EventKind};
 use crate::paradox::{Grade, Settings, Stretch, Uncertain, VersionOrigin, is_inverted};
 use crate::time::{Instant, Virtual};
@@ -27,46 +27,46 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
-    pub(super) fn new(settings: Settings, told: &[Told]) -> Self {
+    pub(super) fn new(settings: Settings, log: &[Fact]) -> Self {
         let mut oracle = Self { settings, ..Self::default() };
-        for told in told {
-            oracle.tell(told);
+        for log in log {
+            oracle.append(log);
         }
         oracle
     }
 
-    fn tell(&mut self, told: &Told) {
-        match told {
-            Told::Version { id, stamp, draft, came } => {
+    fn append(&mut self, entry: &Fact) {
+        match entry {
+            Fact::Version { id, stamp, draft, origin } => {
                 let id = id.as_str().to_owned();
                 let before = self.events.get(&id);
                 let was_live = before.is_some_and(|event| event.is_live);
-                let follows = before.is_some() != (*came == VersionOrigin::Recorded);
+                let follows = before.is_some() != (*origin == VersionOrigin::Recorded);
                 let is_unlinked = !follows || before.is_some_and(|event| event.is_unlinked);
-                if !was_live || *came == VersionOrigin::Restored {
+                if !was_live || *origin == VersionOrigin::Restored {
                     for (_, on, negates) in self.interventions.values_mut() {
                         *negates &= *on != id;
                     }
                 }
-                if *came == VersionOrigin::Recorded {
+                if *origin == VersionOrigin::Recorded {
                     self.arrivals.push((id.clone(), draft.clone()));
                 }
                 let draft = EventDraft { event_id: None, ..draft.clone() };
                 self.events.insert(id, Event { draft, is_live: true, clock_at: stamp.clock_at, is_unlinked });
             }
-            Told::Cancelled { id, .. } => {
+            Fact::Cancelled { id, .. } => {
                 self.events.get_mut(id.as_str()).into_iter().for_each(|event| event.is_live = false);
             }
-            Told::Intervention { id, time, on, negates, causes, .. } => {
+            Fact::Intervention { id, time, on, negates, causes, .. } => {
                 let draft = EventDraft { causes: causes.clone(), ..EventDraft::at(*time, "") };
                 self.interventions.insert(id.as_str().to_owned(), (draft, on.as_str().to_owned(), *negates));
             }
-            Told::Anchor { id, timestamp, is_fixed, .. } if *is_fixed => {
+            Fact::Anchor { id, timestamp, is_fixed, .. } if *is_fixed => {
                 let live = self.events.iter().filter(|(_, event)| event.is_live);
                 let stood = live.map(|(id, event)| (id.clone(), event.draft.clone())).collect();
                 self.anchors.push((id.as_str().to_owned(), *timestamp, stood));
             }
-            Told::Anchor { .. } | Told::Clock { .. } | Told::Timers(_) => {}
+            Fact::Anchor { .. } | Fact::Clock { .. } | Fact::Timers(_) => {}
         }
     }
 

@@ -4,21 +4,21 @@ use proptest::prelude::*;
 
 use super::histories::{draft, history, stamp};
 use super::oracle::{Found, Oracle, stretch};
-use super::story::{DraftExt, Told, at, id};
+use super::story::{DraftExt, Fact, at, id};
 use crate::event::{CauseKind, EventDraft, Precision};
 use crate::paradox::{Key, Kind, Paradox, Record, Settings, VersionOrigin, View, Witness};
 use crate::place::{Geo, Point};
 use crate::time::Instant;
 
-fn records(told: &[Told]) -> Vec<Record<'_>> {
-    told.iter().map(Told::record).collect()
+fn records(log: &[Fact]) -> Vec<Record<'_>> {
+    log.iter().map(Fact::record).collect()
 }
 
 fn keys(view: &View) -> BTreeSet<Key> {
     let all = view.list(|_| true).all();
     let keys: BTreeSet<Key> = all.iter().map(|paradox| paradox.key.clone()).collect();
-    let told = || all.iter().map(|paradox| paradox.key.as_str()).collect::<Vec<_>>();
-    assert_eq!(keys.len(), all.len(), "two paradoxes have one key: {:?}", told());
+    let keys_now = || all.iter().map(|paradox| paradox.key.as_str()).collect::<Vec<_>>();
+    assert_eq!(keys.len(), all.len(), "two paradoxes have one key: {:?}", keys_now());
     assert_eq!(view.counts().iter().map(|(.., count)| count).sum::<u64>(), keys.len() as u64);
     keys
 }
@@ -57,7 +57,7 @@ fn plain(view: &View, paradox: &Paradox) -> Option<Found> {
     Some((code, grade, ids))
 }
 
-fn check_with_oracle(view: &View, told: &[Told], settings: Settings) {
+fn check_with_oracle(view: &View, log: &[Fact], settings: Settings) {
     let all = view.list(|_| true).all();
     let mut found: BTreeSet<Found> = all.iter().filter_map(|paradox| plain(view, paradox)).collect();
     let mut repeats: BTreeMap<(u64, String), usize> = BTreeMap::new();
@@ -69,8 +69,8 @@ fn check_with_oracle(view: &View, told: &[Told], settings: Settings) {
     for ((sequence, source), pairs) in repeats {
         found.insert(("P14", "definite", vec![format!("{} of {sequence}", pairs + 1), source]));
     }
-    let expected = Oracle::new(settings, told).all();
-    let drafts = standing(told);
+    let expected = Oracle::new(settings, log).all();
+    let drafts = current_drafts(log);
     let is_sharp = |id: &String| {
         let draft: &EventDraft = &drafts[id];
         stretch(draft).is_sharp() && draft.geo.is_some_and(|geo| geo.radius_m.is_none())
@@ -86,12 +86,12 @@ fn check_with_oracle(view: &View, told: &[Told], settings: Settings) {
 }
 
 /// The latest draft of each event.
-fn standing(told: &[Told]) -> BTreeMap<String, EventDraft> {
-    let version = |told: &Told| match told {
-        Told::Version { id, draft, .. } => Some((id.as_str().to_owned(), draft.clone())),
+fn current_drafts(log: &[Fact]) -> BTreeMap<String, EventDraft> {
+    let version = |log: &Fact| match log {
+        Fact::Version { id, draft, .. } => Some((id.as_str().to_owned(), draft.clone())),
         _ => None,
     };
-    told.iter().filter_map(version).collect()
+    log.iter().filter_map(version).collect()
 }
 
 fn check_witnesses(view: &View) {
@@ -153,23 +153,23 @@ fn settings() -> impl Strategy<Value = Settings> {
 }
 
 /// Events recorded once each, in the given order.
-fn arrivals(drafts: &[EventDraft], order: &[usize]) -> Vec<Told> {
-    let version = |(position, number): (usize, &usize)| Told::Version {
+fn arrivals(drafts: &[EventDraft], order: &[usize]) -> Vec<Fact> {
+    let version = |(position, number): (usize, &usize)| Fact::Version {
         id: id(&format!("e{number}")),
         stamp: stamp(position),
         draft: drafts[*number].clone(),
-        came: VersionOrigin::Recorded,
+        origin: VersionOrigin::Recorded,
     };
     order.iter().enumerate().map(version).collect()
 }
 
 proptest! {
     #[test]
-    fn incremental_view_matches_full_build_and_oracle(told in history(24), settings in settings()) {
+    fn incremental_view_matches_full_build_and_oracle(log in history(24), settings in settings()) {
         let mut view = View::new(settings);
         let mut before = BTreeSet::new();
-        for count in 1..=told.len() {
-            let record = told[count - 1].record();
+        for count in 1..=log.len() {
+            let record = log[count - 1].record();
             let delta = view.what_if(&[record]);
             prop_assert_eq!(&keys(&view), &before, "asking changed the view");
             prop_assert_eq!(&delta, &view.apply(&record));
@@ -177,11 +177,11 @@ proptest! {
             let told_keys = |all: &[Paradox]| all.iter().map(|paradox| paradox.key.clone()).collect::<BTreeSet<_>>();
             prop_assert_eq!(told_keys(&delta.made), now.difference(&before).cloned().collect::<BTreeSet<_>>());
             prop_assert_eq!(told_keys(&delta.healed), before.difference(&now).cloned().collect::<BTreeSet<_>>());
-            let built = View::build(settings, records(&told[..count]));
+            let built = View::build(settings, records(&log[..count]));
             prop_assert_eq!(view.list(|_| true).all(), built.list(|_| true).all());
             before = now;
         }
-        check_with_oracle(&view, &told, settings);
+        check_with_oracle(&view, &log, settings);
         check_witnesses(&view);
         view.find_again();
         prop_assert_eq!(&keys(&view), &before);
@@ -193,48 +193,48 @@ proptest! {
         (0..16_u8, prop::collection::btree_set(0..16_u8, 0..3), 0..10_i64, prop::bool::weighted(0.2)),
         1..80,
     )) {
-        let (mut view, mut told) = (View::new(Settings::default()), Vec::new());
+        let (mut view, mut log) = (View::new(Settings::default()), Vec::new());
         let mut seen = BTreeSet::new();
         for (node, causes, hours, is_cancelled) in steps {
-            let (id, stamp) = (id(&format!("e{node}")), stamp(told.len()));
+            let (id, stamp) = (id(&format!("e{node}")), stamp(log.len()));
             if is_cancelled {
-                told.push(Told::Cancelled { id, stamp, by: None });
+                log.push(Fact::Cancelled { id, stamp, by: None });
             } else {
                 let time = Instant::from_micros(at("2026-01-01T00:00:00Z").micros() + hours * 3_600_000_000).unwrap();
                 let causes: Vec<String> = causes.into_iter().map(|cause| format!("e{cause}")).collect();
                 let causes: Vec<&str> = causes.iter().map(String::as_str).collect();
                 let draft = EventDraft::at(time, format!("{node}")).because_of(&causes);
-                let came = if seen.insert(node) { VersionOrigin::Recorded } else { VersionOrigin::Corrected };
-                told.push(Told::Version { id, stamp, draft, came });
+                let origin = if seen.insert(node) { VersionOrigin::Recorded } else { VersionOrigin::Corrected };
+                log.push(Fact::Version { id, stamp, draft, origin });
             }
-            view.apply(&told[told.len() - 1].record());
-            prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&told))));
+            view.apply(&log[log.len() - 1].record());
+            prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&log))));
         }
-        check_with_oracle(&view, &told, Settings::default());
+        check_with_oracle(&view, &log, Settings::default());
         check_witnesses(&view);
     }
 
     #[test]
-    fn built_view_continues_like_an_incremental_one(told in history(24), at in 0..24_usize) {
-        let at = at.min(told.len());
-        let mut view = View::build(Settings::default(), records(&told[..at]));
-        for told in &told[at..] {
-            view.apply(&told.record());
+    fn built_view_continues_like_an_incremental_one(log in history(24), at in 0..24_usize) {
+        let at = at.min(log.len());
+        let mut view = View::build(Settings::default(), records(&log[..at]));
+        for log in &log[at..] {
+            view.apply(&log.record());
         }
-        prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&told))));
+        prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&log))));
     }
 
     #[test]
-    fn batch_of_records_is_one_change(told in history(16), at in 0..16_usize) {
-        let at = at.min(told.len());
-        let mut view = View::build(Settings::default(), records(&told[..at]));
+    fn batch_of_records_is_one_change(log in history(16), at in 0..16_usize) {
+        let at = at.min(log.len());
+        let mut view = View::build(Settings::default(), records(&log[..at]));
         let before = keys(&view);
-        let what_if = view.what_if(&records(&told[at..]));
+        let what_if = view.what_if(&records(&log[at..]));
         prop_assert_eq!(&keys(&view), &before);
-        let delta = view.apply_all(&records(&told[at..]));
+        let delta = view.apply_all(&records(&log[at..]));
         prop_assert_eq!(&what_if, &delta);
         prop_assert_eq!(delta.made.len() + before.len(), keys(&view).len() + delta.healed.len());
-        prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&told))));
+        prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&log))));
     }
 
     #[test]
@@ -244,12 +244,12 @@ proptest! {
     ) {
         let in_order: Vec<usize> = (0..8).collect();
         let without_late = |order: &[usize]| {
-            let told = arrivals(&drafts, order);
+            let log = arrivals(&drafts, order);
             let mut view = View::new(Settings::default());
-            for told in &told {
-                view.apply(&told.record());
+            for log in &log {
+                view.apply(&log.record());
             }
-            check_with_oracle(&view, &told, Settings::default());
+            check_with_oracle(&view, &log, Settings::default());
             let all = view.list(|heading| heading.kind != Kind::OutOfOrderRecording).all();
             // Among simultaneous events, the first to arrive is the neighbor.
             let is_stable = |paradox: &&Paradox| !matches!(paradox.witness, Witness::Apart { .. } | Witness::Repeat { .. });
@@ -259,11 +259,11 @@ proptest! {
     }
 
     #[test]
-    fn unrelated_event_resolves_no_paradox(told in history(24), time in super::histories::time()) {
-        let mut view = View::build(Settings::default(), records(&told));
+    fn unrelated_event_resolves_no_paradox(log in history(24), time in super::histories::time()) {
+        let mut view = View::build(Settings::default(), records(&log));
         let draft = EventDraft { name: Some("harmless".to_owned()), ..EventDraft::at(time, "nothing of note") };
-        let (id, stamp) = (id("harmless"), stamp(told.len()));
-        let harmless = Told::Version { id, stamp, draft, came: VersionOrigin::Recorded };
+        let (id, stamp) = (id("harmless"), stamp(log.len()));
+        let harmless = Fact::Version { id, stamp, draft, origin: VersionOrigin::Recorded };
         let delta = view.apply(&harmless.record());
         prop_assert_eq!(delta.healed, vec![]);
         let late_or_future = |paradox: &Paradox| matches!(paradox.kind, Kind::OutOfOrderRecording | Kind::FutureDated);
@@ -287,8 +287,8 @@ proptest! {
         };
         let order: Vec<usize> = (0..8).collect();
         let relative = |drafts: &[EventDraft]| {
-            let told = arrivals(drafts, &order);
-            let view = View::build(Settings::default(), records(&told));
+            let log = arrivals(drafts, &order);
+            let view = View::build(Settings::default(), records(&log));
             let all = view.list(|heading| heading.kind <= Kind::Duplicate).all();
             all.into_iter().map(|paradox| paradox.key).collect::<Vec<Key>>()
         };

@@ -12,8 +12,8 @@ use crate::time::{Instant, Virtual, Wall, Zone, parse_timestamp};
 
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "most records of a history are versions")]
-pub(super) enum Told {
-    Version { id: EventId, stamp: Stamp, draft: EventDraft, came: VersionOrigin },
+pub(super) enum Fact {
+    Version { id: EventId, stamp: Stamp, draft: EventDraft, origin: VersionOrigin },
     Cancelled { id: EventId, stamp: Stamp, by: Option<EventId> },
     Intervention { id: EventId, stamp: Stamp, time: Instant<Virtual>, on: EventId, negates: bool, causes: Vec<Cause> },
     Anchor { id: AnchorId, position: u64, timestamp: Instant<Virtual>, is_fixed: bool },
@@ -21,11 +21,11 @@ pub(super) enum Told {
     Timers(TimerRecord<'static>),
 }
 
-impl Told {
+impl Fact {
     pub(super) fn record(&self) -> Record<'_> {
         match self {
-            Self::Version { id, stamp, draft, came } => {
-                Record::Version(Version { event_id: id, stamp: *stamp, draft, came: *came })
+            Self::Version { id, stamp, draft, origin } => {
+                Record::Version(Version { event_id: id, stamp: *stamp, draft, origin: *origin })
             }
             Self::Cancelled { id, stamp, by } => {
                 Record::Cancelled(Cancelled { event_id: id, stamp: *stamp, intervention_id: by.as_ref() })
@@ -51,7 +51,7 @@ impl Told {
 }
 
 pub(super) struct Story {
-    pub(super) told: Vec<Told>,
+    pub(super) log: Vec<Fact>,
     pub(super) view: View,
     settings: Settings,
     /// What the clock shows; the host records one record per second.
@@ -125,30 +125,30 @@ impl Story {
 
     pub(super) fn with(settings: Settings) -> Self {
         let now = at("2026-01-01T00:00:00Z");
-        Self { told: Vec::new(), view: View::new(settings), settings, now, last: Delta::default() }
+        Self { log: Vec::new(), view: View::new(settings), settings, now, last: Delta::default() }
     }
 
     pub(super) fn stamp(&self) -> Stamp {
-        let position = self.told.len() as u64;
+        let position = self.log.len() as u64;
         Stamp { position, recorded_at: self.host(), clock_at: self.now }
     }
 
     fn host(&self) -> Instant<Wall> {
-        let micros = i64::try_from(self.told.len()).unwrap() * 1_000_000;
+        let micros = i64::try_from(self.log.len()).unwrap() * 1_000_000;
         Instant::from_micros(at("2026-01-01T00:00:00Z").micros() + micros).unwrap()
     }
 
-    pub(super) fn tell(&mut self, told: Told) {
-        self.last = self.view.apply(&told.record());
-        self.told.push(told);
-        let records = self.told.iter().map(Told::record);
+    pub(super) fn append(&mut self, entry: Fact) {
+        self.last = self.view.apply(&entry.record());
+        self.log.push(entry);
+        let records = self.log.iter().map(Fact::record);
         let keys = |view: &View| view.list(|_| true).all().into_iter().map(|paradox| paradox.key).collect::<Vec<_>>();
         assert_eq!(keys(&self.view), keys(&View::build(self.settings, records)));
     }
 
-    fn version(&mut self, text: &str, draft: EventDraft, came: VersionOrigin) {
+    fn version(&mut self, text: &str, draft: EventDraft, origin: VersionOrigin) {
         let (id, stamp) = (id(text), self.stamp());
-        self.tell(Told::Version { id, stamp, draft, came });
+        self.append(Fact::Version { id, stamp, draft, origin });
     }
 
     pub(super) fn record(&mut self, id: &str, draft: EventDraft) {
@@ -165,24 +165,24 @@ impl Story {
 
     pub(super) fn intervene(&mut self, intervention: &str, time: &str, on: &str, negates: bool, because_of: &[&str]) {
         let (stamp, causes) = (self.stamp(), causes(because_of, CauseKind::Requires));
-        self.tell(Told::Intervention { id: id(intervention), stamp, time: at(time), on: id(on), negates, causes });
+        self.append(Fact::Intervention { id: id(intervention), stamp, time: at(time), on: id(on), negates, causes });
     }
 
     /// An intervention that removes an event, as the service records it.
     pub(super) fn prevent(&mut self, intervention: &str, time: &str, on: &str, because_of: &[&str]) {
         self.intervene(intervention, time, on, true, because_of);
         let stamp = self.stamp();
-        self.tell(Told::Cancelled { id: id(on), stamp, by: Some(id(intervention)) });
+        self.append(Fact::Cancelled { id: id(on), stamp, by: Some(id(intervention)) });
     }
 
     pub(super) fn cancel(&mut self, text: &str) {
         let (id, stamp) = (id(text), self.stamp());
-        self.tell(Told::Cancelled { id, stamp, by: None });
+        self.append(Fact::Cancelled { id, stamp, by: None });
     }
 
     pub(super) fn anchor(&mut self, text: &str, timestamp: &str, is_fixed: bool) {
-        let (id, position) = (AnchorId::new(text).unwrap(), self.told.len() as u64);
-        self.tell(Told::Anchor { id, position, timestamp: at(timestamp), is_fixed });
+        let (id, position) = (AnchorId::new(text).unwrap(), self.log.len() as u64);
+        self.append(Fact::Anchor { id, position, timestamp: at(timestamp), is_fixed });
     }
 
     pub(super) fn travel(&mut self, to: &str) {
@@ -190,7 +190,7 @@ impl Story {
         let command = ClockCommand::Travel { to: at(to), location: None };
         let moved = decide(&clock, &command, &Zone::utc(), self.host()).unwrap().unwrap();
         let paused = ClockMoved { moment: crate::clock::Moment { running: false, ..moved.moment }, ..moved };
-        self.tell(Told::Clock { position: self.told.len() as u64, moved: paused });
+        self.append(Fact::Clock { position: self.log.len() as u64, moved: paused });
         self.now = at(to);
     }
 

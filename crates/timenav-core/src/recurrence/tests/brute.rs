@@ -63,14 +63,14 @@ fn simple() -> impl Strategy<Value = Simple> {
             month_days: if frequency == "WEEKLY" { Vec::new() } else { month_days },
             weekdays,
             skip,
-            starts: shown(date(start.0, start.1, start.2).at(start.3, start.4, 0, 0), zone),
+            starts: local_of(date(start.0, start.1, start.2).at(start.3, start.4, 0, 0), zone),
             zone,
         })
 }
 
 /// The local time of an instant; later if clocks skip it. A rule starts at an instant, so its time of day cannot be a
 /// skipped local time.
-fn shown(local: DateTime, zone: &str) -> DateTime {
+fn local_of(local: DateTime, zone: &str) -> DateTime {
     local.to_zoned(TimeZone::get(zone).unwrap()).unwrap().datetime()
 }
 
@@ -148,7 +148,9 @@ impl Simple {
         let by_day = if self.month_days.is_empty() {
             !matches!(self.frequency, "YEARLY" | "MONTHLY") || !self.weekdays.is_empty() || number == start.day()
         } else {
-            self.month_days.iter().any(|wanted| number == if *wanted < 0 { last + 1 + wanted } else { *wanted })
+            self.month_days
+                .iter()
+                .any(|day_number| number == if *day_number < 0 { last + 1 + day_number } else { *day_number })
         };
         in_period && in_month && by_day
     }
@@ -174,7 +176,7 @@ impl Simple {
         match (self.weekdays.is_empty(), self.frequency) {
             (true, "WEEKLY") => day.weekday() == self.starts.date().weekday(),
             (true, _) => true,
-            (false, _) => self.weekdays.iter().any(|wanted| WEEKDAYS[*wanted].1 == day.weekday()),
+            (false, _) => self.weekdays.iter().any(|day_number| WEEKDAYS[*day_number].1 == day.weekday()),
         }
     }
 }

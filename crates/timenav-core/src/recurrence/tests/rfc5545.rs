@@ -1,6 +1,6 @@
 //! The examples of RFC 5545 §3.8.5.3 and RFC 7529, with the moments they list.
 
-use super::{Instant, Rule, at, shown, zone};
+use super::{Instant, Rule, at, occurrences, zone};
 
 /// Checks a rule that starts at 09:00 in New York on 2 September 1997, unless stated otherwise. Moments are `year
 /// month-day…`, at 09:00 unless a time is given. `...` means that more follow.
@@ -27,8 +27,8 @@ fn check_from(starts: &str, rule: &str, expected: &str) {
         }
     }
     let listed: Vec<String> = listed.into_iter().map(|(_, moment)| moment).collect();
-    let asked = if expected.ends_with("...") { listed.len() } else { listed.len() + 1 };
-    let mut found = shown(&parsed, Instant::MIN, asked);
+    let count = if expected.ends_with("...") { listed.len() } else { listed.len() + 1 };
+    let mut found = occurrences(&parsed, Instant::MIN, count);
     for moment in &mut found {
         moment.truncate("1997-09-02T09:00:00".len());
     }

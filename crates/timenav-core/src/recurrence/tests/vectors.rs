@@ -46,12 +46,12 @@ fn check(rule: &Rule, expected: &[i64], about: &Value) {
     let found: Vec<i64> =
         rule.after(second(expected[0] - 1)).map(|moment| moment.micros() / 1_000_000).take(expected.len()).collect();
     let first_wrong = found.iter().zip(expected).position(|(found, expected)| found != expected);
-    let shown = |second_: Option<&i64>| second_.map(|at| rule.zone().local_time(second(*at)));
+    let local_text = |second_: Option<&i64>| second_.map(|at| rule.zone().local_time(second(*at)));
     assert!(
         found == expected,
         "{about}: at {first_wrong:?} {:?} instead of {:?}",
-        first_wrong.map(|at| shown(found.get(at))),
-        first_wrong.map(|at| shown(expected.get(at))),
+        first_wrong.map(|at| local_text(found.get(at))),
+        first_wrong.map(|at| local_text(expected.get(at))),
     );
 }
 

@@ -19,7 +19,7 @@ enum Length {
 /// The valid units at some point of the text, largest first.
 struct Units {
     lengths: &'static [(&'static str, Length)],
-    shown: &'static str,
+    list: &'static str,
     decimal_signs: &'static [char],
 }
 
@@ -36,7 +36,7 @@ const SHORT: Units = Units {
         ("\u{b5}s", Length::Micros(1)),
         ("\u{3bc}s", Length::Micros(1)),
     ],
-    shown: "`w` `d` `h` `m` `s` `ms` `us`",
+    list: "`w` `d` `h` `m` `s` `ms` `us`",
     // No comma, because `1,500h` is ambiguous.
     decimal_signs: &['.'],
 };
@@ -47,7 +47,7 @@ const ISO_DATE: Units = Units {
         ("W", Length::Micros(7 * DAY_MICROS)),
         ("D", Length::Micros(DAY_MICROS)),
     ],
-    shown: "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`",
+    list: "`Y` `M` `W` `D`, or after a `T` `H` `M` `S`",
     decimal_signs: &['.', ','],
 };
 const ISO_TIME: Units = Units {
@@ -56,7 +56,7 @@ const ISO_TIME: Units = Units {
         ("M", Length::Micros(MINUTE_MICROS)),
         ("S", Length::Micros(SECOND_MICROS)),
     ],
-    shown: "`H` `M` `S`",
+    list: "`H` `M` `S`",
     decimal_signs: &['.', ','],
 };
 
@@ -95,7 +95,7 @@ impl Sum {
             rest = &rest[number.text.len()..];
             let unit = leading(rest, char::is_alphabetic);
             if rest.is_empty() {
-                return Err(DurationError::UnitMissing { number: number.text.to_owned(), units: units.shown });
+                return Err(DurationError::UnitMissing { number: number.text.to_owned(), units: units.list });
             }
             let length = length_of(unit, &mut lengths, units)?;
             self.add_number(&number, length)?;
@@ -141,7 +141,7 @@ fn length_of(unit: &str, left: &mut &'static [(&'static str, Length)], units: &U
     } else if unit.is_empty() {
         Err(DurationError::NotADuration)
     } else {
-        Err(DurationError::UnitUnknown { unit: unit.to_owned(), units: units.shown })
+        Err(DurationError::UnitUnknown { unit: unit.to_owned(), units: units.list })
     }
 }
 

@@ -197,12 +197,12 @@ impl<'text> Reader<'text> {
         if digits == 0 {
             return Err(TimestampError::NotATimestamp);
         }
-        let kept = digits.min(6);
-        let mut micros = self.number(kept)?;
-        for _ in kept..6 {
+        let digits_used = digits.min(6);
+        let mut micros = self.number(digits_used)?;
+        for _ in digits_used..6 {
             micros *= 10;
         }
-        self.at += digits - kept;
+        self.at += digits - digits_used;
         Ok(micros)
     }
 

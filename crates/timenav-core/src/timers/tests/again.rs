@@ -10,7 +10,7 @@ pub(super) enum Entry {
     Cancelled(u64, Instant<Virtual>),
     Fired(Vec<DueFiring>),
     Settled(DueFiring),
-    Restored { timers: Vec<(u64, Option<Stood<Schedule>>)>, superseded: Vec<DueFiring>, fired: Vec<DueFiring> },
+    Restored { timers: Vec<(u64, Option<PreviousState<Schedule>>)>, superseded: Vec<DueFiring>, fired: Vec<DueFiring> },
 }
 
 struct Anchor {
@@ -52,9 +52,9 @@ impl Model {
         pending.map(|(one, _)| *one).collect()
     }
 
-    fn stood(&self, position: u64) -> Option<Stood<Schedule>> {
+    fn state_before(&self, position: u64) -> Option<PreviousState<Schedule>> {
         let timer = self.timers.get(&position)?;
-        Some(Stood {
+        Some(PreviousState {
             definition: Some(timer.schedule.clone()),
             next: timer.next,
             round: Some(timer.round),
@@ -65,7 +65,7 @@ impl Model {
     /// Restores timers and firings. A firing is made once.
     fn restore(&mut self, timers: Vec<(u64, Option<(Timer, bool)>)>, superseded: &[DueFiring], fired: &[DueFiring]) {
         let made = self.entry();
-        let was: Vec<_> = timers.iter().map(|(position, _)| (*position, self.stood(*position))).collect();
+        let was: Vec<_> = timers.iter().map(|(position, _)| (*position, self.state_before(*position))).collect();
         for one in superseded {
             self.settle(*one, FiringState::Superseded);
         }
@@ -138,7 +138,7 @@ impl Model {
                 Entry::Settled(one) => undo.settled(*one),
                 Entry::Restored { timers, superseded, fired } => {
                     for (position, was) in timers {
-                        undo.stood(*position, was.clone());
+                        undo.record_state(*position, was.clone());
                     }
                     for one in superseded {
                         undo.settled(*one);

@@ -110,17 +110,17 @@ impl Tally {
     }
 
     pub(super) fn add_spot(&mut self, spot: &EventSpot) {
-        let Some(kept) = &spot.parties else { return self.add_to(&Texts::default(), spot.time, spot.point) };
-        let Some(texts) = self.texts_of(kept) else { return };
+        let Some(stored) = &spot.parties else { return self.add_to(&Texts::default(), spot.time, spot.point) };
+        let Some(texts) = self.texts_of(stored) else { return };
         self.add_to(&texts, spot.time, spot.point);
     }
 
     /// Returns the texts of an event by its source and actors; `None` if it does not pass the filter.
-    fn texts_of(&mut self, kept: &str) -> Option<Arc<Texts>> {
-        if let Some(texts) = self.known.get(kept) {
+    fn texts_of(&mut self, stored: &str) -> Option<Arc<Texts>> {
+        if let Some(texts) = self.known.get(stored) {
             return texts.clone();
         }
-        let parties = Parties::read(kept);
+        let parties = Parties::read(stored);
         let texts = self.filter.passes_parties(&parties).then(|| {
             let of_parties = |by: &GroupBy| match by {
                 GroupBy::Actor => Some(Value::from(parties.actors.clone())),
@@ -130,11 +130,11 @@ impl Tally {
             Arc::new(self.texts(of_parties))
         });
         // Do not cache whole events, which are rarely identical.
-        if !is_whole_event(kept) {
+        if !is_whole_event(stored) {
             if self.known.len() >= KNOWN_MAX {
                 self.known.clear();
             }
-            self.known.insert(kept.into(), texts.clone());
+            self.known.insert(stored.into(), texts.clone());
         }
         texts
     }

@@ -26,7 +26,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::heads::Heads;
 
 /// Entries searched for `accept_rollback`, from the newest of `system` on, only if there is a difference.
-const LOOKED_THROUGH_ENTRIES_MAX: u64 = 1 << 22;
+const EXAMINED_ENTRIES_MAX: u64 = 1 << 22;
 const BLOCK_ENTRIES: u64 = 1_024;
 const LOST_PER_ENTRY_MAX: usize = 256;
 
@@ -96,9 +96,9 @@ impl<'a> Accepting<'a> {
     }
 
     /// Like [`Accepting::take`], for a kept checkpoint. `found` is the tree of a timeline that has ended.
-    pub(super) async fn take_kept(
+    pub(super) async fn take_stored(
         &mut self,
-        kept: &ExternalCheckpoint,
+        stored: &ExternalCheckpoint,
         signed: Option<&Checkpoint>,
         found: Option<SeenTree>,
         error: OpenError,
@@ -110,26 +110,26 @@ impl<'a> Accepting<'a> {
         };
         let Some(signed) = signed else { return self.take(Err(error)) };
         let seen = SeenTree { size: signed.size, root: signed.root };
-        let is_explained = self.explains(&kept.timeline, seen).await?;
+        let is_explained = self.explains(&stored.timeline, seen).await?;
         if !is_explained && self.options.accept_rollback.is_none() {
             return Err(error);
         }
-        let state = self.heads.get(&kept.timeline);
-        let standing = state.map(|state| SeenTree { size: state.head.frontier.size(), root: state.root });
+        let state = self.heads.get(&stored.timeline);
+        let current = state.map(|state| SeenTree { size: state.head.frontier.size(), root: state.root });
         let nothing = || SeenTree { size: 0, root: Frontier::default().root() };
-        let found = standing.or(found).unwrap_or_else(nothing);
+        let found = current.or(found).unwrap_or_else(nothing);
         let found_statement = state.map(|state| signed_text(&state.head.statement)).unwrap_or_default();
         // Save the evidence first: if the kept checkpoint is replaced, this is its only trace in the folder.
-        let timeline = kept.timeline.clone();
+        let timeline = stored.timeline.clone();
         let divergence = Divergence { timeline, kind, seen, found, found_statement };
-        self.ports.outside.keep_divergence(&divergence, &kept.note)?;
+        self.ports.outside.keep_divergence(&divergence, &stored.note)?;
         if is_explained {
             tracing::warn!(%error, "an operator has accepted this loss in an `accept_rollback` entry of `system`");
             self.has_explained = true;
             return Ok(());
         }
-        let (timeline_id, root) = (kept.timeline.to_string(), found.root.to_hex());
-        let lost = LostTree { checkpoint: kept.note.to_string(), root, size: found.size, timeline_id };
+        let (timeline_id, root) = (stored.timeline.to_string(), found.root.to_hex());
+        let lost = LostTree { checkpoint: stored.note.to_string(), root, size: found.size, timeline_id };
         // If several witnesses have cosigned the same tree, one note is enough.
         let text = error.to_string();
         if !self.accepted.0.iter().any(|finding| finding.text == text) {
@@ -189,7 +189,7 @@ impl<'a> Accepting<'a> {
 pub(crate) async fn accepted_losses(store: &dyn Store, system: &TimelineState) -> Result<LostTrees, Refusal> {
     let size = system.head.frontier.size();
     let (mut end, mut trees) = (size, LostTrees::new());
-    while end > size.saturating_sub(LOOKED_THROUGH_ENTRIES_MAX) {
+    while end > size.saturating_sub(EXAMINED_ENTRIES_MAX) {
         let first = end.saturating_sub(BLOCK_ENTRIES);
         let count = usize::try_from(end - first).unwrap_or(usize::MAX);
         let leaves = store.leaves(system.head.key, first, count).await?;
@@ -232,9 +232,9 @@ mod tests {
         findings.extend([finding(None, 1_000), finding(Some("system"), 1_001)]);
         let acceptance = Acceptance { by: "ada".to_owned(), ..Acceptance::default() };
         let payloads = Accepted(findings).payloads(&acceptance);
-        let seen: Vec<_> = payloads.iter().map(|(timeline, told)| (timeline.as_str(), told.findings.len())).collect();
+        let seen: Vec<_> = payloads.iter().map(|(timeline, text)| (timeline.as_str(), text.findings.len())).collect();
         assert_eq!(seen, [("system", LOST_PER_ENTRY_MAX), ("system", 2), ("main", LOST_PER_ENTRY_MAX)]);
-        assert!(payloads.iter().all(|(_, told)| told.accepted_by.as_deref() == Some("ada") && told.reason.is_none()));
+        assert!(payloads.iter().all(|(_, text)| text.accepted_by.as_deref() == Some("ada") && text.reason.is_none()));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use timenav_core::ledger::{Checkpoint, LeafError, LeafRecord, Note};
 
-use super::told::{CatchUpError, ENTRIES_TOLD_MAX, ReloadReason};
+use super::catch_up::{CATCH_UP_ENTRIES_MAX, CatchUpError, ReloadReason};
 use crate::ledger::action::Action;
 use crate::ledger::head::Head;
 use crate::ledger::tree::SignedTree;
@@ -19,7 +19,7 @@ use crate::writer::heads::Heads;
 /// How many of the newest entries of `system` each start checks, regardless of the checkpoints outside. Checking all
 /// would be too slow, as a large service has a million. A later version that ran from the same folder has kept a newer
 /// checkpoint there.
-const LOOKED_AT_MIN: u64 = 4_096;
+const EXAMINED_MIN: u64 = 4_096;
 
 pub(crate) async fn later_entry(
     store: &dyn Store,
@@ -67,7 +67,7 @@ fn not_known(leaf: &[u8]) -> Option<String> {
 pub(crate) async fn check_since(store: &dyn Store, before: &Heads, system: &Head) -> Result<(), CatchUpError> {
     let known = before.get(&system.id).map_or(0, |known| known.head.frontier.size());
     let count = system.frontier.size().saturating_sub(known);
-    if count > ENTRIES_TOLD_MAX {
+    if count > CATCH_UP_ENTRIES_MAX {
         return Err(ReloadReason::TooMany(count).into());
     }
     match later_entry(store, system, known).await? {
@@ -78,11 +78,11 @@ pub(crate) async fn check_since(store: &dyn Store, before: &Heads, system: &Head
 
 /// Returns the first entry of `system` to check at startup: entries covered by a kept checkpoint were known to the
 /// service that kept it.
-pub(crate) fn first_unseen(kept: &[ExternalCheckpoint], system: &Head) -> u64 {
-    let size_of = |kept: &ExternalCheckpoint| {
-        let note = Note::parse(kept.note.as_bytes()).ok()?;
+pub(crate) fn first_unseen(stored: &[ExternalCheckpoint], system: &Head) -> u64 {
+    let size_of = |stored: &ExternalCheckpoint| {
+        let note = Note::parse(stored.note.as_bytes()).ok()?;
         Some(Checkpoint::parse(note.text()).ok()?.size)
     };
-    let seen = kept.iter().find(|kept| kept.timeline.is_system()).and_then(size_of).unwrap_or(0);
-    seen.min(system.frontier.size().saturating_sub(LOOKED_AT_MIN))
+    let seen = stored.iter().find(|stored| stored.timeline.is_system()).and_then(size_of).unwrap_or(0);
+    seen.min(system.frontier.size().saturating_sub(EXAMINED_MIN))
 }

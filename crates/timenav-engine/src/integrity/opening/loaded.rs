@@ -57,21 +57,21 @@ pub(crate) async fn load_or_begin(
 pub(crate) async fn load(store: &dyn Store, ports: &Ports, options: &Options) -> Result<Loaded, OpenError> {
     // Both take long if there are many timelines, so run them in parallel.
     let outside = Arc::clone(&ports.outside);
-    let kept = tokio::task::spawn_blocking(move || outside.last());
+    let stored = tokio::task::spawn_blocking(move || outside.last());
     let opened = store.open().await?;
-    let kept = kept.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
-    let is_anything_kept = !kept.is_empty();
+    let stored = stored.await.map_err(|error| StoreError::Unavailable(error.to_string()))??;
+    let is_anything_stored = !stored.is_empty();
     let (heads, ended) = heads_of(store, opened, ports).await?;
     // Check this first, so that an unknown entry is not reported as tampering.
     if let Some(system) = heads.get(&TimelineId::system())
-        && let Some(later) = later_entry(store, &system.head, first_unseen(&kept, &system.head)).await?
+        && let Some(later) = later_entry(store, &system.head, first_unseen(&stored, &system.head)).await?
     {
         return Err(later.into());
     }
-    let findings = compare_with_signed(store, (&heads, &ended), kept, ports, options).await?;
+    let findings = compare_with_signed(store, (&heads, &ended), stored, ports, options).await?;
     let newest_at_start = warn_of_host_clock(&heads, ports);
-    let is_unseen = joins_unseen(is_anything_kept, &heads, options);
-    strays::tell(store).await?;
+    let is_unseen = joins_unseen(is_anything_stored, &heads, options);
+    strays::report_strays(store).await?;
     Ok(Loaded { heads, ended, findings, newest_at_start, clock_offset: None, is_unseen })
 }
 

@@ -9,9 +9,9 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Frontier, Hash, leaf_hash};
 use timenav_core::limits::FORK_DEPTH_MAX;
 
+use super::catch_up::{CatchUpError, ReloadReason, directory_after};
 use super::later::{check_since, later_entry};
 use super::signed::{check_current, check_signed, rows_of};
-use super::told::{CatchUpError, ReloadReason, directory_after};
 use super::{OpenError, heads_of};
 use crate::access::directory_rows::DirectoryRows;
 use crate::integrity::divergence::{Divergence, DivergenceKind, SeenTree};
@@ -60,8 +60,8 @@ pub(crate) async fn heads_moved(
     }
     let is_over = |id: &TimelineId| heads.get(id).is_none() && heads.rows().has_ended(id);
     ended.retain(|ended| before.get(&ended.id).is_some_and(|known| known.head.key == ended.key) && is_over(&ended.id));
-    let is_gone = |known: &&Arc<TimelineState>| heads.get(&known.head.id).is_none() && !is_over(&known.head.id);
-    let gone = before.all().filter(is_gone).min_by_key(|known| known.head.key);
+    let is_missing = |known: &&Arc<TimelineState>| heads.get(&known.head.id).is_none() && !is_over(&known.head.id);
+    let missing = before.all().filter(is_missing).min_by_key(|known| known.head.key);
     let mut states = Vec::new();
     for state in heads.all() {
         let known = before.get(&state.head.id);
@@ -76,8 +76,8 @@ pub(crate) async fn heads_moved(
         states.push(Arc::clone(state));
     }
     // If `system` went back too, that was reported above.
-    if let Some(gone) = gone {
-        return Err(diverged(DivergenceKind::Rollback, gone, None));
+    if let Some(missing) = missing {
+        return Err(diverged(DivergenceKind::Rollback, missing, None));
     }
     // Without a new entry, nothing has changed: rows that were tampered with are not loaded.
     let is_known = |state: &TimelineState| before.get(&state.head.id).is_some_and(|known| known.root == state.root);
@@ -105,13 +105,13 @@ pub(crate) async fn some_moved(
     ports: &Ports,
     options: &Options,
 ) -> Result<SomeMoved, Refusal> {
-    let mut asked: BTreeSet<TimelineKey> = moved.iter().copied().collect();
+    let mut requested: BTreeSet<TimelineKey> = moved.iter().copied().collect();
     let (mut reason, taking) = (ReloadReason::Moving, Taking { store, before, ports, options });
     for _ in 0..READ_AGAIN_MAX {
-        match taking.take(&asked).await {
+        match taking.take(&requested).await {
             Ok(moved) => return Ok(SomeMoved::Moved(moved)),
             Err(NotTaken::Also(timeline)) => {
-                asked.insert(timeline);
+                requested.insert(timeline);
                 reason = ReloadReason::Moving;
             }
             // The rows may have been read later than the entries.
@@ -143,11 +143,11 @@ struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    async fn take(&self, asked: &BTreeSet<TimelineKey>) -> Result<Moved, NotTaken> {
+    async fn take(&self, requested: &BTreeSet<TimelineKey>) -> Result<Moved, NotTaken> {
         let (store, before) = (self.store, self.before);
-        let keys: Vec<TimelineKey> = asked.iter().copied().collect();
+        let keys: Vec<TimelineKey> = requested.iter().copied().collect();
         let found = store.newest(&keys, before.known_keys()).await?;
-        let told = match found.iter().find(|head| head.id.is_system()) {
+        let system_changes = match found.iter().find(|head| head.id.is_system()) {
             Some(system) if system.directory != before.directory().version => {
                 Some(directory_after(store, before, system).await?)
             }
@@ -157,9 +157,9 @@ impl Taking<'_> {
             }
             None => None,
         };
-        let ended = told.as_ref().map_or_else(Vec::new, |told| told.ended.clone());
-        self.check_missing(asked, &found, &ended)?;
-        let rows = told.as_ref().map_or_else(|| before.rows(), |told| &told.rows);
+        let ended = system_changes.as_ref().map_or_else(Vec::new, |system_changes| system_changes.ended.clone());
+        self.check_missing(requested, &found, &ended)?;
+        let rows = system_changes.as_ref().map_or_else(|| before.rows(), |system_changes| &system_changes.rows);
         let grown = self.grown(&found).await?;
         let mut states: Vec<Arc<TimelineState>> = Vec::with_capacity(found.len());
         for head in found {
@@ -169,13 +169,13 @@ impl Taking<'_> {
             }
             let origin = self.origin_of(&head, known, (&states, &ended)).await?;
             let state = state_of(head, origin, rows.root());
-            self.check(&state, (rows.root(), told.is_some())).await?;
+            self.check(&state, (rows.root(), system_changes.is_some())).await?;
             if let Some(known) = known.filter(|_| !grown.contains(&state.head.key)) {
                 check_continued(store, known, &state).await?;
             }
             states.push(Arc::new(state));
         }
-        let directory = told.map(|told| (told.directory, told.rows));
+        let directory = system_changes.map(|system_changes| (system_changes.directory, system_changes.rows));
         Ok(Moved { heads: None, directory, states, ended })
     }
 
@@ -188,9 +188,9 @@ impl Taking<'_> {
             (before < after && after - before <= LEAVES_READ_MAX).then_some((head.key, before..after))
         };
         let mut grown = BTreeSet::new();
-        for asked in read_together(found.iter().filter_map(added), LEAVES_READ_TOGETHER_MAX) {
-            let keys: Vec<TimelineKey> = asked.iter().map(|(key, _)| *key).collect();
-            let leaves: HashMap<_, _> = keys.into_iter().zip(self.store.leaves_of(asked).await?).collect();
+        for requested in read_together(found.iter().filter_map(added), LEAVES_READ_TOGETHER_MAX) {
+            let keys: Vec<TimelineKey> = requested.iter().map(|(key, _)| *key).collect();
+            let leaves: HashMap<_, _> = keys.into_iter().zip(self.store.leaves_of(requested).await?).collect();
             let is_grown = |head: &&Head| {
                 let Some((known, leaves)) = known(head).zip(leaves.get(&head.key)) else { return false };
                 let mut frontier = known.head.frontier.clone();
@@ -206,30 +206,30 @@ impl Taking<'_> {
 
     fn check_missing(
         &self,
-        asked: &BTreeSet<TimelineKey>,
+        requested: &BTreeSet<TimelineKey>,
         found: &[Head],
         ended: &[EndedTimeline],
     ) -> Result<(), NotTaken> {
-        let is_told = |key: &TimelineKey| {
+        let is_reported = |key: &TimelineKey| {
             found.iter().any(|head| head.key == *key) || ended.iter().any(|ended| ended.key == *key)
         };
-        let missing: BTreeSet<TimelineKey> = asked.iter().copied().filter(|key| !is_told(key)).collect();
+        let missing: BTreeSet<TimelineKey> = requested.iter().copied().filter(|key| !is_reported(key)).collect();
         // Timelines that were never known may have been created and ended since.
         if missing.is_empty() || !self.before.all().any(|state| missing.contains(&state.head.key)) {
             return Ok(());
         }
         match self.before.get(&TimelineId::system()) {
-            Some(system) if !asked.contains(&system.head.key) => Err(NotTaken::Also(system.head.key)),
+            Some(system) if !requested.contains(&system.head.key) => Err(NotTaken::Also(system.head.key)),
             Some(_) | None => Err(ReloadReason::Missing.into()),
         }
     }
 
     /// If the directory was updated from entries, its rows must match the signed ones.
-    async fn check(&self, state: &TimelineState, (directory_root, is_told): (Hash, bool)) -> Result<(), NotTaken> {
+    async fn check(&self, state: &TimelineState, (directory_root, is_reported): (Hash, bool)) -> Result<(), NotTaken> {
         let Self { store, ports, options, .. } = *self;
         check_current(state, ports, options)?;
         let is_signed = || rows_of(state, directory_root, ports, options) != StatementState::Not;
-        if is_told && state.head.id.is_system() && !is_signed() {
+        if is_reported && state.head.id.is_system() && !is_signed() {
             return Err(ReloadReason::Otherwise.into());
         }
         Ok(check_signed(store, state, directory_root, ports, options).await.map_err(refused)?)
@@ -259,8 +259,8 @@ impl Taking<'_> {
                 next = parent.fork;
                 continue;
             }
-            let mut standing = new.iter().chain(self.before.all());
-            let parent = standing.find(|state| state.head.key == fork.of).ok_or(ReloadReason::Missing)?;
+            let mut all_heads = new.iter().chain(self.before.all());
+            let parent = all_heads.find(|state| state.head.key == fork.of).ok_or(ReloadReason::Missing)?;
             // Only a head that has reached the fork says whether events were changed there before it.
             if parent.head.frontier.size() < fork.size {
                 return Err(NotTaken::Also(fork.of));

@@ -39,10 +39,10 @@ const UNSEALED_MAX: usize = 1_000;
 /// error.
 type WrongOfEnded<'k> = (&'k ExternalCheckpoint, Option<Checkpoint>, SeenTree, OpenError);
 
-type Kept<'a> = HashMap<&'a TimelineId, &'a ExternalCheckpoint>;
+type ExternalCheckpoints<'a> = HashMap<&'a TimelineId, &'a ExternalCheckpoint>;
 
 struct Compared {
-    is_kept: bool,
+    is_stored: bool,
     is_sealed: bool,
     rows: StatementState,
     has_gone_over: bool,
@@ -60,9 +60,9 @@ pub(crate) async fn compare_with_signed(
     options: &Options,
 ) -> Result<Accepted, OpenError> {
     let mut accepting = Accepting::new(store, heads, ports, options);
-    let kept: Kept<'_> = all.iter().map(|kept| (&kept.timeline, kept)).collect();
+    let stored: ExternalCheckpoints<'_> = all.iter().map(|stored| (&stored.timeline, stored)).collect();
     let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
-    let mut compared = compare_all(&states, &kept, heads.rows().root(), ports, options);
+    let mut compared = compare_all(&states, &stored, heads.rows().root(), ports, options);
     let has_gone_over = states.iter().zip(&compared).filter(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
     if let Some(state) = has_gone_over.min_by_key(|state| &state.head.id).filter(|_| store.has_others()) {
         // Check this first: timelines that were created after the rotation do not verify with the retired key, although
@@ -78,31 +78,31 @@ pub(crate) async fn compare_with_signed(
         accepting.take(Err(error))?;
     }
     warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
-    if kept.is_empty() {
+    if stored.is_empty() {
         if !options.joins {
             accepting.take(compare_with_nothing(heads))?;
         }
     } else {
-        for timeline in not_kept(&mut accepting, &kept).await? {
-            accepting.take(Err(OpenError::NotKept { timeline }))?;
+        for timeline in not_stored(&mut accepting, &stored).await? {
+            accepting.take(Err(OpenError::NotStored { timeline }))?;
         }
     }
     let known: HashMap<_, _> = states.iter().zip(&compared).map(|(state, one)| (&state.head.id, one)).collect();
     // If the kept checkpoint is the one in the database, it was compared already.
-    let differing = all.iter().filter(|kept| known.get(&kept.timeline).is_none_or(|one| !one.is_kept));
+    let differing = all.iter().filter(|stored| known.get(&stored.timeline).is_none_or(|one| !one.is_stored));
     // Checkpoints kept by other services are passed in if the loss is to be accepted.
-    let of_others = options.accept_rollback.iter().flat_map(|acceptance| &acceptance.kept);
-    let of_others = of_others.chain(&options.kept_by_others);
+    let of_others = options.accept_rollback.iter().flat_map(|acceptance| &acceptance.checkpoints);
+    let of_others = of_others.chain(&options.checkpoints_of_others);
     let (of_ended, differing): (Vec<_>, Vec<_>) =
-        differing.chain(of_others).partition(|kept| heads.rows().has_ended(&kept.timeline));
-    for kept in differing {
-        let (signed, compared) = compare_with_kept(store, heads, ports, options, kept).await;
+        differing.chain(of_others).partition(|stored| heads.rows().has_ended(&stored.timeline));
+    for stored in differing {
+        let (signed, compared) = compare_with_stored(store, heads, ports, options, stored).await;
         if let Err(error) = compared {
-            accepting.take_kept(kept, signed.as_ref(), None, error).await?;
+            accepting.take_stored(stored, signed.as_ref(), None, error).await?;
         }
     }
-    for (kept, signed, found, error) in compare_with_ended(store, ended, &of_ended, ports, options).await? {
-        accepting.take_kept(kept, signed.as_ref(), Some(found), error).await?;
+    for (stored, signed, found, error) in compare_with_ended(store, ended, &of_ended, ports, options).await? {
+        accepting.take_stored(stored, signed.as_ref(), Some(found), error).await?;
     }
     if let Some(state) = states.iter().find(|state| heads.rows().has_ended(&state.head.id)) {
         return Err(OpenError::Ended { timeline: state.head.id.clone() });
@@ -124,13 +124,13 @@ pub(crate) async fn compare_with_signed(
 /// Compares each timeline with its signature, on one thread per core, because verification is slow.
 fn compare_all(
     states: &[&TimelineState],
-    kept: &Kept<'_>,
+    stored: &ExternalCheckpoints<'_>,
     directory_root: Hash,
     ports: &Ports,
     options: &Options,
 ) -> Vec<Compared> {
     let compare = |states: &[&TimelineState]| -> Vec<Compared> {
-        let kept_of = |state: &TimelineState| kept.get(&state.head.id).copied();
+        let kept_of = |state: &TimelineState| stored.get(&state.head.id).copied();
         states.iter().map(|state| compare_one(state, kept_of(state), directory_root, ports, options)).collect()
     };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -148,30 +148,30 @@ fn compare_all(
 /// Checks that the tree and rows in the database are those that were signed with the newest entries.
 fn compare_one(
     state: &TimelineState,
-    kept: Option<&ExternalCheckpoint>,
+    stored: Option<&ExternalCheckpoint>,
     directory_root: Hash,
     ports: &Ports,
     options: &Options,
 ) -> Compared {
-    let is_sealed = kept.is_some_and(|kept| kept.is_sealed(&*ports.signer));
-    let is_newest = |kept: &&ExternalCheckpoint| {
-        let opened = open_checkpoint(&state.head.id, &kept.note, is_sealed, ports, options);
+    let is_sealed = stored.is_some_and(|stored| stored.is_sealed(&*ports.signer));
+    let is_newest = |stored: &&ExternalCheckpoint| {
+        let opened = open_checkpoint(&state.head.id, &stored.note, is_sealed, ports, options);
         opened.is_ok_and(|signed| signed.size == state.head.frontier.size() && signed.root == state.root)
     };
-    let kept = kept.filter(is_newest);
+    let stored = stored.filter(is_newest);
     let rows = rows_of(state, directory_root, ports, options);
     let error = if rows == StatementState::Not { check_unstated(state, ports, options).err() } else { None };
-    if let Some(kept) = kept {
+    if let Some(stored) = stored {
         // Keep the note as it is, because it may be signed by two keys.
-        let _ = state.note.set(Arc::clone(&kept.note));
+        let _ = state.note.set(Arc::clone(&stored.note));
     } else if state.head.statement.is_empty() {
         // Nothing else vouches for it, so do not sign another checkpoint over it in passing.
         let _ = state.note.set(Arc::clone(&state.head.carried_note));
     }
-    let is_kept = kept.is_some() && error.is_none();
+    let is_stored = stored.is_some() && error.is_none();
     // Another key has taken over signing, and no rotation is in progress.
     let has_gone_over = !is_by_known_key(state, ports, options);
-    Compared { is_kept, is_sealed: is_kept && is_sealed, rows, has_gone_over, error }
+    Compared { is_stored, is_sealed: is_stored && is_sealed, rows, has_gone_over, error }
 }
 
 pub(crate) async fn check_signed(
@@ -260,7 +260,7 @@ pub(crate) fn rows_of(state: &TimelineState, directory_root: Hash, ports: &Ports
 /// include them in statements. Removed ones are detected once the next entry is signed.
 async fn check_held(store: &dyn Store, state: &TimelineState) -> Result<(), OpenError> {
     let (tree, head) = (SignedTree::of(state), &state.head);
-    let is_told = async {
+    let is_reported = async {
         for (position, retention) in head.retention.as_slice() {
             let entry = tree.entry(store, *position).await?;
             if !is_of(&entry, Action::SetRetention) || entry.payload != retention.encode() {
@@ -269,15 +269,15 @@ async fn check_held(store: &dyn Store, state: &TimelineState) -> Result<(), Open
         }
         for origin in &*head.origins {
             let entry = tree.entry(store, origin.end).await?;
-            let told = Adopted::decode(&entry.payload).ok().filter(|_| is_of(&entry, Action::Adopt));
-            if told.is_none_or(|told| told.origin != origin.origin) {
+            let adopted = Adopted::decode(&entry.payload).ok().filter(|_| is_of(&entry, Action::Adopt));
+            if adopted.is_none_or(|adopted| adopted.origin != origin.origin) {
                 return Ok(false);
             }
         }
         Ok::<_, Refusal>(true)
     };
     // An entry that is not found in the tree does not count.
-    match is_told.await {
+    match is_reported.await {
         Ok(true) => Ok(()),
         Ok(false) | Err(Refusal::Damaged(_)) => {
             Err(OpenError::Rows { timeline: head.id.clone(), size: head.frontier.size() })
@@ -307,22 +307,22 @@ async fn check_of_version_1(store: &dyn Store, state: &TimelineState) -> Result<
 fn keep_newest(
     states: &[&TimelineState],
     compared: &[Compared],
-    is_all_kept: bool,
+    is_all_stored: bool,
     ports: &Ports,
     options: &Options,
 ) -> Result<(), OpenError> {
-    let newest = |is_meant: &dyn Fn(&Compared) -> bool| -> Result<Vec<ExternalCheckpoint>, OpenError> {
-        let meant = states.iter().zip(compared).filter(|(_, one)| is_meant(one));
+    let newest = |is_match: &dyn Fn(&Compared) -> bool| -> Result<Vec<ExternalCheckpoint>, OpenError> {
+        let meant = states.iter().zip(compared).filter(|(_, one)| is_match(one));
         let sealed = meant.map(|(state, _)| {
             let note = newest_note(state, ports, options).map_err(|error| StoreError::Damaged(error.to_string()))?;
             Ok(ExternalCheckpoint::seal(state.head.id.clone(), note, &*ports.signer))
         });
         sealed.collect()
     };
-    if is_all_kept || compared.iter().filter(|one| !one.is_sealed).count() > UNSEALED_MAX {
+    if is_all_stored || compared.iter().filter(|one| !one.is_sealed).count() > UNSEALED_MAX {
         return Ok(ports.outside.replace(&newest(&|_| true)?)?);
     }
-    let mut behind = newest(&|one| !one.is_kept)?;
+    let mut behind = newest(&|one| !one.is_stored)?;
     if behind.is_empty() {
         return Ok(());
     }
@@ -344,8 +344,8 @@ fn warn_of_retired_key(timelines: usize) {
 
 /// Warns if no checkpoint was available to compare the store with, from here or from others for `system`, so that the
 /// store is trusted as it is. Returns whether that is the case.
-pub(crate) fn joins_unseen(is_anything_kept: bool, heads: &Heads, options: &Options) -> bool {
-    let is_seen = is_anything_kept || options.kept_by_others.iter().any(|kept| kept.timeline.is_system());
+pub(crate) fn joins_unseen(is_anything_stored: bool, heads: &Heads, options: &Options) -> bool {
+    let is_seen = is_anything_stored || options.checkpoints_of_others.iter().any(|stored| stored.timeline.is_system());
     let is_unseen = options.joins && !is_seen && entries_count(heads) > FIRST_START_ENTRIES;
     if is_unseen {
         tracing::warn!(
@@ -369,9 +369,12 @@ fn compare_with_nothing(heads: &Heads) -> Result<(), OpenError> {
 
 /// Returns the timelines without a kept checkpoint that must have had one: all except those that `system` created after
 /// its last kept checkpoint.
-async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<TimelineId>, OpenError> {
+async fn not_stored(
+    accepting: &mut Accepting<'_>,
+    stored: &ExternalCheckpoints<'_>,
+) -> Result<Vec<TimelineId>, OpenError> {
     let Accepting { store, heads, ports, options, .. } = *accepting;
-    let missing = heads.all().map(|state| &state.head.id).filter(|timeline| !kept.contains_key(timeline)).cloned();
+    let missing = heads.all().map(|state| &state.head.id).filter(|timeline| !stored.contains_key(timeline)).cloned();
     let mut missing: Vec<TimelineId> = missing.collect();
     missing.sort_unstable();
     // A crash during the first start may have kept only the first of the two checkpoints.
@@ -379,7 +382,7 @@ async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<
         return Ok(Vec::new());
     }
     let Some(system) = heads.all().find(|state| state.head.id.is_system()) else { return Ok(missing) };
-    let Some(of_system) = kept.get(&system.head.id) else { return Ok(missing) };
+    let Some(of_system) = stored.get(&system.head.id) else { return Ok(missing) };
     // An invalid checkpoint is reported where it is compared.
     let Ok(signed) = open_checkpoint(&system.head.id, &of_system.note, false, ports, options) else {
         return Ok(Vec::new());
@@ -390,15 +393,15 @@ async fn not_kept(accepting: &mut Accepting<'_>, kept: &Kept<'_>) -> Result<Vec<
     Ok(made_before(store, &system.head, signed.size, missing).await?)
 }
 
-async fn compare_with_kept(
+async fn compare_with_stored(
     store: &dyn Store,
     heads: &Heads,
     ports: &Ports,
     options: &Options,
-    kept: &ExternalCheckpoint,
+    stored: &ExternalCheckpoint,
 ) -> (Option<Checkpoint>, Result<(), OpenError>) {
-    let timeline = &kept.timeline;
-    match open_checkpoint(timeline, &kept.note, false, ports, options) {
+    let timeline = &stored.timeline;
+    match open_checkpoint(timeline, &stored.note, false, ports, options) {
         Ok(signed) => {
             let compared = compare_with_tree(store, heads, timeline, &signed).await;
             (Some(signed), compared)
@@ -416,7 +419,7 @@ async fn compare_with_tree(
     let state = heads.get(timeline);
     let found = state.map_or(0, |state| state.head.frontier.size());
     if found < signed.size {
-        return Err(OpenError::Rollback { timeline: timeline.clone(), found, kept: signed.size });
+        return Err(OpenError::Rollback { timeline: timeline.clone(), found, stored: signed.size });
     }
     let Some(state) = state else { return Ok(()) };
     // The tree may be larger: other services continued it, or the process was killed after a commit and before its
@@ -425,7 +428,7 @@ async fn compare_with_tree(
     if continues.map_err(|error| StoreError::Damaged(error.to_string()))? {
         Ok(())
     } else {
-        Err(OpenError::Fork { timeline: timeline.clone(), kept: signed.size })
+        Err(OpenError::Fork { timeline: timeline.clone(), stored: signed.size })
     }
 }
 
@@ -441,23 +444,23 @@ async fn compare_with_ended<'k>(
         return Ok(wrong);
     }
     let ended: HashMap<_, _> = ended.iter().map(|ended| (&ended.id, ended)).collect();
-    for kept in all {
-        let Some(ended) = ended.get(&kept.timeline) else { continue };
+    for stored in all {
+        let Some(ended) = ended.get(&stored.timeline) else { continue };
         let timeline = ended.id.clone();
         let found = SeenTree { size: ended.size, root: ended.root };
-        let signed = open_checkpoint(&timeline, &kept.note, kept.is_sealed(&*ports.signer), ports, options);
+        let signed = open_checkpoint(&timeline, &stored.note, stored.is_sealed(&*ports.signer), ports, options);
         let signed = match signed {
             Ok(signed) => signed,
             Err(error) => {
-                wrong.push((*kept, None, found, OpenError::Checkpoint { timeline, error }));
+                wrong.push((*stored, None, found, OpenError::Checkpoint { timeline, error }));
                 continue;
             }
         };
         // The process may have been killed after the end was committed and before the last checkpoint was kept.
         let last = SignedTree { key: ended.key, id: timeline.clone(), size: ended.size, root: ended.root };
         if !last.begins_with(store, (signed.size, signed.root)).await.unwrap_or(false) {
-            let error = OpenError::Fork { timeline, kept: signed.size };
-            wrong.push((*kept, Some(signed), found, error));
+            let error = OpenError::Fork { timeline, stored: signed.size };
+            wrong.push((*stored, Some(signed), found, error));
         }
     }
     Ok(wrong)

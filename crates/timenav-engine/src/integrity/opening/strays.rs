@@ -5,7 +5,7 @@ use crate::ports::store::{StrayArrivals, Upkeep};
 use crate::ports::store_error::StoreError;
 
 /// Logs a warning for each. They are not read by anything, so the service starts anyway.
-pub(crate) async fn tell(store: &(impl Upkeep + ?Sized)) -> Result<(), StoreError> {
+pub(crate) async fn report_strays(store: &(impl Upkeep + ?Sized)) -> Result<(), StoreError> {
     let StrayArrivals { orphans, marked } = store.stray_arrivals().await?;
     for Orphan { table, timeline } in orphans {
         tracing::error!(

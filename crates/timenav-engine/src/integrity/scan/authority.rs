@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::{self, Demand, Denial, Permissions, Standing};
+use timenav_core::access::{self, CallerAccess, Demand, Denial, Permissions};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Authority, LeafRecord, TrustedKeys, VerifierKey, origin, reads_in};
 use timenav_core::scan::{LedgerScan, ReadBy};
@@ -14,9 +14,9 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::blocks;
 use super::directory::RecordedDirectory;
-use super::powers::{Powers, Shown};
+use super::powers::{CredentialSpan, Powers};
 use super::request::ScanRequest;
-use crate::ledger::action::{Action, Demanded, Nobody, OnDirectory};
+use crate::ledger::action::{Action, Demanded, MissingActor, OnDirectory};
 use crate::ledger::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, demanded};
 use crate::ledger::stored_statement::open_newest;
 use crate::ports::archive::{EntryRow, Snapshot};
@@ -57,23 +57,23 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
         return check_reads(powers, claim);
     }
     if authority.key.is_empty() {
-        return check_nobody(powers, claim, action);
+        return check_missing_actor(powers, claim, action);
     }
     if action == Action::LogIn {
         return check_log_in(powers, claim);
     }
     // A rejected actor may have presented invalid credentials.
     if action == Action::Attempt {
-        return shown(powers, (&authority.key, &record.actor)).map(|_| ());
+        return credential(powers, (&authority.key, &record.actor)).map(|_| ());
     }
-    let (user_id, standing) = standing(powers, claim, (&authority.key, &record.actor))?;
-    let all = |demands: &[Demand]| demands.iter().try_for_each(|demand| access::decide(standing, *demand));
+    let (user_id, caller) = caller_access(powers, claim, (&authority.key, &record.actor))?;
+    let all = |demands: &[Demand]| demands.iter().try_for_each(|demand| access::decide(caller, *demand));
     let decided = match action.demands() {
         Demanded::All(demands) => all(demands),
         Demanded::Own if is_own(powers, claim, action, user_id) => all(&[Demand::Own]),
         Demanded::Own => all(&[Demand::Operate]),
         // Unknown operations cannot be judged.
-        Demanded::Reading => decide_reading(standing, &record.subject),
+        Demanded::Reading => decide_reading(caller, &record.subject),
         Demanded::Nothing if action == Action::RenewSession && record.subject != authority.key => {
             return Err(format!("the entry renews `{}`, but was requested in `{}`", record.subject, authority.key));
         }
@@ -87,45 +87,46 @@ pub(super) fn check(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
 }
 
 /// Returns the named key or session, if it belongs to the named user.
-fn shown<'p>(powers: &'p Powers, (id, named): (&str, &str)) -> Result<&'p Shown, String> {
-    let shown =
-        powers.shown(id).ok_or_else(|| format!("the entry names `{id}`, but no such key or session was created"))?;
-    let user_id = &shown.user_id;
+fn credential<'p>(powers: &'p Powers, (id, named): (&str, &str)) -> Result<&'p CredentialSpan, String> {
+    let credential = powers
+        .credential(id)
+        .ok_or_else(|| format!("the entry names `{id}`, but no such key or session was created"))?;
+    let user_id = &credential.user_id;
     if user_id.as_str() == named {
-        return Ok(shown);
+        return Ok(credential);
     }
     Err(format!("the entry names `{named}`, but `{id}` belongs to `{user_id}`"))
 }
 
-fn standing<'p>(
+fn caller_access<'p>(
     powers: &'p Powers,
     claim: &Claim<'p>,
     named: (&str, &str),
-) -> Result<(&'p UserId, Standing<'p>), String> {
-    let (shown, id, version) = (shown(powers, named)?, named.0, claim.authority.directory);
-    let user_id = &shown.user_id;
-    if !shown.is_there(version) {
+) -> Result<(&'p UserId, CallerAccess<'p>), String> {
+    let (credential, id, version) = (credential(powers, named)?, named.0, claim.authority.directory);
+    let user_id = &credential.user_id;
+    if !credential.is_there(version) {
         return Err(format!("the entry names `{id}`, which did not exist at version {version} of the directory"));
     }
-    if let Some(end) = shown.expires_at.filter(|end| claim.is_of_host && claim.recorded_at >= *end) {
+    if let Some(end) = credential.expires_at.filter(|end| claim.is_of_host && claim.recorded_at >= *end) {
         return Err(format!("the entry names `{id}`, which had expired at {end}"));
     }
     let user = powers.user(user_id, version);
     let user =
         user.ok_or_else(|| format!("the user `{user_id}` did not exist at version {version} of the directory"))?;
-    let standing = Standing {
+    let access = CallerAccess {
         operator: user.operator,
         restriction: user.restriction,
         role: claim.permissions.and_then(|permissions| permissions.role(user_id, claim.decided_at())),
-        scopes: shown.scopes.as_deref(),
+        scopes: credential.scopes.as_deref(),
     };
-    Ok((user_id, standing))
+    Ok((user_id, access))
 }
 
 /// Unknown operations cannot be judged.
-fn decide_reading(standing: Standing<'_>, operation: &str) -> Result<(), Denial> {
+fn decide_reading(caller: CallerAccess<'_>, operation: &str) -> Result<(), Denial> {
     let lists = demanded(operation).unwrap_or(&[]);
-    let all = |demands: &&[Demand]| demands.iter().try_for_each(|demand| access::decide(standing, *demand));
+    let all = |demands: &&[Demand]| demands.iter().try_for_each(|demand| access::decide(caller, *demand));
     let mut denied = lists.iter().map(all);
     let first = denied.next().unwrap_or(Ok(()));
     if denied.any(|one| one.is_ok()) { Ok(()) } else { first }
@@ -143,25 +144,25 @@ fn check_reads(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
 
 /// Checks one read. Reads of the same operation by the same key in one entry have the same result.
 fn check_read<'p>(powers: &'p Powers, claim: &Claim<'p>, named: (&str, &str), operation: &str) -> Result<(), String> {
-    let (user_id, standing) = standing(powers, claim, named)?;
-    decide_reading(standing, operation).map_err(|denial| {
+    let (user_id, caller) = caller_access(powers, claim, named)?;
+    decide_reading(caller, operation).map_err(|denial| {
         let version = claim.authority.directory;
         format!("`{user_id}` was not allowed to read `{operation}` at version {version} of the directory: {denial}")
     })
 }
 
 /// Checks an entry without an actor, which is by the service or about an unidentified caller.
-fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<(), String> {
+fn check_missing_actor(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<(), String> {
     let Claim { record, authority, .. } = claim;
     let (is_stranger, is_service) = (*record.actor == *UserId::UNKNOWN, *record.actor == *TimelineId::SYSTEM);
-    let may = match action.by_nobody() {
-        Nobody::Stranger => is_stranger,
-        Nobody::Service => is_service,
+    let may = match action.missing_actor() {
+        MissingActor::Stranger => is_stranger,
+        MissingActor::Service => is_service,
         // An event recorded by a timer. Its firing is checked in the replay.
-        Nobody::Timer => is_service && *record.timeline_id != *TimelineId::SYSTEM,
+        MissingActor::Timer => is_service && *record.timeline_id != *TimelineId::SYSTEM,
         // The first operator has no creator.
-        Nobody::FirstStart => is_service && !powers.has_begun(authority.directory),
-        Nobody::Never => false,
+        MissingActor::FirstStart => is_service && !powers.has_begun(authority.directory),
+        MissingActor::Never => false,
     };
     if may {
         return Ok(());
@@ -172,7 +173,7 @@ fn check_nobody(powers: &Powers, claim: &Claim<'_>, action: Action) -> Result<()
 /// A login presents a password, and its session begins with the entry.
 fn check_log_in(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
     let Claim { record, authority, payload, .. } = claim;
-    let session = payload.and_then(read::<LoggedIn>).and_then(|told| told.session(claim.recorded_at));
+    let session = payload.and_then(read::<LoggedIn>).and_then(|parsed| parsed.session(claim.recorded_at));
     // An unparsable payload is reported by the replay.
     let Some(session) = session else { return Ok(()) };
     let is_one = session.session_id.as_str() == authority.key && session.user_id.as_str() == record.actor;
@@ -188,17 +189,19 @@ fn check_log_in(powers: &Powers, claim: &Claim<'_>) -> Result<(), String> {
 
 fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) -> bool {
     let Claim { record, payload, .. } = claim;
-    let is_of_actor = |id: &str| powers.shown(id).is_some_and(|shown| shown.user_id == *actor);
+    let is_of_actor = |id: &str| powers.credential(id).is_some_and(|credential| credential.user_id == *actor);
     let Some(payload) = payload else { return false };
     match action.on_directory() {
-        Some(OnDirectory::MakesKey) => read::<KeyRecord>(payload).is_some_and(|told| told.user_id() == actor.as_str()),
+        Some(OnDirectory::MakesKey) => {
+            read::<KeyRecord>(payload).is_some_and(|parsed| parsed.user_id() == actor.as_str())
+        }
         Some(OnDirectory::StopsKey) => is_of_actor(&record.subject),
         Some(OnDirectory::SetsPassword) => {
-            read::<PasswordSet>(payload).is_some_and(|told| told.user_id == actor.as_str())
+            read::<PasswordSet>(payload).is_some_and(|parsed| parsed.user_id == actor.as_str())
         }
         Some(OnDirectory::EndsSessions) => {
-            let told = read::<SessionsEnded>(payload).filter(|told| told.user_id() == actor.as_str());
-            told.is_some_and(|told| told.ended.iter().all(|id| is_of_actor(id)))
+            let parsed = read::<SessionsEnded>(payload).filter(|parsed| parsed.user_id() == actor.as_str());
+            parsed.is_some_and(|parsed| parsed.ended.iter().all(|id| is_of_actor(id)))
         }
         Some(
             OnDirectory::MakesUser
@@ -213,12 +216,12 @@ fn is_own(powers: &Powers, claim: &Claim<'_>, action: Action, actor: &UserId) ->
 
 /// The history up to at least a version; the reason why it is unknown if `system` is not as it was signed.
 pub(super) async fn powers(request: &ScanRequest<'_>, version: u64) -> Result<Result<Arc<Powers>, String>, StoreError> {
-    let mut kept = request.authority.0.lock().await;
-    if let Some(powers) = kept.as_ref().filter(|powers| powers.version() >= version) {
+    let mut stored = request.authority.0.lock().await;
+    if let Some(powers) = stored.as_ref().filter(|powers| powers.version() >= version) {
         return Ok(Ok(Arc::clone(powers)));
     }
     match replay(request).await {
-        Ok(Ok(powers)) => Ok(Ok(Arc::clone(kept.insert(Arc::new(powers))))),
+        Ok(Ok(powers)) => Ok(Ok(Arc::clone(stored.insert(Arc::new(powers))))),
         Ok(Err(why)) => Ok(Err(why)),
         Err(StoreError::Damaged(what)) => Ok(Err(format!("`system` cannot be read: {what}"))),
         Err(error) => Err(error),
@@ -227,7 +230,7 @@ pub(super) async fn powers(request: &ScanRequest<'_>, version: u64) -> Result<Re
 
 struct Carried {
     ledger: LedgerScan,
-    told: RecordedDirectory,
+    directory: RecordedDirectory,
     unread: bool,
 }
 
@@ -239,7 +242,7 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     let signed = keys_of_system(&request.keys).and_then(|keys| open_newest(&head, &keys, request.verify).ok());
     let Some(signed) = signed else { return Ok(Err("`system` has no signed head".to_owned())) };
     let ledger = LedgerScan::new(system.as_str(), Vec::new());
-    let mut carried = Carried { ledger, told: RecordedDirectory::default(), unread: false };
+    let mut carried = Carried { ledger, directory: RecordedDirectory::default(), unread: false };
     let (size, mut at) = (head.frontier.size(), 0);
     while at < size {
         let (rows, end) = blocks::read(request.source, head.key, at, size).await?;
@@ -248,13 +251,13 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
         carried = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
         at = end;
     }
-    let Carried { ledger, told, unread } = carried;
+    let Carried { ledger, directory, unread } = carried;
     let is_damaged = unread || ledger.is_damaged();
     let (findings, _) = ledger.finish(&head.frontier, Some(&signed));
     if is_damaged || !findings.is_empty() {
         return Ok(Err("`system` does not match what was signed: scan it".to_owned()));
     }
-    Ok(Ok(told.into_powers()))
+    Ok(Ok(directory.into_powers()))
 }
 
 fn keys_of_system(keys: &TrustedKeys) -> Option<TrustedKeys> {
@@ -276,7 +279,7 @@ impl Carried {
             let payload = (!bytes.is_erased()).then_some(bytes.payload);
             let recorded_at = parse_timestamp::<Wall>(&record.recorded_at).ok();
             let read = recorded_at.zip(Action::of(&record));
-            let taken = read.map(|(at, action)| self.told.take(action, &record, at, payload).is_some());
+            let taken = read.map(|(at, action)| self.directory.take(action, &record, at, payload).is_some());
             // An unknown action has no known effect.
             self.unread |= taken == Some(false) || recorded_at.is_none();
         }

@@ -56,7 +56,7 @@ impl Unplaced {
         self.events.extend(other.events.into_iter().take(room));
     }
 
-    pub(super) fn tell(self, findings: &mut Findings) {
+    pub(super) fn report(self, findings: &mut Findings) {
         let Some(first) = self.first_placed else { return };
         for (position, event_id) in self.events.into_iter().filter(|(position, _)| *position > first) {
             let evidence = format!("table events, {event_id}: the coordinates of its place are missing");

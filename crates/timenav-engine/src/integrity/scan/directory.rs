@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use timenav_core::directory::{ApiKey, Directory, PasswordTold, PersistentMap, Secret, Secrets, User};
+use timenav_core::directory::{ApiKey, Directory, PasswordSummary, PersistentMap, Secret, Secrets, User};
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord};
 use timenav_core::scan::Findings;
@@ -10,14 +10,14 @@ use timenav_core::time::{Instant, Wall};
 
 use super::powers::Powers;
 use super::tables::compare_rows;
+use crate::access::directory_changes::{Change, TimelineEndRecord, recorded_changes};
 use crate::access::directory_rows::{DirectoryRows, ended_row};
-use crate::access::directory_told::{Change, EndTold, changes_told};
 use crate::ledger::action::Action;
 
 #[derive(Default)]
 pub(super) struct RecordedDirectory {
     /// Does not include revoked keys.
-    directory: Directory<PasswordTold>,
+    directory: Directory<PasswordSummary>,
     stopped: BTreeMap<KeyId, ApiKey>,
     /// Size and root of each ended timeline.
     timelines_ended: BTreeMap<TimelineId, (u64, Hash)>,
@@ -42,15 +42,15 @@ impl RecordedDirectory {
 
     pub(super) fn check_version(&self, record: &LeafRecord<'_>) -> Result<(), String> {
         let Some(authority) = &record.authority else { return Ok(()) };
-        let (told, made) = (authority.directory, self.directory.version);
+        let (claimed, made) = (authority.directory, self.directory.version);
         let (first, goes_on) = self.submission;
         // Deleting a user also revokes their keys, by entries of the same submission.
         let may_go_on = matches!(Action::of(record), Some(Action::RevokeApiKey | Action::DeleteUser));
-        if told == made || (goes_on && may_go_on && told == first) {
+        if claimed == made || (goes_on && may_go_on && claimed == first) {
             return Ok(());
         }
         Err(format!(
-            "the entry names version {told} of the directory, but the entries before it lead to version {made}"
+            "the entry names version {claimed} of the directory, but the entries before it lead to version {made}"
         ))
     }
 
@@ -65,7 +65,7 @@ impl RecordedDirectory {
         if let Some(authority) = &record.authority {
             self.submission = (authority.directory, action == Action::RevokeApiKey);
         }
-        let changes = changes_told(&self.directory, action, record, recorded_at, payload)?;
+        let changes = recorded_changes(&self.directory, action, record, recorded_at, payload)?;
         for change in &changes {
             self.apply(change, record.authority.is_some());
         }
@@ -78,7 +78,7 @@ impl RecordedDirectory {
         {
             self.stopped.insert(key_id.clone(), ApiKey { revoked_at: Some(*at), ..(**key).clone() });
         }
-        if let Some(EndTold { timeline_id, size, root }) = change.ended() {
+        if let Some(TimelineEndRecord { timeline_id, size, root }) = change.ended() {
             self.timelines_ended.insert(timeline_id.clone(), (*size, *root));
         }
         self.directory.apply(change);
@@ -99,18 +99,23 @@ impl RecordedDirectory {
     }
 
     /// Returns the number of compared rows.
-    pub(super) fn compare(&self, findings: &mut Findings, kept: &Directory) -> u64 {
+    pub(super) fn compare(&self, findings: &mut Findings, stored: &Directory) -> u64 {
         let users = |of: &PersistentMap<UserId, User>| {
             of.iter().map(|(user_id, user)| (user_id.clone(), user.clone())).collect()
         };
-        let mut rows = compare_rows(findings, "users", &users(&self.directory.users), &users(&kept.users));
-        let mut told = by_name(&self.directory.keys);
-        told.extend(self.stopped.iter().map(|(key_id, key)| (key_id.clone(), key.clone())));
-        rows += compare_rows(findings, "api_keys", &told, &by_name(&kept.keys));
-        let told = self.directory.passwords.iter().map(|(user_id, told)| (user_id.clone(), (**told).clone())).collect();
-        let passwords = kept.passwords.iter().map(|(user_id, kept)| (user_id.clone(), kept.told())).collect();
-        rows += compare_rows(findings, "passwords", &told, &passwords);
-        rows + compare_rows(findings, "sessions", &by_name(&self.directory.sessions), &by_name(&kept.sessions))
+        let mut rows = compare_rows(findings, "users", &users(&self.directory.users), &users(&stored.users));
+        let mut expected = by_name(&self.directory.keys);
+        expected.extend(self.stopped.iter().map(|(key_id, key)| (key_id.clone(), key.clone())));
+        rows += compare_rows(findings, "api_keys", &expected, &by_name(&stored.keys));
+        let expected = self
+            .directory
+            .passwords
+            .iter()
+            .map(|(user_id, expected)| (user_id.clone(), (**expected).clone()))
+            .collect();
+        let passwords = stored.passwords.iter().map(|(user_id, stored)| (user_id.clone(), stored.summary())).collect();
+        rows += compare_rows(findings, "passwords", &expected, &passwords);
+        rows + compare_rows(findings, "sessions", &by_name(&self.directory.sessions), &by_name(&stored.sessions))
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn walk(
         findings.add(FindingKind::Rollback, Some(size), evidence);
     }
     let marks = marks.into_iter().filter(|mark| mark.size <= size).collect();
-    let mut ledger = LedgerScan::new(request.timeline.told().as_str(), marks);
+    let mut ledger = LedgerScan::new(request.timeline.entry_name().as_str(), marks);
     let (mut at, mut bytes) = (0, 0);
     while at < size {
         let (rows, end) = blocks::read(request.source, key, at, size).await?;
@@ -62,8 +62,8 @@ pub(super) async fn walk(
     ];
     let frontier = tree::frontier(request.source, key, size, &mut findings).await?.unwrap_or_default();
     // The root is in an entry of `system`, signed with that ledger.
-    let told = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
-    let (found, good) = ledger.finish(&frontier, Some(&told));
+    let ended_name = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
+    let (found, good) = ledger.finish(&frontier, Some(&ended_name));
     findings.append(found);
     let outcome = Outcome::new(findings, &good);
     let mut not_checked = vec![

@@ -47,17 +47,17 @@ async fn compare_part(
     events: Vec<RecordedEvent>,
     facts: Option<FactKey>,
 ) -> Result<Compared, StoreError> {
-    let wanted = events.iter().map(|event| (event.event_id.clone(), event.position)).collect();
-    let kept = source.event_rows(key, wanted).await?;
+    let versions = events.iter().map(|event| (event.event_id.clone(), event.position)).collect();
+    let stored = source.event_rows(key, versions).await?;
     let gazetteer = gazetteer.cloned();
     let comparing = tokio::task::spawn_blocking(move || {
         let mut compared = Compared::default();
-        for (event, kept) in giving_way(events.into_iter().zip(kept)) {
+        for (event, stored) in giving_way(events.into_iter().zip(stored)) {
             // The preceding version may have been erased.
-            if let Some(key) = facts.filter(|_| event.ends && kept.before.is_some()) {
+            if let Some(key) = facts.filter(|_| event.ends && stored.before.is_some()) {
                 compared.ends.add(end_of(&key, event.position, &event.event_id));
             }
-            if rows::is_missing(&mut compared, gazetteer.as_deref(), &event, &kept) {
+            if rows::is_missing(&mut compared, gazetteer.as_deref(), &event, &stored) {
                 // A missing row is reported by event id.
                 compared.missing.push(RecordedEvent { made: EventMade::Nothing, ..event });
             }

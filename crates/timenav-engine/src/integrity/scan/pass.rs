@@ -61,20 +61,20 @@ pub(super) async fn pass(
 }
 
 async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: Seen) -> Result<Seen, StoreError> {
-    let mut asked = Pace::new(PAGE_ROWS, PAGE_BYTES);
-    let mut next = source.event_page(timeline, None, asked.rows()).await?;
+    let mut rows_pace = Pace::new(PAGE_ROWS, PAGE_BYTES);
+    let mut next = source.event_page(timeline, None, rows_pace.rows()).await?;
     while let Some(after) = next.last() {
         let page = next;
-        asked.took(page.rows_count(), page.bytes_count());
+        rows_pace.took(page.rows_count(), page.bytes_count());
         // Not on a thread that serves requests.
         let working = tokio::task::spawn_blocking(move || seen.page(&page));
-        let reading = source.event_page(timeline, Some(after), asked.rows());
+        let reading = source.event_page(timeline, Some(after), rows_pace.rows());
         let (worked, read) = tokio::join!(working, reading);
         (seen, next) = (worked.map_err(|error| StoreError::Unavailable(error.to_string()))?, read?);
         let ended_later = std::mem::take(&mut seen.ended_later);
         if !ended_later.is_empty() {
-            let kept = source.event_rows(timeline, ended_later).await?;
-            seen.is_plain &= kept.iter().all(|rows| rows.is_end_told);
+            let stored = source.event_rows(timeline, ended_later).await?;
+            seen.is_plain &= stored.iter().all(|rows| rows.is_end_recorded);
         }
         if !seen.is_plain() {
             return Err(StoreError::Damaged("the row of an event does not match its entries".to_owned()));

@@ -11,7 +11,7 @@ use timenav_core::ids::UserId;
 use timenav_core::time::{Instant, Wall};
 use tokio::sync::Mutex;
 
-use crate::access::directory_told::Change;
+use crate::access::directory_changes::Change;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UserPower {
@@ -20,7 +20,7 @@ pub(super) struct UserPower {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Shown {
+pub(super) struct CredentialSpan {
     pub(super) user_id: UserId,
     pub(super) scopes: Option<Arc<[Scope]>>,
     pub(super) expires_at: Option<Instant<Wall>>,
@@ -34,7 +34,7 @@ pub(super) struct Powers {
     /// By ascending versions; `None` if the user was deleted.
     users: HashMap<UserId, Vec<(u64, Option<UserPower>)>>,
     passwords: HashMap<UserId, Vec<(u64, bool)>>,
-    shown: HashMap<Box<str>, Shown>,
+    credentials: HashMap<Box<str>, CredentialSpan>,
     first_key: Option<u64>,
     version: u64,
 }
@@ -43,7 +43,7 @@ pub(super) struct Powers {
 #[derive(Debug, Default)]
 pub struct ReplayedAuthority(pub(super) Mutex<Option<Arc<Powers>>>);
 
-impl Shown {
+impl CredentialSpan {
     pub(super) fn is_there(&self, version: u64) -> bool {
         self.from <= version && self.until.is_none_or(|until| version < until)
     }
@@ -54,8 +54,8 @@ impl Powers {
         self.version
     }
 
-    pub(super) fn shown(&self, id: &str) -> Option<&Shown> {
-        self.shown.get(id)
+    pub(super) fn credential(&self, id: &str) -> Option<&CredentialSpan> {
+        self.credentials.get(id)
     }
 
     pub(super) fn user(&self, user_id: &UserId, version: u64) -> Option<UserPower> {
@@ -85,13 +85,14 @@ impl Powers {
             Change::PutKey(key) => {
                 self.first_key.get_or_insert(version);
                 let (user_id, scopes) = (key.user_id.clone(), key.scopes.clone());
-                let shown = Shown { user_id, scopes, expires_at: key.expires_at, from: version, until: None };
-                self.put(key.key_id.as_str(), shown);
+                let credential =
+                    CredentialSpan { user_id, scopes, expires_at: key.expires_at, from: version, until: None };
+                self.put(key.key_id.as_str(), credential);
             }
             Change::PutSession(session) => {
                 let (user_id, expires_at) = (session.user_id.clone(), Some(session.expires_at));
-                let shown = Shown { user_id, scopes: None, expires_at, from: version, until: None };
-                self.put(session.session_id.as_str(), shown);
+                let credential = CredentialSpan { user_id, scopes: None, expires_at, from: version, until: None };
+                self.put(session.session_id.as_str(), credential);
             }
             Change::RevokeKey { key_id, .. } => self.end(key_id.as_str(), version),
             Change::EndSession(session_id) => self.end(session_id.as_str(), version),
@@ -104,13 +105,13 @@ impl Powers {
     }
 
     /// Renewing a session does not change it.
-    fn put(&mut self, id: &str, shown: Shown) {
-        self.shown.entry(id.into()).or_insert(shown);
+    fn put(&mut self, id: &str, credential: CredentialSpan) {
+        self.credentials.entry(id.into()).or_insert(credential);
     }
 
     fn end(&mut self, id: &str, version: u64) {
-        if let Some(shown) = self.shown.get_mut(id) {
-            shown.until.get_or_insert(version);
+        if let Some(credential) = self.credentials.get_mut(id) {
+            credential.until.get_or_insert(version);
         }
     }
 }

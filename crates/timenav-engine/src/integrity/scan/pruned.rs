@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use crate::ports::archive::EntryRow;
 
-pub(super) enum Told {
+pub(super) enum RetentionEntry {
     Policy(Retention),
     Sweep(Instant<Wall>, Sweep<'static>),
 }
@@ -29,13 +29,13 @@ pub(super) struct Pruned {
 
 impl Pruned {
     /// The positions named by a sweep are loaded again before they are needed.
-    pub(super) fn take(&mut self, position: u64, told: &Told) {
-        match told {
-            Told::Policy(retention) => {
+    pub(super) fn take(&mut self, position: u64, entry: &RetentionEntry) {
+        match entry {
+            RetentionEntry::Policy(retention) => {
                 self.audit.policy(position, *retention);
                 self.missing.policy(position, *retention);
             }
-            Told::Sweep(_, sweep) => {
+            RetentionEntry::Sweep(_, sweep) => {
                 let first = sweep.positions.as_slice().first().map_or(0, |(first, _)| *first);
                 self.sweeps.push((position, first));
                 self.waiting.push((first, position));
@@ -74,7 +74,7 @@ impl Pruned {
         let Some(entry) = swept(record, row) else { return false };
         match self.audit.entry(&entry, is_missing) {
             PayloadFate::Pruned { .. } => true,
-            PayloadFate::Kept | PayloadFate::Erased => false,
+            PayloadFate::Retained | PayloadFate::Erased => false,
             PayloadFate::Unexplained => {
                 if PruneClass::of(entry.action).is_some() {
                     self.missing.add(&entry);
@@ -85,13 +85,15 @@ impl Pruned {
     }
 
     /// Processes an entry written after the scan began. Returns which missing payloads it explains.
-    pub(super) fn later(&mut self, position: u64, told: &Told, findings: &mut Findings) -> Vec<u64> {
-        match told {
-            Told::Policy(retention) => {
+    pub(super) fn later(&mut self, position: u64, entry: &RetentionEntry, findings: &mut Findings) -> Vec<u64> {
+        match entry {
+            RetentionEntry::Policy(retention) => {
                 self.missing.policy(position, *retention);
                 Vec::new()
             }
-            Told::Sweep(recorded_at, sweep) => explain(&mut self.missing, position, *recorded_at, sweep, findings),
+            RetentionEntry::Sweep(recorded_at, sweep) => {
+                explain(&mut self.missing, position, *recorded_at, sweep, findings)
+            }
         }
     }
 
@@ -125,12 +127,12 @@ pub(super) fn explain(
     before.into_iter().filter(|position| !missing.contains(*position)).collect()
 }
 
-pub(super) fn told(record: &LeafRecord<'_>, payload: &[u8]) -> Option<Told> {
+pub(super) fn retention_entry(record: &LeafRecord<'_>, payload: &[u8]) -> Option<RetentionEntry> {
     match &*record.action {
-        SET_RETENTION_ACTION => Retention::decode(payload).ok().map(Told::Policy),
+        SET_RETENTION_ACTION => Retention::decode(payload).ok().map(RetentionEntry::Policy),
         SWEEP_ACTION => {
             let recorded_at = parse_timestamp(&record.recorded_at).ok()?;
-            Sweep::decode(payload).ok().map(|sweep| Told::Sweep(recorded_at, sweep.into_owned()))
+            Sweep::decode(payload).ok().map(|sweep| RetentionEntry::Sweep(recorded_at, sweep.into_owned()))
         }
         _ => None,
     }

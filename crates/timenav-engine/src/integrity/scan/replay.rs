@@ -17,7 +17,7 @@ use super::facts::RowFacts;
 use super::powers::Powers;
 use crate::ledger::action::Action;
 use crate::ledger::head::Origin;
-use crate::ledger::payload::{ClockTold, ForkRecord, LaterEntry};
+use crate::ledger::payload::{ClockPayload, ForkRecord, LaterEntry};
 use crate::ports::archive::EntryMarks;
 use crate::requests::json::read;
 
@@ -27,7 +27,7 @@ mod clocks;
 mod compare;
 mod erased;
 mod events;
-mod gone;
+mod missing;
 mod heads;
 mod marks;
 mod projected;
@@ -40,10 +40,10 @@ mod timers;
 
 pub(super) use clocks::Marked;
 use erased::erasures;
-use gone::Gone;
 pub(super) use heads::RecordedHeads;
 use marks::Marks;
-pub(super) use recorded::{Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent};
+use missing::MissingData;
+pub(super) use recorded::{EntryData, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent};
 use recorded::{Erased, Followed};
 use signing_keys::SigningKeys;
 use timelines::{Ended, ForkedFrom};
@@ -87,19 +87,19 @@ pub(super) struct Replay {
     policies: RetentionPolicies,
     sweeps: BTreeSet<u64>,
     pruned_count: u64,
-    gone: Gone,
+    missing: MissingData,
     /// The erasing entry according to the row of each sealed record, by the record's position.
-    data_gone: BTreeMap<u64, u64>,
+    erased_data: BTreeMap<u64, u64>,
     /// Erasures according to entries, by the erased position.
-    told: BTreeMap<u64, Erased>,
+    erased: BTreeMap<u64, Erased>,
     /// The same, for entries after the scan began.
-    told_later: BTreeMap<u64, Erased>,
+    erased_later: BTreeMap<u64, Erased>,
     forgotten: Vec<ForgottenOutcomes>,
     /// Commitments of `heads` entries since they were last taken.
     heads: Vec<RecordedHeads>,
     accepted: heads::RecordedAcceptances,
     changes_count: u64,
-    layers_told: Vec<u64>,
+    recorded_layers: Vec<u64>,
     timers: RecordedTimers,
     marks: Marks,
     origins: Vec<Origin>,
@@ -146,15 +146,15 @@ impl Replay {
             policies: RetentionPolicies::default(),
             sweeps: BTreeSet::new(),
             pruned_count: 0,
-            gone: Gone::default(),
-            data_gone: BTreeMap::new(),
-            told: BTreeMap::new(),
-            told_later: BTreeMap::new(),
+            missing: MissingData::default(),
+            erased_data: BTreeMap::new(),
+            erased: BTreeMap::new(),
+            erased_later: BTreeMap::new(),
             forgotten: Vec::new(),
             heads: Vec::new(),
             accepted: heads::RecordedAcceptances::default(),
             changes_count: 0,
-            layers_told: Vec::new(),
+            recorded_layers: Vec::new(),
             timers: RecordedTimers::default(),
             marks: Marks::new(first),
             origins: Vec::new(),
@@ -178,7 +178,7 @@ impl Replay {
     }
 
     pub(super) fn erased_count(&self) -> u64 {
-        self.gone.count() + self.data_gone.len() as u64
+        self.missing.count() + self.erased_data.len() as u64
     }
 
     pub(super) const fn pruned_count(&self) -> u64 {
@@ -186,13 +186,13 @@ impl Replay {
     }
 
     pub(super) fn pruned_later(&mut self, position: u64) {
-        self.pruned_count += u64::from(self.gone.pruned(position));
+        self.pruned_count += u64::from(self.missing.pruned(position));
     }
 
     fn events_count(&self) -> i64 {
         // Events erased during the scan were current when it began, and their payloads may already be missing.
-        let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.gone.contains(**position);
-        let unseen = self.told_later.iter().filter(unseen).count();
+        let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.missing.contains(**position);
+        let unseen = self.erased_later.iter().filter(unseen).count();
         self.events_count.saturating_add_unsigned(unseen as u64)
     }
 
@@ -208,16 +208,16 @@ impl Replay {
         self.fork.as_ref()
     }
 
-    pub(super) fn layers_told(&self) -> &[u64] {
-        &self.layers_told
+    pub(super) fn recorded_layers(&self) -> &[u64] {
+        &self.recorded_layers
     }
 
     pub(super) const fn data_count(&self) -> u64 {
         self.data_count
     }
 
-    pub(super) fn data_is_gone(&mut self, position: u64, by: u64) {
-        self.data_gone.insert(position, by);
+    pub(super) fn add_erased_data(&mut self, position: u64, by: u64) {
+        self.erased_data.insert(position, by);
     }
 
     pub(super) fn take_forgotten(&mut self) -> Vec<ForgottenOutcomes> {
@@ -248,12 +248,12 @@ impl Replay {
         self
     }
 
-    /// `kept` is the stored data next to the entry, if it is to be compared.
+    /// `stored` is the stored data next to the entry, if it is to be compared.
     pub(super) fn entry(
         &mut self,
         record: &LeafRecord<'_>,
-        Beside { position, payload, readers }: Beside<'_>,
-        kept: Option<EntryMarks>,
+        EntryData { position, payload, readers }: EntryData<'_>,
+        stored: Option<EntryMarks>,
         is_pruned: bool,
     ) -> Option<Recorded> {
         let Ok(recorded_at) = parse_timestamp::<Wall>(&record.recorded_at) else {
@@ -268,7 +268,7 @@ impl Replay {
         if is_pruned {
             self.pruned_count += 1;
         } else {
-            self.gone.entry(record, position, payload);
+            self.missing.entry(record, position, payload);
         }
         let events_before = self.events_count;
         let followed = match Action::of(record) {
@@ -279,7 +279,7 @@ impl Replay {
         self.check_handed_over(record, position);
         self.changes_count += u64::from(!matches!(followed, Some(Followed::Nothing | Followed::Row(_))));
         if followed.is_none() {
-            self.gone.is_needed |= payload.is_none();
+            self.missing.is_needed |= payload.is_none();
             let why = format!("the payload of `{}` at position {position} cannot be read", record.action);
             self.blind.get_or_insert(why);
         }
@@ -288,7 +288,7 @@ impl Replay {
             Some(Followed::State | Followed::Nothing) | None => None,
         };
         self.check_reading(record, position, recorded_at);
-        self.check_marks(record, position, payload, self.events_count - events_before, kept);
+        self.check_marks(record, position, payload, self.events_count - events_before, stored);
         recorded
     }
 
@@ -317,8 +317,8 @@ impl Replay {
                 return Some(Followed::Nothing);
             }
             Action::LayerErased => {
-                LaterEntry::told_in(payload?).ok()?;
-                self.layers_told.push(position);
+                LaterEntry::decode_later(payload?).ok()?;
+                self.recorded_layers.push(position);
                 return Some(Followed::Nothing);
             }
             Action::Heads => return self.committed(record, position, payload?).map(|()| Followed::Nothing),
@@ -367,17 +367,17 @@ impl Replay {
                 Sweep::decode(payload?).ok()?;
                 self.sweeps.insert(position);
             }
-            Action::EraseData => self.told.extend(erasures(&read(payload?)?, position)),
+            Action::EraseData => self.erased.extend(erasures(&read(payload?)?, position)),
             Action::EraseEvents => {
                 let erased = EventsErased::decode(payload?).ok()?;
                 if position >= self.decided_from && !erased.outcomes.is_empty() {
                     self.forgotten.push(ForgottenOutcomes { position, recorded_at, names: erased.outcomes.clone() });
                 }
-                self.gone.events_erased((position, self.first), &erased, &mut self.findings);
+                self.missing.events_erased((position, self.first), &erased, &mut self.findings);
             }
             Action::EraseReads => {
                 let erased = ReadsErased::decode(payload?).ok()?;
-                self.gone.reads_erased(position, &erased);
+                self.missing.reads_erased(position, &erased);
             }
             // Handled where it is read, because it needs the time of the previous entry.
             Action::Adopt => return None,
@@ -389,10 +389,10 @@ impl Replay {
     /// Applies an entry of an action unknown to this version: it has changed the clock if it records one, and nothing
     /// else that this replay knows.
     fn follow_unknown(&mut self, position: u64, payload: Option<&[u8]>) -> Option<Followed> {
-        if let Some(told) = read::<ClockTold>(payload?)
-            && let Some(clock) = told.clock()
+        if let Some(clock_payload) = read::<ClockPayload>(payload?)
+            && let Some(clock) = clock_payload.clock()
         {
-            self.check_generation(&clock, told.is_change(), position);
+            self.check_generation(&clock, clock_payload.is_change(), position);
             self.set_clock(clock, position);
         }
         Some(Followed::State)

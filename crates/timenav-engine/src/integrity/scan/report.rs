@@ -60,13 +60,13 @@ pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) ->
 }
 
 /// Returns the checkpoint of a tree, if it is among those given to the scan, or still stored in the database.
-pub(super) fn kept_note(request: &ScanRequest<'_>, head: &Head, tree: &Checkpoint) -> Option<String> {
-    let kept = request.kept.iter().map(|kept| &*kept.note);
+pub(super) fn reference_note(request: &ScanRequest<'_>, head: &Head, tree: &Checkpoint) -> Option<String> {
+    let stored = request.references.iter().map(|stored| &*stored.note);
     let is_of_tree = |note: &&str| {
         let opened = open_signed(note, &request.keys, request.verify);
         opened.is_ok_and(|opened| (opened.size, opened.root) == (tree.size, tree.root))
     };
-    kept.chain(std::iter::once(&*head.carried_note)).find(is_of_tree).map(str::to_owned)
+    stored.chain(std::iter::once(&*head.carried_note)).find(is_of_tree).map(str::to_owned)
 }
 
 pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
@@ -117,7 +117,7 @@ pub(super) fn not_checked(request: &ScanRequest<'_>, size: u64, sampled: u64) ->
             sentences.extend([tables, authority].map(str::to_owned));
         }
     }
-    if request.kept.iter().all(|kept| kept.from == "in the service's memory") {
+    if request.references.iter().all(|stored| stored.from == "in the service's memory") {
         sentences.push(
             "There was no checkpoint from outside the database to compare with, so a rollback to an older copy, or a \
              history that was signed again, would not be noticed."

@@ -40,7 +40,7 @@ impl ScanStage {
 }
 
 #[derive(Clone, Debug)]
-pub struct KeptCheckpoint {
+pub struct ReferenceCheckpoint {
     /// Where it was kept, to follow "the checkpoint".
     pub from: &'static str,
     pub note: String,
@@ -62,7 +62,7 @@ pub struct ScanRequest<'a> {
     pub authority: &'a ReplayedAuthority,
     pub entropy: &'a dyn Entropy,
     /// Checkpoints kept outside the database. They must have been read before the scan begins.
-    pub kept: Vec<KeptCheckpoint>,
+    pub references: Vec<ReferenceCheckpoint>,
     /// Timelines without a checkpoint outside that should have one: this timeline or, for `system`, any.
     pub unkept: Vec<TimelineId>,
 }

@@ -13,7 +13,7 @@ use super::replay::{RecordedData, RecordedEvent};
 use crate::events::event_columns::EventColumns;
 use crate::events::location::named_point;
 use crate::events::participants::parties_in;
-use crate::ports::archive::{KeptEvent, KeptRows};
+use crate::ports::archive::{StoredRows, StoredVersion};
 use crate::ports::gazetteer::Gazetteer;
 use crate::ports::rows::DataRecord;
 use crate::ports::seen_events::SeenEvent;
@@ -47,7 +47,7 @@ pub(super) fn is_missing(
     compared: &mut Compared,
     gazetteer: Option<&dyn Gazetteer>,
     event: &RecordedEvent,
-    rows: &KeptRows,
+    rows: &StoredRows,
 ) -> bool {
     let Compared { findings, unplaced, .. } = compared;
     let mut found = |what: &str| {
@@ -65,7 +65,7 @@ pub(super) fn is_missing(
     if !event.ends && ended_here {
         found("the previous version is marked as ending here, but no entry says so");
     }
-    let (row, content): (&KeptEvent, _) = match (&event.made, &rows.version) {
+    let (row, content): (&StoredVersion, _) = match (&event.made, &rows.version) {
         (EventMade::Nothing | EventMade::Erased, None) => return false,
         (EventMade::Nothing, Some(_)) => {
             found("the entry created no version, but there is one");
@@ -89,7 +89,7 @@ pub(super) fn is_missing(
         return false;
     }
     // Later versions and interventions are compared with their own entries.
-    if row.until.is_some() && !rows.is_end_told {
+    if row.until.is_some() && !rows.is_end_recorded {
         found("it is marked as canceled, but no entry says so");
     }
     match compare_columns(&row.seen(&event.event_id), gazetteer) {
@@ -153,7 +153,7 @@ pub(super) fn compare_columns(row: &SeenEvent<'_>, gazetteer: Option<&dyn Gazett
         return Err("the length");
     }
     // A missing value is fine, because the event is read instead.
-    if row.parties.is_some_and(|kept| parties_in(row.content).as_deref() != Some(kept)) {
+    if row.parties.is_some_and(|stored| parties_in(row.content).as_deref() != Some(stored)) {
         return Err("the source or the actors");
     }
     let place = compare_point(row, content.geo.as_ref(), gazetteer).ok_or("the point")?;

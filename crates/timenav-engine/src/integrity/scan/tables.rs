@@ -6,10 +6,10 @@ pub(super) fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::
     findings: &mut Findings,
     table: &str,
     expected: &BTreeMap<K, V>,
-    kept: &BTreeMap<K, V>,
+    stored: &BTreeMap<K, V>,
 ) -> u64 {
     for (key, row) in expected {
-        match kept.get(key) {
+        match stored.get(key) {
             Some(found) if found == row => {}
             Some(found) => {
                 let evidence = format!("table {table}, {key}: {found:?}, but the entries lead to {row:?}");
@@ -18,8 +18,8 @@ pub(super) fn compare_rows<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::
             None => findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: the row is missing")),
         }
     }
-    for key in kept.keys().filter(|key| !expected.contains_key(key)) {
+    for key in stored.keys().filter(|key| !expected.contains_key(key)) {
         findings.add(FindingKind::StateMismatch, None, format!("table {table}, {key}: no entry created this row"));
     }
-    kept.len() as u64
+    stored.len() as u64
 }

@@ -70,9 +70,9 @@ pub(super) async fn compare_tiles(
         return Ok(());
     }
     let tiles = filled.iter().map(|filled| filled.tile).collect();
-    let kept = source.tile_bytes(key, tiles).await?;
-    for (filled, kept) in filled.iter().zip(kept) {
-        ledger.compare_tile(filled, kept.as_deref());
+    let stored = source.tile_bytes(key, tiles).await?;
+    for (filled, stored) in filled.iter().zip(stored) {
+        ledger.compare_tile(filled, stored.as_deref());
     }
     Ok(())
 }

@@ -31,8 +31,8 @@ pub async fn made_before(
     if timelines.is_empty() || size >= system.frontier.size() {
         return Ok(timelines);
     }
-    let asked: HashSet<&str> = timelines.iter().map(TimelineId::as_str).collect();
-    let (root, made) = made_after(source, system, size, &asked).await?;
+    let names: HashSet<&str> = timelines.iter().map(TimelineId::as_str).collect();
+    let (root, made) = made_after(source, system, size, &names).await?;
     if root != Some(system.frontier.root()) {
         return Ok(timelines);
     }
@@ -44,7 +44,7 @@ async fn made_after(
     source: &dyn ScanSource,
     system: &Head,
     size: u64,
-    asked: &HashSet<&str>,
+    names: &HashSet<&str>,
 ) -> Result<(Option<Hash>, HashSet<String>), StoreError> {
     let mut made = HashSet::new();
     let Some(mut frontier) = tree::frontier(source, system.key, size, &mut Findings::default()).await? else {
@@ -61,7 +61,7 @@ async fn made_after(
             frontier.push(leaf_hash(&row.leaf));
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
             let is_making = matches!(Action::of(&record), Some(Action::CreateTimeline | Action::Adopt));
-            if is_making && asked.contains(&*record.subject) {
+            if is_making && names.contains(&*record.subject) {
                 made.insert(record.subject.into_owned());
             }
         }

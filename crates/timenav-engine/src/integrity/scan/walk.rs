@@ -53,7 +53,7 @@ struct Way<'a, 'b> {
     unplaced: Unplaced,
     heads: Heads,
     progress: Progress,
-    tell: &'a mut (dyn FnMut(Progress) + Send),
+    report_progress: &'a mut (dyn FnMut(Progress) + Send),
 }
 
 struct Carried {
@@ -75,7 +75,7 @@ pub(super) async fn walk(
     signed: Option<Checkpoint>,
     marks: Vec<Mark>,
     findings: Findings,
-    tell: &mut (dyn FnMut(Progress) + Send),
+    report_progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Scan, StoreError> {
     let checkpoints = marks.len() as u64 + u64::from(signed.is_some());
     let mut way = Way {
@@ -92,7 +92,7 @@ pub(super) async fn walk(
         unplaced: Unplaced::default(),
         heads: Heads::default(),
         progress: Progress::default(),
-        tell,
+        report_progress,
     };
     way.look_beyond();
     match request.depth {
@@ -117,12 +117,12 @@ impl Way<'_, '_> {
 
     fn enter(&mut self, stage: ScanStage, entries_total: u64) {
         self.progress = Progress { stage, entries_total, ..self.progress };
-        (self.tell)(self.progress);
+        (self.report_progress)(self.progress);
     }
 
     fn advance(&mut self, entries: u64, bytes: u64) {
         self.progress = Progress { entries, bytes: self.progress.bytes + bytes, ..self.progress };
-        (self.tell)(self.progress);
+        (self.report_progress)(self.progress);
     }
 
     /// Checks for entries beyond the head, which are not signed.
@@ -191,7 +191,7 @@ impl Way<'_, '_> {
         if let Some(passed) = passed {
             Box::pin(self.compare_rows(&carried.replay, changes, &passed)).await?;
         }
-        std::mem::take(&mut self.unplaced).tell(&mut self.findings);
+        std::mem::take(&mut self.unplaced).report(&mut self.findings);
         self.end(carried).await
     }
 
@@ -238,13 +238,13 @@ impl Way<'_, '_> {
     async fn compare_data(&mut self, replay: &mut Replay, data: &[RecordedData]) -> Result<(), StoreError> {
         for data in data.chunks(BLOCK_DATA) {
             let positions = data.iter().map(|data| data.position).collect();
-            let kept = match self.request.source.data_rows(self.snapshot.head.key, positions).await {
-                Ok(kept) => kept,
+            let stored = match self.request.source.data_rows(self.snapshot.head.key, positions).await {
+                Ok(stored) => stored,
                 Err(error) => return self.damage(error, "data_records"),
             };
-            for (data, kept) in data.iter().zip(kept) {
-                if let Some(by) = rows::compare_data(&mut self.findings, data, kept.as_ref()) {
-                    replay.data_is_gone(data.position, by);
+            for (data, stored) in data.iter().zip(stored) {
+                if let Some(by) = rows::compare_data(&mut self.findings, data, stored.as_ref()) {
+                    replay.add_erased_data(data.position, by);
                 }
             }
         }
@@ -311,7 +311,7 @@ impl Way<'_, '_> {
                     .to_owned(),
             );
         }
-        self.tell_heads(replay.rollback_accepted());
+        self.report_heads(replay.rollback_accepted());
         self.not_checked.extend(replay.take_accepted());
         self.checked.push(Checked { what: "events", count: replay.event_rows() });
         self.checked.push(Checked { what: "data_records", count: replay.data_count() });
@@ -340,8 +340,8 @@ impl Way<'_, '_> {
             for row in &rows {
                 let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
                 replay.later_entry(&record, row.position, &row.payload);
-                if let Some(told) = pruned::told(&record, &row.payload) {
-                    let explained = pruned.later(row.position, &told, &mut self.findings);
+                if let Some(retention) = pruned::retention_entry(&record, &row.payload) {
+                    let explained = pruned.later(row.position, &retention, &mut self.findings);
                     for position in explained {
                         replay.pruned_later(position);
                     }
@@ -371,17 +371,17 @@ impl Way<'_, '_> {
 
     async fn compare_anchors(&mut self, replay: &mut Replay) -> Result<u64, StoreError> {
         let size = self.size();
-        let mut kept: Vec<Anchor> = Vec::new();
+        let mut stored: Vec<Anchor> = Vec::new();
         loop {
-            let after = kept.last().map(|anchor| anchor.position);
+            let after = stored.last().map(|anchor| anchor.position);
             match self.request.source.anchor_rows(self.snapshot.head.key, after, BLOCK_ANCHORS).await {
                 Ok(page) if page.is_empty() => break,
-                Ok(page) => kept.extend(page),
+                Ok(page) => stored.extend(page),
                 Err(error) => return self.damage(error, "anchors").map(|()| 0),
             }
         }
-        kept.retain(|anchor| anchor.position < size);
-        Ok(replay.compare_anchors(&kept))
+        stored.retain(|anchor| anchor.position < size);
+        Ok(replay.compare_anchors(&stored))
     }
 
     async fn count_rows(&mut self) -> Result<Counts, StoreError> {
@@ -426,7 +426,7 @@ impl Way<'_, '_> {
             findings_omitted: outcome.omitted,
             checked,
             not_checked,
-            checkpoint: signed.as_ref().and_then(|signed| report::kept_note(request, &snapshot.head, signed)),
+            checkpoint: signed.as_ref().and_then(|signed| report::reference_note(request, &snapshot.head, signed)),
             signed,
             size,
             root: Some(root),

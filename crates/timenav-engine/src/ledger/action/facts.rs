@@ -5,7 +5,7 @@ use timenav_core::access::Demand;
 pub(super) struct Facts {
     pub(super) audience: Audience,
     pub(super) demands: Demanded,
-    pub(super) by_nobody: Nobody,
+    pub(super) missing_actor: MissingActor,
     pub(super) topic: Option<Topic>,
     pub(super) events: Option<OnEvents>,
     pub(super) clock: Option<OnClock>,
@@ -20,7 +20,7 @@ pub(super) const fn readers(demands: Demanded) -> Facts {
     Facts {
         audience: Audience::Readers,
         demands,
-        by_nobody: Nobody::Never,
+        missing_actor: MissingActor::Never,
         topic: None,
         events: None,
         clock: None,
@@ -37,8 +37,8 @@ pub(super) const fn admins(demands: Demanded) -> Facts {
 }
 
 impl Facts {
-    pub(super) const fn by_nobody(self, by_nobody: Nobody) -> Self {
-        Self { by_nobody, ..self }
+    pub(super) const fn missing_actor(self, missing_actor: MissingActor) -> Self {
+        Self { missing_actor, ..self }
     }
 
     pub(super) const fn topic(self, topic: Topic) -> Self {
@@ -192,7 +192,7 @@ pub(crate) enum Erases {
 
 /// Who may have acted if an entry names no actor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Nobody {
+pub(crate) enum MissingActor {
     /// A caller without valid credentials, who was rejected.
     Stranger,
     Service,

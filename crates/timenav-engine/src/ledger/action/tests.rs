@@ -40,15 +40,15 @@ fn documented_reader_actions_match_the_audience() {
         words.sort_unstable();
         words
     };
-    let shown = Action::ALL.iter().filter(|action| action.audience() == Audience::Readers);
-    let mut shown: Vec<&str> = shown.map(|action| action.word()).collect();
-    shown.sort_unstable();
+    let visible = Action::ALL.iter().filter(|action| action.audience() == Audience::Readers);
+    let mut visible: Vec<&str> = visible.map(|action| action.word()).collect();
+    visible.sort_unstable();
     let page = file("docs/specs/ledger.md");
-    assert_eq!(words(between(&page, "and what was erased: ", "; its admins see everything"), '`'), shown);
+    assert_eq!(words(between(&page, "and what was erased: ", "; its admins see everything"), '`'), visible);
     let script = file("examples/verify.py");
     let on_events = between(&script, "\nON_EVENTS = {", "}");
     let others = between(&script, "\nSHOWN_TO_READERS = ON_EVENTS | {", "}");
-    assert_eq!(words(&format!("{on_events}{others}"), '"'), shown);
+    assert_eq!(words(&format!("{on_events}{others}"), '"'), visible);
 }
 
 #[test]

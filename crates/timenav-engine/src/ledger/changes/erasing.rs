@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::Change;
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct EventsGone {
+pub(crate) struct EventsErasureResult {
     pub(crate) events_count: u64,
     pub(crate) payloads_count: u64,
     pub(crate) forks_count: u64,
@@ -11,7 +11,7 @@ pub(crate) struct EventsGone {
     pub(crate) left: u64,
 }
 
-impl Change for EventsGone {
+impl Change for EventsErasureResult {
     const KIND: &'static str = "events_gone";
     type Record = Self;
 
@@ -25,13 +25,13 @@ impl Change for EventsGone {
 }
 
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct ReadsGone {
+pub(crate) struct ReadsErasureResult {
     pub(crate) position: u64,
     pub(crate) erased: u64,
     pub(crate) left: u64,
 }
 
-impl Change for ReadsGone {
+impl Change for ReadsErasureResult {
     const KIND: &'static str = "reads_gone";
     type Record = Self;
 

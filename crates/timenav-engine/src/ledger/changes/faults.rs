@@ -6,31 +6,31 @@ use super::Change;
 use crate::ledger::payload::{FaultRecord, whose};
 
 #[derive(Clone, Debug)]
-pub(crate) struct FaultSaid {
+pub(crate) struct FaultOutcome {
     pub(crate) whose: (UserId, FollowerName),
     pub(crate) fault: Option<Fault>,
 }
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct FaultSaidRecord {
+pub(crate) struct FaultOutcomeRecord {
     user_id: String,
     follower: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     fault: Option<FaultRecord>,
 }
 
-impl Change for FaultSaid {
+impl Change for FaultOutcome {
     const KIND: &'static str = "fault";
-    type Record = FaultSaidRecord;
+    type Record = FaultOutcomeRecord;
 
-    fn record(&self) -> FaultSaidRecord {
+    fn record(&self) -> FaultOutcomeRecord {
         let Self { whose: (user_id, follower), fault } = self;
         let (user_id, follower) = (user_id.to_string(), follower.to_string());
-        FaultSaidRecord { user_id, follower, fault: fault.as_ref().map(FaultRecord::of) }
+        FaultOutcomeRecord { user_id, follower, fault: fault.as_ref().map(FaultRecord::of) }
     }
 
-    fn of(record: FaultSaidRecord) -> Option<Self> {
-        let FaultSaidRecord { user_id, follower, fault } = record;
+    fn of(record: FaultOutcomeRecord) -> Option<Self> {
+        let FaultOutcomeRecord { user_id, follower, fault } = record;
         let fault = match fault {
             Some(fault) => Some(fault.fault()?),
             None => None,

@@ -8,8 +8,8 @@ use super::LedgerPosition;
 /// Replaces a stored change whose event content was erased.
 const FORGOTTEN: &str = r#"{"kind":"forgotten"}"#;
 
-pub(crate) fn is_forgotten(kept: &str) -> bool {
-    kept == FORGOTTEN
+pub(crate) fn is_forgotten(stored: &str) -> bool {
+    stored == FORGOTTEN
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,7 +48,7 @@ impl OutcomeRecord {
         Self { untold, ..self }
     }
 
-    pub(crate) const fn is_untold(&self) -> bool {
+    pub(crate) const fn is_withheld(&self) -> bool {
         self.untold
     }
 

@@ -6,7 +6,7 @@ use timenav_core::timers::FiringState;
 use timenav_core::timers::holds::Hold;
 
 use super::Change;
-use crate::ports::timer_rows::{TimerRow, TimersWanted};
+use crate::ports::timer_rows::{TimerQuery, TimerRow};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimerAfter {
@@ -81,7 +81,7 @@ impl Change for TimerAfter {
 pub(crate) struct FiringsAfter {
     pub(crate) firings: Vec<(FiringId, FiringState)>,
     /// Whether they are only retried, so that no entry was written.
-    pub(crate) is_untold: bool,
+    pub(crate) is_withheld: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -97,13 +97,13 @@ impl Change for FiringsAfter {
 
     fn record(&self) -> FiringsAfterRecord {
         let one = |(id, state): &(FiringId, FiringState)| (id.to_string(), state.as_str().to_owned());
-        FiringsAfterRecord { firings: self.firings.iter().map(one).collect(), untold: self.is_untold }
+        FiringsAfterRecord { firings: self.firings.iter().map(one).collect(), untold: self.is_withheld }
     }
 
     fn of(record: FiringsAfterRecord) -> Option<Self> {
         let one = |(id, state): (String, String)| Some((FiringId::new(&id).ok()?, FiringState::parse(&state)?));
-        let is_untold = record.untold;
-        Some(Self { firings: record.firings.into_iter().map(one).collect::<Option<_>>()?, is_untold })
+        let is_withheld = record.untold;
+        Some(Self { firings: record.firings.into_iter().map(one).collect::<Option<_>>()?, is_withheld })
     }
 }
 
@@ -168,8 +168,8 @@ impl Reach {
     }
 
     /// Reads one timer more than can fire, to know the next one.
-    pub(crate) const fn wanted(self) -> TimersWanted {
-        TimersWanted::Earliest(self.timers_max() + 1)
+    pub(crate) const fn query(self) -> TimerQuery {
+        TimerQuery::Earliest(self.timers_max() + 1)
     }
 }
 

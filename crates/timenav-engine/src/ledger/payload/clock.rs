@@ -50,13 +50,13 @@ impl ClockRecord {
 /// The clock in a payload, regardless of its other fields: of any clock change, of `create_timeline`, and of entries
 /// that another version may have written.
 #[derive(Deserialize)]
-pub(crate) struct ClockTold {
+pub(crate) struct ClockPayload {
     clock: ClockRecord,
     /// Absent in `create_timeline`.
     changed: Option<bool>,
 }
 
-impl ClockTold {
+impl ClockPayload {
     pub(crate) fn clock(&self) -> Option<Clock> {
         self.clock.clock()
     }
@@ -67,7 +67,7 @@ impl ClockTold {
 }
 
 pub(crate) fn clock_in(payload: &[u8]) -> Option<Clock> {
-    read::<ClockTold>(payload)?.clock()
+    read::<ClockPayload>(payload)?.clock()
 }
 
 /// Payload of every clock action.
@@ -147,7 +147,7 @@ impl AnchorSet {
     }
 }
 
-pub(crate) fn anchor_told(entry: &EntryRow) -> Option<Anchor> {
+pub(crate) fn marked_anchor(entry: &EntryRow) -> Option<Anchor> {
     let record = LeafRecord::decode(&entry.leaf).ok().filter(|record| Action::of(record) == Some(Action::SetAnchor))?;
     read::<AnchorSet>(&entry.payload)?.anchor(entry.position, parse_timestamp(&record.recorded_at).ok()?)
 }

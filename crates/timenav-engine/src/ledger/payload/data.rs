@@ -47,6 +47,6 @@ impl DataErased {
 
 /// Payload of `detect_tampering`.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct ScanAsked {
+pub(crate) struct ScanPayload {
     pub(crate) scan_depth: String,
 }

@@ -1,6 +1,6 @@
 //! Entries about users, keys, sessions and passwords: writing and reading.
 
-use timenav_core::directory::{ApiKey, Directory, Happened, PasswordRow, PasswordTold};
+use timenav_core::directory::{ApiKey, Directory, Happened, PasswordRow, PasswordSummary};
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::ledger::Hash;
 use timenav_core::time::{Instant, Wall};
@@ -43,46 +43,50 @@ pub(crate) fn happened_in<P: PasswordRow>(
     action: Action,
     at: Instant<Wall>,
     payload: Option<&[u8]>,
-) -> Result<Option<Happened<PasswordTold>>, Unreadable> {
+) -> Result<Option<Happened<PasswordSummary>>, Unreadable> {
     let Some(on_directory) = action.on_directory() else { return Ok(None) };
     Ok(Some(match on_directory {
-        OnDirectory::MakesUser => Happened::UserMade(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
-        OnDirectory::RestrictsUser => Happened::UserRestricted(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
-        OnDirectory::RemovesUser => Happened::UserRemoved(told::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
-        OnDirectory::MakesKey => Happened::KeyMade(told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?),
+        OnDirectory::MakesUser => Happened::UserMade(parse::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        OnDirectory::RestrictsUser => Happened::UserRestricted(parse::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        OnDirectory::RemovesUser => Happened::UserRemoved(parse::<UserRecord>(payload)?.user().ok_or(Unreadable)?),
+        OnDirectory::MakesKey => Happened::KeyMade(parse::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?),
         OnDirectory::StopsKey => {
-            let key = told::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?;
+            let key = parse::<KeyRecord>(payload)?.key(at).ok_or(Unreadable)?;
             // Its creation time is in another entry.
             let created_at = directory.keys.get(&key.key_id).map_or(key.created_at, |known| known.created_at);
             Happened::KeyStopped(ApiKey { created_at, revoked_at: Some(at), ..key })
         }
         OnDirectory::LogsIn => {
-            let told: LoggedIn = told(payload)?;
-            let session = told.session(at).ok_or(Unreadable)?;
-            let rehashed = match &told.password_sha256 {
+            let parse: LoggedIn = parse(payload)?;
+            let session = parse.session(at).ok_or(Unreadable)?;
+            let rehashed = match &parse.password_sha256 {
                 // A reader that starts in the middle of the ledger does not know every password.
                 Some(text) => {
                     let sha256 = Hash::from_hex(text).ok_or(Unreadable)?;
                     let known = directory.passwords.get(&session.user_id);
-                    known.map(|known| PasswordTold { user_id: known.user_id().clone(), sha256, set_at: known.set_at() })
+                    known.map(|known| PasswordSummary {
+                        user_id: known.user_id().clone(),
+                        sha256,
+                        set_at: known.set_at(),
+                    })
                 }
                 None => None,
             };
-            Happened::LoggedIn { ended: ids(&told.ended)?, session, rehashed }
+            Happened::LoggedIn { ended: ids(&parse.ended)?, session, rehashed }
         }
         OnDirectory::RenewsSession => {
-            Happened::SessionRenewed { session_id: id(&told::<SessionRenewed>(payload)?.session_id)?, at }
+            Happened::SessionRenewed { session_id: id(&parse::<SessionRenewed>(payload)?.session_id)?, at }
         }
         OnDirectory::EndsSessions => {
-            let told: SessionsEnded = told(payload)?;
-            let user_id = UserId::new(told.user_id()).map_err(|_| Unreadable)?;
-            Happened::SessionsEnded { user_id, ended: ids(&told.ended)?, is_log_out: action == Action::LogOut }
+            let parse: SessionsEnded = parse(payload)?;
+            let user_id = UserId::new(parse.user_id()).map_err(|_| Unreadable)?;
+            Happened::SessionsEnded { user_id, ended: ids(&parse.ended)?, is_log_out: action == Action::LogOut }
         }
         OnDirectory::SetsPassword => {
-            let PasswordSet { user_id, password_sha256, ended } = told(payload)?;
+            let PasswordSet { user_id, password_sha256, ended } = parse(payload)?;
             let user_id = UserId::new(&user_id).map_err(|_| Unreadable)?;
             let sha256 = Hash::from_hex(&password_sha256).ok_or(Unreadable)?;
-            Happened::PasswordSet { password: PasswordTold { user_id, sha256, set_at: at }, ended: ids(&ended)? }
+            Happened::PasswordSet { password: PasswordSummary { user_id, sha256, set_at: at }, ended: ids(&ended)? }
         }
     }))
 }
@@ -90,7 +94,7 @@ pub(crate) fn happened_in<P: PasswordRow>(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 
-fn told<'p, T: serde::Deserialize<'p>>(payload: Option<&'p [u8]>) -> Result<T, Unreadable> {
+fn parse<'p, T: serde::Deserialize<'p>>(payload: Option<&'p [u8]>) -> Result<T, Unreadable> {
     payload.and_then(read).ok_or(Unreadable)
 }
 

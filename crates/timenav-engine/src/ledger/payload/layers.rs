@@ -50,17 +50,17 @@ impl LayerErased<'_> {
 
 impl LaterEntry {
     /// Returns the erasure recorded by the payload of a `layer_erased` entry, through any number of services.
-    pub(crate) fn told_in(payload: &[u8]) -> Result<Self, String> {
-        let told = read::<LayerErased<'_>>(payload).ok_or("its payload does not belong to `layer_erased`")?;
-        told.entry()?.innermost()
+    pub(crate) fn decode_later(payload: &[u8]) -> Result<Self, String> {
+        let layer_erased = read::<LayerErased<'_>>(payload).ok_or("its payload does not belong to `layer_erased`")?;
+        layer_erased.entry()?.innermost()
     }
 
     /// Returns the erasure that this entry records or is.
     pub(crate) fn innermost(mut self) -> Result<Self, String> {
         // Terminates, because each entry is smaller than the one that contains it.
         while LeafRecord::decode(&self.leaf).is_ok_and(|record| is_layer_erased(&record)) {
-            let told = read::<LayerErased<'_>>(&self.payload).map(|told| told.entry());
-            let inner = told.ok_or("its payload does not belong to `layer_erased`")??;
+            let layer_erased = read::<LayerErased<'_>>(&self.payload).map(|layer_erased| layer_erased.entry());
+            let inner = layer_erased.ok_or("its payload does not belong to `layer_erased`")??;
             self = inner;
         }
         Ok(self)

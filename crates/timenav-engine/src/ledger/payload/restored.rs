@@ -5,7 +5,7 @@ use timenav_core::ids::{QueueId, TimelineId, TimerId};
 use timenav_core::time::Instant;
 use timenav_core::timers::{DueFiring, FiringState};
 
-use super::timer_record::{TimerTold, is_zero};
+use super::timer_record::{TimerStateRecord, is_zero};
 use crate::ports::timer_rows::{FiringRow, TimerRow};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -13,10 +13,10 @@ pub(crate) struct TimerRestored<'a> {
     pub(crate) position: u64,
     /// The state before. Absent if the timer did not exist.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub(crate) was: Option<TimerTold<'a>>,
+    pub(crate) was: Option<TimerStateRecord<'a>>,
     /// The state after. Absent if the timer is removed.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    pub(crate) is: Option<TimerTold<'a>>,
+    pub(crate) is: Option<TimerStateRecord<'a>>,
 }
 
 impl<'a> TimerRestored<'a> {
@@ -27,12 +27,12 @@ impl<'a> TimerRestored<'a> {
             (Some(was), Some(is)) => !is_same_timer(was, is),
             (None, _) | (_, None) => true,
         };
-        let told = |row: Option<&'a TimerRow>, is_whole: bool| match row {
-            Some(row) => TimerTold::of(row, is_whole).map(Some),
+        let state_of = |row: Option<&'a TimerRow>, is_whole: bool| match row {
+            Some(row) => TimerStateRecord::of(row, is_whole).map(Some),
             None => Some(None),
         };
         let is_at_rest = was.is_some_and(|was| was.next.is_none());
-        Some(Self { position, was: told(was, is_at_rest || is_other)?, is: told(is, is_other)? })
+        Some(Self { position, was: state_of(was, is_at_rest || is_other)?, is: state_of(is, is_other)? })
     }
 }
 
@@ -49,13 +49,13 @@ pub(crate) fn is_same_timer(one: &TimerRow, other: &TimerRow) -> bool {
 }
 
 /// A firing: the timer, the due time, and the round.
-pub(crate) type FallenRecord = (u64, i64, u32);
+pub(crate) type DueFiringRecord = (u64, i64, u32);
 
-pub(crate) const fn fallen_record(due_firing: &DueFiring) -> FallenRecord {
+pub(crate) const fn due_firing_record(due_firing: &DueFiring) -> DueFiringRecord {
     (due_firing.position, due_firing.due.micros(), due_firing.round)
 }
 
-pub(crate) fn due_firing_of(&(position, due, round): &FallenRecord) -> Option<DueFiring> {
+pub(crate) fn due_firing_of(&(position, due, round): &DueFiringRecord) -> Option<DueFiring> {
     Some(DueFiring { due: Instant::from_micros(due)?, position, round })
 }
 
@@ -112,7 +112,7 @@ pub(crate) struct TimersRestored<'a> {
     pub(crate) timers: Vec<TimerRestored<'a>>,
     /// Pending firings whose due times recur, or were not reached.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) superseded: Vec<FallenRecord>,
+    pub(crate) superseded: Vec<DueFiringRecord>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) fired: Vec<FiredAgain>,
     /// The last entry before that changed timers.

@@ -1,5 +1,5 @@
 use serde::{Deserialize, Serialize};
-use timenav_core::directory::{KeptPassword, Session};
+use timenav_core::directory::{Session, StoredPassword};
 use timenav_core::ids::{SessionId, UserId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
@@ -21,7 +21,7 @@ pub(crate) struct LoggedIn {
 }
 
 impl LoggedIn {
-    pub(crate) fn of(session: &Session, ended: &[SessionId], password: Option<&KeptPassword>) -> Self {
+    pub(crate) fn of(session: &Session, ended: &[SessionId], password: Option<&StoredPassword>) -> Self {
         Self {
             session_id: session.session_id.to_string(),
             session_sha256: data_encoding::HEXLOWER.encode(&session.hash),
@@ -75,7 +75,7 @@ pub(crate) struct PasswordSet {
 }
 
 impl PasswordSet {
-    pub(crate) fn of(password: &KeptPassword, ended: &[SessionId]) -> Self {
+    pub(crate) fn of(password: &StoredPassword, ended: &[SessionId]) -> Self {
         Self {
             user_id: password.user_id.to_string(),
             password_sha256: password_sha256(password),
@@ -84,7 +84,7 @@ impl PasswordSet {
     }
 }
 
-fn password_sha256(password: &KeptPassword) -> String {
+fn password_sha256(password: &StoredPassword) -> String {
     data_encoding::HEXLOWER.encode(&password.digest())
 }
 

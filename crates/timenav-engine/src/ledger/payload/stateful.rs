@@ -1,7 +1,7 @@
 use timenav_core::ledger::Retention;
 
 use super::{
-    AdvanceOver, AnchorSet, ClockChanged, DataEncrypted, FaultSet, FiringsSettled, PermissionsTold, TimelineCreated,
+    AdvanceOver, AnchorSet, ClockChanged, DataEncrypted, FaultSet, FiringsSettled, PermissionsPayload, TimelineCreated,
     TimerCancelled, TimerSet, TimersFired, TimersRestored,
 };
 use crate::ledger::action::Action;
@@ -13,7 +13,7 @@ pub(crate) enum StatePayload<'a> {
     Clock(ClockChanged),
     AdvanceEnded(AdvanceOver),
     Anchor(AnchorSet),
-    Permissions(PermissionsTold),
+    Permissions(PermissionsPayload),
     Retention(Retention),
     Sealed(DataEncrypted),
     Fault(FaultSet),

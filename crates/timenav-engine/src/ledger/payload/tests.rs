@@ -6,7 +6,7 @@ use serde::Deserialize;
 use timenav_core::access::{Permissions, RestrictionLevel, Role, Scope};
 use timenav_core::anchor::Anchor;
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
-use timenav_core::directory::{ApiKey, KeptPassword, Session, User};
+use timenav_core::directory::{ApiKey, Session, StoredPassword, User};
 use timenav_core::event::{Assertion, Cause, CauseKind, EventDraft, EventKind, Precision};
 use timenav_core::fault::{Fault, Faults, Leap, LeapKind, Slew};
 use timenav_core::horizon::Horizon;
@@ -69,8 +69,8 @@ fn session(name: &str) -> Session {
     }
 }
 
-fn password() -> KeptPassword {
-    KeptPassword { user_id: user_id("ada"), phc: "$argon2id$".into(), set_at: at(1) }
+fn password() -> StoredPassword {
+    StoredPassword { user_id: user_id("ada"), phc: "$argon2id$".into(), set_at: at(1) }
 }
 
 fn api_key(scopes: Option<&[Scope]>, expires_at: Option<Instant<Wall>>) -> ApiKey {
@@ -178,8 +178,8 @@ fn of_timelines() -> Vec<(Action, String)> {
         of_clock(Action::ReturnToAnchor, None, Some("before")),
         (Action::SetAnchor, json(&AnchorSet::of(&anchor(None)))),
         (Action::SetAnchor, json(&AnchorSet::of(&anchor(Some("Paris"))))),
-        (Action::SetAccessControl, json(&PermissionsTold::of(&permissions()))),
-        (Action::SetAccessControl, json(&PermissionsTold::of(&expiring()))),
+        (Action::SetAccessControl, json(&PermissionsPayload::of(&permissions()))),
+        (Action::SetAccessControl, json(&PermissionsPayload::of(&expiring()))),
     ]
 }
 
@@ -285,7 +285,7 @@ fn of_events() -> Vec<(Action, String)> {
         (Action::EraseData, erased(Vec::new(), Some("data_1"))),
         (Action::EraseData, erased(Vec::new(), None)),
         (Action::EraseData, erased(vec![5, 6], None)),
-        (Action::DetectTampering, json(&ScanAsked { scan_depth: "full".to_owned() })),
+        (Action::DetectTampering, json(&ScanPayload { scan_depth: "full".to_owned() })),
     ];
     written.extend(effects.map(|effect| (Action::ManipulateEvent, intervened(&effect, Some(&full)))));
     written
@@ -689,7 +689,7 @@ fn restored<'a>(row: &'a TimerRow, anchor_id: Option<&str>) -> TimersRestored<'a
         anchor_id: anchor_id.map(str::to_owned),
         inherited: anchor_id.is_none(),
         timers,
-        superseded: anchor_id.iter().map(|_| fallen_record(&due_firing)).collect(),
+        superseded: anchor_id.iter().map(|_| due_firing_record(&due_firing)).collect(),
         fired: vec![FiredAgain::of(&firing)],
         before: Some(11),
     }
@@ -702,16 +702,16 @@ fn restored_timer_is_read_back_in_its_former_state() {
     for (was, is) in
         [(Some(&row), Some(&resting)), (Some(&resting), Some(&row)), (Some(&row), None), (None, Some(&row))]
     {
-        let told = json(&TimerRestored::of(7, was, is).unwrap());
-        let told: TimerRestored<'_> = read(told.as_bytes()).unwrap();
-        let stood = told.was.as_ref().map(|told| told.row(7, was).unwrap());
-        assert_eq!(stood.as_ref(), was);
-        assert_eq!(told.is.as_ref().map(|told| told.row(7, stood.as_ref()).unwrap()).as_ref(), is);
+        let document = json(&TimerRestored::of(7, was, is).unwrap());
+        let document: TimerRestored<'_> = read(document.as_bytes()).unwrap();
+        let previous = document.was.as_ref().map(|document| document.row(7, was).unwrap());
+        assert_eq!(previous.as_ref(), was);
+        assert_eq!(document.is.as_ref().map(|document| document.row(7, previous.as_ref()).unwrap()).as_ref(), is);
     }
     // The definition of a timer that is not armed is in the entry.
-    let told = json(&TimerRestored::of(7, Some(&resting), Some(&row)).unwrap());
-    let told: TimerRestored<'_> = read(told.as_bytes()).unwrap();
-    assert_eq!(told.was.unwrap().row(7, None), Some(resting));
+    let document = json(&TimerRestored::of(7, Some(&resting), Some(&row)).unwrap());
+    let document: TimerRestored<'_> = read(document.as_bytes()).unwrap();
+    assert_eq!(document.was.unwrap().row(7, None), Some(resting));
 }
 
 #[test]
@@ -737,8 +737,8 @@ fn timers_of_a_head_are_read_back() {
 #[test]
 fn set_timer_is_read_back() {
     let row = timer_row();
-    let told = json(&TimerSet::of(&row, None, None).unwrap());
-    let read: TimerSet<'_> = read(told.as_bytes()).unwrap();
+    let document = json(&TimerSet::of(&row, None, None).unwrap());
+    let read: TimerSet<'_> = read(document.as_bytes()).unwrap();
     assert_eq!(read.changes(), None);
     assert_eq!(read.row(7, "ada", at(1)), Some(row));
 }
@@ -795,21 +795,21 @@ fn written_again(action: Action, payload: &str) -> Option<String> {
         }
         Action::CorrectEvent => json(&read::<Corrected<'_>>(bytes)?),
         Action::ManipulateEvent => {
-            let told: Intervened<'_> = read(bytes)?;
-            let causes: Vec<Cause> = told.causes.iter().map(CauseContent::cause).collect::<Option<_>>()?;
+            let intervened: Intervened<'_> = read(bytes)?;
+            let causes: Vec<Cause> = intervened.causes.iter().map(CauseContent::cause).collect::<Option<_>>()?;
             let causes = causes.iter().map(CauseContent::of).collect();
-            json(&Intervened { effect: EffectRecord::of(&told.effect.effect()?), causes, ..told })
+            json(&Intervened { effect: EffectRecord::of(&intervened.effect.effect()?), causes, ..intervened })
         }
         Action::DecryptData => json(&read::<DataDecrypted>(bytes)?),
         Action::EraseData => json(&read::<DataErased>(bytes)?),
         Action::EraseEvents => String::from_utf8(EventsErased::decode(bytes).ok()?.encode()).ok()?,
         Action::EraseReads => String::from_utf8(ReadsErased::decode(bytes).ok()?.encode()).ok()?,
-        Action::DetectTampering => json(&read::<ScanAsked>(bytes)?),
+        Action::DetectTampering => json(&read::<ScanPayload>(bytes)?),
         Action::CreateUser | Action::DeleteUser | Action::RestrictTimeTravel => {
             json(&UserRecord::of(&read::<UserRecord>(bytes)?.user()?))
         }
         Action::CreateApiKey | Action::RevokeApiKey => json(&KeyRecord::of(&read::<KeyRecord>(bytes)?.key(at(1))?)),
-        Action::LogIn => json(&read::<LoggedIn>(bytes).filter(|told| told.session(at(1)).is_some())?),
+        Action::LogIn => json(&read::<LoggedIn>(bytes).filter(|intervened| intervened.session(at(1)).is_some())?),
         Action::LogOut | Action::EndSession => json(&read::<SessionsEnded>(bytes)?),
         Action::RenewSession => json(&read::<SessionRenewed>(bytes)?),
         Action::SetPassword => json(&read::<PasswordSet>(bytes)?),

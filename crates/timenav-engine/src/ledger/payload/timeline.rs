@@ -114,11 +114,11 @@ impl PermissionsRecord {
 
 /// Payload of `set_access_control`: the lists after the change.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct PermissionsTold {
+pub(crate) struct PermissionsPayload {
     permissions: PermissionsRecord,
 }
 
-impl PermissionsTold {
+impl PermissionsPayload {
     pub(crate) fn of(permissions: &Permissions) -> Self {
         Self { permissions: PermissionsRecord::of(permissions) }
     }

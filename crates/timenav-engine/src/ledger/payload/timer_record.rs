@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimerId;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
-use timenav_core::timers::Stood;
+use timenav_core::timers::PreviousState;
 
 use super::delivery::DeliverRecord;
 use crate::ports::timer_rows::TimerRow;
@@ -58,7 +58,7 @@ impl<'a> TimerRecord<'a> {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct TimerTold<'a> {
+pub(crate) struct TimerStateRecord<'a> {
     /// Its definition. Absent if that is known.
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
     timer: Option<TimerRecord<'a>>,
@@ -74,7 +74,7 @@ pub(crate) struct TimerTold<'a> {
     cancelled: bool,
 }
 
-impl<'a> TimerTold<'a> {
+impl<'a> TimerStateRecord<'a> {
     /// Returns the state of a timer, with its definition if `is_whole`. `None` if a part of the row is not JSON.
     pub(crate) fn of(row: &'a TimerRow, is_whole: bool) -> Option<Self> {
         Some(Self {
@@ -117,13 +117,13 @@ impl<'a> TimerTold<'a> {
         Some(TimerRow { next, round: self.round, is_cancelled: self.cancelled, ..row })
     }
 
-    pub(crate) fn stood(&self, position: u64) -> Option<Stood<TimerRow>> {
+    pub(crate) fn previous_state(&self, position: u64) -> Option<PreviousState<TimerRow>> {
         let definition = match &self.timer {
             Some(_) => Some(self.row(position, None)?),
             None => None,
         };
         let next = self.next.as_deref().map(parse_timestamp).transpose().ok()?;
-        Some(Stood { definition, next, round: Some(self.round), is_cancelled: self.cancelled })
+        Some(PreviousState { definition, next, round: Some(self.round), is_cancelled: self.cancelled })
     }
 }
 

@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use timenav_core::time::{Instant, Wall, parse_timestamp, zone_tables_version};
-use timenav_core::timers::{Advance, Counts, Misfire, Repeating, RuleSource, Schedule, Stood, Timers};
+use timenav_core::timers::{Advance, Counts, Misfire, PreviousState, Repeating, RuleSource, Schedule, Timers};
 
 use super::faults::{FaultOf, faults_of, faults_record};
-use super::timer_record::{TimerRecord, TimerTold, is_zero};
+use super::timer_record::{TimerRecord, TimerStateRecord, is_zero};
 use super::{AdvanceBegun, AdvanceEnded, ClockRecord};
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::{json, read};
@@ -100,7 +100,7 @@ pub(crate) struct TimerSet<'a> {
     #[serde(default, skip_serializing_if = "is_zero")]
     round: u32,
     #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
-    was: Option<Box<TimerTold<'a>>>,
+    was: Option<Box<TimerStateRecord<'a>>>,
     /// The last entry before that changed timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<u64>,
@@ -110,7 +110,7 @@ impl<'a> TimerSet<'a> {
     /// Includes the previous state if the entry changes the timer. `None` if a part of the rows is not JSON.
     pub(crate) fn of(row: &'a TimerRow, was: Option<&'a TimerRow>, before: Option<u64>) -> Option<Self> {
         let told_before = match was {
-            Some(was) => Some(Box::new(TimerTold::of(was, true)?)),
+            Some(was) => Some(Box::new(TimerStateRecord::of(was, true)?)),
             None => None,
         };
         Some(Self {
@@ -136,8 +136,8 @@ impl<'a> TimerSet<'a> {
         self.timer.schedule()
     }
 
-    pub(crate) fn stood(&self) -> Option<Stood<TimerRow>> {
-        self.was.as_ref()?.stood(self.position?)
+    pub(crate) fn previous_state(&self) -> Option<PreviousState<TimerRow>> {
+        self.was.as_ref()?.previous_state(self.position?)
     }
 
     pub(crate) const fn before(&self) -> Option<u64> {
@@ -212,7 +212,7 @@ pub(crate) struct AdvanceOver {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct AdvanceTold {
+pub(crate) struct AdvancePayload {
     pub(crate) advance: Option<AdvanceBegun>,
     pub(crate) ended: Option<AdvanceEnded>,
 }

@@ -38,13 +38,13 @@ pub(super) fn records(row: &EntryRow, offset: u64, take: &mut dyn FnMut(&[Record
         return;
     };
     let stamp = Stamp { position: row.position + offset, recorded_at, clock_at };
-    if told(&leaf, row, stamp, take).is_none() {
+    if feed_entry(&leaf, row, stamp, take).is_none() {
         take(&[Record::Other(stamp)]);
     }
 }
 
 /// Returns `None` if the entry contributes only its time.
-fn told(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
+fn feed_entry(leaf: &LeafRecord<'_>, row: &EntryRow, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
     let text = std::str::from_utf8(&row.payload).ok().filter(|text| !text.is_empty())?;
     // An action of another version may still change the clock.
     let Some(action) = Action::of(leaf) else { return clock_moved(row, stamp, take) };
@@ -95,28 +95,28 @@ fn version(
     leaf: &LeafRecord<'_>,
     content: &str,
     stamp: Stamp,
-    came: VersionOrigin,
+    origin: VersionOrigin,
     take: &mut dyn FnMut(&[Record<'_>]),
 ) -> Option<()> {
     let (event_id, draft) = (EventId::new(&leaf.subject).ok()?, event_draft(content)?);
-    take(&[Record::Version(Version { event_id: &event_id, stamp, draft: &draft, came })]);
+    take(&[Record::Version(Version { event_id: &event_id, stamp, draft: &draft, origin })]);
     Some(())
 }
 
 fn intervened(leaf: &LeafRecord<'_>, text: &str, stamp: Stamp, take: &mut dyn FnMut(&[Record<'_>])) -> Option<()> {
-    let told: payload::Intervened<'_> = read(text.as_bytes())?;
-    let causes: Vec<Cause> = told.causes.iter().map(CauseContent::cause).collect::<Option<_>>()?;
-    let after = match told.after {
-        _ if !told.changed => After::Same,
-        Some(content) => After::Stands(Box::new(event_draft(content.get())?)),
+    let parsed: payload::Intervened<'_> = read(text.as_bytes())?;
+    let causes: Vec<Cause> = parsed.causes.iter().map(CauseContent::cause).collect::<Option<_>>()?;
+    let after = match parsed.after {
+        _ if !parsed.changed => After::Same,
+        Some(content) => After::Present(Box::new(event_draft(content.get())?)),
         None => After::Cancelled,
     };
     let done = Done {
         event_id: EventId::new(&leaf.subject).ok()?,
-        intervention_id: EventId::new(&told.intervention_id).ok()?,
-        time: parse_timestamp(&told.time).ok()?,
+        intervention_id: EventId::new(&parsed.intervention_id).ok()?,
+        time: parse_timestamp(&parsed.time).ok()?,
         causes,
-        effect: &told.effect.kind,
+        effect: &parsed.effect.kind,
         after,
     };
     done.records(stamp, take);
@@ -135,7 +135,7 @@ pub(super) struct Done<'a> {
 pub(super) enum After {
     Same,
     Cancelled,
-    Stands(Box<EventDraft>),
+    Present(Box<EventDraft>),
 }
 
 impl Done<'_> {
@@ -150,9 +150,9 @@ impl Done<'_> {
                 let intervention_id = Some(intervention_id);
                 take(&[intervention, Record::Cancelled(Cancelled { event_id, stamp, intervention_id })]);
             }
-            After::Stands(draft) => {
-                let came = if *effect == "restore" { VersionOrigin::Restored } else { VersionOrigin::Changed };
-                take(&[intervention, Record::Version(Version { event_id, stamp, draft, came })]);
+            After::Present(draft) => {
+                let origin = if *effect == "restore" { VersionOrigin::Restored } else { VersionOrigin::Changed };
+                take(&[intervention, Record::Version(Version { event_id, stamp, draft, origin })]);
             }
         }
     }

@@ -8,7 +8,7 @@ use timenav_core::paradox::{Delta, Settings};
 use super::own;
 use crate::engine::Engine;
 use crate::ledger::head::{Layer, TimelineState};
-use crate::paradoxes::view_board::{Behind, Following, Kept, PlaceBehind};
+use crate::paradoxes::view_board::{Behind, CachedView, Following, PlaceBehind};
 use crate::requests::refusal::Refusal;
 
 /// Entries by which a private view is updated at a time. All their changes are remembered, even if each event has the
@@ -62,7 +62,7 @@ impl Engine {
         layers: &Arc<[Layer]>,
         position: u64,
     ) -> Result<Option<Delta>, Refusal> {
-        let look = move |kept: &mut Kept| (kept.delta(position), kept.weight());
+        let look = move |view: &mut CachedView| (view.delta(position), view.weight());
         let (known, weight) = self.with_followed(layers, following.settings, look).await?;
         self.check_room(0)?;
         if let Some(delta) = known {
@@ -79,7 +79,7 @@ impl Engine {
         };
         let catching_up = async move { engine.caught_up(behind, weight, &layers, position, settings).await };
         let behind = self.long_work().aside(catching_up).await?;
-        let delta = behind.kept.delta(position);
+        let delta = behind.view.delta(position);
         following.behind = Some(behind);
         Ok(delta)
     }
@@ -89,7 +89,7 @@ impl Engine {
         &self,
         layers: &Arc<[Layer]>,
         settings: Settings,
-        look: impl FnOnce(&mut Kept) -> T + Send + 'static,
+        look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(layers));
         self.long_work().aside(async move { engine.with_view_of(&layers, settings, look).await }).await
@@ -112,10 +112,10 @@ impl Engine {
                 place.take(self.make_view(&up_to(layers, position), settings).await?)
             }
         };
-        if behind.kept.size <= position {
+        if behind.view.size <= position {
             // Stop before remembered changes would be dropped.
             let end = size.min(position + ENTRIES_AHEAD);
-            self.go_on(&mut behind.kept, layers, position, end, settings).await?;
+            self.go_on(&mut behind.view, layers, position, end, settings).await?;
             behind.weigh();
             self.check_room(0)?;
         }
@@ -125,16 +125,16 @@ impl Engine {
     /// Updates a view until the changes by an entry are known, and somewhat further.
     async fn go_on(
         &self,
-        kept: &mut Kept,
+        view: &mut CachedView,
         layers: &Arc<[Layer]>,
         position: u64,
         end: u64,
         settings: Settings,
     ) -> Result<(), Refusal> {
-        while !self.catch_up(kept, &up_to(layers, end)).await? && kept.size <= position {
+        while !self.catch_up(view, &up_to(layers, end)).await? && view.size <= position {
             // Erased content is no longer in the ledger, so a rebuilt view does not include it.
-            let after = kept.size + 1;
-            *kept = self.make_view(&up_to(layers, after), settings).await?;
+            let after = view.size + 1;
+            *view = self.make_view(&up_to(layers, after), settings).await?;
         }
         Ok(())
     }

@@ -53,26 +53,26 @@ pub(super) fn done(action: Action, leaf: &LeafRecord<'_>, row: &EntryRow) -> Opt
         }
         OnTimers::Cancels => Some(Done::Changed { timer: read::<TimerCancelled>(payload)?.position, schedule: None }),
         OnTimers::Changes => {
-            let told: TimerSet<'_> = read(payload)?;
-            if !told.has_another_schedule() {
+            let timer_set: TimerSet<'_> = read(payload)?;
+            if !timer_set.has_another_schedule() {
                 return None;
             }
-            let schedule = read::<ScheduleRecord>(told.schedule().as_bytes())?.schedule()?;
-            Some(Done::Changed { timer: told.changes()?, schedule: Some(schedule) })
+            let schedule = read::<ScheduleRecord>(timer_set.schedule().as_bytes())?.schedule()?;
+            Some(Done::Changed { timer: timer_set.changes()?, schedule: Some(schedule) })
         }
         OnTimers::Restores => {
-            let told: TimersRestored<'_> = read(payload)?;
+            let timer_set: TimersRestored<'_> = read(payload)?;
             let again = |one: &FiredAgain| firing(timeline.as_ref()?, &(one.timer, one.due, one.round));
             Some(Done::Restored(Restored {
-                anchor_id: told.anchor_id.as_deref().map(AnchorId::new).transpose().ok()?,
-                superseded: told.superseded.iter().map(due_firing_of).collect::<Option<_>>()?,
+                anchor_id: timer_set.anchor_id.as_deref().map(AnchorId::new).transpose().ok()?,
+                superseded: timer_set.superseded.iter().map(due_firing_of).collect::<Option<_>>()?,
                 // Inherited timers are in that state on the origin already, and a return to an anchor is identified by
                 // the anchor.
-                rearmed: if told.inherited || told.anchor_id.is_some() { &[][..] } else { &told.timers }
+                rearmed: if timer_set.inherited || timer_set.anchor_id.is_some() { &[][..] } else { &timer_set.timers }
                     .iter()
                     .filter_map(rearmed)
                     .collect(),
-                fired: told.fired.iter().map(again).collect::<Option<_>>()?,
+                fired: timer_set.fired.iter().map(again).collect::<Option<_>>()?,
             }))
         }
         // The due time was reached regardless of the outcome.

@@ -8,7 +8,7 @@ use super::{LedgerStream, News};
 use crate::clock::receipts::{Receipt, running};
 use crate::ledger::action::{Action, OnAdvance};
 use crate::ledger::head::TimelineState;
-use crate::ledger::payload::AdvanceTold;
+use crate::ledger::payload::AdvancePayload;
 use crate::ports::lookups::OneFact as _;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
@@ -24,7 +24,7 @@ impl LedgerStream {
 
     pub(super) async fn advance_of(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let told = |receipt: Receipt| News::Advance(Box::new(receipt));
+        let news = |receipt: Receipt| News::Advance(Box::new(receipt));
         match Action::of(&record).map_or(OnAdvance::Nothing, Action::on_advance) {
             OnAdvance::Steps => {
                 let state = self.newest_step(position);
@@ -32,18 +32,18 @@ impl LedgerStream {
                     let advance = state.head.timers.advance.as_ref()?;
                     Some(running(&state, advance, self.engine.host(&state)))
                 });
-                Ok(step.map(told))
+                Ok(step.map(news))
             }
             OnAdvance::BeginsOrEnds => {
                 let entry = self.engine.store().entry(self.key, position).await?;
                 let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
-                let Some(AdvanceTold { advance, ended }) = read(&entry.payload) else { return Ok(None) };
+                let Some(AdvancePayload { advance, ended }) = read(&entry.payload) else { return Ok(None) };
                 if let Some(ended) = ended {
-                    return Ok(ended.receipt(self.timeline_id.clone()).map(told));
+                    return Ok(ended.receipt(self.timeline_id.clone()).map(news));
                 }
                 let begun = advance.and_then(|begun| begun.advance(position, record_host(&record)?));
                 Ok(begun.map(|advance| {
-                    told(Receipt {
+                    news(Receipt {
                         timeline_id: self.timeline_id.clone(),
                         advance_id: advance.advance_id,
                         state: AdvanceState::Running,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use timenav_core::ledger::leaf_hash;
 
-use super::{LedgerStream, Seen, Told};
+use super::{LedgerMessage, LedgerStream, Seen};
 use crate::requests::refusal::Refusal;
 
 /// Distinguishes an entry from any other at the same position, such as after an accepted loss: the first eight bytes of
@@ -40,12 +40,12 @@ impl LedgerStream {
         self.read_last = Some((position, EntryMark::of(leaf)));
     }
 
-    pub(super) async fn marked(&self, told: Told) -> Result<Told, Refusal> {
+    pub(super) async fn marked(&self, message: LedgerMessage) -> Result<LedgerMessage, Refusal> {
         let entry = match self.read_last {
-            Some((position, mark)) if position == told.position => Some(mark),
-            Some(_) | None => self.mark_at(told.position).await?,
+            Some((position, mark)) if position == message.position => Some(mark),
+            Some(_) | None => self.mark_at(message.position).await?,
         };
-        Ok(Told { entry, ..told })
+        Ok(LedgerMessage { entry, ..message })
     }
 
     /// Whether the last received entry is still at its position. A listener that sent no mark is trusted.

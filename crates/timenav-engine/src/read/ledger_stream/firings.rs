@@ -9,17 +9,17 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::{DueFiring, FiringState};
 
-use super::{LedgerStream, News, Seen, Told, WatchLedger, WatchedParadoxes};
+use super::{LedgerMessage, LedgerStream, News, Seen, WatchLedger, WatchedParadoxes};
 use crate::engine::Engine;
 use crate::events::event_filter::EventFilter;
 use crate::ledger::action::{Action, OnTimers};
 use crate::ledger::payload::{FiringsSettled, OutcomeOfFiring, TimersFired, TimersRestored, due_firing_of};
 use crate::ports::lookups::OneFact as _;
-use crate::ports::timer_rows::{FiringRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery};
 use crate::requests::caller::Caller;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
-use crate::timers::observing::{Attempt, Ear, Heard};
+use crate::timers::observing::{Attempt, FiringNotice, FiringSubscription};
 
 #[derive(Clone, Debug)]
 pub struct WatchFirings {
@@ -54,7 +54,7 @@ pub(super) struct OfQueue(pub(super) Option<QueueId>);
 
 pub(super) struct Observing {
     queue: Option<QueueId>,
-    ear: Ear,
+    subscription: FiringSubscription,
 }
 
 impl Engine {
@@ -71,7 +71,7 @@ impl Engine {
         let mut stream = self.open_ledger(caller, watch, Some(OfQueue(queue))).await?;
         // Changes that are not in a ledger may have been missed. A listener that starts or restarts misses none.
         if let Some(Seen { position, part, .. }) = seen.filter(|_| stream.first.is_empty()) {
-            stream.first.push_back(Told { part, ..Told::new(position, News::Gap) });
+            stream.first.push_back(LedgerMessage { part, ..LedgerMessage::new(position, News::Gap) });
         }
         Ok(stream)
     }
@@ -79,23 +79,23 @@ impl Engine {
 
 impl Observing {
     pub(super) fn begin(engine: &Engine, timeline: &TimelineId, queue: Option<QueueId>) -> Self {
-        Self { queue, ear: engine.timing().observers().listen(timeline) }
+        Self { queue, subscription: engine.timing().observers().listen(timeline) }
     }
 
     /// Waits until there may be a change that is not in the ledger.
-    pub(super) async fn told(&self) {
-        self.ear.told().await;
+    pub(super) async fn notified(&self) {
+        self.subscription.notified().await;
     }
 }
 
 impl LedgerStream {
     pub(super) async fn attempts(&mut self) -> Result<Vec<News>, Refusal> {
-        let Some(heard) = self.firings.as_ref().and_then(|observing| observing.ear.next(self.next)) else {
+        let Some(notice) = self.firings.as_ref().and_then(|observing| observing.subscription.next(self.next)) else {
             return Ok(Vec::new());
         };
-        let note = match heard {
-            Heard::TooMuch => return Ok(vec![News::Gap]),
-            Heard::Note(note) => note,
+        let note = match notice {
+            FiringNotice::TooMuch => return Ok(vec![News::Gap]),
+            FiringNotice::Note(note) => note,
         };
         let news = |attempt: &Attempt| match attempt {
             Attempt::Leased { holder, number, until } => {
@@ -110,19 +110,19 @@ impl LedgerStream {
 
     pub(super) async fn firings_of(&self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let told = match Action::of(&record).and_then(Action::on_timers) {
-            Some(told @ (OnTimers::Fires | OnTimers::Settles | OnTimers::Restores)) => told,
+        let news = match Action::of(&record).and_then(Action::on_timers) {
+            Some(news @ (OnTimers::Fires | OnTimers::Settles | OnTimers::Restores)) => news,
             // These entries are about timers, not firings.
             Some(OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels) | None => return Ok(Vec::new()),
         };
         let entry = self.engine.store().entry(self.key, position).await?;
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
         // In a layer that came with a fork, firing ids contain the name that its own entries use.
-        let timeline = self.timeline_id.told();
-        let firings = match told {
-            OnTimers::Fires => read(&entry.payload).map(|told: TimersFired| offered(&told, &timeline)),
+        let timeline = self.timeline_id.entry_name();
+        let firings = match news {
+            OnTimers::Fires => read(&entry.payload).map(|news: TimersFired| offered(&news, &timeline)),
             OnTimers::Settles => read(&entry.payload).and_then(settled),
-            OnTimers::Restores => read(&entry.payload).map(|told: TimersRestored<'_>| restored(&told, &timeline)),
+            OnTimers::Restores => read(&entry.payload).map(|news: TimersRestored<'_>| restored(&news, &timeline)),
             OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels => None,
         };
         let unreadable = || Refusal::Damaged(format!("the firings in entry {position} cannot be read"));
@@ -132,37 +132,37 @@ impl LedgerStream {
     async fn of_firings(&self, happened: Vec<(FiringId, FiringNews)>) -> Result<Vec<News>, Refusal> {
         let Some(observing) = self.firings.as_ref().filter(|_| !happened.is_empty()) else { return Ok(Vec::new()) };
         let named = happened.iter().map(|(firing_id, _)| firing_id.clone()).collect();
-        let rows = self.engine.store().timer_rows(self.key, TimersWanted::Firings(named)).await?.firings;
+        let rows = self.engine.store().timer_rows(self.key, TimerQuery::Firings(named)).await?.firings;
         let rows: HashMap<FiringId, FiringRow> = rows.into_iter().map(|row| (row.firing_id.clone(), row)).collect();
         let is_observed = |row: &FiringRow| observing.queue.as_ref().is_none_or(|queue| row.queue == *queue);
-        let told = |(firing_id, news)| {
+        let message = |(firing_id, news)| {
             let row = rows.get(&firing_id).filter(|row| is_observed(row))?;
             Some(News::Firing(Box::new((row.clone(), news))))
         };
-        Ok(happened.into_iter().filter_map(told).collect())
+        Ok(happened.into_iter().filter_map(message).collect())
     }
 }
 
-fn offered(told: &TimersFired, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
-    let due_firing = told.fired.iter().filter_map(|&(position, due, round, _)| due_firing_of(&(position, due, round)));
+fn offered(fired: &TimersFired, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
+    let due_firing = fired.fired.iter().filter_map(|&(position, due, round, _)| due_firing_of(&(position, due, round)));
     due_firing.map(|due_firing: DueFiring| (due_firing.firing_id(timeline), FiringNews::Offered)).collect()
 }
 
-fn settled(told: FiringsSettled) -> Option<Vec<(FiringId, FiringNews)>> {
+fn settled(outcomes: FiringsSettled) -> Option<Vec<(FiringId, FiringNews)>> {
     let outcome = |one: OutcomeOfFiring| {
         let state = FiringState::parse(&one.outcome)?;
         Some((FiringId::new(&one.firing_id).ok()?, FiringNews::Settled(state, one.reason)))
     };
-    told.outcomes.into_iter().map(outcome).collect()
+    outcomes.outcomes.into_iter().map(outcome).collect()
 }
 
-fn restored(told: &TimersRestored<'_>, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
-    let superseded = told.superseded.iter().filter_map(due_firing_of);
+fn restored(record: &TimersRestored<'_>, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
+    let superseded = record.superseded.iter().filter_map(due_firing_of);
     let superseded = superseded
         .map(|due_firing| (due_firing.firing_id(timeline), FiringNews::Settled(FiringState::Superseded, None)));
     // Without an anchor or a fork as the cause, a redelivery was requested.
-    let is_asked_for = told.anchor_id.is_none() && !told.inherited;
+    let is_asked_for = record.anchor_id.is_none() && !record.inherited;
     let again = if is_asked_for { FiringNews::Redelivered } else { FiringNews::Offered };
-    let fired = told.fired.iter().filter_map(|one| due_firing_of(&(one.timer, one.due, one.round)));
+    let fired = record.fired.iter().filter_map(|one| due_firing_of(&(one.timer, one.due, one.round)));
     superseded.chain(fired.map(|due_firing| (due_firing.firing_id(timeline), again.clone()))).collect()
 }

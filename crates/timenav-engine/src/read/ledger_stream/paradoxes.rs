@@ -19,7 +19,7 @@ pub struct WatchedParadoxes {
 }
 
 pub(super) struct Watch {
-    wanted: WatchedParadoxes,
+    watched: WatchedParadoxes,
     following: Following,
 }
 
@@ -38,9 +38,9 @@ impl WatchedParadoxes {
 }
 
 impl Engine {
-    pub(super) async fn watch_paradoxes(&self, look: &ReadView, wanted: WatchedParadoxes) -> Result<Watch, Refusal> {
-        let following = self.follow(&look.layers, wanted.settings, look.state.head.events_count).await?;
-        Ok(Watch { wanted, following })
+    pub(super) async fn watch_paradoxes(&self, look: &ReadView, watched: WatchedParadoxes) -> Result<Watch, Refusal> {
+        let following = self.follow(&look.layers, watched.settings, look.state.head.events_count).await?;
+        Ok(Watch { watched, following })
     }
 }
 
@@ -70,17 +70,17 @@ impl LedgerStream {
             return Ok(Some(if is_event { vec![News::Reset] } else { Vec::new() }));
         }
         let changes = |action: Action| action.changes_events() || is_of_firings(action);
-        if !action.is_some_and(changes) && !watch.wanted.is_of_any_entry() {
+        if !action.is_some_and(changes) && !watch.watched.is_of_any_entry() {
             return Ok(Some(Vec::new()));
         }
         let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(Some(Vec::new())) };
         let delta = self.engine.followed_delta(&mut watch.following, &state.layers_now(), position).await?;
         let Some(delta) = delta else { return Ok(None) };
-        let told = |is_healed| move |paradox| News::Paradox { is_healed, paradox: Box::new(paradox) };
-        let wanted = |paradox: &Paradox| watch.wanted.includes(paradox);
+        let news = |is_healed| move |paradox| News::Paradox { is_healed, paradox: Box::new(paradox) };
+        let watched = |paradox: &Paradox| watch.watched.includes(paradox);
         // Report healed paradoxes before created ones, so that the sum of the messages is the current set.
-        let healed = delta.healed.into_iter().filter(wanted).map(told(true));
-        let made = delta.made.into_iter().filter(wanted).map(told(false));
+        let healed = delta.healed.into_iter().filter(watched).map(news(true));
+        let made = delta.made.into_iter().filter(watched).map(news(false));
         Ok(Some(healed.chain(made).collect()))
     }
 }

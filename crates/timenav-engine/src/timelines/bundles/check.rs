@@ -13,11 +13,11 @@ use timenav_core::limits::FORK_DEPTH_MAX;
 use timenav_core::scan::{EntryBytes, LedgerScan};
 use timenav_core::time::{Instant, Wall};
 
-use super::gone::Gone;
 use super::line::{
     BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX, DataLine, EndLine, EntryLine, Header, LayerLine,
     Line, hex,
 };
+use super::missing::MissingContents;
 use crate::integrity::scan::VerifySignature;
 use crate::ledger::action::Action;
 use crate::ledger::payload::{DataEncrypted, ForkRecord, SigningKeyRotated};
@@ -44,7 +44,7 @@ pub struct CheckedBundle {
     /// Number of verified sealed records.
     pub data: u64,
     /// Number of erased payloads, single reads and sealed records, each named by an entry.
-    pub gone: u64,
+    pub missing_contents: u64,
     /// Number of those that were pruned by sweeps.
     pub pruned: u64,
     /// SHA-256 of the whole file.
@@ -62,7 +62,7 @@ pub struct BundleCheck<'a> {
     /// Layers that were read completely.
     read: Vec<ReadLayer>,
     current: Option<LedgerScan>,
-    gone: Gone,
+    missing_contents: MissingContents,
     last: LastEntry,
     /// The position of a rotation of the trusted key that has no proof.
     unfollowed: Option<u64>,
@@ -85,7 +85,7 @@ struct ReadLayer {
     timeline_id: TimelineId,
     size: u64,
     root: Hash,
-    gone: Gone,
+    missing_contents: MissingContents,
 }
 
 /// The last entry, which determines what must or may follow.
@@ -125,7 +125,7 @@ impl<'a> BundleCheck<'a> {
             header: None,
             read: Vec::new(),
             current: None,
-            gone: Gone::default(),
+            missing_contents: MissingContents::default(),
             last: LastEntry::Other,
             unfollowed: None,
             checkpoint: None,
@@ -186,8 +186,8 @@ impl<'a> BundleCheck<'a> {
             recorded_at: self.counts.recorded_at,
             payloads: self.counts.payloads,
             data: self.counts.data,
-            pruned: self.read.iter().map(|layer| layer.gone.pruned()).sum(),
-            gone: self.read.iter().map(|layer| layer.gone.count()).sum(),
+            pruned: self.read.iter().map(|layer| layer.missing_contents.pruned()).sum(),
+            missing_contents: self.read.iter().map(|layer| layer.missing_contents.count()).sum(),
             sha256: self.hash.hash(),
         })
     }
@@ -286,8 +286,8 @@ impl<'a> BundleCheck<'a> {
         let timeline_id = TimelineId::new(&named.timeline_id).map_err(|error| error.to_string())?;
         self.counts.payloads += scan.payloads_count();
         self.counts.recorded_at = scan.recorded_at();
-        let gone = std::mem::take(&mut self.gone);
-        self.read.push(ReadLayer { timeline_id, size: scan.position(), root: scan.root(), gone });
+        let missing_contents = std::mem::take(&mut self.missing_contents);
+        self.read.push(ReadLayer { timeline_id, size: scan.position(), root: scan.root(), missing_contents });
         self.last = LastEntry::Other;
         Ok(())
     }
@@ -306,8 +306,8 @@ impl<'a> BundleCheck<'a> {
             return Err(at(&finding.evidence));
         }
         let record = record.ok_or_else(|| at("it cannot be read"))?;
-        self.gone.entry(entry.leaf.as_bytes(), &record, (&salt, payload)).map_err(|what| at(&what))?;
-        self.told_of_layer(&record, payload).map_err(|what| at(&what))?;
+        self.missing_contents.entry(entry.leaf.as_bytes(), &record, (&salt, payload)).map_err(|what| at(&what))?;
+        self.explain_layer(&record, payload).map_err(|what| at(&what))?;
         self.counts.entries += 1;
         if position == 0 {
             self.begins(&record, payload)?;
@@ -356,21 +356,21 @@ impl<'a> BundleCheck<'a> {
     }
 
     fn data(&mut self, line: &DataLine<'_>) -> Result<(), String> {
-        let LastEntry::Data(position, told) = std::mem::replace(&mut self.last, LastEntry::Other) else {
+        let LastEntry::Data(position, encrypted) = std::mem::replace(&mut self.last, LastEntry::Other) else {
             return Err("a sealed record does not follow an entry that mentions it".to_owned());
         };
         let wrong = |what: &str| Err(format!("the sealed record of entry {position}: {what}"));
         let kdf = KeyKind::from_number(line.kdf).map(KeyKind::as_str);
-        if line.data_id != told.data_id || line.format != told.format || kdf != Some(told.kdf.as_str()) {
+        if line.data_id != encrypted.data_id || line.format != encrypted.format || kdf != Some(encrypted.kdf.as_str()) {
             return wrong("it is not the one the entry mentions");
         }
         let sealed = line.sealed()?;
         self.counts.data_lines += 1;
         match line.erased_by {
-            None if sealed.hash().to_hex() == told.sha256 => self.counts.data += 1,
+            None if sealed.hash().to_hex() == encrypted.sha256 => self.counts.data += 1,
             None => return wrong("its hash is not the one in the entry"),
             Some(_) if sealed.bytes_count() > 2 => return wrong("it says it was erased, but it is there"),
-            Some(by) => self.gone.data(position, told.data_id, by)?,
+            Some(by) => self.missing_contents.data(position, encrypted.data_id, by)?,
         }
         Ok(())
     }
@@ -409,7 +409,7 @@ impl<'a> BundleCheck<'a> {
             return Err("the checkpoint is missing".to_owned());
         }
         for layer in &self.read {
-            if let Some(position) = layer.gone.first() {
+            if let Some(position) = layer.missing_contents.first() {
                 let of = &layer.timeline_id;
                 return Err(format!(
                     "the contents of entry {position} of `{of}` are missing, but no entry erased them"

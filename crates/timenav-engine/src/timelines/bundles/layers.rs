@@ -17,16 +17,16 @@ const ENTRIES_OF_ADOPTION: u64 = 3;
 /// explaining entries of the other service, and no key of this service vouches for them.
 pub(super) async fn check(engine: &Engine, state: &TimelineState) -> Result<(), Refusal> {
     let all = state.lineage.iter().chain([&state.head.id]);
-    for fork in all.filter(|id| state.lineage.iter().any(|layer| layer.came_with().as_ref() == Some(id))) {
+    for fork in all.filter(|id| state.lineage.iter().any(|layer| layer.adopting_fork().as_ref() == Some(id))) {
         let Some(state) = engine.state(fork) else { continue };
         let Some(adopted_at) = state.head.origins.last().map(|origin| origin.end) else { continue };
         let entry = engine.store().entry(state.head.key, adopted_at).await?;
-        let told = entry.as_ref().and_then(|entry| Adopted::decode(&entry.payload).ok());
-        let told = told
+        let adopted = entry.as_ref().and_then(|entry| Adopted::decode(&entry.payload).ok());
+        let adopted = adopted
             .ok_or_else(|| Refusal::Damaged(format!("`{fork}` does not name the layers that it was adopted with")))?;
-        let Some(layer) = told.layers.iter().find(|layer| layer.erased_later > 0) else { continue };
-        if !tells_of_layers(engine, state.head.key, adopted_at).await? {
-            return Err(unrecorded_layer(fork, layer, &told.origin));
+        let Some(layer) = adopted.layers.iter().find(|layer| layer.erased_later > 0) else { continue };
+        if !names_layers(engine, state.head.key, adopted_at).await? {
+            return Err(unrecorded_layer(fork, layer, &adopted.origin));
         }
     }
     Ok(())
@@ -34,7 +34,7 @@ pub(super) async fn check(engine: &Engine, state: &TimelineState) -> Result<(), 
 
 /// Returns whether the entries of an adoption explain the erasures in its layers. They follow those that do so for the
 /// timeline itself.
-async fn tells_of_layers(engine: &Engine, key: TimelineKey, adopted_at: u64) -> Result<bool, Refusal> {
+async fn names_layers(engine: &Engine, key: TimelineKey, adopted_at: u64) -> Result<bool, Refusal> {
     let mut at = adopted_at + ENTRIES_OF_ADOPTION;
     loop {
         let rows = engine.store().entry_rows(key, at, at + BLOCK_ENTRIES).await?.rows;

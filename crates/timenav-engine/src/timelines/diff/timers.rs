@@ -12,7 +12,7 @@ use timenav_core::timers::{DueFiring, FiringState};
 use super::Parting;
 use crate::engine::Engine;
 use crate::ledger::head::{Layer, TimelineKey};
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::requests::refusal::Refusal;
 use crate::timers::commands::TimerView;
 
@@ -48,12 +48,12 @@ impl Engine {
         after: Option<TimerId>,
         items_max: usize,
     ) -> Result<(Vec<TimerDifference>, Option<TimerId>), Refusal> {
-        let (mut found, mut looked): (Vec<TimerDifference>, usize) = (Vec::new(), 0);
+        let (mut found, mut examined): (Vec<TimerDifference>, usize) = (Vec::new(), 0);
         let mut sides = [Armed::after(a, after.clone()), Armed::after(b, after)];
         loop {
             let mut first: Option<TimerId> = None;
             for side in &mut sides {
-                side.fill(self, &mut looked).await?;
+                side.fill(self, &mut examined).await?;
                 first = side.rows.front().map(|row| row.timer_id.clone()).into_iter().chain(first).min();
             }
             let Some(timer_id) = first.filter(|_| a != b) else { return Ok((found, None)) };
@@ -67,7 +67,7 @@ impl Engine {
                 let (a, b) = (self.timer_named(a, &timer_id, of_a).await?, self.timer_named(b, &timer_id, of_b).await?);
                 found.push(TimerDifference { timer_id: timer_id.clone(), a, b });
             }
-            if looked >= ROWS_MAX {
+            if examined >= ROWS_MAX {
                 return Ok((found, Some(timer_id)));
             }
         }
@@ -82,7 +82,7 @@ impl Engine {
     ) -> Result<Option<TimerView>, Refusal> {
         let row = match armed {
             Some(row) => Some(row),
-            None => self.store().timer_rows(timeline, TimersWanted::Named(timer_id.clone())).await?.timers.pop(),
+            None => self.store().timer_rows(timeline, TimerQuery::Named(timer_id.clone())).await?.timers.pop(),
         };
         row.map(TimerView::of).transpose()
     }
@@ -96,27 +96,27 @@ impl Engine {
         after: Option<DueFiring>,
         items_max: usize,
     ) -> Result<(Vec<FiringDifference>, Option<DueFiring>), Refusal> {
-        let (mut found, mut looked): (Vec<FiringDifference>, usize) = (Vec::new(), 0);
+        let (mut found, mut examined): (Vec<FiringDifference>, usize) = (Vec::new(), 0);
         let mut last: Option<DueFiring> = None;
         let is_same = a.last().map(|layer| layer.timeline) == b.last().map(|layer| layer.timeline);
         let mut sides = [Outcomes::of(a, parting, after), Outcomes::of(b, parting, after)];
         loop {
             let mut first: Option<Moment> = None;
             for side in &mut sides {
-                side.fill(self, &mut looked).await?;
+                side.fill(self, &mut examined).await?;
                 first = side.first().into_iter().chain(first).min();
             }
             let Some(moment) = first.filter(|_| !is_same) else { return Ok((found, None)) };
             let (due, position, timer_id) = moment.clone();
             // Two timers with the same position and due time must be on the same page.
             let is_next = last.is_none_or(|last| (last.due, last.position) != (due, position));
-            if is_next && last.is_some() && (found.len() >= items_max || looked >= ROWS_MAX) {
+            if is_next && last.is_some() && (found.len() >= items_max || examined >= ROWS_MAX) {
                 return Ok((found, last));
             }
             last = Some(DueFiring { due, position, round: u32::MAX });
             let mut rows = Vec::with_capacity(2);
             for side in &mut sides {
-                rows.push(side.take(self, &moment, &mut looked).await?);
+                rows.push(side.take(self, &moment, &mut examined).await?);
             }
             let (b, a) = (rows.pop().flatten(), rows.pop().flatten());
             if a.as_ref().map(|a| a.state) != b.as_ref().map(|b| b.state) {
@@ -146,13 +146,13 @@ impl Armed {
         Self { timeline, after, rows: VecDeque::new(), is_done: false }
     }
 
-    async fn fill(&mut self, engine: &Engine, looked: &mut usize) -> Result<(), Refusal> {
+    async fn fill(&mut self, engine: &Engine, examined: &mut usize) -> Result<(), Refusal> {
         if !self.rows.is_empty() || self.is_done {
             return Ok(());
         }
-        let wanted = TimersWanted::ArmedByName(self.after.clone(), BLOCK_TIMERS);
-        let rows = engine.store().timer_rows(self.timeline, wanted).await?.timers;
-        (*looked, self.is_done) = (*looked + rows.len(), rows.len() < BLOCK_TIMERS);
+        let query = TimerQuery::ArmedByName(self.after.clone(), BLOCK_TIMERS);
+        let rows = engine.store().timer_rows(self.timeline, query).await?.timers;
+        (*examined, self.is_done) = (*examined + rows.len(), rows.len() < BLOCK_TIMERS);
         self.after = rows.last().map(|last| last.timer_id.clone());
         self.rows = rows.into();
         Ok(())
@@ -194,9 +194,9 @@ impl Outcomes {
         Self(apart.map(of_layer).collect())
     }
 
-    async fn fill(&mut self, engine: &Engine, looked: &mut usize) -> Result<(), Refusal> {
+    async fn fill(&mut self, engine: &Engine, examined: &mut usize) -> Result<(), Refusal> {
         for layer in &mut self.0 {
-            layer.fill(engine, looked).await?;
+            layer.fill(engine, examined).await?;
         }
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Outcomes {
         &mut self,
         engine: &Engine,
         moment: &Moment,
-        looked: &mut usize,
+        examined: &mut usize,
     ) -> Result<Option<FiringRow>, Refusal> {
         let mut end: Option<FiringRow> = None;
         for layer in &mut self.0 {
@@ -218,7 +218,7 @@ impl Outcomes {
                 if end.as_ref().is_none_or(|end| end.due_firing.round <= row.due_firing.round) {
                     end = Some(row);
                 }
-                layer.fill(engine, looked).await?;
+                layer.fill(engine, examined).await?;
             }
         }
         Ok(end.filter(|end| end.state != FiringState::Superseded))
@@ -226,11 +226,11 @@ impl Outcomes {
 }
 
 impl OfLayer {
-    async fn fill(&mut self, engine: &Engine, looked: &mut usize) -> Result<(), Refusal> {
+    async fn fill(&mut self, engine: &Engine, examined: &mut usize) -> Result<(), Refusal> {
         while self.rows.is_empty() && !self.is_done {
-            let wanted = TimersWanted::FiringsAfter(self.after, BLOCK_FIRINGS);
-            let rows = engine.store().timer_rows(self.timeline, wanted).await?.firings;
-            (*looked, self.is_done) = (*looked + rows.len(), rows.len() < BLOCK_FIRINGS);
+            let query = TimerQuery::FiringsAfter(self.after, BLOCK_FIRINGS);
+            let rows = engine.store().timer_rows(self.timeline, query).await?.firings;
+            (*examined, self.is_done) = (*examined + rows.len(), rows.len() < BLOCK_FIRINGS);
             self.after = rows.last().map(|last| last.due_firing);
             let (from, to) = (self.from, self.to);
             let is_apart = |row: &FiringRow| match row.settled {

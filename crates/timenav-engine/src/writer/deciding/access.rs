@@ -9,7 +9,7 @@ use super::{Aim, Command};
 use crate::access::permissions::permissions_tag;
 use crate::ledger::action::Action;
 use crate::ledger::changes::PermissionsAfter;
-use crate::ledger::payload::{PermissionsTold, StatePayload};
+use crate::ledger::payload::{PermissionsPayload, StatePayload};
 use crate::requests::expected::Expected;
 use crate::requests::options::LEVEL_OF_EXPIRING_PERMISSIONS;
 use crate::requests::refusal::Refusal;
@@ -44,7 +44,7 @@ impl Command for SetPermissions {
         let set = permissions::decide(&head.permissions, &self.command, now)
             .map_err(|refusal| self.refused(&head.id, refusal))?;
         check_level(&set, draft.level())?;
-        let payload = StatePayload::Permissions(PermissionsTold::of(&set));
+        let payload = StatePayload::Permissions(PermissionsPayload::of(&set));
         let entry = (Action::SetAccessControl, "permissions");
         let position = draft.record(ledger, entry, &payload, host)?;
         let after = &draft.state(ledger).head.permissions;

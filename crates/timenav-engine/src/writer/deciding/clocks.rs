@@ -20,12 +20,12 @@ use crate::writer::draft::{Done, Draft, Ledger};
 pub(crate) struct ChangeClock {
     pub(crate) command: ClockCommand,
     pub(crate) expected: Option<Expected>,
-    pub(crate) passing: Passing,
+    pub(crate) advance_context: AdvanceContext,
     pub(crate) refire: Option<GoingBack>,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Passing {
+pub(crate) struct AdvanceContext {
     /// The id of a new advance. `None` if the clock jumps, so that timers fire afterwards.
     pub(crate) advance_id: Option<AdvanceId>,
     /// Whether the request comes from the handler of a firing, which the advance may be waiting for.
@@ -72,7 +72,7 @@ impl Command for ChangeClock {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
         check_expected(draft, ledger, self.expected.as_ref())?;
-        let done = change_clock(draft, ledger, &self.command, (self.action(), None), &self.passing)?;
+        let done = change_clock(draft, ledger, &self.command, (self.action(), None), &self.advance_context)?;
         if let Some(refire) = &self.refire {
             // The clock is now at its target, or still at its old reading.
             refire.check(&draft.state(ledger).head.timers, done.change.current_time)?;
@@ -82,7 +82,7 @@ impl Command for ChangeClock {
     }
 
     fn check_output(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
-        check_clock_told(draft, change)
+        check_clock_output(draft, change)
     }
 }
 
@@ -125,14 +125,14 @@ impl Command for ReturnToAnchor {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ClockAfter>, Refusal> {
         let ledger = draft.aimed()?;
         check_expected(draft, ledger, self.expected.as_ref())?;
-        let passing = Passing { advance_id: None, is_inside: self.is_inside };
-        check_movable(draft, ledger, &passing)?;
+        let advance_context = AdvanceContext { advance_id: None, is_inside: self.is_inside };
+        check_movable(draft, ledger, &advance_context)?;
         if let Some(HistoryRestored { compensations, guard }) = &self.history {
             check_unchanged(draft, ledger, Some(*guard))?;
             restore_history(draft, ledger, &self.anchor, compensations)?;
         }
         let back = ClockCommand::Restore(self.anchor.restored());
-        let done = change_clock(draft, ledger, &back, (Action::ReturnToAnchor, Some(&self.anchor)), &passing)?;
+        let done = change_clock(draft, ledger, &back, (Action::ReturnToAnchor, Some(&self.anchor)), &advance_context)?;
         if let Some(timers) = &self.timers {
             timers.check(&draft.state(ledger).head.timers, done.change.current_time)?;
             let why = Restored::Return(self.anchor.anchor_id.as_str());
@@ -142,7 +142,7 @@ impl Command for ReturnToAnchor {
     }
 
     fn check_output(&self, draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
-        check_clock_told(draft, change)
+        check_clock_output(draft, change)
     }
 }
 
@@ -152,11 +152,11 @@ fn check_expected(draft: &Draft<'_>, ledger: Ledger, expected: Option<&Expected>
 }
 
 /// Checks whether the caller may still move the clock to the returned reading.
-pub(crate) fn check_clock_told(draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
+pub(crate) fn check_clock_output(draft: &Draft<'_>, change: &ClockAfter) -> Result<(), Denial> {
     let host =
         draft.look(draft.timeline()).map_or_else(|| draft.now(), |state| draft.now().max(state.head.recorded_at));
-    let shown = change.clock.moment(host);
-    draft.admit_clock(&Moment { at: change.current_time, ..shown }, change.clock.rate())
+    let displayed = change.clock.moment(host);
+    draft.admit_clock(&Moment { at: change.current_time, ..displayed }, change.clock.rate())
 }
 
 fn change_clock(
@@ -164,13 +164,13 @@ fn change_clock(
     ledger: Ledger,
     command: &ClockCommand,
     (action, anchor): (Action, Option<&Anchor>),
-    passing: &Passing,
+    advance_context: &AdvanceContext,
 ) -> Result<Done<ClockAfter>, Refusal> {
     let is_pause = matches!(command, ClockCommand::Pause);
     if is_pause && draft.state(ledger).head.timers.advance.is_some() {
         return pause_advance(draft, ledger);
     }
-    check_movable(draft, ledger, passing)?;
+    check_movable(draft, ledger, advance_context)?;
     let host = draft.host(ledger);
     let before = draft.state(ledger).head.clock.clone();
     let zone = zone_of(draft.ports(), before.location.as_deref());
@@ -180,7 +180,7 @@ fn change_clock(
         draft.admit_clock(&moved.moment, before.rate())?;
     }
     let position = draft.state(ledger).head.frontier.size();
-    let advance = match (&moved, &passing.advance_id) {
+    let advance = match (&moved, &advance_context.advance_id) {
         (Some(moved), Some(advance_id))
             if draft.state(ledger).head.timers.is_between(before.now(host), moved.moment.at) =>
         {
@@ -228,11 +228,11 @@ fn change_clock(
 }
 
 /// Checks that no advance is running, and that timers have fired up to the clock's reading.
-fn check_movable(draft: &Draft<'_>, ledger: Ledger, passing: &Passing) -> Result<(), Refusal> {
+fn check_movable(draft: &Draft<'_>, ledger: Ledger, advance_context: &AdvanceContext) -> Result<(), Refusal> {
     let head = &draft.state(ledger).head;
     if let Some(advance) = &head.timers.advance {
         let advance_id = advance.advance_id.to_string();
-        return Err(Refusal::AdvanceInProgress { advance_id, is_inside: passing.is_inside });
+        return Err(Refusal::AdvanceInProgress { advance_id, is_inside: advance_context.is_inside });
     }
     if head.timers.is_behind(head.clock.now(draft.host(ledger))) {
         return Err(Refusal::TimersBehind);

@@ -6,7 +6,7 @@ use timenav_core::ids::{DataId, EventId};
 use super::erasing::forget;
 use super::{Aim, Command, Needs};
 use crate::ledger::action::Action;
-use crate::ledger::changes::{ContentErased, DataKept, Logged};
+use crate::ledger::changes::{ContentErased, DataStored, Logged};
 use crate::ledger::payload::{DataDecrypted, DataEncrypted, DataErased, StatePayload};
 use crate::ports::rows::{DataRecord, ErasedContent, Erasure};
 use crate::requests::json::json;
@@ -33,7 +33,7 @@ pub(crate) struct EraseEvent {
 }
 
 impl Command for EncryptData {
-    type Output = DataKept;
+    type Output = DataStored;
 
     fn action(&self) -> Action {
         Action::EncryptData
@@ -43,7 +43,7 @@ impl Command for EncryptData {
         Aim::TimelineOrNew
     }
 
-    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<DataKept>, Refusal> {
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<DataStored>, Refusal> {
         let Self { data_id, kind, sealed } = self;
         let ledger = draft.aimed()?;
         let (host, max) = (draft.host(ledger), draft.options().data_records_per_timeline_max);
@@ -61,7 +61,7 @@ impl Command for EncryptData {
         let position = draft.record(ledger, entry, &payload, host)?;
         let record = DataRecord { data_id: data_id.clone(), position, erased: None, sealed: sealed.clone() };
         draft.step_mut(ledger).data.push(record);
-        Ok(draft.done(ledger, position, DataKept { data_id: data_id.clone() }))
+        Ok(draft.done(ledger, position, DataStored { data_id: data_id.clone() }))
     }
 }
 
@@ -149,7 +149,7 @@ impl Command for EraseEvent {
         let interventions = known.interventions.iter().map(|(_, position)| *position);
         let also: BTreeSet<u64> = versions.chain(interventions).filter(|also| *also != position).collect();
         let also: Vec<u64> = also.into_iter().collect();
-        let cancelled = known.standing().is_none();
+        let cancelled = known.current().is_none();
         let forks = draft.forks_of(draft.state(ledger).head.key);
         // The format of this entry predates the erasure of outcomes, so it does not list them.
         forget(draft, ledger, (&forks, std::slice::from_ref(event_id)));

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use timenav_core::access::{self, Demand, Denial, Role};
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::ledger::{
-    ERASED_OUTCOMES_MAX, ErasedBy, EventsErased, Hash, KeptReads, LeafRecord, PositionRuns, ReadsEntry, ReadsErased,
+    ERASED_OUTCOMES_MAX, ErasedBy, EventsErased, Hash, LeafRecord, PositionRuns, ReadsEntry, ReadsErased,
+    RemainingReads,
 };
 
-use super::repeated::Told;
+use super::repeated::RepeatableOutput;
 use super::{Aim, Command, Needs};
 use crate::access::directory;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{EventsGone, ReadsGone};
+use crate::ledger::changes::{EventsErasureResult, ReadsErasureResult};
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ports::rows::{ErasedContent, Erasure, KnownEvent};
 use crate::requests::actor::Actor;
@@ -73,7 +74,7 @@ struct Saying {
 }
 
 impl Command for EraseEvents {
-    type Output = EventsGone;
+    type Output = EventsErasureResult;
 
     fn action(&self) -> Action {
         Action::EraseEvents
@@ -92,7 +93,7 @@ impl Command for EraseEvents {
         self.chosen.len()
     }
 
-    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsGone>, Refusal> {
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsErasureResult>, Refusal> {
         let ledger = draft.aimed()?;
         let forks = draft.forks_of(draft.state(ledger).head.key);
         admit_on_forks(draft, &forks, self.include_forks)?;
@@ -104,7 +105,7 @@ impl Command for EraseEvents {
                 event_ids.push(chosen.event_id.clone());
             }
         }
-        let mut change = EventsGone {
+        let mut change = EventsErasureResult {
             events_count: event_ids.len() as u64,
             payloads_count: holding.payloads_count(),
             forks_count: 0,
@@ -131,7 +132,7 @@ impl Command for EraseEvents {
     }
 }
 
-impl Told for EventsGone {
+impl RepeatableOutput for EventsErasureResult {
     fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
@@ -151,7 +152,7 @@ impl EraseEvents {
         match *why {
             ChosenWhy::Named if is_inherited => Err(not_own(event_id)),
             ChosenWhy::Named => Ok(true),
-            ChosenWhy::Found(position) if known.standing().is_some_and(|version| version.position == position) => {
+            ChosenWhy::Found(position) if known.current().is_some_and(|version| version.position == position) => {
                 Ok(!is_inherited)
             }
             ChosenWhy::Found(_) => {
@@ -189,8 +190,8 @@ fn admit_on_forks(draft: &Draft<'_>, forks: &BTreeSet<TimelineId>, include_forks
     }
     let Actor::Caller(caller) = draft.actor() else { return Ok(()) };
     for fork in forks {
-        let standing = directory::standing(draft.directory(), caller, draft.look(fork), draft.now());
-        access::decide(standing, Demand::Erase).map_err(|denial| match denial {
+        let caller_access = directory::caller_access(draft.directory(), caller, draft.look(fork), draft.now());
+        access::decide(caller_access, Demand::Erase).map_err(|denial| match denial {
             // The ledger of the origin reveals its forks, so their existence need not be hidden.
             Denial::Hidden => Denial::Permission { needs: Role::Admin },
             denial => denial,
@@ -272,11 +273,11 @@ fn append(draft: &mut Draft<'_>, ledger: Ledger, saying: &Saying, (holding, outc
     head.events_count = head.events_count.saturating_add_signed(-stood);
     head.overrides_count = head.overrides_count.saturating_sub(overrides);
     let host = draft.host(ledger);
-    let asked_by = draft.actor().name().to_owned();
+    let requested_by = draft.actor().name().to_owned();
     let mut position = draft.last_position(ledger);
     for (versions, interventions, outcomes) in parts(&versions, &interventions, &outcomes) {
-        let told = EventsErased {
-            asked_by: Cow::Borrowed(&asked_by),
+        let erased_payload = EventsErased {
+            asked_by: Cow::Borrowed(&requested_by),
             by: saying.by,
             evaluated_at: saying.evaluated_at,
             events_count: std::mem::take(&mut events_count),
@@ -285,7 +286,7 @@ fn append(draft: &mut Draft<'_>, ledger: Ledger, saying: &Saying, (holding, outc
             outcomes,
             versions,
         };
-        let payload = String::from_utf8_lossy(&told.encode()).into_owned();
+        let payload = String::from_utf8_lossy(&erased_payload.encode()).into_owned();
         position = draft.append(ledger, Action::EraseEvents, "events", payload, host);
     }
     draft.state_mut(ledger).events_changed_at = position + 1;
@@ -341,15 +342,15 @@ impl Holding {
             known.versions.iter().filter(|version| version.layer == layer).map(|version| version.position).collect();
         // Interventions on an earlier event with the same id are gone already.
         let first = if inherited.is_some() { Some(0) } else { own.first().copied() };
-        let is_meant = |(of, position): &&(usize, u64)| *of == layer && first.is_some_and(|first| *position >= first);
-        let interventions = known.interventions.iter().filter(is_meant).map(|(_, position)| *position);
+        let is_match = |(of, position): &&(usize, u64)| *of == layer && first.is_some_and(|first| *position >= first);
+        let interventions = known.interventions.iter().filter(is_match).map(|(_, position)| *position);
         let others: Vec<u64> = interventions.filter(|position| !own.contains(position)).collect();
         if own.is_empty() && others.is_empty() {
             return;
         }
         self.events_count += 1;
         let stood_before = inherited.is_some_and(|version| version.until.is_none());
-        self.stood += i64::from(known.standing().is_some()) - i64::from(stood_before);
+        self.stood += i64::from(known.current().is_some()) - i64::from(stood_before);
         // Only versions that hide an inherited event count, not events recorded under an id that had become free.
         let is_override = |position: &u64| stood_before || known.interventions.contains(&(layer, *position));
         self.overrides += u64::from(inherited.is_some() && own.first().is_some_and(is_override));
@@ -363,7 +364,7 @@ impl Holding {
 }
 
 impl Command for EraseReads {
-    type Output = ReadsGone;
+    type Output = ReadsErasureResult;
 
     fn action(&self) -> Action {
         Action::EraseReads
@@ -377,7 +378,7 @@ impl Command for EraseReads {
         Needs { entry: Some(self.position), ..Needs::default() }
     }
 
-    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ReadsGone>, Refusal> {
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<ReadsErasureResult>, Refusal> {
         let ledger = draft.aimed()?;
         let at = self.position;
         let missing = || Refusal::NotFound { what: "entry of reads", id: at.to_string() };
@@ -388,42 +389,44 @@ impl Command for EraseReads {
         }
         let is_whole = *entry.salt.as_bytes() != [0; timenav_core::ledger::Salt::BYTES];
         let salt: &[u8] = if is_whole { entry.salt.as_bytes() } else { &[] };
-        let kept = KeptReads::parse(salt, &entry.payload).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let remaining =
+            RemainingReads::parse(salt, &entry.payload).map_err(|error| Refusal::Damaged(error.to_string()))?;
         // The replacement of the payload must have the same hash as the entry, or the entry cannot be verified any
         // more.
-        if kept.root() != record.payload_hash {
+        if remaining.root() != record.payload_hash {
             return Err(Refusal::Damaged(format!("the reads of entry {at} do not match what was signed")));
         }
-        let runs = self.which.runs(&kept)?;
-        let left = kept.without(|number, _| runs.contains(number as u64));
+        let runs = self.which.runs(&remaining)?;
+        let left = remaining.without(|number, _| runs.contains(number as u64));
         let erased = runs.count();
-        let left_count = kept.iter().flatten().count() as u64 - erased;
-        let told = ReadsErased { asked_by: Cow::Borrowed(draft.actor().name()), position: at, reads: runs };
-        let payload = String::from_utf8_lossy(&told.encode()).into_owned();
+        let left_count = remaining.iter().flatten().count() as u64 - erased;
+        let erased_payload = ReadsErased { asked_by: Cow::Borrowed(draft.actor().name()), position: at, reads: runs };
+        let payload = String::from_utf8_lossy(&erased_payload.encode()).into_owned();
         let host = draft.host(ledger);
         let by = draft.append(ledger, Action::EraseReads, "reads", payload, host);
         draft.leave_reads(ledger, at, left.clone());
         let content = ErasedContent::Reads(left);
         draft.step_mut(ledger).erasures.push(Erasure { position: at, by, content });
-        Ok(draft.done(ledger, by, ReadsGone { position: at, erased, left: left_count }))
+        Ok(draft.done(ledger, by, ReadsErasureResult { position: at, erased, left: left_count }))
     }
 }
 
 impl WhichReads {
-    fn runs(&self, kept: &KeptReads<'_>) -> Result<PositionRuns, Refusal> {
+    fn runs(&self, remaining: &RemainingReads<'_>) -> Result<PositionRuns, Refusal> {
         if let Self::Numbers(numbers) = self
-            && let Some(beyond) = numbers.iter().find(|number| **number as usize >= kept.len())
+            && let Some(beyond) = numbers.iter().find(|number| **number as usize >= remaining.len())
         {
-            let detail = format!("the entry has {} reads, counted from 0; read {beyond} does not exist", kept.len());
+            let detail =
+                format!("the entry has {} reads, counted from 0; read {beyond} does not exist", remaining.len());
             return Err(Refusal::invalid("reads", detail));
         }
         let mut runs = PositionRuns::default();
-        for (number, read) in (0_u32..).zip(kept.iter()) {
-            let is_meant = read.is_some_and(|read| match self {
+        for (number, read) in (0_u32..).zip(remaining.iter()) {
+            let is_match = read.is_some_and(|read| match self {
                 Self::Numbers(numbers) => numbers.contains(&number),
                 Self::Of(user) => read.user == user.as_str(),
             });
-            if is_meant {
+            if is_match {
                 // Cannot fail: there is at most one run for every two reads, in ascending order.
                 runs.push(number.into()).map_err(|error| Refusal::Damaged(error.to_string()))?;
             }

@@ -4,7 +4,7 @@ use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
 
 use super::{Aim, Command};
 use crate::ledger::action::Action;
-use crate::ledger::changes::FaultSaid;
+use crate::ledger::changes::FaultOutcome;
 use crate::ledger::payload::{FaultRecord, FaultSet, StatePayload, faults_record};
 use crate::requests::options::LEVEL_OF_FAULTS;
 use crate::requests::refusal::Refusal;
@@ -17,7 +17,7 @@ pub(crate) struct SetFault {
 }
 
 impl Command for SetFault {
-    type Output = FaultSaid;
+    type Output = FaultOutcome;
 
     fn action(&self) -> Action {
         Action::SetFault
@@ -27,7 +27,7 @@ impl Command for SetFault {
         Aim::Ledger
     }
 
-    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FaultSaid>, Refusal> {
+    fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FaultOutcome>, Refusal> {
         // Versions of an earlier level drop this field when they rewrite a head.
         if draft.level() < LEVEL_OF_FAULTS {
             return Err(Refusal::NotUpgraded { what: "the clock error of a follower", level: LEVEL_OF_FAULTS });
@@ -52,6 +52,6 @@ impl Command for SetFault {
         });
         let (entry, host) = ((Action::SetFault, follower.as_str()), draft.host(ledger));
         let position = draft.record(ledger, entry, &payload, host)?;
-        Ok(draft.done(ledger, position, FaultSaid { whose: whose.clone(), fault: *fault }))
+        Ok(draft.done(ledger, position, FaultOutcome { whose: whose.clone(), fault: *fault }))
     }
 }

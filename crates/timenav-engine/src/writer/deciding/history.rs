@@ -11,8 +11,8 @@ use super::events::PreparedEvent;
 use super::{Aim, Command, Needs};
 use crate::events::effects::Version;
 use crate::events::effects::becomes;
-use crate::events::effects::kept_draft;
 use crate::events::effects::missing;
+use crate::events::effects::stored_draft;
 use crate::events::event_content::CauseContent;
 use crate::events::location::{columns_of, zone_of};
 use crate::ledger::action::Action;
@@ -88,11 +88,11 @@ impl Command for CorrectEvent {
         let ledger = draft.aimed()?;
         let PreparedEvent { event_id, draft: of, content, .. } = &self.event;
         let before = Before::of(draft, ledger, event_id)?;
-        let Some(standing) = &before.version else {
+        let Some(current) = &before.version else {
             return Err(Refusal::EventCancelled { event_id: event_id.to_string() });
         };
-        Expected::check(self.expected.as_ref(), standing.tag())?;
-        let changed = *standing.content != **content;
+        Expected::check(self.expected.as_ref(), current.tag())?;
+        let changed = *current.content != **content;
         let change = EventCorrected { event_id: event_id.clone(), content: Arc::clone(content), changed };
         if !changed {
             return Ok(draft.done(ledger, draft.last_position(ledger), change));
@@ -154,7 +154,7 @@ pub(super) fn restore_history(
     let time = draft.state(ledger).head.clock.now(host);
     for Compensation { intervention_id, event_id, content } in compensations {
         let after = match content {
-            Some(content) => Some((Arc::new(kept_draft(content)?), Arc::clone(content))),
+            Some(content) => Some((Arc::new(stored_draft(content)?), Arc::clone(content))),
             None => None,
         };
         // Content that was erased in the meantime must not be restored.
@@ -244,7 +244,7 @@ impl Before {
         let known = known_event(draft, ledger, event_id)?;
         let layer = draft.own_layer(ledger);
         let is_inherited = known.versions.last().is_some_and(|version| version.layer < layer);
-        Ok(Self { version: known.standing().cloned(), is_inherited })
+        Ok(Self { version: known.current().cloned(), is_inherited })
     }
 }
 

@@ -6,7 +6,7 @@ use timenav_core::ids::UserId;
 use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
-use crate::ledger::payload::{RollbackAccepted, ScanAsked};
+use crate::ledger::payload::{RollbackAccepted, ScanPayload};
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
@@ -94,7 +94,7 @@ impl Command for LogScan {
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
-        let payload = json(&ScanAsked { scan_depth: self.depth.clone() });
+        let payload = json(&ScanPayload { scan_depth: self.depth.clone() });
         log(draft, Action::DetectTampering, draft.timeline().as_str(), payload)
     }
 }

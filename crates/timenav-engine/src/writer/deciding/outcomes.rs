@@ -20,7 +20,7 @@ pub(super) fn record_outcomes(
     outcomes: &[Outcome<'_>],
     host: Host,
 ) -> Result<u64, Refusal> {
-    let told = |Outcome { firing, state, reason }: &Outcome<'_>| OutcomeOfFiring {
+    let outcome_of = |Outcome { firing, state, reason }: &Outcome<'_>| OutcomeOfFiring {
         firing_id: firing.firing_id.to_string(),
         timer: firing.due_firing.position,
         due: firing.due_firing.due.micros(),
@@ -30,7 +30,7 @@ pub(super) fn record_outcomes(
     };
     let before = draft.state(ledger).head.timers.last;
     let payload =
-        StatePayload::FiringsSettled(FiringsSettled { outcomes: outcomes.iter().map(told).collect(), before });
+        StatePayload::FiringsSettled(FiringsSettled { outcomes: outcomes.iter().map(outcome_of).collect(), before });
     let known = KnownTimerRows::of_firings(outcomes.iter().map(|outcome| outcome.firing));
     draft.record_on_timers(ledger, (Action::SettleFirings, "firings"), &payload, &known, host)
 }

@@ -33,18 +33,18 @@ impl Recording {
         ledger: Ledger,
         upcoming: &Upcoming,
         (upto, coming): (Instant<Virtual>, Coming),
-        looked_up: &LookUp,
+        lookup_result: &LookUp,
     ) -> Result<Result<Self, LookUp>, Refusal> {
         let due_firing = upcoming.recording(upto, coming);
         if due_firing.is_empty() {
             return Ok(Ok(Self { until: None }));
         }
-        let timeline = draft.state(ledger).head.id.told();
+        let timeline = draft.state(ledger).head.id.entry_name();
         let event_id = |due_firing: &DueFiring| event_id(due_firing.firing_id(&timeline).as_str());
         let event_ids: Vec<EventId> = due_firing.iter().map(event_id).collect::<Result<_, _>>()?;
-        let known: HashSet<&EventId> = looked_up.event_ids.iter().collect();
+        let known: HashSet<&EventId> = lookup_result.event_ids.iter().collect();
         if !event_ids.iter().all(|event_id| known.contains(event_id)) {
-            return Ok(Err(LookUp { reach: looked_up.reach, now: Some(upto), event_ids }));
+            return Ok(Err(LookUp { reach: lookup_result.reach, now: Some(upto), event_ids }));
         }
         let is_cut = due_firing.len() >= FIRINGS_AT_ONCE_MAX;
         Ok(Ok(Self { until: due_firing.last().filter(|_| is_cut).map(|last| last.due) }))
@@ -104,7 +104,7 @@ fn check_right(draft: &Draft<'_>, ledger: Ledger, timer: &TimerRow) -> Result<()
     let is_taken_along = timer.position < head.timers.position_of(adopted);
     let user_id = if is_taken_along { Ok(head.created_by.clone()) } else { UserId::new(&timer.set_by) };
     let user_id = user_id.map_err(|error| error.to_string())?;
-    let standing = draft.directory().standing(&user_id, None, Some(&head.permissions), draft.for_expiry());
+    let caller_access = draft.directory().caller_access(&user_id, None, Some(&head.permissions), draft.for_expiry());
     let denied = |denial| format!("permission: `{user_id}` may not record events here ({denial})");
-    access::decide(standing, Demand::Record).map_err(denied)
+    access::decide(caller_access, Demand::Record).map_err(denied)
 }

@@ -2,11 +2,11 @@ use std::marker::PhantomData;
 
 use timenav_core::access::{Demand, Denial};
 
-use super::clocks::check_clock_told;
+use super::clocks::check_clock_output;
 use super::{Aim, Command};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{
-    AdvancesHeld, Change, ClockAfter, EventIntervened, FaultSaid, FiringsAfter, Swept, TimelineMade,
+    AdvancesHeld, Change, ClockAfter, EventIntervened, FaultOutcome, FiringsAfter, Swept, TimelineMade,
 };
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
@@ -37,53 +37,53 @@ impl<C> Again<C> {
 }
 
 /// A response that can be requested again, with its authorization check.
-pub(crate) trait Told: Change {
+pub(crate) trait RepeatableOutput: Change {
     fn check_output(&self, draft: &Draft<'_>) -> Result<(), Denial>;
 }
 
-impl Told for ClockAfter {
+impl RepeatableOutput for ClockAfter {
     fn check_output(&self, draft: &Draft<'_>) -> Result<(), Denial> {
-        check_clock_told(draft, self)
+        check_clock_output(draft, self)
     }
 }
 
-impl Told for TimelineMade {
+impl RepeatableOutput for TimelineMade {
     fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-impl Told for EventIntervened {
+impl RepeatableOutput for EventIntervened {
     fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-impl Told for Swept {
+impl RepeatableOutput for Swept {
     fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-impl Told for FiringsAfter {
+impl RepeatableOutput for FiringsAfter {
     fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-impl Told for AdvancesHeld {
+impl RepeatableOutput for AdvancesHeld {
     fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-impl Told for FaultSaid {
+impl RepeatableOutput for FaultOutcome {
     fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
         Ok(())
     }
 }
 
-impl<C: Told> Command for Again<C> {
+impl<C: RepeatableOutput> Command for Again<C> {
     type Output = C;
 
     fn action(&self) -> Action {
@@ -112,7 +112,7 @@ impl<C: Told> Command for Again<C> {
     }
 }
 
-impl<C: Told + Sync> Command for Keep<C> {
+impl<C: RepeatableOutput + Sync> Command for Keep<C> {
     type Output = C;
 
     /// The required permission is that to settle firings, for responses about firings and holds.

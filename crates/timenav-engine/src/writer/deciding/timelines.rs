@@ -89,8 +89,8 @@ impl ForkPoint {
     /// Rejects a name that an adopted layer of the fork has, because a bundle of it would have two layers of the same
     /// name.
     fn check_name(&self, id: &TimelineId) -> Result<(), Refusal> {
-        let mut layers = self.lineage.iter().filter(|layer| layer.came_with().is_some());
-        let Some(layer) = layers.find(|layer| layer.told() == *id) else { return Ok(()) };
+        let mut layers = self.lineage.iter().filter(|layer| layer.adopting_fork().is_some());
+        let Some(layer) = layers.find(|layer| layer.entry_name() == *id) else { return Ok(()) };
         let detail =
             format!("the fork cannot have this name: it would continue from `{layer}`, which has the same name");
         Err(Refusal::invalid("timeline_id", detail))
@@ -134,8 +134,8 @@ impl ForkPoint {
 ///
 /// # Errors
 /// It exists, a limit is reached, or the actor may not create such a clock.
-pub(crate) fn make_timeline(draft: &mut Draft<'_>, asked: &CreateTimeline) -> Result<(Ledger, u64), Refusal> {
-    let CreateTimeline { fork, expires_in } = asked;
+pub(crate) fn make_timeline(draft: &mut Draft<'_>, command: &CreateTimeline) -> Result<(Ledger, u64), Refusal> {
+    let CreateTimeline { fork, expires_in } = command;
     let (fork, id) = (fork.as_deref(), draft.timeline().clone());
     let created_by = check_new(draft, 1)?;
     let host = draft.now();

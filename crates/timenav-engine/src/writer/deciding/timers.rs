@@ -19,7 +19,7 @@ use crate::ledger::payload::{
 use crate::ports::shared_leases::Held;
 use crate::ports::shared_leases::Keeper;
 use crate::ports::timer_changes::{OrderKeyChange, ScheduleChange};
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft, Ledger};
@@ -59,16 +59,16 @@ impl Command for SetTimer {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let wanted = vec![TimersWanted::Named(self.timer_id.clone())];
-        Needs { timers: TimersNeeded { wanted, is_exact: false }, ..Needs::default() }
+        let queries = vec![TimerQuery::Named(self.timer_id.clone())];
+        Needs { timers: TimersNeeded { queries, is_exact: false }, ..Needs::default() }
     }
 
     /// If the timer exists with an identical definition, nothing changes.
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
         let ledger = draft.aimed()?;
-        let wanted = TimersWanted::Named(self.timer_id.clone());
+        let query = TimerQuery::Named(self.timer_id.clone());
         let known = draft.timer_set_now(ledger, &self.timer_id);
-        let known = known.or_else(|| draft.known_timers(ledger, &wanted)?.timers.first());
+        let known = known.or_else(|| draft.known_timers(ledger, &query)?.timers.first());
         let TimerPlan { schedule, deliver, queue, order_key, payload } = &self.plan;
         let schedule_text: Arc<str> = json(&ScheduleRecord::of(schedule)).into();
         if let Some(known) = known {
@@ -144,14 +144,14 @@ impl Command for ChangeTimer {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let timers = vec![TimersWanted::Named(self.timer_id.clone()), TimersWanted::Earliest(NEXT_BUT_ONE)];
+        let timers = vec![TimerQuery::Named(self.timer_id.clone()), TimerQuery::Earliest(NEXT_BUT_ONE)];
         Needs { timers: TimersNeeded::exactly(timers), ..Needs::default() }
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimerAfter>, Refusal> {
         let ledger = draft.aimed()?;
         let missing = || Refusal::NotFound { what: "timer", id: self.timer_id.to_string() };
-        let named = draft.known_timers(ledger, &TimersWanted::Named(self.timer_id.clone()));
+        let named = draft.known_timers(ledger, &TimerQuery::Named(self.timer_id.clone()));
         let before = named.and_then(|found| found.timers.first()).ok_or_else(missing)?;
         if before.next.is_none() {
             return match &self.change {
@@ -163,7 +163,7 @@ impl Command for ChangeTimer {
                 TimerChange::To(_) => Err(Refusal::TimerNotArmed { timer_id: self.timer_id.to_string() }),
             };
         }
-        let earliest = draft.known_timers(ledger, &TimersWanted::Earliest(NEXT_BUT_ONE));
+        let earliest = draft.known_timers(ledger, &TimerQuery::Earliest(NEXT_BUT_ONE));
         let earliest = earliest.map(|found| found.timers.as_slice()).unwrap_or_default();
         check_next(draft, ledger, earliest)?;
         let others = earliest.iter().filter(|one| one.position != before.position);
@@ -278,8 +278,8 @@ impl Command for FireTimers {
 
     fn needs(&self) -> Needs<'_> {
         let at_work = self.keeper.as_ref().map(|_| NeedsAtWork::default());
-        let timers = TimersNeeded::exactly(vec![self.look_up.reach.wanted()]);
-        Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
+        let timers = TimersNeeded::exactly(vec![self.look_up.reach.query()]);
+        Needs { timers, at_work, ..Needs::with_lookup(&self.look_up) }
     }
 
     /// Idempotent: the second of two concurrent requests finds nothing due.
@@ -288,13 +288,13 @@ impl Command for FireTimers {
         draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
         let host = draft.host(ledger);
         let head = &draft.state(ledger).head;
-        let shown = head.clock.now(host);
-        if !head.timers.is_behind(shown) {
+        let displayed = head.clock.now(host);
+        if !head.timers.is_behind(displayed) {
             return Err(Refusal::ChangedMeanwhile);
         }
         // The prefetched state covers what was due by then. The clock may have moved since.
-        let then = self.look_up.now.filter(|then| *then <= shown && head.timers.is_behind(*then));
-        let now = then.unwrap_or(shown);
+        let then = self.look_up.now.filter(|then| *then <= displayed && head.timers.is_behind(*then));
+        let now = then.unwrap_or(displayed);
         let mut upcoming = Upcoming::of(draft, ledger, self.look_up.reach)?;
         if self.look_up.reach != Reach::Many && !upcoming.knows(now) {
             return Ok(look_up_first(draft, ledger, self.look_up.of_many()));
@@ -377,7 +377,7 @@ impl Command for SettleFirings {
     }
 
     fn needs(&self) -> Needs<'_> {
-        let timers = vec![TimersWanted::Firings(self.firing_ids.clone())];
+        let timers = vec![TimerQuery::Firings(self.firing_ids.clone())];
         // Claims are locked while an outcome is being recorded. With a keeper, only the keeper is looked up.
         let firings = if self.keeper.is_some() { &[] } else { self.firing_ids.as_slice() };
         let at_work = Some(NeedsAtWork { open_since: None, firings });
@@ -388,8 +388,8 @@ impl Command for SettleFirings {
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FiringsAfter>, Refusal> {
         let ledger = draft.aimed()?;
         draft.check_keeper(ledger, self.keeper.as_ref(), None)?;
-        let wanted = TimersWanted::Firings(self.firing_ids.clone());
-        let known = draft.known_timers(ledger, &wanted).map(|found| found.firings.as_slice()).unwrap_or_default();
+        let query = TimerQuery::Firings(self.firing_ids.clone());
+        let known = draft.known_timers(ledger, &query).map(|found| found.firings.as_slice()).unwrap_or_default();
         let mut after = Vec::with_capacity(self.firing_ids.len());
         let mut settled: Vec<&FiringRow> = Vec::new();
         for firing_id in &self.firing_ids {
@@ -410,7 +410,7 @@ impl Command for SettleFirings {
         if !of_others.is_empty() {
             return Err(Refusal::lease_lost(of_others));
         }
-        let change = FiringsAfter { firings: after, is_untold: false };
+        let change = FiringsAfter { firings: after, is_withheld: false };
         if settled.is_empty() {
             return Ok(draft.done(ledger, draft.last_position(ledger), change));
         }

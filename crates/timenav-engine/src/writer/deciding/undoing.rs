@@ -26,7 +26,7 @@ pub(crate) struct ImportedEvent {
 enum Found {
     AsImported,
     Changed,
-    Gone,
+    Missing,
 }
 
 impl Command for UndoImport {
@@ -58,7 +58,7 @@ impl Command for UndoImport {
                     change.kept += 1;
                     continue;
                 }
-                Found::Gone => continue,
+                Found::Missing => continue,
             }
             let before = Before::of(draft, ledger, &event.event_id)?;
             let one = Intervene {
@@ -79,12 +79,12 @@ impl Command for UndoImport {
 }
 
 fn find(draft: &Draft<'_>, ledger: Ledger, event: &ImportedEvent) -> Found {
-    let Some(known) = draft.known_event(ledger, &event.event_id) else { return Found::Gone };
-    match known.standing() {
+    let Some(known) = draft.known_event(ledger, &event.event_id) else { return Found::Missing };
+    match known.current() {
         Some(version) if version.position == event.position && version.layer == draft.own_layer(ledger) => {
             Found::AsImported
         }
         Some(_) => Found::Changed,
-        None => Found::Gone,
+        None => Found::Missing,
     }
 }

@@ -109,7 +109,7 @@ impl Accepted {
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Ground<'a> {
+pub(crate) struct DecisionContext<'a> {
     pub(crate) heads: &'a Heads,
     pub(crate) known: &'a Known,
     pub(crate) accepted: &'a Accepted,
@@ -123,7 +123,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) for_expiry: Host,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> DecisionContext<'a> {
     pub(super) fn has_ended(&self, timeline: &TimelineId) -> bool {
         self.accepted.ended.contains(timeline) || self.heads.rows().has_ended(timeline)
     }

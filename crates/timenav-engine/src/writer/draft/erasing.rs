@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use timenav_core::ids::{EventId, TimelineId};
 
-use super::{Draft, Ground, Ledger};
+use super::{DecisionContext, Draft, Ledger};
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ports::rows::{KnownEvent, StoredEntry};
 
 impl Draft<'_> {
     /// Returns the names of the timelines forked from another one, directly or indirectly, that have not ended.
     pub(crate) fn forks_of(&self, timeline: TimelineKey) -> BTreeSet<TimelineId> {
-        let Ground { heads, accepted, .. } = self.ground;
+        let DecisionContext { heads, accepted, .. } = self.context;
         let is_fork = |state: &&TimelineState| state.ancestors.iter().any(|layer| layer.timeline == timeline);
         let before = heads.all().map(|state| &**state).filter(is_fork);
         let since = accepted.steps.values().map(|step| &step.state).filter(is_fork);
@@ -32,7 +32,7 @@ impl Draft<'_> {
                 .filter_map(|(number, layer)| (layer.timeline == erased).then_some(number))
                 .collect();
             let key = (state.head.key, event_id.clone());
-            let Ground { known, accepted, .. } = self.ground;
+            let DecisionContext { known, accepted, .. } = self.context;
             let found = self.drafted.events.get(&key).or_else(|| accepted.events.get(&key));
             let Some(mut event) = found.or_else(|| known.events.get(&key)).cloned() else { continue };
             event.versions.retain(|version| !of_erased.contains(&version.layer));
@@ -44,7 +44,7 @@ impl Draft<'_> {
     /// Erases the content of an event from stored outcomes. Returns the keys of these outcomes.
     pub(crate) fn forget_outcomes(&mut self, timeline: &TimelineId, event_id: &EventId) -> Vec<[u8; 32]> {
         let key = (timeline.clone(), event_id.clone());
-        let Ground { known, accepted, .. } = self.ground;
+        let DecisionContext { known, accepted, .. } = self.context;
         let before = known.outcomes_of.get(&key).into_iter().flatten();
         let before = before.map(|record| (record.key, Some(record.clone())));
         let since = accepted.outcomes_of.get(&key).into_iter().flatten().map(|key| (*key, None));
@@ -58,7 +58,7 @@ impl Draft<'_> {
     /// Returns a recorded event of a timeline that this draft has not opened.
     pub(crate) fn known_on(&self, state: &TimelineState, event_id: &EventId) -> Option<&KnownEvent> {
         let key = (state.head.key, event_id.clone());
-        let Ground { known, accepted, .. } = self.ground;
+        let DecisionContext { known, accepted, .. } = self.context;
         let found = self.drafted.events.get(&key).or_else(|| accepted.events.get(&key));
         found.or_else(|| known.events.get(&key)).filter(|event| !event.versions.is_empty())
     }
@@ -66,7 +66,7 @@ impl Draft<'_> {
     /// Returns an entry from before the group, with the remainder of its payload.
     pub(crate) fn known_entry(&self, ledger: Ledger, position: u64) -> Option<StoredEntry> {
         let key = (self.state(ledger).head.key, position);
-        let Ground { known, accepted, .. } = self.ground;
+        let DecisionContext { known, accepted, .. } = self.context;
         let mut entry = known.entries.get(&key)?.clone();
         if let Some(left) = accepted.reads_left.get(&key) {
             entry.salt = timenav_core::ledger::Salt::from_bytes([0; timenav_core::ledger::Salt::BYTES]);

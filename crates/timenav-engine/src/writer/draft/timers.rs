@@ -4,19 +4,19 @@ use timenav_core::ids::{FiringId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 
 use super::{Accepted, Draft, Known, Ledger};
+use crate::ports::shared_leases::ActivityQuery;
 use crate::ports::shared_leases::AtWork;
-use crate::ports::shared_leases::AtWorkWanted;
 use crate::ports::shared_leases::Held;
 use crate::ports::shared_leases::Keeper;
-use crate::ports::timer_rows::{TimerRow, TimersFound, TimersWanted};
+use crate::ports::timer_rows::{TimerQuery, TimerRow, TimersFound};
 use crate::requests::refusal::Refusal;
 
 impl<'a> Draft<'a> {
     /// Excludes changes by this group: a decision that needs them is postponed to a later group.
-    pub(crate) fn known_timers(&self, ledger: Ledger, wanted: &TimersWanted) -> Option<&'a TimersFound> {
+    pub(crate) fn known_timers(&self, ledger: Ledger, query: &TimerQuery) -> Option<&'a TimersFound> {
         let key = self.state(ledger).head.key;
-        let known: &'a Known = self.ground.known;
-        known.timers.iter().find(|(of, asked, _)| *of == key && asked == wanted).map(|(_, _, found)| found)
+        let known: &'a Known = self.context.known;
+        known.timers.iter().find(|(of, known_query, _)| *of == key && known_query == query).map(|(_, _, found)| found)
     }
 
     /// Returns the activity on a ledger's timeline, for a service that still keeps its time. Returns nothing if this
@@ -31,26 +31,29 @@ impl<'a> Draft<'a> {
         open_since: Option<u64>,
     ) -> Result<Option<&'a AtWork>, Refusal> {
         let Some(keeper) = keeper else { return Ok(None) };
-        let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
-        let known: &'a Known = self.ground.known;
-        let found = known.at_work.iter().find(|(asked, _)| *asked == wanted).map(|(_, found)| found);
+        let query = ActivityQuery { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
+        let known: &'a Known = self.context.known;
+        let found = known.at_work.iter().find(|(known_query, _)| *known_query == query).map(|(_, found)| found);
         let found = found.filter(|found| found.keeper.as_ref() == Some(keeper));
         found.map(Some).ok_or(Refusal::ChangedMeanwhile)
     }
 
     /// Includes firings created at or after `open_since`. With a single service, the submitter checked this.
     pub(crate) fn is_held(&self, ledger: Ledger, open_since: Option<u64>) -> bool {
-        let wanted = AtWorkWanted { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
-        let known: &'a Known = self.ground.known;
-        let found = known.at_work.iter().find(|(asked, _)| *asked == wanted);
+        let query = ActivityQuery { timeline: self.state(ledger).head.key, open_since, firings: Vec::new() };
+        let known: &'a Known = self.context.known;
+        let found = known.at_work.iter().find(|(known_query, _)| *known_query == query);
         found.is_some_and(|(_, found)| found.held.is_some())
     }
 
     /// Returns the leased ones of the requested firings. Empty with a single service, which has this in memory.
     pub(crate) fn leased(&self, ledger: Ledger, firing_ids: &[FiringId]) -> &'a [Held] {
         let key = self.state(ledger).head.key;
-        let known: &'a Known = self.ground.known;
-        let found = known.at_work.iter().find(|(asked, _)| asked.timeline == key && asked.firings == firing_ids);
+        let known: &'a Known = self.context.known;
+        let found = known
+            .at_work
+            .iter()
+            .find(|(known_query, _)| known_query.timeline == key && known_query.firings == firing_ids);
         found.map(|(_, found)| found.leased.as_slice()).unwrap_or_default()
     }
 
@@ -61,7 +64,7 @@ impl<'a> Draft<'a> {
 
     /// Returns a timer set earlier in this group, by name.
     pub(crate) fn timer_set_now(&self, ledger: Ledger, timer_id: &TimerId) -> Option<&'a TimerRow> {
-        let accepted: &'a Accepted = self.ground.accepted;
+        let accepted: &'a Accepted = self.context.accepted;
         let step = accepted.steps.get(&self.state(ledger).head.id)?;
         step.timers.set.iter().rev().find(|timer| timer.timer_id == *timer_id)
     }

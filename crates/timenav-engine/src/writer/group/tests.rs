@@ -1,4 +1,4 @@
-use timenav_core::ledger::{KeptReads, LeafRecord, READ_PARAMETERS_BYTES_MAX, READS_MAX};
+use timenav_core::ledger::{LeafRecord, READ_PARAMETERS_BYTES_MAX, READS_MAX, RemainingReads};
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -108,8 +108,8 @@ fn rejected_submissions_leave_no_entries() {
         submission(&main, CreateTimeline::default()).0,
     ];
     let finished = made(&heads, &ports, &mut submissions);
-    let told: Vec<bool> = finished.responses.iter().map(|told| matches!(told, Some(Ok(_)))).collect();
-    assert_eq!(told, [false, true, false, true]);
+    let response: Vec<bool> = finished.responses.iter().map(|response| matches!(response, Some(Ok(_)))).collect();
+    assert_eq!(response, [false, true, false, true]);
     let sizes: Vec<(&str, u64, usize)> = finished
         .commit
         .timelines
@@ -126,7 +126,7 @@ fn group_is_decided_again_on_changed_heads() {
     let (main, system) = (TimelineId::main(), TimelineId::system());
     let first = made(&heads, &ports, &mut [submission(&system, CreateTimeline::default()).0]);
     heads.take_over(first.states, first.directory, first.rows);
-    let (one, mut told) = submission(&main, CreateTimeline::default());
+    let (one, mut receiver) = submission(&main, CreateTimeline::default());
     let mut submissions = [one];
     assert!(matches!(made(&heads, &ports, &mut submissions).responses[0], Some(Ok(_))));
     // Another writer has created it in the meantime, so the earlier decision is obsolete.
@@ -138,7 +138,7 @@ fn group_is_decided_again_on_changed_heads() {
     for (submission, one) in submissions.into_iter().zip(finished.responses) {
         submission.command.respond(one.unwrap());
     }
-    assert!(matches!(told.try_recv(), Ok(Err(Refusal::AlreadyExists { .. }))), "told once, and as decided last");
+    assert!(matches!(receiver.try_recv(), Ok(Err(Refusal::AlreadyExists { .. }))), "told once, and as decided last");
 }
 
 fn reading(timeline: &TimelineId, parameters: &str) -> Submission {
@@ -148,15 +148,15 @@ fn reading(timeline: &TimelineId, parameters: &str) -> Submission {
 
 fn entries(finished: &Finished, timeline: &TimelineId) -> Vec<(String, usize)> {
     let step = finished.commit.timelines.iter().find(|step| step.head.id == *timeline).unwrap();
-    let told = |entry: &crate::ports::rows::StoredEntry| {
+    let entry_text = |entry: &crate::ports::rows::StoredEntry| {
         let record = LeafRecord::decode(&entry.leaf).unwrap();
-        let reads = KeptReads::parse(entry.salt.as_bytes(), &entry.payload).ok();
+        let reads = RemainingReads::parse(entry.salt.as_bytes(), &entry.payload).ok();
         if let Some(reads) = &reads {
             assert_eq!((reads.root(), &*record.actor), (record.payload_hash, ""));
         }
         (record.action.into_owned(), reads.map_or(0, |reads| reads.len()))
     };
-    step.entries.iter().map(told).collect()
+    step.entries.iter().map(entry_text).collect()
 }
 
 fn with_system(ports: &Ports) -> (Heads, TimelineId) {

@@ -35,7 +35,7 @@ impl<V> EventChange<V> {
     }
 
     /// `manipulate_event` that changed the event. `after` is the new version; `None` if the event is now canceled.
-    /// `stood` and `inherited` are fields of the payload.
+    /// `previous_state` and `inherited` are fields of the payload.
     pub(crate) fn intervened(after: Option<V>, stood: bool, inherited: bool) -> Self {
         let count = i64::from(after.is_some()) - i64::from(stood);
         let made = match after {

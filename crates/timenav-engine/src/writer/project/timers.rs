@@ -6,8 +6,8 @@ use timenav_core::timers::{DueFiring, FiringState, Timers};
 
 use super::{Before, Changes, Entry};
 use crate::ledger::payload::{
-    FiringsSettled, OutcomeOfFiring, TimerCancelled, TimerRestored, TimerSet, TimerTold, TimersFired, TimersRestored,
-    due_firing_of,
+    FiringsSettled, OutcomeOfFiring, TimerCancelled, TimerRestored, TimerSet, TimerStateRecord, TimersFired,
+    TimersRestored, due_firing_of,
 };
 use crate::ports::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRows};
 
@@ -54,7 +54,7 @@ pub(super) fn fired(fired: &TimersFired, entry: Entry<'_>, before: Before<'_>) -
         let is_new_instant = clock.now(entry.recorded_at) > was.now(entry.recorded_at);
         advance.step_to(is_new_instant, entry.position, entry.recorded_at);
     }
-    let timeline = TimelineId::kept(entry.timeline).ok()?.told();
+    let timeline = TimelineId::parse_stored(entry.timeline).ok()?.entry_name();
     let firing = |&(timer, due, round, _): &(u64, i64, u32, Option<i64>)| {
         let row = before.rows.timer(timer)?;
         let due_firing = due_firing_of(&(timer, due, round))?;
@@ -123,7 +123,7 @@ pub(super) fn settled(settled: &FiringsSettled, entry: Entry<'_>, before: Before
 
 /// `restore_timers`: restored timers, and superseded and re-created firings. `None` if one is invalid or unknown.
 pub(super) fn restored(restored: &TimersRestored<'_>, entry: Entry<'_>, before: Before<'_>) -> Option<Changes> {
-    let timeline = TimelineId::kept(entry.timeline).ok()?.told();
+    let timeline = TimelineId::parse_stored(entry.timeline).ok()?.entry_name();
     let superseded = |due_firing: DueFiring| FiringEnd {
         due_firing,
         state: FiringState::Superseded,
@@ -137,13 +137,13 @@ pub(super) fn restored(restored: &TimersRestored<'_>, entry: Entry<'_>, before: 
     let mut timers = before.timers.clone();
     timers.supersede(settled.len() as u64);
     timers.fired(fired.len() as u64);
-    let (mut set, mut gone) = (Vec::new(), Vec::new());
+    let (mut set, mut removed) = (Vec::new(), Vec::new());
     for timer in &restored.timers {
         let TimerRestored { position, was, is } = timer;
-        let was_armed = was.as_ref().is_some_and(TimerTold::is_armed);
+        let was_armed = was.as_ref().is_some_and(TimerStateRecord::is_armed);
         timers.armed = timers.armed.saturating_sub(u64::from(was_armed));
         let Some(is) = is else {
-            gone.push(*position);
+            removed.push(*position);
             continue;
         };
         let of_entry = match was.as_ref().filter(|was| was.is_whole()) {
@@ -155,7 +155,7 @@ pub(super) fn restored(restored: &TimersRestored<'_>, entry: Entry<'_>, before: 
         timers.fires_into(&row.queue);
         set.push(row);
     }
-    Some(changes(entry, timers, TimerRows { gone, set, fired, settled, ..TimerRows::default() }))
+    Some(changes(entry, timers, TimerRows { removed, set, fired, settled, ..TimerRows::default() }))
 }
 
 fn changes(entry: Entry<'_>, timers: Timers, timer_rows: TimerRows) -> Changes {

@@ -239,9 +239,9 @@ mod tests {
 
     #[test]
     fn remaining_timer_value_is_parsed() {
-        let told =
+        let text =
             "pos:\t0\nclockid: 0\nticks: 0\nsettime flags: 01\nit_value: (3599, 999999127)\nit_interval: (1, 0)\n";
-        assert_eq!(left_of(told), Some(3_599_999_999_127));
+        assert_eq!(left_of(text), Some(3_599_999_999_127));
         assert_eq!(left_of("pos:\t0\nflags:\t02\n"), None);
         assert_eq!(left_of("it_value: 3599"), None);
     }

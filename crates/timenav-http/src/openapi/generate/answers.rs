@@ -75,12 +75,12 @@ fn content(gives: &Gives, version: Version, schemas: &mut Map<String, Value>) ->
         Gives::WithProgress(body, progress) => {
             collect(body, schemas);
             collect(progress, schemas);
-            let told = format!(
+            let description = format!(
                 "Events named `progress` with a {} as data, then one named `result` with a {}, or `error` with a \
                  Problem",
                 progress.name, body.name
             );
-            let events = json!({ "schema": { "type": "string", "description": told } });
+            let events = json!({ "schema": { "type": "string", "description": description } });
             let json = json!({ "schema": reference(&body.name) });
             (json!({ "application/json": json, "text/event-stream": events }), "Done")
         }

@@ -71,13 +71,13 @@ fn object(schema: &Value, schemas: &Value, depth: usize) -> Value {
     let names = |schema: &Value| -> Vec<String> {
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
     };
-    let (mut wanted, formed) = (names(schema), names(form));
-    wanted.extend(formed);
+    let (mut needed, formed) = (names(schema), names(form));
+    needed.extend(formed);
     let mut made = Map::new();
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
-        let is_told = property.get("example").is_some() || property["examples"].get(0).is_some();
+        let is_reported = property.get("example").is_some() || property["examples"].get(0).is_some();
         let is_ruled_out = form["properties"][name]["type"] == "null";
-        if !is_ruled_out && (wanted.contains(name) || is_told) && depth < DEPTH_MAX {
+        if !is_ruled_out && (needed.contains(name) || is_reported) && depth < DEPTH_MAX {
             made.insert(name.clone(), example(property, schemas, name, depth + 1));
         }
     }

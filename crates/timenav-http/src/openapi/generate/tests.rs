@@ -79,8 +79,8 @@ fn formats(value: &Value, found: &mut BTreeSet<String>) {
         Value::Object(object) => {
             found.extend(object.get("format").and_then(Value::as_str).map(str::to_owned));
             // A field of an example may have that name too.
-            let said = object.iter().filter(|(name, _)| *name != "example");
-            said.for_each(|(_, value)| formats(value, found));
+            let sentence = object.iter().filter(|(name, _)| *name != "example");
+            sentence.for_each(|(_, value)| formats(value, found));
         }
         Value::Array(items) => items.iter().for_each(|value| formats(value, found)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}

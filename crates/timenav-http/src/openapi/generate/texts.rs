@@ -123,9 +123,9 @@ pub(super) fn spell_out(schema: &mut Value) {
                 allow_null(object);
             }
             // A list has the format of its items, but this keyword applies to the list.
-            for (said, name) in [(UNIQUE, UNIQUE), (WITH_COMMAS, "pattern")] {
+            for (sentence, name) in [(UNIQUE, UNIQUE), (WITH_COMMAS, "pattern")] {
                 let items = object.get_mut("items").and_then(Value::as_object_mut);
-                if let Some(rule) = items.and_then(|items| items.remove(said)) {
+                if let Some(rule) = items.and_then(|items| items.remove(sentence)) {
                     object.insert(name.to_owned(), rule);
                 }
             }

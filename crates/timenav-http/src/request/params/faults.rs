@@ -11,7 +11,7 @@ use crate::response::problem::{Failure, FaultKind, ParameterFault};
 
 const FAULTS_MAX: usize = 20;
 /// Largest request for which more than the first fault is searched, in bytes: each fault costs another parse.
-const LOOKED_THROUGH_BYTES_MAX: usize = 64 * 1024;
+const EXAMINED_BYTES_MAX: usize = 64 * 1024;
 
 /// Why JSON text does not deserialize into a type. Not generic, so that this module is compiled once for all types.
 type Refusal<'a> = dyn Fn(&RawValue) -> Option<ReadError> + 'a;
@@ -24,7 +24,7 @@ pub(super) fn all(
     required: &dyn Fn() -> BTreeSet<String>,
 ) -> Failure {
     let Failure::Parameter(first) = first else { return first };
-    if query.len() + body.len() > LOOKED_THROUGH_BYTES_MAX || first.kind == FaultKind::Conflicting {
+    if query.len() + body.len() > EXAMINED_BYTES_MAX || first.kind == FaultKind::Conflicting {
         return Failure::Parameter(first);
     }
     let Ok(given) = query_map(query).and_then(|of_query| merged(of_query, body)) else {
@@ -34,8 +34,8 @@ pub(super) fn all(
     // A parameter that was sent under a misspelled name is not reported as missing too.
     let meant: Vec<String> =
         faults.iter().filter(|fault| fault.kind == FaultKind::Unknown).filter_map(suggested).collect();
-    let is_told = |name: &String| given.contains_key(name) || meant.contains(name);
-    faults.extend(required().into_iter().filter(|name| !is_told(name)).map(|name| missing(&name)));
+    let is_reported = |name: &String| given.contains_key(name) || meant.contains(name);
+    faults.extend(required().into_iter().filter(|name| !is_reported(name)).map(|name| missing(&name)));
     // The fault that was found first stays first: clients branch on its code.
     faults.retain(|fault| fault.path != first.path);
     faults.insert(0, first);

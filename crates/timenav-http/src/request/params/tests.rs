@@ -26,9 +26,9 @@ struct Looked {
 fn integer_with_a_zero_fraction_is_accepted() {
     for (written, read_as) in [("2", "2"), ("2.0", "2"), ("2e3", "2000"), ("0", "0"), ("0.0", "0"), ("-0.0", "0")] {
         let body = format!("{{\"as_of\":{written},\"position\":{written}}}");
-        let looked = read::<Looked>("", body.as_bytes()).unwrap();
-        assert_eq!(looked.as_of.map(|moment| moment.text).as_deref(), Some(read_as), "{written}");
-        assert_eq!(looked.position, read_as.parse().ok(), "{written}");
+        let parsed = read::<Looked>("", body.as_bytes()).unwrap();
+        assert_eq!(parsed.as_of.map(|moment| moment.text).as_deref(), Some(read_as), "{written}");
+        assert_eq!(parsed.position, read_as.parse().ok(), "{written}");
     }
     for wrong in ["2.5", "-1.0", "true", "[]", "1e30"] {
         read::<Looked>("", format!("{{\"as_of\":{wrong}}}").as_bytes()).unwrap_err();

@@ -185,15 +185,15 @@ async fn set_access_control(
 
 /// Returns the status sentence, with listed users who do not exist or whose permission has expired.
 fn sentence(timeline_id: &TimelineId, unknown: &[String], expired: &[String]) -> String {
-    let mut told = vec![format!("The permissions of `{timeline_id}` were set.")];
+    let mut sentences = vec![format!("The permissions of `{timeline_id}` were set.")];
     if !unknown.is_empty() {
-        told.push(format!("There is no user `{}` yet; POST /v1/users creates one.", unknown.join("`, `")));
+        sentences.push(format!("There is no user `{}` yet; POST /v1/users creates one.", unknown.join("`, `")));
     }
     if !expired.is_empty() {
         let expired = expired.join("`, `");
-        told.push(format!("The permission of `{expired}` has expired; give another end in `expires_at`."));
+        sentences.push(format!("The permission of `{expired}` has expired; give another end in `expires_at`."));
     }
-    told.join(" ")
+    sentences.join(" ")
 }
 
 async fn access_control(

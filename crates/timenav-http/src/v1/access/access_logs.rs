@@ -147,7 +147,7 @@ async fn access_logs(
     Params(request): Params<AccessLogsRequest>,
 ) -> Result<Json<AccessLogsBody>, Failure> {
     let timeline_id = request.timeline_id.0;
-    let asked = AccessLogs {
+    let engine_request = AccessLogs {
         timeline: timeline_id.clone(),
         range: request.time_range.0,
         user_id: request.user_id.map(|text| text.0.to_string()),
@@ -156,12 +156,12 @@ async fn access_logs(
         items_max: items_max(request.limit),
         cursor: request.cursor,
     };
-    let page = app.engine.access_logs(&caller, asked).await?;
+    let page = app.engine.access_logs(&caller, engine_request).await?;
     let logs: Vec<LogBody> = page.logs.into_iter().map(Into::into).collect();
-    let redacted: Vec<GapBody> = page.gone.into_iter().map(Into::into).collect();
+    let redacted: Vec<GapBody> = page.gaps.into_iter().map(Into::into).collect();
     Ok(Json(AccessLogsBody {
         status: match logs.len() {
-            count if !redacted.is_empty() => with_gone(count, redacted.iter().map(|gap| gap.entries).sum()),
+            count if !redacted.is_empty() => with_gaps(count, redacted.iter().map(|gap| gap.entries).sum()),
             0 => format!(
                 "No entries. `time_range` is in host time, which is now {}, not in the clock's time.",
                 app.engine.now()
@@ -178,10 +178,10 @@ async fn access_logs(
 }
 
 /// Returns the status sentence: the number of entries, and how many have been pruned.
-fn with_gone(count: usize, gone: u64) -> String {
+fn with_gaps(count: usize, gaps: u64) -> String {
     let entries = if count == 1 { "entry" } else { "entries" };
-    let more = if gone == 1 { "entry of reads in this range has" } else { "entries of reads in this range have" };
-    format!("{count} {entries}. {gone} {more} lost some or all reads: see `redacted`.")
+    let more = if gaps == 1 { "entry of reads in this range has" } else { "entries of reads in this range have" };
+    format!("{count} {entries}. {gaps} {more} lost some or all reads: see `redacted`.")
 }
 
 impl From<LogGap> for GapBody {

@@ -152,14 +152,14 @@ async fn create_api_key(
     Idempotent(idempotency): Idempotent,
     Params(request): Params<KeyRequest>,
 ) -> Result<Changed<KeyMadeBody>, Failure> {
-    let asked = ApiKeyRequest {
+    let engine_request = ApiKeyRequest {
         user_id: request.user_id.map(|text| text.0),
         timeline_id: timeline(request.timeline_id),
         label: request.label.unwrap_or_default(),
         scopes: request.scopes,
         expires_at: request.expires_at.map(|text| text.0),
     };
-    let made = app.engine.create_api_key(&caller, asked, idempotency).await?;
+    let made = app.engine.create_api_key(&caller, engine_request, idempotency).await?;
     let status = if made.secret.is_some() {
         "The API key was created. Copy it now: it is shown only once."
     } else {

@@ -37,15 +37,15 @@ pub(crate) fn routes() -> Vec<Route> {
             .takes::<LogInRequest>()
             .gives::<SessionBody>()
             .anew()
-            .tells("Set-Cookie", "The session cookie, not readable by scripts")
+            .has_response_header("Set-Cookie", "The session cookie, not readable by scripts")
             .open()
             .tag(TAG),
         Route::change("/logout", "log_out", "Ends the session, or all sessions of the user", log_out)
             .takes::<LogOutRequest>()
             .gives::<StatusBody>()
             .anew()
-            .tells("Set-Cookie", "Clears the cookie")
-            .tells("Clear-Site-Data", "Clears what the browser stored for this host")
+            .has_response_header("Set-Cookie", "Clears the cookie")
+            .has_response_header("Clear-Site-Data", "Clears what the browser stored for this host")
             .tag(TAG),
         Route::change(
             "/set-password",
@@ -161,7 +161,7 @@ async fn session(
     Params(NoParameters {}): Params<NoParameters>,
 ) -> Result<Json<SessionBody>, Failure> {
     // This request creates no entry, so nothing else would fetch changes made by other replicas.
-    app.engine.hear_of(&TimelineId::system()).await?;
+    app.engine.catch_up_with(&TimelineId::system()).await?;
     let caller = caller.filter(|caller| app.engine.is_live(caller));
     Ok(Json(SessionBody::of(&app, caller.as_ref())))
 }
@@ -177,7 +177,7 @@ async fn log_in(
     asking.admit()?;
     let LogInRequest { user_id: Text(user_id), password } = request;
     let left = app.rates.log_in(&user_id, asking.network).map_err(Failure::TooMany)?;
-    let new = if app.rates.tells_refusal(RefusalKind::LogIn, asking.network) {
+    let new = if app.rates.logs_refusal(RefusalKind::LogIn, asking.network) {
         app.engine.log_in(user_id, password, before.as_ref()).await?
     } else {
         let new = app.engine.log_in_counted(user_id, password, before.as_ref()).await?;

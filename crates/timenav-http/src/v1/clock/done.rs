@@ -52,18 +52,18 @@ pub(crate) async fn once_done(
     };
     let Some(wait) = wait else { return Ok(changed) };
     let wait = newest(app, step, wait);
-    let (mut standing, partial) = (app.engine.standing_of(&wait), app.engine.misses_followers());
+    let (mut statuses, partial) = (app.engine.statuses_of(&wait), app.engine.misses_followers());
     if is_on_its_way {
         // They have confirmed only its beginning.
-        for one in standing.iter_mut().filter(|one| one.state == AwaitedState::Confirmed) {
+        for one in statuses.iter_mut().filter(|one| one.state == AwaitedState::Confirmed) {
             one.state = AwaitedState::Behind;
         }
     }
-    let awaited = AwaitedBody::of(&wait, &standing, app.engine.changed_at(&wait), partial);
-    let said = sentence(&standing);
-    let said =
-        if is_on_its_way && !standing.is_empty() { format!("The advance has not finished yet: {said}") } else { said };
-    Ok(changed.map(|body| body.confirmed(&said, awaited)))
+    let awaited = AwaitedBody::of(&wait, &statuses, app.engine.changed_at(&wait), partial);
+    let text = sentence(&statuses);
+    let text =
+        if is_on_its_way && !statuses.is_empty() { format!("The advance has not finished yet: {text}") } else { text };
+    Ok(changed.map(|body| body.confirmed(&text, awaited)))
 }
 
 /// Returns the change to wait for after an advance: the newest one, at its end.

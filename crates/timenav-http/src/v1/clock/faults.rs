@@ -113,11 +113,11 @@ async fn set_fault(
     let fault = request.fault.map(FaultBody::fault).transpose()?;
     let missing = |_| Refusal::NotFound { what: "follower", id: follower_id.clone() };
     let follower_id = FollowerId::new(&follower_id).map_err(missing)?;
-    let asked = FaultRequest { timeline: timeline(request.timeline_id), follower_id, fault };
-    let step = app.engine.set_fault(&caller, asked, idempotency).await?;
-    let shown = if step.fault.is_some() { "with the error in `fault`" } else { "without an error" };
+    let engine_request = FaultRequest { timeline: timeline(request.timeline_id), follower_id, fault };
+    let step = app.engine.set_fault(&caller, engine_request, idempotency).await?;
+    let phrase = if step.fault.is_some() { "with the error in `fault`" } else { "without an error" };
     let body = FaultSetBody {
-        status: format!("`{}` shows the clock of `{}` {shown}.", step.name, step.timeline_id),
+        status: format!("`{}` shows the clock of `{}` {phrase}.", step.name, step.timeline_id),
         timeline_id: step.timeline_id.to_string(),
         name: step.name.to_string(),
         user_id: step.user_id.to_string(),

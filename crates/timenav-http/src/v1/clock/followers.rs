@@ -3,7 +3,9 @@ use axum::Json;
 use axum::extract::State;
 use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Deserializer, Serialize};
-use timenav_core::followers::{AwaitedState, Follower, FollowerHost, FollowerPlace, FollowerProcess, Standing, Step};
+use timenav_core::followers::{
+    AwaitedState, AwaitedStatus, Follower, FollowerHost, FollowerPlace, FollowerProcess, Step,
+};
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId};
 use timenav_core::limits::{FOLLOWER_HOST_BYTES_MAX, FOLLOWER_PROCESS_MAX, SETTLE_WAIT_SECONDS_MAX};
 use timenav_core::time::{Duration, Instant, Span, Wall};
@@ -229,10 +231,10 @@ pub(crate) fn followers_schema() -> utoipa::openapi::Schema {
     wire::words_schema("follower-name", description)
 }
 
-pub(crate) fn sentence(standing: &[Standing]) -> String {
-    let missing: Vec<&Standing> = standing.iter().filter(|one| one.state != AwaitedState::Confirmed).collect();
+pub(crate) fn sentence(statuses: &[AwaitedStatus]) -> String {
+    let missing: Vec<&AwaitedStatus> = statuses.iter().filter(|one| one.state != AwaitedState::Confirmed).collect();
     if missing.is_empty() {
-        return match standing.len() {
+        return match statuses.len() {
             0 => "No follower has to confirm it.".to_owned(),
             1 => "1 follower has confirmed it.".to_owned(),
             count => format!("All {count} followers have confirmed it."),
@@ -322,27 +324,27 @@ impl AwaitedBody {
     /// `changed` is the newest change and its host time, if the clock has not changed since.
     pub(crate) fn of(
         wait: &WaitFor,
-        standing: &[Standing],
+        statuses: &[AwaitedStatus],
         changed: Option<(Step, Instant<Wall>)>,
         partial: bool,
     ) -> Self {
-        let is_confirmed = standing.iter().all(|one| one.state == AwaitedState::Confirmed);
+        let is_confirmed = statuses.iter().all(|one| one.state == AwaitedState::Confirmed);
         Self {
             state: if is_confirmed { "confirmed" } else { "waiting" },
             generation: wait.generation(),
             partial,
-            followers: standing.iter().map(|standing| AwaitedFollowerBody::of(standing, changed)).collect(),
+            followers: statuses.iter().map(|statuses| AwaitedFollowerBody::of(statuses, changed)).collect(),
         }
     }
 }
 
 impl AwaitedFollowerBody {
-    fn of(standing: &Standing, changed: Option<(Step, Instant<Wall>)>) -> Self {
-        let follower = standing.follower.as_ref();
+    fn of(statuses: &AwaitedStatus, changed: Option<(Step, Instant<Wall>)>) -> Self {
+        let follower = statuses.follower.as_ref();
         let confirmed = follower.and_then(|follower| follower.confirmed);
         Self {
-            name: standing.name.to_string(),
-            state: standing.state.as_str(),
+            name: statuses.name.to_string(),
+            state: statuses.state.as_str(),
             follower_id: follower.map(|follower| follower.follower_id.to_string()),
             user_id: follower.map(|follower| follower.user_id.to_string()),
             generation: confirmed.map(|confirmed| confirmed.step.generation),

@@ -49,13 +49,14 @@ pub(super) async fn watch(
     let follower = stream.follower;
     let reset = stream.reset;
     let name = if reset { "reset" } else { "clock" };
-    let told = stream.told;
+    let sent_generation = stream.sent_generation;
     let first = stream::iter(stream.missed).map(move |clock| (name, clock));
     // A listener that falls behind is disconnected instead of losing messages: it reconnects with its last id.
     let later = stream::unfold(stream.changes, async |mut changes| Some((changes.next().await?, changes)))
         // The newest change may already have been sent as a missed one.
         .filter(move |ClockNews { clock, is_of_fault }| {
-            let is_new = clock.generation > told || (clock.generation == told && !clock.is_running());
+            let is_new =
+                clock.generation > sent_generation || (clock.generation == sent_generation && !clock.is_running());
             std::future::ready(is_new || *is_of_fault)
         })
         .map(|news| ("clock", news.clock));
@@ -90,5 +91,5 @@ fn message(
     let generation = clock.generation;
     let view = app.engine.watched(timeline_id, clock);
     let event = Event::default().event(name).id(generation.to_string());
-    event.json_data(ClockBody::read(&view).by_boot(&view).told_to(follower)).ok()
+    event.json_data(ClockBody::read(&view).by_boot(&view).for_follower(follower)).ok()
 }

@@ -193,14 +193,14 @@ impl ClockBody {
         let body = Self::of(view, operation, true);
         // Another caller that waited for this advance may have moved the clock again since.
         let new_time = body.new_time.is_some().then(|| receipt.reached.to_string());
-        let said = receipt_sentence(receipt, body.status.as_deref().unwrap_or_default());
+        let sentence = receipt_sentence(receipt, body.status.as_deref().unwrap_or_default());
         let created = timeline_created.and(before).map(|before| format!("{before} "));
-        let status = Some(format!("{}{said}", created.unwrap_or_default()));
+        let status = Some(format!("{}{sentence}", created.unwrap_or_default()));
         Self { status, new_time, timeline_created, ledger, receipt: Some(SettledBody::of(receipt)), ..body }
     }
 
-    pub(crate) fn confirmed(self, said: &str, awaited: AwaitedBody) -> Self {
-        let status = self.status.map_or_else(|| said.to_owned(), |status| format!("{status} {said}"));
+    pub(crate) fn confirmed(self, sentence: &str, awaited: AwaitedBody) -> Self {
+        let status = self.status.map_or_else(|| sentence.to_owned(), |status| format!("{status} {sentence}"));
         Self { status: Some(status), followers: Some(awaited), ..self }
     }
 
@@ -210,7 +210,7 @@ impl ClockBody {
         Self { origin_boot: Some(seconds(*nanos)), boot_id: Some(boot_id.clone()), ..self }
     }
 
-    pub(crate) fn told_to(self, follower: Option<&FollowedBy>) -> Self {
+    pub(crate) fn for_follower(self, follower: Option<&FollowedBy>) -> Self {
         let fault = follower.and_then(FollowedBy::fault).as_ref().map(FaultBody::of);
         Self { follower_id: follower.map(|follower| follower.follower_id().to_string()), fault, ..self }
     }

@@ -256,7 +256,7 @@ async fn aggregate_events(
         None => ("*".to_owned(), LocationQuery::Anywhere),
         Some(Text(Location { text, query })) => (text, query),
     };
-    let asked = AggregateEvents {
+    let engine_request = AggregateEvents {
         timeline: timeline(request.timeline_id),
         location_text,
         location,
@@ -272,7 +272,7 @@ async fn aggregate_events(
         events_read_max: if searches { AGGREGATE_EVENTS_SEARCHED_MAX } else { AGGREGATE_EVENTS_READ_MAX },
         cursor: request.cursor,
     };
-    let counted = app.engine.aggregate_events(&caller, asked).await?;
+    let counted = app.engine.aggregate_events(&caller, engine_request).await?;
     Ok(Json(AggregatedBody::of(counted, request.group_by)))
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::limits::{DESCRIPTION_BYTES_MAX, DESCRIPTIONS_SEARCHED_MAX};
-use timenav_core::paradox::{Ancestor, Standing};
+use timenav_core::paradox::{Ancestor, EventStatus};
 use timenav_engine::{EventHistory, TimelineCheck};
 
 use crate::request::auth::Authenticated;
@@ -186,7 +186,8 @@ impl CheckBody {
 fn cancelled(event_id: &EventId, history: &EventHistory) -> String {
     let ended = history.known.versions.iter().filter_map(|version| Some((version.layer, version.until?)));
     let last = ended.max();
-    let by = history.interventions.iter().rfind(|told| Some((told.layer, told.position)) == last);
+    let by =
+        history.interventions.iter().rfind(|intervention| Some((intervention.layer, intervention.position)) == last);
     match by {
         Some(by) => {
             format!("The event `{event_id}` was canceled by `{}` at {} (host time).", by.actor, by.recorded_at)
@@ -199,10 +200,10 @@ impl CauseBody {
     fn of(ancestor: &Ancestor) -> Self {
         Self {
             event_id: ancestor.event_id.to_string(),
-            state: match ancestor.standing {
-                Standing::Stands => "active",
-                Standing::TakenAway => "cancelled",
-                Standing::Unrecorded => "unrecorded",
+            state: match ancestor.status {
+                EventStatus::Present => "active",
+                EventStatus::TakenAway => "cancelled",
+                EventStatus::Unrecorded => "unrecorded",
             },
             distance: ancestor.distance,
             required: ancestor.is_required,

@@ -11,8 +11,8 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::intervention::{Effect, Understood, understand};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    Consequences, EventHistory, EventVersion, IntervenedEvent, InterventionRequest, OnParadox, Refusal,
-    ToldIntervention,
+    Consequences, EventHistory, EventVersion, IntervenedEvent, InterventionDetail, InterventionRequest, OnParadox,
+    Refusal,
 };
 
 use crate::request::auth::Authenticated;
@@ -25,8 +25,8 @@ use crate::route::Route;
 use crate::state::App;
 use crate::v1::events::draft;
 use crate::v1::events::effect::{EffectBody, EffectRequest};
-use crate::v1::events::kept::{VersionPlace, raw, raw_with};
 use crate::v1::events::paradoxes::ParadoxBody;
+use crate::v1::events::raw_json::{VersionPlace, raw, raw_with};
 use crate::v1::parameters::timeline;
 use crate::wire::{self, MomentText, Text};
 
@@ -252,7 +252,7 @@ async fn event(
     let event_id = EventId::new(&event_id).map_err(|_| Refusal::NotFound { what: "event", id: event_id })?;
     let as_of = request.as_of.map(|moment| moment.as_of);
     let history = app.engine.event(&caller, timeline(request.timeline_id), &event_id, as_of.as_ref()).await?;
-    let headers = history.known.standing().map(|version| etag(&version.tag())).unwrap_or_default();
+    let headers = history.known.current().map(|version| etag(&version.tag())).unwrap_or_default();
     Ok((headers, Json(EventReadBody::of(&event_id, &history))).into_response())
 }
 
@@ -308,7 +308,7 @@ async fn manipulate_event(
         return Ok(Changed::ok(ManipulatedBody::of(&preview, &foreseen, None, missing), false));
     }
     let on_paradox = match on_paradox {
-        None | Some(OnParadoxWord::Report) => OnParadox::Tell,
+        None | Some(OnParadoxWord::Report) => OnParadox::Report,
         Some(OnParadoxWord::Reject) => OnParadox::Refuse,
     };
     let (done, consequences) = app.engine.intervene(&caller, timeline, request, on_paradox, idempotency).await?;
@@ -325,16 +325,16 @@ fn read_cause(cause: timenav_import::CauseRecord, index: usize) -> Result<Cause,
 }
 
 #[derive(Serialize)]
-struct Told<'a> {
+struct InterventionView<'a> {
     position: u64,
     timeline_id: Option<&'a str>,
     actor: &'a str,
     recorded_at: &'a str,
 }
 
-impl<'a> Told<'a> {
-    fn of(told: &'a ToldIntervention, history: &'a EventHistory) -> Self {
-        let ToldIntervention { layer, position, actor, recorded_at, .. } = told;
+impl<'a> InterventionView<'a> {
+    fn of(detail: &'a InterventionDetail, history: &'a EventHistory) -> Self {
+        let InterventionDetail { layer, position, actor, recorded_at, .. } = detail;
         Self {
             position: *position,
             timeline_id: history.layers.get(*layer).map(TimelineId::as_str),
@@ -346,8 +346,8 @@ impl<'a> Told<'a> {
 
 impl EventReadBody {
     pub(crate) fn of(event_id: &EventId, history: &EventHistory) -> Self {
-        let standing = history.known.standing();
-        let status = if standing.is_some() {
+        let current = history.known.current();
+        let status = if current.is_some() {
             format!("The event `{event_id}` occurs.")
         } else {
             format!("The event `{event_id}` is canceled.")
@@ -359,14 +359,16 @@ impl EventReadBody {
             timeline_id: name(version.layer),
             event: raw(&version.content),
         };
-        let interventions =
-            history.interventions.iter().filter_map(|told| raw_with(&told.payload, &Told::of(told, history)));
+        let interventions = history
+            .interventions
+            .iter()
+            .filter_map(|detail| raw_with(&detail.payload, &InterventionView::of(detail, history)));
         Self {
             status,
             timeline_id: history.timeline_id.to_string(),
             event_id: event_id.to_string(),
-            active: standing.is_some(),
-            event: standing.and_then(|version| placed(version, history)),
+            active: current.is_some(),
+            event: current.and_then(|version| placed(version, history)),
             versions: history.known.versions.iter().map(version).collect(),
             interventions: interventions.collect(),
             as_of: history.as_of,

@@ -8,7 +8,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use timenav_core::ids::{EventId, TimelineId, TimerId};
-use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Taken, TimerTold, Uncertain, Witness};
+use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Taken, TimerDetail, Uncertain, Witness};
 use timenav_core::time::{Duration, Instant, TimeRange, Virtual, Zone};
 use timenav_engine::{MonitorParadox, ParadoxPage};
 
@@ -258,23 +258,24 @@ fn step(step: &Step) -> Value {
     })
 }
 
-fn with_timer(mut told: Value, timer: Option<&TimerTold>) -> Value {
-    if let Some(TimerTold { timer_id, due, taken }) = timer {
+fn with_timer(mut document: Value, timer: Option<&TimerDetail>) -> Value {
+    if let Some(TimerDetail { timer_id, due, taken }) = timer {
         let timer_id = timer_id.as_ref().map(TimerId::as_str);
-        told["timer"] = json!({ "timer_id": timer_id, "due": due.to_string(), "taken_back": taken.map(Taken::as_str) });
+        document["timer"] =
+            json!({ "timer_id": timer_id, "due": due.to_string(), "taken_back": taken.map(Taken::as_str) });
     }
-    told
+    document
 }
 
 /// Serializes a witness. Spans are in microseconds.
 fn witness(witness: &Witness) -> Value {
     match witness {
         Witness::Edge { cause, effect, cause_time, effect_time, gap, timer } => {
-            let told = json!({
+            let document = json!({
                 "cause": cause.as_str(), "effect": effect.as_str(), "cause_time": between(*cause_time),
                 "effect_time": between(*effect_time), "gap_us": gap.micros(),
             });
-            with_timer(told, timer.as_ref())
+            with_timer(document, timer.as_ref())
         }
         Witness::Cycle { steps, length, component_size } => json!({
             "cycle": steps.iter().map(step).collect::<Vec<_>>(), "length": length, "component_size": component_size,
@@ -284,11 +285,11 @@ fn witness(witness: &Witness) -> Value {
             "path": path.iter().map(EventId::as_str).collect::<Vec<_>>(), "length": length,
         }),
         Witness::Orphan { effect, cause, cancelled_at, intervention, impact, timer } => {
-            let told = json!({
+            let document = json!({
                 "effect": effect.as_str(), "cause": cause.as_str(), "cancelled_at": cancelled_at,
                 "intervention": intervention.as_ref().map(EventId::as_str), "impact": impact,
             });
-            with_timer(told, timer.as_ref())
+            with_timer(document, timer.as_ref())
         }
         Witness::Dangling { effect, cause, is_overdue } => {
             json!({ "effect": effect.as_str(), "cause": cause.as_str(), "is_overdue": is_overdue })

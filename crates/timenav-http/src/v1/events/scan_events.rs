@@ -15,7 +15,7 @@ use crate::route::Route;
 use crate::state::App;
 use crate::v1::events::EventBody;
 use crate::v1::events::filter::{self, Attributes, EventOrder};
-use crate::v1::events::kept::raw_with;
+use crate::v1::events::raw_json::raw_with;
 use crate::v1::events::resolved::ResolvedBody;
 use crate::v1::parameters::timeline;
 use crate::wire::{self, Location, MomentText, Text, items_max};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
-use timenav_engine::{News, Told, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{LedgerMessage, News, Topic, WatchLedger, WatchedParadoxes};
 
 use crate::request::auth::Authenticated;
 use crate::request::params::Params;
@@ -18,11 +18,11 @@ use crate::route::{Messages, Route};
 use crate::state::App;
 use crate::v1::clock::ClockBody;
 use crate::v1::events::filter::{Attributes, filter};
-use crate::v1::events::kept::{VersionPlace, raw_with};
 use crate::v1::events::paradoxes::{ParadoxBody, includes_observations, kinds, settings};
+use crate::v1::events::raw_json::{VersionPlace, raw_with};
 use crate::v1::parameters::timeline;
-use crate::v1::streaming::{PLACE_PATTERN, Place, event_at, last_event_id, place, told};
-use crate::v1::timers::advances::AdvanceToldBody;
+use crate::v1::streaming::{PLACE_PATTERN, Place, event_at, last_event_id, message_stream, place};
+use crate::v1::timers::advances::AdvanceProgressBody;
 use crate::wire::{self, Text, Topics, Words};
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -131,7 +131,7 @@ pub(crate) struct StreamBody {
     paradox: Option<ParadoxBody>,
     /// The advance: its start, its newest instant, or its receipt. Earlier instants may be skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
-    advance: Option<AdvanceToldBody>,
+    advance: Option<AdvanceProgressBody>,
     /// The time that the clock has passed, if it has events. `GET /v1/monitor-events` lists them.
     #[serde(skip_serializing_if = "Option::is_none")]
     due: Option<DueBody>,
@@ -166,11 +166,11 @@ async fn watch(
     let watch = WatchLedger { timeline: timeline(request.timeline_id), topics, paradoxes, filter, seen };
     let place = place(&app, &caller)?;
     let watched = app.engine.watch_ledger(&caller, watch).await?;
-    Ok(told(app, caller, watched, place, message))
+    Ok(message_stream(app, caller, watched, place, message))
 }
 
-fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
-    let position = told.position;
+fn message(app: &App, timeline_id: &TimelineId, sent: LedgerMessage) -> Option<Event> {
+    let position = sent.position;
     let place = VersionPlace { position, timeline_id: None };
     let mut body = StreamBody {
         timeline_id: timeline_id.to_string(),
@@ -184,8 +184,8 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
         advance: None,
         due: None,
     };
-    let message = event_at(&told);
-    let name = match told.what {
+    let message = event_at(&sent);
+    let name = match sent.what {
         // A message without data only sets the id with which the client resumes.
         News::Mark => return Some(message),
         News::Reset => "reset",
@@ -212,7 +212,7 @@ fn message(app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
             Topic::Due.as_str()
         }
         News::Advance(receipt) => {
-            body.advance = Some(AdvanceToldBody::of(&receipt));
+            body.advance = Some(AdvanceProgressBody::of(&receipt));
             Topic::Advances.as_str()
         }
         News::Paradox { is_healed, paradox } => {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
 use timenav_core::scan::{Depth, Finding};
-use timenav_engine::{AskedScan, Checked, Detection, Engine, Progress, Refusal, Scan};
+use timenav_engine::{Checked, Detection, Engine, Progress, Refusal, ReservedScan, Scan};
 
 use self::stream::ProgressBody;
 use crate::request::accept::{Accept, JSON};
@@ -117,11 +117,11 @@ async fn detect_tampering(
 ) -> Result<Response, Failure> {
     let left = app.rates.scan(&caller.user_id, network).map_err(Failure::TooMany)?;
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();
-    let asked = app.engine.ask_for_scan(&caller, &request.timeline_id.0, depth).await?;
+    let reserved = app.engine.ask_for_scan(&caller, &request.timeline_id.0, depth).await?;
     let mut response = if Accept::of(&headers).asks_for("text/event-stream", JSON) {
-        stream::answer(app.engine.clone(), asked, id)
+        stream::answer(app.engine.clone(), reserved, id)
     } else {
-        Json(TamperingBody::from(run(&app.engine, asked, &mut |_| ()).await?)).into_response()
+        Json(TamperingBody::from(run(&app.engine, reserved, &mut |_| ()).await?)).into_response()
     };
     for left in left {
         left.write(response.headers_mut());
@@ -132,11 +132,11 @@ async fn detect_tampering(
 /// Runs a scan while the caller's credential is valid.
 async fn run(
     engine: &Engine,
-    asked: AskedScan,
+    reserved: ReservedScan,
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Detection, Refusal> {
-    let (caller, timeline) = (asked.caller().clone(), asked.timeline().clone());
-    let scan = Box::pin(engine.run_scan(asked, progress));
+    let (caller, timeline) = (reserved.caller().clone(), reserved.timeline().clone());
+    let scan = Box::pin(engine.run_scan(reserved, progress));
     while_live(engine, &caller, (&timeline, "detect_tampering"), scan).await
 }
 

@@ -30,7 +30,7 @@ async fn tile(
     InTwoPaths(timeline_id, tile): InTwoPaths,
     Params(NoParameters {}): Params<NoParameters>,
 ) -> Result<Response, Failure> {
-    let asked = TileRequest::parse(&tile).map_err(|error| Failure::NotATile { detail: error.to_string() })?;
-    let bytes = app.engine.tile(&caller, &named(&timeline_id)?, asked).await?;
+    let tile_request = TileRequest::parse(&tile).map_err(|error| Failure::NotATile { detail: error.to_string() })?;
+    let bytes = app.engine.tile(&caller, &named(&timeline_id)?, tile_request).await?;
     Ok(([(header::CONTENT_TYPE, "application/octet-stream")], bytes).into_response())
 }

@@ -16,7 +16,7 @@ use crate::request::params::Params;
 use crate::response::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
-use crate::v1::events::kept::{VersionPlace, raw_with};
+use crate::v1::events::raw_json::{VersionPlace, raw_with};
 use crate::v1::timers::TimerBody;
 use crate::v1::timers::firings::FiringBody;
 use crate::wire::{self, Text, items_max};
@@ -175,8 +175,8 @@ async fn timelines_diff(
         DiffWord::Timers => DiffOf::Timers,
         DiffWord::Firings => DiffOf::Firings,
     };
-    let asked = TimelinesDiff { a, b, of, items_max: items_max(limit), cursor };
-    let page = app.engine.timelines_diff(&caller, asked).await?;
+    let engine_request = TimelinesDiff { a, b, of, items_max: items_max(limit), cursor };
+    let page = app.engine.timelines_diff(&caller, engine_request).await?;
     Ok(Json(DiffBody::of(of, page)))
 }
 

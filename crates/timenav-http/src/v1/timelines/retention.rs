@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{PruneClass, Retention};
 use timenav_core::time::Duration;
-use timenav_engine::{ForeseenSweep, HostClockDoubt, KeptFor, Pruned, PrunedContents, RetentionRequest};
+use timenav_engine::{ForeseenSweep, HostClockDoubt, Pruned, PrunedContents, RetentionPeriod, RetentionRequest};
 
 use crate::request::auth::Authenticated;
 use crate::request::idempotency::Idempotent;
@@ -48,11 +48,11 @@ pub(crate) struct SetRetentionRequest {
     /// How long to keep payloads of reads, in host time: whole seconds, no months. `null` keeps them forever.
     #[schema(value_type = Option<String>, format = "retention", example = "P90D")]
     #[serde(default, deserialize_with = "period")]
-    reads: KeptFor,
+    reads: RetentionPeriod,
     /// How long to keep payloads of rejected attempts, in the same form.
     #[schema(value_type = Option<String>, format = "retention", example = "P365D")]
     #[serde(default, deserialize_with = "period")]
-    rejections: KeptFor,
+    rejections: RetentionPeriod,
 }
 
 /// The timeline to prune.
@@ -162,7 +162,7 @@ async fn set_retention(
     Params(request): Params<SetRetentionRequest>,
 ) -> Result<Changed<RetentionSetBody>, Failure> {
     let SetRetentionRequest { timeline_id: Text(timeline_id), reads, rejections } = request;
-    if (reads, rejections) == (KeptFor::AsBefore, KeptFor::AsBefore) {
+    if (reads, rejections) == (RetentionPeriod::AsBefore, RetentionPeriod::AsBefore) {
         return Err(Failure::invalid(
             "reads",
             "give `reads`, `rejections` or both: a duration, or null to keep them forever",
@@ -171,7 +171,7 @@ async fn set_retention(
     let request = RetentionRequest { reads, refusals: rejections };
     let (retention, ledger, replayed) =
         app.engine.set_retention(&caller, timeline_id.clone(), request, idempotency).await?;
-    let status = format!("On `{timeline_id}`, {}.", kept(retention));
+    let status = format!("On `{timeline_id}`, {}.", retention_text(retention));
     let body = RetentionSetBody {
         status,
         timeline_id: timeline_id.to_string(),
@@ -213,7 +213,7 @@ impl PrunedBody {
                 format!("Nothing to prune on `{timeline_id}` was found so far; send the request again.")
             }
             (None, None) => {
-                format!("Nothing on `{timeline_id}` is due to be pruned: {}.", kept(pruned.retention))
+                format!("Nothing on `{timeline_id}` is due to be pruned: {}.", retention_text(pruned.retention))
             }
         };
         let done = match pruned.foreseen.filter(|_| blocked_by.is_none()) {
@@ -257,7 +257,7 @@ fn waits(HostClockDoubt { last, now, offset }: HostClockDoubt) -> String {
     )
 }
 
-fn kept(retention: Retention) -> String {
+fn retention_text(retention: Retention) -> String {
     let how_long =
         |seconds: Option<u32>| seconds.map_or("forever".to_owned(), |seconds| format!("for {}", text(seconds)));
     let (reads, refusals) = (how_long(retention.reads_seconds), how_long(retention.refusals_seconds));
@@ -283,13 +283,15 @@ impl From<PrunedContents> for SweepBody {
 }
 
 /// Reads a retention period: a duration, or null for forever.
-fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeptFor, D::Error> {
-    let Some(Text(duration)) = Option::<Text<Duration>>::deserialize(deserializer)? else { return Ok(KeptFor::Ever) };
+fn period<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RetentionPeriod, D::Error> {
+    let Some(Text(duration)) = Option::<Text<Duration>>::deserialize(deserializer)? else {
+        return Ok(RetentionPeriod::Ever);
+    };
     if duration.months() > 0 {
         return Err(D::Error::custom("months and years differ in length: give days, such as \"P90D\""));
     }
     let micros = duration.exact().micros();
     let seconds = u32::try_from(micros / SECOND_MICROS).ok().filter(|_| micros % SECOND_MICROS == 0);
     let wrong = || D::Error::custom(format!("give whole seconds, at most {}, or null to keep them forever", u32::MAX));
-    seconds.map(KeptFor::Seconds).ok_or_else(wrong)
+    seconds.map(RetentionPeriod::Seconds).ok_or_else(wrong)
 }

@@ -95,7 +95,7 @@ pub(crate) struct SettledBody {
 
 /// The progress of an advance.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct AdvanceToldBody {
+pub(crate) struct AdvanceProgressBody {
     /// `running` at the start and at each instant; then `settled`, `stopped` or `stuck`.
     #[schema(value_type = String)]
     state: &'static str,
@@ -139,7 +139,7 @@ async fn advance(
         let settled = Box::pin(wait_for(&app, (&timeline_id, &advance_id), wait));
         let over = access_end(app.engine.clone(), caller.clone(), timeline_id.clone(), Engine::may_watch);
         drop(select(settled, Box::pin(over)).await);
-        app.engine.check_told(&caller, "advance").await?;
+        app.engine.check_log_access(&caller, "advance").await?;
         app.engine.check_watching(&caller, &timeline_id)?;
         app.engine.receipt(&timeline_id, &advance_id).await?
     } else {
@@ -174,12 +174,12 @@ pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
     let (acknowledged, failed, open) = (counts.acknowledged, counts.failed, counts.unheard());
     // Until the advance is settled, handlers may still be working on these firings.
     let word = if receipt.state == AdvanceState::Settled { "unacknowledged" } else { "open" };
-    let said =
+    let sentence =
         format!("{of_clock}{what} On the way {fired}: {acknowledged} acknowledged, {failed} failed, {open} {word}.");
-    said.trim_start().to_owned()
+    sentence.trim_start().to_owned()
 }
 
-impl AdvanceToldBody {
+impl AdvanceProgressBody {
     pub(crate) fn of(receipt: &Receipt) -> Self {
         Self {
             state: receipt.state.as_str(),

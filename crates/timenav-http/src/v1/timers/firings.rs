@@ -330,8 +330,8 @@ async fn acknowledge(
     Idempotent(idempotency): Idempotent,
     Params(request): Params<AcknowledgeRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
-    let asked = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
-    let answer = app.engine.acknowledge(&caller, asked, idempotency).await?;
+    let requested = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
+    let answer = app.engine.acknowledge(&caller, requested, idempotency).await?;
     Ok(settled(&answer))
 }
 
@@ -341,8 +341,8 @@ async fn fail(
     Idempotent(idempotency): Idempotent,
     Params(request): Params<FailRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
-    let asked = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
-    let answer = app.engine.fail_firings(&caller, asked, request.reason, idempotency).await?;
+    let requested = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
+    let answer = app.engine.fail_firings(&caller, requested, request.reason, idempotency).await?;
     Ok(settled(&answer))
 }
 
@@ -367,8 +367,8 @@ async fn extend(
     Params(request): Params<ExtendRequest>,
 ) -> Result<Json<ExtendedBody>, Failure> {
     let ttl = lease("ttl", request.ttl)?;
-    let asked = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
-    let (timeline_id, extended) = app.engine.extend_leases(&caller, asked, ttl).await?;
+    let requested = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
+    let (timeline_id, extended) = app.engine.extend_leases(&caller, requested, ttl).await?;
     let lost = extended.iter().filter(|(_, until)| until.is_none()).count();
     let status = match lost {
         0 => "The leases were extended.".to_owned(),
@@ -387,10 +387,10 @@ pub(crate) fn host(span: Span) -> std::time::Duration {
     std::time::Duration::from_micros(u64::try_from(span.micros()).unwrap_or(0))
 }
 
-pub(crate) fn lease(field: &str, asked: Option<Text<HostTime>>) -> Result<Span, Failure> {
+pub(crate) fn lease(field: &str, requested: Option<Text<HostTime>>) -> Result<Span, Failure> {
     let range = (LEASE_SECONDS_MIN, LEASE_SECONDS_MAX);
-    let asked = asked.map(|Text(asked)| wire::host_time(field, asked, range)).transpose()?;
-    Ok(asked.or_else(|| Span::from_secs(LEASE_SECONDS_DEFAULT)).unwrap_or(Span::ZERO))
+    let requested = requested.map(|Text(requested)| wire::host_time(field, requested, range)).transpose()?;
+    Ok(requested.or_else(|| Span::from_secs(LEASE_SECONDS_DEFAULT)).unwrap_or(Span::ZERO))
 }
 
 fn firings_of(

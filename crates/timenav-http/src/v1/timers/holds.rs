@@ -120,8 +120,8 @@ async fn hold(
 ) -> Result<Changed<HeldBody>, Failure> {
     let ttl = lease("ttl", request.ttl)?;
     let lease_id = request.hold_id.map(|text| text.0);
-    let asked = HoldRequest { timeline: timeline(request.timeline_id), lease_id, reason: request.reason, ttl };
-    let (timeline_id, hold, replayed) = app.engine.hold_advances(&caller, asked, idempotency).await?;
+    let engine_request = HoldRequest { timeline: timeline(request.timeline_id), lease_id, reason: request.reason, ttl };
+    let (timeline_id, hold, replayed) = app.engine.hold_advances(&caller, engine_request, idempotency).await?;
     let status = format!("Advances of `{timeline_id}` are held until {}, or until you release the hold.", hold.until);
     let body = HeldBody { status, timeline_id: timeline_id.to_string(), hold: HoldBody::of(hold) };
     Ok(Changed::ok(body, replayed))

@@ -86,8 +86,8 @@ async fn timer_preview(
         let field = if matches!(error, RepeatingError::Zone(_)) { "zone" } else { "rule" };
         Failure::invalid(field, error.to_string())
     })?;
-    let wanted = (after.map(|after| after.0), items_max(limit));
-    Ok(Json(app.engine.timer_moments(&caller, timeline_id, &repeating.rule, wanted).await?.into()))
+    let limits = (after.map(|after| after.0), items_max(limit));
+    Ok(Json(app.engine.timer_moments(&caller, timeline_id, &repeating.rule, limits).await?.into()))
 }
 
 impl From<TimerMoments> for TimerMomentsBody {

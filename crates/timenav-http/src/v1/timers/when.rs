@@ -130,14 +130,14 @@ impl When {
     }
 }
 
-pub(super) struct ScheduleTold {
+pub(super) struct ScheduleFields {
     pub(super) at: Option<String>,
     pub(super) every: Option<EveryBody>,
     pub(super) cron: Option<CronBody>,
     pub(super) misfire: Option<&'static str>,
 }
 
-impl ScheduleTold {
+impl ScheduleFields {
     pub(super) fn of(schedule: Schedule) -> Self {
         let nothing = Self { at: None, every: None, cron: None, misfire: None };
         let repeating = match schedule {

@@ -1,5 +1,5 @@
 use crate::limits::{CALENDAR_BYTES_MAX, CALENDAR_DEPTH_MAX, RECORD_BYTES_MAX};
-use crate::tests::{check, check_detail, items, shown};
+use crate::tests::{check, check_detail, item_text, items};
 use crate::{Format, ImportError};
 
 fn calendar(events: &[&str]) -> String {
@@ -138,7 +138,7 @@ fn invalid_event_is_rejected_alone() {
     ] {
         let (items, outcome) = items(Format::ICalendar, "", calendar(&[wrong, right]).as_bytes());
         outcome.unwrap();
-        let found = shown(&items[0]);
+        let found = item_text(&items[0]);
         assert_eq!(found.trim_end_matches(" -"), format!("3 {expected}"), "{wrong}");
         assert!(items[1].event.is_ok(), "{wrong}");
     }
@@ -169,7 +169,7 @@ fn invalid_line_is_skipped_alone() {
         let file = calendar(&[&format!("UID:e\nDTSTART:20240720\n{bad}")]);
         let (items, outcome) = items(Format::ICalendar, "", file.as_bytes());
         outcome.unwrap();
-        assert_eq!(items.iter().map(shown).collect::<Vec<_>>(), [format!("3 {event}")], "{bad:.40}");
+        assert_eq!(items.iter().map(item_text).collect::<Vec<_>>(), [format!("3 {event}")], "{bad:.40}");
         let notes: Vec<(&str, &str)> = items[0].notes.iter().map(|note| (note.code, &*note.detail)).collect();
         assert_eq!(notes, [("line_left_out", format!("line 6 is skipped: {expected}").as_str())], "{bad:.40}");
     }
@@ -180,7 +180,7 @@ fn invalid_line_is_skipped_alone() {
     let (items, outcome) =
         items(Format::ICalendar, "", b"BEGIN:VEVENT\nUID:e\nDTSTART:20240720\nSUMMARY:\xFF\nEND:VEVENT\n");
     outcome.unwrap();
-    assert_eq!(shown(&items[0]), format!("1 {event}"));
+    assert_eq!(item_text(&items[0]), format!("1 {event}"));
     assert_eq!(items[0].notes.len(), 1);
 }
 

@@ -41,7 +41,7 @@ enum Offset {
     Unlisted {
         literal: i64,
         /// An offset that occurs in the zone at some time of the year, and its start.
-        shown: (i64, i64),
+        listed_offsets: (i64, i64),
         /// Whether the zone has no other offset.
         is_only: bool,
     },
@@ -135,10 +135,10 @@ impl Zones {
         let defined = self.defined.get(name).filter(|rules| !rules.is_unclear);
         match defined.and_then(|rules| rules.offset(local.micros())) {
             Some(Offset::Listed(offset)) => at(offset).map(known),
-            Some(Offset::Unlisted { literal, shown, is_only }) => {
+            Some(Offset::Unlisted { literal, listed_offsets, is_only }) => {
                 // A definition with other offsets than the zone of that name means another zone.
                 match database_zone(name) {
-                    Some(zone) if shows(&zone, shown, local) => zone.instant_of_local(local).map(known),
+                    Some(zone) if shows(&zone, listed_offsets, local) => zone.instant_of_local(local).map(known),
                     None if is_only => at(literal).map(known),
                     Some(_) | None => Some(Zoned { at: at(literal)?, assumed: Some(literal) }),
                 }
@@ -205,10 +205,10 @@ impl Rules {
         Some(self.unlisted(first.from, (first.to, onset)))
     }
 
-    fn unlisted(&self, literal: i64, shown: (i64, i64)) -> Offset {
+    fn unlisted(&self, literal: i64, listed_offsets: (i64, i64)) -> Offset {
         let is_only =
             self.until.is_none() && self.observances.iter().all(|other| !other.is_daylight && other.to == literal);
-        Offset::Unlisted { literal, shown, is_only }
+        Offset::Unlisted { literal, listed_offsets, is_only }
     }
 }
 

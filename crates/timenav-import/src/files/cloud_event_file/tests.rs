@@ -1,6 +1,6 @@
 use crate::Format;
 use crate::limits::RECORD_BYTES_MAX;
-use crate::tests::{check, check_detail, items, shown};
+use crate::tests::{check, check_detail, item_text, items};
 use crate::{ImportError, content_id};
 
 const EVENT: &str = r#"{"specversion": "1.0", "id": "7", "source": "urn:meter", "type": "com.example.read",
@@ -126,7 +126,7 @@ fn cloud_event_size_is_limited() {
         let (items, outcome) = items(Format::CloudEvents, "", file.as_bytes());
         outcome.unwrap();
         // Larger than attributes may be.
-        assert_eq!(shown(&items[0]), "1 invalid_parameter attributes");
+        assert_eq!(item_text(&items[0]), "1 invalid_parameter attributes");
         let file = format!("{open}{}{close}", of(RECORD_BYTES_MAX + 1));
         let (items, outcome) = crate::tests::items(Format::CloudEvents, "", file.as_bytes());
         assert!(items.is_empty());

@@ -275,11 +275,11 @@ fn attribute_columns(names: &[&str], taken: &[Taken]) -> Vec<Attribute> {
 fn attribute_names(names: &[&str]) -> Vec<String> {
     let mut given = HashSet::new();
     let unlike_others = |(column, name): (usize, &&str)| {
-        let wanted = if name.is_empty() { format!("column_{}", column + 1) } else { (*name).to_owned() };
-        let mut unique = wanted.clone();
+        let base = if name.is_empty() { format!("column_{}", column + 1) } else { (*name).to_owned() };
+        let mut unique = base.clone();
         let mut count = 2;
         while !given.insert(unique.clone()) {
-            unique = format!("{wanted}_{count}");
+            unique = format!("{base}_{count}");
             count += 1;
         }
         unique

@@ -1,5 +1,5 @@
 use crate::Format;
-use crate::tests::{check, check_detail, items, shown};
+use crate::tests::{check, check_detail, item_text, items};
 
 /// NOAA NCEI's earthquakes: tab-separated, time parts, years before the common era, and a row of search parameters.
 const EARTHQUAKES: &str = "\"Search Parameters\"\t\"Year\"\t\"Mo\"\t\"Dy\"\t\"Hr\"\t\"Mn\"\t\"Sec\"\t\"Tsu\"\t\"Vol\"\t\"Location Name\"\t\"Latitude\"\t\"Longitude\"\t\"Focal Depth (km)\"\t\"Mag\"\n\
@@ -49,7 +49,7 @@ fn ancient_earthquakes_are_read_with_a_mapping() {
         "9 invalid_parameter time".to_owned(),
         "10 invalid_parameter time".to_owned(),
     ];
-    assert_eq!(items.iter().map(shown).collect::<Vec<_>>(), expected);
+    assert_eq!(items.iter().map(item_text).collect::<Vec<_>>(), expected);
     let noted: Vec<(u64, &str)> =
         items.iter().flat_map(|item| item.notes.iter().map(|note| (item.line, note.code))).collect();
     assert_eq!(noted, [(8, "time_in_part")]);
@@ -218,7 +218,7 @@ fn delimiter_is_detected_or_configured() {
     ] {
         let (read, outcome) = items(Format::Csv, map, file.as_bytes());
         outcome.unwrap();
-        assert_eq!(read.iter().map(shown).collect::<Vec<_>>(), [format!("{line} - {expected}")], "{map} {file}");
+        assert_eq!(read.iter().map(item_text).collect::<Vec<_>>(), [format!("{line} - {expected}")], "{map} {file}");
     }
     let escaped = |text: &str| format!(r#"2 - {{"attributes":{{"a":{text}}},"time":"{t}"}}"#);
     let file = format!("time,a\n{t},\"one \\\"two\\\", \"\"three\"\"\"\n");
@@ -291,10 +291,10 @@ fn spreadsheet_dates_and_decimal_commas_are_read() {
 fn binary_files_are_recognized_by_type() {
     let check = |file: &[u8], expected: &str| {
         let (items, outcome) = items(Format::Csv, "", file);
-        let told = outcome.unwrap_err().to_string();
+        let error = outcome.unwrap_err().to_string();
         assert!(
-            items.is_empty() && told.starts_with("the file is not UTF-8 text: ") && told.contains(expected),
-            "{told}"
+            items.is_empty() && error.starts_with("the file is not UTF-8 text: ") && error.contains(expected),
+            "{error}"
         );
     };
     check(b"\x1F\x8B\x08\x00", "gzip");
@@ -321,7 +321,7 @@ fn pattern_splits_lines_into_columns() {
     let (items, outcome) = items(Format::Csv, map, file.as_bytes());
     outcome.unwrap();
     assert_eq!(items.len(), 3);
-    let first = shown(&items[0]);
+    let first = item_text(&items[0]);
     assert!(first.starts_with("2 - {"), "{first}");
     assert!(first.contains(r#""description":"card declined""#) && first.contains(r#""level":"WARN""#), "{first}");
     let refused = items[1].event.as_ref().unwrap_err();

@@ -288,7 +288,7 @@ fn csv_row_size_is_limited() {
     let file = format!("time,a\n{T},1\n{}\n{}\n{T},2\n", row(RECORD_BYTES_MAX), row(RECORD_BYTES_MAX + 1));
     let (items, outcome) = items(Format::Csv, "", file.as_bytes());
     // The row is readable but exceeds the attribute limit.
-    let lines: Vec<_> = items.iter().map(crate::tests::shown).collect();
+    let lines: Vec<_> = items.iter().map(crate::tests::item_text).collect();
     assert_eq!(lines[1..], ["3 invalid_parameter attributes"]);
     let error = outcome.unwrap_err();
     assert!(matches!(error, ImportError::RowTooLarge { line: 4 }), "{error}");

@@ -28,9 +28,9 @@ fn check_geometry(geometry: &str, expected: &str) {
     let file = format!("{{\"type\":\"FeatureCollection\",\"features\":[{feature}]}}");
     let (items, outcome) = items(Format::GeoJson, "", file.as_bytes());
     outcome.unwrap();
-    let shown = crate::tests::shown(&items[0]);
-    let shown = shown.strip_suffix(&format!("{T}}}")).unwrap_or(&shown);
-    assert_eq!(shown.strip_prefix("1 - {").or(shown.strip_prefix("1 ")).unwrap(), expected);
+    let text = crate::tests::item_text(&items[0]);
+    let text = text.strip_suffix(&format!("{T}}}")).unwrap_or(&text);
+    assert_eq!(text.strip_prefix("1 - {").or(text.strip_prefix("1 ")).unwrap(), expected);
 }
 
 fn read_all(file: &str) -> (Vec<Item>, Result<(), ImportError>) {
@@ -449,7 +449,7 @@ fn consecutive_features_are_read_without_a_collection() {
     ] {
         crate::tests::check(Format::GeoJson, "", &file, &expected);
     }
-    for (damaged, told) in [
+    for (damaged, message) in [
         (format!("{one}\n{other}\nx"), "at line 3, column 1, after 2 records: expected value"),
         (
             format!("{one}\n{{\"type\":\"Feature\""),
@@ -457,6 +457,6 @@ fn consecutive_features_are_read_without_a_collection() {
         ),
         (format!("{one}\n5"), "this is not a GeoJSON feature collection: expected a GeoJSON object, not a number"),
     ] {
-        crate::tests::check_detail(Format::GeoJson, "", &damaged, told);
+        crate::tests::check_detail(Format::GeoJson, "", &damaged, message);
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::Format;
-use crate::tests::{check, items, shown};
+use crate::tests::{check, item_text, items};
 
 const A: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 const B: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
@@ -40,7 +40,7 @@ fn invalid_commit_is_rejected_alone() {
     ] {
         let (items, outcome) = items(Format::Git, "", format!("{wrong}\0{right}").as_bytes());
         outcome.unwrap();
-        assert_eq!((items.len(), shown(&items[0]).as_str()), (2, expected));
+        assert_eq!((items.len(), item_text(&items[0]).as_str()), (2, expected));
         assert!(items[1].event.is_ok(), "{expected}");
     }
 }

@@ -1,5 +1,5 @@
 use crate::Format;
-use crate::tests::{check, check_detail, items, shown};
+use crate::tests::{check, check_detail, item_text, items};
 
 const T: &str = "2024-07-20T20:17:40Z";
 
@@ -82,7 +82,7 @@ fn invalid_record_is_rejected_alone() {
     let file = format!("{{\"time\":\"{T}\"}}\n5\n{{\"time\":1}}\n{{\"time\":\n{{}}\n[1]\nx\n\u{0}\n");
     let (items, outcome) = items(Format::Ndjson, "name=a", file.as_bytes());
     outcome.unwrap();
-    let found: Vec<String> = items.iter().skip(1).map(shown).collect();
+    let found: Vec<String> = items.iter().skip(1).map(item_text).collect();
     let expected = [
         "2 invalid_parameter -",
         "3 invalid_parameter time",

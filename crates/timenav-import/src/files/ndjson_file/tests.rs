@@ -1,6 +1,6 @@
 use super::*;
 use crate::Format;
-use crate::tests::{check, items, shown};
+use crate::tests::{check, item_text, items};
 
 const EVENT: &str = "{\"time\": \"2024-07-20T20:17:40Z\"}";
 const CONTENT: &str = "{\"time\":\"2024-07-20T20:17:40Z\"}";
@@ -30,8 +30,8 @@ fn every_ndjson_line_is_an_event() {
 fn line_that_is_not_utf8_is_rejected_alone() {
     let (items, outcome) = items(Format::Ndjson, "", b"{\"time\": \"\xFF\"}\n{}\n\0\n");
     outcome.unwrap();
-    let shown: Vec<_> = items.iter().map(shown).collect();
-    assert_eq!(shown, ["1 malformed_json -", "2 missing_parameter time", "3 malformed_json -"]);
+    let item_text: Vec<_> = items.iter().map(item_text).collect();
+    assert_eq!(item_text, ["1 malformed_json -", "2 missing_parameter time", "3 malformed_json -"]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::*;
 use crate::limits::{RECORD_BYTES_MAX, TRACE_ORIGIN_BYTES_MAX};
-use crate::tests::{check, check_detail, items, shown};
+use crate::tests::{check, check_detail, item_text, items};
 
 const T: &str = "00000000000000aa";
 
@@ -111,7 +111,7 @@ fn invalid_span_is_rejected_alone() {
     ] {
         let (items, outcome) = items(Format::Zipkin, "", format!("[{wrong},{right}]").as_bytes());
         outcome.unwrap();
-        assert_eq!(shown(&items[0]), expected, "{wrong}");
+        assert_eq!(item_text(&items[0]), expected, "{wrong}");
         assert!(items[1].event.is_ok() && items[1].line == 2, "{wrong}");
     }
     check_detail(Format::Zipkin, "", r#"[{"traceId":"a","id":"1"}]"#, "the span does not say when it started");
@@ -294,7 +294,7 @@ fn shared_span_origin_size_is_limited() {
     let shown_of = |bytes: usize| {
         let (items, outcome) = items(Format::Otlp, "", of(bytes).as_bytes());
         outcome.unwrap();
-        shown(&items[0])
+        item_text(&items[0])
     };
     let whole = shown_of(TRACE_ORIGIN_BYTES_MAX);
     assert!(whole.starts_with("1 000000000000000a:"), "{whole:.99}");

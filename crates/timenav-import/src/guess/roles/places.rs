@@ -129,11 +129,11 @@ impl Roles<'_> {
         else {
             return false;
         };
-        let is_told = point.is_some() || self.is(place, has_sides);
+        let is_reported = point.is_some() || self.is(place, has_sides);
         let is_lon_first = is_lon_first || words(&self.columns[place].name).any(|word| word == "lonlat");
         let zeros = self.texts(place).filter(|text| pair(text, is_lon_first) == Some((0.0, 0.0))).count();
         let name = self.take(place);
-        if !is_told {
+        if !is_reported {
             let (order, other) = if is_lon_first {
                 ("a longitude and then a latitude", "lat_lon")
             } else {

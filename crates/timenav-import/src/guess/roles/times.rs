@@ -22,13 +22,13 @@ struct Reading {
     /// The mapping suffix after the bar, if one is needed.
     suffix: Option<String>,
     /// The assumptions to report.
-    told: Vec<String>,
+    notes: Vec<String>,
 }
 
 struct Found {
     value: Value,
     places: Vec<usize>,
-    told: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Roles<'_> {
@@ -46,7 +46,7 @@ impl Roles<'_> {
         self.add("time", start);
         if let Some(mut end) = self.moment(Moment::End).or_else(|| self.end_of_day(date.as_ref()?)) {
             let name = &self.columns[end.places[0]].name;
-            end.told.insert(
+            end.notes.insert(
                 0,
                 format!(
                     "`{name}` is used as the end (`end_time`); a date without a time ends an event when that day begins"
@@ -57,12 +57,12 @@ impl Roles<'_> {
         let is_time = |text: &str| is_timestamp(text) || is_local_timestamp(text) || is_date(text);
         let is_other = |place: &usize| self.is(*place, is_time) || self.passed_over.contains(place);
         let others: Vec<&str> = self.free().filter(is_other).map(|place| self.columns[place].name.as_str()).collect();
-        let told = match others.as_slice() {
+        let notes = match others.as_slice() {
             [] => return Ok(()),
             [other] => format!("`{other}` holds times too, and stays an attribute"),
             others => format!("`{}` hold times too, and stay attributes", others.join("`, `")),
         };
-        self.unsure.push(crate::item::clipped(told));
+        self.unsure.push(crate::item::clipped(notes));
         Ok(())
     }
 
@@ -70,9 +70,9 @@ impl Roles<'_> {
         for place in found.places {
             self.taken[place] = true;
         }
-        for told in found.told {
-            if !self.unsure.contains(&told) {
-                self.unsure.push(told);
+        for note in found.notes {
+            if !self.unsure.contains(&note) {
+                self.unsure.push(note);
             }
         }
         self.members.push((field, found.value));
@@ -82,12 +82,12 @@ impl Roles<'_> {
     fn end_of_day(&mut self, date: &Value) -> Option<Found> {
         let (place, format) = self.time_of_day(Moment::End)?;
         let name = self.name(place);
-        let mut told = vec![format!(
+        let mut notes = vec![format!(
             "`{name}` is read as a time on the same day; an event past midnight would end before it begins"
         )];
         let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
-        let zone = self.zone(&name, &mut told);
-        Some(Found { value: json!({ "date": date, "time_of_day": value, "zone": zone }), places: vec![place], told })
+        let zone = self.zone(&name, &mut notes);
+        Some(Found { value: json!({ "date": date, "time_of_day": value, "zone": zone }), places: vec![place], notes })
     }
 
     fn moment(&mut self, moment: Moment) -> Option<Found> {
@@ -102,7 +102,7 @@ impl Roles<'_> {
             return Some(self.in_one(place, reading));
         }
         let date = reading.suffix.map_or_else(|| self.name(place), |format| format!("{}|{format}", self.name(place)));
-        let mut found = Found { value: json!({ "date": date }), places: vec![place], told: reading.told };
+        let mut found = Found { value: json!({ "date": date }), places: vec![place], notes: reading.notes };
         self.add_time_of_day(Moment::Start, &mut found);
         Some(found)
     }
@@ -122,27 +122,27 @@ impl Roles<'_> {
     }
 
     fn in_one(&self, place: usize, reading: Reading) -> Found {
-        let (name, mut told) = (self.name(place), reading.told);
+        let (name, mut notes) = (self.name(place), reading.notes);
         let value = reading.suffix.map_or_else(|| name.clone(), |suffix| format!("{name}|{suffix}"));
         let value = if self.needs_zone(place, &value) {
-            json!({ "column": value, "zone": self.zone(&name, &mut told) })
+            json!({ "column": value, "zone": self.zone(&name, &mut notes) })
         } else {
             Value::from(value)
         };
         if let Some(year) = self.texts(place).find(|text| text.starts_with('-') && !has_word(&name, &["offset"])) {
-            told.push(format!("`{name}` has years before 1 CE, such as {year}; check how they are read"));
+            notes.push(format!("`{name}` has years before 1 CE, such as {year}; check how they are read"));
         }
-        Found { value, places: vec![place], told }
+        Found { value, places: vec![place], notes }
     }
 
     /// Returns the zone for times without one, and reports it.
-    fn zone(&self, name: &str, told: &mut Vec<String>) -> &'static str {
+    fn zone(&self, name: &str, notes: &mut Vec<String>) -> &'static str {
         if let Some(local) = &self.shape.zone {
-            let (said, zone) = (&local.said, local.zone);
-            told.push(format!("the times have the zone `{said}`; `{zone}` is used"));
+            let (given, zone) = (&local.given, local.zone);
+            notes.push(format!("the times have the zone `{given}`; `{zone}` is used"));
             return zone;
         }
-        told.push(format!("`{name}` has no zone, so UTC is assumed; set another in `zone`"));
+        notes.push(format!("`{name}` has no zone, so UTC is assumed; set another in `zone`"));
         UTC
     }
 
@@ -215,21 +215,21 @@ impl Roles<'_> {
     fn no_time(&self) -> String {
         let names: Vec<&str> =
             self.columns.iter().map(|column| column.name.as_str()).filter(|name| !name.is_empty()).collect();
-        let told = "no time was recognized";
+        let note = "no time was recognized";
         if names.is_empty() {
-            return format!("{told}, and no columns have names. If these are text lines, describe them with `pattern`");
+            return format!("{note}, and no columns have names. If these are text lines, describe them with `pattern`");
         }
-        let mut told = format!("{told}; the names are `{}`", names.join("`, `"));
+        let mut note = format!("{note}; the names are `{}`", names.join("`, `"));
         if names.iter().any(|name| name.starts_with(|c: char| c.is_ascii_digit())) {
-            told.push_str(". If the first row is a record, name the columns with `columns`");
+            note.push_str(". If the first row is a record, name the columns with `columns`");
         }
         let count = |place: usize| self.texts(place).filter(|text| is_moment(text)).count();
         let most = (0..self.columns.len()).map(|place| (count(place), place)).max_by_key(|(count, _)| *count);
-        let Some((count, place)) = most.filter(|(count, _)| *count > 0) else { return told };
+        let Some((count, place)) = most.filter(|(count, _)| *count > 0) else { return note };
         let name = &self.columns[place].name;
         let all = self.texts(place).count();
         format!(
-            "{told}. `{name}` is a time in {count} of {all} records: `time={name}` imports those and rejects the others"
+            "{note}. `{name}` is a time in {count} of {all} records: `time={name}` imports those and rejects the others"
         )
     }
 
@@ -237,12 +237,12 @@ impl Roles<'_> {
     fn in_parts(&mut self, moment: Moment) -> Option<Found> {
         let (year, word) = self.part(moment, TimePart::Year, PARTS[0].1, None)?;
         let rest = rest_of(&self.columns[year].name, word).unwrap_or_default();
-        let mut found = Found { value: json!({}), places: vec![year], told: Vec::new() };
+        let mut found = Found { value: json!({}), places: vec![year], notes: Vec::new() };
         let mut parts = Map::new();
-        self.years(year, &mut parts, &mut found.told);
+        self.years(year, &mut parts, &mut found.notes);
         for (part, names) in PARTS.into_iter().skip(1) {
             let Some((place, _)) = self.part(moment, part, names, Some(&rest)) else {
-                found.told.extend(self.doubted(moment, part, names));
+                found.notes.extend(self.doubted(moment, part, names));
                 break;
             };
             found.places.push(place);
@@ -251,7 +251,7 @@ impl Roles<'_> {
         let hour = parts.get("hour").and_then(Value::as_str).map(str::to_owned);
         found.value = Value::Object(parts);
         match hour {
-            Some(hour) => found.value["zone"] = Value::from(self.zone(&hour, &mut found.told)),
+            Some(hour) => found.value["zone"] = Value::from(self.zone(&hour, &mut found.notes)),
             None => self.add_time_of_day(moment, &mut found),
         }
         Some(found)
@@ -261,7 +261,7 @@ impl Roles<'_> {
         let (place, reading) = self.date(moment)?;
         let name = self.name(place);
         let date = reading.suffix.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
-        let mut found = Found { value: json!({ "date": date }), places: vec![place], told: reading.told };
+        let mut found = Found { value: json!({ "date": date }), places: vec![place], notes: reading.notes };
         self.add_time_of_day(moment, &mut found);
         Some(found)
     }
@@ -270,14 +270,14 @@ impl Roles<'_> {
         let Some((place, format)) = self.time_of_day(moment).filter(|(place, _)| !found.places.contains(place)) else {
             return;
         };
-        self.doubt_zeros(place, &mut found.told);
+        self.doubt_zeros(place, &mut found.notes);
         let name = self.name(place);
         let value = format.map_or_else(|| name.clone(), |format| format!("{name}|{format}"));
         found.value["time_of_day"] = Value::from(value);
         found.places.push(place);
         let has_offset = |text: &str| text.ends_with(['Z', 'z']) || text.contains('+') || text.contains('-');
         if !self.is(place, has_offset) {
-            found.value["zone"] = Value::from(self.zone(&name, &mut found.told));
+            found.value["zone"] = Value::from(self.zone(&name, &mut found.notes));
         }
     }
 

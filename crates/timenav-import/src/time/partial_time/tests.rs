@@ -11,14 +11,14 @@ fn check(parts: &[(TimePart, &str)], expected: &str) {
     let parts: Vec<(TimePart, &'static str)> =
         parts.iter().map(|(part, text)| (*part, String::from(*text).leak() as &'static str)).collect();
     let texts: Vec<PartText<'_>> = parts.iter().map(text).collect();
-    let shown = match of_parts(&texts, &TimeRules::default()) {
+    let outcome = match of_parts(&texts, &TimeRules::default()) {
         Ok(Known { at, precision, has_gap }) => {
             let precision = precision.map_or("exact", Precision::as_str);
             format!("{at} {precision}{}", if has_gap { " gap" } else { "" })
         }
         Err(wrong) => wrong.detail,
     };
-    assert_eq!(shown, expected);
+    assert_eq!(outcome, expected);
 }
 
 #[test]
@@ -67,11 +67,11 @@ fn two_digit_year_requires_its_own_pattern() {
     };
     assert_eq!(read("DD.MM.YYYY", "28.02.2024"), Ok("2024-02-28T00:00:00Z".to_owned()));
     assert_eq!(read("DD.MM.YY", "28.02.24"), Ok("2024-02-28T00:00:00Z".to_owned()));
-    let told = |text: &str, pattern: &str, short: &str| {
+    let time_of = |text: &str, pattern: &str, short: &str| {
         Err(format!("`{text}` is not written as `{pattern}`; a year of two digits is `{short}`"))
     };
-    assert_eq!(read("DD.MM.YYYY", "28.02.24"), told("28.02.24", "DD.MM.YYYY", "DD.MM.YY"));
-    assert_eq!(read("%d/%m/%Y", "28/02/24"), told("28/02/24", "%d/%m/%Y", "%d/%m/%y"));
+    assert_eq!(read("DD.MM.YYYY", "28.02.24"), time_of("28.02.24", "DD.MM.YYYY", "DD.MM.YY"));
+    assert_eq!(read("%d/%m/%Y", "28/02/24"), time_of("28/02/24", "%d/%m/%Y", "%d/%m/%y"));
     assert_eq!(read("DD.MM.YYYY", "x"), Err("`x` is not written as `DD.MM.YYYY`".to_owned()));
     assert!(of_usual("24-02-28", &TimeRules::default()).is_none());
 }

@@ -40,9 +40,9 @@ impl TimeFormat {
     fn padded(&self, text: &str) -> Option<String> {
         let is_clock = self.tokens.iter().all(|token| matches!(token, Token::Hour | Token::Minute | Token::Second));
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-        let wanted = 2 * self.tokens.len();
-        (is_clock && self.tokens.len() > 1 && (1..wanted).contains(&digits))
-            .then(|| format!("{}{text}", "0".repeat(wanted - digits)))
+        let length = 2 * self.tokens.len();
+        (is_clock && self.tokens.len() > 1 && (1..length).contains(&digits))
+            .then(|| format!("{}{text}", "0".repeat(length - digits)))
     }
 }
 

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// The parsed parts from year to offset, `-` for missing ones.
-fn shown(partial: &Partial) -> String {
+fn partial_text(partial: &Partial) -> String {
     let number = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let year = partial.year.map(|year| match year.era {
         Some(era) => format!("{}{era:?}", year.number),
@@ -27,7 +27,7 @@ fn shown(partial: &Partial) -> String {
 fn check(format: &str, text: &str, expected: &str) {
     let format = TimeFormat::parse(format).unwrap();
     let read = format.read(text);
-    assert_eq!(read.as_ref().map(shown).as_deref(), Some(expected).filter(|text| !text.is_empty()), "{text}");
+    assert_eq!(read.as_ref().map(partial_text).as_deref(), Some(expected).filter(|text| !text.is_empty()), "{text}");
 }
 
 #[test]

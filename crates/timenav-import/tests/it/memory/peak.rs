@@ -155,9 +155,13 @@ fn peak_memory_is_bounded_for_every_file() {
             .args(["--exact", "memory::peak::single_file_stays_within_its_peak", "--ignored", "--nocapture"])
             .env(FILE, name);
         let output = child.output().unwrap();
-        let told = String::from_utf8_lossy(&output.stdout);
-        let line = told.lines().find(|line| line.contains(name)).unwrap_or_default();
-        assert!(output.status.success() && !line.is_empty(), "{told} {}", String::from_utf8_lossy(&output.stderr));
+        let output_text = String::from_utf8_lossy(&output.stdout);
+        let line = output_text.lines().find(|line| line.contains(name)).unwrap_or_default();
+        assert!(
+            output.status.success() && !line.is_empty(),
+            "{output_text} {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         println!("{line}");
     }
 }

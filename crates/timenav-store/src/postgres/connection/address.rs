@@ -114,18 +114,18 @@ impl Address {
         away
     }
 
-    /// Connects to the first server that accepts writes; asynchronous messages go to `hear`. The error is that of the
+    /// Connects to the first server that accepts writes; asynchronous messages go to `receive`. The error is that of the
     /// last server. The driver can try several servers too, but waits forever for one that accepts the connection and
     /// does not respond.
     pub(in crate::postgres) async fn connect(
         &self,
         runtime: &Handle,
-        hear: impl FnMut(AsyncMessage) + Clone + Send + 'static,
+        receive: impl FnMut(AsyncMessage) + Clone + Send + 'static,
     ) -> Result<(Client, JoinHandle<()>), Failed> {
         let (count, used) = (self.servers.len(), self.used.load(Ordering::Relaxed));
         let mut last = None;
         for (at, server) in self.servers.iter().enumerate().cycle().skip(used).take(count) {
-            let connecting = connect(runtime, server, self.tls.clone(), hear.clone());
+            let connecting = connect(runtime, server, self.tls.clone(), receive.clone());
             match tokio::time::timeout(self.attempt, connecting).await {
                 Ok(Ok(connected)) => {
                     self.used.store(at, Ordering::Relaxed);
@@ -161,23 +161,25 @@ fn is_away(error: &tokio_postgres::Error) -> bool {
     })
 }
 
-/// Opens a connection. Asynchronous messages go to `hear` before the responses that follow them.
+/// Opens a connection. Asynchronous messages go to `receive` before the responses that follow them.
 async fn connect(
     runtime: &Handle,
     config: &Config,
     tls: Option<MakeRustlsConnect>,
-    hear: impl FnMut(AsyncMessage) + Send + 'static,
+    receive: impl FnMut(AsyncMessage) + Send + 'static,
 ) -> Result<(Client, JoinHandle<()>), tokio_postgres::Error> {
     match tls {
-        None => config.connect(NoTls).await.map(|(client, connection)| (client, drive(runtime, connection, hear))),
-        Some(tls) => config.connect(tls).await.map(|(client, connection)| (client, drive(runtime, connection, hear))),
+        None => config.connect(NoTls).await.map(|(client, connection)| (client, drive(runtime, connection, receive))),
+        Some(tls) => {
+            config.connect(tls).await.map(|(client, connection)| (client, drive(runtime, connection, receive)))
+        }
     }
 }
 
 fn drive<S, T>(
     runtime: &Handle,
     mut connection: Connection<S, T>,
-    mut hear: impl FnMut(AsyncMessage) + Send + 'static,
+    mut receive: impl FnMut(AsyncMessage) + Send + 'static,
 ) -> JoinHandle<()>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -186,7 +188,7 @@ where
     runtime.spawn(async move {
         loop {
             match poll_fn(|context| connection.poll_message(context)).await {
-                Some(Ok(told)) => hear(told),
+                Some(Ok(message)) => receive(message),
                 Some(Err(error)) => return tracing::debug!(%error, "a connection to PostgreSQL ended"),
                 None => return,
             }

@@ -16,7 +16,7 @@ pub struct GuestError(String);
 impl From<StoreError> for GuestError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unavailable(told) | StoreError::Unknown(told) | StoreError::Damaged(told) => Self(told),
+            StoreError::Unavailable(reason) | StoreError::Unknown(reason) | StoreError::Damaged(reason) => Self(reason),
             StoreError::Moved(_) => Self(error.to_string()),
         }
     }

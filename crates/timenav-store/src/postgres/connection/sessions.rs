@@ -71,14 +71,14 @@ impl Manager for Sessions {
         let known = self.unanswered.load(Ordering::Acquire);
         let (address, runtime, warnings) =
             (Arc::clone(&self.address), self.runtime.clone(), Arc::clone(&self.warnings));
-        let hear = move |told: AsyncMessage| {
-            if let AsyncMessage::Notice(notice) = told {
+        let receive = move |message: AsyncMessage| {
+            if let AsyncMessage::Notice(notice) = message {
                 tracing::warn!(code = notice.code().code(), "PostgreSQL: {}", notice.message());
                 warnings.fetch_add(1, Ordering::AcqRel);
             }
         };
         // Aborted if the caller is canceled.
-        let connecting = self.runtime.spawn(async move { address.connect(&runtime, hear).await });
+        let connecting = self.runtime.spawn(async move { address.connect(&runtime, receive).await });
         let Ok(connected) = AbortOnDropHandle::new(connecting).await else {
             // The runtime is shutting down, and with it every caller.
             return pending().await;

@@ -7,7 +7,7 @@ use timenav_core::ledger::Salt;
 use timenav_engine::{StoredEntry, TimelineKey};
 use tokio_postgres::Row;
 
-use crate::kept::{leaf, packed};
+use crate::persistence::{leaf, packed};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::{Batch, rows, values};
 use crate::postgres::values::{Failed, get, number, sql};
@@ -39,7 +39,7 @@ pub(in crate::postgres) fn insert<'a>(batch: &mut Batch<'a>, entries: &[(Timelin
         return;
     }
     let rows = || entries.iter().copied();
-    let leaves: Vec<Vec<u8>> = rows().map(|(_, entry)| leaf::kept(&entry.leaf).into_owned()).collect();
+    let leaves: Vec<Vec<u8>> = rows().map(|(_, entry)| leaf::stored_form(&entry.leaf).into_owned()).collect();
     // Read entries repeat themselves. Compressing other entries does not save enough to be worth it.
     let packed = |(leaf, (_, entry)): (&Vec<u8>, (_, &StoredEntry))| {
         leaf::is_short(leaf).then(|| packed::pack(&entry.payload)).flatten()
@@ -69,7 +69,7 @@ pub(in crate::postgres) fn insert<'a>(batch: &mut Batch<'a>, entries: &[(Timelin
     );
 }
 
-pub(in crate::postgres) struct Kept {
+pub(in crate::postgres) struct StoredContents {
     pub(in crate::postgres) position: u64,
     /// In full or in its short form.
     pub(in crate::postgres) leaf: Vec<u8>,
@@ -80,7 +80,7 @@ pub(in crate::postgres) struct Kept {
     pub(in crate::postgres) clock_entry: i64,
 }
 
-fn kept(row: &Row) -> Result<Kept, Failed> {
+fn stored_contents(row: &Row) -> Result<StoredContents, Failed> {
     let (mut salt, mut payload): (Vec<u8>, Vec<u8>) = (get(row, 2)?, get(row, 3)?);
     if let Some(bytes) = get::<Option<i64>>(row, 4)? {
         let unpacked = usize::try_from(bytes).ok().and_then(|bytes| packed::unpack(&payload, bytes));
@@ -90,7 +90,7 @@ fn kept(row: &Row) -> Result<Kept, Failed> {
             None => salt.extend([0; Salt::BYTES + 1]),
         }
     }
-    Ok(Kept {
+    Ok(StoredContents {
         position: number(row, 0)?,
         leaf: get(row, 1)?,
         salt,
@@ -107,26 +107,29 @@ pub(in crate::postgres) async fn walk(
     (first, last): (u64, u64),
     newest_first: bool,
     items_max: usize,
-) -> Result<Vec<Kept>, Failed> {
+) -> Result<Vec<StoredContents>, Failed> {
     let statement = WALK[usize::from(newest_first)];
     let values = (sql(first), sql(last), sql(items_max as u64));
     let found = rows(on, statement, &[&timeline.0, &values.0, &values.1, &values.2]).await?;
-    found.iter().map(kept).collect()
+    found.iter().map(stored_contents).collect()
 }
 
-pub(in crate::postgres) fn bytes_count(rows: &[Kept]) -> usize {
-    rows.iter().map(|kept| kept.leaf.len() + kept.salt.len() + kept.payload.len()).sum()
+pub(in crate::postgres) fn bytes_count(rows: &[StoredContents]) -> usize {
+    rows.iter().map(|stored| stored.leaf.len() + stored.salt.len() + stored.payload.len()).sum()
 }
 
 /// Returns each of these entries, if it exists.
-pub(in crate::postgres) async fn some(on: &Object, wanted: &[(TimelineKey, u64)]) -> Result<Vec<Option<Kept>>, Failed> {
-    let timelines: Vec<i64> = wanted.iter().map(|(timeline, _)| timeline.0).collect();
-    let positions: Vec<i64> = wanted.iter().map(|(_, position)| sql(*position)).collect();
-    let mut all: Vec<Option<Kept>> = wanted.iter().map(|_| None).collect();
+pub(in crate::postgres) async fn some(
+    on: &Object,
+    places: &[(TimelineKey, u64)],
+) -> Result<Vec<Option<StoredContents>>, Failed> {
+    let timelines: Vec<i64> = places.iter().map(|(timeline, _)| timeline.0).collect();
+    let positions: Vec<i64> = places.iter().map(|(_, position)| sql(*position)).collect();
+    let mut all: Vec<Option<StoredContents>> = places.iter().map(|_| None).collect();
     for row in rows(on, SELECT_SOME, &[&timelines, &positions]).await? {
         let at: i64 = get(&row, 7)?;
         if let Some(place) = usize::try_from(at - 1).ok().and_then(|at| all.get_mut(at)) {
-            *place = Some(kept(&row)?);
+            *place = Some(stored_contents(&row)?);
         }
     }
     Ok(all)

@@ -2,7 +2,7 @@ use timenav_core::ids::TimelineId;
 use timenav_engine::TimelineKey;
 use tokio_postgres::Row;
 
-use crate::kept::leaf;
+use crate::persistence::leaf;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::rows;
 use crate::postgres::values::{Failed, get, id};
@@ -22,7 +22,7 @@ pub(in crate::postgres) async fn make_whole(
     timeline: TimelineKey,
     mut leaves: Vec<(u64, &mut Vec<u8>)>,
 ) -> Result<(), Failed> {
-    leaves.retain(|(_, kept)| leaf::is_short(kept));
+    leaves.retain(|(_, stored)| leaf::is_short(stored));
     if leaves.is_empty() {
         return Ok(());
     }
@@ -38,10 +38,10 @@ pub(in crate::postgres) fn make_whole_by<'l>(
     // Without a timeline, leaves cannot be rebuilt and stay as they are.
     let Some(row) = name else { return Ok(()) };
     // Entries of a layer contain the name that the timeline had when they were written.
-    let told = id(TimelineId::kept(get(row, 0)?))?.told().to_string();
-    for (position, kept) in leaves {
-        if leaf::is_short(kept) {
-            *kept = leaf::whole(kept, &told, position).into_owned();
+    let entry_name = id(TimelineId::parse_stored(get(row, 0)?))?.entry_name().to_string();
+    for (position, stored) in leaves {
+        if leaf::is_short(stored) {
+            *stored = leaf::whole(stored, &entry_name, position).into_owned();
         }
     }
     Ok(())

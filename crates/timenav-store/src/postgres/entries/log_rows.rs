@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use timenav_engine::{LogRow, Pace, TimelineKey};
 
-use crate::kept::leaf;
+use crate::persistence::leaf;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents;
 use crate::postgres::entries::leaf::make_whole;
@@ -24,23 +24,23 @@ pub(in crate::postgres) async fn log_rows(
     let (mut found, mut bytes, mut range) = (Vec::new(), 0, range);
     let mut pace = Pace::new(ROWS_MAX, ROWS_BYTES);
     'read: while !range.is_empty() {
-        let asked = pace.rows();
-        let rows = contents::walk(on, timeline, (range.start, range.end - 1), newest_first, asked).await?;
-        let is_last = rows.len() < asked;
+        let rows_max = pace.rows();
+        let rows = contents::walk(on, timeline, (range.start, range.end - 1), newest_first, rows_max).await?;
+        let is_last = rows.len() < rows_max;
         pace.took(rows.len(), contents::bytes_count(&rows));
-        for kept in rows {
+        for stored in rows {
             if newest_first {
-                range.end = kept.position;
+                range.end = stored.position;
             } else {
-                range.start = kept.position + 1;
+                range.start = stored.position + 1;
             }
             // A leaf in the short form is a read entry. Only read entries need more than their leaf.
-            let reads = leaf::is_short(&kept.leaf).then_some((kept.salt, kept.payload));
+            let reads = leaf::is_short(&stored.leaf).then_some((stored.salt, stored.payload));
             bytes += reads.as_ref().map_or(0, |(_, payload)| payload.len());
             if bytes > bytes_max && !found.is_empty() {
                 break 'read;
             }
-            found.push(LogRow { position: kept.position, leaf: kept.leaf, reads });
+            found.push(LogRow { position: stored.position, leaf: stored.leaf, reads });
         }
         if is_last {
             break;

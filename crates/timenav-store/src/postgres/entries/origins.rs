@@ -12,14 +12,14 @@ const SELECT_NOTES: &str = "SELECT note, w.number
 
 pub(in crate::postgres) async fn rotation_notes(
     on: &Object,
-    wanted: &[(TimelineKey, u64)],
+    places: &[(TimelineKey, u64)],
 ) -> Result<Vec<Option<String>>, Failed> {
-    let mut all = vec![None; wanted.len()];
-    if wanted.is_empty() {
+    let mut all = vec![None; places.len()];
+    if places.is_empty() {
         return Ok(all);
     }
-    let timelines: Vec<i64> = wanted.iter().map(|(timeline, _)| timeline.0).collect();
-    let positions: Vec<i64> = wanted.iter().map(|(_, position)| sql(*position)).collect();
+    let timelines: Vec<i64> = places.iter().map(|(timeline, _)| timeline.0).collect();
+    let positions: Vec<i64> = places.iter().map(|(_, position)| sql(*position)).collect();
     for row in rows(on, SELECT_NOTES, &[&timelines, &positions]).await? {
         let at: i64 = get(&row, 1)?;
         if let Some(place) = usize::try_from(at - 1).ok().and_then(|at| all.get_mut(at)) {

@@ -151,7 +151,7 @@ impl Growth {
     fn leaves(&self, found: &[Vec<Row>]) -> Result<Vec<Hash>, Failed> {
         let Some(at) = self.leaves_at else { return Ok(Vec::new()) };
         let (Some(leaves), Some(names)) = (found.get(at), found.get(at + 1)) else { return Ok(Vec::new()) };
-        let mut leaves = kept_leaves(leaves)?;
+        let mut leaves = stored_leaves(leaves)?;
         leaf::make_whole_by(names.first(), leaves.iter_mut().map(|(position, leaf)| (*position, leaf)))?;
         Ok(leaves.iter().map(|(_, leaf)| leaf_hash(leaf)).collect())
     }
@@ -213,9 +213,9 @@ pub(in crate::postgres) async fn leaves(
 ) -> Result<Vec<Vec<u8>>, Failed> {
     let Some(last) = first.saturating_add(items_max as u64).checked_sub(1) else { return Ok(Vec::new()) };
     let found = rows(on, LEAVES, &[&timeline.0, &sql(first), &sql(last)]).await?;
-    let mut kept = kept_leaves(&found)?;
-    make_whole(on, timeline, kept.iter_mut().map(|(position, leaf)| (*position, leaf)).collect()).await?;
-    Ok(kept.into_iter().map(|(_, leaf)| leaf).collect())
+    let mut stored = stored_leaves(&found)?;
+    make_whole(on, timeline, stored.iter_mut().map(|(position, leaf)| (*position, leaf)).collect()).await?;
+    Ok(stored.into_iter().map(|(_, leaf)| leaf).collect())
 }
 
 /// Like [`leaves`], for ranges of several timelines, in one round trip.
@@ -230,10 +230,10 @@ pub(in crate::postgres) async fn leaves_of(
     batch.add(leaf::SELECT_NAMES, values![keys.clone()]);
     batch.add(LEAVES_OF_SOME, values![keys, firsts, lasts]);
     let mut found = batch.run(on).await?;
-    let (kept, names) = (found.pop().unwrap_or_default(), found.pop().unwrap_or_default());
+    let (stored, names) = (found.pop().unwrap_or_default(), found.pop().unwrap_or_default());
     let names: HashMap<i64, &Row> = names.iter().map(|row| Ok((get(row, 1)?, row))).collect::<Result<_, Failed>>()?;
     let mut all = vec![Vec::new(); of.len()];
-    for row in &kept {
+    for row in &stored {
         let number = usize::try_from(get::<i64>(row, 0)? - 1).unwrap_or(usize::MAX);
         let (Some(leaves), Some((key, _))) = (all.get_mut(number), of.get(number)) else { continue };
         let (position, mut leaf) = (self::number(row, 1)?, get(row, 2)?);
@@ -243,6 +243,6 @@ pub(in crate::postgres) async fn leaves_of(
     Ok(all)
 }
 
-fn kept_leaves(found: &[Row]) -> Result<Vec<(u64, Vec<u8>)>, Failed> {
+fn stored_leaves(found: &[Row]) -> Result<Vec<(u64, Vec<u8>)>, Failed> {
     found.iter().map(|row| Ok((number(row, 0)?, get(row, 1)?))).collect()
 }

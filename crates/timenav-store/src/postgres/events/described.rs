@@ -3,7 +3,7 @@
 use timenav_core::ids::EventId;
 use timenav_engine::{Described, Layer, StoreError};
 
-use crate::kept::names::described_so;
+use crate::persistence::names::described_so;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::events::versions::known;
 use crate::postgres::transaction::batch::rows;
@@ -23,8 +23,8 @@ pub(in crate::postgres) async fn described(
     description: &str,
     searched_max: usize,
 ) -> Result<Described, Failed> {
-    let told = serde_json::to_string(description).map_err(|error| StoreError::Damaged(error.to_string()))?;
-    let needle = format!("\"description\":{told}").into_bytes();
+    let json = serde_json::to_string(description).map_err(|error| StoreError::Damaged(error.to_string()))?;
+    let needle = format!("\"description\":{json}").into_bytes();
     let (mut found, mut searched): (Vec<(i64, EventId)>, usize) = (Vec::new(), 0);
     for layer in layers.iter().rev() {
         // One more row shows whether there are more.

@@ -34,7 +34,7 @@ pub(in crate::postgres) struct Lengths(AtomicBool);
 
 impl Lengths {
     /// Returns whether events have the column.
-    pub(in crate::postgres) async fn are_kept(&self, on: &Object) -> Result<bool, Failed> {
+    pub(in crate::postgres) async fn are_stored(&self, on: &Object) -> Result<bool, Failed> {
         if self.0.load(Ordering::Relaxed) {
             return Ok(true);
         }

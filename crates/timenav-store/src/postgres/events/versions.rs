@@ -4,7 +4,7 @@ use futures_util::try_join;
 use timenav_core::ids::EventId;
 use timenav_engine::{EventVersion, KnownEvent, Layer, TimelineKey};
 
-use crate::kept::names::{LIKENESS_MIN, NAMES_NEAR_MAX, likeness, name_in};
+use crate::persistence::names::{LIKENESS_MIN, NAMES_NEAR_MAX, likeness, name_in};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::rows;
 use crate::postgres::values::{Failed, count, get, id, number, sql, text, text_or_none};
@@ -42,29 +42,29 @@ pub(in crate::postgres) async fn named(
     key: &str,
     items_max: usize,
 ) -> Result<Vec<EventId>, Failed> {
-    let mut standing = select_named(on, SELECT_NAMED, layers, key, items_max).await?;
+    let mut found = select_named(on, SELECT_NAMED, layers, key, items_max).await?;
     // A later layer may change or cancel an event of an earlier one.
-    let known_standing = known(on, layers, &ids(&standing)).await?;
+    let known_current = known(on, layers, &ids(&found)).await?;
     let stands_here = |(_, layer, event_id): &(i64, usize, EventId)| {
-        known_standing.get(event_id).and_then(KnownEvent::standing).is_some_and(|version| version.layer == *layer)
+        known_current.get(event_id).and_then(KnownEvent::current).is_some_and(|version| version.layer == *layer)
     };
-    standing.retain(stands_here);
-    standing.sort_by_key(|(time, layer, _)| (*time, *layer));
-    standing.truncate(items_max);
-    if !standing.is_empty() {
-        return Ok(ids(&standing));
+    found.retain(stands_here);
+    found.sort_by_key(|(time, layer, _)| (*time, *layer));
+    found.truncate(items_max);
+    if !found.is_empty() {
+        return Ok(ids(&found));
     }
     let mut once = select_named(on, SELECT_ONCE_NAMED, layers, key, items_max).await?;
     once.sort_by(|one, next| (one.0, &one.2).cmp(&(next.0, &next.2)));
     let known_once = known(on, layers, &ids(&once)).await?;
-    let mut gone: Vec<EventId> = Vec::new();
+    let mut canceled: Vec<EventId> = Vec::new();
     for (_, _, event_id) in once {
-        if known_once.get(&event_id).is_some_and(|known| known.standing().is_none()) && !gone.contains(&event_id) {
-            gone.push(event_id);
+        if known_once.get(&event_id).is_some_and(|known| known.current().is_none()) && !canceled.contains(&event_id) {
+            canceled.push(event_id);
         }
     }
-    gone.truncate(items_max);
-    Ok(gone)
+    canceled.truncate(items_max);
+    Ok(canceled)
 }
 
 fn ids(found: &[(i64, usize, EventId)]) -> Vec<EventId> {
@@ -94,14 +94,14 @@ pub(in crate::postgres) async fn known(
     layers: &[Layer],
     event_ids: &[EventId],
 ) -> Result<HashMap<EventId, KnownEvent>, Failed> {
-    let wanted: BTreeSet<&str> = event_ids.iter().map(EventId::as_str).collect();
-    if wanted.is_empty() {
+    let ids: BTreeSet<&str> = event_ids.iter().map(EventId::as_str).collect();
+    if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let wanted: Vec<&str> = wanted.into_iter().collect();
+    let ids: Vec<&str> = ids.into_iter().collect();
     let timelines: Vec<i64> = layers.iter().map(|layer| layer.timeline.0).collect();
     let as_of: Vec<i64> = layers.iter().map(|layer| sql(layer.as_of)).collect();
-    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&timelines, &as_of, &wanted];
+    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&timelines, &as_of, &ids];
     let (versions, interventions) =
         try_join!(rows(on, SELECT_VERSIONS, &values), rows(on, SELECT_INTERVENTIONS, &values))?;
     let mut all: HashMap<EventId, KnownEvent> = HashMap::new();
@@ -178,6 +178,6 @@ pub(in crate::postgres) async fn names_near(
     found.truncate(NAMES_NEAR_MAX);
     let ids: Vec<EventId> = found.into_iter().map(|(_, event_id)| event_id).collect();
     let known = known(on, layers, &ids).await?;
-    let name = |event_id: &EventId| name_in(&known.get(event_id)?.standing()?.content);
+    let name = |event_id: &EventId| name_in(&known.get(event_id)?.current()?.content);
     Ok(ids.iter().map(|event_id| (event_id.clone(), name(event_id))).collect())
 }

@@ -1,6 +1,6 @@
 use timenav_engine::Head;
 
-use crate::kept::ahead::first_tiles;
+use crate::persistence::ahead::first_tiles;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::rows;
 use crate::postgres::values::{Failed, get, sql};
@@ -26,7 +26,7 @@ pub(in crate::postgres) async fn tables(on: &Object, head: &Head) -> Result<Vec<
     let mut found = Vec::new();
     for row in rows(on, TABLES, &[&head.key.0, &sql(size)]).await? {
         let name: String = get(&row, 0)?;
-        found.extend(crate::kept::ahead::BY_POSITION.into_iter().filter(|table| *table == name));
+        found.extend(crate::persistence::ahead::BY_POSITION.into_iter().filter(|table| *table == name));
     }
     let (levels, firsts): (Vec<i32>, Vec<i64>) =
         first_tiles(size).filter_map(|(level, first)| Some((i32::try_from(level).ok()?, sql(first)))).unzip();

@@ -3,8 +3,8 @@
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::StoreError;
 
-use crate::kept::examination::{Examination, ExaminedKey};
-use crate::kept::values::instant;
+use crate::persistence::examination::{Examination, ExaminedKey};
+use crate::persistence::values::instant;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::migrations::schema;
 use crate::postgres::transaction::batch::rows;

@@ -6,14 +6,14 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, IdempotencyRecord,
-    KeptEvent, KeptRows, LengthClass, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot, StoreError,
-    StoredEnd, StoredOutcome, TimelineKey, TimersFound, TimersWanted,
+    LengthClass, Pace, ScanSource, SeenEvent, SeenEvents, ServiceRows, Snapshot, StoreError, StoredEnd, StoredOutcome,
+    StoredRows, StoredVersion, TimelineKey, TimerQuery, TimersFound,
 };
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use crate::postgres::connection::sessions::Object;
-use crate::postgres::entries::contents::{self, Kept};
+use crate::postgres::entries::contents::{self, StoredContents};
 use crate::postgres::entries::leaf::make_whole;
 use crate::postgres::entries::tiles;
 use crate::postgres::events::lengths::Lengths;
@@ -105,7 +105,7 @@ impl ScanSource for PostgresStore {
         Ok(tiles::bytes_of(&self.reader().await?, key, &tiles).await?)
     }
 
-    async fn event_rows(&self, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError> {
+    async fn event_rows(&self, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<StoredRows>, StoreError> {
         let lengths = Arc::clone(&self.connections.lengths);
         Ok(self.moment(|on| event_rows(on, lengths, key, events).boxed()).await?)
     }
@@ -120,7 +120,7 @@ impl ScanSource for PostgresStore {
         let bounds: [&(dyn ToSql + Sync); 4] = [&key.0, &id, &position, &sql(rows_max as u64)];
         let mut page = SeenEvents::default();
         let on = self.reader().await?;
-        let has_lengths = self.connections.lengths.are_kept(&on).await?;
+        let has_lengths = self.connections.lengths.are_stored(&on).await?;
         for row in rows(&on, SELECT_EVENTS_PAGE[usize::from(has_lengths)], &bounds).await? {
             page.push(&seen_event(&row, has_lengths)?);
         }
@@ -167,8 +167,8 @@ impl ScanSource for PostgresStore {
         Ok(data::count_before(&self.reader().await?, key, end).await?)
     }
 
-    async fn timer_rows(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
-        Ok(timers::find(&self.reader().await?, key, &wanted).await?)
+    async fn timer_rows(&self, key: TimelineKey, query: TimerQuery) -> Result<TimersFound, StoreError> {
+        Ok(timers::find(&self.reader().await?, key, &query).await?)
     }
 
     async fn anchor_rows(
@@ -207,14 +207,14 @@ async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Resu
     let (mut found, mut next): (Vec<EntryRow>, u64) = (Vec::new(), first);
     let (mut pace, mut left) = (Pace::new(ENTRIES_MAX, READ_BYTES), ENTRY_ROWS_BYTES);
     while next < end && left > 0 {
-        let asked = pace.rows();
-        let rows = contents::walk(on, key, (next, end - 1), false, asked).await?;
-        let is_last = rows.len() < asked;
+        let rows_max = pace.rows();
+        let rows = contents::walk(on, key, (next, end - 1), false, rows_max).await?;
+        let is_last = rows.len() < rows_max;
         let bytes = contents::bytes_count(&rows);
         pace.took(rows.len(), bytes);
         left = left.saturating_sub(bytes as u64);
-        for kept in rows {
-            let Kept { position, leaf, salt, payload, events_count, clock_entry } = kept;
+        for stored in rows {
+            let StoredContents { position, leaf, salt, payload, events_count, clock_entry } = stored;
             next = position + 1;
             found.push(EntryRow { position, leaf, salt, payload, marks: EntryMarks { events_count, clock_entry } });
         }
@@ -231,33 +231,33 @@ async fn event_rows(
     lengths: Arc<Lengths>,
     key: TimelineKey,
     events: Vec<(String, u64)>,
-) -> Result<Vec<KeptRows>, Failed> {
-    let has_lengths = lengths.are_kept(on).await?;
+) -> Result<Vec<StoredRows>, Failed> {
+    let has_lengths = lengths.are_stored(on).await?;
     // An id with a NUL is not valid and matches nothing.
     let ids = events.iter().map(|(id, _)| if id.contains('\0') { "" } else { id.as_str() });
     let (ids, positions): (Vec<&str>, Vec<i64>) = ids.zip(events.iter().map(|(_, position)| sql(*position))).unzip();
-    let wanted: [&(dyn ToSql + Sync); 3] = [&key.0, &ids, &positions];
-    let mut all = vec![KeptRows::default(); events.len()];
-    for row in rows(on, SELECT_EVENTS[usize::from(has_lengths)], &wanted).await? {
-        let kept = numbered(&mut all, &row)?;
-        kept.version = Some(kept_event(&row, has_lengths)?);
-        kept.is_end_told = get::<Option<bool>>(&row, 11)?.unwrap_or_default();
+    let params: [&(dyn ToSql + Sync); 3] = [&key.0, &ids, &positions];
+    let mut all = vec![StoredRows::default(); events.len()];
+    for row in rows(on, SELECT_EVENTS[usize::from(has_lengths)], &params).await? {
+        let stored = numbered(&mut all, &row)?;
+        stored.version = Some(stored_version(&row, has_lengths)?);
+        stored.is_end_recorded = get::<Option<bool>>(&row, 11)?.unwrap_or_default();
     }
-    for row in rows(on, SELECT_BEFORE, &wanted).await? {
+    for row in rows(on, SELECT_BEFORE, &params).await? {
         let until = get::<Option<i64>>(&row, 1)?.map(count).transpose()?;
         numbered(&mut all, &row)?.before = Some(StoredEnd { until });
     }
-    for row in rows(on, SELECT_INTERVENTIONS, &wanted).await? {
+    for row in rows(on, SELECT_INTERVENTIONS, &params).await? {
         numbered(&mut all, &row)?.intervention_id = Some(get(&row, 1)?);
     }
     Ok(all)
 }
 
 /// Returns the element that a row belongs to. Its first column is the 1-based index into the questions.
-fn numbered<'k>(all: &'k mut [KeptRows], row: &Row) -> Result<&'k mut KeptRows, Failed> {
+fn numbered<'k>(all: &'k mut [StoredRows], row: &Row) -> Result<&'k mut StoredRows, Failed> {
     let number = usize::try_from(number(row, 0)?).unwrap_or_default();
-    let kept = number.checked_sub(1).and_then(|at| all.get_mut(at));
-    Ok(kept.ok_or_else(|| StoreError::Damaged("a row that was not asked for".to_owned()))?)
+    let stored = number.checked_sub(1).and_then(|at| all.get_mut(at));
+    Ok(stored.ok_or_else(|| StoreError::Damaged("a row that was not asked for".to_owned()))?)
 }
 
 /// Returns the length class of an event as stored, or as it will be once the column exists.
@@ -271,8 +271,8 @@ fn length_class(row: &Row, has_lengths: bool, content: &str) -> Result<Option<i6
 fn seen_event(row: &Row, has_lengths: bool) -> Result<SeenEvent<'_>, Failed> {
     let text = |at: usize| {
         let bytes: Option<&[u8]> = get(row, at)?;
-        let told = bytes.map(std::str::from_utf8).transpose();
-        told.map_err(|_| Failed::from(damaged("a text that is not UTF-8")))
+        let content_text = bytes.map(std::str::from_utf8).transpose();
+        content_text.map_err(|_| Failed::from(damaged("a text that is not UTF-8")))
     };
     let content = text(8)?.unwrap_or_default();
     Ok(SeenEvent {
@@ -290,9 +290,9 @@ fn seen_event(row: &Row, has_lengths: bool) -> Result<SeenEvent<'_>, Failed> {
     })
 }
 
-fn kept_event(row: &Row, has_lengths: bool) -> Result<KeptEvent, Failed> {
+fn stored_version(row: &Row, has_lengths: bool) -> Result<StoredVersion, Failed> {
     let content = text(row, 8)?;
-    Ok(KeptEvent {
+    Ok(StoredVersion {
         position: number(row, 1)?,
         until: get::<Option<i64>>(row, 2)?.map(count).transpose()?,
         time_micros: get(row, 3)?,

@@ -109,8 +109,8 @@ mod tests {
         assert!(compare(LAYOUT.lines().map(str::to_owned).collect(), &[]).is_empty());
         let mut found: Vec<String> = LAYOUT.lines().skip(1).map(str::to_owned).collect();
         found.push("trigger entries forge".to_owned());
-        let told = compare(found, &[]);
-        assert_eq!(told.len(), 2, "{told:?}");
-        assert_eq!(told[0], "timenav did not create this: trigger entries forge");
+        let differences = compare(found, &[]);
+        assert_eq!(differences.len(), 2, "{differences:?}");
+        assert_eq!(differences[0], "timenav did not create this: trigger entries forge");
     }
 }

@@ -17,7 +17,7 @@ use crate::postgres::transaction::batch::{Batch, rows, values};
 use crate::postgres::values::{Failed, get, sql};
 
 /// An older report never replaces a newer confirmation.
-const TELL: &str = "INSERT INTO followers AS f
+const SHARE_FOLLOWER: &str = "INSERT INTO followers AS f
         (follower_id, service, timeline, user_id, name, steps, since, generation, step, confirmed_at)
     SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::boolean[], $7::bigint[],
         $8::bigint[], $9::bigint[], $10::bigint[])
@@ -72,10 +72,10 @@ fn count(number: i64) -> Option<u64> {
 }
 
 /// Writes the followers whose streams are open, with a single statement.
-fn tell<'a>(batch: &mut Batch<'a>, there: &'a [FollowerRow]) {
+fn share<'a>(batch: &mut Batch<'a>, there: &'a [FollowerRow]) {
     let confirmed = |of: fn(&Confirmed) -> i64| there.iter().map(move |one| one.confirmed.as_ref().map(of));
     batch.add(
-        TELL,
+        SHARE_FOLLOWER,
         values![
             there.iter().map(|one| one.follower_id.as_str()).collect::<Vec<_>>(),
             there.iter().map(|one| one.service.as_str()).collect::<Vec<_>>(),
@@ -93,17 +93,17 @@ fn tell<'a>(batch: &mut Batch<'a>, there: &'a [FollowerRow]) {
 
 #[async_trait]
 impl SharedFollowers for PostgresStore {
-    async fn tell_followers(&self, there: Vec<FollowerRow>, gone: Vec<FollowerId>) -> Result<(), StoreError> {
+    async fn share_followers(&self, there: Vec<FollowerRow>, removed: Vec<FollowerId>) -> Result<(), StoreError> {
         let on = self.reader().await?;
         let mut batch = Batch::default();
         if !there.is_empty() {
-            tell(&mut batch, &there);
+            share(&mut batch, &there);
         }
-        if !gone.is_empty() {
-            batch.add(FORGET, values![gone.iter().map(FollowerId::as_str).collect::<Vec<_>>()]);
+        if !removed.is_empty() {
+            batch.add(FORGET, values![removed.iter().map(FollowerId::as_str).collect::<Vec<_>>()]);
         }
         batch.run(&on).await?;
-        self.hints.tell(Hint::of([]));
+        self.hints.send(Hint::of([]));
         Ok(())
     }
 
@@ -116,16 +116,16 @@ impl SharedFollowers for PostgresStore {
         let (generation, number, at) = (sql(step.generation), sql(step.number), at.micros());
         let (follower_id, user_id) = (follower_id.as_str(), user_id.as_str());
         let on = self.reader().await?;
-        let asked: [&(dyn ToSql + Sync); 7] =
+        let params: [&(dyn ToSql + Sync); 7] =
             [&follower_id, &timeline.0, &user_id, &generation, &number, &at, &SERVICE_LASTS_MICROS];
-        let confirmed = rows(&on, CONFIRM, &asked).await?;
-        self.hints.tell(Hint::of([]));
+        let confirmed = rows(&on, CONFIRM, &params).await?;
+        self.hints.send(Hint::of([]));
         Ok(confirmed.first().map(follower).transpose()?.flatten())
     }
 
     async fn followers_of(&self, timelines: Vec<TimelineKey>) -> Result<Vec<FollowerRow>, StoreError> {
-        let asked: Vec<i64> = timelines.into_iter().map(|timeline| timeline.0).collect();
-        let found = rows(&self.reader().await?, SELECT, &[&asked, &SERVICE_LASTS_MICROS]).await?;
+        let requested: Vec<i64> = timelines.into_iter().map(|timeline| timeline.0).collect();
+        let found = rows(&self.reader().await?, SELECT, &[&requested, &SERVICE_LASTS_MICROS]).await?;
         let found = found.iter().map(follower).collect::<Result<Vec<_>, Failed>>()?;
         Ok(found.into_iter().flatten().collect())
     }

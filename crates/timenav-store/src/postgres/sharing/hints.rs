@@ -61,30 +61,30 @@ impl Waiting {
 /// Sends hints to other services and receives theirs. Stops on drop.
 pub(in crate::postgres) struct Hints {
     written: Arc<Waiting>,
-    heard: Arc<Waiting>,
+    listening: Arc<Waiting>,
     task: Option<JoinHandle<()>>,
 }
 
 impl Hints {
     pub(in crate::postgres) fn none() -> Self {
-        Self { written: Arc::default(), heard: Arc::default(), task: None }
+        Self { written: Arc::default(), listening: Arc::default(), task: None }
     }
 
     pub(in crate::postgres) fn start(connections: &Arc<Connections>) -> Self {
-        let (written, heard) = (Arc::<Waiting>::default(), Arc::<Waiting>::default());
-        let carrying = carry(Arc::downgrade(connections), Arc::clone(&written), Arc::clone(&heard));
-        Self { written, heard, task: Some(tokio::spawn(carrying)) }
+        let (written, received) = (Arc::<Waiting>::default(), Arc::<Waiting>::default());
+        let carrying = carry(Arc::downgrade(connections), Arc::clone(&written), Arc::clone(&received));
+        Self { written, listening: received, task: Some(tokio::spawn(carrying)) }
     }
 
     /// Queues a hint for the other services.
-    pub(in crate::postgres) fn tell(&self, hint: Hint) {
+    pub(in crate::postgres) fn send(&self, hint: Hint) {
         if self.task.is_some() {
             self.written.add(hint);
         }
     }
 
     pub(in crate::postgres) async fn wait(&self) -> Hint {
-        self.heard.next().await
+        self.listening.next().await
     }
 }
 
@@ -96,13 +96,13 @@ impl Drop for Hints {
     }
 }
 
-async fn carry(connections: Weak<Connections>, written: Arc<Waiting>, heard: Arc<Waiting>) {
+async fn carry(connections: Weak<Connections>, written: Arc<Waiting>, received: Arc<Waiting>) {
     while let Some(connections) = connections.upgrade() {
-        let (hear, own) = (Arc::clone(&heard), Arc::<AtomicI32>::default());
+        let (receive, own) = (Arc::clone(&received), Arc::<AtomicI32>::default());
         let is_own = Arc::clone(&own);
-        let listening = connections.listen(move |told| match told {
+        let listening = connections.listen(move |message| match message {
             AsyncMessage::Notification(hint) if hint.process_id() != is_own.load(Ordering::Acquire) => {
-                hear.add(read(hint.payload()));
+                receive.add(read(hint.payload()));
             }
             _ => {}
         });
@@ -112,7 +112,7 @@ async fn carry(connections: Weak<Connections>, written: Arc<Waiting>, heard: Arc
             let begun = timeout(SAY_WAIT, begin(&client, &own)).await;
             if matches!(begun, Ok(Ok(()))) {
                 // Covers writes made while this service was not listening.
-                heard.add(Hint::All);
+                received.add(Hint::All);
                 send(&client, &written).await;
             }
             driven.abort();
@@ -131,8 +131,8 @@ async fn begin(client: &Client, own: &AtomicI32) -> Result<(), tokio_postgres::E
 async fn send(client: &Client, written: &Waiting) {
     loop {
         let hint = written.next().await;
-        let said = timeout(SAY_WAIT, client.batch_execute(&format!("NOTIFY timenav, '{}'", text(&hint)))).await;
-        if !matches!(said, Ok(Ok(()))) {
+        let sent = timeout(SAY_WAIT, client.batch_execute(&format!("NOTIFY timenav, '{}'", text(&hint)))).await;
+        if !matches!(sent, Ok(Ok(()))) {
             written.add(hint);
             return;
         }

@@ -14,8 +14,8 @@ use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::Instant;
 use timenav_core::timers::retries::longest_wait_micros;
 use timenav_engine::{
-    AtWork, AtWorkWanted, COSIGNED_BYTES_MAX, ChangeLeases, FiringRow, HEARD_LASTS_MICROS, Held, Keeper,
-    LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, OFFERED_BUSY_MAX, Presence,
+    ActivityQuery, AtWork, COSIGNED_BYTES_MAX, ChangeLeases, FiringRow, Held, Keeper, LEASE_LASTS_MICROS_MAX,
+    LISTENING_LASTS_MICROS, LeaseChanges, LeaseQuery, LeaseRow, LeasesFound, OFFERED_BUSY_MAX, Presence,
     SERVICE_LASTS_MICROS, SharedLeases, StoreError, TimelineCommit, TimelineKey,
 };
 use tokio_postgres::Row;
@@ -49,12 +49,12 @@ const PUT_LOCKS: &str = "INSERT INTO timekeepers (timeline, service, epoch)
     SELECT timeline, '', 0 FROM unnest($1::bigint[]) AS t (timeline) ORDER BY timeline ON CONFLICT (timeline) DO NOTHING";
 
 const IS_THERE: &str = timed!("SELECT until >", now "FROM services WHERE service = $1");
-const TELL_SERVICE: &str = timed!(
+const REPORT_SERVICE: &str = timed!(
     "INSERT INTO services (service, name, version, level, until) VALUES ($1, $2, $3, $4, ", now "+ $5)
     ON CONFLICT (service) DO UPDATE SET until = excluded.until, name = excluded.name, version = excluded.version,
         level = excluded.level"
 );
-const TELL_LISTENING: &str = timed!(
+const REPORT_LISTENING: &str = timed!(
     "INSERT INTO listeners (timeline, queue, service, until)
     SELECT t.timeline, t.queue, $3, ", now "+ $4 FROM unnest($1::bigint[], $2::text[]) AS t (timeline, queue)
     ON CONFLICT (timeline, queue, service) DO UPDATE SET until = excluded.until"
@@ -137,7 +137,7 @@ const KEEP_COSIGNED: &str = "INSERT INTO cosigned AS c (id, note) SELECT true, $
     WHERE substring(c.note FROM 1 FOR $3) = $1 RETURNING id";
 
 const SELECT_KEEPER: &str = "SELECT service, epoch FROM timekeepers WHERE timeline = $1 AND epoch > 0";
-const SELECT_HEARD: &str = timed!(
+const SELECT_LISTENING: &str = timed!(
     "SELECT DISTINCT queue FROM listeners WHERE timeline = $1 AND until >", now "AND until <=", now "+ $2"
 );
 const SELECT_HELD: &str = timed!(
@@ -153,24 +153,27 @@ pub(in crate::postgres) async fn lock(on: &Object, timelines: &BTreeSet<Timeline
     if timelines.is_empty() {
         return Ok(());
     }
-    let asked: Vec<i64> = timelines.iter().map(|timeline| timeline.0).collect();
-    if rows(on, LOCK, &[&asked]).await?.len() < asked.len() {
-        rows(on, PUT_LOCKS, &[&asked]).await?;
-        rows(on, LOCK, &[&asked]).await?;
+    let requested: Vec<i64> = timelines.iter().map(|timeline| timeline.0).collect();
+    if rows(on, LOCK, &[&requested]).await?.len() < requested.len() {
+        rows(on, PUT_LOCKS, &[&requested]).await?;
+        rows(on, LOCK, &[&requested]).await?;
     }
     Ok(())
 }
 
 /// Returns the results in the order of the questions. All statements are sent before the first response is awaited.
-pub(in crate::postgres) async fn named(on: &Object, wanted: &[AtWorkWanted]) -> Result<Vec<AtWork>, Failed> {
-    let mut all = Vec::with_capacity(wanted.len());
-    for one in wanted {
+pub(in crate::postgres) async fn named(on: &Object, query: &[ActivityQuery]) -> Result<Vec<AtWork>, Failed> {
+    let mut all = Vec::with_capacity(query.len());
+    for one in query {
         all.push(at_work(on, one).boxed());
     }
     try_join_all(all).await
 }
 
-async fn at_work(on: &Object, AtWorkWanted { timeline, open_since, firings }: &AtWorkWanted) -> Result<AtWork, Failed> {
+async fn at_work(
+    on: &Object,
+    ActivityQuery { timeline, open_since, firings }: &ActivityQuery,
+) -> Result<AtWork, Failed> {
     let key = timeline.0;
     let mut batch = Batch::default();
     batch.add(SELECT_KEEPER, values![key]);
@@ -179,22 +182,23 @@ async fn at_work(on: &Object, AtWorkWanted { timeline, open_since, firings }: &A
         values![key, firings.iter().map(FiringId::as_str).collect::<Vec<_>>(), LEASE_LASTS_MICROS_MAX],
     );
     if let Some(open_since) = *open_since {
-        batch.add(SELECT_HEARD, values![key, HEARD_LASTS_MICROS]);
-        batch.add(SELECT_HELD, values![key, sql(open_since), HEARD_LASTS_MICROS]);
+        batch.add(SELECT_LISTENING, values![key, LISTENING_LASTS_MICROS]);
+        batch.add(SELECT_HELD, values![key, sql(open_since), LISTENING_LASTS_MICROS]);
         batch.add(SELECT_HOLDING, values![key, LEASE_LASTS_MICROS_MAX]);
     }
     let mut found = batch.run(on).await?.into_iter();
     let mut next = || found.next().unwrap_or_default();
     let keeper = next().first().map(keeper).transpose()?;
     let leased = next().iter().map(held).collect::<Result<_, _>>()?;
-    let heard = next();
-    let heard = heard.iter().map(|row| Ok(id(QueueId::new(get(row, 0)?))?)).collect::<Result<HashSet<_>, Failed>>()?;
+    let listening = next();
+    let listening =
+        listening.iter().map(|row| Ok(id(QueueId::new(get(row, 0)?))?)).collect::<Result<HashSet<_>, Failed>>()?;
     let (held, holding) = (next(), next());
     let held = holding
         .first()
         .or(held.first())
         .map(|row| Ok::<_, Failed>((id(FiringId::new(get(row, 0)?))?, id(QueueId::new(get(row, 1)?))?, get(row, 2)?)));
-    Ok(AtWork { keeper, heard, held: held.transpose()?, leased })
+    Ok(AtWork { keeper, listening, held: held.transpose()?, leased })
 }
 
 fn held(row: &Row) -> Result<Held, Failed> {
@@ -235,13 +239,13 @@ impl Changing {
     async fn begin(
         connection: Object,
         timeline: TimelineKey,
-        wanted: &LeasesWanted,
+        query: &LeaseQuery,
     ) -> Result<(Self, LeasesFound), Failed> {
         let changing = Self(Some(connection));
         let on = changing.on()?;
         let mut first = Batch::default();
         first.add(LOCK, values![vec![timeline.0]]);
-        ask(&mut first, timeline, wanted);
+        ask(&mut first, timeline, query);
         let begin = async { Ok::<_, Failed>(on.batch_execute("BEGIN").await?) };
         // Statements sent together with `BEGIN` run after it.
         let ((), found) = try_join!(begin, first.run(on))?;
@@ -250,10 +254,10 @@ impl Changing {
             // There is no row yet, so nothing was locked.
             lock(on, &BTreeSet::from([timeline])).await?;
             let mut again = Batch::default();
-            ask(&mut again, timeline, wanted);
+            ask(&mut again, timeline, query);
             found = again.run(on).await?.into_iter();
         }
-        let found = told(wanted, found)?;
+        let found = leases_found(query, found)?;
         Ok((changing, found))
     }
 
@@ -284,36 +288,36 @@ impl Drop for Changing {
 async fn change(
     connection: Object,
     timeline: TimelineKey,
-    wanted: LeasesWanted,
+    query: LeaseQuery,
     change: ChangeLeases,
 ) -> Result<(), Failed> {
-    if let LeasesWanted::Offered(queue, _) = &wanted {
+    if let LeaseQuery::Offered(queue, _) = &query {
         let longest = longest_wait_micros(queue);
-        let asked: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&timeline.0, &queue.as_str(), &longest];
-        let found = rows(&connection, IS_OFFERED, &asked).await?;
+        let params: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&timeline.0, &queue.as_str(), &longest];
+        let found = rows(&connection, IS_OFFERED, &params).await?;
         if !found.first().map_or(Ok(false), |row| get(row, 0))? {
             let nothing = LeasesFound { now: Instant::MIN, firings: Vec::new(), leases: Vec::new() };
             drop(change(nothing));
             return Ok(());
         }
     }
-    let (changing, found) = Changing::begin(connection, timeline, &wanted).await?;
+    let (changing, found) = Changing::begin(connection, timeline, &query).await?;
     let changes = change(found);
     changing.commit(written(timeline, &changes)).await
 }
 
 /// Queries what is wanted with one statement, and the server's clock with another.
-fn ask<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, wanted: &'a LeasesWanted) {
+fn ask<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, query: &'a LeaseQuery) {
     let key = timeline.0;
-    match wanted {
-        LeasesWanted::Offered(queue, max) => {
+    match query {
+        LeaseQuery::Offered(queue, max) => {
             batch.add(&OFFERED, values![key, queue.as_str(), sql(*max as u64), sql(OFFERED_BUSY_MAX as u64)]);
         }
-        LeasesWanted::Named(firing_ids) => {
+        LeaseQuery::Named(firing_ids) => {
             batch.add(LEASES_NAMED, values![key, firing_ids.iter().map(FiringId::as_str).collect::<Vec<_>>()]);
         }
-        LeasesWanted::Holds => batch.add(HOLDS, values![key]),
-        LeasesWanted::Ended(max) => {
+        LeaseQuery::Holds => batch.add(HOLDS, values![key]),
+        LeaseQuery::Ended(max) => {
             batch.add(FORGET_DONE, values![key]);
             batch.add(LEASES_ENDED, values![key, sql(*max as u64), LEASE_LASTS_MICROS_MAX]);
         }
@@ -321,11 +325,14 @@ fn ask<'a>(batch: &mut Batch<'a>, timeline: TimelineKey, wanted: &'a LeasesWante
     batch.add(NOW, values![]);
 }
 
-fn told(wanted: &LeasesWanted, mut found: impl DoubleEndedIterator<Item = Vec<Row>>) -> Result<LeasesFound, Failed> {
+fn leases_found(
+    query: &LeaseQuery,
+    mut found: impl DoubleEndedIterator<Item = Vec<Row>>,
+) -> Result<LeasesFound, Failed> {
     let mut last = || found.next_back().unwrap_or_default();
     let (now, rows) = (last(), last());
     let now = instant(get(now.first().ok_or_else(|| damaged("the database has no clock"))?, 0)?)?;
-    if !matches!(wanted, LeasesWanted::Offered(..)) {
+    if !matches!(query, LeaseQuery::Offered(..)) {
         let leases = rows.iter().map(|row| lease(row, 0)).collect::<Result<_, _>>()?;
         return Ok(LeasesFound { now, firings: Vec::new(), leases });
     }
@@ -384,32 +391,32 @@ impl SharedLeases for PostgresStore {
     async fn change_leases(
         &self,
         timeline: TimelineKey,
-        wanted: LeasesWanted,
+        query: LeaseQuery,
         change: ChangeLeases,
     ) -> Result<(), StoreError> {
-        Ok(self::change(self.reader().await?, timeline, wanted, change).await?)
+        Ok(self::change(self.reader().await?, timeline, query, change).await?)
     }
 
-    async fn tell_presence(&self, presence: Presence) -> Result<bool, StoreError> {
+    async fn report_presence(&self, presence: Presence) -> Result<bool, StoreError> {
         let Presence { service, name, version, level, listening } = presence;
         let on = self.reader().await?;
         let mut batch = Batch::default();
         batch.add(IS_THERE, values![service.as_str()]);
         let (name, level) = (name.as_bytes(), sql(level));
-        batch.add(TELL_SERVICE, values![service.as_str(), name, version.as_str(), level, SERVICE_LASTS_MICROS]);
+        batch.add(REPORT_SERVICE, values![service.as_str(), name, version.as_str(), level, SERVICE_LASTS_MICROS]);
         if !listening.is_empty() {
             batch.add(
-                TELL_LISTENING,
+                REPORT_LISTENING,
                 values![
                     listening.iter().map(|(timeline, _)| timeline.0).collect::<Vec<_>>(),
                     listening.iter().map(|(_, queue)| queue.as_str()).collect::<Vec<_>>(),
                     service.as_str(),
-                    HEARD_LASTS_MICROS,
+                    LISTENING_LASTS_MICROS,
                 ],
             );
         }
-        let told = batch.run(&on).await?;
-        Ok(told.first().and_then(|rows| rows.first()).map_or(Ok(false), |row| get(row, 0))?)
+        let reported = batch.run(&on).await?;
+        Ok(reported.first().and_then(|rows| rows.first()).map_or(Ok(false), |row| get(row, 0))?)
     }
 
     async fn leave(&self, service: &str) -> Result<(), StoreError> {
@@ -422,15 +429,15 @@ impl SharedLeases for PostgresStore {
         timelines: Vec<TimelineKey>,
     ) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
         let on = self.reader().await?;
-        let asked: BTreeSet<i64> = timelines.iter().map(|timeline| timeline.0).collect();
-        let asked: Vec<i64> = asked.into_iter().collect();
-        let kept = rows(&on, KEEP, &[&asked, &service, &SERVICE_LASTS_MICROS]).await?;
-        if !kept.is_empty() {
+        let requested: BTreeSet<i64> = timelines.iter().map(|timeline| timeline.0).collect();
+        let requested: Vec<i64> = requested.into_iter().collect();
+        let stored = rows(&on, KEEP, &[&requested, &service, &SERVICE_LASTS_MICROS]).await?;
+        if !stored.is_empty() {
             rows(&on, FORGET_LISTENERS, &[]).await?;
             rows(&on, FORGET_SERVICES, &[&FORGOTTEN_AFTER_MICROS]).await?;
         }
-        let kept = kept.iter().map(|row| Ok((TimelineKey(get(row, 0)?), count(get(row, 1)?)?)));
-        Ok(kept.collect::<Result<_, Failed>>()?)
+        let stored = stored.iter().map(|row| Ok((TimelineKey(get(row, 0)?), count(get(row, 1)?)?)));
+        Ok(stored.collect::<Result<_, Failed>>()?)
     }
 
     async fn leases_ended(&self, service: &str) -> Result<Vec<TimelineKey>, StoreError> {
@@ -438,8 +445,8 @@ impl SharedLeases for PostgresStore {
         Ok(found.iter().map(|row| Ok(TimelineKey(get(row, 0)?))).collect::<Result<_, Failed>>()?)
     }
 
-    async fn at_work(&self, wanted: AtWorkWanted) -> Result<AtWork, StoreError> {
-        Ok(at_work(&self.reader().await?, &wanted).await?)
+    async fn at_work(&self, query: ActivityQuery) -> Result<AtWork, StoreError> {
+        Ok(at_work(&self.reader().await?, &query).await?)
     }
 
     async fn cosigned_note(&self) -> Result<Option<Vec<u8>>, StoreError> {
@@ -448,7 +455,7 @@ impl SharedLeases for PostgresStore {
     }
 
     async fn keep_cosigned_note(&self, read: Option<Vec<u8>>, note: Vec<u8>) -> Result<bool, StoreError> {
-        let kept = rows(&self.reader().await?, KEEP_COSIGNED, &[&read, &note, &COSIGNED_LENGTH_MAX]).await?;
-        Ok(!kept.is_empty())
+        let stored = rows(&self.reader().await?, KEEP_COSIGNED, &[&read, &note, &COSIGNED_LENGTH_MAX]).await?;
+        Ok(!stored.is_empty())
     }
 }

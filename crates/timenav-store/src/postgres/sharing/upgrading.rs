@@ -27,14 +27,14 @@ pub struct SeenService {
     /// The feature level that it supports.
     pub level: u64,
     /// Time since its last announcement, in microseconds.
-    pub heard_micros_ago: i64,
+    pub seen_micros_ago: i64,
 }
 
 impl SeenService {
     /// Returns whether the other services consider it running.
     #[must_use]
     pub const fn is_there(&self) -> bool {
-        self.heard_micros_ago < SERVICE_LASTS_MICROS
+        self.seen_micros_ago < SERVICE_LASTS_MICROS
     }
 }
 
@@ -158,7 +158,7 @@ fn seen(row: &Row) -> Result<SeenService, Failed> {
         name: String::from_utf8_lossy(get(row, 0)?).into_owned(),
         version: get(row, 1)?,
         level: number(row, 2)?,
-        heard_micros_ago: get(row, 3)?,
+        seen_micros_ago: get(row, 3)?,
     })
 }
 
@@ -175,9 +175,9 @@ mod tests {
             (OLDEST_FEATURE_LEVEL, None),
             (OLDEST_FEATURE_LEVEL - 1, Some("a version in between")),
         ] {
-            let told = check(level).err().map(|error| error.to_string());
-            assert_eq!(told.is_some(), expected.is_some(), "{level}");
-            assert!(expected.is_none_or(|expected| told.unwrap_or_default().contains(expected)));
+            let message = check(level).err().map(|error| error.to_string());
+            assert_eq!(message.is_some(), expected.is_some(), "{level}");
+            assert!(expected.is_none_or(|expected| message.unwrap_or_default().contains(expected)));
         }
     }
 

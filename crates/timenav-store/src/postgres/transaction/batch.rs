@@ -26,11 +26,11 @@ pub(in crate::postgres) async fn rows(
     statement: &str,
     values: &[&(dyn ToSql + Sync)],
 ) -> Result<Vec<Row>, Failed> {
-    let asked = async {
+    let reply = async {
         let prepared = on.prepare_cached(statement).await?;
         Ok(on.query(&prepared, values).await?)
     };
-    answered(on, ANSWER_WAIT, asked.boxed()).await
+    answered(on, ANSWER_WAIT, reply.boxed()).await
 }
 
 /// Returns the records that a statement selects. `*` stands for their columns.
@@ -61,9 +61,9 @@ pub(in crate::postgres) fn arrays<'a, R: Record + 'a>(
 pub(in crate::postgres) async fn answered<T>(
     on: &Object,
     wait: Duration,
-    asked: impl Future<Output = Result<T, Failed>>,
+    reply: impl Future<Output = Result<T, Failed>>,
 ) -> Result<T, Failed> {
-    tokio::time::timeout(wait, asked).await.unwrap_or_else(|_| {
+    tokio::time::timeout(wait, reply).await.unwrap_or_else(|_| {
         on.give_up();
         let seconds = wait.as_secs();
         Err(StoreError::Unavailable(format!("PostgreSQL: the server has not responded for {seconds} seconds")).into())

@@ -77,7 +77,7 @@ pub(in crate::sqlite) struct LogLimit {
     /// Length from which the next commit waits.
     bytes_next: u64,
     /// Length from which the next warning about a blocking reader is logged.
-    bytes_told: u64,
+    bytes_logged: u64,
 }
 
 impl LogLimit {
@@ -111,7 +111,7 @@ impl LogLimit {
             bytes_before: 0,
             file_bytes: 0,
             bytes_next: bytes_max,
-            bytes_told: 2 * bytes_max,
+            bytes_logged: 2 * bytes_max,
         })
     }
 
@@ -169,7 +169,7 @@ impl LogLimit {
     fn try_keep(&mut self, writer: &Connection) -> rusqlite::Result<()> {
         let bytes = self.bytes();
         if bytes < self.bytes_max {
-            (self.bytes_next, self.bytes_told) = (self.bytes_max, 2 * self.bytes_max);
+            (self.bytes_next, self.bytes_logged) = (self.bytes_max, 2 * self.bytes_max);
         }
         if bytes < self.bytes_next {
             return Ok(());
@@ -182,8 +182,8 @@ impl LogLimit {
         if state?.is_held {
             // The reader may last for hours, so that not every commit waits for it.
             self.bytes_next = bytes + self.bytes_max / AGAIN_PART;
-            if bytes >= self.bytes_told {
-                self.bytes_told = bytes + self.bytes_max;
+            if bytes >= self.bytes_logged {
+                self.bytes_logged = bytes + self.bytes_max;
                 tracing::warn!(
                     bytes,
                     "the log of the database has {bytes} bytes and keeps growing, because a reader has an old \
@@ -316,11 +316,11 @@ mod tests {
         let path = folder.path().join("x.db");
         let (writer, mut limit) = database(&path);
         limit.bytes_max = 1 << 17;
-        (limit.bytes_next, limit.bytes_told) = (limit.bytes_max, 2 * limit.bytes_max);
+        (limit.bytes_next, limit.bytes_logged) = (limit.bytes_max, 2 * limit.bytes_max);
         let reader = Connection::open(&path).unwrap();
         reader.execute_batch("BEGIN; SELECT count(*) FROM t").unwrap();
-        let told = limit.bytes_told;
+        let bytes_before = limit.bytes_logged;
         write(&path, &writer, &mut limit, 4);
-        assert!(limit.bytes_told > told, "{} {told}", limit.bytes_told);
+        assert!(limit.bytes_logged > bytes_before, "{} {bytes_before}", limit.bytes_logged);
     }
 }

@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Length of the log that is not in the file yet from which a checkpoint runs.
 const PENDING_BYTES_MAX: u64 = 8 << 20;
 /// Checks per log line about failed checkpoints: on a full disk every check fails.
-const TELL_EVERY: u32 = 240;
+const LOG_EVERY: u32 = 240;
 
 /// The maintenance thread. It stops when this is dropped.
 pub(in crate::sqlite) struct Maintenance {
@@ -59,7 +59,7 @@ fn run(path: &Path, stopped: &mpsc::Receiver<()>, folding: &Folding) {
     let mut failures = Failures::default();
     while matches!(stopped.recv_timeout(LOOK_EVERY), Err(RecvTimeoutError::Timeout)) {
         match look(&connection, page_bytes, folding) {
-            Err(error) if failures.is_told() => {
+            Err(error) if failures.may_log() => {
                 tracing::warn!(%error, "the log of the database could not be checkpointed; will retry");
             }
             Err(_) => {}
@@ -72,22 +72,22 @@ fn run(path: &Path, stopped: &mpsc::Receiver<()>, folding: &Folding) {
 #[derive(Default)]
 struct Failures {
     /// Failed checks until the next log line.
-    untold: u32,
+    suppressed: u32,
 }
 
 impl Failures {
-    const fn is_told(&mut self) -> bool {
-        if self.untold > 0 {
-            self.untold -= 1;
+    const fn may_log(&mut self) -> bool {
+        if self.suppressed > 0 {
+            self.suppressed -= 1;
             return false;
         }
-        self.untold = TELL_EVERY - 1;
+        self.suppressed = LOG_EVERY - 1;
         true
     }
 
     /// Records a successful check. A single success does not end the failure: a full disk has free space now and then.
     const fn end(&mut self) {
-        self.untold = self.untold.saturating_sub(1);
+        self.suppressed = self.suppressed.saturating_sub(1);
     }
 }
 
@@ -106,19 +106,19 @@ mod tests {
 
     #[test]
     fn repeated_failures_are_reported_once_a_minute() {
-        assert_eq!(LOOK_EVERY * TELL_EVERY, Duration::from_mins(1));
+        assert_eq!(LOOK_EVERY * LOG_EVERY, Duration::from_mins(1));
         let mut failures = Failures::default();
-        let told: Vec<u32> = (0..500).filter(|_| failures.is_told()).collect();
-        assert_eq!(told, [0, 240, 480]);
+        let logged: Vec<u32> = (0..500).filter(|_| failures.may_log()).collect();
+        assert_eq!(logged, [0, 240, 480]);
         let mut failures = Failures::default();
-        let told = (0..480).filter(|look| {
+        let logged = (0..480).filter(|look| {
             if look % 2 == 0 {
-                failures.is_told()
+                failures.may_log()
             } else {
                 failures.end();
                 false
             }
         });
-        assert_eq!(told.collect::<Vec<u32>>(), [0, 240]);
+        assert_eq!(logged.collect::<Vec<u32>>(), [0, 240]);
     }
 }

@@ -9,8 +9,8 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, Rows, params
 use timenav_core::ledger::Salt;
 use timenav_engine::{StoreError, StoredEntry, TimelineKey};
 
-use crate::kept::leaf::may_go;
-use crate::kept::{leaf, packed};
+use crate::persistence::leaf::may_go;
+use crate::persistence::{leaf, packed};
 use crate::sqlite::values::{entry_key, failed, sql};
 
 const INSERT_ENTRY: &str = "INSERT INTO entries (entry, leaf, salt, payload, events_count, clock_entry)
@@ -39,9 +39,9 @@ pub(in crate::sqlite) struct Contents {
 
 impl Contents {
     /// Merges what `entries` and `contents` store for an entry.
-    fn of(kept_leaf: &[u8], beside: Self, apart: Option<Self>) -> Self {
+    fn of(stored_leaf: &[u8], beside: Self, apart: Option<Self>) -> Self {
         let Some(apart) = apart else { return beside };
-        if beside == Self::default() && may_go(kept_leaf) {
+        if beside == Self::default() && may_go(stored_leaf) {
             return apart;
         }
         // Both tables have contents, or the row is in the wrong table.
@@ -71,9 +71,9 @@ impl<'c> Insertion<'c> {
         let key = entry_key(timeline, entry.seq);
         let marks = (sql(entry.events_count), sql(entry.clock_entry));
         // An entry that was erased elsewhere is stored like one that was erased here.
-        let is_gone = *entry.salt.as_bytes() == [0; Salt::BYTES];
-        let salt: &[u8] = if is_gone { &[] } else { entry.salt.as_bytes() };
-        let leaf = leaf::kept(&entry.leaf);
+        let is_missing = *entry.salt.as_bytes() == [0; Salt::BYTES];
+        let salt: &[u8] = if is_missing { &[] } else { entry.salt.as_bytes() };
+        let leaf = leaf::stored_form(&entry.leaf);
         let is_apart = may_go(&leaf) && !entry.payload.is_empty();
         let beside: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (salt, &entry.payload) };
         self.entries.execute(params![key, leaf, beside.0, beside.1, marks.0, marks.1])?;
@@ -90,15 +90,15 @@ impl<'c> Insertion<'c> {
 pub(in crate::sqlite) fn of_one(
     connection: &Connection,
     key: i64,
-    kept_leaf: &[u8],
+    stored_leaf: &[u8],
     beside: Contents,
 ) -> rusqlite::Result<Contents> {
     let mut select = connection.prepare_cached(SELECT_ONE)?;
     let apart = select.query_row([key], apart).optional()?;
-    Ok(Contents::of(kept_leaf, beside, apart))
+    Ok(Contents::of(stored_leaf, beside, apart))
 }
 
-pub(in crate::sqlite) struct Kept<'a> {
+pub(in crate::sqlite) struct StoredContents<'a> {
     pub(in crate::sqlite) key: i64,
     /// In full or in its short form.
     pub(in crate::sqlite) leaf: &'a [u8],
@@ -112,7 +112,7 @@ pub(in crate::sqlite) fn walk(
     connection: &Connection,
     bounds: [i64; 2],
     newest_first: bool,
-    mut take: impl FnMut(Kept<'_>) -> Result<bool, StoreError>,
+    mut take: impl FnMut(StoredContents<'_>) -> Result<bool, StoreError>,
 ) -> Result<(), StoreError> {
     let order = if newest_first { " DESC" } else { "" };
     let entries = format!(
@@ -130,8 +130,8 @@ pub(in crate::sqlite) fn walk(
     let mut apart = Apart { rows: apart.query(bounds).map_err(failed)?, next: None, newest_first };
     apart.advance().map_err(failed)?;
     while let Some(entry) = row {
-        let kept = kept(entry, &mut apart).map_err(failed)?;
-        if !take(kept)? {
+        let stored = stored_contents(entry, &mut apart).map_err(failed)?;
+        if !take(stored)? {
             break;
         }
         row = rows.next().map_err(failed)?;
@@ -139,21 +139,21 @@ pub(in crate::sqlite) fn walk(
     Ok(())
 }
 
-fn kept<'a>(row: &'a Row<'_>, apart: &mut Apart<'_>) -> rusqlite::Result<Kept<'a>> {
+fn stored_contents<'a>(row: &'a Row<'_>, apart: &mut Apart<'_>) -> rusqlite::Result<StoredContents<'a>> {
     let key = row.get(0)?;
     let leaf = bytes(row, 1)?;
     let beside = Contents { salt: bytes(row, 2)?.to_owned(), payload: bytes(row, 3)?.to_owned() };
     let contents = Contents::of(leaf, beside, apart.of(key)?);
-    Ok(Kept { key, leaf, contents, events_count: row.get(4)?, clock_entry: row.get(5)? })
+    Ok(StoredContents { key, leaf, contents, events_count: row.get(4)?, clock_entry: row.get(5)? })
 }
 
 fn apart(row: &Row<'_>) -> rusqlite::Result<Contents> {
-    let (kept, bytes): (&[u8], Option<i64>) = (self::bytes(row, 2)?, row.get(3)?);
+    let (stored, bytes): (&[u8], Option<i64>) = (self::bytes(row, 2)?, row.get(3)?);
     let salt = row.get(1)?;
-    let Some(bytes) = bytes else { return Ok(Contents { salt, payload: kept.to_owned() }) };
-    match usize::try_from(bytes).ok().and_then(|bytes| packed::unpack(kept, bytes)) {
+    let Some(bytes) = bytes else { return Ok(Contents { salt, payload: stored.to_owned() }) };
+    match usize::try_from(bytes).ok().and_then(|bytes| packed::unpack(stored, bytes)) {
         Some(payload) => Ok(Contents { salt, payload }),
-        None => Ok(Contents { salt, payload: kept.to_owned() }.unfit()),
+        None => Ok(Contents { salt, payload: stored.to_owned() }.unfit()),
     }
 }
 

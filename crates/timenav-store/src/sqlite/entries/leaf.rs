@@ -5,7 +5,7 @@ use rusqlite::Connection;
 use timenav_core::ids::TimelineId;
 use timenav_engine::{StoreError, TimelineKey};
 
-use crate::kept::leaf;
+use crate::persistence::leaf;
 use crate::sqlite::values::{failed, id};
 
 pub(in crate::sqlite) struct Leaves<'c> {
@@ -20,11 +20,11 @@ impl<'c> Leaves<'c> {
     }
 
     /// A malformed stored leaf is returned unchanged, so that verification reports it.
-    pub(in crate::sqlite) fn whole<'a>(&self, seq: u64, kept: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreError> {
-        if !leaf::is_short(kept) {
-            return Ok(kept.into());
+    pub(in crate::sqlite) fn whole<'a>(&self, seq: u64, stored: &'a [u8]) -> Result<Cow<'a, [u8]>, StoreError> {
+        if !leaf::is_short(stored) {
+            return Ok(stored.into());
         }
-        Ok(leaf::whole(kept, self.timeline_id()?, seq))
+        Ok(leaf::whole(stored, self.timeline_id()?, seq))
     }
 
     fn timeline_id(&self) -> Result<&str, StoreError> {
@@ -37,7 +37,7 @@ impl<'c> Leaves<'c> {
         let mut select = self.connection.prepare_cached(select).map_err(failed)?;
         let found: String = select.query_row([self.timeline.0], |row| row.get(0)).map_err(failed)?;
         // Entries of a layer contain the name that the timeline had when they were written.
-        let found = id(TimelineId::kept(&found))?.told().to_string();
+        let found = id(TimelineId::parse_stored(&found))?.entry_name().to_string();
         Ok(self.timeline_id.get_or_init(|| found))
     }
 }

@@ -1,7 +1,7 @@
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 use timenav_engine::{RotationNote, StoreError, TimelineKey};
 
-use crate::kept::origins::says_handed_over;
+use crate::persistence::origins::says_handed_over;
 use crate::sqlite::values::{entry_key, failed, sql};
 
 const SELECT_LEAF: &str = "SELECT leaf FROM entries WHERE entry = ?1";

@@ -94,9 +94,9 @@ fn leaf_hashes(
     let mut hashes = Vec::with_capacity(width);
     let leaves = Leaves::new(connection, timeline);
     while let Some(row) = rows.next().map_err(failed)? {
-        let kept = row.get_ref(0).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
+        let stored = row.get_ref(0).and_then(|value| Ok(value.as_blob()?)).map_err(failed)?;
         let seq = position(timeline, row.get(1).map_err(failed)?)?;
-        hashes.push(leaf_hash(&leaves.whole(seq, kept)?));
+        hashes.push(leaf_hash(&leaves.whole(seq, stored)?));
     }
     Ok(hashes)
 }

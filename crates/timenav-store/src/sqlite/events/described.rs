@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 use timenav_core::ids::EventId;
 use timenav_engine::{Described, Layer, StoreError};
 
-use crate::kept::names::described_so;
+use crate::persistence::names::described_so;
 use crate::sqlite::events::versions::known;
 use crate::sqlite::values::{failed, id, sql};
 

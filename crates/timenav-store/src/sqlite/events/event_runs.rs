@@ -6,8 +6,8 @@ use rusqlite::{Connection, Row, params};
 use timenav_core::place::{LocationQuery, Point, cells_of};
 use timenav_engine::{EventQuery, LengthClass, Pattern, StoreError, StoredEvent, TimelineKey};
 
-use crate::kept::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
-use crate::kept::stretch::{Key, Stretch, is_where, key};
+use crate::persistence::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
+use crate::persistence::stretch::{Key, Stretch, is_where, key};
 use crate::sqlite::events::sifting::{self, CELLS_FEW, Sieve};
 use crate::sqlite::text_index::candidates::RowPlace;
 use crate::sqlite::values::{count, damaged, failed, instant, sql};

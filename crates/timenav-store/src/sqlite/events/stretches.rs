@@ -8,7 +8,7 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::Bucket;
 use timenav_engine::{EventQuery, EventStretch, EventStretches, Pattern, StoreError};
 
-use crate::kept::stretch::Stretch;
+use crate::persistence::stretch::Stretch;
 use crate::sqlite::values::{count, failed, instant, sql};
 
 /// Rows read one by one before the density of a bucket is known.
@@ -17,7 +17,7 @@ const ROWS_READ: usize = 256;
 const STEPS: [usize; 2] = [4_096, 512];
 
 /// Selects events in effect after a time and position, up to another time. The same condition as for event pages.
-macro_rules! standing {
+macro_rules! current_rows {
     ($limit:literal) => {
         concat!(
             "SELECT time, position FROM events INDEXED BY events_by_time
@@ -27,8 +27,8 @@ macro_rules! standing {
         )
     };
 }
-const NEXT_ROWS: &str = standing!("LIMIT ?6");
-const ROW_AFTER: &str = standing!("LIMIT 1 OFFSET ?6");
+const NEXT_ROWS: &str = current_rows!("LIMIT ?6");
+const ROW_AFTER: &str = current_rows!("LIMIT 1 OFFSET ?6");
 
 /// Returns whether this module can count the events of a query: those of one timeline, in any place.
 pub(in crate::sqlite) fn are_counted(query: &EventQuery) -> bool {
@@ -100,8 +100,8 @@ impl<'a> Counting<'a> {
     /// Counts up to `rows_max` rows one by one. Returns their number, and whether all are in one bucket.
     fn read(&mut self, rows_max: usize) -> Result<(usize, bool), StoreError> {
         let (time, position) = self.at;
-        let asked = params![self.timeline, time, position, self.last, self.as_of, sql(rows_max as u64)];
-        let mut rows = self.next_rows.query(asked).map_err(failed)?;
+        let values = params![self.timeline, time, position, self.last, self.as_of, sql(rows_max as u64)];
+        let mut rows = self.next_rows.query(values).map_err(failed)?;
         let (mut rows_count, mut first_stretch_last) = (0, None);
         while let Some(row) = rows.next().map_err(failed)? {
             let time = row.get(0).map_err(failed)?;
@@ -124,8 +124,8 @@ impl<'a> Counting<'a> {
     /// Counts `step` more rows if the current bucket has that many. Returns whether it has.
     fn pass_over(&mut self, step: usize) -> Result<bool, StoreError> {
         let ((time, position), last) = (self.at, self.last.min(self.stretch_last));
-        let asked = params![self.timeline, time, position, last, self.as_of, sql(step as u64 - 1)];
-        let row = self.row_after.query_row(asked, |row| Ok((row.get(0)?, row.get(1)?)));
+        let values = params![self.timeline, time, position, last, self.as_of, sql(step as u64 - 1)];
+        let row = self.row_after.query_row(values, |row| Ok((row.get(0)?, row.get(1)?)));
         let (Some(at), Some(stretch)) = (row.optional().map_err(failed)?, self.found.last_mut()) else {
             return Ok(false);
         };

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 use timenav_core::ids::EventId;
 use timenav_engine::{EventVersion, KnownEvent, Layer, StoreError, TimelineKey};
 
-use crate::kept::names::{LIKENESS_MIN, NAMES_NEAR_MAX, likeness, name_in};
+use crate::persistence::names::{LIKENESS_MIN, NAMES_NEAR_MAX, likeness, name_in};
 use crate::sqlite::values::{count, failed, id, sql};
 
 const SELECT_VERSIONS: &str = "SELECT position, until, content FROM events INDEXED BY events_by_id
@@ -30,8 +30,8 @@ pub(in crate::sqlite) fn named(
     key: &str,
     items_max: usize,
 ) -> Result<Vec<EventId>, StoreError> {
-    let standing = standing_named(connection, layers, key, items_max)?;
-    if standing.is_empty() { once_named(connection, layers, key, items_max) } else { Ok(standing) }
+    let found = current_named(connection, layers, key, items_max)?;
+    if found.is_empty() { once_named(connection, layers, key, items_max) } else { Ok(found) }
 }
 
 fn once_named(
@@ -53,17 +53,17 @@ fn once_named(
     found.sort();
     let ids: Vec<EventId> = found.into_iter().map(|(_, event_id)| event_id).collect();
     let known = known(connection, layers, &ids)?;
-    let mut gone: Vec<EventId> = Vec::new();
+    let mut canceled: Vec<EventId> = Vec::new();
     for event_id in ids {
-        if known.get(&event_id).is_some_and(|known| known.standing().is_none()) && !gone.contains(&event_id) {
-            gone.push(event_id);
+        if known.get(&event_id).is_some_and(|known| known.current().is_none()) && !canceled.contains(&event_id) {
+            canceled.push(event_id);
         }
     }
-    gone.truncate(items_max);
-    Ok(gone)
+    canceled.truncate(items_max);
+    Ok(canceled)
 }
 
-fn standing_named(
+fn current_named(
     connection: &Connection,
     layers: &[Layer],
     key: &str,
@@ -83,7 +83,7 @@ fn standing_named(
     let ids: Vec<EventId> = found.iter().map(|(_, _, event_id)| event_id.clone()).collect();
     let known = known(connection, layers, &ids)?;
     let stands_here = |(_, layer, event_id): &(i64, usize, EventId)| {
-        known.get(event_id).and_then(KnownEvent::standing).is_some_and(|version| version.layer == *layer)
+        known.get(event_id).and_then(KnownEvent::current).is_some_and(|version| version.layer == *layer)
     };
     found.retain(stands_here);
     found.sort_by_key(|(time, layer, _)| (*time, *layer));
@@ -197,7 +197,7 @@ pub(in crate::sqlite) fn names_near(
     found.truncate(NAMES_NEAR_MAX);
     let ids: Vec<EventId> = found.iter().map(|(_, event_id, _)| event_id.clone()).collect();
     let known = known(connection, layers, &ids)?;
-    let name = |event_id: &EventId| name_in(&known.get(event_id)?.standing()?.content);
+    let name = |event_id: &EventId| name_in(&known.get(event_id)?.current()?.content);
     Ok(ids.iter().map(|event_id| (event_id.clone(), name(event_id))).collect())
 }
 

@@ -1,7 +1,7 @@
 use rusqlite::{Connection, ToSql};
 use timenav_engine::{Head, StoreError};
 
-use crate::kept::ahead::{BY_POSITION, first_tiles};
+use crate::persistence::ahead::{BY_POSITION, first_tiles};
 use crate::sqlite::values::{failed, sql};
 
 const IS_TILE: &str = "SELECT EXISTS (SELECT 1 FROM tiles WHERE timeline = ?1 AND level = ?2 AND tile >= ?3)";

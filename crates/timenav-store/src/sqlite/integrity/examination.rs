@@ -2,7 +2,7 @@ use rusqlite::{Connection, params};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_engine::StoreError;
 
-use crate::kept::examination::{Examination, ExaminedKey};
+use crate::persistence::examination::{Examination, ExaminedKey};
 use crate::sqlite::migrations::schema;
 use crate::sqlite::values::{POSITION_BITS, failed, instant};
 

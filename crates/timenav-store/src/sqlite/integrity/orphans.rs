@@ -30,7 +30,7 @@ const OF_CONTENTS: &str = "SELECT timeline FROM timelines
     UNION SELECT timeline FROM ended_timelines WHERE is_let_go = 0
     UNION SELECT timeline FROM arrivals WHERE timeline < 0
         AND NOT EXISTS (SELECT 1 FROM ended_timelines e WHERE e.timeline = arrivals.timeline) ORDER BY timeline";
-const STANDING: &str = "SELECT timeline FROM timelines ORDER BY timeline";
+const TIMELINES: &str = "SELECT timeline FROM timelines ORDER BY timeline";
 /// Marks of imports in progress that belong to no import.
 const MARKED: &str = "SELECT timeline FROM arrivals a WHERE timeline >= 0
     OR EXISTS (SELECT 1 FROM timelines t WHERE t.timeline = a.timeline)
@@ -74,7 +74,7 @@ fn up_to(connection: &Connection, end: i64) -> Result<Vec<Orphan>, StoreError> {
             of_table(connection, table, first, last, &mut found)?;
         }
     }
-    for (first, last) in gaps(STANDING)? {
+    for (first, last) in gaps(TIMELINES)? {
         of_table(connection, "permissions", first, last, &mut found)?;
     }
     Ok(found)

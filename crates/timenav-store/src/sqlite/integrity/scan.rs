@@ -10,16 +10,16 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
     Anchor, DataRecord, ENTRY_ROWS_BYTES, EndedTimeline, EntryMarks, EntryRow, EntryRows, EventAt, Head,
-    IdempotencyRecord, KeptEvent, KeptRows, ScanSource, SeenEvents, ServiceRows, Snapshot, StoreError, StoredEnd,
-    StoredOutcome, TimelineKey, TimersFound, TimersWanted,
+    IdempotencyRecord, ScanSource, SeenEvents, ServiceRows, Snapshot, StoreError, StoredEnd, StoredOutcome, StoredRows,
+    StoredVersion, TimelineKey, TimerQuery, TimersFound,
 };
 
-use crate::kept::examination::Examination;
-use crate::sqlite::entries::contents::{self, Contents, Kept};
+use crate::persistence::examination::Examination;
+use crate::sqlite::entries::contents::{self, Contents, StoredContents};
 use crate::sqlite::entries::leaf::Leaves;
 use crate::sqlite::entries::tiles;
-use crate::sqlite::events::passing;
-use crate::sqlite::integrity::{Wanted, ahead, examination, orphans};
+use crate::sqlite::events::full_scan;
+use crate::sqlite::integrity::{CheckGuard, ahead, examination, orphans};
 use crate::sqlite::migrations::schema;
 use crate::sqlite::values::{NO_CELL, POSITION_MAX, count, entry_key, failed, id, position, sql};
 use crate::sqlite::{
@@ -124,8 +124,8 @@ impl SqliteArchive {
         self.0.read(integrity::faults)
     }
 
-    async fn read_timers(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
-        self.read(move |connection| timers::find(connection, key, &wanted)).await
+    async fn read_timers(&self, key: TimelineKey, query: TimerQuery) -> Result<TimersFound, StoreError> {
+        self.read(move |connection| timers::find(connection, key, &query)).await
     }
 
     async fn read<T: Send + 'static>(
@@ -182,8 +182,8 @@ macro_rules! scan_source {
             }
 
             async fn contradictions(&self) -> Result<Vec<String>, StoreError> {
-                let wanted = Wanted::default();
-                let look = wanted.look();
+                let query = CheckGuard::default();
+                let look = query.look();
                 self.read(move |connection| look.contradictions(connection)).await
             }
 
@@ -217,7 +217,7 @@ macro_rules! scan_source {
                 &self,
                 key: TimelineKey,
                 events: Vec<(String, u64)>,
-            ) -> Result<Vec<KeptRows>, StoreError> {
+            ) -> Result<Vec<StoredRows>, StoreError> {
                 self.read(move |connection| event_rows(connection, key, &events)).await
             }
 
@@ -227,7 +227,7 @@ macro_rules! scan_source {
                 after: Option<EventAt>,
                 rows_max: usize,
             ) -> Result<SeenEvents, StoreError> {
-                self.read(move |connection| passing::event_page(connection, key, after.as_ref(), rows_max)).await
+                self.read(move |connection| full_scan::event_page(connection, key, after.as_ref(), rows_max)).await
             }
 
             async fn event_index_page(
@@ -236,7 +236,7 @@ macro_rules! scan_source {
                 after: Option<EventAt>,
                 rows_max: usize,
             ) -> Result<Option<Vec<EventAt>>, StoreError> {
-                let ids = move |connection: &Connection| passing::event_ids(connection, key, after.as_ref(), rows_max);
+                let ids = move |connection: &Connection| full_scan::event_ids(connection, key, after.as_ref(), rows_max);
                 self.read(ids).await.map(Some)
             }
 
@@ -292,8 +292,8 @@ macro_rules! scan_source {
                 .await
             }
 
-            async fn timer_rows(&self, key: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
-                self.read_timers(key, wanted).await
+            async fn timer_rows(&self, key: TimelineKey, query: TimerQuery) -> Result<TimersFound, StoreError> {
+                self.read_timers(key, query).await
             }
 
             async fn anchor_rows(
@@ -344,10 +344,10 @@ fn entry_rows(connection: &Connection, key: TimelineKey, first: u64, end: u64) -
         return Ok(EntryRows { rows: Vec::new(), end });
     }
     let (leaves, mut rows, mut bytes) = (Leaves::new(connection, key), Vec::new(), 0);
-    contents::walk(connection, [entry_key(key, first), entry_key(key, last - 1)], false, |kept| {
-        let Kept { contents: Contents { salt, payload }, events_count, clock_entry, .. } = kept;
-        let position = position(key, kept.key)?;
-        let leaf = leaves.whole(position, kept.leaf)?.into_owned();
+    contents::walk(connection, [entry_key(key, first), entry_key(key, last - 1)], false, |stored| {
+        let StoredContents { contents: Contents { salt, payload }, events_count, clock_entry, .. } = stored;
+        let position = position(key, stored.key)?;
+        let leaf = leaves.whole(position, stored.leaf)?.into_owned();
         let marks = EntryMarks { events_count, clock_entry };
         let row = EntryRow { position, leaf, salt, payload, marks };
         bytes += row.bytes_count();
@@ -373,34 +373,34 @@ fn event_rows(
     connection: &Connection,
     key: TimelineKey,
     events: &[(String, u64)],
-) -> Result<Vec<KeptRows>, StoreError> {
+) -> Result<Vec<StoredRows>, StoreError> {
     // One transaction, because each single statement would lock and unlock the file.
     let moment = connection.unchecked_transaction().map_err(failed)?;
     let mut select = moment.prepare_cached(SELECT_EVENT).map_err(failed)?;
     let mut select_before = moment.prepare_cached(SELECT_BEFORE).map_err(failed)?;
     let mut select_intervention = moment.prepare_cached(SELECT_INTERVENTION).map_err(failed)?;
-    let mut is_told = moment.prepare_cached(IS_TOLD).map_err(failed)?;
+    let mut is_reported = moment.prepare_cached(IS_TOLD).map_err(failed)?;
     let mut one = |event_id: &str, position: u64| {
         let at = |position: u64| (key.0, event_id, sql(position));
         let mut rows = select.query(at(position)).map_err(failed)?;
-        let version = rows.next().map_err(failed)?.map(kept_event).transpose()?;
+        let version = rows.next().map_err(failed)?.map(stored_version).transpose()?;
         let until = version.as_ref().and_then(|version| version.until).filter(|until| *until > position);
-        let is_end_told = match until {
-            Some(until) => is_told.query_row(at(until), |row| row.get(0)).map_err(failed)?,
+        let is_end_recorded = match until {
+            Some(until) => is_reported.query_row(at(until), |row| row.get(0)).map_err(failed)?,
             None => false,
         };
         let before = select_before.query_row(at(position), |row| row.get::<_, Option<i64>>(0)).optional();
         let before = before.map_err(failed)?.map(|until| until.map(count).transpose()).transpose()?;
         let intervention_id =
             select_intervention.query_row(at(position), |row| row.get(0)).optional().map_err(failed)?;
-        Ok(KeptRows { version, is_end_told, before: before.map(|until| StoredEnd { until }), intervention_id })
+        Ok(StoredRows { version, is_end_recorded, before: before.map(|until| StoredEnd { until }), intervention_id })
     };
     events.iter().map(|(event_id, position)| one(event_id, *position)).collect()
 }
 
-fn kept_event(row: &Row<'_>) -> Result<KeptEvent, StoreError> {
+fn stored_version(row: &Row<'_>) -> Result<StoredVersion, StoreError> {
     let degrees = |at: usize| row.get::<_, Option<f64>>(at).map_err(failed);
-    Ok(KeptEvent {
+    Ok(StoredVersion {
         position: count(row.get(0).map_err(failed)?)?,
         until: row.get::<_, Option<i64>>(1).map_err(failed)?.map(count).transpose()?,
         time_micros: row.get(2).map_err(failed)?,

@@ -20,7 +20,7 @@ const SELECT: &str = "SELECT type, name, tbl_name, sql FROM sqlite_schema";
 /// Settings in the file header that change how SQLite treats the file.
 const SETTINGS: [&str; 4] = ["application_id", "user_version", "encoding", "auto_vacuum"];
 /// Maximum number of differences in the error of a start.
-const TOLD_MAX: usize = 3;
+const DIFFERENCES_REPORTED_MAX: usize = 3;
 /// Length of the excerpt of a definition, in characters. It begins shortly before the difference.
 const EXCERPT_CHARS: usize = 80;
 /// Characters of the excerpt before the first difference.
@@ -58,13 +58,13 @@ pub(in crate::sqlite) fn check(connection: &Connection) -> Result<(), StoreError
     if differences.is_empty() {
         return Ok(());
     }
-    let mut told = differences[..differences.len().min(TOLD_MAX)].join("; ");
-    if let Some(rest) = differences.len().checked_sub(TOLD_MAX).filter(|rest| *rest > 0) {
+    let mut summary = differences[..differences.len().min(DIFFERENCES_REPORTED_MAX)].join("; ");
+    if let Some(rest) = differences.len().checked_sub(DIFFERENCES_REPORTED_MAX).filter(|rest| *rest > 0) {
         // Writing to a string cannot fail.
-        let _ = write!(told, "; and {rest} more");
+        let _ = write!(summary, "; and {rest} more");
     }
     Err(damaged(&format!(
-        "its schema is not the one timenav creates: {told}. It was modified outside timenav: keep it as evidence and restore a backup"
+        "its schema is not the one timenav creates: {summary}. It was modified outside timenav: keep it as evidence and restore a backup"
     )))
 }
 
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn every_schema_difference_is_reported_and_rejected() {
         let schema = |sql: &str| format!("PRAGMA writable_schema = ON; {sql}; PRAGMA writable_schema = RESET;");
-        for (statement, told) in [
+        for (statement, expected) in [
             (
                 "CREATE TRIGGER x AFTER INSERT ON entries BEGIN SELECT 1; END",
                 "trigger `x` on `entries` is not part of timenav's schema",
@@ -253,7 +253,7 @@ mod tests {
             let connection = laid_out(STEPS.len());
             connection.execute_batch(statement).unwrap();
             let differences = differences(&connection).unwrap();
-            assert!(differences.iter().any(|one| one.starts_with(told)), "{statement}: {differences:#?}");
+            assert!(differences.iter().any(|one| one.starts_with(expected)), "{statement}: {differences:#?}");
             assert!(matches!(check(&connection), Err(StoreError::Damaged(_))), "{statement}");
         }
     }
@@ -271,8 +271,8 @@ mod tests {
                  PRAGMA writable_schema = RESET;",
             )
             .unwrap();
-        let told = differences(&connection).unwrap();
-        assert!(told.len() == 1 && told[0].starts_with("the definitions cannot be read: "), "{told:#?}");
+        let found = differences(&connection).unwrap();
+        assert!(found.len() == 1 && found[0].starts_with("the definitions cannot be read: "), "{found:#?}");
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl Drop for Filling {
 
 fn run(shared: &Shared, stopped: &mpsc::Receiver<()>) {
     let mut pace = Pace { shared, stopped, commits_count: 0 };
-    let mut is_told = false;
+    let mut is_reported = false;
     if !pace.is_continued(START_PAUSE) {
         return;
     }
@@ -61,11 +61,11 @@ fn run(shared: &Shared, stopped: &mpsc::Receiver<()>) {
         waiting.append(&mut shared.to_index.lock());
         while let Some(timeline) = waiting.pop_first() {
             match fill(shared, timeline, &mut pace) {
-                Ok(true) => is_told = false,
+                Ok(true) => is_reported = false,
                 Ok(false) => return,
                 // Searches read the events instead. The next event of the timeline is another attempt.
-                Err(error) if !is_told => {
-                    is_told = true;
+                Err(error) if !is_reported => {
+                    is_reported = true;
                     tracing::warn!(%error, "the index of words could not be updated; searches by text may be slow");
                 }
                 Err(_) => {}

@@ -4,7 +4,8 @@ use timenav_core::access::RestrictionLevel;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::KeyId;
 use timenav_engine::{
-    Asker, Commit, DirectoryChange, Health, IdempotencyRecord, OneFact as _, Store, StoreError, TimelineCommit, Wanted,
+    Asker, Commit, DirectoryChange, FactsQuery, Health, IdempotencyRecord, OneFact as _, Store, StoreError,
+    TimelineCommit,
 };
 
 use super::picture::picture;
@@ -30,8 +31,8 @@ async fn check_empty_store_holds_nothing(backend: &dyn Backend) {
     assert!(opened.heads.is_empty() && opened.directory.users.is_empty() && opened.directory.keys.is_empty());
     let key = Ledger::new(1, "main").head.key;
     assert!(store.event_versions(layer(key, u64::MAX), vec![event_id("e")]).await.unwrap().is_empty());
-    let wanted = Wanted { outcomes: vec![digest("x")], ..Wanted::default() };
-    assert!(store.facts(wanted, Asker::Writer).await.unwrap().outcomes[0].is_none());
+    let query = FactsQuery { outcomes: vec![digest("x")], ..FactsQuery::default() };
+    assert!(store.facts(query, Asker::Writer).await.unwrap().outcomes[0].is_none());
     assert!(store.anchor_rows(key, None, 10).await.unwrap().is_empty());
     assert_eq!(store.anchor(key, &anchor("a", 0).anchor_id).await.unwrap(), None);
     assert_eq!(store.entry(key, 0).await.unwrap(), None);

@@ -32,7 +32,7 @@ type Made = (Instant<Virtual>, Option<Point>, Option<&'static str>);
 
 /// A query, with events referred to by index so that boundaries are hit exactly.
 #[derive(Clone, Debug)]
-struct Asked {
+struct Question {
     place: Place,
     range: (End, End),
     as_of: Index,
@@ -114,11 +114,11 @@ fn ends() -> impl Strategy<Value = End> + Clone {
     ]
 }
 
-fn questions() -> impl Strategy<Value = Vec<Asked>> {
+fn questions() -> impl Strategy<Value = Vec<Question>> {
     let after = prop::option::of((ends(), any::<Index>()));
     let kind = (any::<bool>(), any::<bool>());
     let one = (places(), (ends(), ends()), any::<Index>(), after, 1..50_usize, kind).prop_map(
-        |(place, range, as_of, after, items_max, (newest_first, overlapping))| Asked {
+        |(place, range, as_of, after, items_max, (newest_first, overlapping))| Question {
             place,
             range,
             as_of,
@@ -183,7 +183,7 @@ impl Place {
     }
 }
 
-impl Asked {
+impl Question {
     fn query(&self, timeline: TimelineKey, rows: &[EventRow], size: u64) -> EventQuery {
         let (start, end) = (self.range.0.instant(rows), self.range.1.instant(rows));
         let range = TimeRange::new(start, end).or_else(|_| TimeRange::new(end, start)).unwrap();
@@ -258,8 +258,8 @@ fn spot(rows: &[EventRow], event: &StoredEvent) -> EventSpot {
 /// Returns an event with source and actors if they are stored separately, or else with its whole content.
 fn spot_of_parties(rows: &[EventRow], event: &StoredEvent, is_kept: bool) -> EventSpot {
     let row = rows.iter().find(|row| row.position == event.position).expect("what is found was recorded");
-    let kept = row.columns.parties.as_deref().filter(|_| is_kept);
-    EventSpot { parties: Some(kept.unwrap_or(&row.content).into()), ..spot(rows, event) }
+    let stored = row.columns.parties.as_deref().filter(|_| is_kept);
+    EventSpot { parties: Some(stored.unwrap_or(&row.content).into()), ..spot(rows, event) }
 }
 
 /// Commits events to a new timeline in several steps, with other entries in between.
@@ -315,8 +315,8 @@ async fn check_event_queries_match_the_model(backend: &dyn Backend) {
     check_cases(100, &(events(), questions()), async |(made, questions)| {
         let key = last_key.fetch_add(1, Ordering::Relaxed) + 1;
         let (ledger, rows) = record(&*store, key, made).await;
-        for asked in questions {
-            let query = asked.query(ledger.head.key, &rows, ledger.size());
+        for request in questions {
+            let query = request.query(ledger.head.key, &rows, ledger.size());
             let found = store.events(query.clone()).await.unwrap();
             assert_eq!(found, expected(&rows, &query), "{query:#?}");
             let query = EventQuery { overlapping: false, ..query };
@@ -324,7 +324,7 @@ async fn check_event_queries_match_the_model(backend: &dyn Backend) {
             let spots = store.event_spots(query.clone(), false).await.unwrap();
             assert_eq!(spots, found.iter().map(|event| spot(&rows, event)).collect::<Vec<_>>(), "{query:#?}");
             let spots = store.event_spots(query.clone(), true).await.unwrap();
-            let with_parties = |event| spot_of_parties(&rows, event, store.keeps_parties());
+            let with_parties = |event| spot_of_parties(&rows, event, store.stores_parties());
             assert_eq!(spots, found.iter().map(with_parties).collect::<Vec<_>>(), "{query:#?}");
         }
     });
@@ -340,12 +340,12 @@ async fn check_event_pages_contain_each_event_once(backend: &dyn Backend) {
         let reopened = backend.open();
         questions.truncate(6);
         let mut later = later.into_iter();
-        for asked in questions {
-            let mut query = asked.query(ledger.head.key, &rows, ledger.size());
+        for request in questions {
+            let mut query = request.query(ledger.head.key, &rows, ledger.size());
             query.layers = layer(ledger.head.key, rows.last().map_or(0, |row| row.position + 1));
             query.items_max = usize::MAX >> 1;
             let all = expected(&rows, &query);
-            query.items_max = asked.items_max;
+            query.items_max = request.items_max;
             let mut seen = Vec::new();
             loop {
                 let page = reopened.events(query.clone()).await.unwrap();
@@ -423,15 +423,15 @@ async fn check_filtered_pages_contain_all_matching_events(backend: &dyn Backend)
         let (ledger, rows) = record(&*store, key, made).await;
         let texts = FilterTexts { text: Some(text.to_owned()), ..FilterTexts::default() };
         let filter = Arc::new(EventFilter::new(texts).unwrap());
-        for asked in questions.into_iter().take(8) {
-            let mut query = asked.query(ledger.head.key, &rows, ledger.size());
+        for request in questions.into_iter().take(8) {
+            let mut query = request.query(ledger.head.key, &rows, ledger.size());
             query.items_max = usize::MAX >> 1;
             let searched = expected(&rows, &query);
             let all: Vec<_> = searched.iter().filter(|event| filter.passes(&event.content)).cloned().collect();
-            query.items_max = asked.items_max;
+            query.items_max = request.items_max;
             let (mut found, mut count) = (Vec::new(), 0);
             loop {
-                let page = store.events_passing(query.clone(), Arc::clone(&filter), searched_max).await.unwrap();
+                let page = store.filtered_events(query.clone(), Arc::clone(&filter), searched_max).await.unwrap();
                 assert!(page.searched <= searched_max && page.events.len() <= query.items_max, "{page:?}");
                 // A full page says where it ends.
                 let is_full = page.searched == searched_max || page.events.len() == query.items_max;
@@ -452,17 +452,17 @@ async fn check_event_versions_are_found_by_id(backend: &dyn Backend) {
     let (one, rows) = record(&*store, 1, made(70)).await;
     let (two, _) = record(&*store, 2, made(1)).await;
     let long = format!("{:x<128}", "");
-    let asked: Vec<_> =
+    let request: Vec<_> =
         rows.iter().map(|row| row.event_id.clone()).chain([event_id("none"), event_id(&long)]).collect();
     for store in [store, backend.open()] {
-        let known = store.event_versions(layer(one.head.key, u64::MAX), asked.clone()).await.unwrap();
+        let known = store.event_versions(layer(one.head.key, u64::MAX), request.clone()).await.unwrap();
         assert_eq!(known.len(), rows.len());
         for row in &rows {
             let found = &known[&row.event_id];
-            let found = found.standing().unwrap();
+            let found = found.current().unwrap();
             assert_eq!((found.position, &*found.content), (row.position, &*row.content));
         }
-        let known = vec![asked[0].clone(), asked[0].clone(), asked[1].clone()];
+        let known = vec![request[0].clone(), request[0].clone(), request[1].clone()];
         let known = store.event_versions(layer(two.head.key, u64::MAX), known).await;
         assert_eq!(known.unwrap().len(), 1, "each timeline has events of its own");
         assert!(store.event_versions(layer(one.head.key, u64::MAX), Vec::new()).await.unwrap().is_empty());

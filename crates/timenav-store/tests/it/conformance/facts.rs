@@ -6,8 +6,8 @@ use timenav_core::data::SealedData;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{AnchorId, DataId, KeyId};
 use timenav_engine::{
-    Asker, DataRecord, DirectoryChange, Facts, IdempotencyRecord, RotationNote, Store, TimelineKey, TimersWanted,
-    Wanted,
+    Asker, DataRecord, DirectoryChange, Facts, FactsQuery, IdempotencyRecord, RotationNote, Store, TimelineKey,
+    TimerQuery,
 };
 
 use crate::backend::{Backend, on_each_backend};
@@ -21,12 +21,12 @@ const ONE: TimelineKey = TimelineKey(1);
 const TWO: TimelineKey = TimelineKey(2);
 
 /// Asks as the writer and as a reader. Both must get the same result.
-async fn facts(store: &dyn Store, wanted: &Wanted) -> Facts {
-    let [told, other] =
-        [store.facts(wanted.clone(), Asker::Writer).await, store.facts(wanted.clone(), Asker::Reader).await]
+async fn facts(store: &dyn Store, query: &FactsQuery) -> Facts {
+    let [expected, other] =
+        [store.facts(query.clone(), Asker::Writer).await, store.facts(query.clone(), Asker::Reader).await]
             .map(Result::unwrap);
-    assert_eq!(format!("{told:#?}"), format!("{other:#?}"));
-    told
+    assert_eq!(format!("{expected:#?}"), format!("{other:#?}"));
+    expected
 }
 
 fn data_id(name: &str) -> DataId {
@@ -66,7 +66,7 @@ async fn check_facts_are_returned_in_request_order(backend: &dyn Backend) {
     let ids = |names: &[&str]| names.iter().map(|name| event_id(name)).collect::<Vec<_>>();
     let key_id = |name| KeyId::new(name).unwrap();
     let anchor_id = |name| AnchorId::new(name).unwrap();
-    let wanted = Wanted {
+    let query = FactsQuery {
         events: vec![
             (layer(TWO, u64::MAX), ids(&["b", "a"])),
             (layer(ONE, 2), ids(&["a", "b", "none"])),
@@ -79,12 +79,12 @@ async fn check_facts_are_returned_in_request_order(backend: &dyn Backend) {
         keys: vec![key_id("key_none"), key_id("key_a")],
         data: vec![data_id("sealed"), data_id("none")],
         rotation_notes: vec![(ONE, 1), (TWO, 2), (ONE, 2)],
-        timers: vec![(TWO, TimersWanted::Earliest(3)), (ONE, TimersWanted::Earliest(3))],
+        timers: vec![(TWO, TimerQuery::Earliest(3)), (ONE, TimerQuery::Earliest(3))],
         // Only services that share a store ask for it.
         at_work: Vec::new(),
     };
     for store in [store, backend.open()] {
-        let found = facts(&*store, &wanted).await;
+        let found = facts(&*store, &query).await;
         let positions =
             |at: usize, name: &str| found.events[at].get(&event_id(name)).map(|one| one.versions[0].position);
         assert_eq!((positions(0, "b"), positions(0, "a")), (None, Some(2)));
@@ -93,8 +93,8 @@ async fn check_facts_are_returned_in_request_order(backend: &dyn Backend) {
         assert_eq!((positions(2, "b"), found.events.len()), (Some(2), 3));
         let next: Vec<_> = found.timers.iter().map(|found| found.timers.len()).collect();
         assert_eq!(next, [0, 0]);
-        let told: Vec<_> = found.outcomes.iter().map(|one| one.as_ref().map(|one| one.key)).collect();
-        assert_eq!(told, [None, Some(digest("second")), Some(digest("first")), Some(digest("second"))]);
+        let expected: Vec<_> = found.outcomes.iter().map(|one| one.as_ref().map(|one| one.key)).collect();
+        assert_eq!(expected, [None, Some(digest("second")), Some(digest("first")), Some(digest("second"))]);
         let of: Vec<Vec<_>> = found.outcomes_of.iter().map(|all| all.iter().map(|one| one.key).collect()).collect();
         assert_eq!(of, [vec![], vec![digest("second")]]);
         let leaf = |at: usize| found.entries[at].as_ref().map(|one| String::from_utf8_lossy(&one.leaf).into_owned());
@@ -104,26 +104,26 @@ async fn check_facts_are_returned_in_request_order(backend: &dyn Backend) {
         assert_eq!(found.keys, [None, Some(api_key("key_a"))]);
         assert_eq!(found.data, [Some((timeline_id("two"), sealed("sealed"))), None]);
         assert_eq!(found.rotation_notes, [None, None, Some("both keys".to_owned())]);
-        let nothing = facts(&*store, &Wanted::default()).await;
+        let nothing = facts(&*store, &FactsQuery::default()).await;
         assert_eq!(format!("{nothing:?}"), format!("{:?}", Facts::default()));
-        assert!(Wanted::default().is_empty());
+        assert!(FactsQuery::default().is_empty());
     }
 }
 
 async fn check_facts_change_with_a_commit(backend: &dyn Backend) {
     let store = backend.open();
     let mut ledger = Ledger::new(1, "one");
-    let wanted = Wanted {
+    let query = FactsQuery {
         events: vec![(layer(ONE, u64::MAX), vec![event_id("a")])],
         entries: vec![(ONE, 1)],
-        ..Wanted::default()
+        ..FactsQuery::default()
     };
     store.commit(commit_of(vec![ledger.grow(1)])).await.unwrap();
-    let before = facts(&*store, &wanted).await;
+    let before = facts(&*store, &query).await;
     assert!(before.events[0].is_empty() && before.entries == [None]);
     let mut step = commit_of(vec![ledger.grow(1)]);
     step.timelines[0].events = vec![event("a", 1, &EventDraft::at(moment(5), "told"))];
     store.commit(step).await.unwrap();
-    let after = facts(&*store, &wanted).await;
+    let after = facts(&*store, &query).await;
     assert!(after.events[0].contains_key(&event_id("a")) && after.entries[0].is_some());
 }

@@ -6,7 +6,7 @@ use timenav_core::ids::EventId;
 use timenav_core::ledger::TileId;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{Asker, EventQuery, OneFact as _, Pattern, Store, Wanted};
+use timenav_engine::{Asker, EventQuery, FactsQuery, OneFact as _, Pattern, Store};
 
 use crate::sample::layer;
 
@@ -47,7 +47,7 @@ pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_ke
             writeln!(text, "{known:#?}").unwrap();
         }
     }
-    let wanted = Wanted { outcomes: outcome_keys.to_vec(), ..Wanted::default() };
-    writeln!(text, "{:#?}", store.facts(wanted, Asker::Reader).await.unwrap().outcomes).unwrap();
+    let timer_query = FactsQuery { outcomes: outcome_keys.to_vec(), ..FactsQuery::default() };
+    writeln!(text, "{:#?}", store.facts(timer_query, Asker::Reader).await.unwrap().outcomes).unwrap();
     text
 }

@@ -11,8 +11,8 @@ use timenav_core::ledger::Salt;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
 use timenav_core::time::Instant;
 use timenav_engine::{
-    Anchor, ApiKey, Asker, Commit, DirectoryChange, ENTRY_ROWS_BYTES, EntryRow, Head, Idempotency, IdempotencyRecord,
-    OneFact as _, Store, StoredEntry, User, Wanted,
+    Anchor, ApiKey, Asker, Commit, DirectoryChange, ENTRY_ROWS_BYTES, EntryRow, FactsQuery, Head, Idempotency,
+    IdempotencyRecord, OneFact as _, Store, StoredEntry, User,
 };
 
 use crate::backend::{Backend, on_each_backend};
@@ -110,18 +110,18 @@ async fn check_permissions_are_replaced_only_if_changed(backend: &dyn Backend) {
         Permissions::default(),
         Permissions { write: users(["bob", "eve"]), ..Permissions::default() },
     ];
-    let mut standing = first;
+    let mut current = first;
     for permissions in later {
         one.head.permissions = Arc::new(permissions.clone());
         let mut step = one.grow(1);
         step.permissions_changed = false;
         store.commit(commit_of(vec![step])).await.unwrap();
-        assert_eq!(*head_of(&*store, &one.head.id).await.permissions, standing);
+        assert_eq!(*head_of(&*store, &one.head.id).await.permissions, current);
         let mut step = one.grow(1);
         step.permissions_changed = true;
         store.commit(commit_of(vec![step])).await.unwrap();
-        standing = permissions;
-        assert_eq!(*head_of(&*backend.open(), &one.head.id).await.permissions, standing);
+        current = permissions;
+        assert_eq!(*head_of(&*backend.open(), &one.head.id).await.permissions, current);
         assert_eq!(head_of(&*store, &two.head.id).await.permissions, two.head.permissions);
     }
 }
@@ -160,11 +160,11 @@ async fn check_users_and_keys_round_trip(backend: &dyn Backend) {
 
     expected_users[1].restriction = RestrictionLevel::NoAccess;
     expected_users[1].operator = !expected_users[1].operator;
-    let gone = expected_users.remove(0);
+    let removed = expected_users.remove(0);
     expected_keys[1].revoked_at = Some(Instant::MIN);
     let changes = vec![
         DirectoryChange::PutUser(expected_users[0].clone()),
-        DirectoryChange::DeleteUser(gone.user_id),
+        DirectoryChange::DeleteUser(removed.user_id),
         DirectoryChange::RevokeKey { key_id: expected_keys[1].key_id.clone(), at: Instant::MIN },
         // Neither exists, so both are no-ops.
         DirectoryChange::DeleteUser(user_id("nobody")),
@@ -256,33 +256,33 @@ async fn check_anchors_round_trip(backend: &dyn Backend) {
 async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
     let store = backend.open();
     let at = |name: &str, expires_at| IdempotencyRecord { expires_at, outcome: UNICODE.to_owned(), ..outcome(name, 0) };
-    let kept = [at("a", Instant::MIN), at("b", host(99)), at("c", host(100)), at("d", Instant::MAX)];
-    store.commit(Commit { outcomes: kept.to_vec(), ..Commit::default() }).await.unwrap();
-    assert_outcomes(&*store, &kept).await;
-    assert_outcomes(&*backend.open(), &kept).await;
+    let stored = [at("a", Instant::MIN), at("b", host(99)), at("c", host(100)), at("d", Instant::MAX)];
+    store.commit(Commit { outcomes: stored.to_vec(), ..Commit::default() }).await.unwrap();
+    assert_outcomes(&*store, &stored).await;
+    assert_outcomes(&*backend.open(), &stored).await;
     // The last outcome of a commit counts.
     let again = IdempotencyRecord { fingerprint: digest("other"), outcome: "{}".to_owned(), ..at("b", host(101)) };
     let step = Commit { outcomes: vec![at("b", host(7)), again.clone()], ..Commit::default() };
     store.commit(step).await.unwrap();
-    assert_outcomes(&*store, &[kept[0].clone(), again.clone(), kept[2].clone(), kept[3].clone()]).await;
+    assert_outcomes(&*store, &[stored[0].clone(), again.clone(), stored[2].clone(), stored[3].clone()]).await;
     // An outcome that expires at that instant has not expired before it.
     assert!(store.forget_outcomes(host(100), 10).await.unwrap());
     assert!(!store.forget_outcomes(host(100), 10).await.unwrap());
-    assert_outcomes(&*store, &[again, kept[2].clone(), kept[3].clone()]).await;
+    assert_outcomes(&*store, &[again, stored[2].clone(), stored[3].clone()]).await;
     // No more than the limit at once.
     for rows in [2, 1] {
         assert!(store.forget_outcomes(Instant::MAX, 1).await.unwrap());
-        let wanted = Wanted { outcomes: ["b", "c"].map(digest).to_vec(), ..Wanted::default() };
-        let left = store.facts(wanted, Asker::Writer).await.unwrap().outcomes;
+        let query = FactsQuery { outcomes: ["b", "c"].map(digest).to_vec(), ..FactsQuery::default() };
+        let left = store.facts(query, Asker::Writer).await.unwrap().outcomes;
         assert_eq!(left.iter().flatten().count(), rows - 1);
     }
     assert!(!store.forget_outcomes(Instant::MAX, 1).await.unwrap());
-    assert_outcomes(&*backend.open(), &kept[3..]).await;
+    assert_outcomes(&*backend.open(), &stored[3..]).await;
     // Fingerprints stored before such a commit are not compared any more. One that comes with it is.
-    let step = Commit { outcomes: vec![kept[2].clone()], forget_fingerprints: true, ..Commit::default() };
+    let step = Commit { outcomes: vec![stored[2].clone()], forget_fingerprints: true, ..Commit::default() };
     store.commit(step).await.unwrap();
-    let forgotten = IdempotencyRecord { fingerprint: Idempotency::FINGERPRINT_FORGOTTEN, ..kept[3].clone() };
-    assert_outcomes(&*backend.open(), &[kept[2].clone(), forgotten.clone()]).await;
+    let forgotten = IdempotencyRecord { fingerprint: Idempotency::FINGERPRINT_FORGOTTEN, ..stored[3].clone() };
+    assert_outcomes(&*backend.open(), &[stored[2].clone(), forgotten.clone()]).await;
     // Erasing the content of a stored outcome keeps its other fields, and does not bring anything back.
     let of_event = Some((TimelineId::main(), event_id("e")));
     let holding = IdempotencyRecord { event: of_event, ..at("a", host(5)) };
@@ -294,13 +294,13 @@ async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
     };
     let step = Commit { outcomes_erased: vec![erased(&holding), erased(&at("b", host(9)))], ..Commit::default() };
     store.commit(step).await.unwrap();
-    assert_outcomes(&*backend.open(), &[erased(&holding), kept[2].clone(), forgotten]).await;
+    assert_outcomes(&*backend.open(), &[erased(&holding), stored[2].clone(), forgotten]).await;
 }
 
 async fn assert_outcomes(store: &dyn Store, expected: &[IdempotencyRecord]) {
     let keys = ["a", "nothing", "b", "c", "d"].map(digest);
-    let wanted = Wanted { outcomes: keys.to_vec(), ..Wanted::default() };
-    let found = store.facts(wanted, Asker::Writer).await.unwrap().outcomes;
+    let query = FactsQuery { outcomes: keys.to_vec(), ..FactsQuery::default() };
+    let found = store.facts(query, Asker::Writer).await.unwrap().outcomes;
     let mut found: Vec<_> = found.into_iter().flatten().collect();
     let mut expected = expected.to_vec();
     found.sort_by_key(|record| record.key);

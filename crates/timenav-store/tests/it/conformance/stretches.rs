@@ -97,7 +97,7 @@ async fn check_interval_counts_match_the_model(backend: &dyn Backend) {
                 };
                 let Some(counted) = store.event_stretches(query.clone(), bucket).await.unwrap() else {
                     // This backend has no index that covers a count.
-                    assert!(!store.keeps_parties());
+                    assert!(!store.stores_parties());
                     return;
                 };
                 assert_eq!(counted.stretches, in_stretches(meant, bucket), "{bucket:?} {query:#?}");
@@ -123,7 +123,7 @@ async fn check_counts_by_spot_match_the_model(backend: &dyn Backend) {
         overlapping: false,
     };
     let is_counted = async |query| store.event_stretches(query, bucket).await.unwrap().is_some();
-    assert_eq!(is_counted(all.clone()).await, store.keeps_parties());
+    assert_eq!(is_counted(all.clone()).await, store.stores_parties());
     let two = [all.layers[0]; 2];
     let paris = Pattern::Location(LocationQuery::Named("Paris".to_owned()));
     assert!(!is_counted(EventQuery { layers: two.into(), ..all.clone() }).await);

@@ -45,8 +45,8 @@ async fn check_tiles(store: &dyn Store, ledger: &Ledger, widths: impl Fn(usize) 
 
 /// Compares the leaves of several ledgers, from a position on and past the end.
 async fn check_leaves_of_all(store: &dyn Store, ledgers: &[Ledger], first: u64) {
-    let asked = ledgers.iter().map(|ledger| (ledger.head.key, first..ledger.leaves.len() as u64 + 9));
-    let found = store.leaves_of(asked.collect()).await.unwrap();
+    let request = ledgers.iter().map(|ledger| (ledger.head.key, first..ledger.leaves.len() as u64 + 9));
+    let found = store.leaves_of(request.collect()).await.unwrap();
     assert_eq!(found.len(), ledgers.len());
     for (ledger, leaves) in ledgers.iter().zip(found) {
         let hashes: Vec<Hash> = leaves.iter().map(|leaf| leaf_hash(leaf)).collect();

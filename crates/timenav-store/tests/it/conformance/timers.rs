@@ -6,8 +6,8 @@ use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::{DueFiring, FiringState, Timers};
 use timenav_engine::{
-    AdvanceRow, FiringEnd, FiringRow, Store, TimelineKey, TimerMove, TimerRow, TimerRows, TimerStanding, TimersFound,
-    TimersWanted,
+    AdvanceRow, FiringEnd, FiringRow, Store, TimelineKey, TimerMove, TimerQuery, TimerRow, TimerRows, TimerStatus,
+    TimersFound,
 };
 
 use crate::backend::{Backend, on_each_backend};
@@ -55,16 +55,16 @@ fn firing(position: u64, due: i64, made: u64) -> FiringRow {
     }
 }
 
-async fn ask(store: &dyn Store, wanted: TimersWanted) -> TimersFound {
-    store.timer_rows(ONE, wanted).await.unwrap()
+async fn ask(store: &dyn Store, query: TimerQuery) -> TimersFound {
+    store.timer_rows(ONE, query).await.unwrap()
 }
 
-async fn timers(store: &dyn Store, wanted: TimersWanted) -> Vec<u64> {
-    ask(store, wanted).await.timers.iter().map(|timer| timer.position).collect()
+async fn timers(store: &dyn Store, query: TimerQuery) -> Vec<u64> {
+    ask(store, query).await.timers.iter().map(|timer| timer.position).collect()
 }
 
-async fn firings(store: &dyn Store, wanted: TimersWanted) -> Vec<(i64, u64)> {
-    let found = ask(store, wanted).await.firings;
+async fn firings(store: &dyn Store, query: TimerQuery) -> Vec<(i64, u64)> {
+    let found = ask(store, query).await.firings;
     found.iter().map(|firing| (firing.due_firing.due.micros(), firing.due_firing.position)).collect()
 }
 
@@ -76,7 +76,7 @@ async fn fill(store: &dyn Store) -> Ledger {
     let mut step = one.grow(9);
     let cancelled = TimerRow { is_cancelled: true, ..timer(6, None) };
     step.timers = TimerRows {
-        gone: Vec::new(),
+        removed: Vec::new(),
         set: vec![timer(1, Some(7)), timer(2, Some(-5)), timer(3, Some(7)), timer(5, None), cancelled],
         moved: Vec::new(),
         fired: vec![firing(5, 3, 7), firing(6, 3, 7), firing(5, 1, 4)],
@@ -98,49 +98,49 @@ async fn check_timers_round_trip(backend: &dyn Backend) {
     let one = fill(store).await;
     let opened = store.open().await.unwrap();
     assert_eq!(opened.heads[0].timers, one.head.timers);
-    let named = ask(store, TimersWanted::Named(TimerId::new("timer-2").unwrap())).await.timers;
+    let named = ask(store, TimerQuery::Named(TimerId::new("timer-2").unwrap())).await.timers;
     assert_eq!(named, [timer(2, Some(-5))]);
-    assert_eq!(ask(store, TimersWanted::Named(TimerId::new("none").unwrap())).await, TimersFound::default());
-    assert_eq!(timers(store, TimersWanted::At(vec![3, 9, 1])).await, [3, 1]);
-    assert_eq!(timers(store, TimersWanted::Earliest(2)).await, [2, 1]);
-    assert_eq!(ask(store, TimersWanted::Earliest(1)).await.timers[0].payload, "".into());
-    let armed = |after, max| TimersWanted::Listed(TimerStanding::Armed, after, max);
+    assert_eq!(ask(store, TimerQuery::Named(TimerId::new("none").unwrap())).await, TimersFound::default());
+    assert_eq!(timers(store, TimerQuery::At(vec![3, 9, 1])).await, [3, 1]);
+    assert_eq!(timers(store, TimerQuery::Earliest(2)).await, [2, 1]);
+    assert_eq!(ask(store, TimerQuery::Earliest(1)).await.timers[0].payload, "".into());
+    let armed = |after, max| TimerQuery::Listed(TimerStatus::Armed, after, max);
     assert_eq!(timers(store, armed(None, 9)).await, [2, 1, 3]);
     assert_eq!(timers(store, armed(Some((at(7), 1)), 9)).await, [3]);
-    assert_eq!(timers(store, TimersWanted::ArmedUntil(at(6), None, 9)).await, [2]);
-    assert_eq!(timers(store, TimersWanted::ArmedUntil(at(7), Some((at(-5), 2)), 1)).await, [1]);
-    assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Done, None, 9)).await, [5]);
-    assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Cancelled, None, 9)).await, [6]);
-    let cancelled_after = TimersWanted::Listed(TimerStanding::Cancelled, Some((at(0), 6)), 9);
+    assert_eq!(timers(store, TimerQuery::ArmedUntil(at(6), None, 9)).await, [2]);
+    assert_eq!(timers(store, TimerQuery::ArmedUntil(at(7), Some((at(-5), 2)), 1)).await, [1]);
+    assert_eq!(timers(store, TimerQuery::Listed(TimerStatus::Done, None, 9)).await, [5]);
+    assert_eq!(timers(store, TimerQuery::Listed(TimerStatus::Cancelled, None, 9)).await, [6]);
+    let cancelled_after = TimerQuery::Listed(TimerStatus::Cancelled, Some((at(0), 6)), 9);
     assert!(timers(store, cancelled_after).await.is_empty());
-    assert_eq!(timers(store, TimersWanted::ArmedByName(None, 2)).await, [1, 2]);
+    assert_eq!(timers(store, TimerQuery::ArmedByName(None, 2)).await, [1, 2]);
     let after = Some(TimerId::new("timer-2").unwrap());
-    assert_eq!(timers(store, TimersWanted::ArmedByName(after, 9)).await, [3]);
-    assert_eq!(timers(store, TimersWanted::ByPosition(Some(2), 2)).await, [3, 5]);
+    assert_eq!(timers(store, TimerQuery::ArmedByName(after, 9)).await, [3]);
+    assert_eq!(timers(store, TimerQuery::ByPosition(Some(2), 2)).await, [3, 5]);
 
     let ids = vec![firing(5, 3, 7).firing_id, firing(5, 1, 4).firing_id];
-    let mut found = ask(store, TimersWanted::Firings(ids)).await.firings;
+    let mut found = ask(store, TimerQuery::Firings(ids)).await.firings;
     found.sort_by_key(|firing| firing.due_firing);
     assert_eq!(found, [firing(5, 1, 4), firing(5, 3, 7)]);
-    assert_eq!(firings(store, TimersWanted::FiringsOf(5, 9)).await, [(3, 5), (1, 5)]);
-    assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5), (3, 5)]);
-    assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("even").unwrap(), 9)).await, [(3, 6)]);
-    assert_eq!(firings(store, TimersWanted::PendingSince(5, 9)).await.len(), 2);
-    assert_eq!(firings(store, TimersWanted::OfAdvance(4, at(0), at(3), 9)).await, [(3, 5), (3, 6)]);
-    assert!(firings(store, TimersWanted::OfAdvance(4, at(0), at(2), 9)).await.is_empty());
-    assert_eq!(firings(store, TimersWanted::FiringsAfter(None, 2)).await, [(1, 5), (3, 5)]);
+    assert_eq!(firings(store, TimerQuery::FiringsOf(5, 9)).await, [(3, 5), (1, 5)]);
+    assert_eq!(firings(store, TimerQuery::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5), (3, 5)]);
+    assert_eq!(firings(store, TimerQuery::Pending(QueueId::new("even").unwrap(), 9)).await, [(3, 6)]);
+    assert_eq!(firings(store, TimerQuery::PendingSince(5, 9)).await.len(), 2);
+    assert_eq!(firings(store, TimerQuery::OfAdvance(4, at(0), at(3), 9)).await, [(3, 5), (3, 6)]);
+    assert!(firings(store, TimerQuery::OfAdvance(4, at(0), at(2), 9)).await.is_empty());
+    assert_eq!(firings(store, TimerQuery::FiringsAfter(None, 2)).await, [(1, 5), (3, 5)]);
     let after = Some(firing(5, 3, 7).due_firing);
-    assert_eq!(firings(store, TimersWanted::FiringsAfter(after, 9)).await, [(3, 6)]);
-    assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 9)).await, [(1, 5), (3, 5)]);
-    assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 1)).await, [(1, 5)]);
+    assert_eq!(firings(store, TimerQuery::FiringsAfter(after, 9)).await, [(3, 6)]);
+    assert_eq!(firings(store, TimerQuery::FiringsOfAfter(5, None, 9)).await, [(1, 5), (3, 5)]);
+    assert_eq!(firings(store, TimerQuery::FiringsOfAfter(5, None, 1)).await, [(1, 5)]);
     let first = Some(firing(5, 1, 4).due_firing);
-    assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, first, 9)).await, [(3, 5)]);
-    assert!(firings(store, TimersWanted::FiringsOfAfter(5, after, 9)).await.is_empty());
-    assert_eq!(firings(store, TimersWanted::PendingAfter(None, 2)).await, [(1, 5), (3, 5)]);
-    assert_eq!(firings(store, TimersWanted::PendingAfter(after, 9)).await, [(3, 6)]);
-    let advances = ask(store, TimersWanted::Advance(AdvanceId::new("advance_4").unwrap())).await.advances;
+    assert_eq!(firings(store, TimerQuery::FiringsOfAfter(5, first, 9)).await, [(3, 5)]);
+    assert!(firings(store, TimerQuery::FiringsOfAfter(5, after, 9)).await.is_empty());
+    assert_eq!(firings(store, TimerQuery::PendingAfter(None, 2)).await, [(1, 5), (3, 5)]);
+    assert_eq!(firings(store, TimerQuery::PendingAfter(after, 9)).await, [(3, 6)]);
+    let advances = ask(store, TimerQuery::Advance(AdvanceId::new("advance_4").unwrap())).await.advances;
     assert_eq!((advances.len(), advances[0].ended), (1, 8));
-    assert_eq!(ask(store, TimersWanted::Advances(Some(4), 9)).await, TimersFound::default());
+    assert_eq!(ask(store, TimerQuery::Advances(Some(4), 9)).await, TimersFound::default());
 }
 
 async fn check_timer_state_changes_are_stored(backend: &dyn Backend) {
@@ -150,7 +150,7 @@ async fn check_timer_state_changes_are_stored(backend: &dyn Backend) {
     one.head.timers = Arc::default();
     let mut step = one.grow(1);
     step.timers = TimerRows {
-        gone: Vec::new(),
+        removed: Vec::new(),
         set: vec![TimerRow { round: 1, payload: "7".into(), ..timer(1, Some(8)) }],
         moved: vec![
             TimerMove { position: 2, next: Some(at(1)), round: 0, is_cancelled: false },
@@ -167,11 +167,11 @@ async fn check_timer_state_changes_are_stored(backend: &dyn Backend) {
         advances: Vec::new(),
     };
     store.commit(commit_of(vec![step])).await.unwrap();
-    assert_eq!(timers(store, TimersWanted::Earliest(9)).await, [1, 2]);
-    let changed = ask(store, TimersWanted::At(vec![1])).await.timers.remove(0);
+    assert_eq!(timers(store, TimerQuery::Earliest(9)).await, [1, 2]);
+    let changed = ask(store, TimerQuery::At(vec![1])).await.timers.remove(0);
     assert_eq!((changed.round, &*changed.payload), (1, "7"));
-    assert_eq!(timers(store, TimersWanted::Listed(TimerStanding::Done, None, 9)).await, [3, 5]);
-    let failed = ask(store, TimersWanted::Firings(vec![firing(5, 3, 7).firing_id])).await.firings.remove(0);
+    assert_eq!(timers(store, TimerQuery::Listed(TimerStatus::Done, None, 9)).await, [3, 5]);
+    let failed = ask(store, TimerQuery::Firings(vec![firing(5, 3, 7).firing_id])).await.firings.remove(0);
     let expected = FiringRow {
         state: FiringState::Failed,
         settled: Some(9),
@@ -179,16 +179,16 @@ async fn check_timer_state_changes_are_stored(backend: &dyn Backend) {
         ..firing(5, 3, 7)
     };
     assert_eq!(failed, expected);
-    assert_eq!(firings(store, TimersWanted::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5)]);
-    assert_eq!(firings(store, TimersWanted::PendingAfter(None, 9)).await, [(1, 5), (3, 6)]);
-    assert_eq!(firings(store, TimersWanted::FiringsOfAfter(5, None, 9)).await, [(1, 5), (3, 5)]);
+    assert_eq!(firings(store, TimerQuery::Pending(QueueId::new("odd").unwrap(), 9)).await, [(1, 5)]);
+    assert_eq!(firings(store, TimerQuery::PendingAfter(None, 9)).await, [(1, 5), (3, 6)]);
+    assert_eq!(firings(store, TimerQuery::FiringsOfAfter(5, None, 9)).await, [(1, 5), (3, 5)]);
     assert_eq!(*store.open().await.unwrap().heads[0].timers, Timers::default());
     // A removed timer leaves its name to another one in the same commit, and its firings stay.
     let mut step = one.grow(1);
     let named = TimerRow { timer_id: timer(5, None).timer_id, ..timer(10, Some(4)) };
-    step.timers = TimerRows { gone: vec![5, 6], set: vec![named.clone()], ..TimerRows::default() };
+    step.timers = TimerRows { removed: vec![5, 6], set: vec![named.clone()], ..TimerRows::default() };
     store.commit(commit_of(vec![step])).await.unwrap();
-    assert_eq!(timers(store, TimersWanted::ByPosition(None, 9)).await, [1, 2, 3, 10]);
-    assert_eq!(ask(store, TimersWanted::Named(named.timer_id.clone())).await.timers, [named]);
-    assert_eq!(firings(store, TimersWanted::FiringsOf(5, 9)).await, [(3, 5), (1, 5)]);
+    assert_eq!(timers(store, TimerQuery::ByPosition(None, 9)).await, [1, 2, 3, 10]);
+    assert_eq!(ask(store, TimerQuery::Named(named.timer_id.clone())).await.timers, [named]);
+    assert_eq!(firings(store, TimerQuery::FiringsOf(5, 9)).await, [(3, 5), (1, 5)]);
 }

@@ -7,7 +7,7 @@ use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_engine::{Caller, ErasureRequest, Options, PermissionsChange, QUEUE_SUBMISSIONS_MAX, ReadLog};
 
 use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, on, outcome_text};
 use crate::sample::{timeline_id, user_id, users};
 
 /// More turns of the runtime than an unhindered read needs.
@@ -22,8 +22,8 @@ async fn timelines_over_the_limit_are_rejected() {
     engine.create_timeline(admin, timeline_id("third"), None).await.unwrap();
     engine.change_clock(admin, on("fourth"), ClockCommand::Pause, None).await.unwrap();
     let expected = r#"LimitReached { what: "timelines", max: 4 }"#;
-    assert_eq!(told(&engine.create_timeline(admin, timeline_id("fifth"), None).await), expected);
-    assert_eq!(told(&engine.change_clock(admin, on("fifth"), ClockCommand::Pause, None).await), expected);
+    assert_eq!(outcome_text(&engine.create_timeline(admin, timeline_id("fifth"), None).await), expected);
+    assert_eq!(outcome_text(&engine.change_clock(admin, on("fifth"), ClockCommand::Pause, None).await), expected);
     assert_eq!(engine.stats().timelines, 4);
     home.close().await;
 }
@@ -35,14 +35,14 @@ async fn timelines_over_the_user_limit_are_rejected() {
     let (ada, bob) = (home.user("ada", false).await, home.user("bob", false).await);
     let expected = r#"LimitReached { what: "timelines that you created", max: 3 }"#;
     let make = async |home: &Home<'_>, who: &Caller, name: &str| {
-        told(&home.engine.create_timeline(who, timeline_id(name), None).await)
+        outcome_text(&home.engine.create_timeline(who, timeline_id(name), None).await)
     };
     // Timelines that were created, created by a first write, or forked all count.
     assert_eq!(make(&home, &ada, "one").await, "ok");
     home.engine.change_clock(&ada, on("two"), ClockCommand::Pause, None).await.unwrap();
     let fork = |home: &Home<'_>, name: &str| {
         let (engine, ada, name) = (home.engine.clone(), ada.clone(), timeline_id(name));
-        async move { told(&engine.fork_timeline(&ada, name, &timeline_id("one"), None, None).await) }
+        async move { outcome_text(&engine.fork_timeline(&ada, name, &timeline_id("one"), None, None).await) }
     };
     assert_eq!(fork(&home, "three").await, "ok");
     for restarts in [false, true] {
@@ -50,7 +50,10 @@ async fn timelines_over_the_user_limit_are_rejected() {
             home = home.reopen().await;
         }
         assert_eq!(make(&home, &ada, "four").await, expected);
-        assert_eq!(told(&home.engine.change_clock(&ada, on("four"), ClockCommand::Pause, None).await), expected);
+        assert_eq!(
+            outcome_text(&home.engine.change_clock(&ada, on("four"), ClockCommand::Pause, None).await),
+            expected
+        );
         assert_eq!(fork(&home, "four").await, expected);
         // A rejected timeline does not exist and does not count.
         assert_eq!(home.engine.stats().timelines, 5 + u64::from(restarts));
@@ -83,7 +86,7 @@ async fn users_and_sealed_records_over_the_limit_are_rejected() {
     let house = House::with(options);
     let home = house.open().await;
     let make = async |home: &Home<'_>, name: &str| {
-        told(&home.engine.create_user(&home.admin, user_id(name), false, None).await)
+        outcome_text(&home.engine.create_user(&home.admin, user_id(name), false, None).await)
     };
     assert_eq!([make(&home, "ada").await, make(&home, "bob").await], ["ok", "ok"]);
     assert_eq!(make(&home, "eve").await, r#"LimitReached { what: "users", max: 3 }"#);
@@ -98,9 +101,9 @@ async fn users_and_sealed_records_over_the_limit_are_rejected() {
     seal(&home).await.unwrap();
     let home = home.reopen().await;
     let expected = r#"LimitReached { what: "sealed records on this timeline, erased ones among them", max: 2 }"#;
-    assert_eq!(told(&seal(&home).await), expected);
+    assert_eq!(outcome_text(&seal(&home).await), expected);
     home.engine.erase_data(&home.admin, ErasureRequest::Data(None, first.data_id), None).await.unwrap();
-    assert_eq!(told(&seal(&home).await), expected);
+    assert_eq!(outcome_text(&seal(&home).await), expected);
     home.close().await;
 }
 

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use timenav_core::clock::{ClockCommand, ClockRefusal, Rate};
 use timenav_core::time::{Duration, Instant, Span, Virtual, parse_duration, parse_timestamp};
-use timenav_engine::{ClockStep, ClockView, KEPT_CHANGES_MAX, Refusal, WallClock as _};
+use timenav_engine::{ClockStep, ClockView, RETAINED_CHANGES_MAX, Refusal, WallClock as _};
 
 use super::timelines::model::Model;
 use crate::cases::check_cases;
@@ -173,16 +173,16 @@ async fn late_clock_listener_catches_up_within_the_retention_limit() {
     let house = House::new();
     let home = house.open().await;
     let watch = async || home.engine.watch_clock(&home.admin, None, None).await.unwrap().1.changes;
-    for (behind, is_told) in [(KEPT_CHANGES_MAX, true), (KEPT_CHANGES_MAX + 1, false)] {
+    for (behind, is_reported) in [(RETAINED_CHANGES_MAX, true), (RETAINED_CHANGES_MAX + 1, false)] {
         let mut changes = watch().await;
         let before = home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation;
         for number in 0..behind {
             change(&home, rate(if number % 2 == 0 { 2.0 } else { 3.0 })).await;
         }
-        for generation in before + 1..=before + behind as u64 * u64::from(is_told) {
+        for generation in before + 1..=before + behind as u64 * u64::from(is_reported) {
             assert_eq!(changes.next().await.unwrap().clock.generation, generation);
         }
-        if !is_told {
+        if !is_reported {
             assert!(changes.next().await.is_none(), "what is lost is not passed over");
         }
         change(&home, rate(1.0)).await;

@@ -8,7 +8,7 @@ use timenav_core::time::Span;
 use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog, WRITE_WAIT_READY_SECONDS_MAX};
 
 use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, is_unavailable, on, told};
+use crate::house::{Home, House, is_unavailable, on, outcome_text};
 use crate::sample::{digest, event_id, every_event, hour, moment, timeline_id, user_id};
 
 fn draft(name: &str) -> EventDraft {
@@ -24,11 +24,11 @@ fn key() -> Option<Idempotency> {
 async fn write_everything(home: &Home<'_>) -> usize {
     let (engine, admin) = (&home.engine, &home.admin);
     let results = [
-        told(&engine.change_clock(admin, None, ClockCommand::Pause, key()).await),
-        told(&engine.change_clock(admin, on("new"), ClockCommand::Pause, None).await),
-        told(&engine.create_timeline(admin, timeline_id("newer"), None).await),
-        told(&engine.record_events(admin, None, vec![draft("one"), draft("two")], None).await),
-        told(&engine.create_user(admin, user_id("ada"), false, None).await),
+        outcome_text(&engine.change_clock(admin, None, ClockCommand::Pause, key()).await),
+        outcome_text(&engine.change_clock(admin, on("new"), ClockCommand::Pause, None).await),
+        outcome_text(&engine.create_timeline(admin, timeline_id("newer"), None).await),
+        outcome_text(&engine.record_events(admin, None, vec![draft("one"), draft("two")], None).await),
+        outcome_text(&engine.create_user(admin, user_id("ada"), false, None).await),
     ];
     for result in &results {
         assert!(result == "ok" || result.starts_with("Unavailable"), "{result}");
@@ -42,11 +42,11 @@ async fn failed_commit_changes_nothing() {
     let store = Arc::new(FaultyStore::new(house.store()));
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
     home.engine.record_events(&home.admin, None, vec![draft("zero")], None).await.unwrap();
-    let (before, kept) = (home.lines().await, house.outside.steps_count());
+    let (before, stored) = (home.lines().await, house.outside.steps_count());
     store.set_commits_failing(true);
     assert_eq!(write_everything(&home).await, 0);
     assert!(is_unavailable(&home.engine.read_clock(&home.admin, None).await), "no entry, no answer");
-    assert_eq!((home.lines().await, house.outside.steps_count()), (before, kept));
+    assert_eq!((home.lines().await, house.outside.steps_count()), (before, stored));
     // Not ready as long as writing fails, and ready again without a request that would show it.
     assert!(is_unavailable(&home.engine.ready().await) && is_unavailable(&home.engine.ready().await));
     store.set_commits_failing(false);
@@ -85,7 +85,7 @@ async fn group_without_an_entry_is_not_counted_as_a_commit() {
     let counts = || (home.engine.stats().groups, home.engine.commit_stats().total.count);
     let before = counts();
     for _ in 0..3 {
-        home.engine.hear_of_all().await.unwrap();
+        home.engine.catch_up_all().await.unwrap();
     }
     assert_eq!(counts(), before);
     home.close().await;
@@ -134,7 +134,7 @@ async fn failed_group_fails_every_request_in_it() {
     }
     store.set_commits_failing(false);
     assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 0);
-    assert_eq!(told(&home.engine.read_clock(&home.admin, on("new")).await), "Hidden");
+    assert_eq!(outcome_text(&home.engine.read_clock(&home.admin, on("new")).await), "Hidden");
     let step = spawn("new", ClockCommand::Pause).await.unwrap().unwrap();
     assert_eq!((step.ledger.position, step.view.clock.generation), (1, 1));
     home.close().await;
@@ -208,12 +208,12 @@ fn lagging(checkpoint_lag: Span) -> House {
 async fn lagging_checkpoint_is_kept_after_the_response() {
     let house = lagging(LONG_LAG);
     let home = house.open().await;
-    let kept = house.outside.steps_count();
+    let stored = house.outside.steps_count();
     assert_eq!(write_everything(&home).await, 5);
-    assert_eq!(house.outside.steps_count(), kept, "no response waits for its checkpoint");
+    assert_eq!(house.outside.steps_count(), stored, "no response waits for its checkpoint");
     // A scan compares with what is kept outside, and the timeline is new.
     home.check_clean(&timeline_id("newer")).await;
-    assert_eq!(house.outside.steps_count(), kept + 1);
+    assert_eq!(house.outside.steps_count(), stored + 1);
     home.engine.change_clock(&home.admin, None, ClockCommand::Resume, None).await.unwrap();
     home.close().await;
     let notes = house.outside.notes();
@@ -251,11 +251,11 @@ async fn start_accepts_changes_after_the_last_kept_checkpoint() {
     let mut house = House::new();
     let home = house.open().await;
     home.engine.record_events(&home.admin, None, vec![draft("zero")], None).await.unwrap();
-    let kept = Arc::new(house.outside.copied());
+    let stored = Arc::new(house.outside.copied());
     assert_eq!(write_everything(&home).await, 5);
     home.close().await;
     // As after a crash within the lag.
-    house.outside = kept;
+    house.outside = stored;
     let home = house.open().await;
     assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 1);
     for timeline in ["main", "new", "newer", "system"] {

@@ -6,7 +6,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_engine::{Idempotency, Refusal};
 
 use crate::faulty_store::FaultyStore;
-use crate::house::{House, told};
+use crate::house::{House, outcome_text};
 use crate::sample::{digest, hour, moment};
 
 #[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]
@@ -29,8 +29,8 @@ async fn equal_requests_in_one_group_move_the_clock_once() {
     for number in 0..60 {
         let (engine, admin) = (home.engine.clone(), home.admin.clone());
         // The last ten have other parameters.
-        let asked = if number < 50 { "hour" } else { "other" };
-        tasks.push(tokio::spawn(async move { engine.change_clock(&admin, None, hour(), key("k", asked)).await }));
+        let request = if number < 50 { "hour" } else { "other" };
+        tasks.push(tokio::spawn(async move { engine.change_clock(&admin, None, hour(), key("k", request)).await }));
     }
     // On a single thread, each task has run up to its wait when this one continues.
     tokio::task::yield_now().await;
@@ -45,7 +45,7 @@ async fn equal_requests_in_one_group_move_the_clock_once() {
     let moved: Vec<_> = answers[..50].iter().map(|answer| answer.as_ref().unwrap()).collect();
     assert!(!moved[0].replayed && moved[1..].iter().all(|answer| answer.replayed));
     assert!(moved.iter().all(|answer| answer.ledger == moved[0].ledger && answer.view.clock == moved[0].view.clock));
-    assert!(answers[50..].iter().all(|answer| told(answer) == "KeyReused"));
+    assert!(answers[50..].iter().all(|answer| outcome_text(answer) == "KeyReused"));
     let lines = home.close().await;
     assert_eq!(lines.iter().filter(|line| line.action == "fast_forward").count(), 1);
 }

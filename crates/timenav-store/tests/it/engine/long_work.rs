@@ -174,9 +174,9 @@ async fn concurrent_counts_are_limited() {
 
     let before = reads(&home).await;
     let counts: Vec<_> = forks.iter().map(|fork| count(&home.engine, &home.admin, fork)).collect();
-    let asked = before + counts.len() as u64;
+    let request = before + counts.len() as u64;
     for passed in 0..=COUNTS_RUNNING_MAX {
-        wait_for(&store, &home, asked, LONG_WORK_RUNNING_MAX + passed).await;
+        wait_for(&store, &home, request, LONG_WORK_RUNNING_MAX + passed).await;
         store.scan_gate.add_permits(1);
     }
     // All have asked, and each admitted count has read once before any reads again.
@@ -204,7 +204,7 @@ async fn concurrent_view_builds_are_limited_and_scheduled_fairly() {
     store.scan_gate.forget_permits(OPEN_PERMITS);
 
     let before = reads(&home).await;
-    let asked = ["one", "two", "three", "four"].map(|name| paradoxes(&home.engine, &home.admin, name));
+    let request = ["one", "two", "three", "four"].map(|name| paradoxes(&home.engine, &home.admin, name));
     wait_for(&store, &home, before + 4, VIEWS_RUNNING_MAX).await;
     let last = paradoxes(&home.engine, &other, "theirs");
     wait_for(&store, &home, before + 5, VIEWS_RUNNING_MAX).await;
@@ -212,8 +212,8 @@ async fn concurrent_view_builds_are_limited_and_scheduled_fairly() {
     wait_for(&store, &home, before + 5, VIEWS_RUNNING_MAX + 1).await;
     assert_eq!(store.at_scan_gate.lock().last(), Some(&theirs));
     store.scan_gate.add_permits(OPEN_PERMITS);
-    for asked in asked.into_iter().chain([last]) {
-        asked.await.unwrap().unwrap();
+    for request in request.into_iter().chain([last]) {
+        request.await.unwrap().unwrap();
     }
     home.close().await;
 }

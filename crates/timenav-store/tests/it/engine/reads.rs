@@ -4,7 +4,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::place::LocationQuery;
 use timenav_engine::{DiffOf, EntriesRequest, MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
 
-use crate::house::{Home, House, on, told, watch};
+use crate::house::{Home, House, on, outcome_text, watch};
 use crate::sample::{every_event, timeline_id};
 
 /// Reads in every possible way. Returns the expected entries.
@@ -50,8 +50,8 @@ async fn durable_read_is_logged_before_the_response() {
     let expected = read_in_every_way(&home).await;
     let lines = home.lines().await;
     assert_eq!(reads(&lines), expected);
-    let asked = lines.iter().find(|line| line.subject == "monitor_events").unwrap();
-    assert_eq!(asked.payload, serde_json::json!({"location": "New \"Orleans\"", "time_range": "../.."}));
+    let request = lines.iter().find(|line| line.subject == "monitor_events").unwrap();
+    assert_eq!(request.payload, serde_json::json!({"location": "New \"Orleans\"", "time_range": "../.."}));
     home.close().await;
 }
 
@@ -63,7 +63,7 @@ async fn buffered_reads_are_logged_when_the_engine_closes() {
     let ada = home.user("ada", false).await;
     let expected = read_in_every_way(&home).await;
     // Rejections and changes are not buffered.
-    assert_eq!(told(&home.engine.read_clock(&ada, None).await), "Hidden");
+    assert_eq!(outcome_text(&home.engine.read_clock(&ada, None).await), "Hidden");
     assert!(home.lines().await.iter().any(|line| line.short() == "main ada unauthorized_access_attempt clock"));
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
     assert!(home.lines().await.iter().any(|line| line.action == "pause_time"));
@@ -85,7 +85,7 @@ async fn clock_reads_are_logged_only_on_request() {
     let lines = home.lines().await;
     assert_eq!(reads(&lines), expected);
     // Rejected reads are always logged.
-    assert_eq!(told(&home.engine.read_clock(&ada, None).await), "Hidden");
+    assert_eq!(outcome_text(&home.engine.read_clock(&ada, None).await), "Hidden");
     assert!(home.lines().await.iter().any(|line| line.short() == "main ada unauthorized_access_attempt clock"));
     home.close().await;
 }

@@ -8,7 +8,7 @@ use timenav_core::time::TimeRange;
 use timenav_engine::{AccessLogs, Caller, LogEntry, LogOrder, PermissionsChange};
 
 use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, told};
+use crate::house::{Home, House, outcome_text};
 use crate::sample::{timeline_id, users};
 use crate::tampering::{Outside, clean, connect, look};
 
@@ -126,9 +126,9 @@ async fn tampering_with_a_compressed_entry_is_detected() {
         house.replace_database(&whole);
         connect(&house).execute(&format!("UPDATE contents SET {attack} WHERE entry = ?1"), [entry]).unwrap();
         for depth in ["full", "sample:100000"] {
-            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
-            let is_told = |kind| scan.findings.iter().any(|one| one.kind == kind);
-            assert!(is_told(FindingKind::PayloadMismatch), "{attack}, {depth}: {:#?}", scan.findings);
+            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Stored).await;
+            let is_reported = |kind| scan.findings.iter().any(|one| one.kind == kind);
+            assert!(is_reported(FindingKind::PayloadMismatch), "{attack}, {depth}: {:#?}", scan.findings);
         }
     }
 }
@@ -156,7 +156,7 @@ async fn read_is_rejected_if_permission_is_revoked_before_its_entry() {
     }
     store.open_gate();
     taking.await.unwrap().unwrap();
-    assert_eq!(told(&reading.await.unwrap()), "Hidden");
+    assert_eq!(outcome_text(&reading.await.unwrap()), "Hidden");
     let lines = home.close().await;
     assert!(!lines.iter().any(|line| line.short() == "main other read clock"));
     assert!(lines.iter().any(|line| line.short() == "main other unauthorized_access_attempt clock"));

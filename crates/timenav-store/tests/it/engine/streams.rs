@@ -2,9 +2,11 @@
 
 use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::paradox::Settings;
-use timenav_engine::{ErasureRequest, LedgerStream, News, Options, Told, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{
+    ErasureRequest, LedgerMessage, LedgerStream, News, Options, Topic, WatchLedger, WatchedParadoxes,
+};
 
-use crate::house::{Home, House, told, watch};
+use crate::house::{Home, House, outcome_text, watch};
 use crate::sample::{event_id, moment, timeline_id};
 
 /// News that needs no paradox detection.
@@ -16,8 +18,8 @@ async fn record(home: &Home<'_>, name: &str) -> u64 {
     home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap().ledger.position
 }
 
-fn event_of(told: &Told) -> Option<&str> {
-    if let News::Event { event_id, .. } = &told.what { Some(event_id) } else { None }
+fn event_of(message: &LedgerMessage) -> Option<&str> {
+    if let News::Event { event_id, .. } = &message.what { Some(event_id) } else { None }
 }
 
 #[tokio::test]
@@ -32,19 +34,19 @@ async fn idle_stream_sends_position_marks() {
     }
     let position = record(&home, "e1").await;
     let mut marks = Vec::new();
-    let told = loop {
-        let told = stream.next().await.unwrap();
-        if told.what != News::Mark {
-            break told;
+    let message = loop {
+        let message = stream.next().await.unwrap();
+        if message.what != News::Mark {
+            break message;
         }
-        marks.push(told.position);
+        marks.push(message.position);
     };
-    assert_eq!((event_of(&told), told.position), (Some("e1"), position));
+    assert_eq!((event_of(&message), message.position), (Some("e1"), position));
     assert_eq!(marks.len(), 2, "{marks:?}");
     assert!(marks[0] + 1_000 == marks[1] && marks[1] < position, "{marks:?}");
     // Reconnecting with such an id misses nothing.
     let again = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], Some(marks[1]))).await;
-    assert_eq!(again.unwrap().next().await.unwrap(), told);
+    assert_eq!(again.unwrap().next().await.unwrap(), message);
     drop(stream);
     home.close().await;
 }
@@ -66,8 +68,8 @@ async fn lagging_listener_is_reset() {
     let clock = stream.next().await.unwrap();
     assert!(matches!(clock.what, News::Clock(_)) && clock.position == reset.position, "{clock:?}");
     let position = record(&home, "e1").await;
-    let told = stream.next().await.unwrap();
-    assert_eq!((event_of(&told), told.position), (Some("e1"), position));
+    let message = stream.next().await.unwrap();
+    assert_eq!((event_of(&message), message.position), (Some("e1"), position));
     let far = home.engine.watch_ledger(&home.admin, watch(&TOLD, Some(first.position))).await;
     assert_eq!(far.unwrap().next().await.unwrap().what, News::Reset);
     drop(stream);
@@ -84,9 +86,9 @@ async fn record_early(home: &Home<'_>, name: &str, cause: &str) -> u64 {
 /// Returns the next paradox: its position, whether it is resolved, and its key.
 async fn next_paradox(stream: &mut LedgerStream) -> (u64, bool, String) {
     loop {
-        let told = stream.next().await.unwrap();
-        if let News::Paradox { is_healed, paradox } = told.what {
-            return (told.position, is_healed, paradox.key.to_string());
+        let message = stream.next().await.unwrap();
+        if let News::Paradox { is_healed, paradox } = message.what {
+            return (message.position, is_healed, paradox.key.to_string());
         }
     }
 }
@@ -107,8 +109,8 @@ async fn paradox_streams_over_the_event_limit_are_rejected() {
     let settings = Settings { speed_kmh: 1.0, ..Settings::default() };
     let paradoxes = WatchedParadoxes { settings, ..WatchedParadoxes::default() };
     let other = || WatchLedger { paradoxes: paradoxes.clone(), ..watch(&PARADOXES, None) };
-    assert_eq!(told(&home.engine.watch_ledger(&home.admin, other()).await), full);
-    assert_eq!(told(&home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(0))).await), full);
+    assert_eq!(outcome_text(&home.engine.watch_ledger(&home.admin, other()).await), full);
+    assert_eq!(outcome_text(&home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(0))).await), full);
     drop(home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], Some(0))).await.unwrap());
     drop(stream);
     stream = home.engine.watch_ledger(&home.admin, other()).await.unwrap();
@@ -117,7 +119,7 @@ async fn paradox_streams_over_the_event_limit_are_rejected() {
     record(&home, "e4").await;
     assert_eq!(stream.next().await, None);
     drop(stream);
-    assert_eq!(told(&home.engine.watch_ledger(&home.admin, other()).await), full);
+    assert_eq!(outcome_text(&home.engine.watch_ledger(&home.admin, other()).await), full);
     home.close().await;
 }
 
@@ -138,15 +140,15 @@ async fn resumed_stream_replays_earlier_paradoxes_identically() {
     let drafts = (0..EARLY).map(draft).collect();
     home.engine.import_events(&home.admin, &timeline_id("main"), drafts).await.unwrap();
     // More paradoxes than are remembered were found before the first was read.
-    let mut heard = Vec::new();
+    let mut received = Vec::new();
     for _ in 0..EARLY {
-        heard.push(next_paradox(&mut live).await);
+        received.push(next_paradox(&mut live).await);
     }
-    assert!(heard.iter().all(|(position, is_healed, _)| *position > start && !is_healed));
+    assert!(received.iter().all(|(position, is_healed, _)| *position > start && !is_healed));
     for skipped in [0, 1, 1_200, EARLY - 1] {
-        let seen = heard[skipped].0 - 1;
+        let seen = received[skipped].0 - 1;
         let mut late = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(seen))).await.unwrap();
-        for expected in &heard[skipped..] {
+        for expected in &received[skipped..] {
             assert_eq!(next_paradox(&mut late).await, *expected, "after {seen}");
         }
         // Both receive the following news.
@@ -154,7 +156,7 @@ async fn resumed_stream_replays_earlier_paradoxes_identically() {
         let next = next_paradox(&mut late).await;
         assert_eq!(next.0, position);
         assert_eq!(next_paradox(&mut live).await, next);
-        heard.push(next);
+        received.push(next);
     }
     drop(live);
     home.close().await;

@@ -6,8 +6,8 @@ use async_trait::async_trait;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Hash, TileId};
 use timenav_engine::{
-    Anchor, DataRecord, EndedTimeline, EntryRows, EventAt, IdempotencyRecord, KeptRows, ScanSource, SeenEvents,
-    Snapshot, StoreError, StoredOutcome, TimelineKey, TimersFound, TimersWanted,
+    Anchor, DataRecord, EndedTimeline, EntryRows, EventAt, IdempotencyRecord, ScanSource, SeenEvents, Snapshot,
+    StoreError, StoredOutcome, StoredRows, TimelineKey, TimerQuery, TimersFound,
 };
 
 use super::FaultyStore;
@@ -47,7 +47,7 @@ impl ScanSource for FaultyStore {
         self.reading()?.tile_bytes(timeline, tiles).await
     }
 
-    async fn event_rows(&self, timeline: TimelineKey, of: Vec<(String, u64)>) -> Result<Vec<KeptRows>, StoreError> {
+    async fn event_rows(&self, timeline: TimelineKey, of: Vec<(String, u64)>) -> Result<Vec<StoredRows>, StoreError> {
         self.looked_up.fetch_add(of.len(), Ordering::SeqCst);
         let rows = self.reading()?.event_rows(timeline, of).await?;
         let bytes = rows.iter().filter_map(|rows| rows.version.as_ref()).map(|version| version.content.len()).sum();
@@ -107,8 +107,8 @@ impl ScanSource for FaultyStore {
         self.reading()?.data_rows_count(timeline, end).await
     }
 
-    async fn timer_rows(&self, timeline: TimelineKey, wanted: TimersWanted) -> Result<TimersFound, StoreError> {
-        self.reading()?.timer_rows(timeline, wanted).await
+    async fn timer_rows(&self, timeline: TimelineKey, query: TimerQuery) -> Result<TimersFound, StoreError> {
+        self.reading()?.timer_rows(timeline, query).await
     }
 
     async fn anchor_rows(

@@ -114,7 +114,7 @@ async fn aborted_commit_leaves_no_verifiable_checkpoint() {
     house.database = Some(own.url.clone());
     // The checkpoints signed by both keys are stored in the database, so that the search has something to find.
     let first_signer = Arc::clone(&house.signer);
-    let kept = rotated(&mut house).await;
+    let stored = rotated(&mut house).await;
     let home = house.open().await;
     assert!(moved(&home).await);
     let before = home.size("main").await;
@@ -140,7 +140,7 @@ async fn aborted_commit_leaves_no_verifiable_checkpoint() {
     );
     let found: BTreeSet<_> =
         files.iter().flat_map(|file| checkpoints(file, &signers)).map(|one| tree_of(&one)).collect();
-    for one in &kept {
+    for one in &stored {
         assert!(found.contains(&tree_of(one)), "the search did not find {one:?}: {found:?}");
         assert!(files.iter().any(|file| has_signature(file, one, &signers[0])), "{one:?}");
     }

@@ -19,7 +19,7 @@ fn is_there(store: &PostgresStore, service: &str) {
         level: 3,
         listening: Vec::new(),
     };
-    wait_for(store.tell_presence(presence)).unwrap();
+    wait_for(store.report_presence(presence)).unwrap();
 }
 
 fn confirmed(generation: u64, number: u64) -> Confirmed {
@@ -39,9 +39,9 @@ fn row(number: u32, service: &str, timeline: TimelineKey) -> FollowerRow {
     }
 }
 
-fn tell(store: &PostgresStore, there: &[FollowerRow], gone: &[FollowerRow]) {
-    let gone = gone.iter().map(|row| row.follower_id.clone()).collect();
-    wait_for(store.tell_followers(there.to_vec(), gone)).unwrap();
+fn share_followers(store: &PostgresStore, there: &[FollowerRow], removed: &[FollowerRow]) {
+    let removed = removed.iter().map(|row| row.follower_id.clone()).collect();
+    wait_for(store.share_followers(there.to_vec(), removed)).unwrap();
 }
 
 fn found(store: &PostgresStore, timelines: &[TimelineKey]) -> Vec<FollowerRow> {
@@ -55,17 +55,17 @@ fn followers_of_every_live_service_are_listed() {
     let url = database();
     let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
     let [one, two, three] = [row(1, "a", ONE), row(2, "b", ONE), row(3, "a", TWO)];
-    tell(&store, &[one.clone(), three.clone()], &[]);
+    share_followers(&store, &[one.clone(), three.clone()], &[]);
     assert_eq!(found(&other, &[ONE, TWO]), [], "`a` is not known to be there");
     is_there(&store, "a");
     is_there(&other, "b");
-    tell(&other, std::slice::from_ref(&two), &[]);
+    share_followers(&other, std::slice::from_ref(&two), &[]);
     for store in [&store, &other] {
         assert_eq!(found(store, &[ONE]), [one.clone(), two.clone()]);
         assert_eq!(found(store, &[ONE, TWO]), [one.clone(), two.clone(), three.clone()]);
         assert_eq!(found(store, &[]), []);
     }
-    tell(&store, &[], std::slice::from_ref(&one));
+    share_followers(&store, &[], std::slice::from_ref(&one));
     assert_eq!(found(&other, &[ONE, TWO]), [two.clone(), three.clone()]);
     // A service that has not been seen for too long, and one whose expiry is later than any can set.
     for until in ["1", "9000000000000000"] {
@@ -86,7 +86,7 @@ fn confirmations_from_any_service_are_stored_and_never_regress() {
     let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
     is_there(&store, "a");
     let one = row(1, "a", ONE);
-    tell(&store, std::slice::from_ref(&one), &[]);
+    share_followers(&store, std::slice::from_ref(&one), &[]);
     let confirm = |whose: (TimelineKey, &str), confirmed: Confirmed| {
         let user_id = user_id(whose.1);
         wait_for(other.confirm_follower(&one.follower_id, (whose.0, &user_id), confirmed)).unwrap()
@@ -95,16 +95,16 @@ fn confirmations_from_any_service_are_stored_and_never_regress() {
     assert_eq!(confirm((TWO, "ada"), confirmed(4, 0)), None, "it follows another clock");
     let after = |confirmed| vec![FollowerRow { confirmed: Some(confirmed), ..one.clone() }];
     // In order of arrival, each with the known confirmation afterwards.
-    for (said, known) in [((4, 0), (4, 0)), ((4, 2), (4, 2)), ((4, 1), (4, 2)), ((5, 0), (5, 0)), ((4, 9), (5, 0))] {
-        let [said, known] = [said, known].map(|(generation, number)| confirmed(generation, number));
-        assert_eq!(confirm((ONE, "ada"), said), Some(after(known).remove(0)));
+    for (level, known) in [((4, 0), (4, 0)), ((4, 2), (4, 2)), ((4, 1), (4, 2)), ((5, 0), (5, 0)), ((4, 9), (5, 0))] {
+        let [level, known] = [level, known].map(|(generation, number)| confirmed(generation, number));
+        assert_eq!(confirm((ONE, "ada"), level), Some(after(known).remove(0)));
         assert_eq!(found(&store, &[ONE]), after(known));
         // The older state known to the service of its stream is written last.
-        tell(&store, std::slice::from_ref(&one), &[]);
-        tell(&store, &after(confirmed(3, 0)), &[]);
+        share_followers(&store, std::slice::from_ref(&one), &[]);
+        share_followers(&store, &after(confirmed(3, 0)), &[]);
         assert_eq!(found(&store, &[ONE]), after(known));
     }
-    tell(&store, &after(confirmed(5, 1)), &[]);
+    share_followers(&store, &after(confirmed(5, 1)), &[]);
     assert_eq!(found(&other, &[ONE]), after(confirmed(5, 1)));
 }
 
@@ -114,12 +114,12 @@ fn invalid_follower_rows_are_ignored() {
     let store = open(&url).unwrap();
     is_there(&store, "a");
     let one = row(1, "a", ONE);
-    tell(&store, std::slice::from_ref(&one), &[]);
+    share_followers(&store, std::slice::from_ref(&one), &[]);
     for change in ["user_id = ''", "name = 'a b'", "follower_id = '-'", "since = 9223372036854775807"] {
         execute(&url, &format!("UPDATE followers SET {change}"));
         assert_eq!(found(&store, &[ONE]), [], "{change}");
         execute(&url, "DELETE FROM followers");
-        tell(&store, std::slice::from_ref(&one), &[]);
+        share_followers(&store, std::slice::from_ref(&one), &[]);
     }
     for change in [
         "generation = -1, step = 0, confirmed_at = 0",

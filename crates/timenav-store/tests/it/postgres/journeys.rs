@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::Instant;
-use timenav_engine::{LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, SharedLeases as _, Store as _, TimelineKey};
+use timenav_engine::{LeaseChanges, LeaseQuery, LeaseRow, LeasesFound, SharedLeases as _, Store as _, TimelineKey};
 
 use super::proxy::Proxy;
 use crate::cluster::{database, open, wait_for};
@@ -63,7 +63,7 @@ fn lease_change_takes_two_round_trips() {
             LeaseChanges { put: vec![row], removed: Vec::new() }
         });
         proxy.journeys();
-        let named = LeasesWanted::Named(vec![firing_id.clone()]);
+        let named = LeaseQuery::Named(vec![firing_id.clone()]);
         wait_for(store.change_leases(TimelineKey(1), named, change)).unwrap();
         let found: LeasesFound = found.recv().unwrap();
         (found.leases.first().map(|row| row.attempts), proxy.journeys())
@@ -122,7 +122,7 @@ async fn foreign_entries_of_many_timelines_are_read_together() {
             left.engine.record_events(&left.admin, Some(timeline), vec![draft], None).await.unwrap();
         }
         proxy.journeys_to_read();
-        right.engine.hear_of_all().await.unwrap();
+        right.engine.catch_up_all().await.unwrap();
         proxy.journeys_to_read()
     };
     // Creates the timelines and prepares the statements.

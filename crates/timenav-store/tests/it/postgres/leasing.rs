@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::time::{Instant, Span};
 use timenav_engine::{
-    AtWorkWanted, Held, Keeper, LeaseChanges, LeaseRow, LeasesFound, LeasesWanted, Presence, SharedLeases as _,
+    ActivityQuery, Held, Keeper, LeaseChanges, LeaseQuery, LeaseRow, LeasesFound, Presence, SharedLeases as _,
     TimelineKey,
 };
 use timenav_store::PostgresStore;
@@ -15,7 +15,7 @@ use crate::cluster::{database, execute, open, wait_for};
 const ONE: TimelineKey = TimelineKey(1);
 const TWO: TimelineKey = TimelineKey(2);
 
-fn tell(store: &PostgresStore, service: &str, listening: &[(TimelineKey, &str)]) -> bool {
+fn report(store: &PostgresStore, service: &str, listening: &[(TimelineKey, &str)]) -> bool {
     let listening = listening.iter().map(|(timeline, queue)| (*timeline, QueueId::new(queue).unwrap())).collect();
     let presence = Presence {
         service: service.to_owned(),
@@ -24,33 +24,33 @@ fn tell(store: &PostgresStore, service: &str, listening: &[(TimelineKey, &str)])
         level: 1,
         listening,
     };
-    wait_for(store.tell_presence(presence)).unwrap()
+    wait_for(store.report_presence(presence)).unwrap()
 }
 
 fn keep(store: &PostgresStore, service: &str, timelines: &[TimelineKey]) -> Vec<(i64, u64)> {
-    let mut kept = wait_for(store.keep_timelines(service, timelines.to_vec())).unwrap();
-    kept.sort_unstable();
-    kept.into_iter().map(|(timeline, epoch)| (timeline.0, epoch)).collect()
+    let mut stored = wait_for(store.keep_timelines(service, timelines.to_vec())).unwrap();
+    stored.sort_unstable();
+    stored.into_iter().map(|(timeline, epoch)| (timeline.0, epoch)).collect()
 }
 
 fn keeper(store: &PostgresStore, timeline: TimelineKey) -> Option<Keeper> {
-    wait_for(store.at_work(AtWorkWanted { timeline, open_since: None, firings: Vec::new() })).unwrap().keeper
+    wait_for(store.at_work(ActivityQuery { timeline, open_since: None, firings: Vec::new() })).unwrap().keeper
 }
 
 #[test]
 fn timeline_of_a_live_timekeeper_cannot_be_taken() {
     let url = database();
     let (store, other) = (open(&url).unwrap(), open(&url).unwrap());
-    assert!(!tell(&store, "a", &[]), "nobody knew of it");
-    assert!(tell(&store, "a", &[(ONE, "here")]) && !tell(&other, "b", &[(ONE, "there"), (TWO, "there")]));
+    assert!(!report(&store, "a", &[]), "nobody knew of it");
+    assert!(report(&store, "a", &[(ONE, "here")]) && !report(&other, "b", &[(ONE, "there"), (TWO, "there")]));
     assert_eq!(keep(&store, "a", &[TWO, ONE]), [(1, 1), (2, 1)]);
     assert_eq!(keep(&other, "b", &[ONE, TWO]), []);
     assert_eq!(keeper(&other, ONE), Some(Keeper { service: "a".to_owned(), epoch: 1 }));
-    let wanted = AtWorkWanted { timeline: ONE, open_since: Some(0), firings: Vec::new() };
-    let found = wait_for(other.at_work(wanted)).unwrap();
-    assert_eq!((found.heard.len(), found.held), (2, None));
+    let query = ActivityQuery { timeline: ONE, open_since: Some(0), firings: Vec::new() };
+    let found = wait_for(other.at_work(query)).unwrap();
+    assert_eq!((found.listening.len(), found.held), (2, None));
     // A service that has not been seen for too long, one whose expiry is later than any can set, and one that has left.
-    for (number, is_gone) in [
+    for (number, is_missing) in [
         "UPDATE services SET until = 1 WHERE service = 'a'",
         "UPDATE services SET until = 9000000000000000 WHERE service = 'b'",
         "",
@@ -59,11 +59,11 @@ fn timeline_of_a_live_timekeeper_cannot_be_taken() {
     .enumerate()
     {
         let (from, to) = if number % 2 == 0 { ("a", "b") } else { ("b", "a") };
-        tell(&store, from, &[]);
-        tell(&store, to, &[]);
+        report(&store, from, &[]);
+        report(&store, to, &[]);
         assert_eq!(keep(&other, to, &[ONE]), [], "{from} is there");
-        execute(&url, is_gone);
-        if is_gone.is_empty() {
+        execute(&url, is_missing);
+        if is_missing.is_empty() {
             wait_for(store.leave(from)).unwrap();
         }
         let epoch = number as u64 + 2;
@@ -75,13 +75,13 @@ fn timeline_of_a_live_timekeeper_cannot_be_taken() {
 }
 
 /// Changes leases of a timeline. Returns what was found before.
-fn change(store: &PostgresStore, wanted: LeasesWanted, changes: LeaseChanges) -> LeasesFound {
+fn change(store: &PostgresStore, query: LeaseQuery, changes: LeaseChanges) -> LeasesFound {
     let (sender, found) = mpsc::channel();
     let change = Box::new(move |found| {
         sender.send(found).unwrap();
         changes
     });
-    wait_for(store.change_leases(ONE, wanted, change)).unwrap();
+    wait_for(store.change_leases(ONE, query, change)).unwrap();
     found.recv().unwrap()
 }
 
@@ -90,7 +90,7 @@ fn leases_are_stored_until_their_firing_ends() {
     let url = database();
     let store = open(&url).unwrap();
     let firing_id = FiringId::new("firing_a").unwrap();
-    let named = || LeasesWanted::Named(vec![firing_id.clone()]);
+    let named = || LeaseQuery::Named(vec![firing_id.clone()]);
     let now = change(&store, named(), LeaseChanges::default()).now;
     let row = LeaseRow {
         firing_id: firing_id.clone(),
@@ -104,8 +104,8 @@ fn leases_are_stored_until_their_firing_ends() {
     };
     change(&store, named(), LeaseChanges { put: vec![row.clone()], removed: Vec::new() });
     let leased = || {
-        let wanted = AtWorkWanted { timeline: ONE, open_since: None, firings: vec![firing_id.clone()] };
-        wait_for(store.at_work(wanted)).unwrap().leased
+        let query = ActivityQuery { timeline: ONE, open_since: None, firings: vec![firing_id.clone()] };
+        wait_for(store.at_work(query)).unwrap().leased
     };
     let held = Held { firing_id: firing_id.clone(), lease_id: row.lease_id.clone(), holder: "ada".to_owned() };
     assert_eq!(leased(), [held]);
@@ -118,8 +118,8 @@ fn leases_are_stored_until_their_firing_ends() {
     let found = change(&store, named(), LeaseChanges { put: vec![later], removed: Vec::new() });
     assert!(found.leases.is_empty());
     // There is no such firing, and its lease is deleted.
-    assert!(change(&store, LeasesWanted::Ended(9), LeaseChanges::default()).leases.is_empty());
+    assert!(change(&store, LeaseQuery::Ended(9), LeaseChanges::default()).leases.is_empty());
     assert!(change(&store, named(), LeaseChanges::default()).leases.is_empty());
-    let nothing = LeasesWanted::Offered(QueueId::unnamed(), 9);
+    let nothing = LeaseQuery::Offered(QueueId::unnamed(), 9);
     assert!(change(&store, nothing, LeaseChanges::default()).firings.is_empty());
 }

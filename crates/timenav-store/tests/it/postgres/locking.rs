@@ -4,7 +4,9 @@
 use std::panic::{catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
-use timenav_engine::{Asker, Commit, DirectoryChange, IdempotencyRecord, Store as _, StoreError, TimelineKey, Wanted};
+use timenav_engine::{
+    Asker, Commit, DirectoryChange, FactsQuery, IdempotencyRecord, Store as _, StoreError, TimelineKey,
+};
 use timenav_store::PostgresStore;
 
 use super::{commit, size, wait_until};
@@ -75,8 +77,8 @@ fn read_after_a_lock_sees_earlier_commits() {
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| {
                 let locked = wait_for(second.lock(&[MAIN])).unwrap().unwrap();
-                let wanted = Wanted { outcomes: vec![digest("key")], ..Wanted::default() };
-                let found = wait_for(second.facts(wanted, Asker::Writer)).unwrap();
+                let query = FactsQuery { outcomes: vec![digest("key")], ..FactsQuery::default() };
+                let found = wait_for(second.facts(query, Asker::Writer)).unwrap();
                 wait_for(second.release());
                 (locked.sizes[&MAIN], found.outcomes[0].is_some())
             });
@@ -159,8 +161,8 @@ fn concurrent_requests_with_one_key_are_executed_once() {
         wait_for(second.lock(&[SYSTEM])).unwrap();
         let refused = wait_for(second.commit(with_outcome(&mut system, "one")));
         assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
-        let wanted = Wanted { outcomes: vec![digest("key")], ..Wanted::default() };
-        let found = wait_for(second.facts(wanted, Asker::Writer)).unwrap();
+        let query = FactsQuery { outcomes: vec![digest("key")], ..FactsQuery::default() };
+        let found = wait_for(second.facts(query, Asker::Writer)).unwrap();
         assert_eq!(found.outcomes[0].as_ref().unwrap().fingerprint, digest("one"));
     });
 }

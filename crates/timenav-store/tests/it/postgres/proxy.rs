@@ -131,13 +131,13 @@ impl Proxy {
 /// Forwards both directions until something is lost.
 async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
     let Ok(mut server) = UnixStream::connect(server).await else { return };
-    let (mut asked, mut told) = (vec![0; 65_536], vec![0; 65_536]);
+    let (mut request, mut reply) = (vec![0; 65_536], vec![0; 65_536]);
     let (mut is_answered, mut writes, mut reads, mut is_spared) = (true, false, false, false);
     loop {
         tokio::select! {
-            read = client.read(&mut asked) => {
+            read = client.read(&mut request) => {
                 let Some(read) = read.ok().filter(|read| *read > 0) else { return };
-                let bytes = &asked[..read];
+                let bytes = &request[..read];
                 let has = |begin: &[u8]| bytes.windows(begin.len()).any(|some| some == begin);
                 (writes, reads) = (writes || has(BEGIN), reads || has(BEGIN_TO_READ));
                 if writes && is_answered {
@@ -161,17 +161,17 @@ async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
                     return;
                 }
             }
-            read = server.read(&mut told) => {
+            read = server.read(&mut reply) => {
                 let Some(read) = read.ok().filter(|read| *read > 0) else { return };
                 while state.counts.load(Ordering::SeqCst) {
-                    let Ok(more) = timeout(HELD_BACK, client.read(&mut asked)).await else { break };
+                    let Ok(more) = timeout(HELD_BACK, client.read(&mut request)).await else { break };
                     let Some(more) = more.ok().filter(|more| *more > 0) else { return };
-                    if server.write_all(&asked[..more]).await.is_err() {
+                    if server.write_all(&request[..more]).await.is_err() {
                         return;
                     }
                 }
                 is_answered = true;
-                if client.write_all(&told[..read]).await.is_err() {
+                if client.write_all(&reply[..read]).await.is_err() {
                     return;
                 }
             }

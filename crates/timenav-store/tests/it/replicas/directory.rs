@@ -63,7 +63,7 @@ async fn rows_for_each_change(timelines: usize) -> (Vec<usize>, usize) {
         }
         store.handed_over.store(0, Ordering::SeqCst);
         if change % 2 == 0 {
-            right.engine.hear_of(&TimelineId::system()).await.unwrap();
+            right.engine.catch_up_with(&TimelineId::system()).await.unwrap();
         } else {
             // With locked heads.
             right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
@@ -104,7 +104,7 @@ struct HandedOut {
     timelines: usize,
 }
 
-async fn shown(home: &Home<'_>, out: &HandedOut) -> Shown {
+async fn state_of(home: &Home<'_>, out: &HandedOut) -> Shown {
     let (users, _) = home.engine.users(&home.admin, 100, None).await.unwrap();
     Shown {
         users: users.iter().map(|user| format!("{user:?}")).collect(),
@@ -183,7 +183,7 @@ async fn incrementally_updated_directory_equals_the_loaded_one() {
         for _ in 0..STEPS {
             step(&homes[draw(&mut seed, 2)], &mut out, &mut seed).await;
             if draw(&mut seed, 3) == 0 {
-                homes[1].engine.hear_of(&TimelineId::system()).await.unwrap();
+                homes[1].engine.catch_up_with(&TimelineId::system()).await.unwrap();
             }
             homes[1].engine.compare_directory().await.unwrap();
         }
@@ -191,10 +191,10 @@ async fn incrementally_updated_directory_equals_the_loaded_one() {
         third.options.joins = true;
         // Reads are entries too, and update all services.
         let fresh = third.open().await;
-        let loaded = shown(&fresh, &out).await;
+        let loaded = state_of(&fresh, &out).await;
         for home in &homes {
-            home.engine.hear_of_all().await.unwrap();
-            assert_eq!(shown(home, &out).await, loaded, "{round}");
+            home.engine.catch_up_all().await.unwrap();
+            assert_eq!(state_of(home, &out).await, loaded, "{round}");
             assert_eq!(home.engine.replica().unwrap().loads, 0, "{round}");
         }
         fresh.engine.close().await;
@@ -236,11 +236,11 @@ async fn row_forged_alongside_a_legitimate_change_is_detected() {
         left.engine.log_in(user_id("bob"), password(SECRET), None).await.unwrap().unwrap();
         left.engine.create_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
         left.engine.end_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
-        right.engine.hear_of_all().await.unwrap();
+        right.engine.catch_up_all().await.unwrap();
         right.engine.compare_directory().await.unwrap();
         left.engine.create_user(&left.admin, user_id("new"), false, None).await.unwrap();
         execute(&house.database(), attack);
-        right.engine.hear_of(&TimelineId::system()).await.unwrap();
+        right.engine.catch_up_with(&TimelineId::system()).await.unwrap();
         let ada = right.engine.authenticate(&ada).unwrap();
         assert!(right.engine.users(&ada, 9, None).await.is_err(), "{attack}");
         right.engine.directory_moved().await;
@@ -268,12 +268,12 @@ async fn changed_row_must_match_its_entry() {
         let (left, right) = (house.open().await, other.open().await);
         left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
         left.engine.create_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
-        right.engine.hear_of_all().await.unwrap();
+        right.engine.catch_up_all().await.unwrap();
         set_password(&left, "ada", SECRET).await.unwrap();
         left.engine.end_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
         execute(&house.database(), attack);
-        let heard = right.engine.hear_of(&TimelineId::system()).await;
-        assert!(matches!(heard, Err(Refusal::Unavailable(_))), "{attack}: {heard:?}");
+        let outcome = right.engine.catch_up_with(&TimelineId::system()).await;
+        assert!(matches!(outcome, Err(Refusal::Unavailable(_))), "{attack}: {outcome:?}");
         assert!(right.engine.ready().await.is_err(), "{attack}");
         right.engine.close().await;
         left.engine.close().await;
@@ -297,7 +297,7 @@ async fn password_is_read_in_its_latest_state(left: &Home<'_>, right: &Home<'_>)
     for secret in ["one correct horse battery", "another correct horse battery"] {
         set_password(left, "ada", secret).await.unwrap();
     }
-    right.engine.hear_of(&TimelineId::system()).await.unwrap();
+    right.engine.catch_up_with(&TimelineId::system()).await.unwrap();
     let first = right.engine.log_in(user_id("ada"), password("one correct horse battery"), None).await.unwrap();
     assert!(first.is_none());
     let second = right.engine.log_in(user_id("ada"), password("another correct horse battery"), None).await.unwrap();
@@ -323,7 +323,7 @@ async fn fork_of_an_ended_timeline_has_full_lineage(left: &Home<'_>, right: &Hom
         left.engine.end_timeline(&left.admin, timeline_id(name), None).await.unwrap();
     }
     read_list(left, "grandchild", &[]).await;
-    right.engine.hear_of_all().await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
     assert_eq!(right.engine.replica().unwrap().loads, 0);
     let lineage = async |home: &Home<'_>| {
         let seen = home.engine.timeline(&home.admin, &timeline_id("grandchild")).await.unwrap();
@@ -339,11 +339,11 @@ async fn fork_inherits_unseen_changes(left: &Home<'_>, right: &Home<'_>) {
     let (parent, child) = (timeline_id("changed"), timeline_id("child-of-changed"));
     left.engine.record_events(&left.admin, None, vec![draft("launch")], None).await.unwrap();
     left.engine.fork_timeline(&left.admin, parent.clone(), &timeline_id("main"), None, None).await.unwrap();
-    right.engine.hear_of_all().await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
     let corrected = EventDraft { description: "put off".to_owned(), ..draft("launch") };
     left.engine.correct_event(&left.admin, Some(parent.clone()), corrected, None, None).await.unwrap();
     left.engine.fork_timeline(&left.admin, child.clone(), &parent, None, None).await.unwrap();
-    right.engine.hear_of(&TimelineId::system()).await.unwrap();
+    right.engine.catch_up_with(&TimelineId::system()).await.unwrap();
     let layers =
         async |home: &Home<'_>| home.engine.timeline(&home.admin, &child).await.unwrap().state.ancestors.to_vec();
     assert_eq!(layers(right).await, layers(left).await);

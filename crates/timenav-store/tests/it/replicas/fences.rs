@@ -37,8 +37,8 @@ async fn until_somebody_waits(url: &str) {
 
 /// Lets a service do its background work.
 async fn tend(home: &Home<'_>) {
-    home.engine.hear_of_all().await.unwrap();
-    home.engine.tell_presence().await.unwrap();
+    home.engine.catch_up_all().await.unwrap();
+    home.engine.report_presence().await.unwrap();
     home.engine.keep_time().await;
 }
 
@@ -65,13 +65,13 @@ async fn outcome_of_a_paused_former_timekeeper_is_not_written() {
     execute(&url, "UPDATE firing_leases SET until = 1");
     // The timekeeper detects that, and is delayed before it has written the outcome.
     let held = Holding::start(&url, HEAD);
-    left.engine.tell_presence().await.unwrap();
+    left.engine.report_presence().await.unwrap();
     let engine = left.engine.clone();
     let keeping = tokio::spawn(async move { engine.keep_time().await });
     until_somebody_waits(&url).await;
     // Another service takes over, and the database loses its leases like in a crash: a worker gets the firing again.
     execute(&url, "UPDATE services SET until = 0");
-    right.engine.tell_presence().await.unwrap();
+    right.engine.report_presence().await.unwrap();
     right.engine.keep_time().await;
     assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
     execute(&url, "DELETE FROM firing_leases");
@@ -124,10 +124,10 @@ async fn only_the_timekeeper_steps_the_clock_with_an_outcome() {
         set(&left, &format!("t{second}"), second).await;
     }
     // The left one takes the timeline, and the other one notices.
-    left.engine.tell_presence().await.unwrap();
+    left.engine.report_presence().await.unwrap();
     left.engine.keep_time().await;
-    right.engine.hear_of_all().await.unwrap();
-    right.engine.tell_presence().await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
+    right.engine.report_presence().await.unwrap();
     right.engine.keep_time().await;
     assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
     let travel = ClockCommand::Travel { to: moment(10), location: None };
@@ -136,11 +136,11 @@ async fn only_the_timekeeper_steps_the_clock_with_an_outcome() {
     left.engine.keep_time().await;
     let main = left.admin.timeline_id.clone();
     let claim = async |home: &Home<'_>| {
-        home.engine.hear_of_all().await.unwrap();
+        home.engine.catch_up_all().await.unwrap();
         claimed(&home.engine, &home.admin, 30).await
     };
     let stands = async |home: &Home<'_>| {
-        home.engine.hear_of_all().await.unwrap();
+        home.engine.catch_up_all().await.unwrap();
         let receipt = home.engine.receipt(&main, &advance_id).await.unwrap();
         (receipt.state, receipt.step)
     };
@@ -162,13 +162,13 @@ async fn only_the_timekeeper_steps_the_clock_with_an_outcome() {
     // A timekeeper that has lost the timeline without knowing makes no step with an outcome.
     let had = claim(&left).await;
     execute(&house.database(), "UPDATE services SET until = 0");
-    right.engine.tell_presence().await.unwrap();
+    right.engine.report_presence().await.unwrap();
     right.engine.keep_time().await;
     assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
     let states = acknowledge(&left.engine, &left.admin, ids(&had)).await;
     assert_eq!((states.as_slice(), stands(&left).await.1), ([FiringState::Acknowledged].as_slice(), 3));
     assert_eq!(stands(&left).await.0, AdvanceState::Running);
-    right.engine.hear_of_all().await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
     right.engine.keep_time().await;
     assert_eq!(stands(&left).await, (AdvanceState::Settled, 3));
     end(&house, [left, right]).await;

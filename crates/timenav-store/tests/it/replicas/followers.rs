@@ -41,21 +41,21 @@ async fn confirm(home: &Home<'_>, follower_id: &FollowerId, (generation, step): 
 async fn listed(home: &Home<'_>) -> Vec<(String, Option<u64>, bool)> {
     let seen = home.engine.followers(&home.admin, None).await.unwrap();
     assert!(!seen.may_be_elsewhere);
-    let told = |follower: timenav_core::followers::Follower| {
+    let row = |follower: timenav_core::followers::Follower| {
         (follower.name.to_string(), follower.confirmed.map(|one| one.step.generation), follower.is_there())
     };
-    seen.followers.into_iter().map(told).collect()
+    seen.followers.into_iter().map(row).collect()
 }
 
-fn told(name: &str, confirmed: Option<u64>, is_there: bool) -> (String, Option<u64>, bool) {
+fn follower_row(name: &str, confirmed: Option<u64>, is_there: bool) -> (String, Option<u64>, bool) {
     (name.to_owned(), confirmed, is_there)
 }
 
 /// Receives the reports of others, like the program does periodically.
-async fn hear(homes: [&Home<'_>; 2]) {
+async fn learn_followers(homes: [&Home<'_>; 2]) {
     for home in homes {
-        home.engine.hear_of_all().await.unwrap();
-        home.engine.hear_of_awaited_followers().await.unwrap();
+        home.engine.catch_up_all().await.unwrap();
+        home.engine.learn_awaited_followers().await.unwrap();
     }
 }
 
@@ -66,24 +66,24 @@ async fn clock_change_waits_for_followers_of_another_replica() {
     let (left, right) = (house.open().await, second.open().await);
     let (web, db) = (follow(&left, "web", false).await, follow(&right, "db", false).await);
     for home in [&left, &right] {
-        assert_eq!(listed(home).await, [told("web", None, true), told("db", None, true)]);
+        assert_eq!(listed(home).await, [follower_row("web", None, true), follower_row("db", None, true)]);
     }
     let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     let (main, generation) = (timeline_id("main"), step.view.clock.generation);
     let wait = left.engine.wait_for(&main, generation, WhichFollowers::All).await;
-    assert_eq!(left.engine.standing_of(&wait).len(), 2);
+    assert_eq!(left.engine.statuses_of(&wait).len(), 2);
     let (engine, waited) = (left.engine.clone(), wait.clone());
     let waiting = tokio::spawn(async move { engine.until_confirmed(&waited).await });
     // Each confirms at the service that does not have its stream, and has not received the change yet.
     confirm(&right, &id(&web), (generation, 0)).await.unwrap();
-    hear([&left, &right]).await;
-    assert!(!is_confirmed(&left.engine.standing_of(&wait)) && !waiting.is_finished(), "`db` has not");
+    learn_followers([&left, &right]).await;
+    assert!(!is_confirmed(&left.engine.statuses_of(&wait)) && !waiting.is_finished(), "`db` has not");
     confirm(&left, &id(&db), (generation, 0)).await.unwrap();
-    hear([&left, &right]).await;
+    learn_followers([&left, &right]).await;
     timeout(PATIENCE, waiting).await.expect("both have confirmed").unwrap();
     for home in [&left, &right] {
         let confirmed = Some(generation);
-        assert_eq!(listed(home).await, [told("web", confirmed, true), told("db", confirmed, true)]);
+        assert_eq!(listed(home).await, [follower_row("web", confirmed, true), follower_row("db", confirmed, true)]);
     }
     let missing = FollowerId::new("follower_none").unwrap();
     let refused = confirm(&left, &missing, (generation, 0)).await.unwrap_err();
@@ -97,7 +97,7 @@ async fn clock_change_waits_for_followers_of_another_replica() {
     drop(db);
     let states = async || {
         left.engine.followers(&left.admin, None).await.unwrap();
-        left.engine.standing_of(&wait).iter().map(|one| one.state).collect::<Vec<_>>()
+        left.engine.statuses_of(&wait).iter().map(|one| one.state).collect::<Vec<_>>()
     };
     let is_away = async {
         while states().await != [AwaitedState::Confirmed, AwaitedState::Away] {
@@ -114,12 +114,12 @@ async fn clock_change_waits_for_followers_of_another_replica() {
     let far = follow(&right, "far", false).await;
     assert_eq!(listed(&left).await.last().unwrap().0, "far");
     execute(&house.database(), "UPDATE services SET until = 0");
-    left.engine.tell_presence().await.unwrap();
-    assert_eq!(listed(&left).await.last().unwrap(), &told("far", None, false));
+    left.engine.report_presence().await.unwrap();
+    assert_eq!(listed(&left).await.last().unwrap(), &follower_row("far", None, false));
     // It was only delayed, and the database has lost its reports.
     execute(&house.database(), "DELETE FROM followers");
-    right.engine.tell_presence().await.unwrap();
-    assert!(listed(&left).await.contains(&told("far", None, true)));
+    right.engine.report_presence().await.unwrap();
+    assert!(listed(&left).await.contains(&follower_row("far", None, true)));
     drop((web, back, far));
     end(&house, [left, right]).await;
 }
@@ -132,11 +132,11 @@ async fn confirmation_is_propagated_after_the_client_disconnects() {
     let web = follow(&right, "web", false).await;
     let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     let (main, generation) = (timeline_id("main"), step.view.clock.generation);
-    right.engine.hear_of_all().await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
     let here = right.engine.wait_for(&main, generation, WhichFollowers::All).await;
-    assert!(!is_confirmed(&right.engine.standing_of(&here)));
+    assert!(!is_confirmed(&right.engine.statuses_of(&here)));
     let is_taken = async {
-        while !is_confirmed(&right.engine.standing_of(&here)) {
+        while !is_confirmed(&right.engine.statuses_of(&here)) {
             tokio::task::yield_now().await;
         }
     };
@@ -148,18 +148,18 @@ async fn confirmation_is_propagated_after_the_client_disconnects() {
         answer = confirm(&right, &follower_id, (generation, 0)) => panic!("nobody could hang up before {answer:?}"),
         () = is_taken => {}
     }
-    let is_heard = async || {
+    let is_known = async || {
         // Both discover their lost connections one by one.
-        let _ = right.engine.tell_presence().await;
+        let _ = right.engine.report_presence().await;
         let seen = left.engine.followers(&left.admin, None).await;
         seen.is_ok_and(|seen| seen.followers.iter().any(|follower| follower.has_confirmed(generation)))
     };
-    let is_told = async {
-        while !is_heard().await {
+    let is_reported = async {
+        while !is_known().await {
             tokio::task::yield_now().await;
         }
     };
-    timeout(PATIENCE, is_told).await.expect("the other service hears of it");
+    timeout(PATIENCE, is_reported).await.expect("the other service hears of it");
     drop(web);
     end(&house, [left, right]).await;
 }
@@ -174,7 +174,7 @@ async fn firings_wait_for_step_followers_of_another_replica() {
     set(&left, "t2", 2_000_000).await;
     let follower = follow(&right, "program", true).await;
     assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
-    left.engine.tell_presence().await.unwrap();
+    left.engine.report_presence().await.unwrap();
     let to = ClockCommand::Travel { to: moment(10_000_000), location: None };
     let step = left.engine.change_clock(&left.admin, None, to, None).await.unwrap();
     let (advance, generation) = (step.advance_id.expect("timers are on the way"), step.view.clock.generation);
@@ -187,7 +187,7 @@ async fn firings_wait_for_step_followers_of_another_replica() {
         };
         timeout(PATIENCE, is_there).await.expect("the clock comes to the instant");
         for home in [&left, &right] {
-            home.engine.hear_of_all().await.unwrap();
+            home.engine.catch_up_all().await.unwrap();
             let early = home.engine.claim(&home.admin, None, &asking(1, 30, false)).await.unwrap();
             assert!(early.is_empty(), "the program may still show the instant before {early:?}");
         }
@@ -195,13 +195,13 @@ async fn firings_wait_for_step_followers_of_another_replica() {
         let (engine, caller) = (right.engine.clone(), right.admin.clone());
         let worker = tokio::spawn(async move { claimed(&engine, &caller, 30).await });
         confirm(&left, &id(&follower), (generation, number)).await.unwrap();
-        hear([&left, &right]).await;
+        learn_followers([&left, &right]).await;
         let firings = timeout(PATIENCE, worker).await.expect("it has come there").unwrap();
         assert_eq!(firings.len(), 1);
         acknowledge(&right.engine, &right.admin, ids(&firings)).await;
-        left.engine.hear_of_all().await.unwrap();
+        left.engine.catch_up_all().await.unwrap();
         left.engine.keep_time().await;
-        hear([&left, &right]).await;
+        learn_followers([&left, &right]).await;
     }
     left.engine.keep_time().await;
     timeout(PATIENCE, left.engine.until_settled(&main, &advance)).await.expect("it is settled in time");
@@ -223,7 +223,7 @@ async fn followers_are_shared_once_an_upgrade_is_finished() {
     );
     let web = follow(&right, "web", false).await;
     for (home, count) in [(&left, 0), (&right, 1)] {
-        home.engine.tell_presence().await.unwrap();
+        home.engine.report_presence().await.unwrap();
         let seen = home.engine.followers(&home.admin, None).await.unwrap();
         assert_eq!((seen.may_be_elsewhere, seen.followers.len()), (true, count));
         assert!(home.engine.misses_followers());
@@ -232,8 +232,8 @@ async fn followers_are_shared_once_an_upgrade_is_finished() {
     drop(open(&house.database()).unwrap());
     let mut upgrade = PostgresUpgrade::connect(&house.database()).await.unwrap();
     assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
-    right.engine.tell_presence().await.unwrap();
-    assert_eq!(listed(&left).await, [told("web", None, true)]);
+    right.engine.report_presence().await.unwrap();
+    assert_eq!(listed(&left).await, [follower_row("web", None, true)]);
     drop(web);
     end(&house, [left, right]).await;
 }
@@ -259,7 +259,7 @@ async fn fault_reaches_a_follower_of_another_replica() {
     assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
     for fault in [fault, None] {
         set(fault).await.unwrap();
-        right.engine.hear_of_all().await.unwrap();
+        right.engine.catch_up_all().await.unwrap();
         let news = timeout(PATIENCE, web.changes.next()).await.expect("it is told").unwrap();
         assert!(news.is_of_fault);
         assert_eq!(web.follower.as_ref().unwrap().fault(), fault);

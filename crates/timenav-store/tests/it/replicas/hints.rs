@@ -20,7 +20,7 @@ async fn named(home: &Home<'_>) -> BTreeSet<TimelineKey> {
         if let Hint::Some(named) = home.engine.hint().await {
             return named;
         }
-        home.engine.hear_of_all().await.unwrap();
+        home.engine.catch_up_all().await.unwrap();
     }
 }
 
@@ -36,8 +36,8 @@ async fn hint_triggers_reads_only_of_the_named_timelines() {
     let store = Arc::new(FaultyStore::locking(other.store()));
     let right = other.try_open(Arc::clone(&store) as _).await.unwrap();
     let busy = timeline_id("one-of-many-7");
-    let asked = WatchLedger { timeline: Some(busy.clone()), ..watch(&[Topic::Events], None) };
-    let mut stream = right.engine.watch_ledger(&right.admin, asked).await.unwrap();
+    let request = WatchLedger { timeline: Some(busy.clone()), ..watch(&[Topic::Events], None) };
+    let mut stream = right.engine.watch_ledger(&right.admin, request).await.unwrap();
     assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
     // From the new connection.
     assert_eq!(right.engine.hint().await, Hint::All);
@@ -48,15 +48,15 @@ async fn hint_triggers_reads_only_of_the_named_timelines() {
         let hinted = named(&right).await;
         assert_eq!(hinted, BTreeSet::from([key]));
         store.handed_over.store(0, Ordering::SeqCst);
-        right.engine.hear_of_hinted(Hint::Some(hinted)).await.unwrap();
+        right.engine.catch_up_hinted(Hint::Some(hinted)).await.unwrap();
         assert_eq!(store.handed_over.swap(0, Ordering::SeqCst), 1);
-        let told = loop {
-            let told = stream.next().await.unwrap();
-            if told.what != News::Mark {
-                break told;
+        let message = loop {
+            let message = stream.next().await.unwrap();
+            if message.what != News::Mark {
+                break message;
             }
         };
-        assert_eq!(told.position, recorded.ledger.position);
+        assert_eq!(message.position, recorded.ledger.position);
     }
     drop(stream);
     end(&house, [left, right]).await;
@@ -78,18 +78,18 @@ async fn invalid_hints_are_harmless() {
         ("NOTIFY timenav, '-'", Hint::of([])),
     ] {
         execute(&house.database(), sent);
-        let heard = right.engine.hint().await;
-        assert_eq!(heard, hint);
-        right.engine.hear_of_hinted(heard).await.unwrap();
+        let received = right.engine.hint().await;
+        assert_eq!(received, hint);
+        right.engine.catch_up_hinted(received).await.unwrap();
     }
     // A timeline that was created and ended, and a new one, are in the hint of the change that affected them.
-    right.engine.hear_of_all().await.unwrap();
-    let (gone, new) = (timeline_id("gone"), timeline_id("new"));
-    left.engine.create_timeline(&left.admin, gone.clone(), None).await.unwrap();
-    let key = left.key(&gone).await;
-    left.engine.end_timeline(&left.admin, gone, None).await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
+    let (missing, new) = (timeline_id("gone"), timeline_id("new"));
+    left.engine.create_timeline(&left.admin, missing.clone(), None).await.unwrap();
+    let key = left.key(&missing).await;
+    left.engine.end_timeline(&left.admin, missing, None).await.unwrap();
     left.engine.create_timeline(&left.admin, new.clone(), None).await.unwrap();
-    right.engine.hear_of_hinted(Hint::of([key])).await.unwrap();
+    right.engine.catch_up_hinted(Hint::of([key])).await.unwrap();
     assert!(right.engine.timeline(&right.admin, &new).await.is_ok());
     assert_eq!(right.engine.replica().unwrap().loads, 0);
     end(&house, [left, right]).await;

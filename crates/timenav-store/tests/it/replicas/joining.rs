@@ -8,10 +8,10 @@ use crate::house::House;
 
 /// Starts another replica with these checkpoints. Returns the error, or whether it reports that it had nothing to
 /// compare with.
-async fn joined(house: &House, kept: Vec<ExternalCheckpoint>) -> Result<bool, OpenError> {
+async fn joined(house: &House, stored: Vec<ExternalCheckpoint>) -> Result<bool, OpenError> {
     let mut third = house.replica();
     third.options.joins = true;
-    third.options.kept_by_others = kept;
+    third.options.checkpoints_of_others = stored;
     let home = third.try_open(third.store()).await?;
     let is_unseen = home.engine.is_unseen();
     home.engine.close().await;
@@ -19,10 +19,10 @@ async fn joined(house: &House, kept: Vec<ExternalCheckpoint>) -> Result<bool, Op
 }
 
 /// Returns the checkpoint of a single timeline, without a seal, like a witness or a client stores it.
-fn only(kept: &[ExternalCheckpoint], timeline: &TimelineId) -> Vec<ExternalCheckpoint> {
-    let mut one: Vec<_> = kept.iter().filter(|kept| kept.timeline == *timeline).cloned().collect();
-    for kept in &mut one {
-        kept.seal = None;
+fn only(stored: &[ExternalCheckpoint], timeline: &TimelineId) -> Vec<ExternalCheckpoint> {
+    let mut one: Vec<_> = stored.iter().filter(|stored| stored.timeline == *timeline).cloned().collect();
+    for stored in &mut one {
+        stored.seal = None;
     }
     assert_eq!(one.len(), 1);
     one
@@ -34,26 +34,26 @@ async fn joining_replica_compares_checkpoints_of_the_others() {
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
-    right.engine.hear_of_all().await.unwrap();
-    let kept = || other.outside.last().unwrap();
+    right.engine.catch_up_all().await.unwrap();
+    let stored = || other.outside.last().unwrap();
     let (main, system) = (TimelineId::main(), TimelineId::system());
     // Without any, it reports that it accepted the database as it was. `system` covers all other timelines.
     assert!(joined(&house, Vec::new()).await.unwrap());
-    assert!(joined(&house, only(&kept(), &main)).await.unwrap());
-    assert!(!joined(&house, only(&kept(), &system)).await.unwrap());
-    assert!(!joined(&house, kept()).await.unwrap());
+    assert!(joined(&house, only(&stored(), &main)).await.unwrap());
+    assert!(!joined(&house, only(&stored(), &system)).await.unwrap());
+    assert!(!joined(&house, stored()).await.unwrap());
     let (seen, _) = lose(&house, left, &right).await;
-    let kept = kept();
-    for kept in [kept.clone(), only(&kept, &main)] {
-        let refused = joined(&house, kept).await.err();
-        let is_it = |kept: u64, timeline: &TimelineId| kept == seen && *timeline == main;
+    let stored = stored();
+    for stored in [stored.clone(), only(&stored, &main)] {
+        let refused = joined(&house, stored).await.err();
+        let is_it = |stored: u64, timeline: &TimelineId| stored == seen && *timeline == main;
         assert!(
-            matches!(&refused, Some(OpenError::Rollback { kept, timeline, .. }) if is_it(*kept, timeline)),
+            matches!(&refused, Some(OpenError::Rollback { stored, timeline, .. }) if is_it(*stored, timeline)),
             "{refused:?}"
         );
     }
     // Checkpoints that were not signed here neither prevent a start nor make the database trusted.
-    let mut forged = only(&kept, &main);
+    let mut forged = only(&stored, &main);
     forged[0].note = forged[0].note.replace("timenav.test/main\n", "timenav.test/main\n1").into();
     let refused = joined(&house, forged).await.err();
     assert!(matches!(&refused, Some(OpenError::Checkpoint { .. })), "{refused:?}");

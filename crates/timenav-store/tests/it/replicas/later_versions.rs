@@ -5,7 +5,7 @@ use timenav_engine::{FEATURE_LEVEL, Signer as _, Store, StoredEntry, TimelineCom
 
 use super::{hour, two};
 use crate::cluster::execute;
-use crate::house::{Home, House, is_unavailable, told};
+use crate::house::{Home, House, is_unavailable, outcome_text};
 use crate::sample::{Ledger, commit_of};
 
 /// Bytes of a key's id, before the signature of a statement.
@@ -45,8 +45,8 @@ async fn write_later(house: &House, store: &dyn Store, changes_directory: bool) 
 }
 
 /// Returns the length of a stored statement's text, which has six lines.
-fn statement_bytes(kept: &[u8]) -> Option<usize> {
-    kept.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(5).map(|(at, _)| at + 1)
+fn statement_bytes(stored: &[u8]) -> Option<usize> {
+    stored.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(5).map(|(at, _)| at + 1)
 }
 
 fn sentence(position: u64) -> String {
@@ -61,10 +61,14 @@ async fn check_stopped(home: &Home<'_>, expected: &str) {
     let refused = home.engine.ready().await.unwrap_err().to_string();
     assert!(refused.ends_with(expected), "{refused}");
     let changed = home.engine.change_clock(&home.admin, None, hour(), None).await;
-    assert!(is_unavailable(&changed), "{}", told(&changed));
-    assert!(told(&changed).contains("later version") || !expected.contains("later version"), "{}", told(&changed));
+    assert!(is_unavailable(&changed), "{}", outcome_text(&changed));
+    assert!(
+        outcome_text(&changed).contains("later version") || !expected.contains("later version"),
+        "{}",
+        outcome_text(&changed)
+    );
     let read = home.engine.read_clock(&home.admin, None).await;
-    assert!(is_unavailable(&read), "{}", told(&read));
+    assert!(is_unavailable(&read), "{}", outcome_text(&read));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -74,15 +78,15 @@ async fn replica_stops_at_entries_of_a_later_version() {
         let other = two(&house).await;
         let (left, right) = (house.open().await, other.open().await);
         left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
-        right.engine.hear_of_all().await.unwrap();
+        right.engine.catch_up_all().await.unwrap();
         let position = write_later(&house, &*house.store(), changes_directory).await;
         let expected = sentence(position);
         let before = left.size("main").await;
         // One receives a request, and the other one follows.
         let refused = left.engine.change_clock(&left.admin, None, hour(), None).await;
-        assert!(is_unavailable(&refused), "{changes_directory}: {}", told(&refused));
-        let refused = right.engine.hear_of_all().await;
-        assert!(is_unavailable(&refused), "{changes_directory}: {}", told(&refused));
+        assert!(is_unavailable(&refused), "{changes_directory}: {}", outcome_text(&refused));
+        let refused = right.engine.catch_up_all().await;
+        assert!(is_unavailable(&refused), "{changes_directory}: {}", outcome_text(&refused));
         for home in [&left, &right] {
             check_stopped(home, &expected).await;
         }
@@ -109,8 +113,8 @@ async fn raised_feature_level_is_reported_with_unknown_entries() {
     let right = other.open().await;
     write_later(&house, &*house.store(), true).await;
     execute(&house.database(), &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
-    let refused = right.engine.hear_of_all().await;
-    assert!(is_unavailable(&refused), "{}", told(&refused));
+    let refused = right.engine.catch_up_all().await;
+    assert!(is_unavailable(&refused), "{}", outcome_text(&refused));
     check_stopped(&right, "start the version of the other services").await;
     right.engine.close().await;
 }
@@ -127,8 +131,8 @@ async fn unsigned_unknown_action_is_not_reported_as_later_version() {
         "UPDATE entries SET leaf = convert_to(replace(convert_from(leaf, 'UTF8'), 'create_user', 'grant_wish'), 'UTF8')
         WHERE timeline = (SELECT timeline FROM timelines WHERE timeline_id = 'system')",
     );
-    let refused = right.engine.hear_of_all().await;
-    assert!(!told(&refused).contains("later version"), "{}", told(&refused));
+    let refused = right.engine.catch_up_all().await;
+    assert!(!outcome_text(&refused).contains("later version"), "{}", outcome_text(&refused));
     left.engine.close().await;
     right.engine.close().await;
 }

@@ -37,10 +37,10 @@ impl Keeping {
                 if moves_clock {
                     clock.advance(i64::try_from(EVERY.as_micros()).unwrap());
                 }
-                engine.tell_presence().await.unwrap();
+                engine.report_presence().await.unwrap();
                 engine.keep_time().await;
                 let _ = timeout(EVERY, std::future::pending::<()>()).await;
-                engine.hear_of_all().await.unwrap();
+                engine.catch_up_all().await.unwrap();
             }
         }))
     }
@@ -197,8 +197,8 @@ async fn advance_waits_for_a_worker_of_another_replica() {
     assert_eq!((receipt.counts.fired, receipt.counts.acknowledged, receipt.counts.unheard()), (5, 5, 0));
     assert_eq!(worker.await.unwrap(), [1_000_000, 2_000_000, 3_000_000, 4_000_000, 5_000_000]);
     // Exactly one of them is the timekeeper of the timeline.
-    let kept = [&left, &right].map(|home| home.engine.replica().unwrap().timekeeping.unwrap().timelines);
-    assert!(kept.iter().sum::<u64>() <= 1, "{kept:?}");
+    let stored = [&left, &right].map(|home| home.engine.replica().unwrap().timekeeping.unwrap().timelines);
+    assert!(stored.iter().sum::<u64>() <= 1, "{stored:?}");
     drop(keeping);
     end(&house, [left, right]).await;
 }
@@ -289,22 +289,22 @@ async fn paused_timekeeper_writes_nothing_under_its_old_epoch() {
     let (left, right) = (house.open().await, second.open().await);
     stand(&left).await;
     set(&left, "far", 1_000_000_000_000).await;
-    left.engine.tell_presence().await.unwrap();
+    left.engine.report_presence().await.unwrap();
     left.engine.keep_time().await;
     let timelines = |home: &Home<'_>| home.engine.replica().unwrap().timekeeping.unwrap().timelines;
-    right.engine.hear_of_all().await.unwrap();
-    right.engine.tell_presence().await.unwrap();
+    right.engine.catch_up_all().await.unwrap();
+    right.engine.report_presence().await.unwrap();
     right.engine.keep_time().await;
     assert_eq!((timelines(&left), timelines(&right)), (1, 0), "one of them keeps the time");
     // One is suspended until its time is over, and the other one takes over.
     execute(&house.database(), "UPDATE services SET until = 0");
-    right.engine.tell_presence().await.unwrap();
+    right.engine.report_presence().await.unwrap();
     right.engine.keep_time().await;
     assert_eq!((timelines(&left), timelines(&right)), (1, 1), "the first one does not know yet");
     assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
     // A timer becomes due, and the service that wakes up would fire it.
     set(&right, "now", -1).await;
-    left.engine.hear_of_all().await.unwrap();
+    left.engine.catch_up_all().await.unwrap();
     let before = right.size("main").await;
     left.engine.keep_time().await;
     assert_eq!(right.size("main").await, before, "it wrote although another one keeps the time");

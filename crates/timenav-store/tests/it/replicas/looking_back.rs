@@ -6,10 +6,10 @@ use super::{hour, lose, two};
 use crate::house::{Home, House};
 
 async fn found(home: &Home<'_>) -> (DivergenceKind, String, u64, u64) {
-    let Err(Refusal::Diverged(told)) = home.engine.look_back().await else { panic!("it was not noticed") };
+    let Err(Refusal::Diverged(divergence)) = home.engine.look_back().await else { panic!("it was not noticed") };
     let Err(Refusal::Diverged(ready)) = home.engine.ready().await else { panic!("it is ready") };
-    assert_eq!(told, ready);
-    (told.kind, told.timeline.to_string(), told.seen.size, told.found.size)
+    assert_eq!(divergence, ready);
+    (divergence.kind, divergence.timeline.to_string(), divergence.seen.size, divergence.found.size)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -18,9 +18,9 @@ async fn idle_replica_detects_a_rollback() {
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
     right.engine.look_back().await.unwrap();
-    let (seen, kept) = lose(&house, left, &right).await;
+    let (seen, stored) = lose(&house, left, &right).await;
     right.engine.ready().await.unwrap();
-    assert_eq!(found(&right).await, (DivergenceKind::Rollback, "main".to_owned(), seen, kept));
+    assert_eq!(found(&right).await, (DivergenceKind::Rollback, "main".to_owned(), seen, stored));
     // Both sides are stored once, and nothing is written any more.
     assert!(right.engine.look_back().await.is_err());
     assert_eq!(other.outside.diverged.lock().len(), 1);
@@ -57,7 +57,7 @@ async fn standalone_service_detects_a_rollback() {
     home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
     let file = rusqlite::Connection::open(house.path()).unwrap();
     file.execute_batch("CREATE TEMP TABLE before AS SELECT * FROM timelines").unwrap();
-    let kept = home.size("main").await;
+    let stored = home.size("main").await;
     home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
     home.engine.look_back().await.unwrap();
     let seen = home.size("main").await;
@@ -66,6 +66,6 @@ async fn standalone_service_detects_a_rollback() {
          FROM before b WHERE b.timeline = timelines.timeline",
     )
     .unwrap();
-    assert_eq!(found(&home).await, (DivergenceKind::Rollback, "main".to_owned(), seen, kept));
+    assert_eq!(found(&home).await, (DivergenceKind::Rollback, "main".to_owned(), seen, stored));
     home.engine.close().await;
 }

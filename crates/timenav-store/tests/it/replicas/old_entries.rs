@@ -36,7 +36,7 @@ async fn fork_before_the_latest_seen_entries_is_not_continued() {
     right.engine.close().await;
     drop(right);
     let refused = other.try_open(other.store()).await.err().expect("it is refused");
-    assert!(matches!(&refused, OpenError::Fork { kept, .. } if *kept == seen), "{refused:?}");
+    assert!(matches!(&refused, OpenError::Fork { stored, .. } if *stored == seen), "{refused:?}");
 }
 
 /// The same with external checkpoints, detected at the next start, and for a timeline that has ended since.
@@ -55,12 +55,12 @@ async fn start_rejects_a_fork_before_the_last_stored_checkpoint() {
         for _ in 0..3 {
             home.engine.change_clock(&home.admin, Some(one.clone()), hour(), None).await.unwrap();
         }
-        let kept_size = home.size("one").await;
+        let stored_size = home.size("one").await;
         home.engine.close().await;
         drop(home);
         let whole = house.path().with_extension("whole");
         house.copy_database(&whole);
-        let kept = house.outside.notes();
+        let stored = house.outside.notes();
         // Deceived with an empty folder and the older copy.
         house.replace_database(&older);
         house.outside.hold(std::collections::BTreeMap::new());
@@ -79,7 +79,7 @@ async fn start_rejects_a_fork_before_the_last_stored_checkpoint() {
         connection.execute("ATTACH ?1 AS whole", [whole.to_str().unwrap()]).unwrap();
         let of_one = format!(
             "entry >> 40 = (SELECT timeline FROM whole.timelines WHERE timeline_id = 'one')
-                AND entry & 0xffffffffff < {kept_size}"
+                AND entry & 0xffffffffff < {stored_size}"
         );
         let put_back = format!(
             "DELETE FROM main.entries WHERE {of_one};
@@ -87,10 +87,10 @@ async fn start_rejects_a_fork_before_the_last_stored_checkpoint() {
         );
         connection.execute_batch(&put_back).unwrap();
         drop(connection);
-        house.outside.hold(kept);
+        house.outside.hold(stored);
         let refused = house.try_open(house.store()).await.err();
         assert!(
-            matches!(&refused, Some(OpenError::Fork { timeline, kept }) if (timeline, *kept) == (&one, kept_size)),
+            matches!(&refused, Some(OpenError::Fork { timeline, stored }) if (timeline, *stored) == (&one, stored_size)),
             "{ends}: {refused:?}"
         );
     }

@@ -97,7 +97,7 @@ struct State {
     services: [(Phase, u8); SERVICES],
     revocation: Revocation,
     /// The number of entries seen by a reader after the revocation's response.
-    looked: Option<usize>,
+    read_size: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,7 +143,7 @@ impl Model for Protocol {
             directory: 0,
             services: [(Phase::Idle, self.changes); SERVICES],
             revocation: Revocation::Live,
-            looked: None,
+            read_size: None,
         }]
     }
 
@@ -168,7 +168,7 @@ impl Model for Protocol {
             Revocation::Committed(open) if open.is_empty() => actions.push(Step::AnswerRevocation),
             Revocation::Committed(_) => actions.push(Step::LoseRevocation),
             Revocation::Unanswered => actions.push(Step::RepeatRevocation),
-            Revocation::Answered => actions.extend(state.looked.is_none().then_some(Step::Look)),
+            Revocation::Answered => actions.extend(state.read_size.is_none().then_some(Step::Look)),
         }
     }
 
@@ -222,7 +222,7 @@ impl Model for Protocol {
             Step::RepeatRevocation => {
                 state.revocation = Revocation::Committed(before.open_if(self.waits_when_repeated));
             }
-            Step::Look => state.looked = Some(before.entries.len()),
+            Step::Look => state.read_size = Some(before.entries.len()),
         }
         if let (Revocation::Committed(open), Step::Check(service) | Step::Commit(service) | Step::Lose(service)) =
             (&mut state.revocation, step)
@@ -239,7 +239,7 @@ impl Model for Protocol {
                 state.services.iter().filter(|(phase, _)| phase.has_lock()).count() <= 1
             }),
             Property::always("what was looked at after a revocation was answered stays", |_, state: &State| {
-                state.looked.is_none_or(|looked| looked == state.entries.len())
+                state.read_size.is_none_or(|read_size| read_size == state.entries.len())
             }),
             Property::always("the directory of entries never goes down", |_, state: &State| {
                 state.entries.is_sorted() && state.entries.iter().all(|directory| State::lets_in(*directory))
@@ -247,18 +247,18 @@ impl Model for Protocol {
             Property::sometimes("everything is written", |model: &Self, state: &State| {
                 state.entries.len() == SERVICES * usize::from(model.changes)
             }),
-            Property::sometimes("somebody looks", |_, state: &State| state.looked.is_some()),
+            Property::sometimes("somebody looks", |_, state: &State| state.read_size.is_some()),
         ]
     }
 }
 
-const KEPT_PROMISE: &str = "what was looked at after a revocation was answered stays";
+const PROMISE: &str = "what was looked at after a revocation was answered stays";
 
 /// Checks every interleaving. Returns a violation of the guarantee, if there is one.
 fn broken(protocol: Protocol) -> Option<Vec<Step>> {
     let checker = protocol.checker().spawn_bfs().join();
     assert!(checker.is_done() && checker.unique_state_count() > 100, "{}", checker.unique_state_count());
-    checker.discovery(KEPT_PROMISE).map(stateright::Path::into_actions)
+    checker.discovery(PROMISE).map(stateright::Path::into_actions)
 }
 
 #[test]
@@ -302,21 +302,21 @@ fn visible(step: Step) -> Option<Visible> {
 fn is_possible(protocol: Protocol, trace: &[Visible]) -> bool {
     let mut open: VecDeque<(State, usize)> = protocol.init_states().into_iter().map(|state| (state, 0)).collect();
     let mut seen = std::collections::HashSet::new();
-    while let Some((state, told)) = open.pop_front() {
-        if told == trace.len() {
+    while let Some((state, response)) = open.pop_front() {
+        if response == trace.len() {
             return true;
         }
         let mut steps = Vec::new();
         protocol.actions(&state, &mut steps);
         for step in steps {
-            let told = match visible(step) {
-                None => told,
-                Some(seen) if seen == trace[told] => told + 1,
+            let response = match visible(step) {
+                None => response,
+                Some(seen) if seen == trace[response] => response + 1,
                 Some(_) => continue,
             };
             let Some(after) = protocol.next_state(&state, step) else { continue };
-            if seen.insert((after.clone(), told)) {
-                open.push_back((after, told));
+            if seen.insert((after.clone(), response)) {
+                open.push_back((after, response));
             }
         }
     }
@@ -378,14 +378,14 @@ async fn entries_of_two_replicas_are_a_trace_of_the_model() {
         }
         let caller = left.engine.identify(&secret).await.unwrap().unwrap();
         left.engine.revoke_api_key(&left.admin, key_id(&caller)).await.unwrap();
-        let looked = super::generation(&right).await - generation;
+        let read_size = super::generation(&right).await - generation;
         let mut written = Vec::new();
         for (service, writing) in writing.into_iter().enumerate() {
             written.extend(writing.await.unwrap().into_iter().map(|position| (position, service)));
         }
         written.sort_unstable();
         let mut trace: Vec<Visible> = written.iter().map(|(_, service)| Visible::Committed(*service)).collect();
-        trace.insert(usize::try_from(looked).unwrap().min(trace.len()), Visible::Looked);
+        trace.insert(usize::try_from(read_size).unwrap().min(trace.len()), Visible::Looked);
         assert!(is_possible(protocol, &trace), "{trace:?}");
         assert!(written.len() < SERVICES * usize::from(CHANGES_MAX), "the revocation did not come in the middle");
         // The log agrees: confirmed changes are there, and nothing else by that key.

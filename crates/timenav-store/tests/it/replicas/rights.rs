@@ -3,7 +3,7 @@
 use timenav_engine::{Caller, News, ReadLog, Topic};
 
 use super::{draft, end, key_of, names, read_list, two};
-use crate::house::{Home, House, told, watch};
+use crate::house::{Home, House, outcome_text, watch};
 use crate::sample::{key_id, timeline_id, user_id};
 
 /// Returns a user who may read a timeline, authenticated at the second service.
@@ -30,7 +30,7 @@ async fn stream_sends_nothing_written_after_a_revocation_on_another_replica() {
             left.engine.record_events(&left.admin, None, drafts, None).await.unwrap().ledger.position
         };
         let before = record("before").await;
-        right.engine.hear_of_all().await.unwrap();
+        right.engine.catch_up_all().await.unwrap();
         while stream.next().await.unwrap().position < before {}
         match round {
             0 => drop(left.engine.revoke_api_key(&left.admin, key_id(&ada)).await.unwrap()),
@@ -44,7 +44,7 @@ async fn stream_sends_nothing_written_after_a_revocation_on_another_replica() {
         for number in 0..5 {
             record(&format!("after{number}")).await;
         }
-        right.engine.hear_of_all().await.unwrap();
+        right.engine.catch_up_all().await.unwrap();
         assert_eq!(stream.next().await.map(|told| told.position), None, "{round}");
         drop(stream);
         end(&house, [left, right]).await;
@@ -73,10 +73,10 @@ async fn fork_racing_with_a_revocation_precedes_it_or_fails() {
         let made = names(&left, &left.admin).await;
         let raced = racing.await.unwrap();
         assert_eq!(raced.is_ok(), names(&left, &left.admin).await.contains(&late), "{raced:?}");
-        assert!(raced.is_ok() || told(&raced) == "Hidden", "{raced:?}");
+        assert!(raced.is_ok() || outcome_text(&raced) == "Hidden", "{raced:?}");
         // The response may arrive after that of the revocation, but nothing is created after it.
         assert_eq!(raced.is_ok(), made.contains(&late), "{raced:?}");
-        assert_eq!(told(&fork(later).await.unwrap()), "Hidden");
+        assert_eq!(outcome_text(&fork(later).await.unwrap()), "Hidden");
     }
     end(&house, [left, right]).await;
 }

@@ -7,7 +7,7 @@ use tokio::time::timeout;
 
 use super::{draft, end, generation, hour, two};
 use crate::cluster::{execute, is_spread};
-use crate::house::{House, is_unavailable, told};
+use crate::house::{House, is_unavailable, outcome_text};
 
 /// Removes the last entry of `main`, as if a server had not committed its part yet.
 const TAKE_AWAY: &str = "CREATE TABLE aside AS SELECT * FROM entries
@@ -31,16 +31,16 @@ async fn unfinished_citus_commit_is_awaited_without_stopping_the_service() {
     let (engine, caller) = (right.engine.clone(), right.admin.clone());
     let reading = tokio::spawn(async move { engine.read_clock(&caller, None).await });
     let _ = timeout(HostDuration::from_millis(100), std::future::pending::<()>()).await;
-    assert!(!reading.is_finished(), "{}", told(&reading.await.unwrap()));
+    assert!(!reading.is_finished(), "{}", outcome_text(&reading.await.unwrap()));
     execute(&url, BRING_BACK);
     assert_eq!(reading.await.unwrap().unwrap().clock.generation, before + 1);
     // After that the other one reports that it cannot respond now, and continues once it can.
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     execute(&url, TAKE_AWAY);
     let refused = right.engine.read_clock(&right.admin, None).await;
-    assert!(is_unavailable(&refused), "{}", told(&refused));
+    assert!(is_unavailable(&refused), "{}", outcome_text(&refused));
     let refused = right.engine.change_clock(&right.admin, None, hour(), None).await;
-    assert!(is_unavailable(&refused), "{}", told(&refused));
+    assert!(is_unavailable(&refused), "{}", outcome_text(&refused));
     execute(&url, BRING_BACK);
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
     assert_eq!(generation(&right).await, before + 3);

@@ -26,7 +26,7 @@ struct Rules {
     /// A state that differs from memory is loaded only if it continues from there.
     compares_memory: bool,
     /// A start compares the database with the external checkpoints.
-    compares_kept: bool,
+    compares_stored: bool,
     /// Whether the ledger continues from what was seen is decided by the signed tree, not by the rows.
     goes_by_signed_tree: bool,
     writes: u8,
@@ -35,7 +35,7 @@ struct Rules {
 
 const WHOLE: Rules = Rules {
     compares_memory: true,
-    compares_kept: true,
+    compares_stored: true,
     goes_by_signed_tree: true,
     writes: WRITES,
     failovers: FAILOVERS,
@@ -133,7 +133,7 @@ impl State {
             }
             Step::Start(service) => {
                 let seen = self.services[service].seen.clone();
-                let compared = seen.filter(|_| rules.compares_kept);
+                let compared = seen.filter(|_| rules.compares_stored);
                 if compared.is_none_or(|seen| self.goes_on_from(&seen, rules)) {
                     let history = self.database.clone();
                     self.services[service].vouch(&history);
@@ -199,7 +199,7 @@ impl Model for Rules {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always(KEPT_PROMISE, |_, state: &State| {
+            Property::always(PROMISE, |_, state: &State| {
                 !state.services.iter().any(|service| service.has_contradicted_itself)
             }),
             Property::always("where nothing is lost, nobody is stopped", |_, state: &State| {
@@ -218,13 +218,13 @@ impl Model for Rules {
     }
 }
 
-const KEPT_PROMISE: &str = "no service vouches for two histories";
+const PROMISE: &str = "no service vouches for two histories";
 
 /// Checks every interleaving. Returns a violation of the guarantee, if there is one.
 fn broken(rules: Rules) -> Option<Vec<Step>> {
     let checker = rules.checker().spawn_bfs().join();
     assert!(checker.is_done() && checker.unique_state_count() > 100, "{}", checker.unique_state_count());
-    checker.discovery(KEPT_PROMISE).map(stateright::Path::into_actions)
+    checker.discovery(PROMISE).map(stateright::Path::into_actions)
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn failover_model_prevents_forks_and_needs_every_rule() {
     WHOLE.checker().spawn_bfs().join().assert_properties();
     let steps = broken(Rules { compares_memory: false, ..WHOLE }).expect("it takes over what lost an entry of its own");
     assert!(steps.contains(&Step::Failover), "{steps:?}");
-    let steps = broken(Rules { compares_kept: false, ..WHOLE }).expect("a start forgets what was seen");
+    let steps = broken(Rules { compares_stored: false, ..WHOLE }).expect("a start forgets what was seen");
     assert!(steps.iter().any(|step| matches!(step, Step::Start(_))), "{steps:?}");
     let steps = broken(Rules { goes_by_signed_tree: false, ..WHOLE }).expect("old rows are put back");
     assert!(steps.iter().any(|step| matches!(step, Step::PutBack(_))), "{steps:?}");
@@ -249,7 +249,7 @@ fn draw(seed: &mut u64, below: usize) -> usize {
 /// Executes a step with a real service. Returns its resulting state.
 async fn play<'h>(houses: &'h [House; SERVICES], homes: &mut [Option<Home<'h>>; SERVICES], step: Step) -> Option<Life> {
     let url = houses[0].database();
-    let told = |refused: Result<(), Refusal>| match refused {
+    let meaning = |refused: Result<(), Refusal>| match refused {
         Ok(()) => Life::Runs,
         Err(Refusal::Diverged(_)) => Life::Stopped,
         Err(refusal) => panic!("{step:?}: {refusal:?}"),
@@ -258,9 +258,9 @@ async fn play<'h>(houses: &'h [House; SERVICES], homes: &mut [Option<Home<'h>>; 
         Step::Write(service) => {
             let home = homes[service].as_ref().unwrap();
             let changed = home.engine.change_clock(&home.admin, None, hour(), None).await;
-            Some(told(changed.map(|_| ())))
+            Some(meaning(changed.map(|_| ())))
         }
-        Step::Hear(service) => Some(told(homes[service].as_ref().unwrap().engine.hear_of_all().await)),
+        Step::Hear(service) => Some(meaning(homes[service].as_ref().unwrap().engine.catch_up_all().await)),
         Step::Start(service) => {
             let house = &houses[service];
             homes[service] = house.try_open(house.store()).await.ok();

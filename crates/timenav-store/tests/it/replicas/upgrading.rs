@@ -8,13 +8,13 @@ use timenav_core::event::EventDraft;
 use timenav_core::permissions::End;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{
-    FEATURE_LEVEL, KeptFor, MonitorEvents, Options, PermissionsChange, Presence, Refusal, RetentionRequest,
+    FEATURE_LEVEL, MonitorEvents, Options, PermissionsChange, Presence, Refusal, RetentionPeriod, RetentionRequest,
 };
 use timenav_store::{Finished, PostgresUpgrade, SeenService};
 
 use super::{end, hour, two};
 use crate::cluster::{execute, open};
-use crate::house::{Home, House, is_unavailable, told};
+use crate::house::{Home, House, is_unavailable, outcome_text};
 use crate::sample::{event_id, every_event, moment, timeline_id, user_id, users};
 
 fn names(services: &[SeenService]) -> Vec<(&str, &str, u64, bool)> {
@@ -28,7 +28,7 @@ async fn upgrade_finishes_without_older_replicas_and_stops_returning_ones() {
     other.options = Options { replica_name: "new".to_owned(), version: "2.0".to_owned(), ..other.options };
     let (url, right) = (house.database(), other.open().await);
     let mut upgrade = PostgresUpgrade::connect(&url).await.unwrap();
-    right.engine.tell_presence().await.unwrap();
+    right.engine.report_presence().await.unwrap();
     let (level, services) = upgrade.look().await.unwrap();
     assert_eq!((level, names(&services)), (FEATURE_LEVEL, vec![("new", "2.0", FEATURE_LEVEL, true)]));
     assert_eq!(upgrade.finish().await.unwrap(), Finished::Already);
@@ -41,7 +41,7 @@ async fn upgrade_finishes_without_older_replicas_and_stops_returning_ones() {
         level: FEATURE_LEVEL - 1,
         listening: Vec::new(),
     };
-    right.store.tell_presence(old.clone()).await.unwrap();
+    right.store.report_presence(old.clone()).await.unwrap();
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
     let Finished::Older(older) = upgrade.finish().await.unwrap() else { panic!("it was finished") };
     assert_eq!(names(&older), [("old", "1.9", FEATURE_LEVEL - 1, true)]);
@@ -58,7 +58,7 @@ async fn upgrade_finishes_without_older_replicas_and_stops_returning_ones() {
     right.engine.ready().await.unwrap();
     let before = right.size("main").await;
     let refused = right.engine.change_clock(&right.admin, None, hour(), None).await;
-    assert!(is_unavailable(&refused), "{}", told(&refused));
+    assert!(is_unavailable(&refused), "{}", outcome_text(&refused));
     let reason = right.engine.ready().await.unwrap_err().to_string();
     let expected =
         format!("upgraded to the feature level {}, but this version knows only {FEATURE_LEVEL}", FEATURE_LEVEL + 1);
@@ -82,8 +82,8 @@ async fn outdated_replica_reports_unreadable_entries() {
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     execute(&url, "UPDATE timelines SET events_count = events_count + 1 WHERE timeline_id = 'main'");
     execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
-    let refused = right.engine.hear_of_all().await;
-    assert!(is_unavailable(&refused), "{}", told(&refused));
+    let refused = right.engine.catch_up_all().await;
+    assert!(is_unavailable(&refused), "{}", outcome_text(&refused));
     let reason = right.engine.ready().await.unwrap_err().to_string();
     assert!(reason.contains(&format!("upgraded to the feature level {}", FEATURE_LEVEL + 1)), "{reason}");
     right.engine.close().await;
@@ -122,7 +122,7 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
     house.clock.advance(3_600_000_000);
     for home in [&left, &right] {
         let refused = home.engine.read_clock(&ada, None).await;
-        assert_eq!(told(&refused), "Hidden");
+        assert_eq!(outcome_text(&refused), "Hidden");
     }
     end(&house, [left, right]).await;
 }
@@ -180,8 +180,9 @@ async fn retention_is_signed_once_an_upgrade_is_finished() {
         signed.statement.state_hash
     };
     let set = async |home: &Home<'_>, days: u32| {
-        let kept = RetentionRequest { reads: KeptFor::Seconds(days * 86_400), refusals: KeptFor::Ever };
-        home.engine.set_retention(&home.admin, timeline_id("main"), kept, None).await.unwrap();
+        let stored =
+            RetentionRequest { reads: RetentionPeriod::Seconds(days * 86_400), refusals: RetentionPeriod::Ever };
+        home.engine.set_retention(&home.admin, timeline_id("main"), stored, None).await.unwrap();
     };
     let before = state(&left).await;
     set(&left, 20).await;

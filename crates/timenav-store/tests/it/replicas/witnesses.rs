@@ -54,7 +54,7 @@ async fn proven(home: &Home<'_>, position: u64) -> (u64, String) {
     (proof.tree.size, proof.cosigned.note.to_string())
 }
 
-async fn shown(home: &Home<'_>) -> String {
+async fn state_of(home: &Home<'_>) -> String {
     home.engine.checkpoint(&home.admin, &timeline_id("system"), false).await.unwrap().note
 }
 
@@ -67,7 +67,7 @@ async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
     for home in [&left, &right] {
         home.engine.trust_witnesses(vec![witness.key.clone()]);
         home.engine.recall_heads().await.unwrap();
-        home.engine.tell_presence().await.unwrap();
+        home.engine.report_presence().await.unwrap();
     }
     // Only one service asks at a time, and continues to do so.
     for _ in 0..2 {
@@ -77,14 +77,14 @@ async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
     let first = witness.ask(&left.engine, 1_700_000_000).await;
     let (size, note) = proven(&right, 0).await;
-    assert_eq!((note.as_str(), shown(&right).await.as_str()), (&*first.note, &*first.note));
+    assert_eq!((note.as_str(), state_of(&right).await.as_str()), (&*first.note, &*first.note));
     let status = right.engine.witnesses(&TimelineId::system())["witness.test"].clone();
     assert_eq!((status.state, status.size, status.time), (WitnessState::Cosigning, first.size, 1_700_000_000));
     // Heads committed there are not committed again here. New ones are, and are found there.
     right.engine.commit_heads().await.unwrap();
     assert_eq!(right.engine.commit_heads().await.unwrap(), 0);
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
-    left.engine.hear_of_all().await.unwrap();
+    left.engine.catch_up_all().await.unwrap();
     let (second, before) = (witness.ask(&left.engine, 1_700_000_001).await, row(&left).await.unwrap());
     let (grown, note) = proven(&right, size).await;
     assert!(grown > size && note == *second.note && before == note);
@@ -108,7 +108,7 @@ async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
         execute(&house.database(), statement);
         assert_ne!(row(&left).await.as_deref(), Some(before.as_str()), "{statement}");
         assert_eq!(proven(&right, size).await.1, before, "{statement}");
-        assert_eq!(shown(&left).await, before, "{statement}");
+        assert_eq!(state_of(&left).await, before, "{statement}");
         let heals = if number % 2 == 0 { &left } else { &right };
         heals.engine.share_cosigned().await.unwrap();
         assert_eq!(row(&left).await.as_deref(), Some(before.as_str()), "{statement}");
@@ -131,7 +131,7 @@ async fn witness_requests_fail_over_and_cosigned_checkpoints_expose_rollback() {
     let witness = Witness::new("witness.test");
     for home in [&left, &right] {
         home.engine.trust_witnesses(vec![witness.key.clone()]);
-        home.engine.tell_presence().await.unwrap();
+        home.engine.report_presence().await.unwrap();
     }
     assert!(left.engine.asks_witnesses().await.unwrap());
     let cosigned = witness.ask(&left.engine, 1_700_000_000).await;
@@ -142,7 +142,7 @@ async fn witness_requests_fail_over_and_cosigned_checkpoints_expose_rollback() {
     assert_eq!(right.engine.judge_evidence(&TimelineId::system(), &newer.note).await.unwrap(), Evidence::None);
     left.engine.close().await;
     assert!(right.engine.asks_witnesses().await.unwrap());
-    assert_eq!(shown(&right).await, *cosigned.note);
+    assert_eq!(state_of(&right).await, *cosigned.note);
     // The service has signed it, so there once were more entries than now.
     let system = right.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap();
     let key = VerifierKey::new(&system.origin, house.signer.public_key()).unwrap();
@@ -153,7 +153,7 @@ async fn witness_requests_fail_over_and_cosigned_checkpoints_expose_rollback() {
     let note = note.with_signature(line).unwrap().to_string();
     execute(&house.database(), &format!("UPDATE cosigned SET note = convert_to('{note}', 'UTF8')"));
     right.engine.ready().await.unwrap();
-    right.engine.hear_cosigned().await.unwrap();
+    right.engine.learn_cosigned().await.unwrap();
     let refused = right.engine.ready().await;
     assert!(matches!(&refused, Err(Refusal::Diverged(_))), "{refused:?}");
     let refused = right.engine.change_clock(&right.admin, None, hour(), None).await;

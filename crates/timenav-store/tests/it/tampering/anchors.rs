@@ -165,9 +165,9 @@ async fn fork_of_the_past_starts_with_the_signed_clock() {
     let (.., ledger, _) = engine.set_anchor(admin, None, anchor(), None).await.unwrap();
     let (connection, last) = (connect(&house), ledger.position);
     let row = entry(MAIN, last);
-    let kept = "SELECT clock_entry FROM entries WHERE entry = ?1";
-    let kept: i64 = connection.query_row(kept, [row], |row| row.get(0)).unwrap();
-    let told = entry(MAIN, kept.cast_unsigned());
+    let stored = "SELECT clock_entry FROM entries WHERE entry = ?1";
+    let stored: i64 = connection.query_row(stored, [row], |row| row.get(0)).unwrap();
+    let signed = entry(MAIN, stored.cast_unsigned());
     let replaced = |column: &str, (from, to): (&str, &str), row: i64| {
         let new = format!("CAST(replace(CAST({column} AS TEXT), '{from}', '{to}') AS BLOB)");
         format!("UPDATE main.entries SET {column} = {new} WHERE entry = {row}")
@@ -176,7 +176,7 @@ async fn fork_of_the_past_starts_with_the_signed_clock() {
         format!("UPDATE main.entries SET clock_entry = 0 WHERE entry = {row}"),
         format!("UPDATE main.entries SET clock_entry = -1 WHERE entry = {row}"),
         replaced("leaf", ("admin", "nimda"), row),
-        replaced("payload", ("\"running\":false", "\"running\":true"), told),
+        replaced("payload", ("\"running\":false", "\"running\":true"), signed),
     ];
     for (number, attack) in attacks.into_iter().enumerate() {
         connection.execute_batch("CREATE TEMP TABLE whole AS SELECT * FROM main.entries").unwrap();

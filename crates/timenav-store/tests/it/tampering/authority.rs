@@ -39,11 +39,11 @@ fn last_of(house: &House, timeline: i64) -> u64 {
 /// Returns the last position of an action on a timeline.
 pub(super) fn last_with(house: &House, timeline: i64, action: &str) -> u64 {
     let connection = connect(house);
-    let is_meant = |position: &u64| {
+    let is_match = |position: &u64| {
         let (leaf, ..) = row(&connection, timeline, *position);
         LeafRecord::decode(&leaf).unwrap().action == action
     };
-    (0..=last_of(house, timeline)).rev().find(is_meant).unwrap()
+    (0..=last_of(house, timeline)).rev().find(is_match).unwrap()
 }
 
 /// Returns the newest directory version according to `system`.
@@ -162,8 +162,8 @@ async fn entry_of_a_user_with_an_expired_permission_is_reported() {
     let last = last_of(&house, MAIN);
     let scan = rewritten(&house, MAIN, |connection| {
         rewrite(connection, MAIN, last, |_, payload| {
-            let told = read_with(payload, key_id(&eve).as_str());
-            *payload = String::from_utf8(told).unwrap().replace("\"admin\"", "\"eve\"").into_bytes();
+            let altered = read_with(payload, key_id(&eve).as_str());
+            *payload = String::from_utf8(altered).unwrap().replace("\"admin\"", "\"eve\"").into_bytes();
         });
     })
     .await;
@@ -262,7 +262,7 @@ async fn work_with(house: &House, (into, back): (&str, &str), deed: impl AsyncFn
 async fn check_story(house: &House, timeline: &str, action: &str, why: &str) {
     let number = if timeline == "system" { SYSTEM } else { MAIN };
     let at = last_with(house, number, action);
-    for outside in [Outside::Kept, Outside::Nothing] {
+    for outside in [Outside::Stored, Outside::Nothing] {
         let scan = look(house, timeline, Depth::Full, outside).await;
         check_unauthorized(&scan, at, why);
     }
@@ -282,9 +282,9 @@ async fn actions_with_a_restored_operator_row_are_reported() {
         home.engine.create_api_key(&ada, request, None).await.unwrap();
     })
     .await;
-    let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
-    let told = scan.findings.iter().filter(|one| one.kind == FindingKind::UnauthorizedEntry);
-    assert_eq!(told.count(), 2, "{:#?}", scan.findings);
+    let scan = look(&house, "system", Depth::Full, Outside::Stored).await;
+    let reported = scan.findings.iter().filter(|one| one.kind == FindingKind::UnauthorizedEntry);
+    assert_eq!(reported.count(), 2, "{:#?}", scan.findings);
     check_story(&house, "system", "create_user", "requires an operator").await;
 }
 

@@ -9,9 +9,9 @@ use timenav_core::scan::Depth;
 use timenav_engine::{AnchorRequest, ErasureRequest};
 use timenav_store::SqliteArchive;
 
-use super::{Outside, clean, connect, fill, lived_in, look, put, record, row, told};
+use super::{Outside, clean, connect, fill, finding_kinds, lived_in, look, put, record, row};
 use crate::cases::check_cases;
-use crate::cluster::said;
+use crate::cluster::variable;
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 
@@ -24,7 +24,7 @@ async fn untampered_history_has_no_findings() {
         for depth in [Depth::Full, Depth::Quick, "tail:7".parse().unwrap(), "sample:7".parse().unwrap()] {
             let timeline = timeline_id(timeline);
             let scan = home.engine.detect_tampering(&home.admin, &timeline, depth, &mut |_| ()).await.unwrap().scan;
-            assert_eq!(told(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
+            assert_eq!(finding_kinds(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
         }
     }
     home.close().await;
@@ -58,10 +58,10 @@ async fn copies_of_a_stopped_or_running_database_have_no_findings() {
     home.engine.close().await;
     let note = house.outside.notes()[&timeline_id("main")].clone();
     let scan = super::look_at(&house, killed.clone(), "main", Depth::Full, None).await;
-    assert_eq!(told(&scan), [], "{:#?}", scan.findings);
+    assert_eq!(finding_kinds(&scan), [], "{:#?}", scan.findings);
     // It is behind the service that continued.
     let behind = super::look_at(&house, killed, "main", Depth::Full, Some(&note)).await;
-    assert_eq!(told(&behind), [(timenav_core::scan::FindingKind::Rollback, Some(scan.size))]);
+    assert_eq!(finding_kinds(&behind), [(timenav_core::scan::FindingKind::Rollback, Some(scan.size))]);
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn t26_torn_wal_is_recovered() {
     let length = std::fs::metadata(&log).unwrap().len();
     std::fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(length - length / 3).unwrap();
     let scan = super::look_at(&house, killed, "main", Depth::Full, None).await;
-    assert_eq!(told(&scan), [], "{:#?}", scan.findings);
+    assert_eq!(finding_kinds(&scan), [], "{:#?}", scan.findings);
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn scans_concurrent_with_writes_have_no_findings() {
                 let timeline = timeline_id(timeline);
                 let made = home.engine.detect_tampering(&home.admin, &timeline, Depth::Full, &mut |_| ()).await;
                 let scan = made.unwrap().scan;
-                assert_eq!(told(&scan), [], "{:#?}", scan.findings);
+                assert_eq!(finding_kinds(&scan), [], "{:#?}", scan.findings);
             }
         }
     };
@@ -200,7 +200,7 @@ async fn kill(house: &House) {
     for timeline in timelines {
         let note = notes[&timeline].as_str();
         let scan = super::look_at(house, killed.clone(), timeline.as_str(), Depth::Full, Some(note)).await;
-        assert_eq!(told(&scan), [], "{timeline}: {:#?}", scan.findings);
+        assert_eq!(finding_kinds(&scan), [], "{timeline}: {:#?}", scan.findings);
     }
 }
 
@@ -252,7 +252,7 @@ const HISTORIES_FEW: u32 = 250;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn random_histories_have_findings_only_after_a_bit_flip() {
-    let histories = said(HISTORIES).map_or(HISTORIES_FEW, |text| text.parse().expect("a number of histories"));
+    let histories = variable(HISTORIES).map_or(HISTORIES_FEW, |text| text.parse().expect("a number of histories"));
     check_cases(histories, &(deeds(), spots()), async |(deeds, spot)| {
         let house = House::new();
         do_all(&house, deeds).await;

@@ -12,7 +12,7 @@ use timenav_core::intervention::Effect;
 use timenav_core::time::Span;
 use timenav_core::timers::Schedule;
 use timenav_engine::{
-    ApiKeyRequest, Claim, ClockChange, FiringsRequest, Idempotency, InterventionRequest, KeptFor, NewTimeline,
+    ApiKeyRequest, Claim, ClockChange, FiringsRequest, Idempotency, InterventionRequest, NewTimeline, RetentionPeriod,
     RetentionRequest, TimerRequest,
 };
 
@@ -126,14 +126,14 @@ fn columns(connection: &Connection) -> Vec<Column> {
     for table in tables {
         let select = "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1)";
         let mut select = connection.prepare(select).unwrap();
-        let told: Vec<(String, String, bool, i64)> = select
+        let described: Vec<(String, String, bool, i64)> = select
             .query_map([&table], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
             .unwrap()
             .map(Result::unwrap)
             .collect();
-        let key: Vec<String> = told.iter().filter(|one| one.3 > 0).map(|one| one.0.clone()).collect();
+        let key: Vec<String> = described.iter().filter(|one| one.3 > 0).map(|one| one.0.clone()).collect();
         let key = if key.is_empty() { vec!["rowid".to_owned()] } else { key };
-        all.extend(told.into_iter().map(|(name, kind, is_set, key_place)| Column {
+        all.extend(described.into_iter().map(|(name, kind, is_set, key_place)| Column {
             table: table.clone(),
             name,
             kind,
@@ -274,11 +274,11 @@ async fn let_in(home: &Home<'_>) {
 /// Versions, interventions, sealed records, stored responses, forks, ending timelines.
 async fn change_history(home: &Home<'_>) {
     let Home { engine, admin, .. } = home;
-    let asked = |number: u8| Some(Idempotency { key: [number; 32], fingerprint: [8; 32] });
+    let idempotent = |number: u8| Some(Idempotency { key: [number; 32], fingerprint: [8; 32] });
     let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };
-    engine.correct_event(admin, None, draft, None, asked(1)).await.unwrap();
+    engine.correct_event(admin, None, draft, None, idempotent(1)).await.unwrap();
     let brief = NewTimeline { expires_in: Some(Span::from_micros(400 * DAY)), ..timeline_id("brief").into() };
-    engine.create_timeline(admin, brief, asked(2)).await.unwrap();
+    engine.create_timeline(admin, brief, idempotent(2)).await.unwrap();
     for name in ["fork", "job"] {
         engine.fork_timeline(admin, timeline_id(name), &timeline_id("main"), None, None).await.unwrap();
     }
@@ -329,8 +329,8 @@ async fn fire(home: &Home<'_>) {
 /// Pruned reads, and reads that are kept.
 async fn prune(home: &Home<'_>) {
     let Home { engine, admin, house, .. } = home;
-    let kept = KeptFor::Seconds(86_400);
-    let request = RetentionRequest { reads: kept, refusals: kept };
+    let stored = RetentionPeriod::Seconds(86_400);
+    let request = RetentionRequest { reads: stored, refusals: stored };
     engine.set_retention(admin, timeline_id("main"), request, None).await.unwrap();
     for _ in 0..3 {
         engine.read_clock(admin, None).await.unwrap();
@@ -343,15 +343,15 @@ async fn prune(home: &Home<'_>) {
     for _ in 0..100 {
         engine.read_clock(admin, None).await.unwrap();
     }
-    let asked = Some(Idempotency { key: [3; 32], fingerprint: [8; 32] });
+    let question = Some(Idempotency { key: [3; 32], fingerprint: [8; 32] });
     let draft = EventDraft { event_id: Some(event_id("e2")), ..EventDraft::at(moment(5), "what happened indeed") };
-    engine.correct_event(admin, None, draft, None, asked).await.unwrap();
+    engine.correct_event(admin, None, draft, None, question).await.unwrap();
 }
 
 /// Returns whether any scan finds anything.
 async fn is_found(house: &House, timelines: &BTreeSet<String>) -> bool {
     for timeline in timelines {
-        if look(house, timeline, Depth::Full, Outside::Kept).await.tampering_detected() {
+        if look(house, timeline, Depth::Full, Outside::Stored).await.tampering_detected() {
             return true;
         }
     }
@@ -398,7 +398,7 @@ async fn every_column_is_verified_or_listed_as_unverified() {
     let is_there = |of: &str, name: &str| all.iter().any(|column| (&*column.table, &*column.name) == (of, name));
     let named = UNNOTICED.iter().map(|(of, name, ..)| (of, name)).chain(INSTEAD.iter().map(|(of, name, _)| (of, name)));
     wrong.extend(named.filter(|(of, name)| !is_there(of, name)).map(|(of, name)| format!("{of}.{name} is no column")));
-    let told: BTreeSet<_> = UNNOTICED.iter().map(|(of, name, ..)| (of, name)).collect();
-    assert_eq!(told.len(), UNNOTICED.len(), "a column is named twice");
+    let described: BTreeSet<_> = UNNOTICED.iter().map(|(of, name, ..)| (of, name)).collect();
+    assert_eq!(described.len(), UNNOTICED.len(), "a column is named twice");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -53,9 +53,9 @@ async fn only_reads_and_rejections_are_stored_in_contents() {
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
     let rows: Vec<(i64, Vec<u8>, bool, bool)> = rows.collect::<Result<_, _>>().unwrap();
     let mut apart_count = 0;
-    for (key, kept, is_beside, is_apart) in &rows {
+    for (key, stored, is_beside, is_apart) in &rows {
         let (timeline, position) = (key >> 40, (key & ((1 << 40) - 1)).cast_unsigned());
-        let leaf = whole(&connection, timeline, position, kept);
+        let leaf = whole(&connection, timeline, position, stored);
         let class = PruneClass::of(&LeafRecord::decode(&leaf).unwrap().action);
         assert_eq!(*is_apart, class.is_some(), "{timeline}/{position}");
         assert!(!(*is_apart && *is_beside), "{timeline}/{position}");
@@ -80,7 +80,7 @@ async fn database_without_a_contents_table_is_readable() {
         let rows = select.query_map([MAIN], |row| row.get::<_, i64>(0)).unwrap();
         rows.map(|key| (key.unwrap() - entry(MAIN, 0)).cast_unsigned()).collect()
     };
-    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
     assert_eq!(apart, [size - 1], "the read that came last");
     clean(&house).await;
 }
@@ -144,9 +144,9 @@ async fn moved_contents_rows_are_reported() {
         house.replace_database(&whole);
         connect(&house).execute_batch(&attack).unwrap();
         for depth in ["full", "sample:100000"] {
-            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
-            let is_told = |kind, at| scan.findings.iter().any(|one| one.kind == kind && one.position == Some(at));
-            assert!(is_told(FindingKind::PayloadMismatch, position), "{attack}, {depth}: {:#?}", scan.findings);
+            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Stored).await;
+            let is_reported = |kind, at| scan.findings.iter().any(|one| one.kind == kind && one.position == Some(at));
+            assert!(is_reported(FindingKind::PayloadMismatch, position), "{attack}, {depth}: {:#?}", scan.findings);
         }
     }
     house.replace_database(&whole);
@@ -160,7 +160,7 @@ fn is_refusal(leaf: &[u8]) -> bool {
 #[tokio::test]
 async fn contents_without_an_entry_are_reported() {
     let house = lived_in().await;
-    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
     connect(&house)
@@ -169,13 +169,13 @@ async fn contents_without_an_entry_are_reported() {
             [entry(MAIN, size + 7)],
         )
         .unwrap();
-    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
     check_found(&scan, FindingKind::CheckpointMismatch, Some(size));
     // A row without a payload is equivalent to none.
     house.replace_database(&whole);
     let reads = first_reads(&connect(&house));
     let empty = "PRAGMA ignore_check_constraints = ON; UPDATE contents SET payload = x'', salt = x''";
     connect(&house).execute_batch(empty).unwrap();
-    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
     check_found(&scan, FindingKind::PayloadMismatch, Some(reads));
 }

@@ -49,7 +49,7 @@ async fn start_rejects_restored_or_freed_ended_timelines() {
             || matches!(&refused, Some(OpenError::Ended { timeline }) if timeline.as_str() == "job")
             || matches!(&refused, Some(OpenError::Fork { .. } | OpenError::Rollback { .. }));
         assert!(is_found, "{attacked}: {refused:?}");
-        let found = look(&house, "system", Depth::Full, Outside::Kept).await;
+        let found = look(&house, "system", Depth::Full, Outside::Stored).await;
         assert!(found.tampering_detected(), "{attacked}");
     }
     house.replace_database(&whole);
@@ -71,7 +71,7 @@ async fn tampered_rows_of_ended_timelines_are_reported() {
     ] {
         house.replace_database(&whole);
         connect(&house).execute_batch(attacked).unwrap();
-        assert!(look(&house, "system", Depth::Full, Outside::Kept).await.tampering_detected(), "{attacked}");
+        assert!(look(&house, "system", Depth::Full, Outside::Stored).await.tampering_detected(), "{attacked}");
     }
 }
 
@@ -96,12 +96,12 @@ async fn forged_ended_row_does_not_prune_a_live_timeline() {
 #[tokio::test]
 async fn scan_verifies_leaves_of_ended_timelines() {
     let (house, _) = ended().await;
-    assert!(!look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected());
+    assert!(!look(&house, "job", Depth::Full, Outside::Stored).await.tampering_detected());
     let key: i64 = connect(&house).query_row("SELECT timeline FROM ended_timelines", [], |row| row.get(0)).unwrap();
     // Payloads may be missing, but not different.
     let empty = "UPDATE entries SET payload = x'', salt = x'' WHERE entry = ?1";
     connect(&house).execute(empty, [entry(key, 1)]).unwrap();
-    assert!(!look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected());
+    assert!(!look(&house, "job", Depth::Full, Outside::Stored).await.tampering_detected());
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);
     for change in [
@@ -111,6 +111,6 @@ async fn scan_verifies_leaves_of_ended_timelines() {
     ] {
         house.replace_database(&whole);
         assert_eq!(connect(&house).execute(change, [entry(key, 2)]).unwrap(), 1);
-        assert!(look(&house, "job", Depth::Full, Outside::Kept).await.tampering_detected(), "{change}");
+        assert!(look(&house, "job", Depth::Full, Outside::Stored).await.tampering_detected(), "{change}");
     }
 }

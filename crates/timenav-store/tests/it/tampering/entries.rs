@@ -5,7 +5,8 @@ use timenav_engine::OpenError;
 
 use super::retention::swept;
 use super::{
-    MAIN, Outside, attack, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody, rewrite, row, told,
+    MAIN, Outside, attack, connect, entry, finding_kinds, first_reads, found, lived_in, look, put, read_by_nobody,
+    rewrite, row,
 };
 use crate::sample::timeline_id;
 
@@ -49,7 +50,11 @@ async fn t02_edited_payload_or_actor_is_reported() {
     let main = timeline_id("main");
     let mut note = |step| steps.push(step);
     let made = home.engine.detect_tampering(&home.admin, &main, Depth::Full, &mut note).await.unwrap();
-    assert!(told(&made.scan).contains(&(FindingKind::LeafMismatch, Some(300))), "{:?}", told(&made.scan));
+    assert!(
+        finding_kinds(&made.scan).contains(&(FindingKind::LeafMismatch, Some(300))),
+        "{:?}",
+        finding_kinds(&made.scan)
+    );
     assert_eq!(made.ledger.position + 1, made.ledger.size);
     assert!(steps.last().is_some_and(|step| step.entries == step.entries_total && step.bytes > 0));
     home.engine.close().await;
@@ -81,10 +86,10 @@ async fn t07_missing_entry_is_reported() {
         found(&house, "main", FindingKind::SequenceGap, Some(position)).await;
     }
     let house = lived_in().await;
-    let last = look(&house, "main", Depth::Quick, Outside::Kept).await.size - 1;
+    let last = look(&house, "main", Depth::Quick, Outside::Stored).await.size - 1;
     attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, last)));
     found(&house, "main", FindingKind::SequenceGap, Some(last)).await;
-    let quick = look(&house, "main", Depth::Quick, Outside::Kept).await;
+    let quick = look(&house, "main", Depth::Quick, Outside::Stored).await;
     assert!(quick.tampering_detected());
 }
 
@@ -97,7 +102,7 @@ async fn t15_swapped_entries_are_reported() {
     put(&connection, MAIN, 300, &one);
     drop(connection);
     let scan = found(&house, "main", FindingKind::LeafMismatch, Some(20)).await;
-    assert!(told(&scan).contains(&(FindingKind::LeafMismatch, Some(300))));
+    assert!(finding_kinds(&scan).contains(&(FindingKind::LeafMismatch, Some(300))));
 }
 
 #[tokio::test]
@@ -122,7 +127,7 @@ async fn t19_edited_or_deleted_read_entry_is_reported() {
     let position = first_reads(&connection);
     rewrite(&connection, MAIN, position, |_, payload| *payload = read_by_nobody(payload));
     drop(connection);
-    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
     let first = scan.findings.iter().find(|finding| finding.kind == FindingKind::LeafMismatch).unwrap();
     assert!(first.position.unwrap() <= position, "{scan:#?}");
     let house = lived_in().await;
@@ -134,7 +139,7 @@ async fn t19_edited_or_deleted_read_entry_is_reported() {
 async fn entries_after_the_signed_size_are_reported() {
     let house = lived_in().await;
     let connection = connect(&house);
-    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
     put(&connection, MAIN, size, &row(&connection, MAIN, 5));
     drop(connection);
     found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
@@ -148,7 +153,7 @@ async fn wrong_tile_over_correct_entries_is_reported() {
     let house = lived_in().await;
     attack(&house, "DELETE FROM tiles WHERE timeline = 2 AND level = 1 AND tile = 0");
     found(&house, "main", FindingKind::TileMismatch, Some(0)).await;
-    assert!(look(&house, "main", Depth::Quick, Outside::Kept).await.tampering_detected());
+    assert!(look(&house, "main", Depth::Quick, Outside::Stored).await.tampering_detected());
 }
 
 #[tokio::test]
@@ -171,7 +176,7 @@ async fn t27_damaged_signature_is_reported() {
 
 async fn check_damaged_signature(house: &super::House) {
     let scan = found(house, "main", FindingKind::BadSignature, None).await;
-    assert_eq!(scan.findings.len(), 1, "the data itself is as it was: {:?}", told(&scan));
+    assert_eq!(scan.findings.len(), 1, "the data itself is as it was: {:?}", finding_kinds(&scan));
     assert_eq!(scan.findings[0].position, Some(scan.size));
     let refused = house.try_open(house.store()).await.err().unwrap();
     assert!(matches!(refused, OpenError::Head { .. }), "{refused:?}");

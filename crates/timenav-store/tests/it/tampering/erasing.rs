@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::ledger::{Authority, EventsErased, KeptReads, PositionRuns, ReadsErased};
+use timenav_core::ledger::{Authority, EventsErased, PositionRuns, ReadsErased, RemainingReads};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{EventErasure, Idempotency, ReadErasure, Signer as _, WhichEvents, WhichReads};
 
 use super::{
-    MAIN, Outside, check_found, clean, connect, empty, entry, first_reads, found, look, rebuild, record, rewrite, row,
-    sign, told,
+    MAIN, Outside, check_found, clean, connect, empty, entry, finding_kinds, first_reads, found, look, rebuild, record,
+    rewrite, row, sign,
 };
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on};
@@ -66,8 +66,8 @@ fn name(payload: &mut Vec<u8>, positions: &[u64]) {
     for position in positions {
         versions.push(*position).unwrap();
     }
-    let told = payload.clone();
-    *payload = EventsErased { versions, ..EventsErased::decode(&told).unwrap() }.encode();
+    let original = payload.clone();
+    *payload = EventsErased { versions, ..EventsErased::decode(&original).unwrap() }.encode();
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn contents_missing_without_an_erasure_are_reported() {
     let (house, ..) = erased().await;
     empty(&house, FIRST + 1);
     for depth in ["full", "tail:1000"] {
-        let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
+        let scan = look(&house, "main", depth.parse().unwrap(), Outside::Stored).await;
         check_found(&scan, FindingKind::PayloadMismatch, Some(FIRST + 1));
     }
 }
@@ -145,7 +145,7 @@ async fn mismatches_of_erased_reads_and_erasure_entries_are_reported() {
     let is_one = |position: &u64| row(&connection, MAIN, *position).0.starts_with(b"{\"action\":\"reads\"");
     let other = (first_reads(&connection) + 1..events).find(is_one).unwrap();
     let (_, salt, payload) = row(&connection, MAIN, other);
-    let left = KeptReads::parse(&salt, &payload).unwrap().without(|_, _| true);
+    let left = RemainingReads::parse(&salt, &payload).unwrap().without(|_, _| true);
     let update = "UPDATE contents SET salt = x'', payload = ?1 WHERE entry = ?2";
     connection.execute(update, rusqlite::params![left, entry(MAIN, other)]).unwrap();
     found(&house, "main", FindingKind::PayloadMismatch, Some(other)).await;
@@ -158,8 +158,8 @@ async fn mismatches_of_erased_reads_and_erasure_entries_are_reported() {
     clean(&house).await;
     for position in [other, FIRST, 0, reads, reads + 1_000_000] {
         forge(&house, reads, |payload| {
-            let told = payload.clone();
-            *payload = ReadsErased { position, ..ReadsErased::decode(&told).unwrap() }.encode();
+            let original = payload.clone();
+            *payload = ReadsErased { position, ..ReadsErased::decode(&original).unwrap() }.encode();
         });
         let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
         check_found(&scan, FindingKind::StateMismatch, Some(reads));
@@ -183,13 +183,13 @@ async fn interrupted_erasure_is_atomic() {
     store.fail_after(usize::MAX);
     home.close().await;
     clean(&house).await;
-    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
-    assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 0));
+    let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
+    assert_eq!((finding_kinds(&scan), scan.checked_count("erased")), (vec![], 0));
     let home = house.open().await;
     erase(&home, &["e1"]).await;
     home.close().await;
-    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
-    assert_eq!((told(&scan), scan.checked_count("erased")), (vec![], 1));
+    let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
+    assert_eq!((finding_kinds(&scan), scan.checked_count("erased")), (vec![], 1));
 }
 
 /// A deleted response is restored: unchanged, and attributed to another timeline.
@@ -198,17 +198,17 @@ async fn restored_idempotency_response_is_reported() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", 0, 3).await;
-    let asked = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
+    let request = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
     let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what nobody is to know") };
-    home.engine.correct_event(&home.admin, on("main"), draft, None, asked).await.unwrap();
-    let kept = |house: &House| -> String {
+    home.engine.correct_event(&home.admin, on("main"), draft, None, request).await.unwrap();
+    let stored = |house: &House| -> String {
         connect(house).query_row("SELECT outcome FROM outcomes", [], |row| row.get(0)).unwrap()
     };
-    let before = kept(&house);
+    let before = stored(&house);
     let erasure = erase(&home, &["e1"]).await;
     home.close().await;
     clean(&house).await;
-    let forgotten = kept(&house);
+    let forgotten = stored(&house);
     assert!(before.contains("what nobody is to know") && !forgotten.contains("what nobody is to know"), "{forgotten}");
     let put = |outcome: &str| {
         let changed = connect(&house).execute("UPDATE outcomes SET outcome = ?1", [outcome]).unwrap();
@@ -217,18 +217,18 @@ async fn restored_idempotency_response_is_reported() {
     for outcome in [before.clone(), before.replace("\"main\"", "\"other\""), "{}".to_owned()] {
         put(&outcome);
         for depth in ["full", "tail:1000"] {
-            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
-            assert_eq!(told(&scan), [(FindingKind::StateMismatch, Some(erasure))], "{depth} {outcome}");
+            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Stored).await;
+            assert_eq!(finding_kinds(&scan), [(FindingKind::StateMismatch, Some(erasure))], "{depth} {outcome}");
         }
     }
     put(&forgotten);
     clean(&house).await;
     // After it expires, the request may be sent again with the same key, and gets a response after the erasure.
-    let day = Idempotency::KEPT.micros();
+    let day = Idempotency::RETENTION.micros();
     let later = before.replacen("\"position\":", "\"position\":1000", 1);
     put(&later);
     connect(&house).execute("UPDATE outcomes SET expires_at = expires_at + 2 * ?1", [day]).unwrap();
-    assert_eq!(told(&look(&house, "main", Depth::Full, Outside::Kept).await), []);
+    assert_eq!(finding_kinds(&look(&house, "main", Depth::Full, Outside::Stored).await), []);
     // This response was never given: there is no such entry.
     found(&house, "system", FindingKind::StateMismatch, None).await;
 }

@@ -35,14 +35,14 @@ async fn committed_to(house: &House, change: impl Fn(&mut CommittedHead)) -> Vec
         });
     })
     .await;
-    told(&scan).into_iter().map(|(kind, at)| (kind, at.map(|at| at - position))).collect()
+    finding_kinds(&scan).into_iter().map(|(kind, at)| (kind, at.map(|at| at - position))).collect()
 }
 
 #[tokio::test]
 async fn committed_heads_match_the_timelines() {
     let house = committed().await;
-    let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
-    assert_eq!(told(&scan), [], "{:?}", scan.findings);
+    let scan = look(&house, "system", Depth::Full, Outside::Stored).await;
+    assert_eq!(finding_kinds(&scan), [], "{:?}", scan.findings);
     assert!(scan.checked.iter().any(|checked| checked.what == "heads" && checked.count > 2), "{:?}", scan.checked);
     // The last commitments are known after a start, and nothing is committed twice.
     let home = house.open().await;
@@ -179,9 +179,9 @@ async fn witnessed_proof_uses_the_newest_covering_cosigned_checkpoint() {
     let of_system = engine.witnessed_proof(admin, &timeline_id("system"), 0).await.unwrap();
     assert!(of_system.head.is_none() && of_system.tree.size == second.size);
     // A newer one replaces an older one, and is found again when the service starts.
-    let (kept, old) = (second.note.to_string(), first.note.to_string());
-    assert_eq!(engine.checkpoint(admin, &timeline_id("system"), false).await.unwrap().note, kept);
-    assert_ne!(engine.checkpoint(admin, &timeline_id("system"), true).await.unwrap().note, kept);
+    let (stored, old) = (second.note.to_string(), first.note.to_string());
+    assert_eq!(engine.checkpoint(admin, &timeline_id("system"), false).await.unwrap().note, stored);
+    assert_ne!(engine.checkpoint(admin, &timeline_id("system"), true).await.unwrap().note, stored);
     home.engine.close().await;
     let home = house.open().await;
     let engine = &home.engine;
@@ -191,7 +191,7 @@ async fn witnessed_proof_uses_the_newest_covering_cosigned_checkpoint() {
         None,
         "nobody known has cosigned it"
     );
-    assert_eq!(engine.recall_cosigned(&TimelineId::system(), &kept, &keys).await.unwrap().unwrap().size, second.size);
+    assert_eq!(engine.recall_cosigned(&TimelineId::system(), &stored, &keys).await.unwrap().unwrap().size, second.size);
     assert_eq!(engine.recall_heads().await.unwrap(), None);
     assert_eq!(engine.witnessed_proof(&home.admin, &main, covered).await.unwrap().cosigned.size, second.size);
     assert!(engine.witnesses(&TimelineId::system()).is_empty());
@@ -211,11 +211,11 @@ async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
     home.engine.close().await;
     drop(home);
     house.replace_database(&older);
-    for (kept, is_accepted) in [
+    for (stored, is_accepted) in [
         (Vec::new(), false),
         (vec![ExternalCheckpoint { timeline: timeline_id("system"), note: shown.as_str().into(), seal: None }], true),
     ] {
-        house.options.accept_rollback = Some(Acceptance { kept, ..Acceptance::default() });
+        house.options.accept_rollback = Some(Acceptance { checkpoints: stored, ..Acceptance::default() });
         let home = house.open().await;
         let compared = home.engine.compare_signed(&TimelineId::system(), &shown).await.unwrap().unwrap();
         assert_eq!((compared.contradiction.is_some(), compared.is_accepted), (true, is_accepted));
@@ -235,10 +235,10 @@ async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
         let written = home.engine.create_user(&home.admin, user_id("late"), false, None).await;
         assert_eq!(written.is_ok(), is_accepted, "{written:?}");
         if !is_accepted {
-            let Err(Refusal::Diverged(told)) = written else { panic!("{written:?}") };
-            assert_eq!(told.timeline.as_str(), "system");
-            let kept = house.outside.diverged.lock();
-            assert_eq!(kept[kept_before..], [(Divergence::clone(&told), shown.clone())], "once");
+            let Err(Refusal::Diverged(divergence)) = written else { panic!("{written:?}") };
+            assert_eq!(divergence.timeline.as_str(), "system");
+            let stored = house.outside.diverged.lock();
+            assert_eq!(stored[kept_before..], [(Divergence::clone(&divergence), shown.clone())], "once");
         }
         home.engine.close().await;
     }

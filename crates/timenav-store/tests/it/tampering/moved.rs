@@ -55,7 +55,7 @@ impl Cut {
         Self { stop: Notify::new(), pages_left: AtomicUsize::new(pages) }
     }
 
-    fn told(&self, _: Moved) {
+    fn count_move(&self, _: Moved) {
         if self.pages_left.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.stop.notify_one();
         }
@@ -66,11 +66,11 @@ impl Cut {
 async fn to_postgres_in_pieces(from: &Path, to: &PostgresOptions) -> (Copied, usize) {
     for times in 1..1_000 {
         let cut = Cut::after(2 * times);
-        let mut told = |moved: Moved| cut.told(moved);
+        let mut on_moved = |moved: Moved| cut.count_move(moved);
         tokio::select! {
             biased;
             () = cut.stop.notified() => {}
-            copied = to_postgres(from, to, &mut told) => return (copied.unwrap(), times),
+            copied = to_postgres(from, to, &mut on_moved) => return (copied.unwrap(), times),
         }
     }
     panic!("it never comes to an end");
@@ -79,11 +79,11 @@ async fn to_postgres_in_pieces(from: &Path, to: &PostgresOptions) -> (Copied, us
 async fn to_sqlite_in_pieces(from: &PostgresOptions, to: &Path) -> (Copied, usize) {
     for times in 1..1_000 {
         let cut = Cut::after(2 * times);
-        let mut told = |moved: Moved| cut.told(moved);
+        let mut on_moved = |moved: Moved| cut.count_move(moved);
         tokio::select! {
             biased;
             () = cut.stop.notified() => {}
-            copied = to_sqlite(from, to, &mut told) => return (copied.unwrap(), times),
+            copied = to_sqlite(from, to, &mut on_moved) => return (copied.unwrap(), times),
         }
     }
     panic!("it never comes to an end");
@@ -140,8 +140,8 @@ const TABLES: [&str; 16] = [
 #[tokio::test(flavor = "multi_thread")]
 async fn migration_to_postgresql_and_back_preserves_every_row() {
     let mut house = filled().await;
-    let kept = rows(&house.path());
-    let mut tables: Vec<&str> = kept.iter().filter_map(|row| row.split(' ').next()).collect();
+    let stored = rows(&house.path());
+    let mut tables: Vec<&str> = stored.iter().filter_map(|row| row.split(' ').next()).collect();
     tables.dedup();
     assert_eq!(tables, TABLES, "an empty table is not tested");
     let of_other_tables = "INSERT INTO host_clock VALUES (1); INSERT INTO rotation_notes VALUES (2, 3, 'x');
@@ -180,12 +180,12 @@ async fn migration_rejects_nonempty_targets_and_changed_sources() {
     let house = filled().await;
     let (file, url) = (house.path(), database());
     let cut = Cut::after(3);
-    let mut told = |moved: Moved| cut.told(moved);
+    let mut on_moved = |moved: Moved| cut.count_move(moved);
     let into = options(&url);
     tokio::select! {
         biased;
         () = cut.stop.notified() => {}
-        _ = to_postgres(&file, &into, &mut told) => panic!("it was to be cut off"),
+        _ = to_postgres(&file, &into, &mut on_moved) => panic!("it was to be cut off"),
     }
     let unfinished = open(&url).err().expect("it has not ended").to_string();
     assert!(unfinished.contains("run the same `timenav migrate` again"), "{unfinished}");

@@ -4,7 +4,7 @@
 use timenav_core::ids::TimerId;
 use timenav_core::intervention::Effect;
 use timenav_core::timers::Schedule;
-use timenav_engine::{ClockChange, InterventionRequest, KeptFor, RetentionRequest, TimerRequest};
+use timenav_engine::{ClockChange, InterventionRequest, RetentionPeriod, RetentionRequest, TimerRequest};
 
 use super::*;
 use crate::cluster::execute;
@@ -33,7 +33,7 @@ async fn full() -> House {
     let (action, time, effect) = ("rename it".to_owned(), moment(1), Effect::Rename("n".to_owned()));
     let request = InterventionRequest { event_id: event_id("e9"), action, effect, time, causes: Vec::new() };
     engine.manipulate_event(&home.admin, None, request, None).await.unwrap();
-    let days = KeptFor::Seconds(10 * 86_400);
+    let days = RetentionPeriod::Seconds(10 * 86_400);
     let request = RetentionRequest { reads: days, refusals: days };
     engine.set_retention(&home.admin, timeline_id("main"), request, None).await.unwrap();
     home.close().await;
@@ -83,16 +83,16 @@ fn tables(house: &House) -> Vec<String> {
 async fn rows_at_future_positions_are_reported() {
     let house = full().await;
     clean(&house).await;
-    let kept = house.path().with_extension("kept");
-    house.copy_database(&kept);
+    let stored = house.path().with_extension("kept");
+    house.copy_database(&stored);
     let mut unseen = Vec::new();
     for table in tables(&house) {
         assert_eq!(plant(&house, &table), 1, "{table}");
-        let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+        let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
         if !scan.tampering_detected() {
             unseen.push(table);
         }
-        house.replace_database(&kept);
+        house.replace_database(&stored);
     }
     assert_eq!(unseen, Vec::<String>::new());
 }
@@ -113,7 +113,7 @@ async fn rows_at_future_positions_are_reported_on_postgres() {
     let tiles = format!("INSERT INTO tiles SELECT ({main}), 1, 5, decode('00', 'hex')");
     for (statement, table) in [(anchors, "anchors"), (tiles, "tiles")] {
         execute(&house.database(), &statement);
-        let scan = look(&house, "main", Depth::Quick, Outside::Kept).await;
+        let scan = look(&house, "main", Depth::Quick, Outside::Stored).await;
         let says = format!("table {table} has rows at positions beyond the size of the ledger");
         assert!(scan.findings.iter().any(|finding| finding.evidence.starts_with(&says)), "{scan:#?}");
     }

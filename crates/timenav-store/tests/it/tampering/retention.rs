@@ -8,13 +8,15 @@ use timenav_core::ledger::{Hash, POSITION_RUNS_MAX, PositionRuns, PruneClass, Sw
 use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{
-    Caller, KeptFor, Pruned, Refusal, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, Signer as _,
+    Caller, Pruned, Refusal, RetentionPeriod, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX,
+    Signer as _,
 };
 use tokio::sync::OnceCell;
 
 use super::contents::as_before;
 use super::{
-    MAIN, Outside, attack, check_found, clean, connect, empty, found, look, rebuild, record, rewrite, sign, told,
+    MAIN, Outside, attack, check_found, clean, connect, empty, finding_kinds, found, look, rebuild, record, rewrite,
+    sign,
 };
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, Template, on};
@@ -26,8 +28,10 @@ const DAY: u32 = 86_400;
 const READS: usize = 300;
 
 async fn set(home: &Home<'_>, name: &str, reads_days: u32, refusals_days: u32) -> Result<(), Refusal> {
-    let request =
-        RetentionRequest { reads: KeptFor::Seconds(reads_days * DAY), refusals: KeptFor::Seconds(refusals_days * DAY) };
+    let request = RetentionRequest {
+        reads: RetentionPeriod::Seconds(reads_days * DAY),
+        refusals: RetentionPeriod::Seconds(refusals_days * DAY),
+    };
     home.engine.set_retention(&home.admin, timeline_id(name), request, None).await.map(|_| ())
 }
 
@@ -93,7 +97,7 @@ async fn of_class(home: &Home<'_>, class: PruneClass) -> BTreeSet<u64> {
 }
 
 /// Positions of `main` without payload.
-fn gone(home: &Home<'_>) -> BTreeSet<u64> {
+fn pruned_positions(home: &Home<'_>) -> BTreeSet<u64> {
     let connection = connect(home.house);
     let select = "SELECT entry & ((1 << 40) - 1) FROM entries WHERE entry >> 40 = ?1 AND payload = x'' AND salt = x''
         AND entry NOT IN (SELECT entry FROM contents)";
@@ -114,25 +118,25 @@ async fn sweep_prunes_only_due_contents() {
     assert!(!reads.is_empty() && refusals.len() == 1);
     pass(&home, 9).await;
     sweep(&home).await;
-    assert!(gone(&home).is_empty());
+    assert!(pruned_positions(&home).is_empty());
     pass(&home, 2).await;
     let pruned = prune(&home, "main").await;
     let pruned = pruned.pruned.expect("reads are due");
     assert_eq!((pruned.class, pruned.count), (PruneClass::Reads, reads.len() as u64));
-    assert_eq!(gone(&home), reads);
+    assert_eq!(pruned_positions(&home), reads);
     let again = prune(&home, "main").await;
     assert!(again.pruned.is_none() && !again.has_more && again.waits.is_none(), "{again:?}");
     // The query for it is a read too.
     let reads = of_class(&home, PruneClass::Reads).await;
     pass(&home, 11).await;
     sweep(&home).await;
-    assert_eq!(gone(&home), reads.union(&refusals).copied().collect());
+    assert_eq!(pruned_positions(&home), reads.union(&refusals).copied().collect());
     assert_eq!(sweeps(&home).await, 3);
     home.close().await;
     clean(&house).await;
     for depth in ["full", "sample:100000"] {
-        let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
-        assert_eq!((told(&scan), scan.checked_count("pruned")), (vec![], reads.len() as u64 + 1), "{depth}");
+        let scan = look(&house, "main", depth.parse().unwrap(), Outside::Stored).await;
+        assert_eq!((finding_kinds(&scan), scan.checked_count("pruned")), (vec![], reads.len() as u64 + 1), "{depth}");
     }
 }
 
@@ -150,7 +154,7 @@ async fn shorter_policy_applies_only_to_later_reads() {
     let pruned = prune(&home, "main").await;
     assert_eq!(pruned.pruned.map(|pruned| pruned.count), Some(3));
     set(&home, "main", 10, 20).await.unwrap();
-    let after = gone(&home);
+    let after = pruned_positions(&home);
     assert!(after.len() == 3 && after.is_disjoint(&before), "{after:?}");
     // Their actions remain: leaves have user, action and time, and each policy is an entry.
     let lines = home.lines().await;
@@ -170,7 +174,7 @@ async fn longer_later_policy_also_applies_to_earlier_reads() {
     set(&home, "main", 10, 20).await.unwrap();
     pass(&home, 2).await;
     sweep(&home).await;
-    assert!(gone(&home).is_empty());
+    assert!(pruned_positions(&home).is_empty());
     home.close().await;
 }
 
@@ -186,16 +190,16 @@ async fn doubted_host_clock_blocks_pruning() {
     let pruned = prune(&home, "main").await;
     let doubt = pruned.waits.expect("nothing is let go");
     assert!(doubt.now.since(doubt.last).micros() > 300 * DAY_MICROS && pruned.pruned.is_none());
-    assert!(gone(&home).is_empty());
+    assert!(pruned_positions(&home).is_empty());
     // Only an operator can confirm the clock.
     let ada = home.caller("ada", None).await;
     home.engine.prune(&ada, timeline_id("main"), true, None).await.unwrap_err();
-    assert!(gone(&home).is_empty());
+    assert!(pruned_positions(&home).is_empty());
     let home = home.reopen().await;
     house.clock.advance(-year);
     sweep(&home).await;
     assert!(prune(&home, "main").await.waits.is_none(), "it is right again, and nobody has to say so");
-    assert!(gone(&home).is_empty());
+    assert!(pruned_positions(&home).is_empty());
     home.close().await;
     clean(&house).await;
 }
@@ -210,12 +214,12 @@ async fn operator_can_confirm_the_host_clock() {
     house.clock.advance(14 * DAY_MICROS);
     let home = house.open().await;
     sweep(&home).await;
-    assert!(prune(&home, "main").await.waits.is_some() && gone(&home).is_empty());
+    assert!(prune(&home, "main").await.waits.is_some() && pruned_positions(&home).is_empty());
     let pruned = home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
     assert_eq!((pruned.waits, pruned.pruned.map(|pruned| pruned.count)), (None, Some(reads.len() as u64)));
     let lines = home.lines().await;
-    let said = lines.iter().find(|line| line.action == "accept_host_clock").expect("that is an entry");
-    assert_eq!((said.timeline.as_str(), said.actor.as_str()), ("system", "admin"));
+    let confirmation = lines.iter().find(|line| line.action == "accept_host_clock").expect("that is an entry");
+    assert_eq!((confirmation.timeline.as_str(), confirmation.actor.as_str()), ("system", "admin"));
     assert!(prune(&home, "main").await.waits.is_none());
     home.close().await;
     clean(&house).await;
@@ -233,7 +237,7 @@ async fn unauthenticated_rejections_on_system_are_pruned() {
     let pruned = prune(&home, "system").await;
     let more = prune(&home, "system").await;
     let classes: BTreeSet<_> =
-        [pruned, more].iter().filter_map(|pruned| pruned.pruned).map(|gone| gone.class).collect();
+        [pruned, more].iter().filter_map(|pruned| pruned.pruned).map(|pruned| pruned.class).collect();
     assert!(classes.contains(&PruneClass::Refusals), "{classes:?}");
     home.close().await;
     clean(&house).await;
@@ -249,7 +253,7 @@ async fn contents_recorded_by_a_former_version_are_pruned() {
     let (reads, refusals) = (of_class(&home, PruneClass::Reads).await, of_class(&home, PruneClass::Refusals).await);
     pass(&home, 21).await;
     sweep(&home).await;
-    assert_eq!(gone(&home), reads.union(&refusals).copied().collect());
+    assert_eq!(pruned_positions(&home), reads.union(&refusals).copied().collect());
     home.close().await;
     clean(&house).await;
 }
@@ -298,13 +302,13 @@ async fn interrupted_sweep_is_completed_later_and_recorded_once() {
         // Power fails, and returns.
         let cut = home.engine.prune(&home.admin, timeline_id("main"), false, None).await;
         assert!(cut.is_err() || pieces >= 2, "{cut:?}");
-        assert!(gone(&home).len() < reads.len() || pieces >= 2, "{commits:?} {pieces}");
+        assert!(pruned_positions(&home).len() < reads.len() || pieces >= 2, "{commits:?} {pieces}");
         store.fail_after(usize::MAX);
         home.close().await;
         clean(&house).await;
         let home = house.open().await;
         sweep(&home).await;
-        assert_eq!(gone(&home), reads);
+        assert_eq!(pruned_positions(&home), reads);
         assert_eq!(sweeps(&home).await, 1, "{commits:?} {pieces}");
         assert_eq!(home.store.sweeps_left().await.unwrap(), []);
         home.close().await;
@@ -320,7 +324,7 @@ pub(super) async fn swept() -> (House, u64, BTreeSet<u64>) {
         let home = house.open().await;
         pass(&home, 11).await;
         let position = prune(&home, "main").await.pruned.unwrap().position;
-        let reads = gone(&home);
+        let reads = pruned_positions(&home);
         home.close().await;
         (Template::new(&house), position, reads)
     });
@@ -351,7 +355,7 @@ async fn contents_missing_without_a_sweep_are_reported() {
         assert!(position < first && position < sweep);
         empty(&house, position);
         for depth in depths {
-            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
+            let scan = look(&house, "main", depth.parse().unwrap(), Outside::Stored).await;
             check_found(&scan, FindingKind::PayloadMismatch, Some(position));
         }
     }
@@ -420,7 +424,7 @@ async fn forged_sweep_row_prunes_nothing() {
     attack(&house, "INSERT INTO sweeps VALUES (2, 3, 0)");
     let home = house.open().await;
     sweep(&home).await;
-    assert_eq!(gone(&home), reads);
+    assert_eq!(pruned_positions(&home), reads);
     home.engine.close().await;
 }
 
@@ -496,5 +500,5 @@ async fn sweep_size_is_limited() {
     sweep(&home).await;
     assert!(!prune(&home, "main").await.has_more);
     home.close().await;
-    assert_eq!(told(&look(&house, "main", Depth::Full, Outside::Kept).await), []);
+    assert_eq!(finding_kinds(&look(&house, "main", Depth::Full, Outside::Stored).await), []);
 }

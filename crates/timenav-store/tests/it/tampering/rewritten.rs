@@ -12,8 +12,8 @@ use timenav_core::timers::{AdvanceState, Schedule};
 use timenav_engine::{Delivery, OpenError, Signer as _, TimerRequest};
 
 use super::{
-    MAIN, Outside, attack, check_found, clean, connect, entry, first_reads, found, lived_in, look, put, read_by_nobody,
-    rebuild, restate, rewrite, row, sign, told,
+    MAIN, Outside, attack, check_found, clean, connect, entry, finding_kinds, first_reads, found, lived_in, look, put,
+    read_by_nobody, rebuild, restate, rewrite, row, sign,
 };
 use crate::house::{Home, House};
 use crate::ports::SeedSigner;
@@ -80,7 +80,7 @@ async fn timer_events_must_match_their_firings() {
     home.engine.keep_time().await;
     home.engine.close().await;
     clean(&house).await;
-    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
     let done = |action: &str, actor: Option<&str>| {
         let connection = connect(&house);
         let is_it = |position: &u64| {
@@ -189,7 +189,7 @@ async fn forged_timer_summary_is_rejected_at_start() {
 #[tokio::test]
 async fn t06_edited_last_entry_is_reported() {
     let house = lived_in().await;
-    let size = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
     recompute(&house, |connection| {
         rewrite(connection, MAIN, size - 1, |record, _| record.actor = "mallory".into());
     });
@@ -207,10 +207,10 @@ fn renumber(connection: &Connection, first: u64, by: i64) {
             connection.execute(&delete, [entry(MAIN, *position)]).unwrap();
         }
     }
-    for (position, kept) in &mut moved {
+    for (position, stored) in &mut moved {
         let to = position.checked_add_signed(by).unwrap();
-        put(connection, MAIN, to, kept);
-        if !kept.2.is_empty() {
+        put(connection, MAIN, to, stored);
+        if !stored.2.is_empty() {
             rewrite(connection, MAIN, to, |record, _| record.seq = to);
         }
     }
@@ -232,13 +232,13 @@ async fn t08_deleted_entry_with_renumbering_is_reported() {
     })
     .size();
     found(&house, "main", FindingKind::CheckpointMismatch, Some(size + 1)).await;
-    check_found(&look(&house, "main", Depth::Full, Outside::Kept).await, FindingKind::Rollback, Some(size));
+    check_found(&look(&house, "main", Depth::Full, Outside::Stored).await, FindingKind::Rollback, Some(size));
 }
 
 #[tokio::test]
 async fn t09_inserted_entry_is_reported() {
     let house = lived_in().await;
-    let before = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let before = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
     recompute(&house, |connection| {
         let inserted = row(connection, MAIN, 20);
         renumber(connection, 20, 1);
@@ -254,7 +254,7 @@ async fn t17_renamed_ledger_is_reported() {
     attack(&house, "DELETE FROM timelines WHERE timeline_id = 'one'");
     attack(&house, "UPDATE timelines SET timeline_id = 'one' WHERE timeline_id = 'two'");
     let scan = found(&house, "one", FindingKind::OriginMismatch, None).await;
-    assert!(told(&scan).iter().any(|(kind, _)| *kind == FindingKind::LeafMismatch));
+    assert!(finding_kinds(&scan).iter().any(|(kind, _)| *kind == FindingKind::LeafMismatch));
     // `two` is gone, and its external checkpoint proves that it existed.
     found(&house, "two", FindingKind::Rollback, Some(0)).await;
     found(&house, "system", FindingKind::StateMismatch, None).await;
@@ -288,7 +288,7 @@ async fn t22_history_signed_with_the_stolen_key_contradicts_external_checkpoint(
     assert!(matches!(refused(&house).await, OpenError::Fork { .. }));
     // Without an external checkpoint it passes, and the scan says so.
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    assert_eq!(told(&alone), []);
+    assert_eq!(finding_kinds(&alone), []);
     assert!(alone.not_checked.iter().any(|sentence| sentence.contains("no checkpoint from outside")));
 }
 
@@ -301,7 +301,7 @@ async fn t28_rewritten_entry_without_effect_is_reported() {
     })
     .size();
     let scan = found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
-    assert!(!told(&scan).iter().any(|(kind, _)| *kind == FindingKind::StateMismatch));
+    assert!(!finding_kinds(&scan).iter().any(|(kind, _)| *kind == FindingKind::StateMismatch));
 }
 
 #[tokio::test]
@@ -337,13 +337,13 @@ async fn forged_clock_time_of_an_entry_is_reported() {
     });
     steal_the_key(&house, &frontier).await;
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    assert_eq!(told(&scan), [(FindingKind::ClockDiscontinuity, Some(100))]);
+    assert_eq!(finding_kinds(&scan), [(FindingKind::ClockDiscontinuity, Some(100))]);
 }
 
 #[tokio::test]
 async fn manually_appended_entry_is_reported() {
     let house = lived_in().await;
-    let before = look(&house, "main", Depth::Quick, Outside::Kept).await.size;
+    let before = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
     recompute(&house, |connection| {
         let leaf = Leaf {
             timeline_id: timeline_id("main").as_str(),

@@ -7,7 +7,7 @@ use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{Acceptance, OpenError, Refusal};
 use timenav_store::SqliteStore;
 
-use super::{Outside, check_found, clean, found, lived_in, look, look_at, record, told};
+use super::{Outside, check_found, clean, finding_kinds, found, lived_in, look, look_at, record};
 use crate::house::House;
 use crate::sample::timeline_id;
 
@@ -29,12 +29,12 @@ async fn t11_and_t12_truncated_or_older_database_is_reported() {
     house.replace_database(&older);
     let size = look(&house, "main", Depth::Quick, Outside::Nothing).await.size;
     for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap(), "sample:5".parse().unwrap()] {
-        let scan = look(&house, "main", depth, Outside::Kept).await;
-        assert_eq!(told(&scan), [(FindingKind::Rollback, Some(size))], "{depth}");
+        let scan = look(&house, "main", depth, Outside::Stored).await;
+        assert_eq!(finding_kinds(&scan), [(FindingKind::Rollback, Some(size))], "{depth}");
         assert_eq!(scan.findings[0].last_good_checkpoint, Some(size));
         // An older copy is consistent in itself.
         let alone = look(&house, "main", depth, Outside::Nothing).await;
-        assert_eq!(told(&alone), []);
+        assert_eq!(finding_kinds(&alone), []);
         assert!(alone.not_checked.iter().any(|sentence| sentence.contains("older copy")));
     }
     let refused = house.try_open(house.store()).await.err().unwrap();
@@ -45,7 +45,7 @@ async fn t11_and_t12_truncated_or_older_database_is_reported() {
 async fn t13_continued_older_copy_is_reported() {
     for count in [10, 51, 400] {
         let (house, older) = went_on().await;
-        let kept = house.outside.notes();
+        let stored = house.outside.notes();
         house.replace_database(&older);
         let mut house = house;
         house.options.accept_rollback = Some(Acceptance::default());
@@ -53,8 +53,8 @@ async fn t13_continued_older_copy_is_reported() {
         record(&home, "main", 9_000, count).await;
         home.engine.close().await;
         let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
-        assert_eq!(told(&alone), [], "without a checkpoint nothing is to be seen");
-        let note = &kept[&timeline_id("main")];
+        assert_eq!(finding_kinds(&alone), [], "without a checkpoint nothing is to be seen");
+        let note = &stored[&timeline_id("main")];
         for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap()] {
             let scan = look_at(&house, house.path(), "main", depth, Some(note)).await;
             let expected = if count == 10 { FindingKind::Rollback } else { FindingKind::Fork };
@@ -79,7 +79,7 @@ async fn t14_split_view_is_reported_as_a_fork() {
     let scan = look_at(&house, house.path(), "main", Depth::Full, Some(&shown_to_one)).await;
     check_found(&scan, FindingKind::Fork, None);
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    assert_eq!(told(&alone), []);
+    assert_eq!(finding_kinds(&alone), []);
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn rollback_during_operation_is_reported() {
              INSERT INTO timelines SELECT * FROM older.timelines WHERE timeline_id = 'main';",
         )
         .unwrap();
-    let scan = look(&house, "main", Depth::Quick, Outside::Kept).await;
+    let scan = look(&house, "main", Depth::Quick, Outside::Stored).await;
     check_found(&scan, FindingKind::Rollback, None);
     // The service does not write to an unknown history, not even an entry about the scan.
     let main = timeline_id("main");

@@ -1,7 +1,7 @@
 //! Rows that grant access or move something, written by an attacker with write access to the database but without the
 //! service's keys.
 
-use timenav_engine::{Acceptance, ApiKeyRequest, KeptFor, OpenError, RetentionRequest};
+use timenav_engine::{Acceptance, ApiKeyRequest, OpenError, RetentionPeriod, RetentionRequest};
 
 use super::authority::request;
 use super::*;
@@ -27,8 +27,9 @@ pub(super) async fn furnished(house: House) -> House {
     let lists = PermissionsChange { read: Some(users(["bob"])), ends, ..PermissionsChange::default() };
     home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
     for days in [20, 10] {
-        let kept = RetentionRequest { reads: KeptFor::Seconds(days * 86_400), refusals: KeptFor::Ever };
-        home.engine.set_retention(&home.admin, timeline_id("main"), kept, None).await.unwrap();
+        let stored =
+            RetentionRequest { reads: RetentionPeriod::Seconds(days * 86_400), refusals: RetentionPeriod::Ever };
+        home.engine.set_retention(&home.admin, timeline_id("main"), stored, None).await.unwrap();
     }
     home.engine.change_clock(&ada, Some(timeline_id("hers")), ClockCommand::Pause, None).await.unwrap();
     record(&home, "main", 0, 3).await;
@@ -229,11 +230,12 @@ async fn credentials_forged_during_operation_grant_nothing() {
     let revoked = new.await.unwrap();
     let secret = revoked.secret.unwrap();
     let session = engine.log_in(user_id("ada"), password(SECRET), None).await.unwrap().unwrap();
-    let kept = connect(&house);
-    kept.execute_batch(
-        "CREATE TEMP TABLE k AS SELECT * FROM main.api_keys; CREATE TEMP TABLE s AS SELECT * FROM main.sessions",
-    )
-    .unwrap();
+    let stored = connect(&house);
+    stored
+        .execute_batch(
+            "CREATE TEMP TABLE k AS SELECT * FROM main.api_keys; CREATE TEMP TABLE s AS SELECT * FROM main.sessions",
+        )
+        .unwrap();
     engine.revoke_api_key(admin, revoked.key_id.clone()).await.unwrap();
     engine.log_out(&session.caller, false).await.unwrap();
     let shown = read(admin).await.unwrap().clock;
@@ -247,13 +249,13 @@ async fn credentials_forged_during_operation_grant_nothing() {
         "UPDATE main.timelines SET clock_virtual = clock_virtual + 31536000000000, clock_generation = 9 WHERE timeline = 2",
     ];
     for statement in written {
-        assert!(kept.execute(statement, []).unwrap() > 0, "{statement}");
+        assert!(stored.execute(statement, []).unwrap() > 0, "{statement}");
     }
     // A new key with the hash of a known text.
     let new = "UPDATE main.api_keys SET key_id = substr(key_id, 1, length(key_id) - 1) || 'z', user_id = 'admin'
         WHERE key_id = ?1";
     assert!(engine.authenticate(&secret).is_err() && engine.authenticate_session(&session.secret).is_err());
-    assert_eq!(kept.execute(new, [revoked.key_id.as_str()]).unwrap(), 1);
+    assert_eq!(stored.execute(new, [revoked.key_id.as_str()]).unwrap(), 1);
     assert!(engine.authenticate(&secret).is_err() && engine.authenticate_session(&session.secret).is_err());
     assert!(engine.identify(&secret).await.unwrap().is_err());
     assert!(engine.identify_session(&session.secret).await.unwrap().is_err());
@@ -261,7 +263,7 @@ async fn credentials_forged_during_operation_grant_nothing() {
     assert_eq!(read(admin).await.unwrap().clock, shown);
     // The current user stays, although their row is gone.
     let ada = home.caller("ada", None).await;
-    assert!(kept.execute("DELETE FROM main.api_keys WHERE user_id = 'ada'", []).unwrap() > 0);
+    assert!(stored.execute("DELETE FROM main.api_keys WHERE user_id = 'ada'", []).unwrap() > 0);
     assert!(engine.read_clock(&ada, Some(timeline_id("hers"))).await.is_ok());
     home.engine.close().await;
     drop(home);

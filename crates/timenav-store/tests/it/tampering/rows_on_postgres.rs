@@ -133,15 +133,15 @@ async fn restored_old_rows_grant_nothing_on_either_replica() {
         };
         let main = timeline_id("main");
         home.engine.set_access_control(&home.admin, main.clone(), may_read(&["eve"]), None).await.unwrap();
-        let (lost, kept) = (home.user("eve", false).await, home.caller("eve", None).await);
-        for (engine, caller) in [(&home.engine, &lost), (&there.engine, &kept)] {
+        let (lost, stored) = (home.user("eve", false).await, home.caller("eve", None).await);
+        for (engine, caller) in [(&home.engine, &lost), (&there.engine, &stored)] {
             engine.read_clock(caller, Some(main.clone())).await.unwrap();
         }
         keep(&house);
         home.engine.revoke_api_key(&home.admin, crate::sample::key_id(&lost)).await.unwrap();
         home.engine.set_access_control(&home.admin, main.clone(), may_read(&[]), None).await.unwrap();
         let steered = home.engine.set_anchor(&home.admin, None, anchor(), None).await;
-        assert!(steered.is_ok() && there.engine.read_clock(&kept, Some(main.clone())).await.is_err());
+        assert!(steered.is_ok() && there.engine.read_clock(&stored, Some(main.clone())).await.is_err());
         put_back(&house, tables);
         // An action of one service makes the other one read the rows.
         let made = home.engine.create_user(&home.admin, user_id("mallory"), false, None).await;
@@ -149,7 +149,7 @@ async fn restored_old_rows_grant_nothing_on_either_replica() {
         assert_eq!(made.is_err(), went_back, "{tables:?}: {made:?}");
         for engine in [&home.engine, &there.engine] {
             for _ in 0..3 {
-                for caller in [&lost, &kept] {
+                for caller in [&lost, &stored] {
                     let read = engine.read_clock(caller, Some(main.clone())).await;
                     assert!(read.is_err(), "{tables:?}: {read:?}");
                     assert!(engine.set_anchor(caller, None, anchor(), None).await.is_err());

@@ -3,7 +3,7 @@
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_store::SqliteStore;
 
-use super::{Outside, check_found, connect, lived_in, look, told};
+use super::{Outside, check_found, connect, finding_kinds, lived_in, look};
 use crate::house::House;
 use crate::sample::timeline_id;
 
@@ -47,10 +47,10 @@ async fn triggers_and_views_are_reported_by_every_scan() {
         attack(&house, statements);
         for timeline in ["system", "main", "one"] {
             for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap(), "sample:5".parse().unwrap()] {
-                let scan = look(&house, timeline, depth, Outside::Kept).await;
+                let scan = look(&house, timeline, depth, Outside::Stored).await;
                 check_found(&scan, FindingKind::SchemaMismatch, None);
-                let is_told = |says: &&str| scan.findings.iter().any(|finding| finding.evidence.starts_with(*says));
-                assert!(says.iter().all(is_told), "{statements}: {:#?}", scan.findings);
+                let is_reported = |says: &&str| scan.findings.iter().any(|finding| finding.evidence.starts_with(*says));
+                assert!(says.iter().all(is_reported), "{statements}: {:#?}", scan.findings);
             }
         }
         let refused = SqliteStore::open(&house.path()).err().expect("it is refused").to_string();
@@ -74,7 +74,7 @@ async fn foreign_tables_indexes_and_columns_are_reported() {
     ] {
         let house = lived_in().await;
         attack(&house, statements);
-        let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+        let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
         check_found(&scan, FindingKind::SchemaMismatch, None);
         assert!(scan.findings.iter().any(|finding| finding.evidence.starts_with(says)), "{:#?}", scan.findings);
         SqliteStore::open(&house.path()).err().expect("it is refused");
@@ -93,7 +93,7 @@ async fn trigger_planted_during_operation_is_reported() {
     ] {
         let timeline = timeline_id(timeline);
         let found = home.engine.detect_tampering(&home.admin, &timeline, Depth::Full, &mut |_| ()).await.unwrap();
-        let found: Vec<FindingKind> = told(&found.scan).into_iter().map(|(kind, _)| kind).collect();
+        let found: Vec<FindingKind> = finding_kinds(&found.scan).into_iter().map(|(kind, _)| kind).collect();
         assert_eq!(found, kinds, "the planted permission of {timeline} stands, since nothing took it away");
     }
     home.engine.close().await;
@@ -111,9 +111,9 @@ async fn index_with_a_missing_row_is_reported() {
              UPDATE sqlite_schema SET sql = '{definition}' WHERE name = 'events_by_place'"
         ),
     );
-    let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
+    let scan = look(&house, "system", Depth::Full, Outside::Stored).await;
     check_found(&scan, FindingKind::StateMismatch, None);
     assert!(scan.findings.iter().any(|finding| finding.evidence.contains("events_by_place")), "{:#?}", scan.findings);
     // No timeline's entries differ from the rows they are compared with.
-    assert_eq!(told(&look(&house, "main", Depth::Full, Outside::Kept).await), []);
+    assert_eq!(finding_kinds(&look(&house, "main", Depth::Full, Outside::Stored).await), []);
 }

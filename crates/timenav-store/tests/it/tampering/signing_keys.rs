@@ -6,7 +6,7 @@ use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{OpenError, Signer as _};
 
-use super::{MAIN, Outside, check_found, connect, lived_in, look, rebuild, restate, rewrite, row, sign, told};
+use super::{MAIN, Outside, check_found, connect, finding_kinds, lived_in, look, rebuild, restate, rewrite, row, sign};
 use crate::house::House;
 use crate::ports::SeedSigner;
 
@@ -32,7 +32,7 @@ fn key(seed: [u8; 32]) -> String {
 /// Rewrites the payload of the entry `before` positions before the last one, and signs everything after it with the key
 /// of that seed.
 async fn rewrite_last(house: &House, before: u64, seed: [u8; 32], change: impl Fn(&str) -> String) -> u64 {
-    let size = look(house, "main", Depth::Quick, Outside::Kept).await.size;
+    let size = look(house, "main", Depth::Quick, Outside::Stored).await.size;
     let position = size - 1 - before;
     let connection = connect(house);
     rewrite(&connection, MAIN, position, |record, payload| {
@@ -58,10 +58,10 @@ async fn rotation_entry_naming_a_key_without_signatures_is_reported() {
     let position = rewrite_last(&house, 0, SEEDS[1], name_another).await;
     for depth in ["full", "tail:1"] {
         let scan = look(&house, "main", depth.parse().unwrap(), Outside::Nothing).await;
-        assert_eq!(told(&scan), [(FindingKind::UnknownKey, Some(position))], "{:?}", scan.findings);
+        assert_eq!(finding_kinds(&scan), [(FindingKind::UnknownKey, Some(position))], "{:?}", scan.findings);
     }
     // The external checkpoint reveals it in any case.
-    let scan = look(&house, "main", Depth::Full, Outside::Kept).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
     check_found(&scan, FindingKind::ExternalCheckpointInconsistent, None);
 }
 
@@ -71,7 +71,7 @@ async fn key_without_a_rotation_entry_is_reported() {
     // According to the entries, the first key was replaced by the second, and the third by a fourth.
     let position = rewrite_last(&house, 0, SEEDS[2], |text| text.replace(&key(SEEDS[1]), &key(SEEDS[3]))).await;
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    assert_eq!(told(&scan), [(FindingKind::UnknownKey, Some(position))], "{:?}", scan.findings);
+    assert_eq!(finding_kinds(&scan), [(FindingKind::UnknownKey, Some(position))], "{:?}", scan.findings);
 }
 
 #[tokio::test]
@@ -79,13 +79,14 @@ async fn unreadable_rotation_entry_is_reported_as_unchecked() {
     let house = rotated(1).await;
     rewrite_last(&house, 0, SEEDS[1], |text| text.replace("timenav.test/main+", "timenav.test/main-")).await;
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    assert!(scan.not_checked.iter().any(|told| told.contains("cannot be read")), "{:?}", scan.not_checked);
+    assert!(scan.not_checked.iter().any(|reason| reason.contains("cannot be read")), "{:?}", scan.not_checked);
 }
 
 #[tokio::test]
 async fn rotation_without_the_signing_key_is_reported_and_rejected() {
     let mut house = rotated(1).await;
-    let (_, _, payload) = row(&connect(&house), MAIN, look(&house, "main", Depth::Quick, Outside::Kept).await.size - 1);
+    let (_, _, payload) =
+        row(&connect(&house), MAIN, look(&house, "main", Depth::Quick, Outside::Stored).await.size - 1);
     assert!(String::from_utf8(payload).unwrap().contains(&key(SEEDS[1])));
     rewrite_last(&house, 0, SEEDS[3], |text| text.replace(&key(SEEDS[1]), &key(SEEDS[3]))).await;
     let scan = look(&house, "main", Depth::Quick, Outside::Nothing).await;
@@ -100,12 +101,12 @@ async fn rotation_without_the_signing_key_is_reported_and_rejected() {
 #[tokio::test]
 async fn rotation_entry_with_contradicting_payload_is_reported_as_unchecked() {
     let house = rotated(1).await;
-    let position = look(&house, "main", Depth::Quick, Outside::Kept).await.size - 1;
+    let position = look(&house, "main", Depth::Quick, Outside::Stored).await.size - 1;
     let connection = connect(&house);
     rewrite(&connection, MAIN, position, |record, _| record.subject = key(SEEDS[3]).into());
     let frontier = rebuild(&connection, MAIN);
     let signer = &house.signer;
     sign(&connection, MAIN, &frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
     let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    assert!(scan.not_checked.iter().any(|told| told.contains("cannot be read")), "{:?}", scan.not_checked);
+    assert!(scan.not_checked.iter().any(|reason| reason.contains("cannot be read")), "{:?}", scan.not_checked);
 }

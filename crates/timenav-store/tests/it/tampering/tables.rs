@@ -10,7 +10,7 @@ use timenav_core::permissions::End;
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{InterventionRequest, OpenError, PermissionsChange};
 
-use super::{Outside, attack, check_found, clean, connect, found, lived_in, look, told};
+use super::{Outside, attack, check_found, clean, connect, finding_kinds, found, lived_in, look};
 use crate::house::House;
 use crate::sample::{event_id, host, moment, timeline_id, user_id};
 
@@ -25,7 +25,7 @@ async fn check_state_mismatches(timeline: &str, attacks: &[(&str, &str)]) {
         assert!(scan.findings.iter().all(|finding| finding.kind == FindingKind::StateMismatch), "{all:#?}");
         assert_eq!(scan.findings[0].last_good_checkpoint.is_some(), scan.findings[0].position.is_none());
         // The entries are unchanged, so a scan that does not replay them finds nothing.
-        assert!(!look(&house, timeline, Depth::Quick, Outside::Kept).await.tampering_detected(), "{statement}");
+        assert!(!look(&house, timeline, Depth::Quick, Outside::Stored).await.tampering_detected(), "{statement}");
     }
 }
 
@@ -176,8 +176,8 @@ async fn t20_swapped_or_changed_sealed_records_are_reported() {
 #[tokio::test]
 async fn missing_payload_of_every_action_is_reported() {
     let house = lived_in().await;
-    let kept = house.path().with_extension("kept");
-    house.copy_database(&kept);
+    let stored = house.path().with_extension("kept");
+    house.copy_database(&stored);
     let firsts: Vec<(i64, Vec<u8>)> = {
         let connection = connect(&house);
         let select = "SELECT entry & ((1 << 40) - 1), leaf FROM entries WHERE entry >> 40 = ?1 AND length(payload) > 2";
@@ -195,7 +195,7 @@ async fn missing_payload_of_every_action_is_reported() {
         attack(&house, &format!("UPDATE entries SET salt = x'', payload = x'' WHERE entry = {entry}"));
         let scan = found(&house, "main", FindingKind::PayloadMismatch, Some(position.cast_unsigned())).await;
         assert!(scan.tampering_detected(), "{action}");
-        house.replace_database(&kept);
+        house.replace_database(&stored);
     }
     assert!(actions.contains("travel") && actions.contains("set_access_control"), "{actions:?}");
 }
@@ -239,13 +239,13 @@ async fn rows_of_a_nonexistent_timeline_are_reported() {
         let house = lived_in().await;
         attack(&house, &statement);
         for depth in [Depth::Full, Depth::Quick] {
-            let scan = look(&house, "system", depth, Outside::Kept).await;
-            assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{statement}");
+            let scan = look(&house, "system", depth, Outside::Stored).await;
+            assert_eq!(finding_kinds(&scan), [(FindingKind::StateMismatch, None)], "{statement}");
             let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
             assert_eq!(scan.findings[0].evidence, expected);
         }
         // No ledger has it, so other timelines cannot reveal it.
-        assert!(!look(&house, "main", Depth::Full, Outside::Kept).await.tampering_detected(), "{statement}");
+        assert!(!look(&house, "main", Depth::Full, Outside::Stored).await.tampering_detected(), "{statement}");
     }
 }
 
@@ -256,7 +256,7 @@ async fn deleted_timeline_row_is_reported() {
     let number: i64 =
         connection.query_row("SELECT timeline FROM timelines WHERE timeline_id = 'one'", [], |row| row.get(0)).unwrap();
     attack(&house, "DELETE FROM timelines WHERE timeline_id = 'one'");
-    let scan = look(&house, "system", Depth::Full, Outside::Kept).await;
+    let scan = look(&house, "system", Depth::Full, Outside::Stored).await;
     let all: Vec<&str> = scan.findings.iter().map(|finding| finding.evidence.as_str()).collect();
     for table in ["entries", "permissions", "events", "anchors"] {
         let expected = format!("table {table} has rows of timeline number {number}, which does not exist");
@@ -345,7 +345,7 @@ async fn tampered_versions_interventions_and_forks_are_reported() {
     ] {
         house.replace_database(&whole);
         attack(&house, &statement);
-        let scan = look(&house, timeline, Depth::Full, Outside::Kept).await;
+        let scan = look(&house, timeline, Depth::Full, Outside::Stored).await;
         let found = scan.findings.iter().any(|one| one.kind.as_str() == kind && one.evidence.contains(says));
         assert!(found, "{statement}: {:#?}", scan.findings);
     }
@@ -371,9 +371,9 @@ async fn tail_scan_verifies_derived_columns_of_its_entries() {
         let house = lived_in().await;
         let last = main_size(&house) - 1;
         attack(&house, &format!("UPDATE entries SET {column} = {column} + 1 WHERE entry = (2 << 40) + {last}"));
-        let scan = look(&house, "main", "tail:10".parse().unwrap(), Outside::Kept).await;
+        let scan = look(&house, "main", "tail:10".parse().unwrap(), Outside::Stored).await;
         check_found(&scan, FindingKind::StateMismatch, Some(last));
-        assert!(!look(&house, "one", Depth::Full, Outside::Kept).await.tampering_detected());
+        assert!(!look(&house, "one", Depth::Full, Outside::Stored).await.tampering_detected());
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::{Known, Shown};
-use crate::client::{Asked, Caller, TimelineOptions};
+use super::{ClockObserver, Known};
+use crate::client::{ApiRequest, Caller, TimelineOptions};
 use crate::exit::Failure;
 
 /// Wait before a confirmation is retried, unless a newer change is applied.
@@ -39,17 +39,17 @@ impl Applied {
 }
 
 /// Starts a thread that confirms the newest change sent to it.
-pub(super) fn begin(caller: Caller, shown: Arc<impl Shown>) -> std::io::Result<Sender<Applied>> {
+pub(super) fn begin(caller: Caller, observer: Arc<impl ClockObserver>) -> std::io::Result<Sender<Applied>> {
     let (sender, applied) = mpsc::channel();
     // Connections are shared with the stream. On a single-threaded runtime, a connection is only polled during a
     // request, so its loss would go unnoticed and the next request would hang.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let confirming = move || run(&runtime, &caller, &*shown, &applied);
+    let confirming = move || run(&runtime, &caller, &*observer, &applied);
     std::thread::Builder::new().name("confirming".to_owned()).spawn(confirming)?;
     Ok(sender)
 }
 
-fn run(runtime: &Runtime, caller: &Caller, shown: &impl Shown, applied: &Receiver<Applied>) {
+fn run(runtime: &Runtime, caller: &Caller, observer: &impl ClockObserver, applied: &Receiver<Applied>) {
     let mut failed: Option<Applied> = None;
     loop {
         let next = match failed.take() {
@@ -63,7 +63,7 @@ fn run(runtime: &Runtime, caller: &Caller, shown: &impl Shown, applied: &Receive
         let Some(next) = next else { return };
         let newest = applied.try_iter().last().unwrap_or(next);
         // If its stream has ended, there is nothing to confirm; the next stream delivers the current change.
-        let is_done = shown.settle() && confirm(runtime, caller, &newest);
+        let is_done = observer.settle() && confirm(runtime, caller, &newest);
         if !is_done {
             failed = Some(newest);
         }
@@ -78,8 +78,8 @@ fn confirm(runtime: &Runtime, caller: &Caller, applied: &Applied) -> bool {
     if let Some(timeline) = &applied.timeline {
         body["timeline_id"] = timeline.as_str().into();
     }
-    let asked = Asked::post(&["v1", "followers", "confirm"], &body).once();
-    match runtime.block_on(caller.send(&asked, ANSWER_BYTES_MAX)) {
+    let request = ApiRequest::post(&["v1", "followers", "confirm"], &body).once();
+    match runtime.block_on(caller.send(&request, ANSWER_BYTES_MAX)) {
         Ok(_) => true,
         Err(Failure::Problem(problem)) => !problem.may_pass(),
         Err(_) => false,

@@ -9,7 +9,7 @@ use timenav_core::fault::{
 };
 use timenav_core::time::{Instant, Span, Virtual};
 
-use super::{Begun, Known, Shown};
+use super::{Begun, ClockObserver, Known};
 
 pub(crate) const WRONG_CLOCK: &str = "A wrong clock";
 
@@ -92,7 +92,7 @@ fn millionths(text: &str) -> Result<i64, String> {
 }
 
 /// Parses the fault in a message; `None` if there is none, or it is of a kind that this version does not know.
-pub(super) fn told(message: &Value) -> Option<Fault> {
+pub(super) fn fault_in(message: &Value) -> Option<Fault> {
     let fault = &message["fault"];
     let (text, number) = (|name: &str| fault[name].as_str().map(str::to_owned), |name: &str| fault[name].as_i64());
     let written = FaultWritten {
@@ -129,8 +129,8 @@ impl Wrong {
         self.clock = fault.map(|fault| FaultyClock::new(fault, self.known.clock.clone(), self.known.host_now()));
     }
 
-    pub(crate) fn shown(&self) -> Known {
-        let clock = self.clock.as_ref().map_or(&self.known.clock, FaultyClock::shown);
+    pub(crate) fn displayed(&self) -> Known {
+        let clock = self.clock.as_ref().map_or(&self.known.clock, FaultyClock::displayed);
         Known { clock: clock.clone(), ..self.known.clone() }
     }
 }
@@ -142,7 +142,7 @@ pub(crate) struct Faulty<S> {
 }
 
 /// With `may_become`, the service may set a fault later.
-pub(crate) fn show<S: Shown>(wrong: Wrong, inner: S, may_become: bool) -> std::io::Result<Arc<Faulty<S>>> {
+pub(crate) fn show<S: ClockObserver>(wrong: Wrong, inner: S, may_become: bool) -> std::io::Result<Arc<Faulty<S>>> {
     let is_wrong = wrong.clock.is_some() || may_become;
     let faulty = Arc::new(Faulty { inner, wrong: Mutex::new(wrong), changed: Condvar::new() });
     if is_wrong {
@@ -153,7 +153,7 @@ pub(crate) fn show<S: Shown>(wrong: Wrong, inner: S, may_become: bool) -> std::i
     Ok(faulty)
 }
 
-impl<S: Shown> Faulty<S> {
+impl<S: ClockObserver> Faulty<S> {
     /// Updates an unsteady clock whenever that is due.
     fn turn(&self) {
         let mut wrong = self.wrong.lock();
@@ -162,7 +162,7 @@ impl<S: Shown> Faulty<S> {
             let (has_turned, next) =
                 wrong.clock.as_mut().map_or((false, None), |clock| (clock.turn(now), clock.next_turn()));
             if has_turned {
-                self.inner.change(&wrong.shown());
+                self.inner.change(&wrong.displayed());
             }
             match next {
                 None => self.changed.wait(&mut wrong),
@@ -175,7 +175,7 @@ impl<S: Shown> Faulty<S> {
     }
 }
 
-impl<S: Shown> Shown for Faulty<S> {
+impl<S: ClockObserver> ClockObserver for Faulty<S> {
     fn change(&self, known: &Known) {
         let mut wrong = self.wrong.lock();
         wrong.known = known.clone();
@@ -184,7 +184,7 @@ impl<S: Shown> Shown for Faulty<S> {
             clock.change(&known.clock, now);
             clock.turn(now);
         }
-        self.inner.change(&wrong.shown());
+        self.inner.change(&wrong.displayed());
         self.changed.notify_all();
     }
 
@@ -192,18 +192,18 @@ impl<S: Shown> Shown for Faulty<S> {
         true
     }
 
-    fn fault(&self, told: Option<Fault>) {
+    fn fault(&self, change: Option<Fault>) {
         let mut wrong = self.wrong.lock();
-        let fault = told.or(wrong.own);
+        let fault = change.or(wrong.own);
         if fault != wrong.fault {
             wrong.err(fault);
-            self.inner.change(&wrong.shown());
+            self.inner.change(&wrong.displayed());
             self.changed.notify_all();
         }
     }
 
-    fn heard(&self) {
-        self.inner.heard();
+    fn reachable(&self) {
+        self.inner.reachable();
     }
 
     fn lost(&self) {

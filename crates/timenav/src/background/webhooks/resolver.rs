@@ -23,12 +23,12 @@ impl Resolver {
         }
     }
 
-    fn kept(self, name: &str, found: impl Iterator<Item = SocketAddr>) -> Result<Vec<SocketAddr>, String> {
-        let kept: Vec<SocketAddr> = found.filter(|found| self.may_reach(name, found.ip())).collect();
-        if kept.is_empty() {
+    fn permitted(self, name: &str, found: impl Iterator<Item = SocketAddr>) -> Result<Vec<SocketAddr>, String> {
+        let permitted: Vec<SocketAddr> = found.filter(|found| self.may_reach(name, found.ip())).collect();
+        if permitted.is_empty() {
             return Err(format!("`{name}` has no address that webhooks may be sent to"));
         }
-        Ok(kept)
+        Ok(permitted)
     }
 }
 
@@ -40,8 +40,8 @@ impl Resolve for Resolver {
             let found = tokio::net::lookup_host((name, 0)).await;
             // The system's message may name servers of the network.
             let found = found.map_err(|_| format!("`{name}` has no address"))?;
-            let kept: Addrs = Box::new(resolver.kept(name, found)?.into_iter());
-            Ok(kept)
+            let permitted: Addrs = Box::new(resolver.permitted(name, found)?.into_iter());
+            Ok(permitted)
         })
     }
 }
@@ -52,17 +52,17 @@ mod tests {
 
     #[test]
     fn forbidden_resolved_addresses_are_filtered() {
-        let kept = |allows_private: bool, name: &str, found: &[&str]| {
+        let permitted = |allows_private: bool, name: &str, found: &[&str]| {
             let found = found.iter().map(|address| SocketAddr::new(address.parse().unwrap(), 0));
-            let kept = Resolver { allows_private }.kept(name, found.collect::<Vec<_>>().into_iter());
-            kept.map(|kept| kept.iter().map(|kept| kept.ip().to_string()).collect::<Vec<_>>())
+            let permitted = Resolver { allows_private }.permitted(name, found.collect::<Vec<_>>().into_iter());
+            permitted.map(|permitted| permitted.iter().map(|permitted| permitted.ip().to_string()).collect::<Vec<_>>())
         };
         let rebound = ["127.0.0.1", "169.254.169.254", "10.0.0.1", "1.1.1.1"];
-        assert_eq!(kept(false, "hooks.example", &rebound), Ok(vec!["1.1.1.1".to_owned()]));
-        assert_eq!(kept(true, "hooks.example", &rebound), Ok(vec!["10.0.0.1".to_owned(), "1.1.1.1".to_owned()]));
-        let refused = kept(false, "hooks.example", &rebound[..3]).unwrap_err();
+        assert_eq!(permitted(false, "hooks.example", &rebound), Ok(vec!["1.1.1.1".to_owned()]));
+        assert_eq!(permitted(true, "hooks.example", &rebound), Ok(vec!["10.0.0.1".to_owned(), "1.1.1.1".to_owned()]));
+        let refused = permitted(false, "hooks.example", &rebound[..3]).unwrap_err();
         assert_eq!(refused, "`hooks.example` has no address that webhooks may be sent to");
-        assert_eq!(kept(false, "localhost", &["::1"]), Ok(vec!["::1".to_owned()]));
-        assert!(kept(false, "localhost", &["10.0.0.1"]).is_err());
+        assert_eq!(permitted(false, "localhost", &["::1"]), Ok(vec!["::1".to_owned()]));
+        assert!(permitted(false, "localhost", &["10.0.0.1"]).is_err());
     }
 }

@@ -97,7 +97,7 @@ impl Sender {
             return Ok(Attempt::Hopeless(reason.to_owned()));
         }
         let seconds = engine.now().since(Instant::EPOCH).micros() / 1_000_000;
-        let firing = told(timeline, &claimed);
+        let firing = message_of(timeline, &claimed);
         let mut request = standard_webhooks::request(&self.http, url, signer.as_ref(), &firing, seconds);
         let begun = self.spans.begin(engine.now());
         if let Some(parent) = begun.traceparent() {
@@ -209,9 +209,9 @@ fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
     }
 }
 
-fn told(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
+fn message_of(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
     let ClaimedFiring { firing, payload, generation, step, attempt, .. } = claimed;
-    let mut told = json!({
+    let mut message = json!({
         "firing_id": firing.firing_id.as_str(),
         "timer_id": firing.timer_id.as_str(),
         "timeline_id": timeline.as_str(),
@@ -222,12 +222,12 @@ fn told(timeline: &TimelineId, claimed: &ClaimedFiring) -> Value {
         "payload": serde_json::from_str::<Value>(payload).unwrap_or_default(),
     });
     if let Some(step) = step {
-        told["step"] = (*step).into();
+        message["step"] = (*step).into();
     }
     if let Some(order_key) = &firing.order_key {
-        told["order_key"] = order_key.as_str().into();
+        message["order_key"] = order_key.as_str().into();
     }
-    told
+    message
 }
 
 #[cfg(test)]
@@ -265,13 +265,13 @@ mod tests {
     fn webhook_status_decides_the_delivery_outcome() {
         let to: WebhookTo = "hooks.example".parse().unwrap();
         let check = |status: u16, expected: &str| {
-            let told = match came_of(&to, StatusCode::from_u16(status).unwrap()) {
+            let outcome = match came_of(&to, StatusCode::from_u16(status).unwrap()) {
                 Attempt::Taken => "taken".to_owned(),
                 Attempt::Lost => "lost".to_owned(),
                 Attempt::Refused(reason) => format!("refused: {reason}"),
                 Attempt::Hopeless(reason) => format!("hopeless: {reason}"),
             };
-            assert_eq!(told, expected);
+            assert_eq!(outcome, expected);
         };
         check(200, "taken");
         check(299, "taken");

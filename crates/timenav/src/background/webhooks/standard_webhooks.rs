@@ -59,16 +59,16 @@ pub(crate) fn request(
     firing: &Value,
     seconds: i64,
 ) -> RequestBuilder {
-    let told = |path| firing[path].as_str().unwrap_or_default();
-    let (body, id) = (body(firing), told("firing_id"));
+    let text_of = |path| firing[path].as_str().unwrap_or_default();
+    let (body, id) = (body(firing), text_of("firing_id"));
     let mut request = http
         .post(url)
         .header(CONTENT_TYPE, "application/json")
         .header("webhook-id", id)
         .header("webhook-timestamp", seconds)
         .header("timenav-firing", id)
-        .header("timenav-timeline", told("timeline_id"))
-        .header("timenav-time", told("due"));
+        .header("timenav-timeline", text_of("timeline_id"))
+        .header("timenav-time", text_of("due"));
     if let Some(signer) = signer {
         request = request.header("webhook-signature", signer.sign(id, seconds, &body));
     }

@@ -21,7 +21,7 @@ const TURNS_MAX: usize = 3;
 /// Maximum length of a witness's reason in logs, in characters.
 const REASON_CHARS_MAX: usize = 200;
 
-pub(super) enum Asked {
+pub(super) enum CosignOutcome {
     /// It has cosigned the checkpoint.
     Cosigned { checkpoint: SignedCheckpoint, line: NoteSignature, time: u64 },
     /// It did not respond.
@@ -34,7 +34,7 @@ pub(super) enum Asked {
     Fork { detail: String, evidence: Evidence },
 }
 
-pub(super) struct AskedWitness {
+pub(super) struct WitnessClient {
     witness: WitnessUrl,
     http: Client,
     spans: Spans,
@@ -45,7 +45,7 @@ struct Answer {
     body: Vec<u8>,
 }
 
-impl AskedWitness {
+impl WitnessClient {
     pub(super) fn new(witness: &WitnessUrl, spans: Spans) -> anyhow::Result<Self> {
         let http = built(&witness.url, || {
             let builder = Client::builder()
@@ -67,34 +67,39 @@ impl AskedWitness {
         engine: &Engine,
         timeline: &TimelineId,
         (known, tip): (u64, &SignedCheckpoint),
-    ) -> Asked {
+    ) -> CosignOutcome {
         let begun = self.spans.begin(engine.now());
-        let asked = self.ask_on(engine, timeline, (known, tip)).await;
+        let outcome = self.ask_on(engine, timeline, (known, tip)).await;
         let attributes = || vec![KeyValue::new("timenav.witness", self.key().name().to_owned())];
-        begun.sent("ask witness", attributes, engine.now(), !matches!(asked, Asked::Cosigned { .. }));
-        asked
+        begun.sent("ask witness", attributes, engine.now(), !matches!(outcome, CosignOutcome::Cosigned { .. }));
+        outcome
     }
 
-    async fn ask_on(&self, engine: &Engine, timeline: &TimelineId, (known, tip): (u64, &SignedCheckpoint)) -> Asked {
+    async fn ask_on(
+        &self,
+        engine: &Engine,
+        timeline: &TimelineId,
+        (known, tip): (u64, &SignedCheckpoint),
+    ) -> CosignOutcome {
         let (mut old, mut tip) = (known, tip.clone());
         for _ in 0..TURNS_MAX {
-            let asked = match self.submit(engine, timeline, (old, &tip)).await {
+            let outcome = match self.submit(engine, timeline, (old, &tip)).await {
                 Ok(answer) => answer,
-                Err(asked) => return asked,
+                Err(outcome) => return outcome,
             };
-            match asked.status {
-                StatusCode::OK => return self.cosigned(engine, tip, &asked.body),
+            match outcome.status {
+                StatusCode::OK => return self.cosigned(engine, tip, &outcome.body),
                 StatusCode::CONFLICT => {
-                    let Some(size) = size_in(&asked.body) else {
-                        return Asked::Refused("it returned 409 without a size".to_owned());
+                    let Some(size) = size_in(&outcome.body) else {
+                        return CosignOutcome::Refused("it returned 409 without a size".to_owned());
                     };
                     if size > tip.size {
                         // Another service on the same database may have been faster.
-                        match heard(engine, timeline).await {
+                        match reachable(engine, timeline).await {
                             Ok(Some(newer)) => tip = newer,
                             // An ended timeline is not a rollback.
-                            Ok(None) => return Asked::Refused(format!("`{timeline}` no longer exists")),
-                            Err(refusal) => return Asked::Refused(refusal.to_string()),
+                            Ok(None) => return CosignOutcome::Refused(format!("`{timeline}` no longer exists")),
+                            Err(refusal) => return CosignOutcome::Refused(refusal.to_string()),
                         }
                     }
                     if size > tip.size {
@@ -105,7 +110,10 @@ impl AskedWitness {
                             tip.size
                         );
                         return self
-                            .with_evidence(engine, timeline, &tip, |evidence| Asked::Rollback { detail, evidence })
+                            .with_evidence(engine, timeline, &tip, |evidence| CosignOutcome::Rollback {
+                                detail,
+                                evidence,
+                            })
                             .await;
                     }
                     old = size;
@@ -116,13 +124,13 @@ impl AskedWitness {
                         "fork: the witness `{}` has cosigned a different history of `{timeline}`, up to {old} entries",
                         self.key().name()
                     );
-                    let tell = |evidence| Asked::Fork { detail, evidence };
-                    return self.with_evidence(engine, timeline, &tip, tell).await;
+                    let outcome = |evidence| CosignOutcome::Fork { detail, evidence };
+                    return self.with_evidence(engine, timeline, &tip, outcome).await;
                 }
-                status => return Asked::Refused(reason(status, &asked.body)),
+                status => return CosignOutcome::Refused(reason(status, &outcome.body)),
             }
         }
-        Asked::Refused("it returns a different size each time".to_owned())
+        CosignOutcome::Refused("it returns a different size each time".to_owned())
     }
 
     async fn submit(
@@ -130,33 +138,34 @@ impl AskedWitness {
         engine: &Engine,
         timeline: &TimelineId,
         (old_size, tip): (u64, &SignedCheckpoint),
-    ) -> Result<Answer, Asked> {
+    ) -> Result<Answer, CosignOutcome> {
         if old_size > tip.size {
             // The cosigned tree is larger than the local one. The witness returns its size.
             return self.post(AddCheckpoint { old_size: 0, hashes: Vec::new(), note: tip.note.clone() }).await;
         }
         let hashes = engine.witness_consistency(timeline, old_size, tip).await;
-        let hashes = hashes.map_err(|refusal| Asked::Refused(format!("it was not contacted: {refusal}")))?;
+        let hashes = hashes.map_err(|refusal| CosignOutcome::Refused(format!("it was not contacted: {refusal}")))?;
         self.post(AddCheckpoint { old_size, hashes, note: tip.note.clone() }).await
     }
 
-    async fn post(&self, request: AddCheckpoint) -> Result<Answer, Asked> {
+    async fn post(&self, request: AddCheckpoint) -> Result<Answer, CosignOutcome> {
         self.send(Method::POST, self.witness.below(&["add-checkpoint"]), request.to_text()).await
     }
 
-    async fn send(&self, method: Method, url: Url, body: String) -> Result<Answer, Asked> {
+    async fn send(&self, method: Method, url: Url, body: String) -> Result<Answer, CosignOutcome> {
         let request = self.http.request(method, url).header(header::CONTENT_TYPE, "text/plain; charset=utf-8");
         let read = async {
             let mut response = request.body(body).send().await?;
             let body = read(&mut response).await?;
             Ok::<_, reqwest::Error>(Answer { status: response.status(), body })
         };
-        read.await.map_err(|error| Asked::Unreachable(cause(&error)))
+        read.await.map_err(|error| CosignOutcome::Unreachable(cause(&error)))
     }
 
-    fn cosigned(&self, engine: &Engine, checkpoint: SignedCheckpoint, body: &[u8]) -> Asked {
+    fn cosigned(&self, engine: &Engine, checkpoint: SignedCheckpoint, body: &[u8]) -> CosignOutcome {
         let key = self.key();
-        let unusable = |error: &dyn std::fmt::Display| Asked::Refused(format!("its response cannot be used: {error}"));
+        let unusable =
+            |error: &dyn std::fmt::Display| CosignOutcome::Refused(format!("its response cannot be used: {error}"));
         let lines = match cosignatures_in(body) {
             Ok(lines) => lines,
             Err(error) => return unusable(&error),
@@ -174,7 +183,7 @@ impl AskedWitness {
         if time.abs_diff(now) > COSIGNATURE_AHEAD_SECONDS_MAX {
             return unusable(&format!("its time is {time}, but the local time is {now}, in seconds since 1970"));
         }
-        Asked::Cosigned { checkpoint, line, time }
+        CosignOutcome::Cosigned { checkpoint, line, time }
     }
 
     /// Downloads the witness's checkpoint as evidence: it must be signed by this service.
@@ -183,13 +192,13 @@ impl AskedWitness {
         engine: &Engine,
         timeline: &TimelineId,
         tip: &SignedCheckpoint,
-        tell: impl FnOnce(Evidence) -> Asked,
-    ) -> Asked {
+        outcome: impl FnOnce(Evidence) -> CosignOutcome,
+    ) -> CosignOutcome {
         let origin = sha256(&[tip.origin.as_bytes()]).to_hex();
         let answer = self.send(Method::GET, self.witness.below(&[&origin, "checkpoint"]), String::new()).await;
-        let shown = answer.ok().filter(|answer| answer.status == StatusCode::OK);
-        let shown = shown.and_then(|answer| String::from_utf8(answer.body).ok());
-        tell(match &shown {
+        let proof = answer.ok().filter(|answer| answer.status == StatusCode::OK);
+        let proof = proof.and_then(|answer| String::from_utf8(answer.body).ok());
+        outcome(match &proof {
             Some(note) => engine.judge_evidence(timeline, note).await.unwrap_or(Evidence::None),
             None => Evidence::None,
         })
@@ -197,8 +206,8 @@ impl AskedWitness {
 }
 
 /// Returns the checkpoint of a timeline including what other services have written.
-async fn heard(engine: &Engine, timeline: &TimelineId) -> Result<Option<SignedCheckpoint>, Refusal> {
-    engine.hear_of(timeline).await?;
+async fn reachable(engine: &Engine, timeline: &TimelineId) -> Result<Option<SignedCheckpoint>, Refusal> {
+    engine.catch_up_with(timeline).await?;
     engine.witness_checkpoint(timeline)
 }
 
@@ -264,7 +273,7 @@ mod tests {
 
     #[test]
     fn error_reasons_are_truncated_and_printable() {
-        let told = reason(StatusCode::FORBIDDEN, format!("no\u{1b}[31m\n{}", "x".repeat(1_000)).as_bytes());
-        assert!(told.starts_with("it returned 403 Forbidden: no[31mxx") && told.len() < 250, "{told}");
+        let text = reason(StatusCode::FORBIDDEN, format!("no\u{1b}[31m\n{}", "x".repeat(1_000)).as_bytes());
+        assert!(text.starts_with("it returned 403 Forbidden: no[31mxx") && text.len() < 250, "{text}");
     }
 }

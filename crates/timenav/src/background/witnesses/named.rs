@@ -12,40 +12,40 @@ use timenav_engine::{Engine, RateLimitedLog, Refusal};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::asking::AskedWitness;
-use super::{Kept, Pace, Tips, follow, recall_cosigned, show_tip};
+use super::asking::WitnessClient;
+use super::{CosignedFile, Pace, Tips, follow, recall_cosigned, show_tip};
 
 /// Shows witnesses a timeline at each interval in which it has grown. The existing state is shown first, before
 /// anything is added to it, so that witnesses can detect a rollback.
 pub(super) async fn run(
     engine: Engine,
-    asked: Vec<Arc<AskedWitness>>,
+    clients: Vec<Arc<WitnessClient>>,
     pace: Pace,
     (timeline, file): (TimelineId, PathBuf),
     closing: CancellationToken,
 ) {
-    let cosigned = recall_cosigned(&engine, (&timeline, &file), &asked).await;
-    let kept = Arc::new(Kept::new(timeline, file, cosigned.as_deref()));
-    let tips = follow(&engine, asked, pace, (&kept, cosigned.as_deref()), &closing);
+    let cosigned = recall_cosigned(&engine, (&timeline, &file), &clients).await;
+    let cosigned_file = Arc::new(CosignedFile::new(timeline, file, cosigned.as_deref()));
+    let tips = follow(&engine, clients, pace, (&cosigned_file, cosigned.as_deref()), &closing);
     let failures = RateLimitedLog::default();
     let mut was_there = true;
     loop {
-        let shown = tokio::select! {
+        let status = tokio::select! {
             biased;
             () = closing.cancelled() => return,
-            shown = show(&engine, &kept.timeline, &tips) => shown,
+            status = show(&engine, &cosigned_file.timeline, &tips) => status,
         };
-        match shown {
+        match status {
             Ok(is_there) => {
                 if was_there && !is_there {
-                    let timeline = kept.timeline.as_str();
+                    let timeline = cosigned_file.timeline.as_str();
                     tracing::warn!(timeline, "`{timeline}` is not sent to witnesses: there is no such timeline");
                 }
                 was_there = is_there;
             }
             Err(refusal) => {
-                if let Some(suppressed) = failures.tell(engine.now()) {
-                    let timeline = kept.timeline.as_str();
+                if let Some(suppressed) = failures.record(engine.now()) {
+                    let timeline = cosigned_file.timeline.as_str();
                     tracing::warn!(
                         %refusal,
                         timeline,
@@ -64,7 +64,7 @@ pub(super) async fn run(
 /// Shows witnesses the newest checkpoint of a timeline. Returns whether the timeline exists.
 async fn show(engine: &Engine, timeline: &TimelineId, tips: &Tips) -> Result<bool, Refusal> {
     if engine.has_others() {
-        engine.hear_of(timeline).await?;
+        engine.catch_up_with(timeline).await?;
     }
     let tip = engine.witness_checkpoint(timeline)?;
     Ok(tip.map(|tip| show_tip(tips, tip)).is_some())

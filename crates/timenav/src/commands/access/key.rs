@@ -96,8 +96,8 @@ fn create_body(create: Create) -> Map<String, Value> {
 }
 
 fn created_text(answer: &Value) -> String {
-    let shown = [("key", "key_id"), ("user", "user_id"), ("timeline", "timeline_id"), ("API key", "api_key")];
-    output::status(answer) + &output::fields(answer, &shown)
+    let layout = [("key", "key_id"), ("user", "user_id"), ("timeline", "timeline_id"), ("API key", "api_key")];
+    output::status(answer) + &output::fields(answer, &layout)
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {

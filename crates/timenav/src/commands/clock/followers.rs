@@ -106,8 +106,8 @@ mod tests {
             "name": "db", "state": "lagging", "since": since, "user_id": "ada",
             "fault": { "offset": "-2s", "drift_ppm": 200 },
         });
-        let told = followers_text(&json!({ "status": "1 follower.", "followers": [wrong] }));
-        assert!(told.ends_with("\ndb has a clock error: drift_ppm 200, offset -2s\n"), "{told}");
+        let text = followers_text(&json!({ "status": "1 follower.", "followers": [wrong] }));
+        assert!(text.ends_with("\ndb has a clock error: drift_ppm 200, offset -2s\n"), "{text}");
         assert_eq!(followers_text(&json!({ "status": "No followers.", "followers": [] })), "No followers.\n");
     }
 }

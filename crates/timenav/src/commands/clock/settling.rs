@@ -133,33 +133,33 @@ fn on_its_way(settled: &Value) -> Result<(), Failure> {
 /// Prints the firings of an advance as they are settled, until it ends.
 fn follow(client: &Client, timeline: &TimelineOptions, first: Value, wait: Option<i64>) -> Result<(), Failure> {
     let mut settled = first;
-    let mut shown = HashSet::new();
+    let mut printed = HashSet::new();
     let mut waited = 0;
     let advance_id = member(&settled, "advance_id");
     let mut query = timeline.query();
     query.push(("wait", POLL_WAIT.to_owned()));
     let mut rest = Rest::default();
     loop {
-        output::write(&new_firings(&settled, &mut shown))?;
+        output::write(&new_firings(&settled, &mut printed))?;
         if settled["fired"].as_u64() > settled["firings"].as_array().map(|firings| firings.len() as u64) {
-            rest.show(client, &query_of(timeline, &advance_id), &mut shown)?;
+            rest.show(client, &query_of(timeline, &advance_id), &mut printed)?;
         }
         if settled["state"] != "running" || wait.is_some_and(|wait| waited >= wait) {
             break;
         }
         // Each request waits up to a second, so counting them measures time.
         waited += 1;
-        let asked = client.get(&["v1", "advances", &advance_id], &query);
-        let asked = asked.inspect_err(|_| {
+        let request = client.get(&["v1", "advances", &advance_id], &query);
+        let request = request.inspect_err(|_| {
             output::note(&format!(
                 "the advance {advance_id} continues in the background; `timenav clock now` shows the clock"
             ));
         });
-        settled = asked?.value["receipt"].take();
+        settled = request?.value["receipt"].take();
     }
     if rest.is_any {
         // Firings that were open when their page was read may be settled by now.
-        Rest::default().show(client, &query_of(timeline, &advance_id), &mut shown)?;
+        Rest::default().show(client, &query_of(timeline, &advance_id), &mut printed)?;
     }
     output::write(&receipt(&settled))?;
     if settled["state"] == "running" {
@@ -185,14 +185,14 @@ impl Rest {
         &mut self,
         client: &Client,
         query: &[(&'static str, String)],
-        shown: &mut HashSet<String>,
+        printed: &mut HashSet<String>,
     ) -> Result<(), Failure> {
         self.is_any = true;
         loop {
             let mut query = query.to_vec();
             query.extend(self.cursor.clone().map(|cursor| ("cursor", cursor)));
             let page = client.get(&["v1", "firings"], &query)?.value;
-            output::write(&new_firings(&page, shown))?;
+            output::write(&new_firings(&page, printed))?;
             let Some(next) = page["next_cursor"].as_str() else { return Ok(()) };
             self.cursor = Some(next.to_owned());
         }
@@ -206,10 +206,10 @@ fn query_of(timeline: &TimelineOptions, advance_id: &str) -> Vec<(&'static str, 
 }
 
 /// Returns a line for each newly settled firing.
-fn new_firings(settled: &Value, shown: &mut HashSet<String>) -> String {
+fn new_firings(settled: &Value, printed: &mut HashSet<String>) -> String {
     let mut text = String::new();
     for firing in settled["firings"].as_array().into_iter().flatten() {
-        if firing["state"] == "pending" || !shown.insert(member(firing, "firing_id")) {
+        if firing["state"] == "pending" || !printed.insert(member(firing, "firing_id")) {
             continue;
         }
         text.push_str(&line_of(firing));
@@ -218,11 +218,11 @@ fn new_firings(settled: &Value, shown: &mut HashSet<String>) -> String {
 }
 
 fn line_of(firing: &Value) -> String {
-    let told = |path| member(firing, path);
-    let parts = ["due", "timer_id", "queue", "state"].map(told);
+    let text_of = |path| member(firing, path);
+    let parts = ["due", "timer_id", "queue", "state"].map(text_of);
     let parts: Vec<&str> = parts.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
     let mut line = parts.join("  ");
-    let reason = told("reason");
+    let reason = text_of("reason");
     if !reason.is_empty() {
         line.extend([": ", &reason]);
     }
@@ -230,7 +230,7 @@ fn line_of(firing: &Value) -> String {
 }
 
 fn receipt(settled: &Value) -> String {
-    let shown = [
+    let layout = [
         ("advance", "advance_id"),
         ("state", "state"),
         ("reached", "reached"),
@@ -241,7 +241,7 @@ fn receipt(settled: &Value) -> String {
         ("unacknowledged", "unacknowledged"),
         ("held by", "held_by"),
     ];
-    output::fields(settled, &shown)
+    output::fields(settled, &layout)
 }
 
 fn unsettled(settled: &Value) -> Result<(), Failure> {
@@ -262,15 +262,15 @@ mod tests {
 
     #[test]
     fn firing_is_shown_once_it_is_settled() {
-        let mut shown = HashSet::new();
+        let mut printed = HashSet::new();
         let firing = |state: &str| {
             json!({ "firings": [{ "firing_id": "firing_1", "timer_id": "t", "due": "2027-01-31T09:00:00Z", "queue": "q",
                 "state": state, "reason": "busy" }] })
         };
-        assert_eq!(new_firings(&firing("pending"), &mut shown), "");
-        assert_eq!(new_firings(&firing("failed"), &mut shown), "2027-01-31T09:00:00Z  t  q  failed: busy\n");
-        assert_eq!(new_firings(&firing("failed"), &mut shown), "");
-        assert_eq!(new_firings(&Value::Null, &mut shown), "");
+        assert_eq!(new_firings(&firing("pending"), &mut printed), "");
+        assert_eq!(new_firings(&firing("failed"), &mut printed), "2027-01-31T09:00:00Z  t  q  failed: busy\n");
+        assert_eq!(new_firings(&firing("failed"), &mut printed), "");
+        assert_eq!(new_firings(&Value::Null, &mut printed), "");
     }
 
     #[test]
@@ -281,8 +281,8 @@ mod tests {
         assert_eq!(text, "the clock is stopped at 2027-01-31T09:00:00Z, held by queue q: firing_1");
         assert!(unsettled(&json!({ "state": "settled" })).is_ok());
         assert!(on_its_way(&json!({ "state": "settled" })).is_ok());
-        let told = on_its_way(&json!({ "state": "running", "to": "2027-02-01T00:00:00Z" })).unwrap_err();
-        assert!(told.text().unwrap().contains("advancing to 2027-02-01T00:00:00Z"));
+        let message = on_its_way(&json!({ "state": "running", "to": "2027-02-01T00:00:00Z" })).unwrap_err();
+        assert!(message.text().unwrap().contains("advancing to 2027-02-01T00:00:00Z"));
         assert!(unsettled(&Value::Null).is_ok());
     }
 }

@@ -27,7 +27,7 @@ pub(super) fn run(client: &Client, check: Check, mut query: Vec<(&'static str, S
 }
 
 fn checked_text(answer: &Value) -> String {
-    let shown = [
+    let layout = [
         ("event", "event_id"),
         ("time", "event/time"),
         ("relation", "relation"),
@@ -37,7 +37,7 @@ fn checked_text(answer: &Value) -> String {
     let mut text = output::status(answer);
     // A missing event has no consequences to show.
     if answer["event_id"].is_string() {
-        text += &output::fields(answer, &shown);
+        text += &output::fields(answer, &layout);
     }
     for (member, columns) in LISTS {
         if let Some(items) = answer[member].as_array().filter(|items| !items.is_empty()) {

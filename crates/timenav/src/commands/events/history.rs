@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
-use super::{Flags, event, file_text, object, shown};
+use super::{Flags, event, event_json, file_text, object};
 use crate::client::Client;
 use crate::commands::arguments::insert;
 use crate::exit::Failure;
@@ -64,8 +64,8 @@ pub(super) fn show(client: &Client, show: Show, mut query: Vec<(&'static str, St
 pub(super) fn correct(client: &Client, correct: Correct, mut body: Map<String, Value>) -> Result<(), Failure> {
     let event = match &correct.file {
         Some(path) => {
-            let told = serde_json::from_str::<Map<_, _>>(&file_text(path)?);
-            told.with_context(|| format!("{}: expected one event, a JSON object", path.display()))?
+            let correction = serde_json::from_str::<Map<_, _>>(&file_text(path)?);
+            correction.with_context(|| format!("{}: expected one event, a JSON object", path.display()))?
         }
         None => event(correct.flags),
     };
@@ -90,7 +90,7 @@ pub(super) fn manipulate(client: &Client, manipulate: Manipulate, mut body: Map<
 fn history_text(answer: &Value) -> String {
     let own = &answer["timeline_id"];
     let versions = answer["versions"].as_array().into_iter().flatten().map(|version| {
-        let mut row = standing(&version["event"]);
+        let mut row = event_row(&version["event"]);
         for member in ["position", "superseded_at"] {
             row[member] = version[member].clone();
         }
@@ -123,12 +123,12 @@ fn history_text(answer: &Value) -> String {
 
 fn corrected_text(answer: &Value) -> String {
     let columns = [("TIME", "time"), ("LOCATION", "location"), ("EVENT", "event_id"), ("WHAT", "what")];
-    output::status(answer) + &output::table(&[shown(&answer["event"])], &columns, true)
+    output::status(answer) + &output::table(&[event_json(&answer["event"])], &columns, true)
 }
 
 fn manipulated_text(answer: &Value) -> String {
     let rows = ["before", "after"].map(|when| {
-        let mut row = standing(&answer[when]);
+        let mut row = event_row(&answer[when]);
         row["when"] = when.into();
         row
     });
@@ -138,8 +138,8 @@ fn manipulated_text(answer: &Value) -> String {
 }
 
 /// Returns the columns of an event, or a row for a canceled one.
-fn standing(event: &Value) -> Value {
-    if event.is_null() { json!({ "what": "(cancelled)" }) } else { shown(event) }
+fn event_row(event: &Value) -> Value {
+    if event.is_null() { json!({ "what": "(cancelled)" }) } else { event_json(event) }
 }
 
 #[cfg(test)]
@@ -177,12 +177,12 @@ mod tests {
         let own = json!({"position": 1, "timeline_id": "side"});
         let intervention = json!({"position": 1, "time": "1999-01-01T00:00:00Z", "effect": {"kind": "cancel"},
             "action": "cancel", "actor": "ada"});
-        let told = |versions: Value, interventions: Value| {
+        let text_of = |versions: Value, interventions: Value| {
             history_text(&json!({"status": "Told.", "timeline_id": "side", "versions": versions,
                 "interventions": interventions}))
         };
         assert_eq!(
-            told(json!([inherited, own]), json!([intervention])),
+            text_of(json!([inherited, own]), json!([intervention])),
             "Told.\n\
              POSITION  SUPERSEDED AT  TIMELINE  TIME                  LOCATION  WHAT\n\
              3                        main      2000-01-01T00:00:00Z            A\n\
@@ -193,7 +193,7 @@ mod tests {
         );
         let own = json!({"position": 1, "superseded_at": 4, "timeline_id": "side", "event": event});
         assert_eq!(
-            told(json!([own]), json!([])),
+            text_of(json!([own]), json!([])),
             "Told.\n\
              POSITION  SUPERSEDED AT  TIME                  LOCATION  WHAT\n\
              1         4              2000-01-01T00:00:00Z            A\n"

@@ -1,6 +1,6 @@
 mod cut;
 mod guess;
-mod told;
+mod report;
 
 use std::fs::File;
 use std::io::{self, Read, stdin};
@@ -15,7 +15,7 @@ use serde_json::Value;
 use timenav_import::{Format, Packing};
 
 use self::cut::{Cut, Records};
-pub(in crate::commands) use self::told::counts_text;
+pub(in crate::commands) use self::report::counts_text;
 use crate::client::{Answer, Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::commands::events::mapping;
 use crate::exit::Failure;

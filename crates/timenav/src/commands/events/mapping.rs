@@ -120,7 +120,7 @@ fn names(folder: &Path) -> anyhow::Result<Vec<String>> {
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {
-    let shown = file.display();
+    let path_text = file.display();
     let mut text = String::new();
     let bytes_max = u64::try_from(MAPPING_BYTES_MAX).unwrap_or(u64::MAX) + 1;
     let read = if file == Path::new("-") {
@@ -128,8 +128,8 @@ fn read(file: &Path) -> anyhow::Result<String> {
     } else {
         fs::File::open(file).and_then(|file| file.take(bytes_max).read_to_string(&mut text))
     };
-    read.with_context(|| format!("{shown} cannot be read"))?;
-    Mapping::parse(&text).with_context(|| format!("{shown} has no mapping"))?;
+    read.with_context(|| format!("{path_text} cannot be read"))?;
+    Mapping::parse(&text).with_context(|| format!("{path_text} has no mapping"))?;
     Ok(text)
 }
 

@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::shown;
+use super::event_json;
 use crate::client::Client;
 use crate::commands::arguments::insert;
 use crate::commands::pages::page_text;
@@ -70,7 +70,7 @@ pub(super) fn run(client: &Client, scan: Scan, body: &Map<String, Value>) -> Res
 fn scanned_text(page: &Value, is_first: bool) -> String {
     let count = |event: &Value, member: &str| event[member].as_array().map_or(0, Vec::len);
     let row = |event: &Value| {
-        let mut row = shown(event);
+        let mut row = event_json(event);
         for member in ["effects", "interventions", "paradoxes"] {
             row[member] = count(event, member).into();
         }

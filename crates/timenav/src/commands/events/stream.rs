@@ -2,7 +2,7 @@ use serde_json::{Number, Value};
 
 use crate::client::{Client, ServerEvent, ServiceOptions, TimelineOptions};
 use crate::commands::clock::clock_line;
-use crate::commands::events::{number, shown};
+use crate::commands::events::{event_json, number};
 use crate::exit::Failure;
 use crate::output::{self, member};
 use crate::wiring::surroundings::Surroundings;
@@ -69,15 +69,15 @@ fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let words = match name.as_str() {
         "clock" => format!("clock  {}", clock_line(&data["clock"])),
         "events" => {
-            let row = shown(&data["event"]);
+            let row = event_json(&data["event"]);
             format!("{}  {event_id}  {}  {}", member(&data, "change"), member(&row, "time"), member(&row, "what"))
         }
         "interventions" => {
             format!("intervention on {event_id}  {}", member(&data, "intervention/action"))
         }
         "paradox-created" | "paradox-resolved" => {
-            let told = |path| member(&data["paradox"], path);
-            format!("{name}  {} {}  {}", told("code"), told("grade"), told("explanation"))
+            let text_of = |path| member(&data["paradox"], path);
+            format!("{name}  {} {}  {}", text_of("code"), text_of("grade"), text_of("explanation"))
         }
         "due" => format!("due  {}", member(&data, "due/time_range")),
         "reset" => "reset: messages were skipped; reload what you need".to_owned(),

@@ -1,7 +1,7 @@
 //! Source: Model Context Protocol, revisions 2024-11-05 to 2026-07-28, as implemented by the official Rust SDK. Tools
 //! are generated from the operations table and the OpenAPI document; a [`Scope`] limits which ones an agent may call.
 
-mod desk;
+mod dispatcher;
 mod toolbox;
 mod waiting;
 mod elapse;
@@ -24,7 +24,7 @@ use super::McpCommand;
 use crate::client::Client;
 use crate::exit::Failure;
 use crate::wiring::surroundings::Surroundings;
-use desk::Desk;
+use dispatcher::ToolDispatcher;
 use scope::Scope;
 use session::Session;
 use toolbox::Toolbox;
@@ -37,10 +37,10 @@ pub(super) fn run(command: &McpCommand, surroundings: &Surroundings) -> Result<(
     let toolbox = Toolbox::new(scope, command.timeline.timeline.as_deref())?;
     let (runtime, caller) = Client::new(&command.service, surroundings)?.into_caller();
     let session = Session::new(scope, caller, command.timeline.timeline.clone());
-    let desk = Arc::new(Desk::new(toolbox, session));
+    let dispatcher = Arc::new(ToolDispatcher::new(toolbox, session));
     let ended = runtime.block_on(async {
         let transport = AsyncRwTransport::new_server(tokio::io::stdin(), tokio::io::stdout());
-        match desk::Served(desk).serve(transport.with_max_line_length(LINE_BYTES_MAX)).await {
+        match dispatcher::Served(dispatcher).serve(transport.with_max_line_length(LINE_BYTES_MAX)).await {
             Ok(session) => session.waiting().await.map(|_| ()).map_err(anyhow::Error::new),
             // The peer disconnected without a message.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),

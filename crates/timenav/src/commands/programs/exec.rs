@@ -119,7 +119,7 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     let attempt = || following::begin(&client, &command.timeline);
     let begun = command.create.or_created(&client, &command.timeline, attempt)?;
     let clock = Wrong::new(command.fault.fault(), &begun);
-    let board = board::create(&client, &begun, &clock.shown(), &mut chosen)?;
+    let board = board::create(&client, &begun, &clock.displayed(), &mut chosen)?;
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());
     let opening = Opening::of(&name);
     let opened = opening.clone();

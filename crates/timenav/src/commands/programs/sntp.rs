@@ -12,7 +12,7 @@ use timenav_core::time::{Instant, Virtual, Wall};
 
 use crate::background::following;
 use crate::background::following::faults::{FaultOptions, Wrong, show};
-use crate::background::following::{FollowOption, Known, Opening, Shown, Words};
+use crate::background::following::{ClockObserver, FollowOption, Known, Opening, Words};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
@@ -93,15 +93,15 @@ pub(crate) fn run(command: &SntpCommand, surroundings: &Surroundings) -> Result<
         let timeline = TimelineOptions { timeline: port.timeline.clone() };
         let begun = following::begin(&client, &timeline)?;
         let wrong = Wrong::new(command.fault.fault(), &begun);
-        let face = Arc::new(ClockHandle::new(wrong.shown()));
+        let face = Arc::new(ClockHandle::new(wrong.displayed()));
         let answering = Arc::clone(&face);
-        let shown = show(wrong, face, command.follow.is_named()).context("the clock error cannot be applied")?;
+        let displayed = show(wrong, face, command.follow.is_named()).context("the clock error cannot be applied")?;
         let name = command.follow.clone();
         let opening = Opening::of(&name);
         let opened = opening.clone();
         threads.push(thread::spawn(move || {
             let whose = (&timeline, &name, &opened);
-            let Err(error) = following::follow(&client, whose, &shown, &WORDS, begun.known);
+            let Err(error) = following::follow(&client, whose, &displayed, &WORDS, begun.known);
             output::note(&format!("timenav sntp: the clock is no longer followed: {error}"));
         }));
         opening.wait();
@@ -178,20 +178,20 @@ impl ClockHandle {
         }
         let trust = match state.service {
             Service::There if clock.is_running() => Trust::Current,
-            Service::There => Trust::Stands,
-            Service::Lost | Service::Refuses => Trust::Unheard,
+            Service::There => Trust::Synchronized,
+            Service::Lost | Service::Refuses => Trust::Unsynchronized,
         };
         let sent = clock.now(state.known.host_now()).max(received);
         request.answer(&Reading { set: clock.origin().1, received, sent, trust })
     }
 }
 
-impl Shown for Arc<ClockHandle> {
+impl ClockObserver for Arc<ClockHandle> {
     fn change(&self, known: &Known) {
         self.state().known = known.clone();
     }
 
-    fn heard(&self) {
+    fn reachable(&self) {
         self.state().service = Service::There;
     }
 
@@ -209,9 +209,9 @@ impl Shown for Arc<ClockHandle> {
 }
 
 /// Whether clients resolve the era right: with a correct clock of their own, or by the first bit.
-fn is_understood(shown: Instant<Virtual>, host: Instant<Wall>) -> bool {
-    let (shown, host) = (shown.micros().div_euclid(1_000_000), host.micros().div_euclid(1_000_000));
-    shown.abs_diff(host) < ERA_SECONDS_MAX || BY_FIRST_BIT.contains(&shown)
+fn is_understood(displayed: Instant<Virtual>, host: Instant<Wall>) -> bool {
+    let (displayed, host) = (displayed.micros().div_euclid(1_000_000), host.micros().div_euclid(1_000_000));
+    displayed.abs_diff(host) < ERA_SECONDS_MAX || BY_FIRST_BIT.contains(&displayed)
 }
 
 #[cfg(test)]
@@ -233,8 +233,8 @@ mod tests {
 
     #[test]
     fn address_beyond_loopback_requires_a_flag() {
-        let told = check("0.0.0.0:1123".parse().unwrap()).unwrap_err().to_string();
-        assert!(told.contains("--allow-remote"), "{told}");
+        let error = check("0.0.0.0:1123".parse().unwrap()).unwrap_err().to_string();
+        assert!(error.contains("--allow-remote"), "{error}");
         for address in ["127.0.0.1:0", "127.0.0.1:123", "[::1]:1123"] {
             check(address.parse().unwrap()).unwrap();
         }
@@ -242,10 +242,11 @@ mod tests {
 
     #[test]
     fn time_outside_the_client_era_is_not_served() {
-        let told =
-            |shown: &str, host: &str| is_understood(parse_timestamp(shown).unwrap(), parse_timestamp(host).unwrap());
+        let text_of = |displayed: &str, host: &str| {
+            is_understood(parse_timestamp(displayed).unwrap(), parse_timestamp(host).unwrap())
+        };
         let host = "2026-01-01T00:00:00Z";
-        for (shown, is_told) in [
+        for (displayed, is_reported) in [
             ("1957-12-13T20:45:51Z", false),
             ("1957-12-13T20:45:53Z", true),
             ("1968-01-20T03:14:07Z", true),
@@ -254,8 +255,8 @@ mod tests {
             ("2104-02-26T09:42:24Z", false),
             ("-000044-03-15T12:00:00Z", false),
         ] {
-            assert_eq!(told(shown, host), is_told, "{shown}");
+            assert_eq!(text_of(displayed, host), is_reported, "{displayed}");
         }
-        assert!(told("2104-02-26T09:42:24Z", "2040-01-01T00:00:00Z"));
+        assert!(text_of("2104-02-26T09:42:24Z", "2040-01-01T00:00:00Z"));
     }
 }

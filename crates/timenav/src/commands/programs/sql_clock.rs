@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use self::database::{Database, Place};
 use self::row::Row;
 use crate::background::following;
-use crate::background::following::{FollowOption, Known, Opening, Shown, Words};
+use crate::background::following::{ClockObserver, FollowOption, Known, Opening, Words};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::config::StoreUrl;
 use crate::exit::Failure;
@@ -80,9 +80,9 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
     };
     let Some(database) = client.unless(&mut interrupt, clock.begin()) else { return Ok(()) };
     let mut database = Some(database?);
-    let (tell, mut news) = unbounded_channel();
+    let (sender, mut news) = unbounded_channel();
     let (following, timeline) = (Client::new(&command.service, surroundings)?, command.timeline.clone());
-    let (name, desk) = (command.follow.clone(), Arc::new(Desk(tell)));
+    let (name, desk) = (command.follow.clone(), Arc::new(UpdateSender(sender)));
     let opening = Opening::of(&name);
     let opened = opening.clone();
     thread::spawn(move || {
@@ -114,29 +114,29 @@ fn uninstall(place: &Place) -> Result<(), Failure> {
 
 enum News {
     Changed(Known),
-    Heard,
+    Reachable,
     Lost,
     /// A caller waits until all earlier updates are in the database.
-    Asked(mpsc::SyncSender<()>),
+    Flush(mpsc::SyncSender<()>),
 }
 
 /// Receives updates on the follower thread.
-struct Desk(UnboundedSender<News>);
+struct UpdateSender(UnboundedSender<News>);
 
-impl Desk {
+impl UpdateSender {
     fn pass(&self, news: News) {
         // The receiver is dropped when the process ends.
         let _ = self.0.send(news);
     }
 }
 
-impl Shown for Desk {
+impl ClockObserver for UpdateSender {
     fn change(&self, known: &Known) {
         self.pass(News::Changed(known.clone()));
     }
 
-    fn heard(&self) {
-        self.pass(News::Heard);
+    fn reachable(&self) {
+        self.pass(News::Reachable);
     }
 
     fn lost(&self) {
@@ -144,9 +144,9 @@ impl Shown for Desk {
     }
 
     fn settle(&self) -> bool {
-        let (tell, told) = mpsc::sync_channel(1);
-        self.pass(News::Asked(tell));
-        told.recv_timeout(SETTLE_MAX).is_ok()
+        let (sender, reply) = mpsc::sync_channel(1);
+        self.pass(News::Flush(sender));
+        reply.recv_timeout(SETTLE_MAX).is_ok()
     }
 }
 
@@ -224,19 +224,19 @@ impl SqlClock {
                 self.known = known;
                 true
             }
-            News::Heard => std::mem::replace(&mut self.is_lost, false),
+            News::Reachable => std::mem::replace(&mut self.is_lost, false),
             News::Lost => !std::mem::replace(&mut self.is_lost, true),
-            News::Asked(tell) => {
-                self.asking.push(tell);
+            News::Flush(sender) => {
+                self.asking.push(sender);
                 true
             }
         }
     }
 
     fn answer(&mut self) {
-        for tell in self.asking.drain(..) {
+        for sender in self.asking.drain(..) {
             // The caller has timed out.
-            let _ = tell.send(());
+            let _ = sender.send(());
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::wiring::surroundings::Surroundings;
 
 const NAMES_MAX: u32 = 1_000;
 /// Flags that select service and timeline, evaluated if they come before the word to complete.
-const TELLING: [&str; 5] = ["--url", "--ca", "--data", "--profile", "--timeline"];
+const SERVICE_FLAGS: [&str; 5] = ["--url", "--ca", "--data", "--profile", "--timeline"];
 
 pub(crate) fn command() -> Command {
     with_names(Cli::command())
@@ -36,28 +36,29 @@ fn with_names(command: Command) -> Command {
 
 /// What the unfinished line says of the service.
 #[derive(Debug, Parser)]
-struct Told {
+struct PartialCommand {
     #[command(flatten)]
     service: ServiceOptions,
     #[command(flatten)]
     timeline: TimelineOptions,
 }
 
-impl Told {
+impl PartialCommand {
     /// Parses the line so far. Errors in it are reported when it is run.
     fn read(words: &[String]) -> Option<Self> {
-        let mut told = vec!["timenav".to_owned()];
+        let mut words_given = vec!["timenav".to_owned()];
         for (index, word) in words.iter().enumerate() {
-            if TELLING.contains(&word.as_str()) {
+            if SERVICE_FLAGS.contains(&word.as_str()) {
                 // The last word is the one to complete.
-                told.extend(
+                words_given.extend(
                     words.get(index..index + 2).filter(|_| index + 2 < words.len()).unwrap_or_default().to_vec(),
                 );
-            } else if TELLING.iter().any(|flag| word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('='))) {
-                told.push(word.clone());
+            } else if SERVICE_FLAGS.iter().any(|flag| word.strip_prefix(flag).is_some_and(|rest| rest.starts_with('=')))
+            {
+                words_given.push(word.clone());
             }
         }
-        Self::try_parse_from(told).ok()
+        Self::try_parse_from(words_given).ok()
     }
 }
 
@@ -75,8 +76,8 @@ fn events(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 fn profiles(current: &OsStr) -> Vec<CompletionCandidate> {
-    let kept = Profiles::read(Surroundings::of_process().config_folder.as_deref()).unwrap_or_default();
-    let names = kept.profiles.into_iter().map(|(name, profile)| (name, profile.url));
+    let stored = Profiles::read(Surroundings::of_process().config_folder.as_deref()).unwrap_or_default();
+    let names = stored.profiles.into_iter().map(|(name, profile)| (name, profile.url));
     candidates(current, names)
 }
 
@@ -89,9 +90,9 @@ fn listed(
     (member, id, about): (&str, &str, &str),
 ) -> Vec<CompletionCandidate> {
     let words: Vec<String> = std::env::args().skip_while(|word| word != "--").skip(1).collect();
-    let page = Told::read(&words).and_then(|told| {
-        let client = Client::new(&told.service, &Surroundings::of_process()).ok()?;
-        let mut parameters = if is_of_timeline { told.timeline.query() } else { Vec::new() };
+    let page = PartialCommand::read(&words).and_then(|command| {
+        let client = Client::new(&command.service, &Surroundings::of_process()).ok()?;
+        let mut parameters = if is_of_timeline { command.timeline.query() } else { Vec::new() };
         parameters.extend(query.iter().map(|(name, value)| (*name, (*value).to_owned())));
         parameters.push(("limit", NAMES_MAX.to_string()));
         Some(client.get(path, &parameters).ok()?.value)
@@ -116,9 +117,9 @@ mod tests {
 
     #[test]
     fn partial_command_line_yields_the_service_options() {
-        let read = |line: &str| Told::read(&line.split(' ').map(str::to_owned).collect::<Vec<_>>()).unwrap();
-        let told = read("timenav events show --timeline billing --data=there --limit 3 x");
-        assert_eq!(told.timeline.timeline.as_deref(), Some("billing"));
+        let read = |line: &str| PartialCommand::read(&line.split(' ').map(str::to_owned).collect::<Vec<_>>()).unwrap();
+        let command = read("timenav events show --timeline billing --data=there --limit 3 x");
+        assert_eq!(command.timeline.timeline.as_deref(), Some("billing"));
         assert_eq!(read("timenav clock now --timeline bil").timeline.timeline, None, "that word is completed");
     }
 }

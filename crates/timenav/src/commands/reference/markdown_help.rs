@@ -94,20 +94,22 @@ fn page() -> String {
     let keys = keys.join(", ");
     let _ = writeln!(text, "{keys}.\nEach is the flag of the same name. An unknown key is an error.");
     text.push_str("\n## Options of all clients\n\n`--timeline` applies to commands that act on a timeline.\n\n");
-    let mut told: Vec<&str> = Vec::new();
-    for argument in shown(&cli).flat_map(Command::get_arguments).filter(|argument| argument.is_global_set()) {
-        if !told.contains(&argument.get_id().as_str()) {
-            told.push(argument.get_id().as_str());
+    let mut sections: Vec<&str> = Vec::new();
+    for argument in
+        visible_subcommands(&cli).flat_map(Command::get_arguments).filter(|argument| argument.is_global_set())
+    {
+        if !sections.contains(&argument.get_id().as_str()) {
+            sections.push(argument.get_id().as_str());
             text.push_str(&item(argument));
         }
     }
-    for command in shown(&cli) {
+    for command in visible_subcommands(&cli) {
         section(&mut text, command, 2, &mut BTreeMap::new());
     }
     text
 }
 
-fn shown(command: &Command) -> impl Iterator<Item = &Command> {
+fn visible_subcommands(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
@@ -128,7 +130,7 @@ fn section(text: &mut String, command: &Command, level: usize, explained: &mut B
     if !is_obvious {
         let _ = write!(text, "\n```text\n{usage}\n```\n");
     }
-    let leads_on = shown(command).next().is_some();
+    let leads_on = visible_subcommands(command).next().is_some();
     let arguments: Vec<&Arg> = command
         .get_arguments()
         .filter(|argument| !argument.is_hide_set() && !matches!(argument.get_id().as_str(), "help" | "version"))
@@ -161,7 +163,7 @@ fn section(text: &mut String, command: &Command, level: usize, explained: &mut B
         }
     }
     if leads_on {
-        for subcommand in shown(command) {
+        for subcommand in visible_subcommands(command) {
             section(text, subcommand, level + 1, explained);
         }
     }
@@ -220,14 +222,14 @@ mod tests {
     #[test]
     fn command_line_page_in_docs_is_current() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/command-line.md");
-        let kept = std::fs::read_to_string(path).unwrap();
-        assert!(kept == page(), "docs/command-line.md is old: timenav markdown-help > docs/command-line.md");
+        let stored = std::fs::read_to_string(path).unwrap();
+        assert!(stored == page(), "docs/command-line.md is old: timenav markdown-help > docs/command-line.md");
     }
 
     #[test]
     fn page_contains_every_visible_command() {
         fn check(page: &str, command: &Command) {
-            for subcommand in shown(command) {
+            for subcommand in visible_subcommands(command) {
                 let name = subcommand.get_bin_name().unwrap();
                 assert!(page.contains(&format!("# `{name}`\n")), "{name}");
                 check(page, subcommand);

@@ -143,12 +143,12 @@ mod tests {
     fn every_operation_has_a_command() {
         let documented = documented();
         assert!(documented.len() > 50, "{documented:?}");
-        let told: BTreeSet<String> = OPERATIONS.iter().map(|operation| operation.name.to_owned()).collect();
-        assert_eq!(told.len(), OPERATIONS.len(), "an operation has two rows");
-        let missing: Vec<_> = documented.difference(&told).collect();
+        let listed: BTreeSet<String> = OPERATIONS.iter().map(|operation| operation.name.to_owned()).collect();
+        assert_eq!(listed.len(), OPERATIONS.len(), "an operation has two rows");
+        let missing: Vec<_> = documented.difference(&listed).collect();
         assert!(missing.is_empty(), "no command is named for {missing:?}");
-        let gone: Vec<_> = told.difference(&documented).collect();
-        assert!(gone.is_empty(), "there are no operations {gone:?}");
+        let unknown: Vec<_> = listed.difference(&documented).collect();
+        assert!(unknown.is_empty(), "there are no operations {unknown:?}");
     }
 
     #[test]

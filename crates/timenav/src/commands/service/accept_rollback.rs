@@ -11,7 +11,7 @@ use crate::commands::service::backup;
 use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DataFolder, cosigned_files};
 use crate::exit::Failure;
-use crate::trusted_checkpoint::read_kept;
+use crate::trusted_checkpoint::read_checkpoints;
 use crate::{output, telemetry, wiring};
 
 const BY_CHARS_MAX: usize = 200;
@@ -89,14 +89,15 @@ pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
     }
     let mut of_others = Vec::new();
     for file in &trusted_checkpoint {
-        of_others.extend(read_kept(file)?);
+        of_others.extend(read_checkpoints(file)?);
     }
     let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;
     for cosigned in cosigned_files(settings.checkpoints.as_deref().unwrap_or(folder.path()))? {
-        of_others.extend(read_kept(&cosigned)?);
+        of_others.extend(read_checkpoints(&cosigned)?);
     }
     let is_accepted = by.is_some();
-    let acceptance = Acceptance { by: by.unwrap_or_default(), reason: reason.unwrap_or_default(), kept: of_others };
+    let acceptance =
+        Acceptance { by: by.unwrap_or_default(), reason: reason.unwrap_or_default(), checkpoints: of_others };
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let lost = runtime.block_on(wiring::accept_rollback(&folder, &settings, acceptance, is_accepted))?;
@@ -129,14 +130,14 @@ fn show(lost: &[String], is_accepted: bool, as_json: bool) -> Result<(), Failure
 }
 
 fn name(text: &str) -> anyhow::Result<String> {
-    told(text, BY_CHARS_MAX)
+    printable_text(text, BY_CHARS_MAX)
 }
 
 fn reason(text: &str) -> anyhow::Result<String> {
-    told(text, REASON_CHARS_MAX)
+    printable_text(text, REASON_CHARS_MAX)
 }
 
-fn told(text: &str, chars_max: usize) -> anyhow::Result<String> {
+fn printable_text(text: &str, chars_max: usize) -> anyhow::Result<String> {
     let count = text.chars().count();
     if text.trim().is_empty() {
         bail!("it must not be empty");
@@ -168,7 +169,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         for text in ["", "{", "rubbish", "s/main\n7\nAA==\n"] {
             std::fs::write(file.path(), text).unwrap();
-            let read = read_kept(file.path());
+            let read = read_checkpoints(file.path());
             // A line truncated by a crash does not count.
             assert!(if text == "{" {
                 read.unwrap().is_empty()

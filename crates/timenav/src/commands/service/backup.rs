@@ -94,8 +94,8 @@ async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> 
     let work = WorkFolder::make(beside(to)?)?;
     let made_at = HostClock::start().now();
     // Read before the database: entries appended in between must not look like a rollback.
-    let kept = settings.checkpoints.as_deref().unwrap_or(&settings.data).join(CHECKPOINTS_FILE);
-    let outside = read_outside(&kept)?;
+    let stored = settings.checkpoints.as_deref().unwrap_or(&settings.data).join(CHECKPOINTS_FILE);
+    let outside = read_outside(&stored)?;
     let key = service_key(&settings.data)?;
     let copy = work.file(DATABASE_FILE);
     copy_database(&database, &copy)?;

@@ -60,8 +60,8 @@ impl CheckedCopy {
     /// Writes the newest checkpoints into a new external checkpoint file: those kept outside the original database, or
     /// else new ones signed by its key for the heads in the copy.
     pub(in crate::commands) fn keep(&self, file: &Path, outside: &Outside, key: &ServiceKey) -> anyhow::Result<()> {
-        let kept = |head: &Head| outside.get(&head.id).map(|note| Arc::from(&**note));
-        keep(&newest_checkpoints(&self.heads, kept, &*key.signer, &key.service_name)?, file)
+        let stored = |head: &Head| outside.get(&head.id).map(|note| Arc::from(&**note));
+        keep(&newest_checkpoints(&self.heads, stored, &*key.signer, &key.service_name)?, file)
     }
 
     /// Returns the number of timelines and of entries.

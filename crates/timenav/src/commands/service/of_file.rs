@@ -34,18 +34,18 @@ mod tests {
     fn file_commands_are_rejected_for_postgresql_stores() {
         let folder = tempfile::tempdir().unwrap();
         let data = Some(folder.path().to_owned());
-        let said = |store: Option<&str>| {
+        let error_of = |store: Option<&str>| {
             let store = store.map(|url| url.parse().unwrap());
             let options = ServeOptions { data: data.clone(), store, ..ServeOptions::default() };
             let settings = Settings::resolve(options).unwrap();
             check(&settings, "backup", "use pg_dump").map_err(|error| error.to_string())
         };
-        assert_eq!(said(None), Ok(()), "the command says that there is nothing");
-        let refused = said(Some("postgres://ada:secret@db/timenav")).unwrap_err();
+        assert_eq!(error_of(None), Ok(()), "the command says that there is nothing");
+        let refused = error_of(Some("postgres://ada:secret@db/timenav")).unwrap_err();
         assert!(refused.contains("keeps everything in postgres://db/timenav: use pg_dump"), "{refused}");
         std::fs::write(folder.path().join(SIGNING_KEY_FILE), "").unwrap();
-        assert!(said(None).unwrap_err().contains("if the service keeps everything in PostgreSQL, use pg_dump"));
+        assert!(error_of(None).unwrap_err().contains("if the service keeps everything in PostgreSQL, use pg_dump"));
         std::fs::write(folder.path().join(DATABASE_FILE), "").unwrap();
-        assert_eq!(said(Some("postgres://db/timenav")), Ok(()), "that file is meant");
+        assert_eq!(error_of(Some("postgres://db/timenav")), Ok(()), "that file is meant");
     }
 }

@@ -143,15 +143,15 @@ async fn restore(
     is_empty(folder.path())?;
     let place = folder.checkpoints(settings.checkpoints.as_deref())?;
     let work = WorkFolder::make(folder.path().join(RESTORING_FOLDER))?;
-    let (database, kept) = (work.file(DATABASE_FILE), work.file(CHECKPOINTS_FILE));
+    let (database, stored) = (work.file(DATABASE_FILE), work.file(CHECKPOINTS_FILE));
     contents.extract(DATABASE_FILE, &database)?;
-    contents.extract(CHECKPOINTS_FILE, &kept)?;
+    contents.extract(CHECKPOINTS_FILE, &stored)?;
     let key_texts = key_texts(contents, &folder, keys)?;
-    let outside = read_outside(&kept)?;
+    let outside = read_outside(&stored)?;
     let checked = CheckedCopy::check(&database, &outside, &contents.manifest.key, depth).await?;
     // In this order: a database without checkpoints or key does not start, so an incomplete folder is unusable.
     work.put(DATABASE_FILE, &folder.database())?;
-    let checkpoints_there = keep_outside(&place, &kept)?;
+    let checkpoints_there = keep_outside(&place, &stored)?;
     for (name, text) in &key_texts {
         let path = folder.path().join(name);
         write_secret(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
@@ -199,13 +199,14 @@ fn key_texts(
 }
 
 /// Writes the checkpoints of the backup. Existing ones are kept and returned: they may be newer.
-fn keep_outside(place: &CheckpointPlace, kept: &Path) -> anyhow::Result<Option<PathBuf>> {
+fn keep_outside(place: &CheckpointPlace, stored: &Path) -> anyhow::Result<Option<PathBuf>> {
     let file = &place.file;
     let length = file.metadata().map_or(0, |there| there.len());
     if length > 0 {
         return Ok(Some(file.clone()));
     }
-    let checkpoints = CheckpointFile::read_only(kept).with_context(|| format!("the checkpoints {}", kept.display()))?;
+    let checkpoints =
+        CheckpointFile::read_only(stored).with_context(|| format!("the checkpoints {}", stored.display()))?;
     keep(&checkpoints, file)?;
     Ok(None)
 }

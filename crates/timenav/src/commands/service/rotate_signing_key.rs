@@ -13,7 +13,7 @@ use crate::commands::service::backup;
 use crate::config::{ServeOptions, Settings, StoreUrl};
 use crate::data_folder::{DataFolder, check_replaceable};
 use crate::exit::Failure;
-use crate::key_files::{KeyText, NextKey, NextKeyFile, ServiceKey, kept_service_key, service_key};
+use crate::key_files::{KeyText, NextKey, NextKeyFile, ServiceKey, service_key, stored_service_key};
 use crate::wiring::ports::OsEntropy;
 use crate::{output, telemetry, wiring};
 
@@ -72,7 +72,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     let entropy = OsEntropy;
     let name = settings.service_name.as_deref();
     let current = match &settings.store {
-        Some(_) => kept_service_key(&folder, name)?,
+        Some(_) => stored_service_key(&folder, name)?,
         None => service_key(&folder, name, &entropy)?,
     };
     let (next, is_begun) = match NextKeyFile::read(&folder, &current)? {

@@ -17,7 +17,7 @@ use crate::background::replicas;
 use crate::background::sweeping::sweep_when_quiet;
 use crate::background::{timekeeper, webhooks, witnesses};
 use crate::config::{ServeOptions, Settings};
-use crate::data_folder::{DataFolder, KeptAddress};
+use crate::data_folder::{AddressFile, DataFolder};
 use crate::demo;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -121,7 +121,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     webhooks::start(&wired.engine, wired.webhooks.clone(), (settings, spans), &closing)?;
     tokio::spawn(replicas::compare(wired.engine.clone(), closing.clone()));
     tokio::spawn(replicas::compare_rows(wired.engine.clone(), closing.clone()));
-    tokio::spawn(timekeeper::tell_presence(wired.engine.clone(), closing.clone()));
+    tokio::spawn(timekeeper::report_presence(wired.engine.clone(), closing.clone()));
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));
     let mut server = entrance.open(router);
     // Before the line is printed: whoever waits for that line may read the file.
@@ -193,7 +193,7 @@ async fn tend(engine: Engine, closing: CancellationToken) {
             tended = engine.tend() => tended,
         };
         if let Err(refusal) = tended
-            && let Some(suppressed) = failures.tell(engine.now())
+            && let Some(suppressed) = failures.record(engine.now())
         {
             tracing::warn!(%refusal, suppressed, "ended timelines could not be cleaned up; will retry");
         }
@@ -201,12 +201,13 @@ async fn tend(engine: Engine, closing: CancellationToken) {
 }
 
 /// Records the listening address for clients on this machine. Failure is not fatal.
-fn keep_address(folder: &DataFolder, scheme: &str, address: SocketAddr) -> Option<KeptAddress> {
-    let kept = KeptAddress::keep(folder, scheme, address);
-    kept.inspect_err(|error| {
-        tracing::warn!(%error, "the address cannot be stored in the data folder, so clients must give it: {error}");
-    })
-    .ok()
+fn keep_address(folder: &DataFolder, scheme: &str, address: SocketAddr) -> Option<AddressFile> {
+    let stored = AddressFile::keep(folder, scheme, address);
+    stored
+        .inspect_err(|error| {
+            tracing::warn!(%error, "the address cannot be stored in the data folder, so clients must give it: {error}");
+        })
+        .ok()
 }
 
 /// Prints the listening address. A closed stdout is not fatal.

@@ -93,8 +93,8 @@ mod tests {
         let before = std::fs::read(&file).unwrap();
         assert_eq!(read_public_key(&file).unwrap().0, "clock.example");
         let refused = new(&command).unwrap_err();
-        let told = refused.text().unwrap_or_default();
-        assert!(told.contains("never overwritten"), "{told}");
+        let text = refused.text().unwrap_or_default();
+        assert!(text.contains("never overwritten"), "{text}");
         assert_eq!(std::fs::read(&file).unwrap(), before);
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(command: UpgradeCommand) -> Result<(), Failure> {
 
 fn show(level: u64, services: &[SeenService], finished: Option<&Finished>, json: bool) -> Result<(), Failure> {
     let rows: Vec<Value> = services.iter().map(row).collect();
-    let said = match finished {
+    let message = match finished {
         Some(Finished::Raised) => format!("All services may now write entries of feature level {level}."),
         Some(Finished::Already) => format!("Nothing to finish: the database has the feature level {level}."),
         Some(Finished::Older(_)) | None if level < FEATURE_LEVEL => format!(
@@ -79,23 +79,23 @@ fn show(level: u64, services: &[SeenService], finished: Option<&Finished>, json:
         }
     };
     if json {
-        let shown = json!({
+        let document = json!({
             "feature_level": level, "known_level": FEATURE_LEVEL, "raised": finished == Some(&Finished::Raised),
-            "services": rows, "status": said,
+            "services": rows, "status": message,
         });
-        return output::write(&output::pretty(&shown.to_string()));
+        return output::write(&output::pretty(&document.to_string()));
     }
     if !rows.is_empty() {
         let columns = [("NAME", "name"), ("VERSION", "version"), ("LEVEL", "feature_level"), ("STATE", "state")];
         output::write(&output::table(&rows, &columns, true))?;
     }
-    output::write(&format!("{said}\n"))
+    output::write(&format!("{message}\n"))
 }
 
 fn row(service: &SeenService) -> Value {
-    let SeenService { name, version, level, heard_micros_ago } = service;
+    let SeenService { name, version, level, seen_micros_ago } = service;
     let state = if service.is_there() { "running" } else { "gone" };
-    let heard_seconds_ago = heard_micros_ago.max(&0) / 1_000_000;
+    let heard_seconds_ago = seen_micros_ago.max(&0) / 1_000_000;
     json!({
         "name": output::printable(name), "version": output::printable(version), "feature_level": level, "state": state,
         "heard_seconds_ago": heard_seconds_ago,

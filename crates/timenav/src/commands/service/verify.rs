@@ -102,11 +102,11 @@ pub(crate) struct VerifyCommand {
 struct Trusted {
     /// The keys in the files, regardless of the ledger they are named after: the current one first, then retired ones.
     keys: Vec<VerifierKey>,
-    kept: Option<Kept>,
+    user_checkpoint: Option<UserCheckpoint>,
 }
 
 /// A checkpoint kept by the user.
-pub(in crate::commands) struct Kept {
+pub(in crate::commands) struct UserCheckpoint {
     timeline: TimelineId,
     note: String,
 }
@@ -184,22 +184,24 @@ impl Trusted {
         {
             bail!("the keys belong to two services, `{}` and `{}`", current.name(), other.name());
         }
-        let kept = command.checkpoint.as_deref().map(read_checkpoint).transpose()?;
+        let user_checkpoint = command.checkpoint.as_deref().map(read_checkpoint).transpose()?;
         if !command.witness.is_empty() {
-            let kept =
-                kept.as_ref().context("--witness needs a witnessed proof, or the --checkpoint that was cosigned")?;
-            witnessed::cosigned(&kept.note, &command.witness, command.quorum()?).context("the checkpoint")?;
+            let user_checkpoint = user_checkpoint
+                .as_ref()
+                .context("--witness needs a witnessed proof, or the --checkpoint that was cosigned")?;
+            witnessed::cosigned(&user_checkpoint.note, &command.witness, command.quorum()?)
+                .context("the checkpoint")?;
         }
-        if let (Some(asked), Some(kept)) = (&command.timeline, &kept)
-            && *asked != kept.timeline
+        if let (Some(timeline), Some(user_checkpoint)) = (&command.timeline, &user_checkpoint)
+            && *timeline != user_checkpoint.timeline
         {
-            bail!("the checkpoint is for the timeline `{}`, not `{asked}`", kept.timeline);
+            bail!("the checkpoint is for the timeline `{}`, not `{timeline}`", user_checkpoint.timeline);
         }
-        Ok(Self { keys, kept })
+        Ok(Self { keys, user_checkpoint })
     }
 
-    fn kept(&self, timeline: &TimelineId) -> Option<&Kept> {
-        self.kept.as_ref().filter(|kept| kept.timeline == *timeline)
+    fn user_checkpoint(&self, timeline: &TimelineId) -> Option<&UserCheckpoint> {
+        self.user_checkpoint.as_ref().filter(|user_checkpoint| user_checkpoint.timeline == *timeline)
     }
 }
 
@@ -229,13 +231,13 @@ pub(in crate::commands) fn read_key(path: &Path) -> anyhow::Result<VerifierKey> 
     VerifierKey::parse(text.trim()).with_context(|| format!("{} is not a public key", path.display()))
 }
 
-fn read_checkpoint(path: &Path) -> anyhow::Result<Kept> {
+fn read_checkpoint(path: &Path) -> anyhow::Result<UserCheckpoint> {
     let note = std::fs::read_to_string(path).with_context(|| format!("{} cannot be read", path.display()))?;
     let named = || format!("{} is not a signed checkpoint", path.display());
     let parsed = Note::parse(note.as_bytes()).with_context(named)?;
     let checkpoint = Checkpoint::parse(parsed.text()).with_context(named)?;
     let (_, timeline) = checkpoint.origin.rsplit_once('/').with_context(named)?;
-    Ok(Kept { timeline: TimelineId::new(timeline).with_context(named)?, note })
+    Ok(UserCheckpoint { timeline: TimelineId::new(timeline).with_context(named)?, note })
 }
 
 fn show(verified: &[Scan], as_json: bool) -> Result<(), Failure> {

@@ -132,8 +132,8 @@ fn settle(client: &Client, timeline: &TimelineOptions, outcomes: &[Outcome]) -> 
 
 fn named(outcomes: &[&Outcome]) -> Map<String, Value> {
     let all = |name: &str| -> Vec<Value> {
-        let told = outcomes.iter().map(|outcome| outcome.firing[name].clone());
-        told.filter(|id| !id.is_null()).collect()
+        let values = outcomes.iter().map(|outcome| outcome.firing[name].clone());
+        values.filter(|id| !id.is_null()).collect()
     };
     let (firing_ids, mut lease_ids) = (all("firing_id"), all("lease_id"));
     // All come from one claim.
@@ -163,10 +163,10 @@ impl Outcome {
     }
 
     fn line(&self, state: &Value) -> String {
-        let told = |path| member(&self.firing, path);
-        let mut line = format!("{}  {}  {}", told("due"), told("timer_id"), told("firing_id"));
+        let text_of = |path| member(&self.firing, path);
+        let mut line = format!("{}  {}  {}", text_of("due"), text_of("timer_id"), text_of("firing_id"));
         if self.http_status.is_none() && self.failed.is_none() && !self.firing["payload"].is_null() {
-            line.extend(["  ", &told("payload")]);
+            line.extend(["  ", &text_of("payload")]);
         }
         if let Some(status) = self.http_status {
             line.extend(["  -> ", &status.to_string()]);

@@ -34,12 +34,12 @@ pub(super) fn run(
 
 fn text_line(ServerEvent { id, name, data }: &ServerEvent) -> String {
     let data: Value = serde_json::from_str(data).unwrap_or_default();
-    let told = |field: &str| member(&data["firing"], field);
+    let text_of = |field: &str| member(&data["firing"], field);
     let words = match name.as_str() {
         "firing" => {
-            let queue = data["firing"].get("queue").map_or_else(|| "an event".to_owned(), |_| told("queue"));
-            let by = ["claimed_by", "leased_until", "not_before", "reason"].map(told).join("  ");
-            format!("{}  {}  {queue}  {}  {}", told("due"), told("timer_id"), told("change"), by.trim())
+            let queue = data["firing"].get("queue").map_or_else(|| "an event".to_owned(), |_| text_of("queue"));
+            let by = ["claimed_by", "leased_until", "not_before", "reason"].map(text_of).join("  ");
+            format!("{}  {}  {queue}  {}  {}", text_of("due"), text_of("timer_id"), text_of("change"), by.trim())
         }
         "gap" => "gap: claims and failed attempts may be missing".to_owned(),
         "reset" => "reset: messages were skipped; reload what you need".to_owned(),

@@ -97,13 +97,13 @@ async fn errors_of_flooding(streams: u8, frames: usize) -> (Vec<u32>, Option<u32
         let_others_go_on().await;
         let _ = writing.shutdown().await;
     });
-    let mut said = Vec::new();
-    reading.read_to_end(&mut said).await.unwrap();
+    let mut errors = Vec::new();
+    reading.read_to_end(&mut errors).await.unwrap();
     sending.await.unwrap();
     let (mut resets, mut end) = (Vec::new(), None);
-    while said.len() >= 9 {
-        let length = usize::from(said[1]) << 8 | usize::from(said[2]);
-        let next: Vec<u8> = said.drain(..9 + length).collect();
+    while errors.len() >= 9 {
+        let length = usize::from(errors[1]) << 8 | usize::from(errors[2]);
+        let next: Vec<u8> = errors.drain(..9 + length).collect();
         let error = |at: usize| u32::from_be_bytes(next[at..at + 4].try_into().unwrap());
         match next[3] {
             3 => resets.push(error(9)),

@@ -48,14 +48,14 @@ fn verify_contents_detects_modified_payloads() {
     let lists = json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } });
     service.post("/v1/set-access-control", &lists);
 
-    let (code, said) = verify(&service, &service.admin, &["--contents"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(" payloads from the service"), "{said}");
-    assert!(said.contains("\n  not checked: Payloads that were erased: 1.\n"), "{said}");
-    assert!(!said.contains("cannot read"), "{said}");
-    let (code, said) = verify(&service, &reader, &["--contents"]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("\n  not checked: Payloads your API key cannot read: 2 detect_tampering, "), "{said}");
+    let (code, output) = verify(&service, &service.admin, &["--contents"]);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains(" payloads from the service"), "{output}");
+    assert!(output.contains("\n  not checked: Payloads that were erased: 1.\n"), "{output}");
+    assert!(!output.contains("cannot read"), "{output}");
+    let (code, output) = verify(&service, &reader, &["--contents"]);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("\n  not checked: Payloads your API key cannot read: 2 detect_tampering, "), "{output}");
 
     let on = "instr(CAST(leaf AS TEXT), '\"event-9\"') AND instr(CAST(leaf AS TEXT), ?1)";
     let edit = |from: &str, to: &str| {
@@ -72,8 +72,8 @@ fn verify_contents_detects_modified_payloads() {
         (erase, "payload-mismatch at 11: salt and payload are missing, but no entry erased or pruned them"),
     ] {
         assert!(service.stop().success());
-        let kept = service.data().join("timenav.db");
-        let database = rusqlite::Connection::open(&kept).unwrap();
+        let stored = service.data().join("timenav.db");
+        let database = rusqlite::Connection::open(&stored).unwrap();
         let select = "SELECT salt, payload FROM entries WHERE instr(CAST(leaf AS TEXT), '\"event-9\"')";
         let was = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?));
         let was: (Vec<u8>, Vec<u8>) = database.query_row(select, [], was).unwrap();
@@ -81,19 +81,19 @@ fn verify_contents_detects_modified_payloads() {
         service.tamper(&statement, "record_event");
         service.start_again();
         // A quick scan only checks the end.
-        let (code, said) = verify(&service, &service.admin, &[]);
-        assert_eq!(code, Some(0), "{said}");
-        let (code, said) = verify(&service, &service.admin, &["--contents"]);
-        assert_eq!(code, Some(7), "{said}");
-        assert!(said.contains(named), "{said}");
+        let (code, output) = verify(&service, &service.admin, &[]);
+        assert_eq!(code, Some(0), "{output}");
+        let (code, output) = verify(&service, &service.admin, &["--contents"]);
+        assert_eq!(code, Some(7), "{output}");
+        assert!(output.contains(named), "{output}");
         assert!(service.stop().success());
-        let database = rusqlite::Connection::open(&kept).unwrap();
+        let database = rusqlite::Connection::open(&stored).unwrap();
         let update = "UPDATE entries SET salt = ?1, payload = ?2 WHERE instr(CAST(leaf AS TEXT), '\"event-9\"')";
         assert_eq!(database.execute(update, was).unwrap(), 1);
         drop(database);
         service.start_again();
     }
-    let (code, said) = verify(&service, &service.admin, &["--contents"]);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = verify(&service, &service.admin, &["--contents"]);
+    assert_eq!(code, Some(0), "{output}");
     service.audit();
 }

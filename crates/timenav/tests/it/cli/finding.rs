@@ -28,20 +28,20 @@ fn data_folder_locates_running_service_on_any_port() {
         now
     };
     done(&mut now());
-    let kept = data.join("address");
-    assert_eq!(std::fs::read_to_string(&kept).unwrap(), service.url() + "\n");
-    assert_eq!(std::fs::metadata(&kept).unwrap().permissions().mode() & 0o777, 0o600);
+    let stored = data.join("address");
+    assert_eq!(std::fs::read_to_string(&stored).unwrap(), service.url() + "\n");
+    assert_eq!(std::fs::metadata(&stored).unwrap().permissions().mode() & 0o777, 0o600);
     // As if started in the folder of the service.
     let parent = data.parent().unwrap();
     std::os::unix::fs::symlink(&data, parent.join("timenav-data")).unwrap();
     done(timenav().args(["clock", "now"]).current_dir(parent));
     // A restart uses a different port.
     service.restart();
-    assert_eq!(std::fs::read_to_string(&kept).unwrap(), service.url() + "\n");
+    assert_eq!(std::fs::read_to_string(&stored).unwrap(), service.url() + "\n");
     done(&mut now());
     // A stopped service removes its address file; a killed one cannot.
     service.stop();
-    assert!(!kept.exists());
+    assert!(!stored.exists());
     let (code, _, stderr) = run(&mut now(), "");
     assert_eq!(code, Some(6), "{stderr}");
     assert!(stderr.contains("it is not running. Start it: timenav serve --data "), "{stderr}");
@@ -111,26 +111,29 @@ fn profile_stores_service_url_and_api_key() {
     let ada = service.user("ada");
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
-    let told = |arguments: &[&str], input: &str| {
+    let output_of = |arguments: &[&str], input: &str| {
         let (code, stdout, stderr) = run(&mut at_home(home, arguments), input);
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{arguments:?}: {stdout}");
         stdout
     };
-    assert!(told(&["profile", "list"], "").contains("No profiles."));
+    assert!(output_of(&["profile", "list"], "").contains("No profiles."));
     let url = service.url();
     let add = ["profile", "add", "staging", "--url", &url, "--key", "-"];
-    assert_eq!(told(&add, &format!("{ada}\n")), "The profile `staging` is added. Use it with --profile staging.\n");
+    assert_eq!(
+        output_of(&add, &format!("{ada}\n")),
+        "The profile `staging` is added. Use it with --profile staging.\n"
+    );
     let file = home.join(".config/timenav/profiles.toml");
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let who = |arguments: &[&str]| {
         let arguments = [&["api", "GET", "/v1/session"], arguments].concat();
-        serde_json::from_str::<Value>(&told(&arguments, "")).unwrap()["user_id"].clone()
+        serde_json::from_str::<Value>(&output_of(&arguments, "")).unwrap()["user_id"].clone()
     };
     assert_eq!(who(&["--profile", "staging"]), "ada");
     // Its key takes precedence over the environment, which may be for another service.
     let session = ["api", "GET", "/v1/session", "--profile", "staging"];
     assert!(done(at_home(home, &session).env("TIMENAV_API_KEY", &service.admin)).contains("\"ada\""));
-    told(&["profile", "use", "staging"], "");
+    output_of(&["profile", "use", "staging"], "");
     assert_eq!(who(&[]), "ada");
     let data = service.data();
     assert_eq!(who(&["--data", data.to_str().unwrap()]), "admin", "who names a folder means its service");
@@ -138,15 +141,15 @@ fn profile_stores_service_url_and_api_key() {
     std::fs::write(&key_file, &service.admin).unwrap();
     let source = format!("@{}", key_file.display());
     let second = ["profile", "add", "production", "--url", &url, "--key", &source, "--default"];
-    assert!(told(&second, "").contains("`production` is added, and is used unless"));
+    assert!(output_of(&second, "").contains("`production` is added, and is used unless"));
     assert_eq!(who(&[]), "admin");
-    let list = told(&["profile", "list"], "").replace(&url, "[url]");
+    let list = output_of(&["profile", "list"], "").replace(&url, "[url]");
     assert_eq!(list.lines().filter(|line| line.contains("[url]")).count(), 2, "{list}");
     assert!(!list.contains("tnk_"), "{list}");
-    let json: Value = serde_json::from_str(&told(&["profile", "list", "--json"], "")).unwrap();
+    let json: Value = serde_json::from_str(&output_of(&["profile", "list", "--json"], "")).unwrap();
     assert_eq!(json["profiles"][0]["is_default"], true);
 
-    for (arguments, expected, said) in [
+    for (arguments, expected, message) in [
         (&["clock", "now", "--profile", "nowhere"][..], 1, "there are production, staging"),
         (&["clock", "now", "--profile", "staging", "--url", "http://127.0.0.1:1"], 1, "name two services"),
         (&["profile", "add", "x", "--url", "http://h", "--key", "tnk_secret"], 1, "--key @FILE"),
@@ -155,9 +158,9 @@ fn profile_stores_service_url_and_api_key() {
     ] {
         let (code, _, stderr) = run(&mut at_home(home, arguments), "");
         assert_eq!(code, Some(expected), "{arguments:?}: {stderr}");
-        assert!(stderr.contains(said) && !stderr.contains("tnk_secret"), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(message) && !stderr.contains("tnk_secret"), "{arguments:?}: {stderr}");
     }
-    told(&["profile", "remove", "production"], "");
+    output_of(&["profile", "remove", "production"], "");
     let (code, ..) = run(&mut at_home(home, &["clock", "now"]), "");
     assert_eq!(code, Some(4), "the default went with its profile");
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
@@ -173,9 +176,9 @@ fn shell_completion_offers_names_from_the_service() {
     service.post("/v1/events", &json!({ "event_id": "eagle", "time": "1969-07-20T20:17:40Z", "name": "Landing" }));
     let anchor = super::answered(&service, &["anchor", "set", "--description", "before"])["anchor_id"].clone();
     let completed = |words: &[&str]| {
-        let mut asked = timenav();
-        asked.args([&["--", "timenav"], words].concat()).env("COMPLETE", "fish").env("TIMENAV_DATA", service.data());
-        done(&mut asked)
+        let mut request = timenav();
+        request.args([&["--", "timenav"], words].concat()).env("COMPLETE", "fish").env("TIMENAV_DATA", service.data());
+        done(&mut request)
     };
     assert!(completed(&["clock", "no"]).contains("now"));
     let timelines = completed(&["clock", "now", "--timeline", "b"]);
@@ -184,12 +187,12 @@ fn shell_completion_offers_names_from_the_service() {
     assert!(completed(&["anchor", "return", "anchor_"]).contains(anchor.as_str().unwrap()));
     assert!(!completed(&["events", "show", "--timeline", "billing", "e"]).contains("eagle"));
     // Without a service there are no completions and no errors.
-    let mut asked = timenav();
-    asked
+    let mut request = timenav();
+    request
         .args(["--", "timenav", "events", "show", "e"])
         .env("COMPLETE", "fish")
         .env("TIMENAV_URL", "http://127.0.0.1:1");
-    assert!(!done(&mut asked).contains("eagle"));
+    assert!(!done(&mut request).contains("eagle"));
     service.audit();
 }
 
@@ -210,21 +213,21 @@ fn doctor_reports_state_of_running_and_stopped_service() {
     let data = service.data();
     let look = || {
         let (code, stdout, _) = run(timenav().args(["doctor", "--json", "--data"]).arg(&data), "");
-        let said: Value = serde_json::from_str(&stdout).unwrap();
+        let document: Value = serde_json::from_str(&stdout).unwrap();
         let of = |name: &str| {
-            let check = said["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned();
-            check.unwrap_or_else(|| panic!("no {name}: {said}"))["outcome"].clone()
+            let check = document["checks"].as_array().unwrap().iter().find(|check| check["name"] == name).cloned();
+            check.unwrap_or_else(|| panic!("no {name}: {document}"))["outcome"].clone()
         };
         let names = ["data-folder", "file-modes", "database", "host-clock", "free-space", "checkpoint-age", "service"];
         let seen = names.map(of);
-        (code, seen, said["checks"].to_string())
+        (code, seen, document["checks"].to_string())
     };
-    let (code, seen, said) = look();
-    assert_eq!((code, seen), (Some(0), ["ok"; 7].map(Value::from)), "{said}");
-    assert!(said.contains("are both timenav"), "{said}");
+    let (code, seen, document) = look();
+    assert_eq!((code, seen), (Some(0), ["ok"; 7].map(Value::from)), "{document}");
+    assert!(document.contains("are both timenav"), "{document}");
     service.stop();
-    let (code, seen, said) = look();
-    assert_eq!((code, &seen[6]), (Some(0), &json!("warn")), "{said}");
+    let (code, seen, document) = look();
+    assert_eq!((code, &seen[6]), (Some(0), &json!("warn")), "{document}");
     std::fs::set_permissions(data.join("timenav.db"), std::fs::Permissions::from_mode(0o644)).unwrap();
     assert_eq!((look().0, &look().1[1]), (Some(1), &json!("fail")));
     std::fs::set_permissions(data.join("timenav.db"), std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -238,10 +241,10 @@ fn doctor_reports_each_obstacle_to_starting() {
     let mut service = Service::start();
     service.stop();
     let data = service.data();
-    let fails = |name: &str, told: &str| {
-        let (code, said, _) = run(timenav().args(["doctor", "--data"]).arg(&data), "");
-        let line = said.lines().find(|line| line.starts_with(&format!("fail  {name}: ")));
-        assert!(code == Some(1) && line.is_some_and(|line| line.contains(told)), "{name}: {said}");
+    let fails = |name: &str, expected: &str| {
+        let (code, stdout, _) = run(timenav().args(["doctor", "--data"]).arg(&data), "");
+        let line = stdout.lines().find(|line| line.starts_with(&format!("fail  {name}: ")));
+        assert!(code == Some(1) && line.is_some_and(|line| line.contains(expected)), "{name}: {stdout}");
     };
     let [key, aside] = ["signing.key", "signing.key.aside"].map(|name| data.join(name));
     std::fs::rename(&key, &aside).unwrap();
@@ -249,12 +252,12 @@ fn doctor_reports_each_obstacle_to_starting() {
     std::fs::rename(&aside, &key).unwrap();
 
     let checkpoints = data.join("checkpoints.log");
-    let kept = std::fs::read(&checkpoints).unwrap();
+    let stored = std::fs::read(&checkpoints).unwrap();
     for garbage in [vec![7; 1000], b"\x07\n".repeat(500)] {
         std::fs::write(&checkpoints, garbage).unwrap();
         fails("checkpoint-age", "checkpoints.log cannot be read");
     }
-    std::fs::write(&checkpoints, kept).unwrap();
+    std::fs::write(&checkpoints, stored).unwrap();
 
     let verify = || run(timenav().args(["verify", "--data"]).arg(&data), "");
     std::fs::create_dir(data.join("restoring")).unwrap();

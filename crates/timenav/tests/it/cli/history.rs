@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{answered, command, done, shown};
+use super::{answered, check_output, command, done};
 use crate::service::{Service, run};
 
 #[test]
@@ -10,12 +10,12 @@ fn corrected_event_is_shown_with_its_versions() {
     let service = Service::start();
     let add = ["events", "add", "--id", "flood", "--time", "2005-08-29T11:10:00Z", "--name", "Breach"];
     done(&service, &[&add[..], &["--location", "Lower Ninth Ward", "--actor", "Corps"]].concat());
-    shown(&service, "cli-events-show", &["events", "show", "flood"]);
+    check_output(&service, "cli-events-show", &["events", "show", "flood"]);
     let first = answered(&service, &["events", "show", "flood"])["event"]["position"].to_string();
     let correct =
         ["events", "correct", "--id", "flood", "--time", "2005-08-29T12:45:00Z", "--name", "Breach", "--if-match"];
     let correct = [&correct[..], &[&first]].concat();
-    shown(&service, "cli-events-correct", &correct);
+    check_output(&service, "cli-events-correct", &correct);
     // The expected version is outdated.
     let (code, stdout, stderr) = run(&mut command(&service, &correct), "");
     assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
@@ -25,10 +25,10 @@ fn corrected_event_is_shown_with_its_versions() {
         (&event["time"], &event["location"], &event["actors"]),
         (&json!("2005-08-29T12:45:00Z"), &json!(null), &json!(null))
     );
-    let told = "{\"event_id\": \"flood\", \"time\": \"2005-08-29T12:45:00Z\", \"location\": \"New Orleans\"}";
-    let (code, _, stderr) = run(&mut command(&service, &["events", "correct", "--file", "-"]), told);
+    let expected = "{\"event_id\": \"flood\", \"time\": \"2005-08-29T12:45:00Z\", \"location\": \"New Orleans\"}";
+    let (code, _, stderr) = run(&mut command(&service, &["events", "correct", "--file", "-"]), expected);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    shown(&service, "cli-events-show-corrected", &["events", "show", "flood"]);
+    check_output(&service, "cli-events-show-corrected", &["events", "show", "flood"]);
     for wrong in ["[]", "{", "{\"time\": \"2005-08-29T12:45:00Z\"}"] {
         let (code, _, stderr) = run(&mut command(&service, &["events", "correct", "--file", "-"]), wrong);
         assert_eq!(code, Some(1), "{wrong}: {stderr}");
@@ -45,13 +45,13 @@ fn bulk_event_erasure_requires_a_previous_dry_run() {
         done(&service, &["events", "add", "--id", id, "--time", "2005-08-29T11:10:00Z"]);
     }
     let erase = ["events", "erase", "--location", "*", "--time-range", "../.."];
-    let said = done(&service, &[&erase[..], &["--dry-run"]].concat());
-    let size = said.trim_end().trim_end_matches('.').rsplit(' ').next().unwrap().to_owned();
-    assert!(said.contains("2 events of `main` would be.\na\nb\n"), "{said}");
+    let output = done(&service, &[&erase[..], &["--dry-run"]].concat());
+    let size = output.trim_end().trim_end_matches('.').rsplit(' ').next().unwrap().to_owned();
+    assert!(output.contains("2 events of `main` would be.\na\nb\n"), "{output}");
     let (code, _, stderr) = run(&mut command(&service, &erase), "");
     assert_eq!(code, Some(1), "{stderr}");
-    let said = done(&service, &[&erase[..], &["--as-of-size", &size]].concat());
-    assert_eq!(said, "2 events of `main` erased; proofs remain valid.\n");
+    let output = done(&service, &[&erase[..], &["--as-of-size", &size]].concat());
+    assert_eq!(output, "2 events of `main` erased; proofs remain valid.\n");
     done(&service, &["events", "add", "--id", "a", "--time", "2005-08-29T11:10:00Z"]);
     assert_eq!(done(&service, &["events", "erase", "a"]), "1 event of `main` erased; proofs remain valid.\n");
     for wrong in [&["events", "erase"][..], &["events", "erase", "a", "--older-than", "P1D"]] {
@@ -70,10 +70,10 @@ fn canceled_events_are_readable_at_past_states() {
     done(&service, &["events", "add", "--id", "flood", "--time", "2005-08-29T11:10:00Z", "--cause", "storm"]);
     let anchor = answered(&service, &["anchor", "set"])["anchor_id"].as_str().unwrap().to_owned();
     let intervene = ["events", "intervene", "flood", "cancel", "--time", "2005-08-29T11:00:00Z"];
-    shown(&service, "cli-events-intervene-dry", &[&intervene[..], &["--dry-run"]].concat());
+    check_output(&service, "cli-events-intervene-dry", &[&intervene[..], &["--dry-run"]].concat());
     assert_eq!(answered(&service, &["events", "show", "flood"])["active"], true);
-    shown(&service, "cli-events-intervene", &[&intervene[..], &["--cause", "storm"]].concat());
-    shown(&service, "cli-events-show-cancelled", &["events", "show", "flood"]);
+    check_output(&service, "cli-events-intervene", &[&intervene[..], &["--cause", "storm"]].concat());
+    check_output(&service, "cli-events-show-cancelled", &["events", "show", "flood"]);
     let causes = &answered(&service, &["events", "show", "flood"])["interventions"][0]["causes"];
     assert_eq!(causes[0]["event_id"], "storm");
     let count = |arguments: &[&str]| done(&service, arguments).matches("flood").count();
@@ -82,23 +82,27 @@ fn canceled_events_are_readable_at_past_states() {
     assert_eq!(count(&["events", "find", "--as-of", &anchor, "--all", "--limit", "1"]), 1);
     assert_eq!((count(&["export"]), count(&["export", "--as-of", &anchor])), (0, 1));
     assert_eq!(answered(&service, &["events", "show", "flood", "--as-of", &anchor])["active"], true);
-    shown(
+    check_output(
         &service,
         "cli-events-intervene-delay",
         &["events", "intervene", "storm", "delay by 2h", "--time", "2005-08-29T05:00:00Z"],
     );
 
     // A fork at that moment has neither intervention, and changes on the fork stay there.
-    shown(&service, "cli-timeline-fork", &["timeline", "create", "what-if", "--fork-of", "main", "--at", &anchor]);
+    check_output(
+        &service,
+        "cli-timeline-fork",
+        &["timeline", "create", "what-if", "--fork-of", "main", "--at", &anchor],
+    );
     assert_eq!(count(&["events", "find", "--timeline", "what-if"]), 1);
     done(
         &service,
         &["events", "intervene", "storm", "prevent", "--time", "2005-08-28T00:00:00Z", "--timeline", "what-if"],
     );
-    shown(&service, "cli-events-show-forked", &["events", "show", "storm", "--timeline", "what-if"]);
+    check_output(&service, "cli-events-show-forked", &["events", "show", "storm", "--timeline", "what-if"]);
     assert_eq!(answered(&service, &["events", "show", "storm"])["active"], true);
 
-    shown(&service, "cli-timeline-diff", &["timeline", "diff", "main", "what-if"]);
+    check_output(&service, "cli-timeline-diff", &["timeline", "diff", "main", "what-if"]);
     assert_eq!(done(&service, &["timeline", "diff", "main", "main"]), "No event differs.\n");
     let changes = &answered(&service, &["timeline", "diff", "main", "what-if"])["differences"];
     assert_eq!(changes.as_array().map(Vec::len), Some(2));
@@ -108,9 +112,9 @@ fn canceled_events_are_readable_at_past_states() {
     done(&service, &["anchor", "return", &anchor, "--scope", "clock"]);
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2005-08-29T11:10:00Z");
     assert_eq!(count(&["events", "find"]), 0);
-    shown(&service, "cli-anchor-return-all", &["anchor", "return", &anchor, "--scope", "all"]);
+    check_output(&service, "cli-anchor-return-all", &["anchor", "return", &anchor, "--scope", "all"]);
     assert_eq!(count(&["events", "find"]), 1);
-    shown(&service, "cli-events-show-returned", &["events", "show", "flood"]);
+    check_output(&service, "cli-events-show-returned", &["events", "show", "flood"]);
     let (code, ..) = run(&mut command(&service, &["anchor", "return", &anchor, "--scope", "events"]), "");
     assert_eq!(code, Some(2));
     let (code, ..) = run(&mut command(&service, &["timeline", "create", "x", "--at", "3"]), "");

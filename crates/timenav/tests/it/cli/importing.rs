@@ -93,9 +93,9 @@ fn import_with_wrong_mapping_can_be_undone_and_repeated() {
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     let found = done(&service, &["events", "find", "--timeline", "quakes"]);
     assert!(found.contains("2000-01-01") && !found.contains("2001-01-01"), "{found}");
-    for (wrong, said) in [("17", "`17-420-403`"), ("1-3-1", "import"), ("900-902-2", "import")] {
+    for (wrong, message) in [("17", "`17-420-403`"), ("1-3-1", "import"), ("900-902-2", "import")] {
         let (code, _, stderr) = run(&mut command(&service, &["import", "--undo", wrong, "--timeline", "quakes"]), "");
-        assert!(code != Some(0) && stderr.contains(said), "{wrong}: {stderr}");
+        assert!(code != Some(0) && stderr.contains(message), "{wrong}: {stderr}");
     }
     service.audit();
 }

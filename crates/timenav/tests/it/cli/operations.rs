@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{answered, command, done, shown};
+use super::{answered, check_output, command, done};
 use crate::service::{Service, run};
 
 #[test]
@@ -11,8 +11,12 @@ fn access_commands_show_and_set_permissions() {
     let ada = service.user("ada");
     done(&service, &["timeline", "create", "billing"]);
     let billing = ["--timeline", "billing"];
-    shown(&service, "cli-access-set", &[&["access", "set", "--read", "ada", "--write", ""][..], &billing].concat());
-    shown(&service, "cli-access-show", &[&["access", "show"][..], &billing].concat());
+    check_output(
+        &service,
+        "cli-access-set",
+        &[&["access", "set", "--read", "ada", "--write", ""][..], &billing].concat(),
+    );
+    check_output(&service, "cli-access-show", &[&["access", "show"][..], &billing].concat());
     let permissions = &service.get("/v1/access-control", &[("timeline_id", "billing")])["permissions"];
     assert_eq!(permissions, &json!({ "read": ["ada"], "write": [], "admin": ["admin"] }));
     let (code, ..) = run(command(&service, &["access", "show"]).env("TIMENAV_API_KEY", &ada), "");
@@ -90,16 +94,16 @@ fn paradoxes_scan_and_check_commands_print_expected_output() {
     done(&service, &["clock", "pause"]);
     done(&service, &["clock", "travel", "2005-08-30T00:00:00Z"]);
     done(&service, &["events", "add", "--id", "storm", "--time", "2005-08-29T06:00:00Z", "--name", "Landfall"]);
-    shown(&service, "cli-paradoxes-none", &["paradoxes"]);
+    check_output(&service, "cli-paradoxes-none", &["paradoxes"]);
     let flood = ["events", "add", "--id", "flood", "--time", "2005-08-29T05:00:00Z", "--cause", "storm"];
     done(&service, &flood);
-    shown(&service, "cli-paradoxes", &["paradoxes"]);
+    check_output(&service, "cli-paradoxes", &["paradoxes"]);
     assert_eq!(answered(&service, &["paradoxes", "--kinds", "P02"])["paradoxes"], json!([]));
-    shown(&service, "cli-events-scan", &["events", "scan"]);
+    check_output(&service, "cli-events-scan", &["events", "scan"]);
     assert_eq!(done(&service, &["events", "scan", "--limit", "1", "--all"]).lines().count(), 3);
-    shown(&service, "cli-events-check", &["events", "check", "flood"]);
-    shown(&service, "cli-events-check-none", &["events", "check", "drought"]);
-    shown(&service, "cli-timeline-show", &["timeline", "show"]);
+    check_output(&service, "cli-events-check", &["events", "check", "flood"]);
+    check_output(&service, "cli-events-check-none", &["events", "check", "drought"]);
+    check_output(&service, "cli-timeline-show", &["timeline", "show"]);
     service.audit();
 }
 
@@ -110,8 +114,8 @@ fn user_commands_restrict_users_and_end_sessions() {
     service.set_password("ada", "a long and lonely password");
     let cookie = service.log_in("ada", "a long and lonely password");
     assert!(!cookie.is_empty());
-    shown(&service, "cli-user-restrict", &["user", "restrict", "ada", "read_only"]);
-    shown(&service, "cli-user-restrictions", &["user", "restrictions"]);
+    check_output(&service, "cli-user-restrict", &["user", "restrict", "ada", "read_only"]);
+    check_output(&service, "cli-user-restrictions", &["user", "restrictions"]);
     let sessions = answered(&service, &["user", "sessions", "ada"]);
     let id = sessions["sessions"][0]["session_id"].as_str().unwrap();
     assert!(done(&service, &["user", "sessions", "ada"]).contains(id));

@@ -88,7 +88,7 @@ fn single_responses_are_one_ndjson_line_or_csv_row() {
 #[test]
 fn errors_are_json_if_output_is_json() {
     let service = Service::start();
-    let told = |arguments: &[&str], key: &str, expected: i32| -> Value {
+    let error_of = |arguments: &[&str], key: &str, expected: i32| -> Value {
         let (code, stdout, stderr) = run(command(&service, arguments).env("TIMENAV_API_KEY", key), "");
         assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{arguments:?}: {stderr}");
         let error: Value = serde_json::from_str(&stderr).unwrap_or_else(|error| panic!("{error}: {stderr}"));
@@ -96,15 +96,15 @@ fn errors_are_json_if_output_is_json() {
         assert!(error["status"].is_string(), "{error}");
         error
     };
-    let wrong = told(&["clock", "travel", "yesterday", "--json"], &service.admin, 1);
+    let wrong = error_of(&["clock", "travel", "yesterday", "--json"], &service.admin, 1);
     assert_eq!((&wrong["code"], &wrong["http_status"]), (&json!("invalid_parameter"), &json!(400)));
     assert_eq!(wrong["errors"][0]["pointer"], "#/destination_time");
     assert!(wrong["request_id"].as_str().unwrap().starts_with("req_"));
-    assert_eq!(told(&["clock", "now", "--output=ndjson"], "tnk_nonsense", 4)["http_status"], 401);
-    let none = told(&["clock", "pause", "--timeline", "mian", "--json"], &service.admin, 5);
+    assert_eq!(error_of(&["clock", "now", "--output=ndjson"], "tnk_nonsense", 4)["http_status"], 401);
+    let none = error_of(&["clock", "pause", "--timeline", "mian", "--json"], &service.admin, 5);
     assert!(none["hint"].as_str().unwrap().contains("--create"), "{none}");
-    assert_eq!(told(&["clock", "now", "--fast", "--json"], &service.admin, 2)["code"], "usage");
-    let away = told(&["clock", "now", "--json", "--url", "http://127.0.0.1:1"], &service.admin, 6);
+    assert_eq!(error_of(&["clock", "now", "--fast", "--json"], &service.admin, 2)["code"], "usage");
+    let away = error_of(&["clock", "now", "--json", "--url", "http://127.0.0.1:1"], &service.admin, 6);
     assert_eq!(away["code"], "unreachable");
     let folder = tempfile::tempdir().unwrap();
     let (code, _, stderr) = run(timenav().args(["clock", "now", "--json"]).current_dir(folder.path()), "");

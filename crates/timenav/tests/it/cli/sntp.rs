@@ -37,12 +37,12 @@ impl Sntp {
     fn of(command: &mut Command, count: usize) -> Self {
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
-        let said = stdout.lines().take(count).map(|line| {
+        let message = stdout.lines().take(count).map(|line| {
             let line = line.unwrap();
-            let said = line.strip_prefix("serving SNTP on ").expect("it says where it listens");
-            said.split_once(": timeline ").expect("it says which timeline").0.to_owned()
+            let message = line.strip_prefix("serving SNTP on ").expect("it says where it listens");
+            message.split_once(": timeline ").expect("it says which timeline").0.to_owned()
         });
-        let addresses = said.collect();
+        let addresses = message.collect();
         let asking = UdpSocket::bind("127.0.0.1:0").unwrap();
         asking.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
         Self { child, addresses, asking, dice: RefCell::new(Dice::new(1_900)) }
@@ -84,7 +84,7 @@ fn travel(service: &Service, to: &str) {
 }
 
 /// Returns the seconds since 1970 in a response, for a given era.
-fn told(answer: &[u8; 48], era: i64) -> i64 {
+fn seconds_of(answer: &[u8; 48], era: i64) -> i64 {
     i64::from(u32::from_be_bytes(answer[40..44].try_into().unwrap())) + (era << 32) - TO_1970
 }
 
@@ -95,11 +95,12 @@ fn sntp_server_follows_each_clock_change() {
     let sntp = Sntp::start(&service, &["127.0.0.1:0=main"]);
     let first = sntp.ask();
     assert_eq!((first[0], first[1], &first[12..16]), (0o44, 1, &b"XTNV"[..]));
-    assert!((1_935_817_689..1_935_817_989).contains(&told(&first, 0)), "{}", told(&first, 0));
+    assert!((1_935_817_689..1_935_817_989).contains(&seconds_of(&first, 0)), "{}", seconds_of(&first, 0));
     // The first second of the next era, and a time before the first one.
     travel(&service, "2036-02-07T06:28:16Z");
-    let next = sntp.ask_until("the next era", |answer| told(answer, 1) >= 2_085_978_496 && told(answer, 0) < 0);
-    assert!(told(&next, 1) < 2_085_978_796);
+    let next =
+        sntp.ask_until("the next era", |answer| seconds_of(answer, 1) >= 2_085_978_496 && seconds_of(answer, 0) < 0);
+    assert!(seconds_of(&next, 1) < 2_085_978_796);
     // A paused clock must not be used to set others; a resumed one may.
     service.post("/v1/pause-time", &json!({}));
     sntp.ask_until("a clock that stands", |answer| answer[0] >> 6 == 3 && answer[1] == 1);
@@ -121,8 +122,8 @@ fn sntp_requests_add_no_entries_and_invalid_ones_are_ignored() {
     sntp.ask_until("a clock that stands", |answer| answer[0] >> 6 == 3);
     let size = || service.checkpoint("main").size;
     let (before, for_looking) = (size(), size());
-    let asked = [&[0o46][..], &[0; 47]].concat();
-    for packet in [&[][..], &[0o43], &[0o43; 47], &asked, &[0xff; 400], &[0; 48]] {
+    let request = [&[0o46][..], &[0; 47]].concat();
+    for packet in [&[][..], &[0o43], &[0o43; 47], &request, &[0xff; 400], &[0; 48]] {
         sntp.send(packet);
     }
     // The first response is for the last request: earlier ones got none.
@@ -139,7 +140,7 @@ fn sntp_server_serves_one_port_per_timeline() {
     let service = Service::start();
     service.post("/v1/travel", &json!({ "destination_time": "1999-12-31T00:00:00Z", "timeline_id": "old" }));
     let sntp = Sntp::start(&service, &["127.0.0.1:0=old", "127.0.0.1:0=main"]);
-    assert_eq!(told(&sntp.ask(), 0) / 86_400, 10_956, "1999-12-31");
+    assert_eq!(seconds_of(&sntp.ask(), 0) / 86_400, 10_956, "1999-12-31");
     assert_eq!(sntp.addresses.len(), 2);
     service.audit();
 }
@@ -147,9 +148,9 @@ fn sntp_server_serves_one_port_per_timeline() {
 #[test]
 fn unknown_timeline_or_public_address_is_rejected_at_start() {
     let service = Service::start();
-    for (port, said) in [("127.0.0.1:0=nowhere", "nowhere"), ("0.0.0.0:0", "--allow-remote")] {
+    for (port, message) in [("127.0.0.1:0=nowhere", "nowhere"), ("0.0.0.0:0", "--allow-remote")] {
         let (code, stdout, stderr) = run(&mut command(&service, &["sntp", port]), "");
-        assert!(code != Some(0) && stdout.is_empty() && stderr.contains(said), "{port}: {stderr}");
+        assert!(code != Some(0) && stdout.is_empty() && stderr.contains(message), "{port}: {stderr}");
     }
     service.audit();
 }
@@ -178,7 +179,7 @@ fn sntp_time_is_unsynchronized_without_service_or_permission() {
     assert_eq!((denied[0] >> 6, &denied[12..16], &denied[32..]), (3, &b"DENY"[..], &[0; 16][..]));
     service.kill();
     let stale = sntp.ask_until("a service that is gone", |answer| answer[1] == 16);
-    assert!(stale[0] >> 6 == 3 && told(&stale, 0) >= 1_935_817_689, "{stale:?}");
+    assert!(stale[0] >> 6 == 3 && seconds_of(&stale, 0) >= 1_935_817_689, "{stale:?}");
     service.start_again();
     sntp.ask_until("a service that is back", |answer| (answer[0] >> 6, answer[1]) == (0, 1));
     service.audit();
@@ -189,11 +190,11 @@ fn sntp_time_is_unsynchronized_without_service_or_permission() {
 #[test]
 fn sntp_port_opens_after_follower_is_registered() {
     let service = Service::start();
-    let late = |asked: &mut [u8]| {
-        if asked.starts_with(b"GET /v1/clock/stream") {
+    let late = |request: &mut [u8]| {
+        if request.starts_with(b"GET /v1/clock/stream") {
             // As on a busy machine; there is nothing to wait for.
-            let (_never, told) = std::sync::mpsc::channel::<()>();
-            let _ = told.recv_timeout(Duration::from_millis(300));
+            let (_never, messages) = std::sync::mpsc::channel::<()>();
+            let _ = messages.recv_timeout(Duration::from_millis(300));
         }
     };
     let elsewhere = between(&service, late, |_| {});
@@ -204,10 +205,10 @@ fn sntp_port_opens_after_follower_is_registered() {
 }
 
 /// Returns the seconds since 1970 in a response, with the fraction.
-fn told_exactly(answer: &[u8; 48]) -> f64 {
+fn exact_seconds_of(answer: &[u8; 48]) -> f64 {
     let fraction = u32::from_be_bytes(answer[44..].try_into().unwrap());
     #[expect(clippy::cast_precision_loss, reason = "seconds within an era")]
-    let seconds = told(answer, 0) as f64;
+    let seconds = seconds_of(answer, 0) as f64;
     seconds + f64::from(fraction) / 2_f64.powi(32)
 }
 
@@ -220,19 +221,19 @@ fn sntp_server_applies_offset_and_drift_faults() {
     let right = Sntp::start(&service, &["127.0.0.1:0=main"]);
     let wrong = Sntp::start(&service, &["--offset", "-2s", "--drift", "100000ppm", "127.0.0.1:0=main"]);
     let start = 1_935_817_689.0;
-    assert_eq!((told_exactly(&right.ask()), told_exactly(&wrong.ask())), (start, start - 2.0));
+    assert_eq!((exact_seconds_of(&right.ask()), exact_seconds_of(&wrong.ask())), (start, start - 2.0));
     // A tenth of the elapsed time is added, and nothing while the clock is paused.
     service.post("/v1/resume-time", &json!({}));
-    right.ask_until("an hour", |answer| answer[0] >> 6 == 0 && told_exactly(answer) > start + 3_600.0);
+    right.ask_until("an hour", |answer| answer[0] >> 6 == 0 && exact_seconds_of(answer) > start + 3_600.0);
     service.post("/v1/pause-time", &json!({}));
     let stands = |answer: &[u8; 48]| answer[0] >> 6 == 3;
-    let shown = told_exactly(&right.ask_until("a clock that stands", stands));
-    let error = told_exactly(&wrong.ask_until("a wrong clock that stands", stands)) - shown;
+    let shown = exact_seconds_of(&right.ask_until("a clock that stands", stands));
+    let error = exact_seconds_of(&wrong.ask_until("a wrong clock that stands", stands)) - shown;
     assert!((error - ((shown - start) / 10.0 - 2.0)).abs() < 0.001, "{error} after {}", shown - start);
     travel(&service, "1999-12-31T00:00:00Z");
-    right.ask_until("the jump", |answer| told(answer, 0) == 946_598_400);
-    let jumped = wrong.ask_until("the jump", |answer| told(answer, 0) < 1_000_000_000);
-    assert!((told_exactly(&jumped) - 946_598_400.0 - error).abs() < 0.001, "a jump leaves the error as it is");
+    right.ask_until("the jump", |answer| seconds_of(answer, 0) == 946_598_400);
+    let jumped = wrong.ask_until("the jump", |answer| seconds_of(answer, 0) < 1_000_000_000);
+    assert!((exact_seconds_of(&jumped) - 946_598_400.0 - error).abs() < 0.001, "a jump leaves the error as it is");
     let (code, stdout, stderr) = run(&mut command(&service, &["sntp", "--jitter", "1s", "127.0.0.1:0=main"]), "");
     assert!(code == Some(2) && stdout.is_empty() && stderr.contains("250 ms"), "{stderr}");
     service.audit();
@@ -256,9 +257,9 @@ fn by_chrony(sntp: &Sntp) -> Option<f64> {
         eprintln!("skipped: chronyd is not installed");
         return None;
     }
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    let wrong = said.split_once("System clock wrong by ").map(|(_, by)| by.split(' ').next().unwrap());
-    Some(wrong.unwrap_or_else(|| panic!("{said}")).parse().unwrap())
+    let message = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let wrong = message.split_once("System clock wrong by ").map(|(_, by)| by.split(' ').next().unwrap());
+    Some(wrong.unwrap_or_else(|| panic!("{message}")).parse().unwrap())
 }
 
 /// Queries the time with a Python client, `ntpdig` or `sntp`, if installed. It only supports port 123, so a patched
@@ -287,10 +288,10 @@ fn ntpdig_and_sntp_clients_read_the_virtual_time() {
     let right = (1_935_817_689_000_000 - host) as f64 / 1e6;
     let sntp = Sntp::start(&service, &["127.0.0.1:0=main"]);
     for name in ["ntpdig", "sntp"] {
-        let Some(told) = by_script(&sntp, name) else { continue };
-        let offset = told["offset"].as_f64().unwrap();
-        assert!((offset - right).abs() < 1.0, "{told} instead of {right}");
-        assert_eq!((&told["stratum"], &told["leap"]), (&json!(1), &json!("no-leap")), "{told}");
+        let Some(seconds) = by_script(&sntp, name) else { continue };
+        let offset = seconds["offset"].as_f64().unwrap();
+        assert!((offset - right).abs() < 1.0, "{seconds} instead of {right}");
+        assert_eq!((&seconds["stratum"], &seconds["leap"]), (&json!(1), &json!("no-leap")), "{seconds}");
     }
     service.audit();
 }

@@ -106,9 +106,9 @@ fn sql_function_follows_the_clock() {
     let clock_shows = || micros(service.get("/v1/clock", &[])["current_time"].as_str().unwrap());
     for _ in 0..3 {
         let before = clock_shows();
-        let told = ask(&cluster, both);
+        let output = ask(&cluster, both);
         let after = clock_shows();
-        let (shown, uncertainty) = told.split_once('|').unwrap();
+        let (shown, uncertainty) = output.split_once('|').unwrap();
         let (shown, uncertainty): (i128, i128) = (shown.parse().unwrap(), uncertainty.parse().unwrap());
         // One millisecond for truncation.
         let slack = (uncertainty + 1_000) * 3_600;
@@ -118,25 +118,25 @@ fn sql_function_follows_the_clock() {
     travel(&service, DAY.0);
     until_it_says(&cluster, NOW, DAY.1);
     // Only one program can keep a clock.
-    let said = refused(&service, &cluster, &[], 1);
-    assert!(said.contains("another timenav sql-clock keeps the clock"), "{said}");
+    let output = refused(&service, &cluster, &[], 1);
+    assert!(output.contains("another timenav sql-clock keeps the clock"), "{output}");
     assert!(clock.end().success());
     assert_eq!(ask(&cluster, "SELECT unconfirmed_since IS NOT NULL FROM timenav_clock"), "t");
     assert_eq!(ask(&cluster, NOW), DAY.1, "it keeps the last clock");
     // It can only be removed if nothing depends on it.
-    let said = refused(&service, &cluster, &["--uninstall"], 1);
-    assert!(said.contains("if a column or a view uses it"), "{said}");
-    assert!(said.contains("cannot drop function timenav_now()") && !said.contains("store"), "{said}");
+    let output = refused(&service, &cluster, &["--uninstall"], 1);
+    assert!(output.contains("if a column or a view uses it"), "{output}");
+    assert!(output.contains("cannot drop function timenav_now()") && !output.contains("store"), "{output}");
     ask(&cluster, "ALTER TABLE orders ALTER at DROP DEFAULT");
     let uninstall = ["sql-clock", "--database", &cluster.url, "--uninstall"];
     assert_eq!(run(&mut command(&service, &uninstall), "").0, Some(0));
-    let gone = "SELECT to_regclass('timenav_clock') IS NULL AND to_regprocedure('timenav_now()') IS NULL";
-    assert_eq!(ask(&cluster, gone), "t");
+    let lookup = "SELECT to_regclass('timenav_clock') IS NULL AND to_regprocedure('timenav_now()') IS NULL";
+    assert_eq!(ask(&cluster, lookup), "t");
     // Foreign objects with that name are not replaced.
     ask(&cluster, "CREATE FUNCTION timenav_now() RETURNS int LANGUAGE sql RETURN 1");
     for options in [&[][..], &["--uninstall"]] {
-        let said = refused(&service, &cluster, options, 1);
-        assert!(said.contains("has a function timenav_now() that timenav did not create"), "{said}");
+        let output = refused(&service, &cluster, options, 1);
+        assert!(output.contains("has a function timenav_now() that timenav did not create"), "{output}");
     }
     service.audit();
 }

@@ -10,7 +10,7 @@ use data_encoding::BASE64;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::{answered, command, done, shown};
+use super::{answered, check_output, command, done};
 use crate::service::{Service, run};
 
 /// A request received by a program.
@@ -102,22 +102,22 @@ fn add(service: &Service, id: &str, at: &str) {
 #[test]
 fn timer_commands_set_list_show_and_cancel() {
     let service = at_new_year();
-    shown(&service, "cli-timer-list-none", &["timer", "list"]);
+    check_output(&service, "cli-timer-list-none", &["timer", "list"]);
     let set = ["timer", "add", "--id", "renew-42", "--at", "2027-01-31T09:00:00Z", "--queue", "billing"];
-    shown(
+    check_output(
         &service,
         "cli-timer-add",
         &[&set[..], &["--payload", "{\"invoice\":42}", "--order-key", "customer-7"]].concat(),
     );
     add(&service, "later", "2027-03-01T00:00:00Z");
-    shown(&service, "cli-timer-list", &["timer", "list"]);
+    check_output(&service, "cli-timer-list", &["timer", "list"]);
     let page = answered(&service, &["timer", "list", "--limit", "1"]);
     assert_eq!(page["timers"][0]["timer_id"], "renew-42");
-    shown(&service, "cli-timer-cancel", &["timer", "cancel", "later"]);
+    check_output(&service, "cli-timer-cancel", &["timer", "cancel", "later"]);
     assert_eq!(answered(&service, &["timer", "list", "--state", "cancelled"])["timers"][0]["timer_id"], "later");
     // The queue has no listener: the firing is skipped and stays pending.
     done(&service, &["clock", "forward", "P1M"]);
-    shown(&service, "cli-timer-show", &["timer", "show", "renew-42"]);
+    check_output(&service, "cli-timer-show", &["timer", "show", "renew-42"]);
     let (code, _, stderr) = run(&mut command(&service, &["timer", "show", "none"]), "");
     assert_eq!(code, Some(5), "{stderr}");
     for wrong in [&["timer", "add"][..], &["timer", "add", "--at", "2027-01-01T00:00:00Z", "--cron", "@daily"]] {
@@ -130,9 +130,12 @@ fn timer_commands_set_list_show_and_cancel() {
 fn timer_preview_lists_firing_times_of_a_rule() {
     let service = at_new_year();
     let rule = ["timer", "preview", "--every", "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "--limit", "3"];
-    shown(&service, "cli-timer-preview", &[&rule[..], &["--starts", "2027-01-31T09:00[Europe/Paris]"]].concat());
-    let told = answered(&service, &["timer", "preview", "--cron", "0 9 * * MON", "--after", "2027-02-01T09:00:00Z"]);
-    assert_eq!((&told["moments"][0], told["moments"].as_array().unwrap().len()), (&json!("2027-02-08T09:00:00Z"), 10));
+    check_output(&service, "cli-timer-preview", &[&rule[..], &["--starts", "2027-01-31T09:00[Europe/Paris]"]].concat());
+    let output = answered(&service, &["timer", "preview", "--cron", "0 9 * * MON", "--after", "2027-02-01T09:00:00Z"]);
+    assert_eq!(
+        (&output["moments"][0], output["moments"].as_array().unwrap().len()),
+        (&json!("2027-02-08T09:00:00Z"), 10)
+    );
     service.audit();
 }
 
@@ -156,8 +159,8 @@ fn changed_timer_and_its_firings_are_listed() {
     assert_eq!(firings(&["later"]), ["later"]);
     assert_eq!(firings(&["--queue", "mail", "--state", "pending"]), ["renew-42"]);
     assert_eq!(firings(&["--limit", "1"]), ["renew-42"]);
-    let told = done(&service, &["timer", "firings", "--limit", "1", "--all"]);
-    assert_eq!(told.lines().count(), 3, "{told}");
+    let output = done(&service, &["timer", "firings", "--limit", "1", "--all"]);
+    assert_eq!(output.lines().count(), 3, "{output}");
     // A timer that has fired for the last time cannot be changed.
     let (code, _, stderr) = run(&mut command(&service, &["timer", "change", "later", "--payload", "1"]), "");
     assert_eq!(code, Some(1), "{stderr}");
@@ -302,10 +305,10 @@ fn interrupted_listener_returns_leased_firings() {
     let listener = Listener::start(&service, &["--forward", &url, "--json"]);
     add(&service, "held", "2026-12-31T00:00:00Z");
     sent.recv().unwrap();
-    let (code, told) = listener.interrupt();
+    let (code, output) = listener.interrupt();
     assert_eq!(code, Some(0));
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((&told["state"], &told["reason"]), (&json!("pending"), &json!("the listener was stopped")));
+    let output: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!((&output["state"], &output["reason"]), (&json!("pending"), &json!("the listener was stopped")));
     // Another listener gets it at once, and without a program it is acknowledged as soon as it is printed.
     let mut next = Listener::start(&service, &["--json"]);
     let taken: Value = serde_json::from_str(&next.line()).unwrap();

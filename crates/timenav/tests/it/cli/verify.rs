@@ -41,14 +41,14 @@ fn lived_in() -> Service {
 fn intact_service_verifies_from_files_and_url() {
     let mut service = lived_in();
     let folder = tempfile::tempdir().unwrap();
-    let (kept, key) = (folder.path().join("kept"), folder.path().join("key"));
+    let (stored, key) = (folder.path().join("kept"), folder.path().join("key"));
     let (note, verifier) = checkpoint(&service);
-    std::fs::write(&kept, note).unwrap();
+    std::fs::write(&stored, note).unwrap();
     std::fs::write(&key, verifier + "\n").unwrap();
     service.post("/v1/resume-time", &json!({}));
     let data = service.data();
     let files = ["--data", text(&data), "--key", text(&key)];
-    let through = ["--url", &service.url(), "--key", text(&key), "--checkpoint", text(&kept)];
+    let through = ["--url", &service.url(), "--key", text(&key), "--checkpoint", text(&stored)];
     let (code, stdout, stderr) = verify(&through, Some(&service.admin));
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
     assert!(stdout.contains("3 signatures") || stdout.contains("4 signatures"), "{stdout}");
@@ -64,7 +64,7 @@ fn intact_service_verifies_from_files_and_url() {
             assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
             assert!(stdout.contains("`main`") && stdout.contains("`system`"), "{stdout}");
         }
-        let (code, stdout, _) = verify(&[&files[..], &["--checkpoint", text(&kept), "--json"]].concat(), None);
+        let (code, stdout, _) = verify(&[&files[..], &["--checkpoint", text(&stored), "--json"]].concat(), None);
         assert_eq!(code, Some(0), "{stdout}");
         let answer: Value = serde_json::from_str(&stdout).unwrap();
         assert_eq!(answer["timelines"][0]["checked"][0], json!({ "what": "checkpoints", "count": 3 }));
@@ -83,8 +83,8 @@ fn intact_service_verifies_from_files_and_url() {
 fn tampering_is_reported_with_exit_code_7() {
     let mut service = lived_in();
     let folder = tempfile::tempdir().unwrap();
-    let kept = folder.path().join("kept");
-    std::fs::write(&kept, checkpoint(&service).0).unwrap();
+    let stored = folder.path().join("kept");
+    std::fs::write(&stored, checkpoint(&service).0).unwrap();
     service.stop();
     let copy = folder.path().join("copy");
     std::fs::create_dir(&copy).unwrap();
@@ -103,7 +103,7 @@ fn tampering_is_reported_with_exit_code_7() {
     // A new service does not continue the checkpoint of another one.
     let other = Service::start();
     let data = other.data();
-    let (code, stdout, _) = verify(&["--data", text(&data), "--checkpoint", text(&kept)], None);
+    let (code, stdout, _) = verify(&["--data", text(&data), "--checkpoint", text(&stored)], None);
     assert_eq!(code, Some(7), "{stdout}");
     assert!(stdout.contains("unknown-key"), "{stdout}");
     other.audit();

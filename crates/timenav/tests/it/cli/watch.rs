@@ -62,18 +62,18 @@ fn stream_command_filters_by_topic_and_resumes() {
     let record = |event: &Value| service.post("/v1/events", event)["ledger"]["position"].to_string();
     let cause = record(&json!({ "event_id": "cause", "time": "2005-08-29T00:00:00Z" }));
     let effect = record(&json!({ "event_id": "effect", "time": "2005-08-28T00:00:00Z", "causes": ["cause"] }));
-    let told: [Value; 3] = std::array::from_fn(|_| serde_json::from_str(&line(&mut data)).unwrap());
-    let ids = told.each_ref().map(|one| one["id"].as_str().unwrap());
+    let messages: [Value; 3] = std::array::from_fn(|_| serde_json::from_str(&line(&mut data)).unwrap());
+    let ids = messages.each_ref().map(|one| one["id"].as_str().unwrap());
     // The entry hash follows it.
     let places = ids.map(|id| id.split_once('~').unwrap().0);
-    let heads: [_; 3] = std::array::from_fn(|at| (places[at], told[at]["event"].as_str().unwrap()));
+    let heads: [_; 3] = std::array::from_fn(|at| (places[at], messages[at]["event"].as_str().unwrap()));
     let part = format!("{effect}.0");
     assert_eq!(heads, [(&*cause, "events"), (&*part, "events"), (&*effect, "paradox-created")]);
     let text = line(&mut shown);
     assert!(text.starts_with(&format!("{effect}  paradox-created  P01 definite  `effect` ")), "{text}");
     // Resumes after an id, even within an entry.
     let (late, mut rest) = listen(&service, &["stream", "--json", "--after", ids[1], "--kinds", "P01"]);
-    assert_eq!(serde_json::from_str::<Value>(&line(&mut rest)).unwrap(), told[2]);
+    assert_eq!(serde_json::from_str::<Value>(&line(&mut rest)).unwrap(), messages[2]);
     assert!(service.stop().success(), "listeners do not hold the service up");
     for mut waiting in [people, program, late] {
         assert_eq!(waiting.try_wait().unwrap(), None, "it waits for the service to come back");

@@ -112,7 +112,7 @@ fn too_many_malformed_requests_close_the_connection() {
             break;
         }
     }
-    let said = loop {
+    let goaway = loop {
         match connection.next() {
             Some(next) if next.kind == RST_STREAM => refused += 1,
             Some(next) if next.kind == GOAWAY => break Some(next.error()),
@@ -120,7 +120,7 @@ fn too_many_malformed_requests_close_the_connection() {
             None => break None,
         }
     };
-    assert_eq!(said, Some(ENHANCE_YOUR_CALM));
+    assert_eq!(goaway, Some(ENHANCE_YOUR_CALM));
     assert!(refused <= max, "{refused} of {max}");
     service.audit();
 }

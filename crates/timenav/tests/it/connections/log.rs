@@ -21,9 +21,9 @@ fn malformed_and_reset_requests_do_not_flood_the_log() {
     for _ in 0..20 {
         let mut connection = frames::Connection::open(service.address());
         for number in 0..500 {
-            let asked = frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &request);
+            let requested = frame(HEADERS, END_HEADERS | END_STREAM, 2 * number + 1, &request);
             let taken_back = frame(RST_STREAM, 0, 2 * number + 1, &[0, 0, 0, 8]);
-            if connection.send(&[asked, taken_back].concat()).is_err() {
+            if connection.send(&[requested, taken_back].concat()).is_err() {
                 break;
             }
         }

@@ -61,13 +61,13 @@ fn stream_without_messages_stays_open() {
         assert!(service.connect().is_closed());
     }
     service.post("/v1/set-rate", &json!({ "rate": 7 }));
-    let mut told = String::new();
+    let mut text = String::new();
     let mut body = watching.body(&headers);
-    while !told.contains("\"rate\":7") {
+    while !text.contains("\"rate\":7") {
         let mut some = [0; 512];
         let read = body.read(&mut some).expect("the stream goes on");
-        assert!(read > 0, "the stream has ended: {told}");
-        told.push_str(std::str::from_utf8(&some[..read]).unwrap());
+        assert!(read > 0, "the stream has ended: {text}");
+        text.push_str(std::str::from_utf8(&some[..read]).unwrap());
     }
     drop(watching);
     service.audit();
@@ -86,9 +86,9 @@ fn vanished_follower_is_removed() {
         return service.audit();
     };
     client.stdin.as_mut().unwrap().write_all(&follow.bytes()).unwrap();
-    let mut said = String::new();
-    BufReader::new(client.stdout.take().unwrap()).read_line(&mut said).unwrap();
-    assert_eq!(said, "vanished\n");
+    let mut output = String::new();
+    BufReader::new(client.stdout.take().unwrap()).read_line(&mut output).unwrap();
+    assert_eq!(output, "vanished\n");
     until_so("the end of a stream", || service.get("/v1/followers", &[])["followers"][0]["state"] == "disconnected");
     let answer = service.post("/v1/pause-time", &json!({ "followers": "all", "wait": "10m" }));
     assert_eq!(answer["followers"]["state"], "confirmed", "{answer}");
@@ -111,8 +111,8 @@ fn http2_stream_stays_open_while_pings_are_acknowledged() {
     }
     service.post("/v1/set-rate", &json!({ "rate": 7 }));
     loop {
-        let told = watching.wait_for(frames::DATA).expect("the stream goes on");
-        if String::from_utf8(told.payload).unwrap().contains("\"rate\":7") {
+        let data_frame = watching.wait_for(frames::DATA).expect("the stream goes on");
+        if String::from_utf8(data_frame.payload).unwrap().contains("\"rate\":7") {
             break;
         }
     }

@@ -123,8 +123,8 @@ fn import_stops_when_its_credentials_end() {
         answer.refused(401, "invalid_credentials");
         assert_eq!(events(&service), before, "{end:?}");
         // The response has the progress and the id to undo it.
-        let told = format!("; before that, {before} events were imported, 0 unchanged and 0 records rejected");
-        let (_, id) = detail.split_once(&told).unwrap_or_else(|| panic!("{end:?}: {before}: {detail}"));
+        let expected = format!("; before that, {before} events were imported, 0 unchanged and 0 records rejected");
+        let (_, id) = detail.split_once(&expected).unwrap_or_else(|| panic!("{end:?}: {before}: {detail}"));
         let id = id.trim_matches(&[' ', '(', ')', '`'][..]).trim_start_matches("import_id `");
         let undo = json!({ "timeline_id": "main", "import_id": id });
         assert_eq!(service.post("/v1/undo-import", &undo)["undone_count"], before, "{end:?}: {detail}");
@@ -243,9 +243,9 @@ fn streams_close_when_their_credentials_end() {
         ada.end(&service);
         for (connection, headers) in &mut streams {
             // The stream ends without activity on the timeline.
-            let mut told = String::new();
-            connection.body(headers).read_to_string(&mut told).expect("it ends as streams do");
-            assert!(told.len() < 2_000, "{told}");
+            let mut text = String::new();
+            connection.body(headers).read_to_string(&mut text).expect("it ends as streams do");
+            assert!(text.len() < 2_000, "{text}");
         }
         service.audit();
     }
@@ -265,11 +265,11 @@ fn scan_reports_an_error_when_its_credentials_end() {
         let (status, headers) = connection.head().unwrap();
         assert_eq!(status, 200);
         ada.end(&service);
-        let mut told = String::new();
-        connection.body(&headers).read_to_string(&mut told).unwrap();
-        assert!(!told.contains("event: result"), "{told}");
-        let problem = told.split("event: error").nth(1).unwrap_or_else(|| panic!("{told}"));
-        assert!(problem.contains("\"code\":\"invalid_credentials\""), "{told}");
+        let mut text = String::new();
+        connection.body(&headers).read_to_string(&mut text).unwrap();
+        assert!(!text.contains("event: result"), "{text}");
+        let problem = text.split("event: error").nth(1).unwrap_or_else(|| panic!("{text}"));
+        assert!(problem.contains("\"code\":\"invalid_credentials\""), "{text}");
         service.audit();
     }
 }

@@ -40,7 +40,7 @@ fn erasure_batch_interrupted_by_kill_is_atomic() {
             .collect();
         service.post(&target("/v1/events", &[("timeline_id", NAME)]), &drafts.into());
     }
-    let (mut gone, mut cut_off) = (0, 0);
+    let (mut erased, mut cut_off) = (0, 0);
     // Killed immediately, after something was written, after much was written, and so on.
     for (batch, grown_min) in [None, Some(0), Some(1), Some(400_000), Some(0), Some(u64::MAX)].into_iter().enumerate() {
         let ids: Vec<String> = (batch * BATCH..(batch + 1) * BATCH).map(id).collect();
@@ -64,18 +64,18 @@ fn erasure_batch_interrupted_by_kill_is_atomic() {
             answer.join().unwrap()
         });
         let (empty, events) = counts(&service);
-        assert!(empty == gone || empty == gone + BATCH, "{empty} of {BATCH} in batch {batch}");
+        assert!(empty == erased || empty == erased + BATCH, "{empty} of {BATCH} in batch {batch}");
         assert_eq!(events, BATCH * BATCHES - empty, "rows and payloads go together");
-        assert!(!answered || empty == gone + BATCH, "what was answered is done");
+        assert!(!answered || empty == erased + BATCH, "what was answered is done");
         cut_off += usize::from(!answered);
-        gone = empty;
+        erased = empty;
         let (code, stdout, stderr) =
             run(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
         service.start_again();
         if empty < (batch + 1) * BATCH {
             assert_eq!(service.post("/v1/erase-events", &body)["events_count"], BATCH);
-            gone += BATCH;
+            erased += BATCH;
         }
     }
     assert!(cut_off > 0, "no kill came in between");

@@ -22,37 +22,38 @@ enum Moment {
     /// After something was written.
     Written,
     /// After the entry that names the contents was written.
-    Told,
+    Reported,
     /// After some contents were pruned.
     Going,
     Answered,
 }
 
 /// The kill times of a run; with `cargo xtask soak` each is used three times.
-const ROUNDS: [Moment; 5] = [Moment::AtOnce, Moment::Written, Moment::Told, Moment::Going, Moment::Answered];
+const ROUNDS: [Moment; 5] = [Moment::AtOnce, Moment::Written, Moment::Reported, Moment::Going, Moment::Answered];
 
 /// The contents of the timeline in the database.
 #[derive(Clone, Copy, Debug)]
-struct Kept {
+struct Stored {
     /// Entries with prunable contents: those of reads.
     reads: u64,
     /// Sweeps, including those of the service itself: one runs after each start, once the service is idle or has been
     /// busy for long.
     sweeps: u64,
     /// Sweeps that were requested.
-    asked: u64,
+    requested: u64,
 }
 
-impl Kept {
+impl Stored {
     /// Counts entries of the timeline before a position.
     fn in_data(service: &Service, before: u64) -> Self {
         let with_contents = format!(
             "AND (e.entry & ((1 << 40) - 1)) < {before} AND EXISTS (SELECT 1 FROM contents c WHERE c.entry = e.entry)"
         );
         let sweeps = "AND instr(e.leaf, CAST('\"sweep\"' AS BLOB)) > 0";
-        let asked = format!("{sweeps} AND instr(e.leaf, CAST('\"actor\":\"admin\"' AS BLOB)) > 0");
-        let [reads, sweeps, asked] = [&with_contents, sweeps, &asked].map(|filter| count(service, "count(*)", filter));
-        Self { reads, sweeps, asked }
+        let requested = format!("{sweeps} AND instr(e.leaf, CAST('\"actor\":\"admin\"' AS BLOB)) > 0");
+        let [reads, sweeps, requested] =
+            [&with_contents, sweeps, &requested].map(|filter| count(service, "count(*)", filter));
+        Self { reads, sweeps, requested }
     }
 }
 
@@ -88,12 +89,12 @@ fn wait_until_due(service: &Service, end: u64) {
     until_so("all reads may go", || {
         let foreseen = service.send(prune(service, &json!({ "dry_run": true }))).expect(200);
         let due = foreseen["would_prune"]["count"].as_u64().unwrap_or_default();
-        due >= Kept::in_data(service, end).reads
+        due >= Stored::in_data(service, end).reads
     });
 }
 
 /// Sends the request and kills the service at a given time. Returns whether there was a response.
-fn kill_at(service: &mut Service, moment: Moment, (before, end): (Kept, u64)) -> bool {
+fn kill_at(service: &mut Service, moment: Moment, (before, end): (Stored, u64)) -> bool {
     let log = log_state(service);
     let mut connection = service.connect();
     connection.send_request(&prune(service, &json!({})));
@@ -102,8 +103,8 @@ fn kill_at(service: &mut Service, moment: Moment, (before, end): (Kept, u64)) ->
         let has_come = || match moment {
             Moment::AtOnce => true,
             Moment::Written => log_state(service) != log,
-            Moment::Told => Kept::in_data(service, end).sweeps > before.sweeps,
-            Moment::Going => Kept::in_data(service, end).reads < before.reads,
+            Moment::Reported => Stored::in_data(service, end).sweeps > before.sweeps,
+            Moment::Going => Stored::in_data(service, end).reads < before.reads,
             Moment::Answered => false,
         };
         while !has_come() && !answer.is_finished() {
@@ -125,27 +126,27 @@ fn sweep_interrupted_by_kill_completes_after_restart() {
         pause(OWN_SWEEP);
         let end = read(&service);
         wait_until_due(&service, end);
-        let before = Kept::in_data(&service, end);
+        let before = Stored::in_data(&service, end);
         // A sweep of the service itself may have pruned some already.
         whole += usize::from(before.reads >= READS);
         let answered = kill_at(&mut service, moment, (before, end));
-        let left = Kept::in_data(&service, end);
-        let told = left.asked - before.asked;
-        assert!(told <= 1, "{moment:?}: one request is one sweep");
-        let is_told = left.sweeps > before.sweeps;
-        assert!(is_told || left.reads == before.reads, "{moment:?}: nothing went before it was told");
+        let left = Stored::in_data(&service, end);
+        let count = left.requested - before.requested;
+        assert!(count <= 1, "{moment:?}: one request is one sweep");
+        let is_reported = left.sweeps > before.sweeps;
+        assert!(is_reported || left.reads == before.reads, "{moment:?}: nothing went before it was told");
         assert!(!answered || left.reads == 0, "{moment:?}: what was answered has gone");
         // A sweep of the service itself may come first.
-        assert!(!answered || is_told || before.reads == 0, "{moment:?}: what was answered is told");
+        assert!(!answered || is_reported || before.reads == 0, "{moment:?}: what was answered is told");
         cut_off += usize::from(!answered);
-        left_over += usize::from(told == 1 && left.reads > 0);
+        left_over += usize::from(count == 1 && left.reads > 0);
         let (code, stdout, stderr) =
             run(timenav().args(["verify", "--timeline", NAME, "--data"]).arg(service.data()), "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
         service.start_again();
         // Contents named by the interrupted sweep are pruned first, the rest by another sweep.
         service.send(prune(&service, &json!({}))).expect(200);
-        assert_eq!(Kept::in_data(&service, end).reads, 0, "{moment:?}");
+        assert_eq!(Stored::in_data(&service, end).reads, 0, "{moment:?}");
     }
     println!("{cut_off} requests were cut off, {left_over} of them between the entry and the last content");
     assert!(cut_off < rounds.len(), "one request was answered");

@@ -80,14 +80,14 @@ fn values_of_wrong_type_are_rejected() {
                 let mut parameters = operation.parameters();
                 parameters[name] = wrong.clone();
                 let answer = service.send(operation.request().json(&parameters));
-                let told = format!("{operation:?} {name} {wrong}: {answer}");
-                assert_eq!(answer.status, 400, "{told}");
+                let context = format!("{operation:?} {name} {wrong}: {answer}");
+                assert_eq!(answer.status, 400, "{context}");
                 let refused = answer.json();
-                assert_eq!(refused["code"], "invalid_parameter", "{told}");
+                assert_eq!(refused["code"], "invalid_parameter", "{context}");
                 // If a word is expected, the error lists the valid ones.
-                assert_ne!(refused["detail"], "expected value", "{told}");
+                assert_ne!(refused["detail"], "expected value", "{context}");
                 let at = pointer(&refused);
-                assert!(at == format!("#/{name}") || at.starts_with(&format!("#/{name}/")), "{told}");
+                assert!(at == format!("#/{name}") || at.starts_with(&format!("#/{name}/")), "{context}");
             }
         }
     });

@@ -350,7 +350,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/src/commands/service/verify/bundle/tests.rs", "overlong_line_is_rejected")
         }
         "bundle_gone_max" => {
-            Tested("timenav-engine/src/timelines/bundles/gone.rs", "missing_bundle_contents_are_limited")
+            Tested("timenav-engine/src/timelines/bundles/missing.rs", "missing_bundle_contents_are_limited")
         }
         "scans_running_max" | "scans_running_per_user_max" => Tested(
             "timenav-store/tests/it/engine/integrity/scans.rs",
@@ -542,11 +542,11 @@ fn documented_limits_match_the_reported_ones() {
     };
     let mut written: Vec<(String, String)> = table.lines().filter_map(row).collect();
     let number = |value: &Value| format!("{}", value.as_f64().unwrap());
-    let mut told: Vec<(String, String)> =
+    let mut reported: Vec<(String, String)> =
         answer["limits"].as_object().unwrap().iter().map(|(name, value)| (name.clone(), number(value))).collect();
     written.sort();
-    told.sort();
-    assert_eq!(written, told);
+    reported.sort();
+    assert_eq!(written, reported);
     service.audit();
 }
 

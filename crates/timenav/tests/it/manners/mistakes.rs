@@ -57,8 +57,8 @@ fn request(service: &Service, newcomer: &str, mistake: &Mistake) -> Request {
     if !body.is_empty() {
         request = request.body("application/json", body.as_bytes());
     }
-    for said in around {
-        request = match said.as_str() {
+    for hint in around {
+        request = match hint.as_str() {
             "as nobody" => request.anonymous(),
             "as newcomer" => request.key(newcomer),
             header => {
@@ -78,12 +78,13 @@ fn beginner_mistakes_get_a_corrective_message() {
     assert_eq!(mistakes.len(), 15);
     for mistake in mistakes {
         let answer = service.send(request(&service, &newcomer, &mistake));
-        let (status, told) = (answer.status, answer.json());
-        let told = format!("{} {}", told["status"].as_str().unwrap(), told["detail"].as_str().unwrap_or_default());
-        assert_eq!(status, mistake.status, "{mistake:?}: {told}");
-        assert!(told.contains(&mistake.words), "{mistake:?}: {told}");
+        let (status, problem) = (answer.status, answer.json());
+        let problem =
+            format!("{} {}", problem["status"].as_str().unwrap(), problem["detail"].as_str().unwrap_or_default());
+        assert_eq!(status, mistake.status, "{mistake:?}: {problem}");
+        assert!(problem.contains(&mistake.words), "{mistake:?}: {problem}");
         for of_a_library in ["invalid type", "expected a sequence", "expected a map", "line 1 column", "EOF", "serde"] {
-            assert!(!told.contains(of_a_library), "{told}");
+            assert!(!problem.contains(of_a_library), "{problem}");
         }
     }
     service.audit();

@@ -16,7 +16,7 @@ pub(super) struct Operation {
     pub(super) id: String,
     pub(super) takes: Takes,
     /// Whether it is documented to be carried out once per `Idempotency-Key`.
-    pub(super) keeps_answers: bool,
+    pub(super) stores_responses: bool,
     /// Documented request headers.
     pub(super) heeded: Vec<String>,
 }
@@ -116,7 +116,7 @@ pub(super) fn all(service: &Service) -> Vec<Operation> {
                     template,
                     id: described["operationId"].as_str().expect("an id").to_owned(),
                     takes: takes(&document, method, described),
-                    keeps_answers: keeps_answers(described),
+                    stores_responses: stores_responses(described),
                     heeded: heeded(described),
                 });
             }
@@ -140,7 +140,7 @@ fn heeded(described: &Value) -> Vec<String> {
     fields.map(|field| field["name"].as_str().expect("a name").to_owned()).collect()
 }
 
-fn keeps_answers(described: &Value) -> bool {
+fn stores_responses(described: &Value) -> bool {
     let parameters = described["parameters"].as_array().expect("parameters");
     let key = parameters.iter().find(|one| one["name"] == "Idempotency-Key");
     key.is_some_and(|key| key["description"].as_str().expect("a description").contains("is carried out once"))

@@ -128,18 +128,18 @@ fn failed_attempts_per_address_are_limited() {
 }
 
 /// Entries about rejected unauthenticated requests: individual ones, and aggregated ones with counts.
-fn told(service: &Service) -> (u64, Vec<Value>) {
+fn logged(service: &Service) -> (u64, Vec<Value>) {
     let database = rusqlite::Connection::open(service.data().join("timenav.db")).unwrap();
     let select = "select leaf, coalesce(c.payload, e.payload), c.payload_bytes from entries e
         left join contents c using (entry) order by entry";
     let mut rows = database.prepare(select).unwrap();
     let rows = rows.query_map([], |row| {
-        let (kept, is_packed) = (row.get::<_, Vec<u8>>(1)?, row.get::<_, Option<i64>>(2)?.is_some());
+        let (stored, is_packed) = (row.get::<_, Vec<u8>>(1)?, row.get::<_, Option<i64>>(2)?.is_some());
         let mut payload = Vec::new();
         if is_packed {
-            DeflateDecoder::new(&kept[..]).read_to_end(&mut payload).unwrap();
+            DeflateDecoder::new(&stored[..]).read_to_end(&mut payload).unwrap();
         } else {
-            payload = kept;
+            payload = stored;
         }
         Ok((row.get::<_, Vec<u8>>(0)?, payload))
     });
@@ -189,7 +189,7 @@ fn excess_rejections_are_aggregated_and_all_counted() {
     }
     // The counts since then are recorded on shutdown.
     assert!(service.stop().success());
-    let (alone, together) = told(&service);
+    let (alone, together) = logged(&service);
     let counted: u64 = together.iter().map(|sum| sum["count"].as_u64().unwrap()).sum();
     assert_eq!(alone + counted, sent, "{together:?}");
     assert!((of_network..3 * max).contains(&alone), "{alone}");
@@ -240,15 +240,15 @@ fn scan_quota_is_per_user() {
     let left = first.header("ratelimit").unwrap();
     assert!(left.starts_with("\"scans\";r=59;t=1, \"address-scans\";r=239;t=0, \"requests\";r="), "{left}");
     let max = service.get("/v1/limits", &[])["limits"]["scans_per_minute_max"].as_u64().unwrap();
-    let asked = |service: &Service| service.checkpoint("main").size;
+    let request = |service: &Service| service.checkpoint("main").size;
     let refused = spend(&service, &scan().key(&key), usize::try_from(max).unwrap() - 1);
     assert!(refused.header("ratelimit").unwrap().starts_with("\"scans\";r=0;t=1, "), "{refused}");
     assert_eq!(refused.header("retry-after"), Some("1"));
     refused.refused(429, "rate_limited");
     // Rejected requests create no entry, except for reading the checkpoints. One request a second is refilled.
     let is_refused = || {
-        let before = asked(&service);
-        service.send(scan().key(&key)).status == 429 && asked(&service) == before + 1
+        let before = request(&service);
+        service.send(scan().key(&key)).status == 429 && request(&service) == before + 1
     };
     assert!((0..ENOUGH).any(|_| is_refused()), "{ENOUGH} scans were not too many");
     assert_eq!(service.send(scan()).status, 200, "somebody else");

@@ -137,8 +137,8 @@ fn failed(service: &Service) -> String {
     service.post("/v1/fast-forward", &here(json!({ "duration": "2d", "wait": "0s" })));
     loop {
         let claimed = claim("20s")["firings"][0]["firing_id"].clone();
-        let told = service.post("/v1/firings/fail", &here(json!({ "firing_ids": [claimed] })));
-        if told["firings"][0]["state"] == "failed" {
+        let response = service.post("/v1/firings/fail", &here(json!({ "firing_ids": [claimed] })));
+        if response["firings"][0]["state"] == "failed" {
             // The advance ends slightly later, and nothing is redelivered while it runs.
             until_so("the end of the advance", || {
                 service.get("/v1/clock", &[("timeline_id", HERE)])["advance"].is_null()
@@ -310,8 +310,8 @@ fn of_erasing(service: &Service, id: &str) -> Option<Vec<Case>> {
         }
         "erase_reads" => {
             service.get("/v1/clock", &[("timeline_id", HERE)]);
-            let asked = [("timeline_id", HERE), ("time_range", "../.."), ("action", "read")];
-            let logs = service.get("/v1/access-logs", &asked);
+            let request = [("timeline_id", HERE), ("time_range", "../.."), ("action", "read")];
+            let logs = service.get("/v1/access-logs", &request);
             let last = logs["logs"].as_array().unwrap().last().unwrap().clone();
             let body = here(json!({ "position": last["position"], "reads": [last["index"]] }));
             vec![Case::repeatable("/v1/erase-reads", &body)]
@@ -408,7 +408,7 @@ fn check(service: &mut Service, id: &str, number: usize, case: &Case) {
 
 /// Returns the operations that store their responses.
 fn with_keys(service: &Service) -> BTreeSet<String> {
-    let all = operations::all(service).into_iter().filter(|operation| operation.keeps_answers);
+    let all = operations::all(service).into_iter().filter(|operation| operation.stores_responses);
     let with_keys: BTreeSet<String> = all.map(|operation| operation.id).collect();
     assert!(with_keys.len() > 30 && with_keys.contains("end_timeline"), "{with_keys:?}");
     with_keys
@@ -432,7 +432,7 @@ fn operations_with_idempotency_key_are_executed_once() {
 fn operations_without_stored_responses_are_documented() {
     let service = Service::start();
     let posted = operations::all(&service).into_iter().filter(|operation| operation.method == "POST");
-    let without: BTreeSet<String> = posted.filter(|one| !one.keeps_answers).map(|operation| operation.id).collect();
+    let without: BTreeSet<String> = posted.filter(|one| !one.stores_responses).map(|operation| operation.id).collect();
     let mut expected: BTreeSet<String> = ANEW.map(str::to_owned).into();
     expected.insert("import_events".to_owned());
     assert_eq!(without, expected);

@@ -125,8 +125,8 @@ fn made(service: &Service, owner: (&str, &str), timeline: &str) -> Things {
 fn follower(service: &Service, key: &str, timeline: &str) -> String {
     let mut connection = service.connect();
     let request = target("/v1/clock/stream", &[("timeline_id", timeline), ("follow", "web"), ("faults", "true")]);
-    let told = open(&mut connection, service, Request::get(&request).key(key)).next().expect("a message");
-    told.data["follower_id"].as_str().expect("a text").to_owned()
+    let message = open(&mut connection, service, Request::get(&request).key(key)).next().expect("a message");
+    message.data["follower_id"].as_str().expect("a text").to_owned()
 }
 
 /// Sets a timer and moves the clock past it. Returns its id and the receipt.
@@ -354,9 +354,9 @@ fn check_ledgers(service: &Service, attempts: &[Attempt]) {
     let mut names: HashMap<String, String> = HashMap::new();
     for timeline in service.timelines() {
         let aimed: Vec<&Attempt> = attempts.iter().filter(|attempt| attempt.at == timeline).collect();
-        let told = refusals(service, &timeline);
-        assert_eq!(told.len(), aimed.len(), "attempts at {timeline}");
-        for (attempt, (user_id, subject)) in aimed.into_iter().zip(told) {
+        let logged = refusals(service, &timeline);
+        assert_eq!(logged.len(), aimed.len(), "attempts at {timeline}");
+        for (attempt, (user_id, subject)) in aimed.into_iter().zip(logged) {
             assert_eq!(user_id, "mallory", "{timeline}: {:?}", attempt.request);
             let name = names.entry(attempt.operation.clone()).or_insert_with(|| subject.clone());
             assert_eq!(subject, *name, "{timeline}: {:?}", attempt.request);
@@ -394,7 +394,7 @@ fn foreign_resources_return_404_and_attempts_are_logged() {
 }
 
 /// Returns a response with the ids removed.
-fn told(answer: &Answer, things: &Things) -> (u16, Vec<String>, String) {
+fn response_text(answer: &Answer, things: &Things) -> (u16, Vec<String>, String) {
     let mut body = answer.json();
     body["request_id"] = json!("");
     let headers = answer.headers.iter().map(|(name, _)| name.clone()).collect();
@@ -438,7 +438,7 @@ fn forbidden_and_missing_resources_return_the_same_404() {
             // The same random choices for both, so that only the ids differ.
             let [hidden, missing] = [things, &nothing].map(|things| {
                 let request = request(&operation, things, way, &stranger, &mut Dice::new(seed));
-                told(&connection.exchange(&request).unwrap(), things)
+                response_text(&connection.exchange(&request).unwrap(), things)
             });
             assert_eq!(hidden, missing, "{} {way:?} {}", operation.id, things.timeline());
         }
@@ -490,9 +490,9 @@ fn foreign_ids_on_own_timeline_are_not_found() {
     }
     for timeline in service.timelines() {
         let expected = at.get(timeline.as_str()).copied().unwrap_or(0);
-        let told = refusals(&service, &timeline);
-        assert_eq!(told.len(), expected, "attempts at {timeline}: {told:?}");
-        assert!(told.iter().all(|(user_id, _)| user_id == "mallory"));
+        let logged = refusals(&service, &timeline);
+        assert_eq!(logged.len(), expected, "attempts at {timeline}: {logged:?}");
+        assert!(logged.iter().all(|(user_id, _)| user_id == "mallory"));
     }
     service.audit();
 }

@@ -80,9 +80,9 @@ fn uninitialized_client_gets_no_data() {
         ("GET / HTTP/1.1\r\nHost: x\r\n\r\n", true),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"clock\"}}\n", false),
     ] {
-        let (code, told, said) = run(&mut command(&service, &["mcp"]), lines);
-        assert_eq!((code, said.as_str(), told.is_empty()), (Some(0), "", is_silent), "{lines}: {told}");
-        assert!(!told.contains("current_time"), "{told}");
+        let (code, stdout, stderr) = run(&mut command(&service, &["mcp"]), lines);
+        assert_eq!((code, stderr.as_str(), stdout.is_empty()), (Some(0), "", is_silent), "{lines}: {stdout}");
+        assert!(!stdout.contains("current_time"), "{stdout}");
     }
     service.audit();
 }

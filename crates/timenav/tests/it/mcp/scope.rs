@@ -54,8 +54,8 @@ fn agent_bound_to_timeline_cannot_reach_others() {
     for tool in &tools {
         assert!(tool["inputSchema"]["properties"]["timeline_id"].is_null(), "{tool}");
     }
-    for gone in ["timelines", "create_timeline", "timelines_diff", "users"] {
-        assert!(!names.contains(&gone.to_owned()), "{gone}");
+    for name in ["timelines", "create_timeline", "timelines_diff", "users"] {
+        assert!(!names.contains(&name.to_owned()), "{name}");
     }
     assert_eq!(agent.done("clock", &json!({}))["timeline_id"], "mine");
     assert_eq!(agent.done("timeline", &json!({}))["timeline_id"], "mine");
@@ -97,11 +97,11 @@ fn read_only_key_cannot_write_despite_allow_all() {
     let initialized = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned();
     let lines = [begin, initialized, call(2, "clock"), call(3, "pause_time"), String::new()];
     // Requests before the end of stdin are answered.
-    let (code, told, said) = run(&mut command, &lines.join("\n"));
-    assert_eq!((code, said.as_str()), (Some(0), ""));
+    let (code, stdout, stderr) = run(&mut command, &lines.join("\n"));
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
     let answer = |id: u8| {
-        let mut messages = told.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        messages.find(|message| message["id"] == id).unwrap_or_else(|| panic!("{id} is not answered: {told}"))
+        let mut messages = stdout.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        messages.find(|message| message["id"] == id).unwrap_or_else(|| panic!("{id} is not answered: {stdout}"))
     };
     assert_eq!(answer(2)["result"]["isError"], false);
     let refused = answer(3);
@@ -114,7 +114,7 @@ fn session_without_api_key_is_rejected() {
     let service = Service::start();
     let mut command = command(&service, &["mcp"]);
     command.env("TIMENAV_API_KEY", "");
-    let (code, told, said) = run(&mut command, "");
-    assert!(code == Some(4) && told.is_empty() && said.contains("TIMENAV_API_KEY"), "{said}");
+    let (code, stdout, stderr) = run(&mut command, "");
+    assert!(code == Some(4) && stdout.is_empty() && stderr.contains("TIMENAV_API_KEY"), "{stderr}");
     service.audit();
 }

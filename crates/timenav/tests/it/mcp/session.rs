@@ -20,9 +20,9 @@ pub(super) struct Agent {
     lines: Receiver<String>,
     next_id: u64,
     /// Received messages that were not requested yet.
-    kept: Vec<Value>,
+    unread: Vec<Value>,
     /// Everything received.
-    told: String,
+    output: String,
 }
 
 impl Agent {
@@ -49,14 +49,14 @@ impl Agent {
             }
         });
         let stdin = child.stdin.take();
-        Self { child, stdin, lines, next_id: 0, kept: Vec::new(), told: String::new() }
+        Self { child, stdin, lines, next_id: 0, unread: Vec::new(), output: String::new() }
     }
 
     /// Initializes the session and returns the server information.
     pub(super) fn begin(&mut self, version: &str) -> Value {
         let about = json!({ "name": "test", "version": "1" });
-        let asked = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": about });
-        let begun = self.ask("initialize", &asked)["result"].clone();
+        let request = json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": about });
+        let begun = self.ask("initialize", &request)["result"].clone();
         self.write(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         begun
     }
@@ -116,7 +116,7 @@ impl Agent {
 
     /// Returns whether a response to the request is among the received messages.
     pub(super) fn is_answered(&self, id: &Value) -> bool {
-        self.told.lines().any(|line| serde_json::from_str::<Value>(line).is_ok_and(|message| message["id"] == *id))
+        self.output.lines().any(|line| serde_json::from_str::<Value>(line).is_ok_and(|message| message["id"] == *id))
     }
 
     /// Writes a message.
@@ -135,30 +135,30 @@ impl Agent {
     pub(super) fn ended(mut self) -> (String, String) {
         drop(self.stdin.take());
         let status = self.child.wait().unwrap();
-        let mut said = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
-        assert!(status.success(), "{status}: {said}");
+        let mut stderr = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert!(status.success(), "{status}: {stderr}");
         while let Ok(line) = self.lines.recv() {
-            self.told += &line;
-            self.told.push('\n');
+            self.output += &line;
+            self.output.push('\n');
         }
-        (std::mem::take(&mut self.told), said)
+        (std::mem::take(&mut self.output), stderr)
     }
 
     #[track_caller]
     fn wait(&mut self, is_it: impl Fn(&Value) -> bool) -> Value {
-        if let Some(index) = self.kept.iter().position(&is_it) {
-            return self.kept.remove(index);
+        if let Some(index) = self.unread.iter().position(&is_it) {
+            return self.unread.remove(index);
         }
         loop {
             let line = self.lines.recv_timeout(PATIENCE).expect("the program answers");
-            self.told += &line;
-            self.told.push('\n');
+            self.output += &line;
+            self.output.push('\n');
             let message: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
             if is_it(&message) {
                 return message;
             }
-            self.kept.push(message);
+            self.unread.push(message);
         }
     }
 }

@@ -23,7 +23,7 @@ fn ids(found: &Value) -> Value {
     found["firings"].as_array().unwrap().iter().map(|firing| firing["timer_id"].clone()).collect()
 }
 
-fn shown(found: &Value) -> &str {
+fn current_time(found: &Value) -> &str {
     found["clock"]["current_time"].as_str().unwrap()
 }
 
@@ -74,7 +74,7 @@ fn wait_for_returns_when_clock_reaches_time_or_timer() {
     service.post("/v1/resume-time", &json!({}));
     let found = agent.done("wait_for", &json!({ "until": "2027-01-01T00:10:00Z" }));
     assert_eq!(found["reason"], "moment");
-    assert!(micros(shown(&found)) >= micros("2027-01-01T00:10:00Z"), "{found}");
+    assert!(micros(current_time(&found)) >= micros("2027-01-01T00:10:00Z"), "{found}");
     let found = agent.done("wait_for", &json!({ "timer_id": "soon" }));
     assert_eq!((&found["reason"], &found["firing"]["due"]), (&json!("timer"), &json!("2027-01-01T01:40:00Z")));
     assert!(agent.refused("wait_for", &json!({ "timer_id": "soon" })).contains("will not fire again"));
@@ -84,7 +84,7 @@ fn wait_for_returns_when_clock_reaches_time_or_timer() {
     let waits = agent.sent("tools/call", &json!({ "name": "wait_for", "arguments": far }));
     service.post("/v1/travel", &json!({ "destination_time": "2030-01-01T00:00:00Z" }));
     let found = agent.answer(&waits)["result"]["structuredContent"].clone();
-    assert_eq!((&found["reason"], shown(&found)), (&json!("moment"), "2030-01-01T00:00:00Z"));
+    assert_eq!((&found["reason"], current_time(&found)), (&json!("moment"), "2030-01-01T00:00:00Z"));
     agent.ended();
     service.audit();
 }
@@ -99,7 +99,7 @@ fn wait_for_advances_paused_clock_to_next_firing() {
     let on = json!({ "queue": "inbox", "until": "2027-02-01T00:00:00Z", "advance": true });
     let found = agent.done("wait_for", &on);
     assert_eq!((&found["reason"], ids(&found)), (&json!("firing"), json!(["one"])));
-    assert_eq!(shown(&found), "2027-01-05T09:00:00Z");
+    assert_eq!(current_time(&found), "2027-01-05T09:00:00Z");
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2027-01-05T09:00:00Z");
     // The clock waits for the agent, and the error says so.
     assert!(agent.refused("wait_for", &on).contains("`acknowledge_firings` first"));
@@ -109,10 +109,10 @@ fn wait_for_advances_paused_clock_to_next_firing() {
     };
     done(&mut agent, &found);
     let found = agent.done("wait_for", &on);
-    assert_eq!((ids(&found), shown(&found)), (json!(["two"]), "2027-01-07T09:00:00Z"));
+    assert_eq!((ids(&found), current_time(&found)), (json!(["two"]), "2027-01-07T09:00:00Z"));
     done(&mut agent, &found);
     let found = agent.done("wait_for", &on);
-    assert_eq!((&found["reason"], shown(&found)), (&json!("moment"), "2027-02-01T00:00:00Z"));
+    assert_eq!((&found["reason"], current_time(&found)), (&json!("moment"), "2027-02-01T00:00:00Z"));
     let found = agent.done("wait_for", &json!({ "queue": "inbox", "advance": true }));
     assert_eq!(found["reason"], "no_armed_timers");
     agent.ended();
@@ -123,7 +123,7 @@ fn wait_for_advances_paused_clock_to_next_firing() {
 fn wait_for_ends_at_event_recorded_by_handler() {
     let service = at_new_year();
     let mut agent = agent(&service);
-    let (heard, is_heard) = channel();
+    let (sender, is_heard) = channel();
     let worker = std::thread::spawn({
         let (address, key) = (service.address(), service.admin.clone());
         move || {
@@ -138,7 +138,7 @@ fn wait_for_ends_at_event_recorded_by_handler() {
                     post("/v1/events", json!({ "event_id": "done", "time": firing["due"] }));
                 }
                 post("/v1/firings/ack", json!({ "firing_ids": [firing["firing_id"]] }));
-                heard.send(()).unwrap();
+                sender.send(()).unwrap();
             }
         }
     });
@@ -178,11 +178,11 @@ fn spend_moves_the_clock_by_the_step_duration() {
     assert_eq!(service.get("/v1/clock", &[])["current_time"], to);
     // On a running clock the time has passed already.
     service.post("/v1/resume-time", &json!({}));
-    for (tool, arguments, told) in [
+    for (tool, arguments, expected) in [
         ("elapse", json!({ "duration": "1h" }), "(clock_running)"),
         ("wait_for", json!({ "until": "2028-01-01T00:00:00Z", "advance": true }), "`pause_time` first"),
     ] {
-        assert!(agent.refused(tool, &arguments).contains(told), "{tool}");
+        assert!(agent.refused(tool, &arguments).contains(expected), "{tool}");
     }
     agent.ended();
     service.audit();

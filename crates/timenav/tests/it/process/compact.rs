@@ -37,10 +37,10 @@ fn compaction_frees_erased_space_and_keeps_the_rest() {
     let before = database.metadata().unwrap().len();
     let (code, stdout, stderr) = compact(&service.data(), &["--json", "--depth", "full"]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
-    let told: Value = serde_json::from_str(&stdout).unwrap();
+    let report: Value = serde_json::from_str(&stdout).unwrap();
     let after = database.metadata().unwrap().len();
     assert_eq!(
-        (&told["bytes_before"], &told["bytes"], &told["not_checked"]),
+        (&report["bytes_before"], &report["bytes"], &report["not_checked"]),
         (&before.into(), &after.into(), &json!([]))
     );
     assert!(after * 3 < before * 2, "{after} of {before}");

@@ -55,16 +55,16 @@ fn monitored_metrics_are_all_served() {
     assert!(missing.is_empty(), "nobody serves {missing:?}: {served:?}");
     // docs/postgresql.md lists all replica metrics, and only existing ones.
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/postgresql.md");
-    let told = std::fs::read_to_string(docs).unwrap();
-    let told = names(&told);
+    let documented = std::fs::read_to_string(docs).unwrap();
+    let documented = names(&documented);
     let of_replicas = |name: &&String| {
         ["timenav_replica_", "timenav_database_", "timenav_host_clock_offset"]
             .iter()
             .any(|start| name.starts_with(start))
     };
-    let untold: Vec<_> = served.iter().filter(of_replicas).filter(|name| !told.contains(*name)).collect();
-    let unserved: Vec<_> = told.iter().filter(of_replicas).filter(|name| !served.contains(*name)).collect();
-    assert!(untold.is_empty() && unserved.is_empty(), "{untold:?} {unserved:?}");
+    let undocumented: Vec<_> = served.iter().filter(of_replicas).filter(|name| !documented.contains(*name)).collect();
+    let unserved: Vec<_> = documented.iter().filter(of_replicas).filter(|name| !served.contains(*name)).collect();
+    assert!(undocumented.is_empty() && unserved.is_empty(), "{undocumented:?} {unserved:?}");
     // Every metric is documented on some page.
     let page = |name: &str| {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/{name}.md"))).unwrap()
@@ -73,8 +73,9 @@ fn monitored_metrics_are_all_served() {
     let name_of = |name: &str| {
         ["_bucket", "_count", "_sum"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
     };
-    let untold: Vec<String> = served.iter().map(|name| name_of(name)).filter(|name| !all_told.contains(name)).collect();
-    assert!(untold.is_empty(), "no page tells of {untold:?}");
+    let undocumented: Vec<String> =
+        served.iter().map(|name| name_of(name)).filter(|name| !all_told.contains(name)).collect();
+    assert!(undocumented.is_empty(), "no page tells of {undocumented:?}");
     let replica = service.get("/v1/limits", &[])["replica"].clone();
     assert_eq!(replica["name"], "one \"or\" other");
     assert!(replica["lag_seconds"].is_number() && replica["lag_positions"].is_number(), "{replica:#}");

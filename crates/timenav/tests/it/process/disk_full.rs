@@ -32,21 +32,21 @@ fn event(number: usize) -> Value {
 fn with_little_room() -> (Service, BTreeSet<String>) {
     let mut service = Service::start();
     service.errors_expected = vec!["a group could not be committed"];
-    let mut kept = BTreeSet::new();
+    let mut stored = BTreeSet::new();
     for first in (0..EVENTS_BEFORE).step_by(500) {
         let events: Vec<Value> = (first..first + 500).map(event).collect();
         service.post("/v1/events", &events.into());
-        kept.extend((first..first + 500).map(|number| format!("event-{number}")));
+        stored.extend((first..first + 500).map(|number| format!("event-{number}")));
     }
     let length = |name: &str| std::fs::metadata(service.data().join(name)).unwrap().len();
     let log = length("timenav.db-wal");
     assert!(log > length("checkpoints.log"), "the checkpoints would be the first without room");
     set_room(&service, Some(log + 200_000));
-    (service, kept)
+    (service, stored)
 }
 
 /// Records events one by one until there is no space. Adds the acknowledged ones.
-fn fill(service: &Service, kept: &mut BTreeSet<String>) {
+fn fill(service: &Service, stored: &mut BTreeSet<String>) {
     for number in EVENTS_BEFORE..EVENTS_BEFORE + ATTEMPTS_MAX {
         let answer = service.send(Request::post("/v1/events").json(&event(number)));
         if answer.status != 201 {
@@ -54,7 +54,7 @@ fn fill(service: &Service, kept: &mut BTreeSet<String>) {
             answer.refused(503, "unavailable");
             return;
         }
-        kept.insert(format!("event-{number}"));
+        stored.insert(format!("event-{number}"));
     }
     panic!("{ATTEMPTS_MAX} events had room");
 }
@@ -75,9 +75,9 @@ fn ask(service: &Service, path: &str) -> crate::http::Answer {
 
 #[test]
 fn full_disk_rejects_requests_until_space_is_free() {
-    let (service, mut kept) = with_little_room();
+    let (service, mut stored) = with_little_room();
     assert_eq!(ask(&service, "/readyz").status, 200);
-    fill(&service, &mut kept);
+    fill(&service, &mut stored);
     // Smaller writes may still succeed for a while.
     let refused =
         (0..ATTEMPTS_MAX).map(|_| service.send(Request::get("/v1/anchors"))).find(|answer| answer.status != 200);
@@ -92,14 +92,14 @@ fn full_disk_rejects_requests_until_space_is_free() {
     }
     assert_eq!(ask(&service, "/healthz").status, 200);
     assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 0\n"));
-    let (code, said, _) = run(timenav().args(["doctor", "--data"]).arg(service.data()), "");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("but not ready: the ledger cannot be written"), "{said}");
+    let (code, output, _) = run(timenav().args(["doctor", "--data"]).arg(service.data()), "");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("but not ready: the ledger cannot be written"), "{output}");
     // It detects free space on its own, without further requests.
     set_room(&service, None);
     assert_eq!(ask(&service, "/readyz").status, 200);
     assert!(ask(&service, "/metrics").text().contains("\ntimenav_ready 1\n"));
-    assert_eq!(events(&service), kept);
+    assert_eq!(events(&service), stored);
     is_clean(&service);
     service.post("/v1/events", &event(99_999));
     service.audit();
@@ -107,23 +107,23 @@ fn full_disk_rejects_requests_until_space_is_free() {
 
 #[test]
 fn acknowledged_writes_survive_restart_after_full_disk() {
-    let (mut service, mut kept) = with_little_room();
-    fill(&service, &mut kept);
+    let (mut service, mut stored) = with_little_room();
+    fill(&service, &mut stored);
     service.kill();
     service.start_again();
     assert_eq!(ask(&service, "/readyz").status, 200);
-    assert_eq!(events(&service), kept);
+    assert_eq!(events(&service), stored);
     is_clean(&service);
     service.post("/v1/events", &event(99_999));
-    assert_eq!(events(&service).len(), kept.len() + 1);
+    assert_eq!(events(&service).len(), stored.len() + 1);
     service.audit();
 }
 
 /// Failures that anyone can provoke are logged once a minute, not per request.
 #[test]
 fn anonymous_requests_on_full_disk_do_not_flood_log() {
-    let (service, mut kept) = with_little_room();
-    fill(&service, &mut kept);
+    let (service, mut stored) = with_little_room();
+    fill(&service, &mut stored);
     let mut stranger = service.connect();
     // Smaller writes may still succeed for a while.
     let mut ask = || stranger.exchange(&Request::get("/v1/clock").anonymous()).unwrap();
@@ -133,9 +133,9 @@ fn anonymous_requests_on_full_disk_do_not_flood_log() {
     }
     let log = service.log_text();
     for line in ["a group could not be committed", "a request could not be carried out"] {
-        let told = log.matches(line).count();
+        let count = log.matches(line).count();
         // Twice if a minute has passed in between.
-        assert!((1..=2).contains(&told), "{told} times {line:?}");
+        assert!((1..=2).contains(&count), "{count} times {line:?}");
     }
     set_room(&service, None);
     service.audit();

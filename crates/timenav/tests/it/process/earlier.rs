@@ -44,8 +44,8 @@ fn key_with_a_horizon_is_rejected_and_its_ledger_verifies() {
     assert_eq!(scan["tampering_detected"], false, "{scan:#}");
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", listed["key_id"].as_str().unwrap()))).expect(200);
     assert!(service.stop().success());
-    let (code, said, told) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
-    assert_eq!(code, Some(0), "{said}{told}");
+    let (code, stdout, stderr) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
     service.start_again();
     service.audit();
 }
@@ -72,8 +72,8 @@ fn adopted_timeline_is_writable_and_handed_over_one_read_only() {
         assert_eq!(scan["tampering_detected"], false, "{scan:#}");
     }
     assert!(service.stop().success());
-    let (code, said, told) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
-    assert_eq!(code, Some(0), "{said}{told}");
+    let (code, stdout, stderr) = run(timenav().arg("verify").arg("--data").arg(service.data()), "");
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
     service.start_again();
     service.audit();
 }

@@ -52,9 +52,9 @@ fn foreign_triggers_and_views_are_rejected_and_reported() {
             assert!(complaint.contains("its schema is not the one timenav creates"), "{complaint}");
             assert!(complaint.contains("keep it as evidence"), "{complaint}");
         }
-        let (code, said) = verify(&service.data());
-        assert_eq!(code, Some(7), "{said}");
-        assert!(said.contains("schema-mismatch: ") && said.contains(named), "{said}");
+        let (code, output) = verify(&service.data());
+        assert_eq!(code, Some(7), "{output}");
+        assert!(output.contains("schema-mismatch: ") && output.contains(named), "{output}");
         std::fs::write(&database, &whole).unwrap();
     }
     service.start_again();
@@ -106,9 +106,9 @@ fn rollback_journal_and_symbolic_link_are_rejected() {
     std::fs::write(&journal, "what SQLite would write into the database").unwrap();
     let complaint = refused_start(&service.data(), &[]);
     assert!(complaint.contains("timenav.db-journal is next to the database"), "{complaint}");
-    let (code, said) = verify(&service.data());
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("timenav.db-journal is next to the database"), "{said}");
+    let (code, output) = verify(&service.data());
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("timenav.db-journal is next to the database"), "{output}");
     std::fs::remove_file(&journal).unwrap();
     let aside = service.data().join("aside.db");
     std::fs::rename(&database, &aside).unwrap();
@@ -126,11 +126,11 @@ fn rollback_journal_and_symbolic_link_are_rejected() {
 fn cut_lines(service: &Service, timeline: &str) -> usize {
     let path = service.data().join("checkpoints.log");
     let text = std::fs::read_to_string(&path).unwrap();
-    let is_meant = |line: &&str| line.starts_with(&format!("{{\"timeline_id\":\"{timeline}\","));
-    let without = |line: &str| if is_meant(&line) { "\n".repeat(line.len()) } else { line.to_owned() };
+    let is_match = |line: &&str| line.starts_with(&format!("{{\"timeline_id\":\"{timeline}\","));
+    let without = |line: &str| if is_match(&line) { "\n".repeat(line.len()) } else { line.to_owned() };
     let left: String = text.split_inclusive('\n').map(without).collect();
     OpenOptions::new().write(true).open(&path).unwrap().write_all(left.as_bytes()).unwrap();
-    text.lines().filter(is_meant).count()
+    text.lines().filter(is_match).count()
 }
 
 #[test]
@@ -145,9 +145,9 @@ fn removed_checkpoint_lines_of_one_timeline_are_detected() {
         let complaint = refused_start(&service.data(), &[]);
         let expected = format!("no checkpoint of timeline `{timeline}` is kept outside the database");
         assert!(complaint.contains(&expected), "{complaint}");
-        let (code, said) = verify(&service.data());
-        assert_eq!(code, Some(7), "{said}");
-        assert!(said.contains(&format!("external-checkpoint-inconsistent: {expected}")), "{said}");
+        let (code, output) = verify(&service.data());
+        assert_eq!(code, Some(7), "{output}");
+        assert!(output.contains(&format!("external-checkpoint-inconsistent: {expected}")), "{output}");
         std::fs::write(&path, whole).unwrap();
         assert_eq!(verify(&service.data()).0, Some(0));
         service.start_again();
@@ -251,9 +251,9 @@ fn malformed_checkpoint_line_is_reported_with_file_and_number() {
     let path = service.data().join("checkpoints.log");
     let whole = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, format!("garbage\n{whole}")).unwrap();
-    let (code, said) = verify(&service.data());
-    assert_eq!(code, Some(1), "{said}");
-    for complaint in [refused_start(&service.data(), &[]), said[said.find("error: ").unwrap()..].to_owned()] {
+    let (code, output) = verify(&service.data());
+    assert_eq!(code, Some(1), "{output}");
+    for complaint in [refused_start(&service.data(), &[]), output[output.find("error: ").unwrap()..].to_owned()] {
         assert_eq!(complaint.matches("checkpoints.log").count(), 1, "{complaint}");
         assert!(complaint.contains("line 1: "), "{complaint}");
     }

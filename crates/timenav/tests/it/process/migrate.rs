@@ -63,12 +63,12 @@ fn repeatedly_killed_migration_resumes() {
             }
             let with_folder = ["--data", keys.path().to_str().unwrap()];
             for (command, options) in [("verify", &with_folder[..]), ("doctor", &with_folder), ("upgrade", &[])] {
-                let mut asked = timenav();
-                asked.args([command, "--store", &cluster.url]).args(options);
-                let (code, stdout, stderr) = run(&mut asked, "");
-                let said = stdout + &stderr;
-                assert_eq!(code, Some(1), "{command}: {said}");
-                assert!(said.contains("run the same `timenav migrate` again"), "{command}: {said}");
+                let mut request = timenav();
+                request.args([command, "--store", &cluster.url]).args(options);
+                let (code, stdout, stderr) = run(&mut request, "");
+                let output = stdout + &stderr;
+                assert_eq!(code, Some(1), "{command}: {output}");
+                assert!(output.contains("run the same `timenav migrate` again"), "{command}: {output}");
             }
         }
     }

@@ -19,7 +19,7 @@ use crate::waiting::until_so;
 pub(crate) struct Cluster {
     process: Child,
     orders: ChildStdin,
-    told: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
     pub(crate) url: String,
 }
 
@@ -27,8 +27,8 @@ impl Cluster {
     pub(crate) fn start() -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timenav-store/tests/postgres.sh");
         let mut process = Command::new(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let (orders, told) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
-        let mut cluster = Self { process, orders, told, url: String::new() };
+        let (orders, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        let mut cluster = Self { process, orders, output, url: String::new() };
         cluster.url = cluster.line();
         assert!(cluster.url.starts_with("postgres:"), "{}", cluster.url);
         cluster
@@ -36,7 +36,7 @@ impl Cluster {
 
     fn line(&mut self) -> String {
         let mut line = String::new();
-        self.told.read_line(&mut line).unwrap();
+        self.output.read_line(&mut line).unwrap();
         line.trim().to_owned()
     }
 
@@ -58,7 +58,7 @@ impl Cluster {
         match &*self.line() {
             "ask: done" => true,
             "ask: refused" => false,
-            told => panic!("{statement}: {told}"),
+            line => panic!("{statement}: {line}"),
         }
     }
 
@@ -192,9 +192,9 @@ fn missing_synchronous_standby_is_reported_on_new_connections() {
     until_so("a start that waits for the standby", || cluster.ask(waits));
     let pid = rustix::process::Pid::from_child(&starting);
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    let told = std::io::read_to_string(starting.stderr.take().unwrap()).unwrap();
-    assert_eq!(starting.wait().unwrap().code(), Some(1), "{told}");
-    assert!(told.contains("SIGTERM was received before the service had started"), "{told}");
+    let log = std::io::read_to_string(starting.stderr.take().unwrap()).unwrap();
+    assert_eq!(starting.wait().unwrap().code(), Some(1), "{log}");
+    assert!(log.contains("SIGTERM was received before the service had started"), "{log}");
     for statement in ["ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"] {
         assert!(cluster.ask(statement), "{statement}");
     }
@@ -248,10 +248,10 @@ fn unresponsive_database_host_is_skipped() {
     let only = format!("{before}host=127.0.0.1&port={port}&{rest}&connect_timeout=1");
     let data = tempfile::tempdir().unwrap();
     make_signing_key(data.path());
-    let told = refused_start(data.path(), &["--store", &only]);
+    let log = refused_start(data.path(), &["--store", &only]);
     assert!(
-        told.contains(&format!("the server 127.0.0.1, port {port}, has accepted no connection for 2 seconds")),
-        "{told}"
+        log.contains(&format!("the server 127.0.0.1, port {port}, has accepted no connection for 2 seconds")),
+        "{log}"
     );
     let both = format!("{before}host=127.0.0.1&host={folder}&port={port},5432&{rest}&connect_timeout=1");
     let mut service = Service::with(&["--store", &both]);
@@ -294,8 +294,8 @@ fn missing_signing_key_is_not_created_by_the_service() {
     let public = make_signing_key(&data);
     assert!(public.starts_with("timenav.local/main+"), "{public}");
     assert_eq!(std::fs::metadata(data.join("signing.key")).unwrap().permissions().mode() & 0o777, 0o600);
-    let (code, told, refused) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");
-    assert_eq!((code, told.as_str()), (Some(1), ""));
+    let (code, stdout, refused) = run(timenav().args(["signing-key", "new"]).arg(data.join("signing.key")), "");
+    assert_eq!((code, stdout.as_str()), (Some(1), ""));
     assert!(refused.contains("a signing key is never overwritten"), "{refused}");
     let process = Process::start(&data, &folder.path().join("log"), &["--store", &cluster.url]);
     assert!(data.join("admin.key").exists() && !data.join("admin.key.first").exists());
@@ -350,18 +350,18 @@ fn signing_key_can_be_outside_the_data_folder() {
     // A mounted file cannot be replaced, which is detected before any ledger is changed.
     let in_the_way = keys.join("signing.key.try");
     std::fs::create_dir(&in_the_way).unwrap();
-    let (code, told) = rotate();
-    assert!(code == Some(1) && told.contains("the new key cannot be written to"), "{told}");
+    let (code, printed) = rotate();
+    assert!(code == Some(1) && printed.contains("the new key cannot be written to"), "{printed}");
     assert_eq!(std::fs::read_to_string(&key).unwrap(), old);
     works();
     std::fs::remove_dir(&in_the_way).unwrap();
-    let (code, told) = rotate();
-    assert_eq!(code, Some(0), "{told}");
+    let (code, printed) = rotate();
+    assert_eq!(code, Some(0), "{printed}");
     assert_ne!(std::fs::read_to_string(&key).unwrap(), old);
     works();
     let mut verify = timenav();
-    let (code, told, error) = run(verify.args(["verify", "--store", &cluster.url, "--data"]).arg(&data), "");
-    assert!(code != Some(0) && error.contains("there is no --key"), "{told}{error}");
+    let (code, printed, error) = run(verify.args(["verify", "--store", &cluster.url, "--data"]).arg(&data), "");
+    assert!(code != Some(0) && error.contains("there is no --key"), "{printed}{error}");
 }
 
 /// Runs `timenav doctor` and returns the result of each check.
@@ -369,8 +369,8 @@ fn doctor(service: &Service, url: &str, more: &[&str]) -> std::collections::BTre
     let mut command = timenav();
     command.args(["doctor", "--json", "--store", url, "--data"]).arg(service.data()).args(more);
     let (_, stdout, stderr) = run(&mut command, "");
-    let said: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
-    let all = said["checks"].as_array().unwrap().iter();
+    let output: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    let all = output["checks"].as_array().unwrap().iter();
     all.map(|check| (check["name"].as_str().unwrap().to_owned(), check.clone())).collect()
 }
 
@@ -414,11 +414,11 @@ fn doctor_checks_database_and_file_commands_name_alternatives() {
         (&["restore", "--from", "/nowhere/backup"], "use `pg_restore` into an empty database"),
         (&["compact"], "run `VACUUM (FULL)`"),
     ] {
-        let (code, _, told) = run(timenav().args(command).args(["--data", &data, "--store", &cluster.url]), "");
-        assert!(code == Some(1) && told.contains(expected), "{command:?}: {told}");
+        let (code, _, stdout) = run(timenav().args(command).args(["--data", &data, "--store", &cluster.url]), "");
+        assert!(code == Some(1) && stdout.contains(expected), "{command:?}: {stdout}");
     }
-    let (code, _, told) = run(timenav().args(["backup", "--to", "/nowhere/backup", "--data", &data]), "");
-    assert!(code == Some(1) && told.contains("if the service keeps everything in PostgreSQL"), "{told}");
+    let (code, _, stdout) = run(timenav().args(["backup", "--to", "/nowhere/backup", "--data", &data]), "");
+    assert!(code == Some(1) && stdout.contains("if the service keeps everything in PostgreSQL"), "{stdout}");
     service.start_again();
     service.audit();
 }
@@ -448,23 +448,23 @@ fn migration_to_postgresql_and_back_keeps_all_data() {
     service.post("/v1/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
     service.post("/v1/travel", &json!({ "timeline_id": "fork", "destination_time": "2030-01-01T00:00:00Z" }));
     let folder = format!("sqlite:{}", service.data().display());
-    let (code, told) = migrate(&folder, &cluster.url);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("is in use by another timenav process"), "{told}");
-    let kept = tempfile::NamedTempFile::new().unwrap();
-    std::fs::write(kept.path(), service.send(Request::get("/timeline/fork/checkpoint")).text()).unwrap();
+    let (code, stdout) = migrate(&folder, &cluster.url);
+    assert_eq!(code, Some(1), "{stdout}");
+    assert!(stdout.contains("is in use by another timenav process"), "{stdout}");
+    let stored = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(stored.path(), service.send(Request::get("/timeline/fork/checkpoint")).text()).unwrap();
     assert!(service.stop().success());
 
-    let (code, told) = migrate(&folder, &cluster.url);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, stdout) = migrate(&folder, &cluster.url);
+    assert_eq!(code, Some(0), "{stdout}");
     let next = format!("timenav serve --data {} --store \"$TIMENAV_STORE\"", service.data().display());
-    assert!(told.starts_with("Moved 3 timelines with ") && told.contains(&next), "{told}");
+    assert!(stdout.starts_with("Moved 3 timelines with ") && stdout.contains(&next), "{stdout}");
     assert!(service.data().join("timenav.db.moved").exists() && !service.data().join("timenav.db").exists());
-    let (code, told) = verify(&service, &cluster.url, &[]);
-    assert_eq!(code, Some(0), "{told}");
-    let (code, told) = verify(&service, &cluster.url, &["--checkpoint", kept.path().to_str().unwrap()]);
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("fork"), "{told}");
+    let (code, stdout) = verify(&service, &cluster.url, &[]);
+    assert_eq!(code, Some(0), "{stdout}");
+    let (code, stdout) = verify(&service, &cluster.url, &["--checkpoint", stored.path().to_str().unwrap()]);
+    assert_eq!(code, Some(0), "{stdout}");
+    assert!(stdout.contains("fork"), "{stdout}");
     service.arguments(&["--store", &cluster.url]);
     service.start_again();
     let again = service.send(keyed());
@@ -472,15 +472,15 @@ fn migration_to_postgresql_and_back_keeps_all_data() {
     assert_eq!(again.json()["event_id"], first["event_id"]);
     service.log_in("admin", "correct horse battery staple");
     service.post("/v1/travel", &json!({ "timeline_id": "fork", "destination_time": "2031-01-01T00:00:00Z" }));
-    let (code, told) = migrate(&cluster.url, &folder);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("in use by another timenav"), "{told}");
-    let (code, told) = verify(&service, &cluster.url, &[]);
-    assert_eq!(code, Some(0), "while it runs: {told}");
+    let (code, stdout) = migrate(&cluster.url, &folder);
+    assert_eq!(code, Some(1), "{stdout}");
+    assert!(stdout.contains("in use by another timenav"), "{stdout}");
+    let (code, stdout) = verify(&service, &cluster.url, &[]);
+    assert_eq!(code, Some(0), "while it runs: {stdout}");
     assert!(service.stop().success());
 
-    let (code, told) = migrate(&cluster.url, &folder);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, stdout) = migrate(&cluster.url, &folder);
+    assert_eq!(code, Some(0), "{stdout}");
     service.arguments(&[]);
     service.start_again();
     let clock = service.get("/v1/clock", &[("timeline_id", "fork")]);
@@ -496,8 +496,8 @@ fn migration_detects_changed_rows_and_rejects_invalid_targets() {
     assert!(service.stop().success());
     let folder = format!("sqlite:{}", service.data().display());
     let check = |from: &str, to: &str, expected: &str| {
-        let (code, told) = migrate(from, to);
-        assert!(code.is_some_and(|code| code > 0) && told.contains(expected), "{code:?} {told}");
+        let (code, stdout) = migrate(from, to);
+        assert!(code.is_some_and(|code| code > 0) && stdout.contains(expected), "{code:?} {stdout}");
     };
     check(&folder, &folder, "use `timenav backup` and `timenav restore`");
     check(&cluster.url, &cluster.url, "use `pg_dump` and `pg_restore`");
@@ -509,8 +509,8 @@ fn migration_detects_changed_rows_and_rejects_invalid_targets() {
     let content: String = content.unwrap();
     drop(database);
     service.tamper("UPDATE events SET content = ?1 WHERE event_id = 'e'", "{}");
-    let (code, told) = migrate(&folder, &cluster.url);
-    assert_eq!(code, Some(7), "{told}");
+    let (code, stdout) = migrate(&folder, &cluster.url);
+    assert_eq!(code, Some(7), "{stdout}");
     assert!(service.data().join("timenav.db").exists(), "nothing was moved");
     let other = tempfile::tempdir().unwrap();
     let refused = refused_start(other.path(), &["--store", &cluster.url]);

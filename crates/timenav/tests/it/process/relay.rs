@@ -19,8 +19,8 @@ const BEGIN: [&[u8]; 2] = [b"BEGIN\0", b"START TRANSACTION\0"];
 /// The direction of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    Asked,
-    Told,
+    Request,
+    Response,
 }
 
 /// The message to hold.
@@ -50,11 +50,11 @@ struct Turns(Option<(usize, Way)>);
 
 impl State {
     /// Forwards or holds a message. Later messages wait as well.
-    fn pass(&self, turns: &Mutex<Turns>, way: Way, said: &[u8]) {
+    fn pass(&self, turns: &Mutex<Turns>, way: Way, output: &[u8]) {
         let mut turns = turns.lock().unwrap();
         let mut hold = self.hold.lock().unwrap();
         let begins =
-            way == Way::Asked && BEGIN.iter().any(|begin| said.windows(begin.len()).any(|some| some == *begin));
+            way == Way::Request && BEGIN.iter().any(|begin| output.windows(begin.len()).any(|some| some == *begin));
         if begins && let Hold::To { transactions, .. } = &mut *hold {
             *transactions = transactions.saturating_sub(1);
         }
@@ -143,7 +143,7 @@ fn listen(listener: &UnixListener, server: &Path, state: &Arc<State>) {
         state.ends.lock().unwrap().extend(both());
         let turns = Arc::<Mutex<Turns>>::default();
         let [[client, to_server], [to_client, server]] = [both(), both()];
-        for (from, to, way) in [(client, to_server, Way::Asked), (server, to_client, Way::Told)] {
+        for (from, to, way) in [(client, to_server, Way::Request), (server, to_client, Way::Response)] {
             let (turns, state) = (Arc::clone(&turns), Arc::clone(state));
             thread::spawn(move || carry((from, to), way, &turns, &state));
         }
@@ -152,10 +152,10 @@ fn listen(listener: &UnixListener, server: &Path, state: &Arc<State>) {
 
 /// Forwards data in one direction until either end is closed.
 fn carry((mut from, mut to): (UnixStream, UnixStream), way: Way, turns: &Mutex<Turns>, state: &State) {
-    let mut said = vec![0; 65_536];
-    while let Ok(read @ 1..) = from.read(&mut said) {
-        state.pass(turns, way, &said[..read]);
-        if to.write_all(&said[..read]).is_err() {
+    let mut output = vec![0; 65_536];
+    while let Ok(read @ 1..) = from.read(&mut output) {
+        state.pass(turns, way, &output[..read]);
+        if to.write_all(&output[..read]).is_err() {
             break;
         }
     }

@@ -99,10 +99,10 @@ fn response_of_one_replica_holds_at_the_other() {
     for number in 0..20 {
         let user = format!("user{number}");
         let secret = first.user(&user);
-        let asked = || send(second.process.address, &Request::get("/v1/clock").key(&secret)).unwrap();
-        assert_eq!(asked().status, 404, "it is known, and has no role");
+        let requested = || send(second.process.address, &Request::get("/v1/clock").key(&secret)).unwrap();
+        assert_eq!(requested().status, 404, "it is known, and has no role");
         first.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [user] } }));
-        assert_eq!(asked().status, 200);
+        assert_eq!(requested().status, 200);
         let before = generation(&second.send(Request::get("/v1/clock")).json());
         first.post("/v1/pause-time", &json!({}));
         assert_eq!(generation(&second.send(Request::get("/v1/clock")).json()), before + 1);
@@ -112,7 +112,7 @@ fn response_of_one_replica_holds_at_the_other() {
         let key_id = keys["api_keys"][0]["key_id"].as_str().unwrap_or_else(|| panic!("{keys:#}")).to_owned();
         let revoked = first.send(Request::new("DELETE", &format!("/v1/api-keys/{key_id}")));
         assert!(revoked.status < 300, "{}", revoked.text());
-        assert_eq!(asked().status, 401);
+        assert_eq!(requested().status, 401);
     }
     for number in 0..20 {
         // Alternating, so that each of them changes something.
@@ -190,8 +190,8 @@ fn killed_or_paused_replica_blocks_and_loses_nothing() {
             (0..15).for_each(|_| wait());
             second.process.signal(if round % 2 == 0 { Signal::STOP } else { Signal::KILL });
             // The other service continues to respond.
-            let asked = Request::post("/v1/pause-time").key(admin);
-            let answer = try_until(|| Some(send(here, &asked).unwrap()).filter(|answer| answer.status == 200));
+            let request = Request::post("/v1/pause-time").key(admin);
+            let answer = try_until(|| Some(send(here, &request).unwrap()).filter(|answer| answer.status == 200));
             assert!(answer.is_some(), "it is held up");
             if round % 2 == 0 {
                 second.process.signal(Signal::CONT);
@@ -317,9 +317,9 @@ fn joining_replica_without_checkpoints_reports_unseen_history() {
         let (ready, metrics) = (ask("/readyz").expect(200), ask("/metrics").text());
         let status = ready["status"].as_str().unwrap().to_owned();
         assert!(status.starts_with("The service is ready."), "{status}");
-        let is_told = status.contains("it trusted the database as found (--join)");
-        assert!(metrics.contains(&format!("\ntimenav_replica_unverified {}\n", u8::from(is_told))), "{metrics}");
-        is_told
+        let is_reported = status.contains("it trusted the database as found (--join)");
+        assert!(metrics.contains(&format!("\ntimenav_replica_unverified {}\n", u8::from(is_reported))), "{metrics}");
+        is_reported
     };
     assert_eq!((unseen(first.address()), unseen(second.process.address)), (false, true));
     // What it has seen since is stored and compared at the next start.
@@ -337,11 +337,11 @@ fn joining_replica_without_checkpoints_reports_unseen_history() {
     assert!(!unseen(third.address));
     third.kill();
     // Or one that is given their location.
-    let kept = first.data().join("checkpoints.log").display().to_string();
+    let stored = first.data().join("checkpoints.log").display().to_string();
     for name in ["checkpoints.log", "checkpoints.new"] {
         drop(std::fs::remove_file(data.join(name)));
     }
-    let arguments = ["--store", &cluster.url, "--replicas", "--join", "--trusted-checkpoint", &kept];
+    let arguments = ["--store", &cluster.url, "--replicas", "--join", "--trusted-checkpoint", &stored];
     let third = Replica::start(folder.path(), &arguments);
     assert!(!unseen(third.address));
     third.kill();

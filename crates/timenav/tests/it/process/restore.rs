@@ -155,22 +155,22 @@ fn backup_of_running_service_restores_and_verifies() {
     service.user("ada");
     service.set_password("ada", PASSWORD);
     let cookie = service.log_in("ada", PASSWORD);
-    let kept = away.keep(&service, "before");
+    let stored = away.keep(&service, "before");
     let file = away.path("timenav.backup");
-    let (told, during) = while_writing(&service, || backed_up(&service.data(), &file, &[]));
-    assert!(told.contains("was written and checked") && told.contains("also keep"), "{told}");
+    let (output, during) = while_writing(&service, || backed_up(&service.data(), &file, &[]));
+    assert!(output.contains("was written and checked") && output.contains("also keep"), "{output}");
     assert_eq!(mode(&file), 0o600);
     assert_eq!(away.names(), ["before", "main.key", "timenav.backup"].map(str::to_owned).into());
     let later = away.keep(&service, "later");
 
     let data = away.path("restored");
-    let told = restored(&file, &data, &service.data());
-    assert!(told.contains("was restored") && told.contains("is missing"), "{told}");
+    let output = restored(&file, &data, &service.data());
+    assert!(output.contains("was restored") && output.contains("is missing"), "{output}");
     assert_eq!(mode(&data), 0o700);
     for name in names(&data) {
         assert_eq!(mode(&data.join(&name)), 0o600, "{name}");
     }
-    let (code, stdout, stderr) = verify(&data, &kept);
+    let (code, stdout, stderr) = verify(&data, &stored);
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
     assert!(stdout.contains("3 checkpoints"), "the kept one, the one outside and the one inside: {stdout}");
     // A later checkpoint shows that the history was rolled back.
@@ -195,9 +195,9 @@ fn backup_of_running_service_restores_and_verifies() {
     }
     process.terminate();
     assert!(process.wait().success());
-    let said = std::fs::read_to_string(&log).unwrap();
-    assert!(!said.contains("ERROR") && !said.contains("WARN"), "{said}");
-    assert_eq!(verify(&data, &kept).0, Some(0));
+    let output = std::fs::read_to_string(&log).unwrap();
+    assert!(!output.contains("ERROR") && !output.contains("WARN"), "{output}");
+    assert_eq!(verify(&data, &stored).0, Some(0));
     service.audit();
 }
 
@@ -220,9 +220,9 @@ fn backup_of_stopped_or_killed_service_changes_nothing() {
         };
         let before = state();
         let file = away.path(&format!("{round}.backup"));
-        let told = backed_up(&service.data(), &file, &["--json", "--depth", "full"]);
-        let told: Value = serde_json::from_str(&told).unwrap();
-        assert_eq!((&told["keys"], &told["not_checked"]), (&json!([]), &json!([])), "{told:#}");
+        let output = backed_up(&service.data(), &file, &["--json", "--depth", "full"]);
+        let output: Value = serde_json::from_str(&output).unwrap();
+        assert_eq!((&output["keys"], &output["not_checked"]), (&json!([]), &json!([])), "{output:#}");
         assert!(state() == before, "{:?}", names(&service.data()));
         let data = away.path(&format!("{round}.data"));
         restored(&file, &data, &service.data());
@@ -348,7 +348,7 @@ fn tampered_database_is_not_backed_up() {
     service.remember("main");
     assert!(service.stop().success());
     let untouched = std::fs::read(&database).unwrap();
-    for (statement, depth, told) in [
+    for (statement, depth, expected) in [
         (
             "UPDATE timelines SET statement = CAST(replace(CAST(statement AS TEXT), 'local', 'other') AS BLOB)
              WHERE timeline_id = ?1",
@@ -371,7 +371,7 @@ fn tampered_database_is_not_backed_up() {
         service.tamper(statement, "main");
         let (code, stdout, stderr) = backup(&service.data(), &file, &["--depth", depth]);
         assert_eq!((code, stdout.as_str()), (Some(7), ""), "{statement}: {stderr}");
-        assert!(stderr.contains(told) && stderr.contains("tampering or damage"), "{statement}: {stderr}");
+        assert!(stderr.contains(expected) && stderr.contains("tampering or damage"), "{statement}: {stderr}");
         assert_eq!(away.names(), BTreeSet::new(), "{statement}");
         std::fs::write(&database, &untouched).unwrap();
     }
@@ -415,7 +415,7 @@ fn truncated_or_modified_backup_is_not_restored() {
         found.unwrap_or_else(|| panic!("no {text}"))
     };
     // A byte of the database, the checkpoints, a key, a digest, the time, the signature, a name.
-    for (at, told) in [
+    for (at, expected) in [
         (512 + 5_000, "`timenav.db` differs from its digest"),
         (position("timenav.local/main"), "`checkpoints.log` differs from its digest"),
         (position("PRIVATE+KEY+") + 30, "`signing.key` differs from its digest"),
@@ -431,7 +431,7 @@ fn truncated_or_modified_backup_is_not_restored() {
             continue;
         }
         let complaint = refused(&bytes);
-        assert!(complaint.contains(told), "{at}, {told}: {complaint}");
+        assert!(complaint.contains(expected), "{at}, {expected}: {complaint}");
     }
     let complaint = refused(b"something else entirely, which is longer than a block of a tar".repeat(20).as_slice());
     assert!(complaint.contains("not a timenav backup"), "{complaint}");
@@ -470,14 +470,14 @@ fn backup_and_restore_overwrite_nothing() {
     let (file, data) = (away.path("x.backup"), away.path("data"));
     std::fs::write(&file, "precious").unwrap();
     std::fs::create_dir(away.path("folder")).unwrap();
-    for (to, told) in [
+    for (to, expected) in [
         (file.clone(), "already exists"),
         (away.path("folder"), "is a folder"),
         (away.path("nowhere/x.backup"), "there is no folder"),
     ] {
         let (code, stdout, stderr) = backup(&service.data(), &to, &[]);
         assert_eq!((code, stdout.as_str()), (Some(1), ""));
-        assert!(stderr.contains(told), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "precious");
     std::fs::remove_file(&file).unwrap();
@@ -515,18 +515,18 @@ fn restore_accepts_only_matching_keys_from_file_or_folder() {
     let other = Service::start();
     let away = Away::new();
     let (plain, with_keys) = (away.path("plain.backup"), away.path("keys.backup"));
-    let told = backed_up(&service.data(), &plain, &[]);
-    assert!(told.contains(&format!("{}/signing.key", service.data().display())), "{told}");
+    let output = backed_up(&service.data(), &plain, &[]);
+    assert!(output.contains(&format!("{}/signing.key", service.data().display())), "{output}");
     let secret = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
     let holds = |path: &Path, piece: &str| {
         let bytes = std::fs::read(path).unwrap();
         bytes.windows(piece.len()).any(|window| window == piece.as_bytes())
     };
     assert!(!holds(&plain, secret.trim_end()) && !holds(&plain, &service.admin));
-    let told = backed_up(&service.data(), &with_keys, &["--with-keys"]);
+    let output = backed_up(&service.data(), &with_keys, &["--with-keys"]);
     assert!(
-        told.contains("it contains signing.key, admin.key, so anyone who can read it controls the service"),
-        "{told}"
+        output.contains("it contains signing.key, admin.key, so anyone who can read it controls the service"),
+        "{output}"
     );
     assert!(holds(&with_keys, secret.trim_end()) && holds(&with_keys, &service.admin));
     assert_eq!((mode(&plain), mode(&with_keys)), (0o600, 0o600));
@@ -605,30 +605,30 @@ fn backup_from_before_key_rotation_needs_the_old_key() {
 #[test]
 fn external_checkpoints_reveal_a_restored_backup() {
     let away = Away::new();
-    let kept = away.path("kept");
-    let mut service = Service::with(&["--checkpoints", text(&kept)]);
+    let stored = away.path("kept");
+    let mut service = Service::with(&["--checkpoints", text(&stored)]);
     let (file, data) = (away.path("x.backup"), away.path("data"));
     service.post("/v1/events", &event("before"));
-    backed_up(&service.data(), &file, &["--checkpoints", text(&kept)]);
+    backed_up(&service.data(), &file, &["--checkpoints", text(&stored)]);
     service.post("/v1/events", &event("after"));
-    let (code, _, stderr) = restore(&file, &data, &["--checkpoints", text(&kept), "--keys", text(&service.data())]);
+    let (code, _, stderr) = restore(&file, &data, &["--checkpoints", text(&stored), "--keys", text(&service.data())]);
     assert_eq!(code, Some(1), "the service holds them");
     assert!(stderr.contains("the folder of checkpoints"), "{stderr}");
     assert!(service.stop().success());
-    let newer = std::fs::read(kept.join("checkpoints.log")).unwrap();
+    let newer = std::fs::read(stored.join("checkpoints.log")).unwrap();
     let (code, stdout, stderr) =
-        restore(&file, &data, &["--checkpoints", text(&kept), "--keys", text(&service.data())]);
+        restore(&file, &data, &["--checkpoints", text(&stored), "--keys", text(&service.data())]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
     assert!(stdout.contains("timenav accept-rollback"), "{stdout}");
-    assert!(std::fs::read(kept.join("checkpoints.log")).unwrap() == newer, "they stay as they were");
+    assert!(std::fs::read(stored.join("checkpoints.log")).unwrap() == newer, "they stay as they were");
     assert!(!data.join("checkpoints.log").exists());
-    let complaint = refused_start(&data, &["--checkpoints", text(&kept)]);
+    let complaint = refused_start(&data, &["--checkpoints", text(&stored)]);
     assert!(complaint.contains("the database was rolled back"), "{complaint}");
     // An empty folder gets the checkpoints of the backup and starts without confirmation.
     let (fresh, empty) = (away.path("fresh"), away.path("empty"));
     let (code, _, stderr) = restore(&file, &fresh, &["--checkpoints", text(&empty), "--keys", text(&service.data())]);
     assert_eq!(code, Some(0), "{stderr}");
-    for (folder, checkpoints, more) in [(&fresh, &empty, &[][..]), (&data, &kept, &["--accept-rollback"])] {
+    for (folder, checkpoints, more) in [(&fresh, &empty, &[][..]), (&data, &stored, &["--accept-rollback"])] {
         // The rollback is accepted for a copy: the service itself keeps its data.
         let checkpoints = if more.is_empty() { checkpoints.clone() } else { away.path("copied") };
         if !more.is_empty() {

@@ -62,16 +62,20 @@ fn rolled_back_database_is_rejected_unless_accepted() {
     service.start_again();
     let entries = service.get("/timeline/system/entries", &[("limit", "1000")]);
     let is_it = |entry: &&Value| entry["leaf"].as_str().unwrap().contains("\"accept_rollback\"");
-    let told = entries["entries"].as_array().unwrap().iter().find(is_it).unwrap_or_else(|| panic!("{entries:#}"));
-    let told: Value = serde_json::from_str(told["payload"].as_str().unwrap()).unwrap();
-    assert_eq!((&told["accepted_by"], &told["reason"]), (&json!("ada"), &json!("the disk broke")), "{told:#}");
-    let of_main = told["lost"].as_array().unwrap().iter().find(|lost| lost["timeline_id"] == "main").unwrap();
-    let kept = lost.trim_end_matches('\0').lines().rev().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    let kept = kept.into_iter().find(|line| line["timeline_id"] == "main").unwrap();
-    assert_eq!(of_main["checkpoint"], kept["checkpoint"], "the lost checkpoint is there whole");
+    let accepted = entries["entries"].as_array().unwrap().iter().find(is_it).unwrap_or_else(|| panic!("{entries:#}"));
+    let accepted: Value = serde_json::from_str(accepted["payload"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&accepted["accepted_by"], &accepted["reason"]),
+        (&json!("ada"), &json!("the disk broke")),
+        "{accepted:#}"
+    );
+    let of_main = accepted["lost"].as_array().unwrap().iter().find(|lost| lost["timeline_id"] == "main").unwrap();
+    let stored = lost.trim_end_matches('\0').lines().rev().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let stored = stored.into_iter().find(|line| line["timeline_id"] == "main").unwrap();
+    assert_eq!(of_main["checkpoint"], stored["checkpoint"], "the lost checkpoint is there whole");
     // A holder of that checkpoint learns both what was lost and who accepted it.
     let note = service.data().join("../kept.checkpoint");
-    std::fs::write(&note, kept["checkpoint"].as_str().unwrap()).unwrap();
+    std::fs::write(&note, stored["checkpoint"].as_str().unwrap()).unwrap();
     assert!(service.stop().success());
     let mut verify = timenav();
     let verify = verify.arg("verify").arg("--data").arg(service.data()).arg("--checkpoint").arg(&note);

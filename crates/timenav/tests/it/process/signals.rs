@@ -54,15 +54,15 @@ fn in_flight_requests_finish_on_shutdown() {
 #[test]
 fn draining_service_accepts_requests_and_is_not_ready() {
     let mut service = Service::with(&["--drain-secs", "600"]);
-    let mut kept = service.connect();
-    kept.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
+    let mut stored = service.connect();
+    stored.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
     service.process().terminate();
     let ready = |service: &Service| service.send(Request::get("/readyz").anonymous());
     crate::waiting::until_so("the service to drain", || ready(&service).status == 503);
     ready(&service).refused(503, "unavailable");
     assert_eq!(service.metric("timenav_ready"), 0);
     service.post("/v1/pause-time", &json!({}));
-    let answer = kept.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
+    let answer = stored.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
     assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
     service.process().terminate();
     assert_eq!(service.process().wait().code(), Some(1), "{}", service.log_text());

@@ -68,14 +68,14 @@ impl Away {
     }
 
     /// Runs `timenav verify` with these keys, on files or, with an operator key, through the service.
-    fn verify(&self, at: &[&str], keys: &[&str], kept: Option<&str>, admin: &str) -> (Option<i32>, String) {
+    fn verify(&self, at: &[&str], keys: &[&str], stored: Option<&str>, admin: &str) -> (Option<i32>, String) {
         let mut command = timenav();
         command.arg("verify").args(at).env("TIMENAV_API_KEY", admin);
         for key in keys {
             command.arg("--key").arg(self.path(key));
         }
-        if let Some(kept) = kept {
-            command.arg("--checkpoint").arg(self.path(kept));
+        if let Some(stored) = stored {
+            command.arg("--checkpoint").arg(self.path(stored));
         }
         let (code, stdout, stderr) = run(&mut command, "");
         (code, stdout + &stderr)
@@ -137,15 +137,15 @@ fn key_rotation_ends_sessions_and_keeps_data() {
     );
     let old = ledger::verifier_key("timenav.local/main", &service.public_key);
     let old_secret = std::fs::read_to_string(service.data().join("signing.key")).unwrap();
-    let said = service.rotate_signing_key();
+    let output = service.rotate_signing_key();
     let new = ledger::verifier_key("timenav.local/main", &service.public_key);
     assert_ne!(old, new);
     assert!(
-        said.contains(&format!("retired key  {old}\n")) && said.contains(&format!("new key      {new}\n")),
-        "{said}"
+        output.contains(&format!("retired key  {old}\n")) && output.contains(&format!("new key      {new}\n")),
+        "{output}"
     );
-    assert!(said.contains("each of 4 ledgers") && said.contains("Tell everyone who verifies"), "{said}");
-    assert!(!said.contains("PRIVATE+KEY+timenav"), "{said}");
+    assert!(output.contains("each of 4 ledgers") && output.contains("Tell everyone who verifies"), "{output}");
+    assert!(!output.contains("PRIVATE+KEY+timenav"), "{output}");
     let path = service.data().join("signing.key");
     assert_eq!(mode(&path), 0o600);
     let secret = std::fs::read_to_string(&path).unwrap();
@@ -169,8 +169,8 @@ fn key_rotation_ends_sessions_and_keeps_data() {
         assert_eq!(scan["tampering_detected"], false, "{scan:#}");
     }
     let log = service.get("/v1/access-logs", &[("timeline_id", "other"), ("time_range", "../..")]);
-    let told = log["logs"].as_array().unwrap_or_else(|| panic!("{log:#}"));
-    let rotated: Vec<&Value> = told.iter().filter(|one| one["action"] == "rotate_signing_key").collect();
+    let logs = log["logs"].as_array().unwrap_or_else(|| panic!("{log:#}"));
+    let rotated: Vec<&Value> = logs.iter().filter(|one| one["action"] == "rotate_signing_key").collect();
     assert_eq!(rotated.len(), 1, "{log:#}");
     let new = ledger::verifier_key("timenav.local/other", &service.public_key);
     assert_eq!((&rotated[0]["user_id"], &rotated[0]["subject"]), (&json!("system"), &json!(new)));
@@ -192,8 +192,8 @@ fn older_checkpoints_verify_with_the_retired_key() {
     let files = ["--data", text(&data)];
     // Checkpoints signed by both keys are valid for users who do not know the rotation.
     for key in ["old", "new"] {
-        let (code, said) = away.verify(&files, &[key], None, "");
-        assert_eq!(code, Some(0), "{key}: {said}");
+        let (code, output) = away.verify(&files, &[key], None, "");
+        assert_eq!(code, Some(0), "{key}: {output}");
     }
     service.start_again();
     for timeline in ["main", "other", "fork"] {
@@ -210,21 +210,21 @@ fn older_checkpoints_verify_with_the_retired_key() {
             if stopped && at[0] == "--url" {
                 continue;
             }
-            let (code, said) = away.verify(at, &["new", "old"], Some("kept"), &admin);
-            assert_eq!(code, Some(0), "{said}");
-            let (code, said) = away.verify(at, &["new"], None, &admin);
-            assert_eq!(code, Some(0), "{said}");
+            let (code, output) = away.verify(at, &["new", "old"], Some("kept"), &admin);
+            assert_eq!(code, Some(0), "{output}");
+            let (code, output) = away.verify(at, &["new"], None, &admin);
+            assert_eq!(code, Some(0), "{output}");
             // With only the new key, the saved checkpoint is by another key, which is named.
-            let (code, said) = away.verify(at, &["new"], Some("kept"), &admin);
-            assert_eq!(code, Some(7), "{said}");
+            let (code, output) = away.verify(at, &["new"], Some("kept"), &admin);
+            assert_eq!(code, Some(7), "{output}");
             let named = format!("but by the key `timenav.local/main` with the id {old_id}");
-            assert!(said.contains("unknown-key") && said.contains("the checkpoint that you kept: "), "{said}");
-            assert!(said.contains(&named) && said.contains("each retired one with another --key"), "{said}");
+            assert!(output.contains("unknown-key") && output.contains("the checkpoint that you kept: "), "{output}");
+            assert!(output.contains(&named) && output.contains("each retired one with another --key"), "{output}");
             // With the old key, the newest checkpoint is; the same if the old key is given as the current one.
             for keys in [&["old"][..], &["old", "new"]] {
-                let (code, said) = away.verify(at, keys, Some("kept"), &admin);
-                assert_eq!(code, Some(7), "{said}");
-                assert!(said.contains("unknown-key") && !said.contains("the checkpoint that you kept"), "{said}");
+                let (code, output) = away.verify(at, keys, Some("kept"), &admin);
+                assert_eq!(code, Some(7), "{output}");
+                assert!(output.contains("unknown-key") && !output.contains("the checkpoint that you kept"), "{output}");
             }
         }
     }
@@ -232,19 +232,19 @@ fn older_checkpoints_verify_with_the_retired_key() {
     away.keep_key(&stranger, "stranger");
     std::fs::write(away.path("other-name"), ledger::verifier_key("clock.example/main", &stranger.public_key)).unwrap();
     stranger.audit();
-    let (code, said) = away.verify(&files, &["new", "stranger"], Some("kept"), "");
-    assert_eq!(code, Some(7), "{said}");
-    let (code, said) = away.verify(&files, &["new", "other-name"], None, "");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("the keys belong to two services"), "{said}");
+    let (code, output) = away.verify(&files, &["new", "stranger"], Some("kept"), "");
+    assert_eq!(code, Some(7), "{output}");
+    let (code, output) = away.verify(&files, &["new", "other-name"], None, "");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("the keys belong to two services"), "{output}");
     // An invalid signature by a known key invalidates the note, whoever else has signed.
-    let kept = std::fs::read_to_string(away.path("kept")).unwrap();
-    let at = kept.len() - 20;
-    let other = if kept.as_bytes()[at] == b'A' { "B" } else { "A" };
-    std::fs::write(away.path("kept"), format!("{}{other}{}", &kept[..at], &kept[at + 1..])).unwrap();
-    let (code, said) = away.verify(&files, &["new", "old"], Some("kept"), "");
-    assert_eq!(code, Some(7), "{said}");
-    assert!(said.contains("bad-signature"), "{said}");
+    let stored = std::fs::read_to_string(away.path("kept")).unwrap();
+    let at = stored.len() - 20;
+    let other = if stored.as_bytes()[at] == b'A' { "B" } else { "A" };
+    std::fs::write(away.path("kept"), format!("{}{other}{}", &stored[..at], &stored[at + 1..])).unwrap();
+    let (code, output) = away.verify(&files, &["new", "old"], Some("kept"), "");
+    assert_eq!(code, Some(7), "{output}");
+    assert!(output.contains("bad-signature"), "{output}");
     service.start_again();
     service.audit();
 }
@@ -269,8 +269,8 @@ fn independent_script_accepts_retired_keys() {
     let over = saved.join("main.tlog-proof");
     service.start_again();
     service.post("/v1/events", &event("after"));
-    let (url, kept, proof) = (service.url(), away.path("kept"), away.path("proof"));
-    let since = [&url, "main", "--checkpoint", text(&kept)];
+    let (url, stored, proof) = (service.url(), away.path("kept"), away.path("proof"));
+    let since = [&url, "main", "--checkpoint", text(&stored)];
     let offline = ["--proof", text(&proof)];
     // The saved proof shows the new key to a holder of the old one.
     let change = ["--proof", text(&over)];
@@ -287,9 +287,9 @@ fn independent_script_accepts_retired_keys() {
         (&change, &["old"], 0, &named),
         (&change, &["new"], 0, &named),
     ] {
-        let Some((code, said)) = away.verify_py(arguments, keys, &service.admin) else { break };
-        assert_eq!(code, Some(expected), "{arguments:?} {keys:?}: {said}");
-        assert!(said.contains(named), "{arguments:?} {keys:?}: {said}");
+        let Some((code, output)) = away.verify_py(arguments, keys, &service.admin) else { break };
+        assert_eq!(code, Some(expected), "{arguments:?} {keys:?}: {output}");
+        assert!(output.contains(named), "{arguments:?} {keys:?}: {output}");
     }
     service.audit();
 }
@@ -320,8 +320,8 @@ fn repeated_key_rotation_keeps_ledgers_verifiable() {
     service.start_again();
     service.log_in("ada", PASSWORD);
     let data = service.data();
-    let (code, said) = away.verify(&["--data", text(&data)], &["last", "first", "second"], Some("kept"), "");
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = away.verify(&["--data", text(&data)], &["last", "first", "second"], Some("kept"), "");
+    assert_eq!(code, Some(0), "{output}");
     service.audit();
 }
 
@@ -383,7 +383,7 @@ fn unfinished_key_rotation_is_reported_and_completed() {
     assert!(stderr.contains("signing.key cannot be written"), "{stderr}");
     let next = data.join("signing.key.next");
     assert_eq!(mode(&next), 0o600);
-    let kept = std::fs::read(&next).unwrap();
+    let stored = std::fs::read(&next).unwrap();
     // The service starts with the old key, reports that, and accepts passwords sealed with the next one.
     service.start_again();
     let log = service.log_text();
@@ -398,30 +398,30 @@ fn unfinished_key_rotation_is_reported_and_completed() {
     away.keep_key(&service, "old");
     away.keep_checkpoint(&service, "between");
     assert!(service.stop().success());
-    let (code, said) = away.verify(&["--data", text(&data)], &["old"], None, "");
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = away.verify(&["--data", text(&data)], &["old"], None, "");
+    assert_eq!(code, Some(0), "{output}");
     std::fs::remove_dir(&in_the_way).unwrap();
     service.rotate_signing_key();
     away.keep_key(&service, "new");
     // If only the last step is missing, a start or the command completes it, without another rotation.
     for started in [true, false] {
-        put_secret(&next, &kept);
+        put_secret(&next, &stored);
         if started {
             service.start_again();
             assert!(!is_logged_in(&service, &cookie));
             assert!(service.stop().success());
         } else {
             let public_key = service.public_key;
-            let said = service.rotate_signing_key();
-            assert!(said.contains("was already rotated"), "{said}");
+            let output = service.rotate_signing_key();
+            assert!(output.contains("was already rotated"), "{output}");
             assert_eq!(service.public_key, public_key);
         }
         assert!(!next.exists());
     }
     service.start_again();
     service.log_in("ada", PASSWORD);
-    let (code, said) = away.verify(&["--data", text(&data)], &["new", "old"], Some("between"), "");
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = away.verify(&["--data", text(&data)], &["new", "old"], Some("between"), "");
+    assert_eq!(code, Some(0), "{output}");
     service.audit();
 }
 
@@ -437,26 +437,26 @@ fn impossible_key_rotation_is_rejected_with_advice() {
         assert_eq!(complaints.len(), 1, "{stderr}");
         complaints[0].to_owned()
     };
-    let said = refused(&data, &[]);
-    assert!(said.contains("is in use by another timenav process; stop that one"), "{said}");
+    let output = refused(&data, &[]);
+    assert!(output.contains("is in use by another timenav process; stop that one"), "{output}");
     assert!(service.stop().success());
     let nowhere = data.join("nowhere");
-    let said = refused(&nowhere, &[]);
-    assert!(said.contains("there is no database in") && !nowhere.exists(), "{said}");
+    let output = refused(&nowhere, &[]);
+    assert!(output.contains("there is no database in") && !nowhere.exists(), "{output}");
     // The checkpoints are elsewhere, so the signed state is unknown.
-    let said = refused(&data, &["--checkpoints", text(&nowhere)]);
-    assert!(said.contains("the file of checkpoints was removed"), "{said}");
+    let output = refused(&data, &["--checkpoints", text(&nowhere)]);
+    assert!(output.contains("the file of checkpoints was removed"), "{output}");
     std::fs::remove_dir_all(&nowhere).unwrap();
     let (key, aside, next) = (data.join("signing.key"), data.join("aside"), data.join("signing.key.next"));
     // If proofs cannot be saved, the command fails before it changes anything.
-    let said = refused(&data, &["--save", text(&key)]);
-    assert!(said.contains("signing.key cannot be created") && !next.exists(), "{said}");
+    let output = refused(&data, &["--save", text(&key)]);
+    assert!(output.contains("signing.key cannot be created") && !next.exists(), "{output}");
     // A folder that does not match its signatures is not signed with another key.
     let stranger = Service::start();
     std::fs::rename(&key, &aside).unwrap();
     std::fs::copy(stranger.data().join("signing.key"), &key).unwrap();
-    let said = refused(&data, &[]);
-    assert!(said.contains("does not verify") && !next.exists(), "{said}");
+    let output = refused(&data, &[]);
+    assert!(output.contains("does not verify") && !next.exists(), "{output}");
     std::fs::rename(&aside, &key).unwrap();
     // An attacker with write access plants their own next key, or it is damaged.
     let planted = std::fs::read_to_string(stranger.data().join("signing.key")).unwrap();
@@ -464,8 +464,8 @@ fn impossible_key_rotation_is_rejected_with_advice() {
     let code = format!("{}=", "A".repeat(43));
     for planted in [planted.clone(), format!("{planted}{code}\n"), "no key\n".to_owned()] {
         put_secret(&next, planted.as_bytes());
-        let said = refused(&data, &[]);
-        assert!(said.contains("signing.key.next: remove it and start the rotation again"), "{said}");
+        let output = refused(&data, &[]);
+        assert!(output.contains("signing.key.next: remove it and start the rotation again"), "{output}");
         service.start_again();
         let log = service.log_text();
         assert!(

@@ -154,9 +154,9 @@ fn unfinished_tls_handshake_is_closed() {
         (name, connection)
     });
     for (name, mut connection) in opened {
-        let said = connection.read_to_end().unwrap_or_else(|error| panic!("{name}: {error}"));
+        let output = connection.read_to_end().unwrap_or_else(|error| panic!("{name}: {error}"));
         // At most a fatal alert.
-        assert!(said.is_empty() || said.starts_with(&[0x15, 3]) && said[5] == 2, "{name}: {said:?}");
+        assert!(output.is_empty() || output.starts_with(&[0x15, 3]) && output[5] == 2, "{name}: {output:?}");
     }
     // A connection closed after the handshake for silence is not a failed handshake either.
     let client = Arc::new(service.client(&TLS13, &["h2"]));
@@ -181,10 +181,10 @@ fn obsolete_tls_versions_are_rejected() {
         let hello = [&[0x16, 3, 1, 0, length + 4, 1, 0, 0, length], &body[..]].concat();
         let mut connection = Connection::open(service.process.address).unwrap();
         connection.send(&hello).unwrap();
-        let said = connection.read_to_end().unwrap();
+        let output = connection.read_to_end().unwrap();
         // A hello is a handshake record, a rejection a fatal alert.
-        assert_eq!(said[0] == 0x16, speaks, "{version:?}: {said:?}");
-        assert!(speaks || (said[0] == 0x15 && said[5] == 2), "{version:?}: {said:?}");
+        assert_eq!(output[0] == 0x16, speaks, "{version:?}: {output:?}");
+        assert!(speaks || (output[0] == 0x15 && output[5] == 2), "{version:?}: {output:?}");
     }
 }
 

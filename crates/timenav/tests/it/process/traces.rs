@@ -102,13 +102,13 @@ fn request_spans_are_exported_without_request_content() {
         let holds = |body: &Vec<u8>| body.windows(secret.len()).any(|part| part == secret.as_bytes());
         assert!(!bodies.iter().any(holds), "{secret}");
     }
-    let told = bodies.iter().flat_map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap().resource_spans);
+    let exported = bodies.iter().flat_map(|body| ExportTraceServiceRequest::decode(&body[..]).unwrap().resource_spans);
     let mut spans = Vec::new();
-    for told in told {
-        let resource = told.resource.unwrap().attributes;
+    for exported in exported {
+        let resource = exported.resource.unwrap().attributes;
         let of_service = ["service.name", "service.version", "service.instance.id"].map(|key| text(&resource, key));
         assert_eq!(of_service, [Some("timenav"), Some(env!("CARGO_PKG_VERSION")), Some("one")]);
-        spans.extend(told.scope_spans.into_iter().flat_map(|scope| scope.spans));
+        spans.extend(exported.scope_spans.into_iter().flat_map(|scope| scope.spans));
     }
     let span = |id: &str| {
         let found: Vec<&Span> =
@@ -185,13 +185,13 @@ fn background_work_has_spans_and_webhooks_propagate_context() {
     let mut find = |name: &str, timeline: Option<&str>| {
         until(name, || {
             for body in collector.sent.try_iter() {
-                let told = ExportTraceServiceRequest::decode(&body[..]).unwrap().resource_spans.into_iter();
-                spans.extend(told.flat_map(|told| told.scope_spans).flat_map(|scope| scope.spans));
+                let exported = ExportTraceServiceRequest::decode(&body[..]).unwrap().resource_spans.into_iter();
+                spans.extend(exported.flat_map(|exported| exported.scope_spans).flat_map(|scope| scope.spans));
                 bodies.push(body);
             }
-            let is_meant =
+            let is_match =
                 |span: &&Span| span.name == name && text(&span.attributes, "timenav.timeline_id") == timeline;
-            spans.iter().find(is_meant).cloned()
+            spans.iter().find(is_match).cloned()
         })
     };
     let webhook = find("POST", Some("main"));

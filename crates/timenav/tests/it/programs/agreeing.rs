@@ -110,8 +110,8 @@ fn runs_on_the_service_kernel_agree_to_the_nanosecond() {
 /// A proxy between clients and a service that can modify requests and responses. Returns its address.
 pub(crate) fn between(
     service: &Service,
-    asked: impl Fn(&mut [u8]) + Clone + Send + 'static,
-    told: impl Fn(&mut [u8]) + Clone + Send + 'static,
+    change_request: impl Fn(&mut [u8]) + Clone + Send + 'static,
+    change_response: impl Fn(&mut [u8]) + Clone + Send + 'static,
 ) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, to) = (listener.local_addr().unwrap(), service.address());
@@ -120,9 +120,9 @@ pub(crate) fn between(
         for client in listener.incoming() {
             let (client, service) = (client.unwrap(), TcpStream::connect(to).unwrap());
             let (from, into) = (client.try_clone().unwrap(), service.try_clone().unwrap());
-            let (asked, told) = (asked.clone(), told.clone());
-            thread::spawn(move || pass(from, into, asked));
-            thread::spawn(move || pass(service, client, told));
+            let (change_request, change_response) = (change_request.clone(), change_response.clone());
+            thread::spawn(move || pass(from, into, change_request));
+            thread::spawn(move || pass(service, client, change_response));
         }
     });
     format!("http://{address}")
@@ -140,11 +140,11 @@ fn pass(mut from: TcpStream, mut to: TcpStream, change: impl Fn(&mut [u8])) {
 }
 
 /// Replaces the boot id in every response of a buffer.
-fn rename(said: &mut [u8]) {
-    let names = |at: &usize| said[*at..].starts_with(BOOT_ID);
-    let found: Vec<usize> = (0..said.len()).filter(names).map(|at| at + BOOT_ID.len()).collect();
+fn rename(output: &mut [u8]) {
+    let names = |at: &usize| output[*at..].starts_with(BOOT_ID);
+    let found: Vec<usize> = (0..output.len()).filter(names).map(|at| at + BOOT_ID.len()).collect();
     for at in found {
-        if let Some(name) = said.get_mut(at..at + BOOT_ID_BYTES) {
+        if let Some(name) = output.get_mut(at..at + BOOT_ID_BYTES) {
             name.fill(b'f');
         }
     }
@@ -175,10 +175,10 @@ fn run_on_another_kernel_reports_its_clock_uncertainty() {
     }
     // `--inspect` shows the values of the page.
     let pid = super::children(super::children(there.child.id())[0])[0].to_string();
-    let (code, told, stderr) = run(&mut command(&service, &["exec", "--inspect", "--json", &pid]), "");
-    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{told}");
-    let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["uncertainty_nanos"], ask(&mut there).uncertainty, "{told}");
+    let (code, stdout, stderr) = run(&mut command(&service, &["exec", "--inspect", "--json", &pid]), "");
+    assert_eq!((code, stderr.as_str()), (Some(0), ""), "{stdout}");
+    let stdout: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(stdout["uncertainty_nanos"], ask(&mut there).uncertainty, "{stdout}");
     let (_, text, _) = run(&mut command(&service, &["exec", "--inspect", &pid]), "");
     assert!(text.contains("late by       at most 0."), "{text}");
     for teller in [waiting, here, there] {

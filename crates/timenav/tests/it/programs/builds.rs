@@ -80,8 +80,8 @@ fn build(service: &Service, project: &Path, (from, to): (&str, &str)) {
     service.post("/v1/set-rate", &json!({ "rate": 3600 }));
     service.post("/v1/resume-time", &json!({}));
     let mut command = exec(service, &["sh", "-c", BUILD, project.to_str().unwrap()]);
-    let told = std::fs::File::create(project.join("told")).unwrap();
-    let mut running = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(told).spawn().unwrap();
+    let stderr_file = std::fs::File::create(project.join("told")).unwrap();
+    let mut running = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr_file).spawn().unwrap();
     until("something that is made", || {
         assert!(running.try_wait().unwrap().is_none_or(|status| status.success()), "the build has failed");
         (!made(project).is_empty()).then_some(())
@@ -90,14 +90,14 @@ fn build(service: &Service, project: &Path, (from, to): (&str, &str)) {
     assert!(running.try_wait().unwrap().is_none(), "the clock jumped while it was built");
     let status = running.wait().unwrap();
     service.post("/v1/pause-time", &json!({}));
-    let told = std::fs::read_to_string(project.join("told")).unwrap();
-    assert!(status.success(), "{status}: {told}");
-    assert!(!told.contains("host time"), "{told}");
+    let stderr_file = std::fs::read_to_string(project.join("told")).unwrap();
+    assert!(status.success(), "{status}: {stderr_file}");
+    assert!(!stderr_file.contains("host time"), "{stderr_file}");
     if variable("TIMENAV_TEST_PROJECT").is_none() {
         let is_expected = |line: &str| line.contains("in the future") || line.contains("Clock skew detected");
-        assert!(told.lines().all(is_expected), "{told}");
+        assert!(stderr_file.lines().all(is_expected), "{stderr_file}");
         // It reads the clock once, at the start.
-        assert_eq!(told.contains("in the future"), from < "2001", "{from}: {told}");
+        assert_eq!(stderr_file.contains("in the future"), from < "2001", "{from}: {stderr_file}");
         let shown = std::fs::read_to_string(project.join("shown")).unwrap();
         let shown: Vec<i64> = shown.lines().map(|line| line.parse().unwrap()).collect();
         assert!(shown.len() > 10 && shown.iter().all(|seconds| !HOST_SECONDS.contains(seconds)), "{shown:?}");

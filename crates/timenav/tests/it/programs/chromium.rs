@@ -41,9 +41,9 @@ fn sandboxed_browser_pages_see_the_virtual_clock() {
     std::os::unix::fs::chown(home.path(), Some(NOBODY), Some(NOBODY)).unwrap();
     let mut native = Command::new("setpriv");
     native.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]).args(words);
-    let (code, _, told) = run(native.current_dir("/").env("HOME", home.path()), "");
+    let (code, _, stderr_text) = run(native.current_dir("/").env("HOME", home.path()), "");
     if code != Some(0) {
-        eprintln!("skipped: this system has no user namespaces for everybody: {told}");
+        eprintln!("skipped: this system has no user namespaces for everybody: {stderr_text}");
         return service.audit();
     }
     let (code, stdout, stderr) = run(command.env("HOME", home.path()), "");

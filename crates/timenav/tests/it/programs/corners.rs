@@ -11,7 +11,7 @@ use crate::service::{Service, run};
 const CAP_SYS_RESOURCE: u64 = 1 << 24;
 
 /// Runs a program with a method. Returns its exit code, stdout, and stderr without the notice of the method.
-fn shown(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String, String) {
+fn run_on_clock(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String, String) {
     let words = [&["exec", "--via", via, "--"], program].concat();
     let (code, stdout, stderr) = run(command(service, &words).env("PATH", PATH), "");
     let notice = notice(service, via).unwrap();
@@ -26,7 +26,7 @@ fn undumpable_program_has_host_time_and_is_reported() {
     for via in ["exec", "trace"] {
         if notice(&service, via).is_some() {
             let all_is_virtual = (Some(0), "done\n".to_owned(), String::new());
-            assert_eq!(shown(&service, via, &[&ways, "hidden", &DAY.1.to_string()]), all_is_virtual, "{via}");
+            assert_eq!(run_on_clock(&service, via, &[&ways, "hidden", &DAY.1.to_string()]), all_is_virtual, "{via}");
         }
     }
     let made = std::fs::metadata(file(&folder, "program")).unwrap().modified().unwrap();
@@ -81,7 +81,7 @@ fn program_with_full_descriptor_table_is_on_the_clock() {
     for via in ["exec", "trace"] {
         if notice(&service, via).is_some() {
             let expected = (Some(0), "looked\n".to_owned(), String::new());
-            assert_eq!(shown(&service, via, &[&ways, "full", &seconds]), expected, "{via}");
+            assert_eq!(run_on_clock(&service, via, &[&ways, "full", &seconds]), expected, "{via}");
         }
     }
     // Only root can exceed the limits of the program, and not in every environment.
@@ -92,7 +92,7 @@ fn program_with_full_descriptor_table_is_on_the_clock() {
         for via in ["exec", "trace"] {
             if notice(&service, via).is_some() {
                 let expected = (Some(0), "looked\n".to_owned(), String::new());
-                assert_eq!(shown(&service, via, &["sh", "-c", &bound("-n"), &ways]), expected, "{via}");
+                assert_eq!(run_on_clock(&service, via, &["sh", "-c", &bound("-n"), &ways]), expected, "{via}");
             }
         }
     }
@@ -120,7 +120,7 @@ fn interrupted_calls_have_no_other_effect() {
     let (Some(service), Some((_folder, ways))) = (service(), compiled(WAYS, &[])) else { return };
     for via in ["exec", "trace"] {
         if notice(&service, via).is_some() {
-            let (code, stdout, stderr) = shown(&service, via, &[&ways, "shaken", &DAY.1.to_string()]);
+            let (code, stdout, stderr) = run_on_clock(&service, via, &[&ways, "shaken", &DAY.1.to_string()]);
             assert_eq!((code, stdout.as_str()), (Some(0), "looked\n"), "{via}: {stderr}");
             // A tracer is only active where nothing interrupts.
             assert!(via == "exec" || stderr.starts_with("0 of "), "{via}: {stderr}");

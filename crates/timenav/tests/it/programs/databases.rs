@@ -96,9 +96,12 @@ fn database_jobs_wait_for_the_virtual_clock() {
     let line = database.line();
     // A lower bound only: right after a rate change, a program may still use the old rate, which makes a difference of
     // seconds.
-    let told = line.strip_prefix("NOTICE:  ").and_then(|rest| rest.trim_end().parse::<i64>().ok());
+    let notice = line.strip_prefix("NOTICE:  ").and_then(|rest| rest.trim_end().parse::<i64>().ok());
     // If the machine stalled that long, the sleep may have ended before the jump.
-    assert!(!is_in_time || told.is_some_and(|told| (jumped..jumped + 600).contains(&told)), "{line} after {jumped}");
+    assert!(
+        !is_in_time || notice.is_some_and(|notice| (jumped..jumped + 600).contains(&notice)),
+        "{line} after {jumped}"
+    );
     assert!(!patience.lasts(), "the jump has ended it");
     drop(database.questions);
     assert_eq!(database.child.wait().unwrap().code(), Some(5));

@@ -109,18 +109,18 @@ fn run_stops_and_continues_with_its_program() {
 fn programs_keep_the_last_clock_without_the_service() {
     let Some(mut service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let told = file(&folder, "stderr");
-    let mut teller = Teller::start(&service, std::fs::File::create(&told).unwrap().into());
+    let report = file(&folder, "stderr");
+    let mut teller = Teller::start(&service, std::fs::File::create(&report).unwrap().into());
     assert_eq!(teller.ask(), DAY.1);
     service.kill();
     let text = until("a line on stderr", || {
-        let text = std::fs::read_to_string(&told).unwrap();
+        let text = std::fs::read_to_string(&report).unwrap();
         text.ends_with('\n').then_some(text)
     });
     assert!(text.contains("cannot be reached; programs keep the last clock"), "{text}");
     assert_eq!(teller.ask(), DAY.1);
     teller.end();
-    assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1, "it is said once");
+    assert_eq!(std::fs::read_to_string(&report).unwrap().lines().count(), 1, "it is said once");
     service.start_again();
     service.audit();
 }
@@ -134,23 +134,23 @@ fn programs_keep_the_last_clock_after_key_revocation() {
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": permissions }));
     let made = service.post("/v1/api-keys", &json!({ "user_id": "ada" }));
     let folder = tempfile::tempdir().unwrap();
-    let told = file(&folder, "stderr");
+    let report = file(&folder, "stderr");
     let script = "while read -r word; do printf '%(%s)T\\n' -1; done; exit 5";
     let mut command = exec(&service, &["bash", "-c", script]);
     command.env("TIMENAV_API_KEY", made["api_key"].as_str().unwrap());
-    let mut teller = Teller::of(command.stderr(std::fs::File::create(&told).unwrap()));
+    let mut teller = Teller::of(command.stderr(std::fs::File::create(&report).unwrap()));
     assert_eq!(teller.ask(), DAY.1);
     let path = format!("/v1/api-keys/{}", made["key_id"].as_str().unwrap());
     service.send(Request::new("DELETE", &path)).expect(200);
     let text = until("a line on stderr", || {
-        let text = std::fs::read_to_string(&told).unwrap();
+        let text = std::fs::read_to_string(&report).unwrap();
         text.ends_with('\n').then_some(text)
     });
     assert!(text.contains("denies access to the clock; programs keep the last clock: "), "{text}");
     assert!(text.contains("(HTTP 401); start it again with a valid key"), "{text}");
     assert_eq!(teller.ask(), DAY.1);
     teller.end();
-    assert_eq!(std::fs::read_to_string(&told).unwrap().lines().count(), 1, "it is said once");
+    assert_eq!(std::fs::read_to_string(&report).unwrap().lines().count(), 1, "it is said once");
     service.audit();
 }
 
@@ -188,15 +188,15 @@ fn killed_supervisor_leaves_no_program_stopped() {
 fn daemon_stays_on_the_clock_after_run_ends() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let told = file(&folder, "told");
+    let report = file(&folder, "told");
     let script = format!(
-        "(until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {told}) </dev/null >/dev/null 2>&1 & \
+        "(until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {report}) </dev/null >/dev/null 2>&1 & \
          echo first",
-        told = told.display(),
+        report = report.display(),
     );
     let (code, stdout, stderr) = run(&mut exec(&service, &["sh", "-c", &script]), "");
     assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "first\n", ""));
     travel(&service, "2041-01-01T00:00:00Z");
-    until("a change of the daemon's clock", || told.exists().then_some(()));
+    until("a change of the daemon's clock", || report.exists().then_some(()));
     service.audit();
 }

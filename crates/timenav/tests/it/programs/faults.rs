@@ -18,7 +18,7 @@ fn wrong(service: &Service, fault: &[&str], program: &[&str]) -> std::process::C
 }
 
 #[track_caller]
-fn told(service: &Service, fault: &[&str], program: &[&str]) -> String {
+fn output_of(service: &Service, fault: &[&str], program: &[&str]) -> String {
     let (code, stdout, stderr) = run(&mut wrong(service, fault, program), "");
     assert_eq!((code, stderr.as_str()), (Some(0), ""), "{fault:?}: {stdout}");
     stdout.trim_end().to_owned()
@@ -27,8 +27,8 @@ fn told(service: &Service, fault: &[&str], program: &[&str]) -> String {
 #[test]
 fn clock_fault_affects_only_one_program() {
     let Some(service) = service() else { return };
-    assert_eq!(told(&service, &["--offset", "-2s"], &["date", "+%s"]), (DAY.1 - 2).to_string());
-    assert_eq!(told(&service, &[], &["date", "+%s"]), DAY.1.to_string());
+    assert_eq!(output_of(&service, &["--offset", "-2s"], &["date", "+%s"]), (DAY.1 - 2).to_string());
+    assert_eq!(output_of(&service, &[], &["date", "+%s"]), DAY.1.to_string());
     // The error stays when the clock jumps, and correct followers see the same jump.
     let script = "while read -r word; do printf '%(%s)T\\n' -1; done";
     let ahead = &mut wrong(&service, &["--offset", "1h"], &["bash", "-c", script]);
@@ -48,10 +48,10 @@ fn clock_fault_affects_only_one_program() {
     let measure = "import time\nv, m = time.time(), time.monotonic()\ntime.sleep(2.5)\n\
                    print((time.time() - v) / (time.monotonic() - m) / 3600)";
     for fault in [&["--drift", "100000ppm"][..], &["--drift", "100000", "--jitter", "5ms", "--jitter-seed", "7"]] {
-        let factor: f64 = told(&service, fault, &["python3", "-c", measure]).parse().unwrap();
+        let factor: f64 = output_of(&service, fault, &["python3", "-c", measure]).parse().unwrap();
         assert!((1.08..1.12).contains(&factor), "{fault:?}: {factor}");
     }
-    for (fault, said) in [
+    for (fault, output) in [
         (["--drift", "fast"], "200ppm"),
         (["--jitter", "1s"], "250 ms"),
         (["--offset", "P1M"], "without months"),
@@ -62,7 +62,7 @@ fn clock_fault_affects_only_one_program() {
     ] {
         let (code, stdout, stderr) = run(&mut wrong(&service, &fault, &["date"]), "");
         assert_eq!((code, stdout.as_str()), (Some(2), ""), "{fault:?}");
-        assert!(stderr.contains(said), "{fault:?}: {stderr}");
+        assert!(stderr.contains(output), "{fault:?}: {stderr}");
     }
     service.audit();
 }
@@ -107,10 +107,10 @@ fn clock_fault_can_be_set_and_cleared_at_runtime() {
 }
 
 /// Replaces the first occurrence of a word by one of the same length.
-fn replace(said: &mut [u8], word: &str, other: &str) {
-    let found = said.windows(word.len()).position(|some| some == word.as_bytes());
+fn replace(output: &mut [u8], word: &str, other: &str) {
+    let found = output.windows(word.len()).position(|some| some == word.as_bytes());
     if let Some(at) = found {
-        said[at..at + word.len()].copy_from_slice(other.as_bytes());
+        output[at..at + word.len()].copy_from_slice(other.as_bytes());
     }
 }
 
@@ -118,9 +118,9 @@ fn replace(said: &mut [u8], word: &str, other: &str) {
 #[test]
 fn service_without_fault_support_can_be_followed() {
     let Some(service) = service() else { return };
-    let asked = |said: &mut [u8]| replace(said, "&faults=", "&faultx=");
-    let told = |said: &mut [u8]| replace(said, "\"#/faultx\"", "\"#/faults\"");
-    let older = between(&service, asked, told);
+    let request = |output: &mut [u8]| replace(output, "&faults=", "&faultx=");
+    let replace_fault = |output: &mut [u8]| replace(output, "\"#/faultx\"", "\"#/faults\"");
+    let older = between(&service, request, replace_fault);
     let script = "while read -r word; do printf '%(%s)T\\n' -1; done";
     let mut program = wrong(&service, &["--offset", "-5s", "--follow", "web"], &["bash", "-c", script]);
     let mut web = Teller::of(program.env("TIMENAV_URL", older).stderr(Stdio::null()));
@@ -142,9 +142,9 @@ fn clock_slews_to_an_offset_and_back() {
     if !is_installed("python3") {
         return service.audit();
     }
-    assert_eq!(told(&service, &["--offset", "1h", "--slew", "500ppm"], &["date", "+%s"]), DAY.1.to_string());
+    assert_eq!(output_of(&service, &["--offset", "1h", "--slew", "500ppm"], &["date", "+%s"]), DAY.1.to_string());
     let behind = (DAY.1 - 3_600).to_string();
-    assert_eq!(told(&service, &["--offset", "-1h", "--slew-back", "500ppm"], &["date", "+%s"]), behind);
+    assert_eq!(output_of(&service, &["--offset", "-1h", "--slew-back", "500ppm"], &["date", "+%s"]), behind);
     service.post("/v1/set-rate", &json!({ "rate": 3600 }));
     service.post("/v1/resume-time", &json!({}));
     let measure = "import time\nv, m = time.time(), time.monotonic()\ntime.sleep(2.5)\n\
@@ -155,7 +155,7 @@ fn clock_slews_to_an_offset_and_back() {
         (["--offset", "10h", "--slew-back", "100000ppm"], 0.9),
         (["--offset", "1us", "--slew", "100000ppm"], 1.0),
     ] {
-        let factor: f64 = told(&service, &fault, &["python3", "-c", measure]).parse().unwrap();
+        let factor: f64 = output_of(&service, &fault, &["python3", "-c", measure]).parse().unwrap();
         assert!((factor - expected).abs() < 0.02, "{fault:?}: {factor}");
     }
     service.audit();
@@ -168,12 +168,12 @@ fn leap_second_is_inserted_or_deleted_for_one_program() {
     let (insert, delete) = (format!("insert@{second}"), format!("delete@{second}"));
     for (leap, before, after) in [(&insert, DAY.1 - 5, DAY.1 + 4), (&delete, DAY.1 - 5, DAY.1 + 6)] {
         travel(&service, "2031-05-06T07:08:04Z");
-        assert_eq!(told(&service, &["--leap", leap], &["date", "+%s"]), before.to_string());
+        assert_eq!(output_of(&service, &["--leap", leap], &["date", "+%s"]), before.to_string());
         travel(&service, "2031-05-06T07:08:14Z");
-        assert_eq!(told(&service, &["--leap", leap], &["date", "+%s"]), after.to_string());
+        assert_eq!(output_of(&service, &["--leap", leap], &["date", "+%s"]), after.to_string());
         let smeared = ["--leap", leap, "--leap-smear", "10s"];
         travel(&service, "2031-05-06T07:08:30Z");
-        assert_eq!(told(&service, &smeared, &["date", "+%s"]), (after + 16).to_string());
+        assert_eq!(output_of(&service, &smeared, &["date", "+%s"]), (after + 16).to_string());
     }
     if !is_installed("python3") {
         return service.audit();

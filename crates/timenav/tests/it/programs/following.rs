@@ -93,10 +93,10 @@ fn program_starts_after_its_run_is_registered_as_follower() {
         if notice(&service, via).is_none() {
             continue;
         }
-        let (looked, is_looked) = mpsc::channel::<()>();
+        let (sender, is_looked) = mpsc::channel::<()>();
         let is_looked = Arc::new(Mutex::new(is_looked));
-        let late = move |asked: &mut [u8]| {
-            if asked.starts_with(b"GET /v1/clock/stream") {
+        let late = move |request: &mut [u8]| {
+            if request.starts_with(b"GET /v1/clock/stream") {
                 // Until a program has run, or certainly would have.
                 let _ = is_looked.lock().unwrap().recv_timeout(SLOW);
             }
@@ -107,7 +107,7 @@ fn program_starts_after_its_run_is_registered_as_follower() {
         let mut teller = Teller::of(follower.stderr(Stdio::null()));
         assert_eq!(teller.ask(), DAY.1);
         let there = states(&service).into_iter().filter(|state| state != "disconnected").count();
-        let _ = looked.send(());
+        let _ = sender.send(());
         assert_eq!(there, 1, "by {via}");
         teller.end();
         until("a stream that has ended", || states(&service).iter().all(|state| state == "disconnected").then_some(()));
@@ -132,9 +132,9 @@ fn handlers_never_see_a_program_at_earlier_time() {
         let moving = scope.spawn(|| service.post("/v1/fast-forward", &json!({ "duration": "2h", "wait": "10m" })));
         for minute in 1..60 {
             let firing = claim("60s")["firings"][0].clone();
-            let told = teller.ask();
+            let reply = teller.ask();
             if patience.lasts() {
-                assert_eq!(told, DAY.1 + 60 * minute, "{firing}");
+                assert_eq!(reply, DAY.1 + 60 * minute, "{firing}");
             } else {
                 // If the machine stalled that long, the follower was not waited for, and is not until it has confirmed
                 // something.

@@ -16,7 +16,7 @@ use crate::service::{Service, run};
 use crate::waiting::until_so;
 
 const SOURCE: &str = include_str!("../../programs/host.c");
-const RING_TOLD: &str = "uses host time: it is in an io_uring ring, which only the kernel reads\n";
+const RING_REPORT: &str = "uses host time: it is in an io_uring ring, which only the kernel reads\n";
 
 #[test]
 fn documented_host_time_uses_stay_on_host_time() {
@@ -25,8 +25,8 @@ fn documented_host_time_uses_stay_on_host_time() {
     let now = host_seconds(&folder);
     let shown = DAY.1.to_string();
     let words = [host.as_str(), &now, &shown, made.to_str().unwrap()];
-    let told = file(&folder, "told");
-    let mut program = Teller::of(exec(&service, &words).stderr(std::fs::File::create(&told).unwrap()));
+    let report = file(&folder, "told");
+    let mut program = Teller::of(exec(&service, &words).stderr(std::fs::File::create(&report).unwrap()));
     let mut line = program.line();
     let has_rings = line != "no rings\n";
     if !has_rings {
@@ -38,8 +38,8 @@ fn documented_host_time_uses_stay_on_host_time() {
     program.questions.write_all(b"\n").unwrap();
     assert_eq!(program.line(), "done\n");
     assert!(program.child.wait().unwrap().success());
-    let told = std::fs::read_to_string(&told).unwrap();
-    assert_eq!(told.matches(RING_TOLD).count(), usize::from(has_rings), "{told}");
+    let report = std::fs::read_to_string(&report).unwrap();
+    assert_eq!(report.matches(RING_REPORT).count(), usize::from(has_rings), "{report}");
     // A file created a second ago is years old compared with the clock; `touch` does not help.
     let made = made.to_str().unwrap();
     assert_eq!(done(&service, &["find", made, "-mtime", "+30"]), format!("{made}\n"));
@@ -92,14 +92,14 @@ fn thirty_two_bit_programs_have_host_time_or_are_rejected() {
     };
     let program = program.to_str().unwrap();
     let output = exec(&service, &[program]).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && (before..before + 600).contains(&seconds(&output).unwrap()), "{output:?}");
-    assert!(told.ends_with("runs on host time: it is a 32-bit program\n") && told.lines().count() == 1, "{told}");
+    assert!(stderr.ends_with("runs on host time: it is a 32-bit program\n") && stderr.lines().count() == 1, "{stderr}");
     let mut strict = command(&service, &["exec", "--strict", "--", program]);
     let output = strict.env("PATH", PATH).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.stdout.len(), output.status.signal()), (0, Some(9)), "{told}");
-    assert!(told.contains("was not started: it is a 32-bit program\n"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.stdout.len(), output.status.signal()), (0, Some(9)), "{stderr}");
+    assert!(stderr.contains("was not started: it is a 32-bit program\n"), "{stderr}");
     service.audit();
 }
 
@@ -115,23 +115,23 @@ fn host_seconds(folder: &TempDir) -> String {
 fn io_uring_is_reported_only_for_realtime_timeouts() {
     let (Some(service), Some((folder, host))) = (service(), compiled(SOURCE, &[])) else { return };
     let made = file(&folder, "made").to_str().unwrap().to_owned();
-    let (now, shown, told) = (host_seconds(&folder), DAY.1.to_string(), file(&folder, "told"));
+    let (now, shown, report) = (host_seconds(&folder), DAY.1.to_string(), file(&folder, "told"));
     let kinds = [(&["otherwise"][..], 0), (&[&now, &shown, &made], 1)];
     for (via, (words, count)) in ["exec", "trace"].into_iter().flat_map(|via| kinds.map(|kind| (via, kind))) {
         let mut with = command(&service, &[&["exec", "--via", via, "--", &host], words].concat());
-        let mut program = Teller::of(with.env("PATH", PATH).stderr(std::fs::File::create(&told).unwrap()));
+        let mut program = Teller::of(with.env("PATH", PATH).stderr(std::fs::File::create(&report).unwrap()));
         let line = program.line();
         if line == "no rings\n" {
             eprintln!("skipped: this system has no io_uring");
             return service.audit();
         }
         assert_eq!(line, "ready\n", "{via}");
-        let is_named = || std::fs::read_to_string(&told).unwrap().matches(RING_TOLD).count() == count;
+        let is_named = || std::fs::read_to_string(&report).unwrap().matches(RING_REPORT).count() == count;
         until_so("a word about a ring", is_named);
         travel(&service, "2031-05-06T07:30:00Z");
         program.questions.write_all(b"\n").unwrap();
         assert!(program.child.wait().unwrap().success());
-        assert!(is_named(), "{via} {words:?}: {}", std::fs::read_to_string(&told).unwrap());
+        assert!(is_named(), "{via} {words:?}: {}", std::fs::read_to_string(&report).unwrap());
         travel(&service, DAY.0);
     }
     service.audit();
@@ -203,10 +203,10 @@ fn ask(database: &mut Teller, statement: &str, until: &str) {
     if !statement.is_empty() {
         writeln!(database.questions, "{statement}").unwrap();
     }
-    let mut told = String::new();
-    while !told.contains(until) {
+    let mut reply = String::new();
+    while !reply.contains(until) {
         let line = database.line();
-        assert!(!line.is_empty(), "{until}: {told}");
-        told += &line;
+        assert!(!line.is_empty(), "{until}: {reply}");
+        reply += &line;
     }
 }

@@ -402,19 +402,19 @@ fn check_page(head: &str, lines: &[String], was_tried: &[bool]) {
     let text = std::fs::read_to_string(page()).unwrap();
     let start =
         text.find(head).map_or_else(|| panic!("the page has no table that begins so:\n{head}"), |at| at + head.len());
-    let kept = text[start..].lines().take_while(|line| line.starts_with('|'));
-    let end = start + kept.map(|line| line.len() + 1).sum::<usize>();
+    let table_lines = text[start..].lines().take_while(|line| line.starts_with('|'));
+    let end = start + table_lines.map(|line| line.len() + 1).sum::<usize>();
     if std::env::var("INSTA_UPDATE").is_ok_and(|value| value == "always") {
         std::fs::write(page(), format!("{}{}{}", &text[..start], lines.concat(), &text[end..])).unwrap();
         return;
     }
     let mut wrong = String::new();
-    let kept: Vec<&str> = text[start..end].lines().collect();
-    assert_eq!(kept.len(), lines.len(), "rows of the page");
-    for ((line, tried), kept) in lines.iter().zip(was_tried).zip(kept) {
-        let is_same = line.trim_end() == kept || kept.ends_with("not tried |") || !tried;
+    let table_lines: Vec<&str> = text[start..end].lines().collect();
+    assert_eq!(table_lines.len(), lines.len(), "rows of the page");
+    for ((line, tried), table_lines) in lines.iter().zip(was_tried).zip(table_lines) {
+        let is_same = line.trim_end() == table_lines || table_lines.ends_with("not tried |") || !tried;
         if !is_same {
-            let _ = write!(wrong, "{kept}\n  was seen as\n{line}");
+            let _ = write!(wrong, "{table_lines}\n  was seen as\n{line}");
         }
     }
     assert!(wrong.is_empty(), "{wrong}run this test with INSTA_UPDATE=always, then look at the difference");

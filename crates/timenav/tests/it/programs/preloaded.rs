@@ -134,11 +134,11 @@ fn static_programs_are_reported_and_rejected_in_strict_mode() {
     let (Some(bare), Some((folder, fixed))) = (Bare::start(), compiled(TELLER, &["-static"])) else { return };
     let child = format!("echo | {fixed} | grep -c {}", DAY.1);
     let (code, stdout, stderr) = run(&mut bare.exec(&["sh", "-c", &child]), "");
-    let said = format!("`{fixed}` runs on host time: it is statically linked, and loads no library\n");
+    let output = format!("`{fixed}` runs on host time: it is statically linked, and loads no library\n");
     assert_eq!((code, stdout.as_str()), (Some(1), "0\n"), "it has host time");
-    assert_eq!(stderr, format!("{BECAUSE}timenav exec: {said}"));
+    assert_eq!(stderr, format!("{BECAUSE}timenav exec: {output}"));
     let (code, _, stderr) = run(&mut bare.exec(&[&fixed]), "");
-    assert_eq!((code, stderr), (Some(5), format!("{BECAUSE}timenav exec: {said}")), "as the first program");
+    assert_eq!((code, stderr), (Some(5), format!("{BECAUSE}timenav exec: {output}")), "as the first program");
     for program in [&[&fixed[..]][..], &["sh", "-c", &format!("exec {fixed}")], &["env", &fixed]] {
         let (code, stdout, stderr) = run(&mut bare.with(&["--strict"], program), "");
         assert_eq!((code, stdout.as_str()), (Some(126), ""), "{program:?}: {stderr}");
@@ -238,13 +238,13 @@ fn preloaded_run_exits_with_its_program_status() {
     assert_eq!(teller.line(), "caught\n");
     assert_eq!(teller.child.wait().unwrap().code(), Some(9));
     // A daemon keeps its clock and the preloaded files after the run has ended.
-    let told = file(&bare.place, "told");
-    let wait = format!("until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {}", told.display());
+    let report = file(&bare.place, "told");
+    let wait = format!("until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {}", report.display());
     let script = format!("({wait}) </dev/null >/dev/null 2>&1 & echo first");
     assert_eq!(bare.done(&["sh", "-c", &script]), "first\n");
     travel(&bare.service, "2041-01-01T00:00:00Z");
-    until("a change of the daemon's clock", || told.exists().then_some(()));
-    std::fs::remove_file(told).unwrap();
+    until("a change of the daemon's clock", || report.exists().then_some(()));
+    std::fs::remove_file(report).unwrap();
     bare.end();
 }
 
@@ -270,8 +270,8 @@ fn preloaded_programs_outlive_the_supervisor() {
     until("a child of the front", || children(front).contains(&program).then_some(()));
     assert!(look().1.contains("which is no longer updated"));
     teller.questions.write_all(b"?\n").unwrap();
-    let kept = format!("{}\n", DAY.1);
-    assert_eq!((teller.line(), teller.line()), (kept.clone(), kept));
+    let stored = format!("{}\n", DAY.1);
+    assert_eq!((teller.line(), teller.line()), (stored.clone(), stored));
     let output = teller.child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let stderr = String::from_utf8(output.stderr).unwrap();

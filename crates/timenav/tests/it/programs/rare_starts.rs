@@ -39,7 +39,7 @@ fn with_musl() -> Option<(TempDir, String)> {
 }
 
 /// Runs a program with a method. Returns its exit code, stdout, and stderr without the notice of the method.
-fn shown(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String, String) {
+fn run_on_clock(service: &Service, via: &str, program: &[&str]) -> (Option<i32>, String, String) {
     let words = [&["exec", "--via", via, "--"], program].concat();
     let (code, stdout, stderr) = run(command(service, &words).env("PATH", PATH), "");
     let rest = stderr.lines().filter(|line| !line.contains("programs are traced")).collect::<Vec<_>>().join("\n");
@@ -56,7 +56,7 @@ fn rare_starts_are_on_the_clock() {
         for via in BY {
             for (way, count) in [("look", 1), ("nameless", 2), ("sharing", 3)] {
                 let expected = (Some(0), "looked\n".repeat(count), String::new());
-                assert_eq!(shown(&service, via, &[&program, way, &seconds]), expected, "{via} {way}");
+                assert_eq!(run_on_clock(&service, via, &[&program, way, &seconds]), expected, "{via} {way}");
             }
         }
     }

@@ -48,12 +48,16 @@ fn leak_sanitizer_works_in_supervised_programs() {
     let leaks = "#include <stdio.h>\n#include <stdlib.h>\n#include <time.h>\nint main(void) {\n\
                  printf(\"%ld\\n\", (long)time(0));\nfflush(stdout);\nfor (int i = 0; i < 9; i++) malloc(111);\nreturn 0;\n}\n";
     let Some((_folder, program)) = compiled(leaks, &["-O0", "-g", "-fsanitize=address"]) else { return };
-    let (native, _, told) = run(&mut std::process::Command::new(&program), "");
+    let (native, _, stderr_text) = run(&mut std::process::Command::new(&program), "");
     let (code, stdout, stderr) = run(&mut exec(&service, &[&program]), "");
     assert_eq!(stdout, format!("{}\n", DAY.1), "{stderr}");
-    assert_eq!(code, native, "{stderr}\nnatively: {told}");
-    for said in ["detected memory leaks", "999 byte(s) leaked in 9 allocation(s)"] {
-        assert_eq!(stderr.contains(said), told.contains(said), "{said}: {stderr}\nnatively: {told}");
+    assert_eq!(code, native, "{stderr}\nnatively: {stderr_text}");
+    for output in ["detected memory leaks", "999 byte(s) leaked in 9 allocation(s)"] {
+        assert_eq!(
+            stderr.contains(output),
+            stderr_text.contains(output),
+            "{output}: {stderr}\nnatively: {stderr_text}"
+        );
     }
     service.audit();
 }

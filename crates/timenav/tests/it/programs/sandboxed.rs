@@ -14,7 +14,7 @@ use crate::service::run;
 const AUXV: &str = include_str!("../../programs/auxv.c");
 const DENY: &str = include_str!("../../programs/deny.c");
 
-const COPY_TOLD: &str = "uses host time if it finds the vDSO in the kernel's copy of its auxiliary vector, as programs \
+const COPY_REPORT: &str = "uses host time if it finds the vDSO in the kernel's copy of its auxiliary vector, as programs \
                          with rustix do: changing the kernel's copy of its auxiliary vector failed: Operation not \
                          permitted; further programs are not reported\n";
 
@@ -46,20 +46,20 @@ fn vdso_with_host_time_is_reported_and_rejected_if_strict() {
     let Some((_deny, deny)) = compiled(DENY, &[]) else { return };
     for via in ["exec", "trace"] {
         let Some(notice) = notice(&service, via) else { continue };
-        let told = |options: &[&str]| {
+        let output_of = |options: &[&str]| {
             let words = [&["exec", "--via", via], options, &["--", "sh", "-c", "\"$0\"; \"$0\"", &auxv]].concat();
             let mut inner = command(&service, &words);
             let (code, stdout, stderr) = run(&mut under(&deny, &["memory maps"], inner.env("PATH", PATH)), "");
             let rest = stderr.strip_prefix(&notice).map(str::to_owned);
             (code, stdout, rest.unwrap_or_else(|| panic!("{via} {options:?}: {stderr}")))
         };
-        let (code, stdout, stderr) = told(&[]);
+        let (code, stdout, stderr) = output_of(&[]);
         assert_eq!((code, stderr.lines().count()), (Some(0), 1), "{via}: {stderr}");
-        assert!(stderr.contains("`sh`") && stderr.ends_with(COPY_TOLD), "{via}: {stderr}");
+        assert!(stderr.contains("`sh`") && stderr.ends_with(COPY_REPORT), "{via}: {stderr}");
         // The warning is right: only the stack has the clock.
         assert_eq!(stdout.matches(&format!("stack: {}\n", DAY.1)).count(), 2, "{via}: {stdout}");
         assert_eq!(stdout.matches(&DAY.1.to_string()).count(), 2, "{via}: {stdout}");
-        let (code, stdout, stderr) = told(&["--strict"]);
+        let (code, stdout, stderr) = output_of(&["--strict"]);
         assert_eq!((code, stdout.as_str()), (Some(126), ""), "{via}: {stderr}");
         let reason =
             "was not started: changing the kernel's copy of its auxiliary vector failed: Operation not permitted";
@@ -84,7 +84,7 @@ fn programs_under_own_seccomp_filters_are_on_the_clock() {
             let (code, stdout, stderr) = run(&mut command, "");
             assert_eq!((code, stdout.as_str()), (Some(0), "looked\n"), "{flags:?} {stderr}");
             // The filter forbids `prctl`.
-            assert!(stderr.lines().count() == 1 && stderr.contains(COPY_TOLD), "{stderr}");
+            assert!(stderr.lines().count() == 1 && stderr.contains(COPY_REPORT), "{stderr}");
         }
         if let Some(mut command) = unprivileged(&service, &folder, &[], &[&ways, "listed", &seconds]) {
             let output = command.stdin(Stdio::null()).output().unwrap();
@@ -152,8 +152,8 @@ fn doctor_reports_the_available_exec_method() {
         let mut inner = command(&service, &["doctor", "--json", "--data"]);
         inner.arg(service.data());
         let (_, stdout, stderr) = run(&mut under(deny, denied, &inner), "");
-        let told: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
-        let check = told["checks"].as_array().unwrap().iter().find(|check| check["name"] == "programs");
+        let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+        let check = document["checks"].as_array().unwrap().iter().find(|check| check["name"] == "programs");
         let check = check.unwrap_or_else(|| panic!("{stdout}"));
         (check["outcome"].as_str().unwrap().to_owned(), check["seen"].as_str().unwrap().to_owned())
     };
@@ -163,8 +163,8 @@ fn doctor_reports_the_available_exec_method() {
         (&["listeners"], "warn", "--via trace"),
         (&["ptrace"], "warn", "--via preload"),
     ] {
-        let (found, told) = examined(denied, &deny);
-        assert_eq!((found.as_str(), told.contains(seen)), (outcome, true), "{denied:?}: {told}");
+        let (found, document) = examined(denied, &deny);
+        assert_eq!((found.as_str(), document.contains(seen)), (outcome, true), "{denied:?}: {document}");
     }
     service.audit();
 }

@@ -138,13 +138,13 @@ fn inspected_command_is_not_started() {
     assert!(stdout.contains("clock") && stdout.contains("virtual") && !stdout.contains("started"), "{stdout}");
     let (code, stdout, stderr) = inspect(&["--json", "--", "/bin/sh"]);
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
-    let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!((&told["clock"], &told["program"]), (&"virtual".into(), &"/bin/sh".into()));
-    assert_eq!((&told["via"], &told["ways"][1]["is_possible"]), (&"exec".into(), &true.into()), "{told}");
+    let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!((&document["clock"], &document["program"]), (&"virtual".into(), &"/bin/sh".into()));
+    assert_eq!((&document["via"], &document["ways"][1]["is_possible"]), (&"exec".into(), &true.into()), "{document}");
     let (_, stdout, _) = inspect(&["--json", "--via", "trace", "--", "/bin/sh"]);
-    let told: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!(told["via"], "trace");
-    assert!(told["ways"][0]["why"].as_str().unwrap().contains("--via trace was chosen"), "{told}");
+    let document: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(document["via"], "trace");
+    assert!(document["ways"][0]["why"].as_str().unwrap().contains("--via trace was chosen"), "{document}");
     let (code, _, stderr) = inspect(&["--", "no-such-program"]);
     assert_eq!(code, Some(1));
     assert!(stderr.contains("PATH"), "{stderr}");
@@ -166,19 +166,23 @@ fn process_inspection_lists_all_programs_of_its_run() {
     let (program, sleep) = until("a program and its child on the clock", || {
         let program = *children(supervisor).first()?;
         let pid = *children(program).first()?;
-        let told = inspect(&pid.to_string());
-        (told["clock"] == "virtual").then_some((program, pid))
+        let document = inspect(&pid.to_string());
+        (document["clock"] == "virtual").then_some((program, pid))
     });
     for pid in [front, supervisor, program, sleep] {
-        let told = inspect(&pid.to_string());
+        let document = inspect(&pid.to_string());
         let is_program = pid == program || pid == sleep;
-        assert_eq!(told["clock"], if is_program { "virtual" } else { "host" }, "{told}");
-        assert_eq!((&told["timeline_id"], &told["current_time"]), (&"main".into(), &DAY.0.into()), "{told}");
-        assert_eq!((&told["state"], &told["supervisor"]), (&"paused".into(), &supervisor.into()), "{told}");
-        let processes = told["processes"].as_array().unwrap();
+        assert_eq!(document["clock"], if is_program { "virtual" } else { "host" }, "{document}");
+        assert_eq!(
+            (&document["timeline_id"], &document["current_time"]),
+            (&"main".into(), &DAY.0.into()),
+            "{document}"
+        );
+        assert_eq!((&document["state"], &document["supervisor"]), (&"paused".into(), &supervisor.into()), "{document}");
+        let processes = document["processes"].as_array().unwrap();
         let pids: Vec<_> = processes.iter().filter_map(|process| process["pid"].as_u64()).collect();
-        assert_eq!(pids, [program.min(sleep), program.max(sleep)].map(u64::from), "{told}");
-        assert!(processes.iter().all(|process| process["clock"] == "virtual"), "{told}");
+        assert_eq!(pids, [program.min(sleep), program.max(sleep)].map(u64::from), "{document}");
+        assert!(processes.iter().all(|process| process["clock"] == "virtual"), "{document}");
     }
     let (code, stdout, _) = run(&mut command(&service, &["exec", "--inspect", &sleep.to_string()]), "");
     assert_eq!(code, Some(0));

@@ -22,11 +22,11 @@ fn sweep(service: &Service, folder: &tempfile::TempDir, options: &[&str], progra
 
 /// Returns the exit code and the JSON output.
 #[track_caller]
-fn told(service: &Service, folder: &tempfile::TempDir, options: &[&str], program: &[&str]) -> (Option<i32>, Value) {
+fn sweep_of(service: &Service, folder: &tempfile::TempDir, options: &[&str], program: &[&str]) -> (Option<i32>, Value) {
     let options = [options, &["--json"]].concat();
     let (code, stdout, stderr) = run(&mut sweep(service, folder, &options, program), "");
-    let told = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
-    (code, told)
+    let document = serde_json::from_str(&stdout).unwrap_or_else(|error| panic!("{error}: {stdout}{stderr}"));
+    (code, document)
 }
 
 /// Returns whether all timelines of sweeps have ended.
@@ -42,7 +42,7 @@ fn sweep_reports_the_failing_dates() {
     let folder = tempfile::tempdir().unwrap();
     let dates = ["2028-02-28", "2028-02-29", "2028-03-01", "2037-12-31T23:59:00Z", "2038-06-01"];
     let options: Vec<&str> = dates.iter().flat_map(|date| ["--date", date]).chain(["--junit", "out.xml"]).collect();
-    let (code, swept) = told(&service, &folder, &options, &["sh", "-c", CLOCKWORK]);
+    let (code, swept) = sweep_of(&service, &folder, &options, &["sh", "-c", CLOCKWORK]);
     assert_eq!(code, Some(8), "{swept}");
     let runs = swept["runs"].as_array().unwrap();
     let outcomes: Vec<_> = runs.iter().map(|run| (run["outcome"].as_str().unwrap(), &run["exit_code"])).collect();
@@ -55,8 +55,8 @@ fn sweep_reports_the_failing_dates() {
     assert_eq!(output(&runs[1]), "2028-02-29\nno such day\n");
     assert!(runs[0]["output"].is_null(), "{swept}");
     let logs = file(&folder, "timenav-sweep");
-    let kept = std::fs::read_dir(&logs).unwrap().flat_map(|entry| std::fs::read_dir(entry.unwrap().path()).unwrap());
-    assert_eq!(kept.count(), 2);
+    let stored = std::fs::read_dir(&logs).unwrap().flat_map(|entry| std::fs::read_dir(entry.unwrap().path()).unwrap());
+    assert_eq!(stored.count(), 2);
     let xml = std::fs::read_to_string(file(&folder, "out.xml")).unwrap();
     assert!(xml.contains("tests=\"5\" failures=\"2\"") && xml.contains("no such day"), "{xml}");
     // Text output: ranges of equal outcomes, and the ends of failed outputs.
@@ -69,7 +69,7 @@ fn sweep_reports_the_failing_dates() {
     std::fs::remove_dir_all(&logs).unwrap();
     let fork = ["--date", "2031-01-01", "--date", "1969-07-20", "--fork-of", "main", "--paused"];
     let script = "test $(date -u +%H%M%S) = 120000 && test -n \"$TIMENAV_TIMELINE\"";
-    let (code, swept) = told(&service, &folder, &fork, &["sh", "-c", script]);
+    let (code, swept) = sweep_of(&service, &folder, &fork, &["sh", "-c", script]);
     assert_eq!((code, &swept["passed"]), (Some(0), &json!(2)), "{swept}");
     assert!(!logs.exists() && nothing_is_left(&service));
     service.audit();
@@ -81,7 +81,7 @@ fn bisection_finds_the_first_failing_date() {
     let folder = tempfile::tempdir().unwrap();
     let script = "test $(date -u +%s) -lt 2145916800 || exit 4";
     let range = ["--bisect", "--from", "2030-01-01", "--until", "2045-01-01", "--every", "1d", "--jobs", "2"];
-    let (code, found) = told(&service, &folder, &range, &["sh", "-c", script]);
+    let (code, found) = sweep_of(&service, &folder, &range, &["sh", "-c", script]);
     assert_eq!(code, Some(8), "{found}");
     assert_eq!(
         (&found["last_passed"], &found["first_failed"]),
@@ -90,7 +90,7 @@ fn bisection_finds_the_first_failing_date() {
     );
     assert!(found["runs"].as_array().unwrap().len() < 25, "{found}");
     let short = ["--bisect", "--from", "2030-01-01", "--until", "P1Y", "--every", "1d"];
-    let (code, found) = told(&service, &folder, &short, &["sh", "-c", script]);
+    let (code, found) = sweep_of(&service, &folder, &short, &["sh", "-c", script]);
     assert_eq!((code, &found["first_failed"], &found["dates"]), (Some(0), &Value::Null, &json!(366)), "{found}");
     service.audit();
 }
@@ -99,7 +99,7 @@ fn bisection_finds_the_first_failing_date() {
 fn sweep_commands_end_at_timeout_and_ctrl_c() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let (code, swept) = told(&service, &folder, &["--date", "2030-01-01", "--timeout", "4s"], &["sleep", "600"]);
+    let (code, swept) = sweep_of(&service, &folder, &["--date", "2030-01-01", "--timeout", "4s"], &["sleep", "600"]);
     assert_eq!((code, &swept["runs"][0]["outcome"]), (Some(8), &json!("timed_out")), "{swept}");
     // A command with a child, which records both process ids.
     let script = "sleep 600 & echo $! $$ > $TIMENAV_TIMELINE.pids; wait";
@@ -108,9 +108,9 @@ fn sweep_commands_end_at_timeout_and_ctrl_c() {
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let pids = until("two commands that run", || {
         let files = std::fs::read_dir(folder.path()).unwrap().flatten().map(|entry| entry.path());
-        let told = files.filter(|path| path.extension().is_some_and(|name| name == "pids"));
-        let told: String = told.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
-        let pids: Vec<u32> = told.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        let document = files.filter(|path| path.extension().is_some_and(|name| name == "pids"));
+        let document: String = document.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
+        let pids: Vec<u32> = document.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         (pids.len() == 4).then_some(pids)
     });
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
@@ -132,7 +132,7 @@ fn sweep_commands_end_at_timeout_and_ctrl_c() {
 fn sweep_that_cannot_start_reports_the_reason() {
     let Some(service) = service() else { return };
     let folder = tempfile::tempdir().unwrap();
-    for (options, program, expected, said) in [
+    for (options, program, expected, output) in [
         (&["--date", "2030-01-01"][..], "no-such-program", 1, "cannot run `no-such-program`"),
         (&["--date", "2030-02-30"], "true", 2, "--date"),
         (&["--every", "1s"], "true", 1, "at most 20000 dates"),
@@ -140,7 +140,7 @@ fn sweep_that_cannot_start_reports_the_reason() {
     ] {
         let (code, stdout, stderr) = run(&mut sweep(&service, &folder, options, &[program]), "");
         assert_eq!((code, stdout.as_str()), (Some(expected), ""), "{options:?}: {stderr}");
-        assert!(stderr.contains(said), "{options:?}: {stderr}");
+        assert!(stderr.contains(output), "{options:?}: {stderr}");
     }
     // Inside another run, programs cannot be put on their own clock.
     let inner = env!("CARGO_BIN_EXE_timenav");

@@ -71,7 +71,7 @@ fn traced_programs_see_one_clock_in_every_call() {
 #[test]
 fn unavailable_exec_methods_are_reported_with_a_reason() {
     let (Some(service), Some((_folder, deny))) = (service_by("trace"), compiled(DENY, &[])) else { return };
-    let told = |denied: &[&str], words: &[&str]| {
+    let reasons = |denied: &[&str], words: &[&str]| {
         let mut inner = command(&service, &[&["exec"], words].concat());
         run(&mut under(&deny, denied, inner.env("PATH", PATH)), "")
     };
@@ -80,7 +80,7 @@ fn unavailable_exec_methods_are_reported_with_a_reason() {
         (&["ptrace"], &["--via", "trace", "--", "date"], "(ptrace: Operation not permitted)"),
         (&["listeners"], &["--via", "exec", "--", "date"], "leave out --via to trace programs instead"),
     ] {
-        let (code, stdout, stderr) = told(denied, words);
+        let (code, stdout, stderr) = reasons(denied, words);
         assert_eq!((code, stdout.as_str()), (Some(1), ""), "{stderr}");
         assert!(stderr.contains(expected), "{stderr}");
     }
@@ -89,7 +89,7 @@ fn unavailable_exec_methods_are_reported_with_a_reason() {
         ("filters", json!("trace"), "virtual"),
         ("ptrace", json!("preload"), "virtual"),
     ] {
-        let (code, stdout, stderr) = told(&[denied], &["--inspect", "--json", "--", "date"]);
+        let (code, stdout, stderr) = reasons(&[denied], &["--inspect", "--json", "--", "date"]);
         assert_eq!((code, stderr.as_str()), (Some(0), ""));
         let shown: serde_json::Value = serde_json::from_str(&stdout).unwrap();
         assert_eq!((&shown["via"], &shown["clock"]), (&via, &clock.into()), "{denied}: {shown}");
@@ -154,13 +154,13 @@ fn traced_run_exits_with_its_program_status() {
         assert_eq!(code, Some(127), "{stderr}");
         signals_and_stops_are_those_of_the_program(&service, &deny, &denied);
         // A daemon keeps its clock after the run has ended.
-        let told = file(&folder, denied[0]);
+        let report = file(&folder, denied[0]);
         let wait =
-            format!("until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {}", told.display());
+            format!("until [ $(date +%s) = 2240611200 ]; do sleep 0.02; done; echo reached > {}", report.display());
         let script = format!("({wait}) </dev/null >/dev/null 2>&1 & echo first");
         assert_eq!(done(&service, &deny, &denied, &["sh", "-c", &script]), "first\n");
         travel(&service, "2041-01-01T00:00:00Z");
-        until("a change of the daemon's clock", || told.exists().then_some(()));
+        until("a change of the daemon's clock", || report.exists().then_some(()));
         travel(&service, DAY.0);
         nothing_is_left_stopped(&service, &deny, &denied);
     }

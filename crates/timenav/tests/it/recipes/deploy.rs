@@ -258,9 +258,9 @@ fn check_expression(what: &str, expression: &str) {
     let words = expression.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
     for name in words.filter(|word| word.starts_with("timenav_")) {
         let name = ["_bucket", "_count", "_sum"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
-        let is_told =
+        let is_reported =
             pages.iter().any(|page| page.contains(&format!("`{name}`")) || page.contains(&format!("`{name}{{")));
-        assert!(is_told, "{what}: no page tells of {name}");
+        assert!(is_reported, "{what}: no page tells of {name}");
     }
     for (open, close) in [('(', ')'), ('[', ']'), ('{', '}')] {
         let count = |wanted: char| expression.chars().filter(|one| *one == wanted).count();
@@ -274,8 +274,8 @@ fn check_runbook(alert: &str, url: &str) {
     let (page, anchor) =
         url.strip_prefix(RUNBOOKS).and_then(|rest| rest.split_once('#')).expect("a page and a heading");
     let anchor_of = |heading: &str| {
-        let kept = |one: &char| one.is_alphanumeric() || [' ', '-', '_'].contains(one);
-        heading.to_lowercase().chars().filter(kept).collect::<String>().trim().replace(' ', "-")
+        let is_word = |one: &char| one.is_alphanumeric() || [' ', '-', '_'].contains(one);
+        heading.to_lowercase().chars().filter(is_word).collect::<String>().trim().replace(' ', "-")
     };
     let page = read(&format!("docs/{page}"));
     let mut headings = page.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#'));
@@ -436,6 +436,6 @@ fn settings_table_lists_every_serve_flag() {
     let options = help.lines().map(str::trim_start).filter(|line| line.starts_with("--"));
     let flags = options.filter_map(|line| line.split([' ', '=', '[']).next()).filter(|flag| *flag != "--help");
     let flags: BTreeSet<&str> = flags.collect();
-    let untold: Vec<_> = flags.iter().filter(|flag| !table.contains(&format!("`{flag}`"))).collect();
-    assert!(flags.len() > 30 && untold.is_empty(), "{untold:?}");
+    let undocumented: Vec<_> = flags.iter().filter(|flag| !table.contains(&format!("`{flag}`"))).collect();
+    assert!(flags.len() > 30 && undocumented.is_empty(), "{undocumented:?}");
 }

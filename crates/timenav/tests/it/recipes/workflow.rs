@@ -21,7 +21,7 @@ echo "exit code $?"
 "#;
 
 /// Writes the commands of a workflow, and returns them with the expected output.
-pub(super) fn steps_of(text: &str, told: &[(String, Vec<String>)], folder: &Path) -> Vec<Step> {
+pub(super) fn steps_of(text: &str, step_outputs: &[(String, Vec<String>)], folder: &Path) -> Vec<Step> {
     let workflow = document(text);
     assert!(workflow["on"].is_object() && workflow["name"].is_string());
     let runner = folder.join("runner");
@@ -30,7 +30,7 @@ pub(super) fn steps_of(text: &str, told: &[(String, Vec<String>)], folder: &Path
         std::fs::write(runner.join(name), content).unwrap();
     }
     let mut steps = Vec::new();
-    let mut told_of: Vec<&String> = told.iter().map(|(name, _)| name).collect();
+    let mut told_of: Vec<&String> = step_outputs.iter().map(|(name, _)| name).collect();
     for job in workflow["jobs"].as_object().unwrap().values() {
         assert!(job["runs-on"].is_string() && job["timeout-minutes"].is_number());
         for (number, step) in job["steps"].as_array().unwrap().iter().enumerate() {
@@ -40,8 +40,10 @@ pub(super) fn steps_of(text: &str, told: &[(String, Vec<String>)], folder: &Path
                 continue;
             }
             std::fs::write(runner.join(format!("{number}.sh")), script).unwrap();
-            let mut answer =
-                told.iter().find(|(of, _)| of == name).map_or(vec!["…".to_owned()], |(_, said)| said.clone());
+            let mut answer = step_outputs
+                .iter()
+                .find(|(of, _)| of == name)
+                .map_or(vec!["…".to_owned()], |(_, output)| output.clone());
             // A step without expected output may print anything.
             match answer.last_mut().filter(|line| *line == "…") {
                 Some(line) => line.push_str("exit code 0"),

@@ -49,7 +49,7 @@ async fn ask(app: &Router, path: &str, baggage: &[&str]) -> (StatusCode, String)
 }
 
 /// Creates a timeline with a clock paused at a time.
-fn standing_at(service: &Service, timeline: &str, moment: &str) {
+fn paused_client_at(service: &Service, timeline: &str, moment: &str) {
     service.post("/timelines", &json!({ "timeline_id": timeline }));
     service.post("/v1/pause-time", &json!({ "timeline_id": timeline }));
     service.post("/v1/travel", &json!({ "destination_time": moment, "timeline_id": timeline }));
@@ -59,11 +59,11 @@ fn standing_at(service: &Service, timeline: &str, moment: &str) {
 fn requests_use_the_clock_of_their_baggage() {
     let service = Service::start();
     let client = Client::builder().url(service.url()).key(&service.admin).build().unwrap();
-    standing_at(&service, "leap:day", "2028-02-29T09:00:00Z");
-    standing_at(&service, "moon", "1969-07-20T20:17:40Z");
-    standing_at(&service, "third", "2000-01-01T00:00:00Z");
-    standing_at(&service, "main-too", "1999-12-31T00:00:00Z");
-    let (runtime, told) = (runtime(), |text: &str| (StatusCode::OK, text.to_owned()));
+    paused_client_at(&service, "leap:day", "2028-02-29T09:00:00Z");
+    paused_client_at(&service, "moon", "1969-07-20T20:17:40Z");
+    paused_client_at(&service, "third", "2000-01-01T00:00:00Z");
+    paused_client_at(&service, "main-too", "1999-12-31T00:00:00Z");
+    let (runtime, problem_text) = (runtime(), |text: &str| (StatusCode::OK, text.to_owned()));
     let app = runtime.block_on(async {
         let app = shop(client.on_timeline("main-too"));
         for _ in 0..2 {
@@ -71,24 +71,24 @@ fn requests_use_the_clock_of_their_baggage() {
                 ask(&app, "/now", &["userId=alice", "timenav=leap%3Aday;p=1"]),
                 ask(&app, "/now", &["timenav=moon"]),
             );
-            assert_eq!((leap_day, moon), (told("2028-02-29T09:00:00Z"), told("1969-07-20T20:17:40Z")));
+            assert_eq!((leap_day, moon), (problem_text("2028-02-29T09:00:00Z"), problem_text("1969-07-20T20:17:40Z")));
         }
-        assert_eq!(ask(&app, "/now", &[]).await, told("1999-12-31T00:00:00Z"));
-        for (baggage, said) in [
+        assert_eq!(ask(&app, "/now", &[]).await, problem_text("1999-12-31T00:00:00Z"));
+        for (baggage, output) in [
             (&["timenav=nowhere"][..], "nowhere"),
             (&["timenav=moon", "timenav=third"], "two timelines"),
             (&["timenav=system"], "may not use"),
             (&["timenav="], "is empty"),
         ] {
             let (status, text) = ask(&app, "/now", baggage).await;
-            assert!(status == StatusCode::BAD_REQUEST && text.contains(said), "{baggage:?}: {status} {text}");
+            assert!(status == StatusCode::BAD_REQUEST && text.contains(output), "{baggage:?}: {status} {text}");
         }
         app
     });
     // Moving the clock changes the time in the application.
     service.post("/v1/travel", &json!({ "destination_time": "2040-01-01T00:00:00Z", "timeline_id": "moon" }));
-    let is_told = |moment: &str| runtime.block_on(ask(&app, "/now", &["timenav=moon"])) == told(moment);
-    until_so("the jump", || is_told("2040-01-01T00:00:00Z"));
+    let is_reported = |moment: &str| runtime.block_on(ask(&app, "/now", &["timenav=moon"])) == problem_text(moment);
+    until_so("the jump", || is_reported("2040-01-01T00:00:00Z"));
     runtime.block_on(client.send(Request::at(timenav_client::Method::DELETE, "/timeline/moon").unwrap())).unwrap();
     until_so("the end of the timeline", || {
         runtime.block_on(ask(&app, "/now", &["timenav=moon"])).0 == StatusCode::BAD_REQUEST
@@ -106,7 +106,7 @@ fn clocks_are_shared_and_unused_ones_evicted() {
     let service = Service::start();
     let client = Client::builder().url(service.url()).key(&service.admin).build().unwrap();
     for (number, timeline) in ["a", "b", "c"].into_iter().enumerate() {
-        standing_at(&service, timeline, &format!("203{number}-01-01T00:00:00Z"));
+        paused_client_at(&service, timeline, &format!("203{number}-01-01T00:00:00Z"));
     }
     runtime().block_on(async {
         let clocks = RequestClocks::new(client).clocks_max(2);
@@ -127,8 +127,8 @@ fn clocks_are_shared_and_unused_ones_evicted() {
         let app = Router::new().route("/", get(elsewhere)).layer(ClockLayer::new(clocks.clone()));
         let expected = "2031-01-01T00:00:00Z region=eu,timenav=b".to_owned();
         assert_eq!(ask(&app, "/", &["timenav=b"]).await, (StatusCode::OK, expected));
-        let gone = Client::builder().url("http://127.0.0.1:1").key("tnk_x").build().unwrap();
-        let (status, text) = ask(&shop(gone), "/now", &[]).await;
+        let unused = Client::builder().url("http://127.0.0.1:1").key("tnk_x").build().unwrap();
+        let (status, text) = ask(&shop(unused), "/now", &[]).await;
         assert!(status == StatusCode::SERVICE_UNAVAILABLE && !text.contains("127.0.0.1"), "{text}");
     });
     service.audit();

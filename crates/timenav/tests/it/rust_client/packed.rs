@@ -12,7 +12,7 @@ fn root() -> PathBuf {
 }
 
 /// Runs a program and returns its output.
-fn told(command: &mut Command) -> String {
+fn output_of(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -27,7 +27,7 @@ fn cargo(arguments: &[&str]) -> Command {
 
 /// Returns the platform of these tests. Packages for others may not be downloaded.
 fn host() -> String {
-    let version = told(Command::new(env!("CARGO")).arg("-vV"));
+    let version = output_of(Command::new(env!("CARGO")).arg("-vV"));
     version.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned()
 }
 
@@ -35,10 +35,10 @@ fn host() -> String {
 fn package_builds_alone_and_includes_its_licenses() {
     let folder = tempfile::tempdir().unwrap();
     let package = ["package", "--package", "timenav-client", "--no-verify", "--allow-dirty", "--target-dir"];
-    told(cargo(&package).arg(folder.path()));
+    output_of(cargo(&package).arg(folder.path()));
     let name = concat!("timenav-client-", env!("CARGO_PKG_VERSION"));
     let archive = folder.path().join("package").join(format!("{name}.crate"));
-    told(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(folder.path()));
+    output_of(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(folder.path()));
     let unpacked = folder.path().join(name);
     for licence in LICENCES {
         let [packed, ours] = [unpacked.join(licence), root().join(licence)].map(std::fs::read_to_string);
@@ -46,7 +46,7 @@ fn package_builds_alone_and_includes_its_licenses() {
     }
     let manifest = unpacked.join("Cargo.toml");
     let metadata = ["metadata", "--format-version", "1", "--all-features", "--manifest-path"];
-    let metadata = told(cargo(&metadata).arg(&manifest).args(["--filter-platform", &host()]));
+    let metadata = output_of(cargo(&metadata).arg(&manifest).args(["--filter-platform", &host()]));
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     assert!(packages.len() > 20, "{}", packages.len());

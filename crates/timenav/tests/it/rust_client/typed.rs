@@ -6,7 +6,7 @@ use timenav_client::{
     Precision, RestrictionLevel, Running, StreamMessage, Timer, TimerState,
 };
 
-use super::{START, at, runtime, standing};
+use super::{START, at, paused_client, runtime};
 use crate::service::Service;
 
 /// Records three launches, the second caused by the first, and a landing to which the second contributed.
@@ -43,7 +43,7 @@ fn ids(page: &EventPage) -> Vec<&str> {
 fn events_are_found_by_place_time_and_content() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "launches").await;
+        let client = paused_client(&service, "launches").await;
         record(&client).await;
         let day = at("2027-01-02T00:00:00Z")..=at("2027-01-03T00:00:00Z");
         let found = client.monitor_events("geo:28.57,-80.65;u=1000", day).await.unwrap();
@@ -83,7 +83,7 @@ fn events_are_found_by_place_time_and_content() {
 fn history_is_forked_changed_checked_and_restored() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "history").await;
+        let client = paused_client(&service, "history").await;
         record(&client).await;
         let anchor = client.set_anchor().description("before").await.unwrap();
         let fork = client.create_timeline("fork").fork_of("history").at(anchor.anchor_id.as_str()).await.unwrap();
@@ -121,7 +121,7 @@ fn history_is_forked_changed_checked_and_restored() {
 fn clock_moves_and_timers_fire() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "timers").await;
+        let client = paused_client(&service, "timers").await;
         let daily = Timer::cron("0 9 * * *", "UTC").id("daily").record(json!({ "name": "Invoice" }));
         let set = client.set_timer(&daily).idempotency_key("once").await.unwrap();
         let again = client.set_timer(&daily).idempotency_key("once").send().await.unwrap();
@@ -161,7 +161,7 @@ fn clock_moves_and_timers_fire() {
 fn access_is_granted_logged_and_restricted() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "shared").await;
+        let client = paused_client(&service, "shared").await;
         let post = |path: &[&str], body: Value| client.request::<Value>(Method::POST, path, body);
         post(&["v1", "users"], json!({ "user_id": "ada" })).await.unwrap();
         let mut permissions = Permissions::default();
@@ -194,18 +194,18 @@ fn access_is_granted_logged_and_restricted() {
 fn streams_and_rejections_are_typed() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "told").await;
+        let client = paused_client(&service, "told").await;
         let stream = json!({ "topics": "events,clock", "timeline_id": "told" });
         let stream = client.request::<()>(Method::GET, &["v1", "stream"], stream).request().unwrap();
         let mut stream = client.watch(stream).await.unwrap();
         client.record_events([NewEvent::new(at(START)).event_id("e")]).await.unwrap();
-        let told = loop {
+        let message = loop {
             let event = stream.next().await.unwrap().unwrap();
             if event.event == "events" {
                 break event.json::<StreamMessage>().unwrap();
             }
         };
-        assert_eq!((told.change.as_deref(), told.event.unwrap().event_id.as_str()), (Some("recorded"), "e"));
+        assert_eq!((message.change.as_deref(), message.event.unwrap().event_id.as_str()), (Some("recorded"), "e"));
         let rejected = client.monitor_events("*", "yesterday").await.unwrap_err();
         assert_eq!(rejected.problem().unwrap().field(), Some("time_range"));
         let wrong = NewEvent::new(at(START)).geo(Geo::new(91.0, 0.0));

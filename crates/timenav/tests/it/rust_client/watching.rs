@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use timenav_client::{FiringNews, Passed, Request, Timer, Watch};
 
-use super::{Front, START, at, runtime, standing, standing_at};
+use super::{Front, START, at, paused_client, paused_client_at, runtime};
 use crate::service::{Service, timenav};
 
 // What comes here is in crates/timenav-client/README.md.
@@ -18,9 +18,9 @@ async fn failures(client: &Client) -> Result<Vec<String>, Error> {
     let receipt = client.advance(Advance::by("P1M").allow_failed_firings()).await?;
     let (mut failed, mut left) = (Vec::new(), receipt.failed);
     while left > 0
-        && let Some(told) = watch.next().await?
+        && let Some(message) = watch.next().await?
     {
-        match told {
+        match message {
             Watched::News(news) if news.firing.change == FiringChange::Failed => {
                 failed.push(news.firing.timer_id);
                 left -= 1;
@@ -71,7 +71,7 @@ async fn record(client: &Client, timeline: &str, days: &[u8]) {
 fn watched_firings_are_not_claimed() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "watched").await;
+        let client = paused_client(&service, "watched").await;
         let mut billing = client.watch_firings("billing").await.unwrap();
         let mut all = client.watch_firings(None).await.unwrap();
         assert_eq!(billing.last_id(), "");
@@ -115,7 +115,7 @@ fn watched_firings_are_not_claimed() {
 fn watch_reports_events_passed_by_the_clock() {
     let service = Service::start();
     runtime().block_on(async {
-        let client = standing(&service, "played").await;
+        let client = paused_client(&service, "played").await;
         record(&client, "played", &[2, 3, 9]).await;
         let mut due = client.watch_due().await.unwrap();
         client.advance("5d").await.unwrap();
@@ -136,7 +136,7 @@ fn watch_reconnects_after_crash_and_ends_with_its_key() {
     let runtime = runtime();
     let (front, client, mut firings, mut due) = runtime.block_on(async {
         let front = Front::before(&service).await;
-        let client = standing_at(&front.url, &service.admin, "crash").await;
+        let client = paused_client_at(&front.url, &service.admin, "crash").await;
         record(&client, "crash", &[2, 4]).await;
         let mut firings = client.watch_firings(None).await.unwrap();
         let mut due = client.watch_due().await.unwrap();
@@ -175,7 +175,7 @@ fn command_line_watches_reconnect_after_a_crash() {
     let runtime = runtime();
     let (front, client) = runtime.block_on(async {
         let front = Front::before(&service).await;
-        let client = standing_at(&front.url, &service.admin, "shown").await;
+        let client = paused_client_at(&front.url, &service.admin, "shown").await;
         client.set_timer(&Timer::at(at(START)).id("before")).await.unwrap();
         (front, client)
     });
@@ -190,15 +190,15 @@ fn command_line_watches_reconnect_after_a_crash() {
     let (timers, mut of_timers) = shown(&["timer", "watch", "--after", "0"]);
     let (clock, mut of_clock) = shown(&["clock", "watch"]);
     let (stream, mut of_stream) = shown(&["stream", "--topics", "events", "--after", "0"]);
-    let told = |lines: &mut dyn Iterator<Item = String>, expected: &str| {
+    let read_lines = |lines: &mut dyn Iterator<Item = String>, expected: &str| {
         let line = lines.next().unwrap();
         assert!(line.ends_with(expected), "{line}");
     };
-    told(&mut of_timers, "  gap: claims and failed attempts may be missing");
-    told(&mut of_timers, "  2027-01-01T00:00:00Z  before  default  offered");
-    told(&mut of_clock, "  paused  rate 1  (generation 2)");
+    read_lines(&mut of_timers, "  gap: claims and failed attempts may be missing");
+    read_lines(&mut of_timers, "  2027-01-01T00:00:00Z  before  default  offered");
+    read_lines(&mut of_clock, "  paused  rate 1  (generation 2)");
     runtime.block_on(record(&client, "shown", &[2]));
-    told(&mut of_stream, "  2027-01-02T00:00:00Z  A day");
+    read_lines(&mut of_stream, "  2027-01-02T00:00:00Z  A day");
     service.kill();
     service.start_again();
     *front.service.lock().unwrap() = service.address();
@@ -207,10 +207,10 @@ fn command_line_watches_reconnect_after_a_crash() {
         record(&client, "shown", &[4]).await;
         client.advance("1d").await.unwrap();
     });
-    told(&mut of_timers, "  gap: claims and failed attempts may be missing");
-    told(&mut of_timers, "  2027-01-01T00:00:00Z  after  default  offered");
-    told(&mut of_clock, "2027-01-02T00:00:00Z  paused  rate 1  (generation 3)");
-    told(&mut of_stream, "  2027-01-04T00:00:00Z  A day");
+    read_lines(&mut of_timers, "  gap: claims and failed attempts may be missing");
+    read_lines(&mut of_timers, "  2027-01-01T00:00:00Z  after  default  offered");
+    read_lines(&mut of_clock, "2027-01-02T00:00:00Z  paused  rate 1  (generation 3)");
+    read_lines(&mut of_stream, "  2027-01-04T00:00:00Z  A day");
     for mut child in [timers, clock, stream] {
         child.kill().unwrap();
         child.wait().unwrap();

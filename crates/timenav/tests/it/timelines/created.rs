@@ -37,8 +37,8 @@ fn first_write_reports_the_created_timeline() {
         let request = request.key(&ada);
         let first = service.send(request.clone()).expect(status);
         assert_eq!(first["timeline_created"], true, "{first}");
-        let told = format!("There was no timeline `{name}`, so it was created, with you as its admin. ");
-        assert!(first["status"].as_str().unwrap().starts_with(&told), "{first}");
+        let expected = format!("There was no timeline `{name}`, so it was created, with you as its admin. ");
+        assert!(first["status"].as_str().unwrap().starts_with(&expected), "{first}");
         let second = service.send(request).expect(status);
         assert!(second.get("timeline_created").is_none(), "{second}");
         assert!(!second["status"].as_str().unwrap().contains("created"), "{second}");

@@ -105,13 +105,13 @@ fn request_io_is_independent_of_fork_count() {
         }
         ["main", "fork7"].map(|timeline| measured(&service, timeline, count))
     });
-    let mut told = String::new();
+    let mut text = String::new();
     let mut is_more = false;
     for (few, many) in few.iter().flatten().zip(many.iter().flatten()) {
-        writeln!(told, "{} {:?} {:?}", few.0, few.1, many.1).unwrap();
+        writeln!(text, "{} {:?} {:?}", few.0, few.1, many.1).unwrap();
         is_more |= [0, 1].iter().any(|&of| many.1[of] > few.1[of] + PAGES_MORE_MAX * PAGE_BYTES);
     }
 
-    assert!(!is_more, "{told}");
+    assert!(!is_more, "{text}");
     service.audit();
 }

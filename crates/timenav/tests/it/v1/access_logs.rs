@@ -30,9 +30,9 @@ fn changes_reads_and_rejections_are_logged() {
     service.get("/v1/clock", &[]);
     service.send(Request::get("/v1/clock").key(&stranger)).refused(404, "not_found");
     service.send(Request::get("/v1/clock?timeline_id=main").anonymous()).refused(401, "missing_credentials");
-    let told = logs(&service, &[]);
+    let logged = logs(&service, &[]);
     assert_eq!(
-        actions(&told),
+        actions(&logged),
         [
             "system create_timeline main",
             // The fixture reads a checkpoint.
@@ -43,7 +43,7 @@ fn changes_reads_and_rejections_are_logged() {
             "unknown unauthorized_access_attempt /v1/clock",
         ]
     );
-    let positions: Vec<u64> = told.iter().map(|entry| entry["position"].as_u64().unwrap()).collect();
+    let positions: Vec<u64> = logged.iter().map(|entry| entry["position"].as_u64().unwrap()).collect();
     assert_eq!(positions, [0, 1, 2, 3, 4, 5]);
     assert!(actions(&logs(&service, &[])).ends_with(&["admin read access_logs".to_owned()]));
     service.audit();

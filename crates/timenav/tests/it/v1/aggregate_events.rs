@@ -146,8 +146,8 @@ fn counts_match_the_search_results() {
         &json!({ "event_id": "rome", "action": "cancel it", "time": "1970-01-01T00:00:00Z" }),
     );
     let counted = |as_of: &str| {
-        let asked = if as_of.is_empty() { vec![] } else { vec![("as_of", as_of)] };
-        service.get("/v1/aggregate-events", &[&[("group_by", "source")], &asked[..]].concat())["count"]
+        let request = if as_of.is_empty() { vec![] } else { vec![("as_of", as_of)] };
+        service.get("/v1/aggregate-events", &[&[("group_by", "source")], &request[..]].concat())["count"]
             .as_u64()
             .unwrap()
     };
@@ -187,27 +187,27 @@ fn count_continues_within_events_of_equal_time() {
     assert_eq!(service.send(import).expect(200)["imported"], 100_011);
     let day = |day: u8, count: u64| (format!("2000-01-0{day}T00:00:00Z"), count);
     // A search term makes it read the events; every id starts with it.
-    let asked = [("group_by", "time"), ("bucket", "P1D"), ("text", "e")];
+    let request = [("group_by", "time"), ("bucket", "P1D"), ("text", "e")];
     let counts = |answer: &Value| -> Vec<(String, u64)> {
         groups(answer).into_iter().map(|(key, count, _, _)| (key, count)).collect()
     };
-    let whole = service.get("/v1/aggregate-events", &asked[..2]);
+    let whole = service.get("/v1/aggregate-events", &request[..2]);
     assert_eq!(counts(&whole), [day(1, 5), day(2, 100_001), day(3, 5)]);
     assert_eq!((&whole["count"], &whole["has_more"]), (&json!(100_011), &json!(false)), "{whole}");
-    let first = service.get("/v1/aggregate-events", &asked);
+    let first = service.get("/v1/aggregate-events", &request);
     assert_eq!((&first["count"], &first["has_more"]), (&json!(100_000), &json!(true)), "{first}");
     assert_eq!(first["counted_until"], "2000-01-02T00:00:00Z");
     assert_eq!(counts(&first), [day(1, 5), day(2, 99_995)]);
     // Events recorded in between are in no page.
     service.post("/v1/events", &json!({ "time": "2000-01-02T00:00:00Z", "description": "Later." }));
     let cursor = first["next_cursor"].as_str().unwrap();
-    let last = service.get("/v1/aggregate-events", &[&asked[..], &[("cursor", cursor)]].concat());
+    let last = service.get("/v1/aggregate-events", &[&request[..], &[("cursor", cursor)]].concat());
     assert_eq!(counts(&last), [day(2, 6), day(3, 5)]);
     assert_eq!((last.get("counted_until"), last.get("next_cursor"), &last["has_more"]), (None, None, &json!(false)));
     assert_eq!(last["as_of"], first["as_of"]);
     // The same query by others, and other queries.
     for (name, value) in [("bucket", "P2D"), ("group_by", "actor"), ("text", "later")] {
-        let mut other: Vec<_> = asked.into_iter().filter(|(of, _)| *of != name).collect();
+        let mut other: Vec<_> = request.into_iter().filter(|(of, _)| *of != name).collect();
         other.extend([(name, value), ("cursor", cursor)]);
         other.retain(|(of, _)| *of != "bucket" || name != "group_by");
         let refused = service.send(Request::get(&target("/v1/aggregate-events", &other)));

@@ -79,14 +79,14 @@ fn revoked_key_is_rejected_permanently() {
     let mut service = Service::start();
     let made = service.post("/v1/api-keys", &json!({}));
     let key = made["api_key"].as_str().unwrap().to_owned();
-    let kept = service.key(&json!({}));
+    let other_key = service.key(&json!({}));
     look(&service, &key).expect(200);
-    revoke(&service, &kept, &made["key_id"]).expect(200);
+    revoke(&service, &other_key, &made["key_id"]).expect(200);
     look(&service, &key).refused(401, "invalid_credentials");
     service.kill();
     service.start_again();
     look(&service, &key).refused(401, "invalid_credentials");
-    look(&service, &kept).expect(200);
+    look(&service, &other_key).expect(200);
     service.audit();
 }
 

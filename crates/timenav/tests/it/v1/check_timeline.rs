@@ -9,20 +9,20 @@ use crate::service::Service;
 #[test]
 fn event_is_found_by_its_exact_description() {
     let service = Service::start();
-    let told = "The \"Eagle\" lands \\ on the moon.\nAll is well: café.";
+    let full_description = "The \"Eagle\" lands \\ on the moon.\nAll is well: café.";
     for (event_id, time, description) in [
-        ("later", "1970-01-01T00:00:00Z", told),
-        ("first", "1969-07-20T20:17:40Z", told),
+        ("later", "1970-01-01T00:00:00Z", full_description),
+        ("first", "1969-07-20T20:17:40Z", full_description),
         ("other", "1969-07-20T00:00:00Z", "The \"Eagle\""),
     ] {
-        let event = json!({ "event_id": event_id, "time": time, "description": description, "attributes": { "description": told } });
+        let event = json!({ "event_id": event_id, "time": time, "description": description, "attributes": { "description": full_description } });
         send(&service, "/v1/events", &event).expect(201);
     }
     let check = |significant_event: &str| {
         let body = json!({ "timeline_id": "main", "significant_event": significant_event });
         service.send(Request::get("/v1/check-timeline").json(&body)).expect(200)
     };
-    let found = check(told);
+    let found = check(full_description);
     assert_eq!((&found["event_id"], &found["active"]), (&json!("first"), &json!(true)), "{found}");
     // Not an event that has the text elsewhere or only in part.
     for other in ["The \"Eagle\" lands", "the \"eagle\"", "lands"] {
@@ -34,11 +34,11 @@ fn event_is_found_by_its_exact_description() {
     };
     // Active events come first, then canceled ones.
     cancel("first");
-    assert_eq!(check(told)["event_id"], "later");
+    assert_eq!(check(full_description)["event_id"], "later");
     cancel("later");
-    let gone = check(told);
-    assert_eq!((&gone["event_id"], &gone["active"]), (&json!("first"), &json!(false)), "{gone}");
-    assert!(gone["status"].as_str().unwrap().contains("canceled by `admin`"), "{gone}");
+    let checked = check(full_description);
+    assert_eq!((&checked["event_id"], &checked["active"]), (&json!("first"), &json!(false)), "{checked}");
+    assert!(checked["status"].as_str().unwrap().contains("canceled by `admin`"), "{checked}");
     // An earlier name does not match.
     let describe =
         json!({ "event_id": "other", "action": "describe as Nobody knows.", "time": "1969-07-20T00:00:00Z" });

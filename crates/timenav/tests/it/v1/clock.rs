@@ -6,7 +6,7 @@ mod stream;
 use serde_json::{Value, json};
 
 use super::messages::open;
-use super::{PREFIXES, lasting, send, standing};
+use super::{PREFIXES, lasting, paused_service, send};
 use crate::http::Request;
 use crate::instant::micros;
 use crate::service::Service;
@@ -14,7 +14,7 @@ use crate::snapshot;
 
 #[test]
 fn clock_read_matches_its_snapshot() {
-    let service = standing();
+    let service = paused_service();
     for prefix in PREFIXES {
         snapshot::check("clock", &service.send(Request::get(&format!("{prefix}/clock"))));
     }
@@ -44,23 +44,23 @@ fn new_clock_runs_at_host_time() {
 /// The origin by the boot clock is only for users who may read the complete clock, and is the same everywhere.
 #[test]
 fn clock_reports_its_origin_by_boot_clock() {
-    let service = standing();
-    let told = |clock: &Value| (clock["boot_id"].clone(), clock["origin_boot"].clone());
-    let read = told(&service.get("/v1/clock", &[]));
+    let service = paused_service();
+    let origin_of = |clock: &Value| (clock["boot_id"].clone(), clock["origin_boot"].clone());
+    let read = origin_of(&service.get("/v1/clock", &[]));
     assert_eq!(read.0.as_str().unwrap().len(), 32);
     assert_eq!(read.1.as_str().unwrap().split_once('.').unwrap().1.len(), 9);
-    assert_eq!(told(&service.get("/v1/clock", &[])), read);
+    assert_eq!(origin_of(&service.get("/v1/clock", &[])), read);
     let watch = |key: &str| {
         let mut connection = service.connect();
         let watching = Request::get("/v1/clock/stream").header("Accept", "text/event-stream").key(key);
         let mut stream = open(&mut connection, &service, watching);
-        told(&stream.next().unwrap().data)
+        origin_of(&stream.next().unwrap().data)
     };
     assert_eq!(watch(&service.admin), read);
     // It moves together with the other two.
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
-    assert_eq!(told(&moved), (Value::Null, Value::Null), "what changes a clock does not read it");
-    let later = told(&service.get("/v1/clock", &[]));
+    assert_eq!(origin_of(&moved), (Value::Null, Value::Null), "what changes a clock does not read it");
+    let later = origin_of(&service.get("/v1/clock", &[]));
     assert_eq!(later.0, read.0);
     assert_ne!(later.1, read.1);
     service.audit();

@@ -121,7 +121,7 @@ fn decryption_attempts_are_recorded_in_the_ledger() {
     open(&service, &data_id, RANDOM).expect(200);
     open(&service, &data_id, "another").expect(403);
     let size = service.checkpoint("main").size;
-    let told: Vec<(Value, Value)> = (0..size)
+    let recorded: Vec<(Value, Value)> = (0..size)
         .map(|position| service.entry("main", position).0)
         .map(|entry| (entry["action"].clone(), entry["subject"].clone()))
         .filter(|(action, _)| action != "reads" && action != "create_timeline")
@@ -131,7 +131,7 @@ fn decryption_attempts_are_recorded_in_the_ledger() {
         (json!("decrypt_data"), data_id.clone()),
         (json!("unauthorized_access_attempt"), json!("decrypt_data")),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(recorded, expected);
     service.audit();
 }
 

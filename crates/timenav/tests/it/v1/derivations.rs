@@ -30,9 +30,9 @@ fn seal(service: &Service) -> Value {
 fn at_once(service: &Service, request: &Request, count: usize) -> Vec<Answer> {
     let mut connections: Vec<Connection> = (0..count).map(|_| service.connect()).collect();
     thread::scope(|scope| {
-        let asked: Vec<_> =
+        let requested: Vec<_> =
             connections.iter_mut().map(|one| scope.spawn(move || one.exchange(request).unwrap())).collect();
-        asked.into_iter().map(|one| one.join().unwrap()).collect()
+        requested.into_iter().map(|one| one.join().unwrap()).collect()
     })
 }
 

@@ -114,8 +114,8 @@ fn erased_read_disappears_from_access_log() {
     for _ in 0..2 {
         service.get("/v1/clock", &[]);
     }
-    let asked = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
-    let logs = || service.get("/v1/access-logs", &asked)["logs"].as_array().unwrap().clone();
+    let request = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
+    let logs = || service.get("/v1/access-logs", &request)["logs"].as_array().unwrap().clone();
     let first = logs()[0].clone();
     // The timeline defaults to that of the key.
     let body = json!({ "position": first["position"], "reads": [first["index"]] });
@@ -125,10 +125,10 @@ fn erased_read_disappears_from_access_log() {
         (&json!(1), &json!(0), &json!("main"))
     );
     assert!(!logs().contains(&first));
-    let gone = service.get("/v1/access-logs", &asked)["redacted"].clone();
+    let log_page = service.get("/v1/access-logs", &request)["redacted"].clone();
     let expected = json!({ "reason": "erased", "entries": 1, "reads": 1, "first_position": first["position"],
-        "last_position": first["position"], "from": gone[0]["from"], "to": gone[0]["from"] });
-    assert_eq!(gone, json!([expected]));
+        "last_position": first["position"], "from": log_page[0]["from"], "to": log_page[0]["from"] });
+    assert_eq!(log_page, json!([expected]));
     send(&service, "/v1/erase-reads", &body).refused(404, "not_found");
     let second = logs()[0]["position"].to_string();
     let erase = ["erase-reads", &second, "--user", "admin"];

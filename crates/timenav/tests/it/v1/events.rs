@@ -56,8 +56,8 @@ fn overlapping_events_are_found_on_request() {
         let (mut ids, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let next = cursor.as_deref().map(|cursor| ("cursor", cursor));
-            let asked: Vec<_> = [("location", "*"), august, ("limit", "1")].into_iter().chain(next).collect();
-            let page = service.get("/v1/monitor-events", &[&asked, more].concat());
+            let request: Vec<_> = [("location", "*"), august, ("limit", "1")].into_iter().chain(next).collect();
+            let page = service.get("/v1/monitor-events", &[&request, more].concat());
             let events = page["events"].as_array().unwrap();
             ids.extend(events.iter().map(|event| event["event_id"].as_str().unwrap().to_owned()));
             cursor = page["next_cursor"].as_str().map(str::to_owned);
@@ -219,9 +219,9 @@ fn event_fields_are_stored_unchanged() {
         let answer = send(&service, "/v1/events?timeline_id=texts", &event);
         assert_eq!(answer.status, 201, "{text:?}: {answer}");
         let found = service.find_all("texts", "*", "../..", "100");
-        let kept = found.last().unwrap();
+        let stored = found.last().unwrap();
         for (name, value) in event.as_object().unwrap() {
-            assert_eq!(kept[name], *value, "{name} of {text:?}");
+            assert_eq!(stored[name], *value, "{name} of {text:?}");
         }
     }
     let numbers = json!({ "a": 9_007_199_254_740_991_i64, "b": -0.5, "c": 1e-7, "d": 1e21, "e": 0.1 });

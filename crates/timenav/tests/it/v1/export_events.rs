@@ -65,8 +65,8 @@ fn exported_events_import_unchanged() {
 fn requested_attributes_get_csv_columns() {
     let service = Service::start();
     record(&service, "main");
-    let asked = [("format", "csv"), ("columns", "attribute.stages,attribute.program,attribute.none")];
-    let answer = export(&service, &asked);
+    let request = [("format", "csv"), ("columns", "attribute.stages,attribute.program,attribute.none")];
+    let answer = export(&service, &request);
     let text = answer.text();
     assert!(text.starts_with("event_id,") && text.contains(",sequence,stages,program,none\r\n"), "{text}");
     assert!(text.contains(",3,Apollo,\r\n"), "{text}");

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, lasting, refused_and_unchanged, send, stand, standing};
+use super::{PREFIXES, create_paused, lasting, paused_service, refused_and_unchanged, send};
 use crate::instant::micros;
 use crate::service::Service;
 use crate::snapshot;
@@ -14,7 +14,7 @@ const DAY: i128 = 24 * HOUR;
 #[test]
 fn fast_forward_and_rewind_move_the_clock() {
     for prefix in PREFIXES {
-        let service = standing();
+        let service = paused_service();
         let shift = |operation: &str, duration: &str| {
             send(&service, &format!("{prefix}/{operation}"), &json!({ "duration": duration }))
         };
@@ -27,7 +27,7 @@ fn fast_forward_and_rewind_move_the_clock() {
 
 #[test]
 fn duration_formats_are_all_accepted() {
-    let service = standing();
+    let service = paused_service();
     for (duration, length) in [
         ("1s", 1_000_000),
         ("90m", 90 * MINUTE),
@@ -54,18 +54,18 @@ fn duration_formats_are_all_accepted() {
                 "{duration}"
             );
         }
-        stand(&service, "2000-01-01T00:00:00Z");
+        create_paused(&service, "2000-01-01T00:00:00Z");
         let back = send(&service, "/v1/rewind", &json!({ "duration": duration })).expect(200);
         assert_eq!(micros(back["new_time"].as_str().unwrap()), micros("2000-01-01T00:00:00Z") - length, "{duration}");
         assert_eq!(back["new_time"], back["current_time"]);
-        stand(&service, "2000-01-01T00:00:00Z");
+        create_paused(&service, "2000-01-01T00:00:00Z");
     }
     service.audit();
 }
 
 #[test]
 fn months_and_years_follow_the_calendar() {
-    let service = standing();
+    let service = paused_service();
     for (from, operation, duration, place, to) in [
         ("2024-01-31T12:00:00Z", "fast-forward", "P1M", None, "2024-02-29T12:00:00Z"),
         ("2023-01-31T12:00:00Z", "fast-forward", "P1M", None, "2023-02-28T12:00:00Z"),
@@ -93,7 +93,7 @@ fn months_and_years_follow_the_calendar() {
 
 #[test]
 fn invalid_durations_are_rejected() {
-    let service = standing();
+    let service = paused_service();
     for duration in [
         "",
         "0h",
@@ -129,7 +129,7 @@ fn invalid_durations_are_rejected() {
 
 #[test]
 fn moves_beyond_the_end_of_time_are_rejected() {
-    let service = standing();
+    let service = paused_service();
     for (from, path, duration) in [
         ("9999-12-31T23:59:59.999999Z", "/v1/fast-forward", "0.000001s"),
         ("-009999-01-01T00:00:00Z", "/v1/rewind", "0.000001s"),
@@ -139,11 +139,11 @@ fn moves_beyond_the_end_of_time_are_rejected() {
         ("2000-01-01T00:00:00Z", "/v1/rewind", "99999999999999999999d"),
         ("2000-01-01T00:00:00Z", "/v1/fast-forward", "P999999999999M"),
     ] {
-        stand(&service, from);
+        create_paused(&service, from);
         refused_and_unchanged(&service, path, &json!({ "duration": duration }), 422, "time_out_of_range");
         assert_eq!(service.get("/v1/clock", &[])["current_time"], from);
     }
-    stand(&service, "9999-12-31T23:59:59.999998Z");
+    create_paused(&service, "9999-12-31T23:59:59.999998Z");
     let last = send(&service, "/v1/fast-forward", &json!({ "duration": "0.000001s" })).expect(200);
     assert_eq!(last["new_time"], "9999-12-31T23:59:59.999999Z");
     service.audit();

@@ -111,9 +111,9 @@ fn invalid_filter_names_its_parameter() {
             if path == "/v1/stream" && filter[0].0 == "order" {
                 continue;
             }
-            let asked = [("location", "*"), ("time_range", "../..")];
-            let asked = if path == "/v1/monitor-events" { &asked[..] } else { &[] };
-            let answer = service.send(Request::get(&target(path, &[asked, &filter].concat())));
+            let request = [("location", "*"), ("time_range", "../..")];
+            let request = if path == "/v1/monitor-events" { &request[..] } else { &[] };
+            let answer = service.send(Request::get(&target(path, &[request, &filter].concat())));
             assert_eq!(answer.status, 400, "{path} {filter:?}: {answer}");
             assert_eq!(answer.json()["errors"][0]["pointer"], pointer, "{path} {filter:?}: {answer}");
         }
@@ -136,19 +136,19 @@ fn cursor_is_bound_to_its_filter_and_order() {
     let service = Service::start();
     record(&service);
     let page = |parameters: &[(&str, &str)]| {
-        let asked = [&[("location", "*"), ("time_range", "../.."), ("limit", "1")], parameters].concat();
-        service.send(Request::get(&target("/v1/monitor-events", &asked)))
+        let request = [&[("location", "*"), ("time_range", "../.."), ("limit", "1")], parameters].concat();
+        service.send(Request::get(&target("/v1/monitor-events", &request)))
     };
     for (order, expected) in
         [("oldest", ["apollo_11", "apollo_12", "luna_24"]), ("newest", ["luna_24", "apollo_12", "apollo_11"])]
     {
         let (mut found, mut cursor) = (Vec::new(), String::new());
         loop {
-            let mut asked = vec![("text", "land"), ("order", order)];
+            let mut request = vec![("text", "land"), ("order", order)];
             if !cursor.is_empty() {
-                asked.push(("cursor", cursor.as_str()));
+                request.push(("cursor", cursor.as_str()));
             }
-            let answer = page(&asked).expect(200);
+            let answer = page(&request).expect(200);
             found.extend(ids(&answer["events"]).into_iter().map(str::to_owned));
             assert_eq!(answer["has_more"], json!(found.len() < 3));
             assert_eq!(answer.get("searched_until"), None, "{answer}");
@@ -207,11 +207,11 @@ fn filters_apply_to_current_and_past_states() {
     let service = Service::start();
     record(&service);
     let landed = |timeline: &str, as_of: &str| -> Vec<String> {
-        let mut asked = vec![("location", "*"), ("time_range", "../.."), ("timeline_id", timeline), ("text", "land")];
+        let mut request = vec![("location", "*"), ("time_range", "../.."), ("timeline_id", timeline), ("text", "land")];
         if !as_of.is_empty() {
-            asked.push(("as_of", as_of));
+            request.push(("as_of", as_of));
         }
-        ids(&service.get("/v1/monitor-events", &asked)["events"]).into_iter().map(str::to_owned).collect()
+        ids(&service.get("/v1/monitor-events", &request)["events"]).into_iter().map(str::to_owned).collect()
     };
     let before = service.post("/v1/set-anchor", &json!({}))["anchor_id"].as_str().unwrap().to_owned();
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "fork", "fork_of": "main" }))).expect(201);
@@ -239,8 +239,8 @@ fn filtered_stream_sends_events_matching_before_or_after() {
     let service = Service::start();
     record(&service);
     let mut connection = service.connect();
-    let asked = "/v1/stream?topics=events,interventions&text=eagle&attribute.program=Apollo";
-    let mut messages = open(&mut connection, &service, Request::get(asked));
+    let request = "/v1/stream?topics=events,interventions&text=eagle&attribute.program=Apollo";
+    let mut messages = open(&mut connection, &service, Request::get(request));
     messages.next();
     let apollo = |event_id: &str, description: &str| {
         let attributes = json!({ "program": "Apollo" });
@@ -256,13 +256,13 @@ fn filtered_stream_sends_events_matching_before_or_after() {
     service.post("/v1/manipulate-event", &json!({ "event_id": "apollo_11", "action": "cancel it", "time": MOON }));
     service.post("/v1/manipulate-event", &json!({ "event_id": "luna_24", "action": "cancel it", "time": MOON }));
     record(&apollo("last", "Eagle"));
-    let told: Vec<(String, String)> = (0..5)
+    let received: Vec<(String, String)> = (0..5)
         .map(|_| {
             let message = messages.next().expect("a message");
             (message.event, message.data["event_id"].as_str().unwrap().to_owned())
         })
         .collect();
-    let told: Vec<(&str, &str)> = told.iter().map(|(event, id)| (event.as_str(), id.as_str())).collect();
+    let received: Vec<(&str, &str)> = received.iter().map(|(event, id)| (event.as_str(), id.as_str())).collect();
     let expected = [
         ("events", "lm_5"),
         ("events", "lm_5"),
@@ -270,7 +270,7 @@ fn filtered_stream_sends_events_matching_before_or_after() {
         ("interventions", "apollo_11"),
         ("events", "last"),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(received, expected);
     drop(messages);
     drop(connection);
     service.audit();
@@ -280,8 +280,8 @@ fn filtered_stream_sends_events_matching_before_or_after() {
 #[test]
 fn search_parameters_are_recorded_in_the_ledger() {
     let service = Service::start();
-    let asked = [("location", "*"), ("time_range", "../.."), ("text", "eagle"), ("attribute.net", "us")];
-    service.get("/v1/monitor-events", &[&asked[..], &[("order", "newest")]].concat());
+    let request = [("location", "*"), ("time_range", "../.."), ("text", "eagle"), ("attribute.net", "us")];
+    service.get("/v1/monitor-events", &[&request[..], &[("order", "newest")]].concat());
     let lines = service.get("/timeline/main/entries", &[("from", "0"), ("limit", "1000")]).to_string();
     let lines = lines.replace('\\', "");
     for part in [r#""attribute":{"net":["us"]}"#, r#""order":"newest""#, r#""text":"eagle""#] {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::messages::{Message, Messages, open};
-use super::{send, standing};
+use super::{paused_service, send};
 use crate::cli::command;
 use crate::http::{Answer, Connection, Request};
 use crate::service::{Service, run};
@@ -17,8 +17,8 @@ fn following(name: &str) -> Request {
 }
 
 /// Confirms the change in a message.
-fn confirm(service: &Service, told: &Message) -> Value {
-    let body = json!({ "follower_id": told.data["follower_id"], "generation": told.data["generation"] });
+fn confirm(service: &Service, message: &Message) -> Value {
+    let body = json!({ "follower_id": message.data["follower_id"], "generation": message.data["generation"] });
     service.post("/v1/followers/confirm", &body)
 }
 
@@ -38,12 +38,12 @@ fn states(awaited: &Value) -> Vec<(&str, &str)> {
 
 #[test]
 fn change_waits_until_all_followers_confirm() {
-    let service = standing();
+    let service = paused_service();
     let reader = service.user("reader");
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
-    let (nobody, said) = forward(&service, &json!("all"), "0s");
+    let (nobody, output) = forward(&service, &json!("all"), "0s");
     assert_eq!((nobody["state"].as_str(), states(&nobody)), (Some("confirmed"), vec![]));
-    assert!(said.ends_with("No follower has to confirm it."), "{said}");
+    assert!(output.ends_with("No follower has to confirm it."), "{output}");
 
     let mut connections: Vec<Connection> = (0..3).map(|_| service.connect()).collect();
     let [web, db, looker] = connections.as_mut_slice() else { unreachable!() };
@@ -55,14 +55,14 @@ fn change_waits_until_all_followers_confirm() {
     let mut looker = open(looker, &service, following("looker").key(&reader));
     let first: [Message; 3] = [of_web, of_db, looker.next().unwrap()];
     let newest = service.get("/v1/clock", &[])["generation"].clone();
-    assert!(first.iter().all(|told| told.data["generation"] == newest), "the clock as it is comes first");
-    let (awaited, said) = forward(&service, &json!("all"), "0s");
+    assert!(first.iter().all(|message| message.data["generation"] == newest), "the clock as it is comes first");
+    let (awaited, output) = forward(&service, &json!("all"), "0s");
     assert_eq!(states(&awaited), [("web", "lagging"), ("db", "lagging")], "a reader holds nobody up");
-    assert!(said.ends_with("Not confirmed by `web` (lagging), `db` (lagging)."), "{said}");
+    assert!(output.ends_with("Not confirmed by `web` (lagging), `db` (lagging)."), "{output}");
 
     // Confirming a change confirms all earlier ones; an older confirmation changes nothing.
-    let told = [web.next().unwrap(), db.next().unwrap()];
-    assert_eq!(confirm(&service, &told[0])["status"], "`web` has confirmed the newest change.");
+    let message = [web.next().unwrap(), db.next().unwrap()];
+    assert_eq!(confirm(&service, &message[0])["status"], "`web` has confirmed the newest change.");
     confirm(&service, &first[0]);
     let listed = service.get("/v1/followers", &[]);
     let of_all = [("web", "up_to_date"), ("db", "lagging"), ("looker", "lagging")];
@@ -74,13 +74,13 @@ fn change_waits_until_all_followers_confirm() {
     // The response is sent after the last confirmation.
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| forward(&service, &json!(["db", "web"]), "10m"));
-        let told = [web.next().unwrap(), db.next().unwrap()];
-        confirm(&service, &told[0]);
+        let message = [web.next().unwrap(), db.next().unwrap()];
+        confirm(&service, &message[0]);
         assert!(!waiting.is_finished(), "db has not confirmed");
-        confirm(&service, &told[1]);
-        let (awaited, said) = waiting.join().unwrap();
+        confirm(&service, &message[1]);
+        let (awaited, output) = waiting.join().unwrap();
         assert_eq!(states(&awaited), [("db", "confirmed"), ("web", "confirmed")]);
-        assert!(said.ends_with("All 2 followers have confirmed it."), "{said}");
+        assert!(output.ends_with("All 2 followers have confirmed it."), "{output}");
     });
 
     // Named followers are waited for in any case, and must be connected.
@@ -94,19 +94,19 @@ fn change_waits_until_all_followers_confirm() {
         states(&listed).iter().all(|(_, state)| *state == "disconnected").then_some(())
     });
     // No follower reconnects, so the response is sent after the default wait.
-    let (awaited, said) = forward(&service, &json!(["db"]), Value::Null);
+    let (awaited, output) = forward(&service, &json!(["db"]), Value::Null);
     assert_eq!((states(&awaited), awaited["state"].as_str()), (vec![("db", "disconnected")], Some("waiting")));
-    assert!(said.ends_with("Not confirmed by `db` (disconnected)."), "{said}");
-    let gone = json!({ "follower_id": first[1].data["follower_id"], "generation": 1 });
-    send(&service, "/v1/followers/confirm", &gone).refused(404, "not_found");
+    assert!(output.ends_with("Not confirmed by `db` (disconnected)."), "{output}");
+    let left = json!({ "follower_id": first[1].data["follower_id"], "generation": 1 });
+    send(&service, "/v1/followers/confirm", &left).refused(404, "not_found");
     let mut back = service.connect();
     let newest = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
     let again = following("db").header("Last-Event-ID", &newest.to_string());
     let mut db = open(&mut back, &service, again);
-    let told = db.next().unwrap();
-    assert_eq!((told.event.as_str(), told.id), ("clock", newest), "it is told its id, whatever it has seen");
-    assert_ne!(told.data["follower_id"], first[1].data["follower_id"]);
-    confirm(&service, &told);
+    let message = db.next().unwrap();
+    assert_eq!((message.event.as_str(), message.id), ("clock", newest), "it is told its id, whatever it has seen");
+    assert_ne!(message.data["follower_id"], first[1].data["follower_id"]);
+    confirm(&service, &message);
     let (listed, all) = (
         service.get("/v1/followers", &[]),
         [("db", "up_to_date"), ("web", "disconnected"), ("looker", "disconnected")],
@@ -123,7 +123,7 @@ fn change_waits_until_all_followers_confirm() {
 /// have confirmed would otherwise fail on the way.
 #[test]
 fn unfinished_advance_is_not_reported_as_confirmed() {
-    let service = standing();
+    let service = paused_service();
     service.post("/v1/timers", &json!({ "timer_id": "t", "at": "2000-01-01T01:00:00Z" }));
     service.post("/v1/holds", &json!({ "reason": "somebody looks", "ttl": "10m" }));
     let mut connection = service.connect();
@@ -140,8 +140,11 @@ fn unfinished_advance_is_not_reported_as_confirmed() {
         (states(&moved["followers"]), &moved["followers"]["state"]),
         (vec![("web", "lagging")], &json!("waiting"))
     );
-    let said = moved["status"].as_str().unwrap();
-    assert!(said.ends_with("0 open. The advance has not finished yet: Not confirmed by `web` (lagging)."), "{said}");
+    let output = moved["status"].as_str().unwrap();
+    assert!(
+        output.ends_with("0 open. The advance has not finished yet: Not confirmed by `web` (lagging)."),
+        "{output}"
+    );
     service.post("/v1/pause-time", &json!({}));
     let (code, stdout, stderr) =
         run(&mut command(&service, &["clock", "travel", "2000-01-01T05:00:00Z", "--followers", "--wait", "1s"]), "");
@@ -152,7 +155,7 @@ fn unfinished_advance_is_not_reported_as_confirmed() {
 
 #[test]
 fn every_clock_change_waits_for_followers() {
-    let service = standing();
+    let service = paused_service();
     let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
     let mut connection = service.connect();
     let mut stream = open(&mut connection, &service, following("web"));
@@ -215,7 +218,7 @@ fn by_name<'a>(listed: &'a Value, name: &str) -> &'a Value {
 /// The location reported by a follower, and how long its last confirmation took.
 #[test]
 fn follower_location_and_confirmation_time_are_listed() {
-    let service = standing();
+    let service = paused_service();
     let mut connections: Vec<Connection> = (0..2).map(|_| service.connect()).collect();
     let [web, db] = connections.as_mut_slice() else { unreachable!() };
     let placed = following("web").header("Timenav-Host", "web-1.example.org").header("timenav-process", "4711");
@@ -233,13 +236,13 @@ fn follower_location_and_confirmation_time_are_listed() {
 
     let (awaited, _) = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| forward(&service, &json!("all"), "10m"));
-        let told = [web.next().unwrap(), db.next().unwrap()];
-        confirm(&service, &told[0]);
+        let messages = [web.next().unwrap(), db.next().unwrap()];
+        confirm(&service, &messages[0]);
         until("a confirmation that was listed", || {
             let listed = service.get("/v1/followers", &[]);
             (by_name(&listed, "web")["state"] == "up_to_date").then_some(())
         });
-        confirm(&service, &told[1]);
+        confirm(&service, &messages[1]);
         waiting.join().unwrap()
     });
     let listed = service.get("/v1/followers", &[]);
@@ -261,9 +264,9 @@ fn follower_location_and_confirmation_time_are_listed() {
 
     // No entry contains any of it.
     let log = [("timeline_id", "main"), ("time_range", "../.."), ("limit", "1000")];
-    let told = format!("{}{}", service.get("/timeline/main/entries", &[]), service.get("/v1/access-logs", &log));
-    assert!(told.contains("clock_stream") && !told.contains("web-1.example.org"), "{told}");
-    for (name, value, said) in [
+    let messages = format!("{}{}", service.get("/timeline/main/entries", &[]), service.get("/v1/access-logs", &log));
+    assert!(messages.contains("clock_stream") && !messages.contains("web-1.example.org"), "{messages}");
+    for (name, value, output) in [
         ("Timenav-Host", "web 1", "visible ASCII characters"),
         ("Timenav-Host", "caf\u{e9}", "visible ASCII characters"),
         ("Timenav-Host", &"x".repeat(254), "1 to 253"),
@@ -273,7 +276,7 @@ fn follower_location_and_confirmation_time_are_listed() {
         ("Timenav-Process", "x", "a number from 1 to 999999999"),
     ] {
         let refused = service.send(following("web").header(name, value)).refused(400, "invalid_parameter");
-        assert!(refused["detail"].as_str().unwrap().contains(said), "{refused}");
+        assert!(refused["detail"].as_str().unwrap().contains(output), "{refused}");
         assert!(refused["errors"][0].to_string().contains(name), "{refused}");
     }
     let twice = following("web").header("Timenav-Host", "a").header("Timenav-Host", "b");
@@ -285,9 +288,9 @@ fn follower_location_and_confirmation_time_are_listed() {
 const STEP_WAIT: Duration = Duration::from_secs(5);
 
 /// Confirms the step of an advance in a message.
-fn confirm_step(service: &Service, told: &Message) -> Value {
-    let step = &told.data["advance"]["step"];
-    let (follower_id, generation) = (&told.data["follower_id"], &told.data["generation"]);
+fn confirm_step(service: &Service, message: &Message) -> Value {
+    let step = &message.data["advance"]["step"];
+    let (follower_id, generation) = (&message.data["follower_id"], &message.data["generation"]);
     let body = json!({ "follower_id": follower_id, "generation": generation, "step": step });
     service.post("/v1/followers/confirm", &body)
 }
@@ -295,9 +298,9 @@ fn confirm_step(service: &Service, told: &Message) -> Value {
 /// Reads messages up to a step of an advance.
 fn up_to_step(stream: &mut Messages<'_>, step: u64) -> Message {
     loop {
-        let told = stream.next().unwrap();
-        if told.data["advance"]["step"] == step {
-            return told;
+        let message = stream.next().unwrap();
+        if message.data["advance"]["step"] == step {
+            return message;
         }
     }
 }
@@ -315,7 +318,7 @@ fn acknowledge(service: &Service, firings: &[Value]) {
 /// No handler sees a follower with an earlier time, and an unresponsive follower delays firings only briefly.
 #[test]
 fn firings_wait_for_followers_that_confirm_steps() {
-    let owned = standing();
+    let owned = paused_service();
     let service = &owned;
     for minute in ["05", "30", "40"] {
         let at = format!("2000-01-01T00:{minute}:00Z");
@@ -332,12 +335,12 @@ fn firings_wait_for_followers_that_confirm_steps() {
         let (first, patience) = (listening(), Patience::of(STEP_WAIT));
         let move_on = json!({ "duration": "1h", "wait": "5m" });
         let moving = scope.spawn(move || send(service, "/v1/fast-forward", &move_on).expect(200));
-        let told = up_to_step(&mut stream, 1);
-        assert_eq!(told.data["current_time"], "2000-01-01T00:30:00Z");
-        let advance = format!("/v1/advances/{}", told.data["advance"]["advance_id"].as_str().unwrap());
+        let message = up_to_step(&mut stream, 1);
+        assert_eq!(message.data["current_time"], "2000-01-01T00:30:00Z");
+        let advance = format!("/v1/advances/{}", message.data["advance"]["advance_id"].as_str().unwrap());
         let held = || service.get(&advance, &[])["receipt"]["held_by"].clone();
         // Confirming the change without the step is not enough.
-        confirm(service, &told);
+        confirm(service, &message);
         let (held_by, is_handed_out) = (held(), first.is_finished());
         // If the machine stalled that long, the follower was not waited for.
         if patience.lasts() {
@@ -346,10 +349,10 @@ fn firings_wait_for_followers_that_confirm_steps() {
         }
         let follower = service.get("/v1/followers", &[])["followers"][0].clone();
         assert_eq!((&follower["steps"], &follower["step"]), (&json!(true), &Value::Null), "{follower}");
-        let beyond = json!({ "follower_id": told.data["follower_id"], "generation": told.id, "step": 2 });
+        let beyond = json!({ "follower_id": message.data["follower_id"], "generation": message.id, "step": 2 });
         let refused = send(service, "/v1/followers/confirm", &beyond).refused(400, "invalid_parameter");
         assert_eq!(refused["errors"][0]["pointer"], "#/step", "{refused}");
-        confirm_step(service, &told);
+        confirm_step(service, &message);
         let firings = first.join().unwrap();
         assert_eq!((&firings[0]["due"], &firings[0]["step"]), (&json!("2000-01-01T00:30:00Z"), &json!(1)));
         assert_eq!(service.get("/v1/followers", &[])["followers"][0]["step"], 1);
@@ -358,11 +361,11 @@ fn firings_wait_for_followers_that_confirm_steps() {
         // The next one is not confirmed, and is handed out anyway.
         let second = listening();
         acknowledge(service, &firings);
-        let told = up_to_step(&mut stream, 2);
+        let message = up_to_step(&mut stream, 2);
         let firings = second.join().unwrap();
         assert_eq!((&firings[0]["due"], &firings[0]["step"]), (&json!("2000-01-01T00:40:00Z"), &json!(2)));
         let late = service.get("/v1/followers", &[])["followers"][0].clone();
-        assert_eq!((&late["step"], &late["generation"]), (&json!(1), &json!(told.id)), "{late}");
+        assert_eq!((&late["step"], &late["generation"]), (&json!(1), &json!(message.id)), "{late}");
         acknowledge(service, &firings);
         let answer = moving.join().unwrap();
         let settled = &answer["receipt"];
@@ -374,18 +377,19 @@ fn firings_wait_for_followers_that_confirm_steps() {
 
 #[test]
 fn invalid_followers_are_rejected_with_advice() {
-    let service = standing();
+    let service = paused_service();
     let field = |refused: &Value| refused["errors"][0]["pointer"].as_str().unwrap().to_owned();
-    for (follow, said) in [("all", "choose another name"), ("a%20b", "an id can contain only"), ("", "at least one")] {
+    for (follow, output) in [("all", "choose another name"), ("a%20b", "an id can contain only"), ("", "at least one")]
+    {
         let refused = service.send(following(follow)).refused(400, "invalid_parameter");
-        assert!(refused["detail"].as_str().unwrap().contains(said), "{refused}");
+        assert!(refused["detail"].as_str().unwrap().contains(output), "{refused}");
         assert_eq!(field(&refused), "#/follow");
     }
     let unnamed = Request::get("/v1/clock/stream?steps=true").header("Accept", "text/event-stream");
     assert_eq!(field(&service.send(unnamed).refused(400, "invalid_parameter")), "#/steps");
     let before = service.get("/v1/clock", &[]);
     let many: Vec<String> = (0..=100).map(|number| format!("web-{number}")).collect();
-    for (followers, said) in [
+    for (followers, output) in [
         (json!(["web", "all"]), "give `all`, or the names of 1 to 100 followers"),
         (json!([]), "give `all`, or the names of 1 to 100 followers"),
         (json!(many), "give `all`, or the names of 1 to 100 followers"),
@@ -393,7 +397,7 @@ fn invalid_followers_are_rejected_with_advice() {
     ] {
         let body = json!({ "duration": "1h", "followers": followers });
         let refused = send(&service, "/v1/fast-forward", &body).refused(400, "invalid_parameter");
-        assert!(refused["detail"].as_str().unwrap().contains(said), "{refused}");
+        assert!(refused["detail"].as_str().unwrap().contains(output), "{refused}");
         assert_eq!(field(&refused), "#/followers");
     }
     let late = json!({ "duration": "1h", "followers": "all", "wait": "11m" });
@@ -404,8 +408,8 @@ fn invalid_followers_are_rejected_with_advice() {
         .expect(200);
     let mut connection = service.connect();
     let mut stream = open(&mut connection, &service, following("web"));
-    let told = stream.next().unwrap();
-    let ahead = json!({ "follower_id": told.data["follower_id"], "generation": told.id + 1 });
+    let message = stream.next().unwrap();
+    let ahead = json!({ "follower_id": message.data["follower_id"], "generation": message.id + 1 });
     let refused = send(&service, "/v1/followers/confirm", &ahead).refused(400, "invalid_parameter");
     assert_eq!(field(&refused), "#/generation");
     drop(stream);
@@ -419,7 +423,7 @@ fn set_fault(service: &Service, follower_id: &Value, body: &Value) -> Answer {
 
 #[test]
 fn follower_receives_its_clock_fault() {
-    let service = standing();
+    let service = paused_service();
     let (mut one, mut other) = (service.connect(), service.connect());
     let following = |name: &str| following(&format!("{name}&faults=true"));
     let mut web = open(&mut one, &service, following("web"));
@@ -430,18 +434,18 @@ fn follower_receives_its_clock_fault() {
         "offset": "-1500ms", "drift_ppm": 200, "jitter": "5ms", "jitter_seed": 7, "slew_ppm": 500,
         "leap": "insert@2028-12-31T23:59:59Z", "leap_smear": "24h",
     });
-    let mut told = all.clone();
-    told["leap_smear"] = json!("86400s");
+    let mut document = all.clone();
+    document["leap_smear"] = json!("86400s");
     let answer = set_fault(&service, follower_id, &json!({ "fault": all })).expect(200);
-    assert_eq!((&answer["name"], &answer["user_id"], &answer["fault"]), (&json!("web"), &json!("admin"), &told));
+    assert_eq!((&answer["name"], &answer["user_id"], &answer["fault"]), (&json!("web"), &json!("admin"), &document));
     // The clock is unchanged, and the message is sent anyway.
     let message = web.next().unwrap();
-    assert_eq!((&message.data["fault"], message.id), (&told, first.id));
+    assert_eq!((&message.data["fault"], message.id), (&document, first.id));
     assert_eq!(message.data["current_time"], first.data["current_time"], "the message has the true clock");
-    assert_eq!(service.get("/v1/followers", &[])["followers"][0]["fault"], told);
+    assert_eq!(service.get("/v1/followers", &[])["followers"][0]["fault"], document);
     // Later changes contain it too, and so does the first message after a reconnect; other followers do not get it.
     service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
-    assert_eq!(web.next().unwrap().data["fault"], told);
+    assert_eq!(web.next().unwrap().data["fault"], document);
     let mut plain = open(&mut other, &service, following("db"));
     assert!(plain.next().unwrap().data.get("fault").is_none());
     drop(web);
@@ -449,7 +453,7 @@ fn follower_receives_its_clock_fault() {
     let mut one = service.connect();
     let mut web = open(&mut one, &service, following("web"));
     let back = web.next().unwrap();
-    assert_eq!(back.data["fault"], told);
+    assert_eq!(back.data["fault"], document);
     // In JSON `2.0` is an integer.
     let decimal = set_fault(&service, &back.data["follower_id"], &json!({ "fault": { "drift_ppm": -2.0 } }));
     assert_eq!(decimal.expect(200)["fault"], json!({ "drift_ppm": -2 }));
@@ -462,7 +466,7 @@ fn follower_receives_its_clock_fault() {
 
 #[test]
 fn invalid_faults_are_rejected_with_advice() {
-    let service = standing();
+    let service = paused_service();
     let reader = service.user("reader");
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } }));
     let (mut one, mut other) = (service.connect(), service.connect());
@@ -470,7 +474,7 @@ fn invalid_faults_are_rejected_with_advice() {
     let mut page = open(&mut other, &service, following("page"));
     let (web, page) =
         (web.next().unwrap().data["follower_id"].clone(), page.next().unwrap().data["follower_id"].clone());
-    for (fault, field, said) in [
+    for (fault, field, output) in [
         (json!({}), "", "null"),
         (json!({ "offset": "soon" }), "/offset", ""),
         (json!({ "drift_ppm": 0.5 }), "/drift_ppm", "number"),
@@ -484,7 +488,7 @@ fn invalid_faults_are_rejected_with_advice() {
         let problem = set_fault(&service, &web, &json!({ "fault": fault })).refused(400, "invalid_parameter");
         let error = &problem["errors"][0];
         assert_eq!(error["pointer"], format!("#/fault{field}"), "{problem}");
-        assert!(error["detail"].as_str().unwrap().contains(said), "{problem}");
+        assert!(error["detail"].as_str().unwrap().contains(output), "{problem}");
     }
     set_fault(&service, &web, &json!({})).refused(400, "missing_parameter");
     let fault = json!({ "fault": { "offset": "2s" } });

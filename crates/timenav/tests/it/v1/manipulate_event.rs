@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, send, standing};
+use super::{PREFIXES, paused_service, send};
 use crate::http::{Request, target};
 use crate::service::Service;
 use crate::snapshot;
@@ -10,7 +10,7 @@ use crate::snapshot;
 const TIME: &str = "1969-07-16T13:00:00Z";
 
 fn with_launch() -> Service {
-    let service = standing();
+    let service = paused_service();
     let event = json!({
         "event_id": "launch", "time": "1969-07-16T13:32:00Z", "name": "Launch", "location": "Cape Kennedy",
         "description": "Apollo 11 lifts off.",
@@ -160,13 +160,13 @@ fn past_states_are_readable_by_position_anchor_and_time() {
     assert_eq!(found(&service, "main", Some(anchor["anchor_id"].as_str().unwrap())), launch);
     assert_eq!(found(&service, "main", Some("1999-01-01T00:00:00Z")), []);
     assert_eq!(found(&service, "main", Some("9999-01-01T00:00:00Z")), []);
-    let asked = |as_of: &str| {
+    let request = |as_of: &str| {
         let query = [("location", "*"), ("time_range", "../.."), ("as_of", as_of)];
         service.send(Request::get(&target("/v1/monitor-events", &query)))
     };
-    asked("1000000").refused(400, "invalid_parameter");
-    asked("anchor_none").refused(404, "not_found");
-    asked("yesterday").refused(400, "invalid_parameter");
+    request("1000000").refused(400, "invalid_parameter");
+    request("anchor_none").refused(404, "not_found");
+    request("yesterday").refused(400, "invalid_parameter");
     service.audit();
 }
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, send, standing};
+use super::{PREFIXES, paused_service, send};
 use crate::http::{Request, target};
 use crate::service::Service;
 use crate::snapshot;
@@ -34,15 +34,15 @@ fn codes(service: &Service, parameters: &[(&str, &str)]) -> Vec<String> {
 
 #[test]
 fn paradoxes_are_listed_with_their_evidence() {
-    let service = standing();
+    let service = paused_service();
     record(&service, "cause", 10, &json!([]));
     record(&service, "effect", 5, &json!(["cause"]));
     record(&service, "c", 30, &json!(["b"]));
     record(&service, "b", 31, &json!(["a"]));
     record(&service, "a", 32, &json!(["c"]));
     for prefix in PREFIXES {
-        let asked = [("timeline_id", "main"), ("time_range", "../..")];
-        let answer = service.send(Request::get(&target(&format!("{prefix}/monitor-paradox"), &asked)));
+        let request = [("timeline_id", "main"), ("time_range", "../..")];
+        let answer = service.send(Request::get(&target(&format!("{prefix}/monitor-paradox"), &request)));
         if prefix == PREFIXES[0] {
             snapshot::check("monitor-paradox", &answer);
         } else {
@@ -66,17 +66,17 @@ fn paradoxes_are_listed_with_their_evidence() {
         }
     }
     assert_eq!(paged.len(), 5);
-    let asked = |parameters: &[(&str, &str)]| service.send(Request::get(&target("/v1/monitor-paradox", parameters)));
-    asked(&[("timeline_id", "main"), ("time_range", "../.."), ("kinds", "P99")]).refused(400, "invalid_parameter");
-    asked(&[("timeline_id", "main"), ("time_range", "../.."), ("include", "x")]).refused(400, "invalid_parameter");
-    asked(&[("timeline_id", "main")]).refused(400, "missing_parameter");
-    asked(&[("timeline_id", "none"), ("time_range", "../..")]).refused(404, "not_found");
+    let request = |parameters: &[(&str, &str)]| service.send(Request::get(&target("/v1/monitor-paradox", parameters)));
+    request(&[("timeline_id", "main"), ("time_range", "../.."), ("kinds", "P99")]).refused(400, "invalid_parameter");
+    request(&[("timeline_id", "main"), ("time_range", "../.."), ("include", "x")]).refused(400, "invalid_parameter");
+    request(&[("timeline_id", "main")]).refused(400, "missing_parameter");
+    request(&[("timeline_id", "none"), ("time_range", "../..")]).refused(404, "not_found");
     service.audit();
 }
 
 #[test]
 fn observations_are_counted_and_listed_on_request() {
-    let service = standing();
+    let service = paused_service();
     record(&service, "waiting", 10, &json!(["never-recorded"]));
     service.post("/v1/events", &json!({ "event_id": "future", "time": "2030-01-01T00:00:00Z" }));
     let page = service.get("/v1/monitor-paradox", &[("timeline_id", "main"), ("time_range", "../..")]);
@@ -91,7 +91,7 @@ fn observations_are_counted_and_listed_on_request() {
 
 #[test]
 fn interventions_create_and_resolve_paradoxes() {
-    let service = standing();
+    let service = paused_service();
     record(&service, "a", 1, &json!([]));
     record(&service, "b", 2, &json!(["a"]));
     record(&service, "c", 3, &json!(["b"]));
@@ -126,7 +126,7 @@ fn interventions_create_and_resolve_paradoxes() {
 
 #[test]
 fn replayed_intervention_reports_the_same_paradoxes() {
-    let service = standing();
+    let service = paused_service();
     record(&service, "a", 1, &json!([]));
     record(&service, "b", 2, &json!(["a"]));
     let body = json!({ "event_id": "a", "action": "cancel", "time": at(4) });
@@ -141,7 +141,7 @@ fn replayed_intervention_reports_the_same_paradoxes() {
 
 #[test]
 fn check_returns_causes_consequences_and_paradoxes() {
-    let service = standing();
+    let service = paused_service();
     record(&service, "spark", 1, &json!([]));
     service.post("/v1/events", &json!({
         "event_id": "fire", "name": "The great fire", "time": at(2), "causes": ["spark", { "event_id": "wind", "kind": "contributes" }],
@@ -157,8 +157,8 @@ fn check_returns_causes_consequences_and_paradoxes() {
     let checked = check("fire").expect(200);
     assert_eq!((&checked["active"], &checked["causes_intact"]), (&json!(true), &json!(false)));
     assert_eq!(checked["paradoxes"][0]["code"], "P05");
-    let gone = check("spark").expect(200);
-    assert_eq!((&gone["active"], &gone["relation"]), (&json!(false), &Value::Null));
+    let canceled = check("spark").expect(200);
+    assert_eq!((&canceled["active"], &canceled["relation"]), (&json!(false), &Value::Null));
     let unknown = check("The great fir").expect(200);
     assert_eq!(unknown["active"], json!(false));
     assert_eq!(unknown["candidates"], json!([{ "event_id": "fire", "name": "The great fire" }]));
@@ -167,11 +167,11 @@ fn check_returns_causes_consequences_and_paradoxes() {
     assert_eq!(check("fire").expect(200)["relation"], "future");
     // Canceled events are found by name too, with the intervention that canceled them.
     service.post("/v1/manipulate-event", &json!({ "event_id": "fire", "action": "cancel", "time": at(0) }));
-    let gone = check("The great fire").expect(200);
-    assert_eq!((&gone["active"], &gone["event_id"]), (&json!(false), &json!("fire")));
-    let status = gone["status"].as_str().unwrap();
+    let canceled = check("The great fire").expect(200);
+    assert_eq!((&canceled["active"], &canceled["event_id"]), (&json!(false), &json!("fire")));
+    let status = canceled["status"].as_str().unwrap();
     assert!(status.starts_with("The event `fire` was canceled by `admin` at 2"), "{status}");
-    assert_eq!(gone["interventions"][0]["actor"], "admin");
+    assert_eq!(canceled["interventions"][0]["actor"], "admin");
     // An active event of that name takes precedence.
     record(&service, "fire2", 4, &json!([]));
     service.post(
@@ -184,7 +184,7 @@ fn check_returns_causes_consequences_and_paradoxes() {
 
 #[test]
 fn scan_lists_causes_and_effects_of_each_event() {
-    let service = standing();
+    let service = paused_service();
     record(&service, "a", 1, &json!([]));
     record(&service, "b", 0, &json!(["a"]));
     service.post("/v1/manipulate-event", &json!({ "event_id": "a", "action": "look at it", "time": at(4) }));
@@ -202,7 +202,7 @@ fn scan_lists_causes_and_effects_of_each_event() {
 
 #[test]
 fn paradoxes_survive_restart_and_stay_on_their_timeline() {
-    let mut service = standing();
+    let mut service = paused_service();
     record(&service, "cause", 10, &json!([]));
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
     record(&service, "effect", 5, &json!(["cause"]));

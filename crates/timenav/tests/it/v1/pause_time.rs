@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, lasting, send, standing};
+use super::{PREFIXES, lasting, paused_service, send};
 use crate::http::Request;
 use crate::instant::micros;
 use crate::service::Service;
@@ -11,7 +11,7 @@ use crate::snapshot;
 #[test]
 fn pause_and_resume_match_their_snapshots() {
     for prefix in PREFIXES {
-        let service = standing();
+        let service = paused_service();
         let ask = |operation: &str| service.send(Request::post(&format!("{prefix}/{operation}")));
         snapshot::check("pause-again", &ask("pause-time"));
         snapshot::check("resume", &ask("resume-time"));
@@ -57,7 +57,7 @@ fn second_pause_changes_nothing() {
 
 #[test]
 fn second_resume_changes_nothing() {
-    let service = standing();
+    let service = paused_service();
     let resume = || send(&service, "/v1/resume-time", &json!({})).expect(200);
     let first = resume();
     assert_eq!(first["state"], "running");

@@ -14,8 +14,8 @@ fn script_starting_with_return_can_be_rerun() {
     let line = format!("{}\n", json!({ "event_id": "second", "time": "2028-03-01T00:00:00Z" }));
     let import = || {
         let request = Request::post("/v1/import-events?format=ndjson").body("application/x-ndjson", line.as_bytes());
-        let told = service.send(request).expect(200);
-        (told["imported"].as_u64().unwrap(), told["unchanged"].as_u64().unwrap())
+        let response = service.send(request).expect(200);
+        (response["imported"].as_u64().unwrap(), response["unchanged"].as_u64().unwrap())
     };
     for run in 1..=3_usize {
         send(&service, "/v1/return-to-anchor", &json!({ "anchor_id": anchor["anchor_id"] })).expect(200);

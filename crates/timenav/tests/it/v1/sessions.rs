@@ -216,9 +216,12 @@ fn tampered_session_and_password_rows_are_rejected() {
         "{stderr}"
     );
     let mut command = timenav();
-    let (code, told, stderr) = run(command.args(["verify", "--data"]).arg(service.data()), "");
-    assert_ne!(code, Some(0), "{told}{stderr}");
-    assert!(told.contains("table passwords, admin") && told.contains("table sessions, session_"), "{told}{stderr}");
+    let (code, verified, stderr) = run(command.args(["verify", "--data"]).arg(service.data()), "");
+    assert_ne!(code, Some(0), "{verified}{stderr}");
+    assert!(
+        verified.contains("table passwords, admin") && verified.contains("table sessions, session_"),
+        "{verified}{stderr}"
+    );
     // Restored, they match their signatures.
     service.tamper("UPDATE sessions SET user_id = 'ada' WHERE user_id = ?1", "admin");
     service.tamper("DELETE FROM passwords WHERE user_id = ?1", "admin");
@@ -267,7 +270,7 @@ fn passwords_and_session_secrets_are_never_stored() {
     }
     // The hash is only in its table, not in anything shown to readers of the ledger.
     service.start_again();
-    let told = serde_json::to_string(&entries(&service, &[])).unwrap();
-    assert!(told.contains("set_password") && !told.contains("argon2"), "{told}");
+    let all_text = serde_json::to_string(&entries(&service, &[])).unwrap();
+    assert!(all_text.contains("set_password") && !all_text.contains("argon2"), "{all_text}");
     service.audit();
 }

@@ -148,9 +148,9 @@ fn streams_close_when_permission_expires_or_is_revoked() {
         let ends = if expires { json!({ "expires_in": { "read": { "ada": "1s" } } }) } else { json!({ "read": [] }) };
         set(&service, &ends).expect(200);
         for (connection, headers) in &mut streams {
-            let mut told = String::new();
-            connection.body(headers).read_to_string(&mut told).expect("it ends as streams do");
-            assert!(told.len() < 2_000, "{told}");
+            let mut text = String::new();
+            connection.body(headers).read_to_string(&mut text).expect("it ends as streams do");
+            assert!(text.len() < 2_000, "{text}");
         }
         assert_eq!(may(&service, &key), [404, 404, 404]);
         service.audit();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, refused_and_unchanged, send, stand, standing};
+use super::{PREFIXES, create_paused, paused_service, refused_and_unchanged, send};
 use crate::http::{Request, target};
 use crate::service::Service;
 use crate::snapshot;
@@ -10,14 +10,14 @@ use crate::snapshot;
 #[test]
 fn anchor_operations_match_their_snapshots() {
     for prefix in PREFIXES {
-        let service = standing();
+        let service = paused_service();
         let set = |body: Value| send(&service, &format!("{prefix}/set-anchor"), &body);
         let first = set(json!({ "description": "before the levees fail" }));
         snapshot::check("set-anchor", &first);
         snapshot::check("set-anchor-elsewhere", &set(json!({ "timestamp": "2005-08-29T11:10:00Z", "fixed": false })));
         snapshot::check("set-anchor-refused", &set(json!({ "timestamp": "2005-08-29" })));
         snapshot::check("anchors", &service.send(Request::get(&format!("{prefix}/anchors"))));
-        stand(&service, "2010-01-01T00:00:00Z");
+        create_paused(&service, "2010-01-01T00:00:00Z");
         let back = json!({ "anchor_id": first.json()["anchor_id"] });
         snapshot::check("return-to-anchor", &send(&service, &format!("{prefix}/return-to-anchor"), &back));
         snapshot::check(
@@ -58,14 +58,14 @@ fn return_to_anchor_restores_the_whole_clock() {
         .expect(200);
     send(&service, "/v1/set-rate", &json!({ "rate": 60 })).expect(200);
     send(&service, "/v1/pause-time", &json!({})).expect(200);
-    stand(&service, "2005-08-29T11:10:00Z");
-    let standing = send(&service, "/v1/set-anchor", &json!({})).expect(200);
+    create_paused(&service, "2005-08-29T11:10:00Z");
+    let paused_service = send(&service, "/v1/set-anchor", &json!({})).expect(200);
     send(&service, "/v1/resume-time", &json!({})).expect(200);
     let running = send(&service, "/v1/set-anchor", &json!({ "timestamp": "1999-12-31T23:59:59Z" })).expect(200);
     send(&service, "/v1/travel", &json!({ "destination_time": "3000-01-01T00:00:00Z", "location": "elsewhere" }))
         .expect(200);
     send(&service, "/v1/set-rate", &json!({ "rate": 2 })).expect(200);
-    for (anchor, state) in [(&standing, "paused"), (&running, "running"), (&standing, "paused")] {
+    for (anchor, state) in [(&paused_service, "paused"), (&running, "running"), (&paused_service, "paused")] {
         let generation = service.get("/v1/clock", &[])["generation"].as_u64().unwrap();
         let body = json!({ "anchor_id": anchor["anchor_id"], "scope": "clock" });
         let back = send(&service, "/v1/return-to-anchor", &body).expect(200);
@@ -80,7 +80,7 @@ fn return_to_anchor_restores_the_whole_clock() {
 
 #[test]
 fn anchors_are_paged_in_creation_order() {
-    let service = standing();
+    let service = paused_service();
     let set = |number: usize| {
         let body =
             json!({ "description": number.to_string(), "timestamp": format!("{:04}-01-01T00:00:00Z", 3000 - number) });
@@ -112,7 +112,7 @@ fn anchors_are_paged_in_creation_order() {
 
 #[test]
 fn anchors_belong_to_their_timeline() {
-    let service = standing();
+    let service = paused_service();
     let anchor = send(&service, "/v1/set-anchor", &json!({ "timeline_id": "other" })).expect(200);
     assert_eq!(service.get("/v1/anchors", &[])["anchors"], json!([]));
     assert_eq!(service.get("/v1/anchors", &[("timeline_id", "other")])["anchors"][0]["anchor_id"], anchor["anchor_id"]);
@@ -128,7 +128,7 @@ fn anchors_belong_to_their_timeline() {
 
 #[test]
 fn fork_lists_the_anchors_it_can_return_to() {
-    let service = standing();
+    let service = paused_service();
     let set = |timeline: &str| {
         let set = send(&service, "/v1/set-anchor", &json!({ "timeline_id": timeline })).expect(200);
         (set["anchor_id"].as_str().expect("an id").to_owned(), timeline.to_owned())

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, lasting, refused_and_unchanged, send, standing};
+use super::{PREFIXES, lasting, paused_service, refused_and_unchanged, send};
 use crate::instant::micros;
 use crate::service::Service;
 use crate::snapshot;
@@ -10,7 +10,7 @@ use crate::snapshot;
 #[test]
 fn rate_changes_match_their_snapshots() {
     for prefix in PREFIXES {
-        let service = standing();
+        let service = paused_service();
         let set = |rate: Value| send(&service, &format!("{prefix}/set-rate"), &json!({ "rate": rate }));
         snapshot::check("set-rate", &set(json!(60)));
         snapshot::check("set-rate-again", &set(json!(60.0)));
@@ -41,7 +41,7 @@ fn rate_change_continues_from_the_current_time() {
 
 #[test]
 fn rate_of_paused_clock_applies_on_resume() {
-    let service = standing();
+    let service = paused_service();
     let set = send(&service, "/v1/set-rate", &json!({ "rate": 86_400 })).expect(200);
     assert_eq!((&set["state"], &set["current_time"]), (&json!("paused"), &json!("2000-01-01T00:00:00Z")));
     let resumed = send(&service, "/v1/resume-time", &json!({})).expect(200);
@@ -56,7 +56,7 @@ fn rate_of_paused_clock_applies_on_resume() {
 
 #[test]
 fn invalid_rates_are_rejected() {
-    let service = standing();
+    let service = paused_service();
     for rate in
         [json!(0), json!(-1), json!(0.000_000_1), json!(1e7), json!(1e300), json!("fast"), json!(null), json!([1])]
     {

@@ -12,7 +12,7 @@ fn set(service: &Service, mut body: Value) -> Answer {
     send(service, "/v1/set-retention", &body)
 }
 
-fn shown(service: &Service) -> Value {
+fn retention_json(service: &Service) -> Value {
     service.get("/timeline/main", &[])["retention"].clone()
 }
 
@@ -20,14 +20,18 @@ fn shown(service: &Service) -> Value {
 fn retention_periods_are_set_and_shown() {
     for prefix in PREFIXES {
         let service = Service::start();
-        assert_eq!(shown(&service), Value::Null, "it was never said");
+        assert_eq!(retention_json(&service), Value::Null, "it was never said");
         let body = json!({ "timeline_id": "main", "reads": "90d" });
         snapshot::check("retention-set", &send(&service, &format!("{prefix}/set-retention"), &body));
-        assert_eq!(shown(&service), json!({ "reads": "P90D", "rejections": null }));
+        assert_eq!(retention_json(&service), json!({ "reads": "P90D", "rejections": null }));
         set(&service, json!({ "rejections": "PT90000S" })).expect(200);
-        assert_eq!(shown(&service), json!({ "reads": "P90D", "rejections": "PT90000S" }), "what is left out stays");
+        assert_eq!(
+            retention_json(&service),
+            json!({ "reads": "P90D", "rejections": "PT90000S" }),
+            "what is left out stays"
+        );
         set(&service, json!({ "reads": null })).expect(200);
-        assert_eq!(shown(&service), json!({ "reads": null, "rejections": "PT90000S" }), "null means forever");
+        assert_eq!(retention_json(&service), json!({ "reads": null, "rejections": "PT90000S" }), "null means forever");
         service.audit();
     }
 }
@@ -46,7 +50,7 @@ fn system_retention_survives_a_restart() {
 #[test]
 fn invalid_retention_is_rejected_with_advice() {
     let service = Service::start();
-    for (body, field, told) in [
+    for (body, field, expected) in [
         (json!({}), "reads", "or both"),
         (json!({ "reads": "1h" }), "reads", "86400"),
         (json!({ "rejections": "23h" }), "rejections", "86400"),
@@ -58,9 +62,12 @@ fn invalid_retention_is_rejected_with_advice() {
     ] {
         let answer = set(&service, body.clone());
         assert_eq!(answer.status, 400, "{body}: {answer}");
-        assert!(answer.text().contains(&format!("#/{field}\"")) && answer.text().contains(told), "{body}: {answer}");
+        assert!(
+            answer.text().contains(&format!("#/{field}\"")) && answer.text().contains(expected),
+            "{body}: {answer}"
+        );
     }
-    assert_eq!(shown(&service), Value::Null);
+    assert_eq!(retention_json(&service), Value::Null);
     service.audit();
 }
 
@@ -118,16 +125,16 @@ fn expired_contents_are_pruned() {
         (&json!("reads"), &pruned["ledger"]["position"])
     );
     let entries = service.get("/timeline/main/entries", &[])["entries"].as_array().unwrap().clone();
-    let gone: Vec<&Value> = entries.iter().filter(|entry| entry["contents"] == "erased").collect();
+    let redacted: Vec<&Value> = entries.iter().filter(|entry| entry["contents"] == "erased").collect();
     assert!(
-        !gone.is_empty() && gone.iter().all(|entry| entry["leaf"].as_str().unwrap().contains("\"read")),
-        "{gone:?}"
+        !redacted.is_empty() && redacted.iter().all(|entry| entry["leaf"].as_str().unwrap().contains("\"read")),
+        "{redacted:?}"
     );
     let log = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
     let page = service.get("/v1/access-logs", &log);
     let stretches = page["redacted"].as_array().unwrap();
-    let told: u64 = stretches.iter().map(|gap| gap["entries"].as_u64().unwrap()).sum();
-    assert_eq!(told, gone.len() as u64, "{page}");
+    let pruned_count: u64 = stretches.iter().map(|gap| gap["entries"].as_u64().unwrap()).sum();
+    assert_eq!(pruned_count, redacted.len() as u64, "{page}");
     for gap in stretches {
         assert_eq!((&gap["reason"], &gap["policy"]["reads"]), (&json!("pruned"), &json!("PT1S")), "{gap}");
         assert!(gap.get("reads").is_none() && gap["from"].as_str() <= gap["to"].as_str(), "{gap}");

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::messages::{Message, open};
-use super::{PREFIXES, lasting, send, standing};
+use super::{PREFIXES, lasting, paused_service, send};
 use crate::http::Request;
 use crate::service::Service;
 use crate::snapshot;
@@ -36,12 +36,12 @@ fn event(event_id: &str) -> Value {
 
 /// Performs one action of each kind. Returns topic and position of the expected messages.
 fn live_through(service: &Service, prefix: &str) -> Vec<(&'static str, u64)> {
-    let mut told = Vec::new();
+    let mut messages = Vec::new();
     let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
     let mut done = |path: &str, body: &Value, topic: &'static str| {
         let answer = service.post(&format!("{prefix}/{path}"), body);
         if !topic.is_empty() {
-            told.push((topic, answer["ledger"]["position"].as_u64().expect("a position")));
+            messages.push((topic, answer["ledger"]["position"].as_u64().expect("a position")));
         }
     };
     let deed = |action: &str| json!({ "event_id": "first", "action": action, "time": TIME });
@@ -56,9 +56,9 @@ fn live_through(service: &Service, prefix: &str) -> Vec<(&'static str, u64)> {
     done("travel", &json!({ "destination_time": TIME, "location": "a\nb\r\nc" }), "clock");
     done("return-to-anchor", &json!({ "anchor_id": anchor }), "clock");
     // The return reverted the event first.
-    let (topic, position) = told.pop().expect("the return");
-    told.extend([("interventions", position - 1), (topic, position)]);
-    told
+    let (topic, position) = messages.pop().expect("the return");
+    messages.extend([("interventions", position - 1), (topic, position)]);
+    messages
 }
 
 fn ids(messages: &[Message]) -> Vec<(&str, u64)> {
@@ -68,18 +68,18 @@ fn ids(messages: &[Message]) -> Vec<(&str, u64)> {
 #[test]
 fn stream_sends_every_topic_with_its_position() {
     for prefix in PREFIXES {
-        let service = standing();
+        let service = paused_service();
         let mut connection = service.connect();
         let request = Request::get(&format!("{prefix}/stream"));
         let mut messages = open(&mut connection, &service, request);
         let first = messages.next().expect("the clock as it is");
         assert_eq!(first.event, "clock");
-        let told = live_through(&service, prefix);
-        assert!(told.iter().all(|(_, position)| *position > first.id));
-        let heard: Vec<Message> = told.iter().map(|_| messages.next().expect("a message")).collect();
-        assert_eq!(ids(&heard), told);
+        let sent = live_through(&service, prefix);
+        assert!(sent.iter().all(|(_, position)| *position > first.id));
+        let received: Vec<Message> = sent.iter().map(|_| messages.next().expect("a message")).collect();
+        assert_eq!(ids(&received), sent);
         let mut text = String::new();
-        for message in [first].iter().chain(&heard) {
+        for message in [first].iter().chain(&received) {
             assert_eq!(message.data["position"], message.id);
             let _ = writeln!(text, "{} {}\n{:#}", message.event, message.id, message.data);
         }
@@ -92,10 +92,10 @@ fn stream_sends_every_topic_with_its_position() {
 
 #[test]
 fn resumed_stream_misses_and_repeats_nothing() {
-    let mut service = standing();
+    let mut service = paused_service();
     let newest = live_through(&service, "/v1").last().expect("something was told").1;
     // Everything since the first entry, which created the clock.
-    let whole = read(&service, after(0), telling(&service));
+    let whole = read(&service, after(0), reporting_entries(&service));
     assert_eq!(whole.last().map(|message| message.id), Some(newest));
     for restarts in [false, true] {
         if restarts {
@@ -103,11 +103,11 @@ fn resumed_stream_misses_and_repeats_nothing() {
         }
         for seen in 0..newest {
             let rest: Vec<&Message> = whole.iter().filter(|message| message.id > seen).collect();
-            let heard = read(&service, after(seen), rest.len());
-            for (heard, expected) in heard.iter().zip(rest) {
-                assert_eq!((&heard.event, heard.id), (&expected.event, expected.id), "after {seen}");
-                assert_eq!(lasting(&heard.data["clock"]), lasting(&expected.data["clock"]), "after {seen}");
-                assert_eq!(heard.data["event"], expected.data["event"], "after {seen}");
+            let received = read(&service, after(seen), rest.len());
+            for (received, expected) in received.iter().zip(rest) {
+                assert_eq!((&received.event, received.id), (&expected.event, expected.id), "after {seen}");
+                assert_eq!(lasting(&received.data["clock"]), lasting(&expected.data["clock"]), "after {seen}");
+                assert_eq!(received.data["event"], expected.data["event"], "after {seen}");
             }
         }
     }
@@ -124,14 +124,14 @@ fn resumed_stream_misses_and_repeats_nothing() {
 }
 
 /// Returns the number of entries of `main` with messages since its creation.
-fn telling(service: &Service) -> usize {
+fn reporting_entries(service: &Service) -> usize {
     let logs = [("timeline_id", "main"), ("time_range", "../.."), ("limit", "1000")];
     let logs = service.get("/v1/access-logs", &logs);
-    let told = ["record_event", "correct_event", "manipulate_event", "fast_forward", "travel", "return_to_anchor"];
+    let actions = ["record_event", "correct_event", "manipulate_event", "fast_forward", "travel", "return_to_anchor"];
     let entries = logs["logs"].as_array().unwrap().iter();
-    let told = entries.filter(|entry| told.contains(&entry["action"].as_str().unwrap_or("")));
+    let actions = entries.filter(|entry| actions.contains(&entry["action"].as_str().unwrap_or("")));
     // One pause stopped the clock; the other had no effect.
-    told.count() + 1
+    actions.count() + 1
 }
 
 #[test]
@@ -143,20 +143,20 @@ fn stream_sends_only_requested_topics() {
         ("clock,events,interventions", &["clock", "events", "interventions"][..]),
         ("paradoxes", &[][..]),
     ] {
-        let service = standing();
+        let service = paused_service();
         let mut connection = service.connect();
         let mut messages = open(&mut connection, &service, stream_of(&format!("?topics={topics}")));
         let first = messages.next().expect("where it begins");
         assert_eq!(first.event, if wanted.contains(&"clock") { "clock" } else { "" }, "{topics}");
-        let told = live_through(&service, "/v1");
-        let told: Vec<_> = told.into_iter().filter(|(topic, _)| wanted.contains(topic)).collect();
-        let heard: Vec<Message> = told.iter().map(|_| messages.next().expect("a message")).collect();
-        assert_eq!(ids(&heard), told, "{topics}");
+        let sent = live_through(&service, "/v1");
+        let sent: Vec<_> = sent.into_iter().filter(|(topic, _)| wanted.contains(topic)).collect();
+        let received: Vec<Message> = sent.iter().map(|_| messages.next().expect("a message")).collect();
+        assert_eq!(ids(&received), sent, "{topics}");
         drop(messages);
         drop(connection);
         service.audit();
     }
-    let service = standing();
+    let service = paused_service();
     for wrong in ["", "none", "clock,", "Clock", "clock,none", "clock,clock,clock,clock,clock,clock,clock"] {
         service.send(stream_of(&format!("?topics={wrong}"))).refused(400, "invalid_parameter");
     }
@@ -171,7 +171,7 @@ fn stream_sends_only_requested_topics() {
 #[test]
 fn slow_and_resumed_streams_receive_all_events() {
     const EVENTS: usize = 8_000;
-    let service = standing();
+    let service = paused_service();
     let mut slow = service.connect();
     let mut messages = open(&mut slow, &service, stream_of("?topics=events"));
     let from = messages.next().expect("where it begins").id;
@@ -191,12 +191,12 @@ fn slow_and_resumed_streams_receive_all_events() {
     drop(messages);
     drop(slow);
     // Each connection receives a few messages; together they receive all, in order.
-    let (mut seen, mut heard) = (from, 0);
-    while heard < EVENTS {
-        let count = 1_500.min(EVENTS - heard);
+    let (mut seen, mut received) = (from, 0);
+    while received < EVENTS {
+        let count = 1_500.min(EVENTS - received);
         for message in read(&service, after(seen), count) {
-            assert_eq!(message.data["event_id"], format!("n{heard}"));
-            (seen, heard) = (message.id, heard + 1);
+            assert_eq!(message.data["event_id"], format!("n{received}"));
+            (seen, received) = (message.id, received + 1);
         }
     }
     service.audit();
@@ -205,7 +205,7 @@ fn slow_and_resumed_streams_receive_all_events() {
 #[test]
 fn changes_between_two_streams_are_not_lost() {
     const EVENTS: usize = 60;
-    let service = standing();
+    let service = paused_service();
     std::thread::scope(|scope| {
         let first = read(&service, stream_of("?topics=events"), 1);
         let writer = scope.spawn(|| {
@@ -213,11 +213,11 @@ fn changes_between_two_streams_are_not_lost() {
                 service.post("/v1/events", &event(&format!("n{number}")));
             }
         });
-        let (mut seen, mut heard) = (first[0].id, 0);
-        while heard < EVENTS {
-            for message in read(&service, after(seen), 3.min(EVENTS - heard)) {
-                assert_eq!(message.data["event_id"], format!("n{heard}"));
-                (seen, heard) = (message.id, heard + 1);
+        let (mut seen, mut received) = (first[0].id, 0);
+        while received < EVENTS {
+            for message in read(&service, after(seen), 3.min(EVENTS - received)) {
+                assert_eq!(message.data["event_id"], format!("n{received}"));
+                (seen, received) = (message.id, received + 1);
             }
         }
         writer.join().unwrap();
@@ -227,28 +227,28 @@ fn changes_between_two_streams_are_not_lost() {
 
 #[test]
 fn resume_id_past_the_end_resets_the_stream() {
-    let service = standing();
+    let service = paused_service();
     for unknown in [1_000_000, u64::MAX] {
-        let heard = read(&service, after(unknown), 2);
-        assert_eq!(ids(&heard), [("reset", heard[1].id), ("clock", heard[1].id)]);
-        assert_eq!(lasting(&heard[1].data["clock"]), lasting(&service.get("/v1/clock", &[])));
+        let received = read(&service, after(unknown), 2);
+        assert_eq!(ids(&received), [("reset", received[1].id), ("clock", received[1].id)]);
+        assert_eq!(lasting(&received[1].data["clock"]), lasting(&service.get("/v1/clock", &[])));
         let made = service.post("/v1/events", &event(&format!("after-{unknown}")));
-        assert_eq!(json!(read(&service, after(heard[0].id), 1)[0].id), made["ledger"]["position"]);
+        assert_eq!(json!(read(&service, after(received[0].id), 1)[0].id), made["ledger"]["position"]);
     }
     service.audit();
 }
 
 #[test]
 fn erased_event_is_sent_without_its_content() {
-    let service = standing();
+    let service = paused_service();
     let first = read(&service, stream_of("?topics=events"), 1);
     service.post("/v1/events", &json!({ "event_id": "first", "time": TIME, "description": "secret" }));
     let deed = json!({ "event_id": "first", "action": "rename to secret", "time": TIME });
     service.post("/v1/manipulate-event", &deed);
     service.post("/v1/erase-data", &json!({ "event_id": "first" }));
-    let heard = read(&service, after(first[0].id), 2);
-    assert_eq!([&heard[0].event, &heard[1].event], ["events", "interventions"]);
-    for message in heard {
+    let received = read(&service, after(first[0].id), 2);
+    assert_eq!([&received[0].event, &received[1].event], ["events", "interventions"]);
+    for message in received {
         assert_eq!(message.data["event_id"], "first");
         assert!(!message.data.to_string().contains("secret"), "{message:?}");
         assert!(message.data.get("event").or(message.data.get("intervention")).is_none(), "{message:?}");
@@ -258,7 +258,7 @@ fn erased_event_is_sent_without_its_content() {
 
 #[test]
 fn stream_closes_when_permission_is_lost() {
-    let service = standing();
+    let service = paused_service();
     let ada = service.user("ada");
     let lists = json!({ "timeline_id": "main", "permissions": { "read": ["ada"] } });
     service.post("/v1/set-access-control", &lists);

@@ -5,7 +5,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::{send, standing};
+use super::{paused_service, send};
 use crate::http::Request;
 use crate::service::Service;
 
@@ -77,7 +77,7 @@ fn of<'a>(firings: &'a [Value], field: &str) -> Vec<&'a str> {
 
 #[test]
 fn timer_is_set_shown_changed_and_canceled() {
-    let service = standing();
+    let service = paused_service();
     let timer = set(&service, "renew", "2000-02-01T00:00:00Z");
     assert_eq!((&timer["state"], &timer["next"]), (&json!("armed"), &json!("2000-02-01T00:00:00Z")));
     assert_eq!(timer["deliver"], json!({ "to": "queue", "queue": "default" }));
@@ -108,7 +108,7 @@ fn timer_is_set_shown_changed_and_canceled() {
 
 #[test]
 fn timer_in_the_past_fires_immediately() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "late", "1999-12-31T00:00:00Z");
     let firings = claim(&service, 1, "20s");
     assert_eq!(of(&firings, "due"), ["1999-12-31T00:00:00Z"]);
@@ -145,7 +145,7 @@ fn running_clock_fires_due_timers() {
 
 #[test]
 fn failed_firing_is_redelivered() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "card", "1999-01-01T00:00:00Z");
     let firings = claim(&service, 1, "20s");
     let body = json!({ "firing_ids": [firings[0]["firing_id"]], "reason": "declined" });
@@ -163,7 +163,7 @@ fn failed_firing_is_redelivered() {
 
 #[test]
 fn expired_lease_is_given_to_another_worker() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "slow", "1999-01-01T00:00:00Z");
     let first = service.post("/v1/queues/default/claim", &json!({ "wait": "20s", "ack_timeout": "5s" }));
     assert!(claim(&service, 1, "0s").is_empty(), "somebody has it");
@@ -172,12 +172,12 @@ fn expired_lease_is_given_to_another_worker() {
     assert_eq!(second["firing_id"], first["firing_id"]);
     assert_ne!(second["lease_id"], first["lease_id"]);
     // The previous holder gets `lease_lost` for every operation on it.
-    let said = |lease: &Value| json!({ "firing_ids": [first["firing_id"]], "lease_ids": [lease["lease_id"]] });
-    let refused = send(&service, "/v1/firings/ack", &said(first));
+    let output = |lease: &Value| json!({ "firing_ids": [first["firing_id"]], "lease_ids": [lease["lease_id"]] });
+    let refused = send(&service, "/v1/firings/ack", &output(first));
     assert!(refused.text().contains("another worker, `admin`"), "{refused}");
     refused.refused(409, "lease_lost");
-    send(&service, "/v1/firings/fail", &said(first)).refused(409, "lease_lost");
-    let extended = |lease: &Value| service.post("/v1/firings/extend", &said(lease))["firings"][0]["state"].clone();
+    send(&service, "/v1/firings/fail", &output(first)).refused(409, "lease_lost");
+    let extended = |lease: &Value| service.post("/v1/firings/extend", &output(lease))["firings"][0]["state"].clone();
     assert_eq!((extended(first), extended(second)), (json!("lost"), json!("leased")));
     // Without a lease, the current holder is checked by user.
     let bare = json!({ "firing_ids": [first["firing_id"]] });
@@ -186,15 +186,15 @@ fn expired_lease_is_given_to_another_worker() {
     service.post("/v1/set-access-control", &lists);
     service.send(Request::post("/v1/firings/ack").json(&bare).key(&other)).refused(409, "lease_lost");
     let state = |settled: Value| settled["firings"][0]["state"].clone();
-    assert_eq!(state(service.post("/v1/firings/ack", &said(second))), "acknowledged");
+    assert_eq!(state(service.post("/v1/firings/ack", &output(second))), "acknowledged");
     // It is settled: repeating that is fine.
-    assert_eq!(state(service.post("/v1/firings/ack", &said(first))), "acknowledged");
+    assert_eq!(state(service.post("/v1/firings/ack", &output(first))), "acknowledged");
     service.audit();
 }
 
 #[test]
 fn firings_with_one_order_key_are_sequential() {
-    let service = standing();
+    let service = paused_service();
     for (timer_id, key) in [("a", "x"), ("b", "x"), ("c", "y")] {
         let body = json!({ "timer_id": timer_id, "at": "1999-01-01T00:00:00Z", "order_key": key });
         service.post("/v1/timers", &body);
@@ -214,7 +214,7 @@ fn firings_with_one_order_key_are_sequential() {
 
 #[test]
 fn invalid_timers_and_firing_requests_are_rejected() {
-    let service = standing();
+    let service = paused_service();
     let at = "2001-01-01T00:00:00Z";
     for (body, pointer) in [
         (json!({ "at": "soon" }), "#/at"),
@@ -249,7 +249,7 @@ fn invalid_timers_and_firing_requests_are_rejected() {
 
 #[test]
 fn reader_cannot_set_or_claim_timers() {
-    let service = standing();
+    let service = paused_service();
     let reader = service.user("reader");
     let lists = json!({ "timeline_id": "main", "permissions": { "admin": ["admin"], "read": ["reader"] } });
     service.post("/v1/set-access-control", &lists);
@@ -268,7 +268,7 @@ fn reader_cannot_set_or_claim_timers() {
 
 #[test]
 fn waiting_claim_receives_due_firings() {
-    let service = standing();
+    let service = paused_service();
     thread::scope(|scope| {
         let waiting = scope.spawn(|| claim(&service, 1, "30s"));
         set(&service, "now", "1999-01-01T00:00:00Z");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{PREFIXES, lasting, refused_and_unchanged, send, standing};
+use super::{PREFIXES, lasting, paused_service, refused_and_unchanged, send};
 use crate::http::Request;
 use crate::instant::micros;
 use crate::service::Service;
@@ -33,7 +33,7 @@ fn travel_responses_match_their_snapshots() {
 
 #[test]
 fn destination_formats_are_all_accepted() {
-    let service = standing();
+    let service = paused_service();
     for (destination, expected) in [
         ("1969-07-20T20:17:40Z", "1969-07-20T20:17:40Z"),
         ("2345-06-07T08:09:10Z", "2345-06-07T08:09:10Z"),
@@ -63,7 +63,7 @@ fn destination_formats_are_all_accepted() {
 
 #[test]
 fn invalid_destinations_are_rejected() {
-    let service = standing();
+    let service = paused_service();
     let missing_zone = "the time zone is missing: end it in `Z`, an offset such as `+02:00`, or a zone such as \
         `[Europe/Paris]`, like `2024-07-20T20:17:40Z`";
     let missing_time = "the time of day and its zone are missing: write `2024-07-20T00:00:00Z`";
@@ -98,7 +98,7 @@ fn invalid_destinations_are_rejected() {
 
 #[test]
 fn location_is_kept_until_another_is_given() {
-    let service = standing();
+    let service = paused_service();
     let go = |body: &serde_json::Value| send(&service, "/v1/travel", body);
     assert_eq!(service.get("/v1/clock", &[])["location"], json!(null));
     let longest = "x".repeat(512);
@@ -129,7 +129,7 @@ fn location_is_kept_until_another_is_given() {
 
 #[test]
 fn local_time_follows_the_location() {
-    let service = standing();
+    let service = paused_service();
     for (at, place, local) in [
         ("2005-08-29T11:10:00Z", "America/Chicago", json!("2005-08-29T06:10:00-05:00")),
         ("2005-01-29T11:10:00Z", "America/Chicago", json!("2005-01-29T05:10:00-06:00")),

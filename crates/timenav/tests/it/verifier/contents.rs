@@ -68,16 +68,16 @@ fn script_verifies_jointly_erased_events() {
     let ids = ["delayed", "cancelled", "restored", "noted"];
     service.post("/v1/erase-events", &json!({ "event_ids": ids, "include_forks": true }));
     service.get("/v1/clock", &[]);
-    let asked = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
-    let read = service.get("/v1/access-logs", &asked)["logs"][0].clone();
+    let request = [("timeline_id", "main"), ("time_range", "../.."), ("action", "read")];
+    let read = service.get("/v1/access-logs", &request)["logs"][0].clone();
     let reads = json!({ "timeline_id": "main", "position": read["position"], "reads": [read["index"]] });
     service.post("/v1/erase-reads", &reads);
     service.post("/v1/events", &event("noted"));
     for (timeline, events) in [("main", 4), ("fork", 2)] {
-        let (code, said) = check(&service, &service.url(), timeline, &service.admin);
-        assert_eq!(code, Some(0), "{said}");
-        let told = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
-        assert!(said.contains(&told), "{said}");
+        let (code, output) = check(&service, &service.url(), timeline, &service.admin);
+        assert_eq!(code, Some(0), "{output}");
+        let expected = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
+        assert!(output.contains(&expected), "{output}");
     }
     service.audit();
 }
@@ -93,31 +93,31 @@ fn script_verifies_entry_contents() {
     let lists = json!({ "timeline_id": "main", "permissions": { "read": ["reader"] } });
     service.post("/v1/set-access-control", &lists);
     for (timeline, events) in [("main", 6), ("fork", 6), ("system", 0)] {
-        let (code, said) = check(&service, &service.url(), timeline, &service.admin);
-        assert_eq!(code, Some(0), "{said}");
-        let told = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
-        assert!(said.contains(&told), "{said}");
-        assert!(said.ends_with(&format!("{timeline} verifies.\n")), "{said}");
+        let (code, output) = check(&service, &service.url(), timeline, &service.admin);
+        assert_eq!(code, Some(0), "{output}");
+        let expected = format!("\nevents      monitor-events answers the {events} events that stand after entry ");
+        assert!(output.contains(&expected), "{output}");
+        assert!(output.ends_with(&format!("{timeline} verifies.\n")), "{output}");
         // Erased contents are listed with the erasing entry, even on a fork that inherited them.
-        assert_eq!(said.contains("(record_event), erased by entry 22\n"), timeline != "system", "{said}");
-        assert!(!said.contains("may not see"), "{said}");
+        assert_eq!(output.contains("(record_event), erased by entry 22\n"), timeline != "system", "{output}");
+        assert!(!output.contains("may not see"), "{output}");
     }
     // A reader is told which contents are hidden, and how many.
-    let (code, said) = check(&service, &service.url(), "main", &reader);
-    assert_eq!(code, Some(0), "{said}");
+    let (code, output) = check(&service, &service.url(), "main", &reader);
+    assert_eq!(code, Some(0), "{output}");
     let hidden = "\nNOT CHECKED what this API key may not see: 1 encrypt_data, ";
-    assert!(said.contains(hidden) && said.contains(" reads, 1 set_access_control\n"), "{said}");
-    assert!(said.contains("answers the 6 events that stand"), "{said}");
+    assert!(output.contains(hidden) && output.contains(" reads, 1 set_access_control\n"), "{output}");
+    assert!(output.contains("answers the 6 events that stand"), "{output}");
     // A reader of the fork but not of its parent is told so, and the fork's own entries are compared.
     let lists = json!({ "timeline_id": "fork", "permissions": { "read": ["reader"] } });
     service.post("/v1/set-access-control", &lists);
     service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": [] } }));
-    let (code, said) = check(&service, &service.url(), "fork", &reader);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("\nNOT CHECKED events of main, which fork was forked from"), "{said}");
+    let (code, output) = check(&service, &service.url(), "fork", &reader);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("\nNOT CHECKED events of main, which fork was forked from"), "{output}");
     // Nothing is reported about an unreadable ledger.
-    let (code, said) = check(&service, &service.url(), "main", &reader);
-    assert_eq!(code, Some(2), "{said}");
+    let (code, output) = check(&service, &service.url(), "main", &reader);
+    assert_eq!(code, Some(2), "{output}");
     service.audit();
 }
 
@@ -241,27 +241,27 @@ fn script_reports_pruned_and_detects_removed_payloads() {
     let mut service = Service::start();
     lived_in(&service);
     let pruned = prune_some_reads(&mut service);
-    let (code, said) = check(&service, &service.url(), "main", &service.admin);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(&format!("as the retention of the timeline allows: {pruned}\n")), "{said}");
+    let (code, output) = check(&service, &service.url(), "main", &service.admin);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains(&format!("as the retention of the timeline allows: {pruned}\n")), "{output}");
     let mut ours = service::timenav();
     ours.args(["verify", "--contents", "--timeline", "main", "--url", &service.url()]);
-    let (code, said, complaint) = service::run(ours.env("TIMENAV_API_KEY", &service.admin), "");
-    assert_eq!(code, Some(0), "{said}{complaint}");
-    assert!(said.contains(&format!("as the retention of the timeline allows: {pruned}.")), "{said}");
+    let (code, output, complaint) = service::run(ours.env("TIMENAV_API_KEY", &service.admin), "");
+    assert_eq!(code, Some(0), "{output}{complaint}");
+    assert!(output.contains(&format!("as the retention of the timeline allows: {pruned}.")), "{output}");
     let counted = [format!(", {pruned} pruned, "), format!(", {pruned} pruned payload")];
-    assert!(counted.iter().all(|counted| said.contains(counted)), "{said}");
+    assert!(counted.iter().all(|counted| output.contains(counted)), "{output}");
     let mut as_json = service::timenav();
     as_json.args(["verify", "--json", "--timeline", "main", "--url", &service.url()]);
-    let (_, said, _) = service::run(as_json.env("TIMENAV_API_KEY", &service.admin), "");
-    let said: Value = serde_json::from_str(&said).unwrap();
-    assert_eq!(said["timelines"][0]["pruned"], pruned);
+    let (_, output, _) = service::run(as_json.env("TIMENAV_API_KEY", &service.admin), "");
+    let output: Value = serde_json::from_str(&output).unwrap();
+    assert_eq!(output["timelines"][0]["pruned"], pruned);
     assert!(service.stop().success());
     // A read from before any retention was set.
     let empty = "DELETE FROM contents WHERE entry = (SELECT min(entry) FROM contents WHERE entry >> 40 = 2)";
-    let (code, said) = after(&service, |database| execute(database, empty), "main");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("salt and payload are missing, and no entry erased them"), "{said}");
+    let (code, output) = after(&service, |database| execute(database, empty), "main");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("salt and payload are missing, and no entry erased them"), "{output}");
     service.start_again();
     service.audit();
 }
@@ -334,28 +334,28 @@ fn script_detects_database_modifications() {
     lived_in(&service);
     assert!(service.stop().success());
     for timeline in ["main", "fork"] {
-        let (code, said) = after(&service, |_| (), timeline);
-        assert_eq!(code, Some(0), "{said}");
+        let (code, output) = after(&service, |_| (), timeline);
+        assert_eq!(code, Some(0), "{output}");
     }
     for (statements, timeline, named) in attacks() {
         let change = |database: &Database| statements.iter().for_each(|statement| execute(database, statement));
-        let (code, said) = after(&service, change, timeline);
-        assert_eq!(code, Some(1), "{statements:?}: {said}");
-        assert!(said.contains(named), "{statements:?}: {said}");
+        let (code, output) = after(&service, change, timeline);
+        assert_eq!(code, Some(1), "{statements:?}: {output}");
+        assert!(output.contains(named), "{statements:?}: {output}");
         // One line for the entry, and the summary.
-        assert_eq!(said.matches("WRONG").count(), 1, "{said}");
-        assert!(said.ends_with(&format!("{timeline} does NOT verify, findings: 1.\n")), "{said}");
+        assert_eq!(output.matches("WRONG").count(), 1, "{output}");
+        assert!(output.ends_with(&format!("{timeline} does NOT verify, findings: 1.\n")), "{output}");
     }
     // The modified entry does not match the signed tree.
-    let (code, said) = meanwhile(&service, rewrite, "main");
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("WRONG       entries 0 to ") && said.contains("are not what was signed"), "{said}");
+    let (code, output) = meanwhile(&service, rewrite, "main");
+    assert_eq!(code, Some(1), "{output}");
+    assert!(output.contains("WRONG       entries 0 to ") && output.contains("are not what was signed"), "{output}");
     // For a fork, the same is reported about its parent.
-    let (code, said) = meanwhile(&service, rewrite, "fork");
-    assert_eq!(code, Some(1), "{said}");
+    let (code, output) = meanwhile(&service, rewrite, "fork");
+    assert_eq!(code, Some(1), "{output}");
     assert!(
-        said.contains("WRONG       entry 0 of fork: the first ") && said.contains("are not those of the fork\n"),
-        "{said}"
+        output.contains("WRONG       entry 0 of fork: the first ") && output.contains("are not those of the fork\n"),
+        "{output}"
     );
     service.start_again();
     service.audit();
@@ -396,7 +396,7 @@ fn erasure_during_verification_is_not_a_finding() {
     }
     let service = Service::start();
     lived_in(&service);
-    for (event_id, step, told) in [
+    for (event_id, step, expected) in [
         ("plain", "verify", "NOT CHECKED entry 2 of main (record_event), erased by entry "),
         ("noted", "compare_events", "NOT CHECKED events that were erased while this script looked: 1\n"),
     ] {
@@ -405,7 +405,7 @@ fn erasure_during_verification_is_not_a_finding() {
         command.env("TIMENAV_API_KEY", &service.admin).env("no_proxy", "*");
         let (code, stdout, stderr) = service::run(&mut command, "");
         assert_eq!(code, Some(0), "{stdout}{stderr}");
-        assert!(stdout.contains(told), "{stdout}");
+        assert!(stdout.contains(expected), "{stdout}");
         // `plain` is no longer expected; `noted` is, and is reported separately.
         assert!(stdout.contains(&format!("answers the {} events", if step == "verify" { 5 } else { 4 })), "{stdout}");
     }

@@ -21,13 +21,13 @@ fn vectors() -> Vec<Value> {
 }
 
 /// A ledger in service responses.
-struct Told {
+struct Claims {
     entries: Vec<Value>,
     note: String,
     head: String,
 }
 
-impl Told {
+impl Claims {
     fn of(vector: &Value) -> Self {
         let lines = vector["lines"].as_array().unwrap().iter().map(|line| serde_json::from_str(line.as_str().unwrap()));
         let lines: Vec<Value> = lines.collect::<Result<_, _>>().unwrap();
@@ -69,17 +69,17 @@ fn answered(position: u64, entry: &Value) -> Value {
 }
 
 /// Verifies service responses with the command. Returns the findings.
-fn found(told: Told, vector: &Value) -> Vec<String> {
+fn found(claims: Claims, vector: &Value) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let key = folder.path().join("key");
     std::fs::write(&key, vector["verifier_key"].as_str().unwrap()).unwrap();
-    let answer = move |path: &str| Some((200, "application/json", told.answer(path).to_string()));
+    let answer = move |path: &str| Some((200, "application/json", claims.answer(path).to_string()));
     let service = StandIn::start("a.thief", move |_, (path, _)| answer(path));
     let mut command = service::timenav();
     command.args(["verify", "--contents", "--timeline", "apollo-11", "--url", &service.url(), "--key"]).arg(&key);
-    let (code, said, complaint) = service::run(command.env("TIMENAV_API_KEY", "tnk_any"), "");
-    assert_eq!(code, Some(7), "{}: {said}{complaint}", vector["about"]);
-    let findings = said.lines().map(str::trim).filter(|line| line.starts_with("payload-mismatch"));
+    let (code, output, complaint) = service::run(command.env("TIMENAV_API_KEY", "tnk_any"), "");
+    assert_eq!(code, Some(7), "{}: {output}{complaint}", vector["about"]);
+    let findings = output.lines().map(str::trim).filter(|line| line.starts_with("payload-mismatch"));
     findings.map(str::to_owned).collect()
 }
 
@@ -87,16 +87,16 @@ fn found(told: Told, vector: &Value) -> Vec<String> {
 fn command_detects_invalid_erasures() {
     for vector in vectors() {
         let expected = "payload-mismatch at 2: salt and payload are missing, but no entry erased or pruned them";
-        assert_eq!(found(Told::of(&vector), &vector), [expected], "{}", vector["about"]);
+        assert_eq!(found(Claims::of(&vector), &vector), [expected], "{}", vector["about"]);
     }
 }
 
 #[test]
 fn command_detects_contents_hidden_from_readers() {
     let vector = &vectors()[0];
-    let mut told = Told::of(vector);
-    told.entries[3] = json!({ "position": 3, "leaf": told.entries[3]["leaf"], "contents": "restricted" });
-    let findings = found(told, vector);
+    let mut claims = Claims::of(vector);
+    claims.entries[3] = json!({ "position": 3, "leaf": claims.entries[3]["leaf"], "contents": "restricted" });
+    let findings = found(claims, vector);
     assert_eq!(findings[0], "payload-mismatch at 3: the payload of `erase_events` is hidden, but readers may see it");
 }
 

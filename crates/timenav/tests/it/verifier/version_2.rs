@@ -33,10 +33,10 @@ impl Vectors {
 
     /// Runs the script with the key of the vectors. Returns whether everything verifies, and the output.
     fn verify(&self, arguments: &[&str]) -> (bool, String) {
-        let (code, said) = verify_proof(&[arguments, &["--verifier-key", &self.key]].concat());
-        assert!(matches!(code, Some(0 | 1)), "{said}");
-        assert_eq!(code == Some(0), said.ends_with(" verifies.\n"), "{said}");
-        (code == Some(0), said)
+        let (code, output) = verify_proof(&[arguments, &["--verifier-key", &self.key]].concat());
+        assert!(matches!(code, Some(0 | 1)), "{output}");
+        assert_eq!(code == Some(0), output.ends_with(" verifies.\n"), "{output}");
+        (code == Some(0), output)
     }
 }
 
@@ -54,15 +54,16 @@ fn entries_and_their_payloads_verify() {
     for proof in vectors.all["tlog_proofs"].as_array().unwrap() {
         let index = usize::try_from(proof["index"].as_u64().unwrap()).unwrap();
         let file = vectors.file("proof", text(&proof["text"]));
-        let (verifies, said) = vectors.verify(&["--proof", &file]);
-        assert!(verifies && said.contains("NOT CHECKED the payload, whether the actor might do this\n"), "{said}");
+        let (verifies, output) = vectors.verify(&["--proof", &file]);
+        assert!(verifies && output.contains("NOT CHECKED the payload, whether the actor might do this\n"), "{output}");
 
         let of = vectors.all["leaves"].get(index).unwrap_or(reads);
         let payload = vectors.file("payload", text(&of["payload"]));
-        let (verifies, said) = vectors.verify(&["--proof", &file, "--payload", &payload, "--salt", text(&of["salt"])]);
-        assert!(verifies && said.contains("NOT CHECKED whether the actor might do this\n"), "{said}");
-        let (verifies, said) = vectors.verify(&["--proof", &file, "--payload", &payload, "--salt", &"00".repeat(16)]);
-        assert!(!verifies && said.contains("WRONG       the payload hashes to "), "{said}");
+        let (verifies, output) =
+            vectors.verify(&["--proof", &file, "--payload", &payload, "--salt", text(&of["salt"])]);
+        assert!(verifies && output.contains("NOT CHECKED whether the actor might do this\n"), "{output}");
+        let (verifies, output) = vectors.verify(&["--proof", &file, "--payload", &payload, "--salt", &"00".repeat(16)]);
+        assert!(!verifies && output.contains("WRONG       the payload hashes to "), "{output}");
     }
 }
 
@@ -75,17 +76,17 @@ fn reads_verify_individually_and_after_erasure() {
     let reads = &vectors.all["reads"];
     let proof = vectors.file("proof", text(&vectors.all["tlog_proofs"][3]["text"]));
     let opened = vectors.file("opened", text(&reads["without_read_1"]));
-    let (verifies, said) = vectors.verify(&["--proof", &proof, "--payload", &opened]);
-    assert!(verifies && said.contains("; reads that were erased: 1\n"), "{said}");
+    let (verifies, output) = vectors.verify(&["--proof", &proof, "--payload", &opened]);
+    assert!(verifies && output.contains("; reads that were erased: 1\n"), "{output}");
 
     for read in reads["reads"].as_array().unwrap() {
         let shown = vectors.file("shown", text(&read["handed_around"]));
-        let (verifies, said) = vectors.verify(&["--proof", &proof, "--read", &shown]);
-        assert!(verifies && said.contains(&format!("read        {}\n", text(&read["read"]))), "{said}");
+        let (verifies, output) = vectors.verify(&["--proof", &proof, "--read", &shown]);
+        assert!(verifies && output.contains(&format!("read        {}\n", text(&read["read"]))), "{output}");
         let changed = text(&read["handed_around"]).replace("\"user\":\"", "\"user\":\"x");
         let changed = vectors.file("changed", &changed);
-        let (verifies, said) = vectors.verify(&["--proof", &proof, "--read", &changed]);
-        assert!(!verifies && said.contains("WRONG       the proof does not lead from "), "{said}");
+        let (verifies, output) = vectors.verify(&["--proof", &proof, "--read", &changed]);
+        assert!(!verifies && output.contains("WRONG       the proof does not lead from "), "{output}");
         // No other entry is an entry of reads.
         let other = vectors.file("other", text(&vectors.all["tlog_proofs"][1]["text"]));
         assert!(!vectors.verify(&["--proof", &other, "--read", &shown]).0);
@@ -100,9 +101,9 @@ fn head_statements_verify_and_are_not_checkpoints() {
     let vectors = Vectors::read();
     for head in vectors.all["heads"].as_array().unwrap() {
         let handed_around = text(&head["handed_around"]);
-        let (verifies, said) = vectors.verify(&["--head", &vectors.file("head", handed_around)]);
-        assert!(verifies && said.contains("NOT CHECKED entries, the state hash, "), "{said}");
-        assert_eq!(said.contains("the index root"), !head["index_root"].is_null(), "{said}");
+        let (verifies, output) = vectors.verify(&["--head", &vectors.file("head", handed_around)]);
+        assert!(verifies && output.contains("NOT CHECKED entries, the state hash, "), "{output}");
+        assert_eq!(output.contains("the index root"), !head["index_root"].is_null(), "{output}");
         for changed in [
             handed_around.replace("/apollo-11\n", "/apollo-12\n"),
             handed_around.replace("head/v1", "head/v2"),
@@ -111,8 +112,8 @@ fn head_statements_verify_and_are_not_checkpoints() {
             handed_around.replace(&format!("\n{}\n", head["size"]), "\n7\n"),
         ] {
             assert_ne!(changed, handed_around);
-            let (verifies, said) = vectors.verify(&["--head", &vectors.file("changed", &changed)]);
-            assert!(!verifies && said.starts_with("WRONG"), "{said}");
+            let (verifies, output) = vectors.verify(&["--head", &vectors.file("changed", &changed)]);
+            assert!(!verifies && output.starts_with("WRONG"), "{output}");
         }
         // It is not a valid checkpoint.
         let proof = text(&vectors.all["tlog_proofs"][0]["text"]);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Witness;
 use super::log::cosigned_at;
-use super::service::{copy, is_ready, looked_for, record, system_key};
+use super::service::{copy, is_ready, record, system_key, wait_for_some};
 use super::stand_in::StandIn;
 use crate::http::Request;
 use crate::ledger::verifier_key;
@@ -37,7 +37,7 @@ fn checkpoint(service: &Service, timeline: &str, query: &str) -> String {
 
 /// Waits for a cosigned checkpoint of a timeline of at least this size.
 fn cosigned(service: &Service, timeline: &str, size_min: u64) -> String {
-    looked_for(service, "a cosignature", || {
+    wait_for_some(service, "a cosignature", || {
         let note = checkpoint(service, timeline, "");
         let size: u64 = note.lines().nth(1)?.parse().ok()?;
         (size >= size_min && note.contains("\n— witness.test/w1 ")).then_some(note)
@@ -53,7 +53,7 @@ fn wait_for_one_of(service: &Service, timeline: &str, states: &[&str]) {
     let (who, name) = ("witness=\"witness.test/w1\"", "timenav_witness_timeline_state");
     let line = |state: &&str| format!("{name}{{{who},timeline=\"{timeline}\",{name}=\"{state}\"}} 1");
     let lines: Vec<String> = states.iter().map(line).collect();
-    looked_for(service, &lines.join(" or "), || {
+    wait_for_some(service, &lines.join(" or "), || {
         let text = service.send(Request::get("/metrics").anonymous()).text();
         text.lines().any(|one| lines.iter().any(|line| line == one)).then_some(())
     });
@@ -66,7 +66,7 @@ fn named_timeline_has_its_own_cosigned_checkpoints() {
     naming(&mut service, &witness.option(), &["books"]);
     // It need not exist yet.
     let warned = "`books` is not sent to witnesses: there is no such timeline";
-    looked_for(&service, warned, || service.log_text().contains(warned).then_some(()));
+    wait_for_some(&service, warned, || service.log_text().contains(warned).then_some(()));
     let position = record(&service, "books", "first");
     record(&service, "other", "x");
     let note = cosigned(&service, "books", position + 1);
@@ -95,7 +95,7 @@ fn named_timeline_has_its_own_cosigned_checkpoints() {
     // The end of a timeline is not an alarm.
     assert_eq!(service.send(Request::new("DELETE", "/timeline/books")).status, 200);
     service.restart();
-    looked_for(&service, warned, || (service.log_text().matches(warned).count() > 1).then_some(()));
+    wait_for_some(&service, warned, || (service.log_text().matches(warned).count() > 1).then_some(()));
     assert_eq!(is_ready(&service).0, 200, "{}", is_ready(&service).1);
     service.audit();
 }
@@ -156,7 +156,7 @@ fn rolled_back_named_timeline_stops_the_service() {
     copy(backup.path(), &service.data());
     std::fs::write(service.data().join("cosigned.books.checkpoint"), newer).unwrap();
     service.start_again();
-    looked_for(&service, "503", || (is_ready(&service).0 == 503).then_some(()));
+    wait_for_some(&service, "503", || (is_ready(&service).0 == 503).then_some(()));
     stopped(&service);
     // An operator accepts it: the state in the folder counts.
     assert!(service.stop().success());
@@ -177,19 +177,19 @@ fn rolled_back_named_timeline_stops_the_service() {
 fn ended_named_timeline_is_not_a_rollback() {
     let mut service = Service::start();
     let [is_asked, has_ended] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-    let (asked, blocked_by) = (Arc::clone(&is_asked), Arc::clone(&has_ended));
+    let (request, blocked_by) = (Arc::clone(&is_asked), Arc::clone(&has_ended));
     let witness = StandIn::start("witness.test/w1", move |_, (_, body)| {
         if !body.contains(BOOKS) {
             return Some((403, "text/plain", "no\n".to_owned()));
         }
-        asked.store(true, Ordering::SeqCst);
+        request.store(true, Ordering::SeqCst);
         until("the end of the timeline", || blocked_by.load(Ordering::SeqCst).then_some(()));
         Some((409, "text/x.tlog.size", "99999\n".to_owned()))
     });
     record(&service, "books", "first");
     naming(&mut service, &witness.option(), &["books"]);
     // One request at a time: that of `system` may come after this.
-    looked_for(&service, "the question", || is_asked.load(Ordering::SeqCst).then_some(()));
+    wait_for_some(&service, "the question", || is_asked.load(Ordering::SeqCst).then_some(()));
     assert_eq!(service.send(Request::new("DELETE", "/timeline/books")).status, 200);
     has_ended.store(true, Ordering::SeqCst);
     wait_for_state(&service, "books", "refusing");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Witness;
-use super::service::{looked_for, record, system_key};
+use super::service::{record, system_key, wait_for_some};
 use super::stand_in::StandIn;
 use crate::http::Request;
 use crate::service::{Service, timenav};
@@ -46,7 +46,7 @@ fn response_waits_for_required_witnesses() {
     assert_eq!(service.get("/v1/events/alone", &[])["event"]["event_id"], "alone");
 
     witness.start_again();
-    let answered = looked_for(&service, "an answer", || {
+    let answered = wait_for_some(&service, "an answer", || {
         let answer = service.send(request.clone());
         (answer.status != 503).then_some(answer)
     });
@@ -69,8 +69,11 @@ fn required_number_of_witnesses_must_cosign() {
     let mut command = timenav();
     command.args(["serve", "--listen", "127.0.0.1:0", "--witness", &witness.option(), "--witness-quorum", "2"]);
     let refused = command.arg("--data").arg(folder.path()).output().unwrap();
-    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(!refused.status.success() && told.contains("`witness_quorum` is 2, but there are 1 witnesses"), "{told}");
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        !refused.status.success() && stderr.contains("`witness_quorum` is 2, but there are 1 witnesses"),
+        "{stderr}"
+    );
 }
 
 #[test]

@@ -34,9 +34,9 @@ fn witness_cosigns_and_stores_a_growing_log() {
     assert_eq!(latest(&witness).status, 404);
     for (old, new) in [(0, 0), (0, 1), (1, 1), (1, 7), (7, 8), (8, 300)] {
         let note = cosigned(&witness, &log, old, new);
-        let kept = latest(&witness).text();
-        assert!(kept.starts_with(&log.note(new)), "{kept}");
-        assert!(cosigned_at(&kept, &witness.key) >= cosigned_at(&note, &witness.key));
+        let stored = latest(&witness).text();
+        assert!(stored.starts_with(&log.note(new)), "{stored}");
+        assert!(cosigned_at(&stored, &witness.key) >= cosigned_at(&note, &witness.key));
     }
     // Shutdown and crash are equivalent.
     witness.kill();
@@ -113,8 +113,9 @@ fn lost_response_can_be_requested_again_after_crash() {
     let mut stream = TcpStream::connect(witness.address).unwrap();
     write!(stream, "POST /add-checkpoint HTTP/1.1\r\nHost: w\r\nContent-Length: {}\r\n\r\n{request}", request.len())
         .unwrap();
-    let kept = (0..1_000_000).any(|_| std::fs::read_to_string(&file).is_ok_and(|text| text.starts_with(&log.note(20))));
-    assert!(kept, "{}", witness.log_text());
+    let stored =
+        (0..1_000_000).any(|_| std::fs::read_to_string(&file).is_ok_and(|text| text.starts_with(&log.note(20))));
+    assert!(stored, "{}", witness.log_text());
     witness.kill();
     witness.start_again();
     let again = witness.add_checkpoint(&request);
@@ -173,7 +174,7 @@ fn witness_folder_is_locked_and_must_be_complete() {
 #[test]
 fn log_prefix_admits_all_logs_of_one_key() {
     let [system, apollo, elsewhere] = ["log.test/system", "log.test/apollo", "log.tests/apollo"].map(Log::new);
-    let mut witness = Witness::told(&["--log-prefix", &format!("log.test/={}", system.key())]);
+    let mut witness = Witness::with_options(&["--log-prefix", &format!("log.test/={}", system.key())]);
     let file =
         |log: &Log| witness.data().join(format!("{}.checkpoint", HEXLOWER.encode(&sha256(&[log.origin.as_bytes()]))));
     let files = [file(&system), file(&apollo)];
@@ -194,8 +195,8 @@ fn log_prefix_admits_all_logs_of_one_key() {
     witness.kill();
     witness.start_again();
     again(&witness);
-    let kept = witness.send(&Request::get(&address(apollo.origin)).anonymous()).text();
-    assert!(kept.starts_with(&apollo.note(20)), "{kept}");
+    let stored = witness.send(&Request::get(&address(apollo.origin)).anonymous()).text();
+    assert!(stored.starts_with(&apollo.note(20)), "{stored}");
     witness.kill();
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

@@ -35,14 +35,14 @@ fn witnessed() -> (Service, Witness) {
     (service, witness)
 }
 
-pub(super) fn looked_for<T>(service: &Service, what: &str, look: impl Fn() -> Option<T>) -> T {
+pub(super) fn wait_for_some<T>(service: &Service, what: &str, look: impl Fn() -> Option<T>) -> T {
     try_until(look).unwrap_or_else(|| panic!("{what} does not come: {}", service.log_text()))
 }
 
 /// Waits for the state of a witness in `/metrics`.
 fn wait_for_state(service: &Service, witness: &str, state: &str) {
     let line = format!("timenav_witness_state{{witness=\"{witness}\",timenav_witness_state=\"{state}\"}} 1");
-    looked_for(service, &line, || {
+    wait_for_some(service, &line, || {
         let text = service.send(Request::get("/metrics").anonymous()).text();
         text.lines().any(|one| one == line).then_some(())
     });
@@ -50,7 +50,7 @@ fn wait_for_state(service: &Service, witness: &str, state: &str) {
 
 /// Waits for the witnessed proof of an entry.
 fn proof(service: &Service, timeline: &str, position: u64) -> Value {
-    looked_for(service, "a proof", || {
+    wait_for_some(service, "a proof", || {
         let path = format!("/timeline/{timeline}/proof?position={position}&witnessed=true");
         let answer = service.send(Request::get(&path));
         (answer.status == 200).then(|| answer.json())
@@ -116,7 +116,7 @@ fn one_cosignature_covers_every_timeline() {
 fn witness_with_log_prefix_cosigns_the_service() {
     let mut service = Service::start();
     let prefix = format!("timenav.local/={}", verifier_key("timenav.local/main", &service.public_key));
-    let witness = Witness::told(&["--log-prefix", &prefix]);
+    let witness = Witness::with_options(&["--log-prefix", &prefix]);
     with_witnesses(&mut service, &[&witness.option()]);
     let position = record(&service, "apollo", "eagle");
     cosigned_at(proof(&service, "apollo", position)["checkpoint"].as_str().unwrap(), &witness.key);
@@ -183,28 +183,28 @@ fn witnessed_proof_is_verified_offline_by_both_verifiers() {
     };
     let write = |value: &Value| std::fs::write(&file, value.to_string()).unwrap();
     write(&proof);
-    let (code, said) = rust(&["--witness", &witness.key]);
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("cosigned by `witness.test/w1` at 2"), "{said}");
+    let (code, output) = rust(&["--witness", &witness.key]);
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains("cosigned by `witness.test/w1` at 2"), "{output}");
     // All given witnesses must have cosigned, unless a quorum is given.
     assert_eq!(rust(&["--witness", &witness.key, "--witness", other]).0, Some(7));
     assert_eq!(rust(&["--witness", &witness.key, "--witness", other, "--witness-quorum", "1"]).0, Some(0));
-    let (code, said) = rust(&[]);
-    assert!(code == Some(1) && said.contains("--witness"), "{code:?} {said}");
+    let (code, output) = rust(&[]);
+    assert!(code == Some(1) && output.contains("--witness"), "{code:?} {output}");
     let tries_python = has_python();
     if tries_python {
-        let (code, said) = python(&["--witness", &witness.key]);
-        assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("cosigned    by witness.test/w1 at 2"), "{said}");
+        let (code, output) = python(&["--witness", &witness.key]);
+        assert_eq!(code, Some(0), "{output}");
+        assert!(output.contains("cosigned    by witness.test/w1 at 2"), "{output}");
         assert_eq!(python(&["--witness", &witness.key, "--witness", other]).0, Some(1));
     }
     for (what, changed) in wrong_ones(&proof, position) {
         write(&changed);
-        let (code, said) = rust(&["--witness", &witness.key]);
-        assert_eq!(code, Some(7), "{what}: {said}");
+        let (code, output) = rust(&["--witness", &witness.key]);
+        assert_eq!(code, Some(7), "{what}: {output}");
         if tries_python {
-            let (code, said) = python(&["--witness", &witness.key]);
-            assert_eq!(code, Some(1), "{what}: {said}");
+            let (code, output) = python(&["--witness", &witness.key]);
+            assert_eq!(code, Some(1), "{what}: {output}");
         }
     }
     service.audit();
@@ -218,7 +218,7 @@ fn system_checkpoint_stays_cosigned_after_a_restart() {
             .send(Request::get(&format!("/timeline/system/checkpoint{newest}")).header("Accept", "text/plain"))
             .text()
     };
-    let cosigned = looked_for(&service, "a cosignature", || {
+    let cosigned = wait_for_some(&service, "a cosignature", || {
         Some(checkpoint(&service, "")).filter(|note| note.contains("witness.test/w1"))
     });
     cosigned_at(&cosigned, &witness.key);
@@ -226,17 +226,17 @@ fn system_checkpoint_stays_cosigned_after_a_restart() {
     // The witness is down, and its cosignatures are available.
     witness.kill();
     service.restart();
-    let kept = looked_for(&service, "what was kept", || {
+    let stored = wait_for_some(&service, "what was kept", || {
         Some(checkpoint(&service, "")).filter(|note| note.contains("witness.test/w1"))
     });
-    cosigned_at(&kept, &witness.key);
+    cosigned_at(&stored, &witness.key);
     let position = record(&service, "main", "without");
     wait_for_state(&service, "witness.test/w1", "unreachable");
     assert_eq!(is_ready(&service).0, 200, "nobody waits for a witness");
     // The witness restarts, and gets the missed checkpoints.
     witness.start_again();
     proof(&service, "main", position);
-    let (code, said) = {
+    let (code, output) = {
         let file = service.data().join("cosigned.checkpoint");
         let key = service.data().join("../system.key");
         std::fs::write(&key, system_key(&service)).unwrap();
@@ -245,8 +245,8 @@ fn system_checkpoint_stays_cosigned_after_a_restart() {
         let (code, stdout, stderr) = run(command.arg("--checkpoint").arg(file).args(["--witness", &witness.key]), "");
         (code, stdout + &stderr)
     };
-    assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains(" heads"), "{said}");
+    assert_eq!(code, Some(0), "{output}");
+    assert!(output.contains(" heads"), "{output}");
     service.audit();
 }
 
@@ -277,8 +277,8 @@ fn rollback_of_whole_disk_is_detected_for_every_timeline() {
     // A restart keeps the state, with or without the witness.
     assert!(service.stop().success());
     service.arguments(&[]);
-    let told = refused_start(&service.data(), &[]);
-    assert!(told.contains("were signed and kept outside"), "{told}");
+    let log = refused_start(&service.data(), &[]);
+    assert!(log.contains("were signed and kept outside"), "{log}");
     let (code, found, stderr) = run(timenav().args(["verify", "--data"]).arg(service.data()), "");
     assert!(code == Some(7) && found.contains("`system` does not match what was signed"), "{found}{stderr}");
     let (code, found, stderr) = run(timenav().args(["accept-rollback", "--data"]).arg(service.data()), "");
@@ -347,7 +347,7 @@ fn rolled_back_timeline_contradicts_the_system_ledger() {
     change("'\"size\":'", "'\"size\":9'");
     service.errors_expected.extend(["the ledgers do not match the heads that `system` commits to"]);
     service.start_again();
-    looked_for(&service, "503", || Some(is_ready(&service)).filter(|(status, _)| *status == 503));
+    wait_for_some(&service, "503", || Some(is_ready(&service)).filter(|(status, _)| *status == 503));
     assert!(is_ready(&service).1.contains("has a payload other than the signed one"), "{}", is_ready(&service).1);
     drop(witness);
     let scan = service.post("/v1/detect-tampering", &json!({ "timeline_id": "system", "scan_depth": "full" }));
@@ -356,7 +356,7 @@ fn rolled_back_timeline_contradicts_the_system_ledger() {
     assert!(service.stop().success());
     change("'\"size\":9'", "'\"size\":'");
     service.start_again();
-    looked_for(&service, "200", || Some(is_ready(&service)).filter(|(status, _)| *status == 200));
+    wait_for_some(&service, "200", || Some(is_ready(&service)).filter(|(status, _)| *status == 200));
     service.audit();
 }
 
@@ -401,10 +401,10 @@ fn faulty_witness_does_not_block_while_another_cosigns() {
         cosigned_at(note, &witness.key);
         assert!(!note.contains(name), "{note}");
         assert_eq!(is_ready(&service).0, 200, "one that shows nothing is not believed while another cosigns");
-        assert!(stand_in.asked() > 0);
+        assert!(stand_in.requests_count() > 0);
     }
     with_witnesses(&mut service, &[&silent.option(), &witness.option()]);
-    looked_for(&service, "a question", || (silent.asked() > 0).then_some(()));
+    wait_for_some(&service, "a question", || (silent.requests_count() > 0).then_some(()));
     let position = record(&service, "main", "while-it-waits");
     proof(&service, "main", position);
     assert_eq!(is_ready(&service).0, 200);
@@ -413,7 +413,7 @@ fn faulty_witness_does_not_block_while_another_cosigns() {
         .errors_expected
         .extend(["the witness `liar.test/size` does not cosign", "the witness `liar.test/fork` does not"]);
     with_witnesses(&mut service, &[&size.option()]);
-    looked_for(&service, "503", || Some(is_ready(&service)).filter(|(status, _)| *status == 503));
+    wait_for_some(&service, "503", || Some(is_ready(&service)).filter(|(status, _)| *status == 503));
     service.audit();
 }
 

@@ -11,14 +11,14 @@ use data_encoding::{BASE64, HEXLOWER};
 use crate::ledger::sha256;
 
 /// A request: path and body.
-pub(crate) type Asked<'a> = (&'a str, &'a str);
+pub(crate) type LogRequest<'a> = (&'a str, &'a str);
 /// A response: status, media type, body; `None` for no response.
 pub(crate) type Said = Option<(u16, &'static str, String)>;
 
 pub(crate) struct StandIn {
     address: SocketAddr,
     signer: Arc<Signer>,
-    pub(crate) asked: Arc<AtomicUsize>,
+    pub(crate) requests_count: Arc<AtomicUsize>,
 }
 
 /// The key of a witness.
@@ -45,13 +45,13 @@ impl StandIn {
     /// Starts a witness with these responses. The thread ends with the test process.
     pub(crate) fn start(
         name: &'static str,
-        answer: impl Fn(&Signer, Asked<'_>) -> Said + Send + Sync + 'static,
+        answer: impl Fn(&Signer, LogRequest<'_>) -> Said + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let pair = Ed25519KeyPair::from_seed_unchecked(&[11; 32]).unwrap();
-        let (signer, asked) = (Arc::new(Signer { name, pair }), Arc::new(AtomicUsize::new(0)));
-        let (key, counter, answer) = (Arc::clone(&signer), Arc::clone(&asked), Arc::new(answer));
+        let (signer, requests_count) = (Arc::new(Signer { name, pair }), Arc::new(AtomicUsize::new(0)));
+        let (key, counter, answer) = (Arc::clone(&signer), Arc::clone(&requests_count), Arc::new(answer));
         std::thread::spawn(move || {
             // Kept open, so that clients wait.
             let mut silent = Vec::new();
@@ -59,7 +59,7 @@ impl StandIn {
                 silent.extend(serve(stream, &key, &counter, &*answer));
             }
         });
-        Self { address, signer, asked }
+        Self { address, signer, requests_count }
     }
 
     /// Returns its URL.
@@ -75,8 +75,8 @@ impl StandIn {
         format!("{name}+{}+{typed}=http://{}/prefix", HEXLOWER.encode(&self.signer.id()), self.address)
     }
 
-    pub(crate) fn asked(&self) -> usize {
-        self.asked.load(Ordering::SeqCst)
+    pub(crate) fn requests_count(&self) -> usize {
+        self.requests_count.load(Ordering::SeqCst)
     }
 }
 
@@ -84,8 +84,8 @@ impl StandIn {
 fn serve(
     stream: TcpStream,
     signer: &Signer,
-    asked: &AtomicUsize,
-    answer: &dyn Fn(&Signer, Asked<'_>) -> Said,
+    requests_count: &AtomicUsize,
+    answer: &dyn Fn(&Signer, LogRequest<'_>) -> Said,
 ) -> Option<TcpStream> {
     let mut reader = BufReader::new(stream);
     let mut line = || {
@@ -101,11 +101,11 @@ fn serve(
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    asked.fetch_add(1, Ordering::SeqCst);
+    requests_count.fetch_add(1, Ordering::SeqCst);
     let path = first.split(' ').nth(1)?;
-    let said = answer(signer, (path, &String::from_utf8(body).unwrap()));
+    let output = answer(signer, (path, &String::from_utf8(body).unwrap()));
     let mut stream = reader.into_inner();
-    let Some((status, kind, text)) = said else { return Some(stream) };
+    let Some((status, kind, text)) = output else { return Some(stream) };
     let head = format!(
         "HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         text.len()

@@ -198,8 +198,8 @@ proptest! {
     fn witnessed_size_only_grows(sizes in prop::collection::vec((0_u64..40, 0_u64..40), 1..30)) {
         let mut recorded = Witnessed::default();
         for (old, new) in sizes {
-            let asked = if old <= new { request(old, new) } else { AddCheckpoint { old_size: old, ..request(new, new) } };
-            match decide(&asked, recorded) {
+            let statement = if old <= new { request(old, new) } else { AddCheckpoint { old_size: old, ..request(new, new) } };
+            match decide(&statement, recorded) {
                 Ok(next) => {
                     prop_assert!(next.size >= recorded.size && old == recorded.size);
                     recorded = next;

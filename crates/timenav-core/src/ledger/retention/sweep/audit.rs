@@ -13,7 +13,7 @@ const FAULTS_MAX: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PayloadFate {
-    Kept,
+    Retained,
     /// It was erased, according to an entry.
     Erased,
     /// It was pruned by the sweep at that position, which was permitted.
@@ -38,7 +38,7 @@ pub enum SweepFaultKind {
     #[error("it lists entry {position}, which was not recorded before its cutoff")]
     TooYoung { position: u64 },
     #[error("it lists entry {position}, which another policy keeps longer")]
-    KeptLonger { position: u64 },
+    RetainedLonger { position: u64 },
     #[error("the leaf hashes at its positions do not match those it lists")]
     LeafHashes,
 }
@@ -159,7 +159,7 @@ impl SweepAudit {
             }
         }
         match pruned {
-            _ if !is_missing => PayloadFate::Kept,
+            _ if !is_missing => PayloadFate::Retained,
             _ if is_erasable(entry.action) && self.is_erased(entry.position) => PayloadFate::Erased,
             Some(sweep) => PayloadFate::Pruned { sweep },
             None => PayloadFate::Unexplained,
@@ -201,7 +201,7 @@ impl SweepAudit {
         let named = self.policies.at(sweep.policy).and_then(|policy| policy.period(sweep.class));
         let deciding = self.policies.deciding(sweep.class, position, sweep.position);
         let is_due = deciding.zip(named).is_some_and(|((_, period), named)| period <= named);
-        if is_due { Ok(true) } else { Err(SweepFaultKind::KeptLonger { position }) }
+        if is_due { Ok(true) } else { Err(SweepFaultKind::RetainedLonger { position }) }
     }
 
     fn is_erased(&self, position: u64) -> bool {

@@ -9,7 +9,7 @@ use crate::time::{Instant, Span, Wall};
 pub enum SweepOffer {
     Named,
     /// It is kept: it is of another class, kept forever, too young, or another policy decides.
-    Kept,
+    Retained,
     /// The sweep is full, and the entry belongs in the next one.
     Full,
 }
@@ -50,15 +50,15 @@ impl<'p> SweepDraft<'p> {
     /// payload is already gone can be omitted.
     pub fn offer(&mut self, entry: &SweptEntry<'_>) -> SweepOffer {
         if PruneClass::of(entry.action) != Some(self.class) {
-            return SweepOffer::Kept;
+            return SweepOffer::Retained;
         }
         let Some((policy, period)) = self.policies.deciding(self.class, entry.position, self.size) else {
-            return SweepOffer::Kept;
+            return SweepOffer::Retained;
         };
-        let Some(cutoff) = self.host.checked_sub(period.max(self.floor)) else { return SweepOffer::Kept };
+        let Some(cutoff) = self.host.checked_sub(period.max(self.floor)) else { return SweepOffer::Retained };
         let decided = self.decided.unwrap_or((policy, cutoff));
         if decided != (policy, cutoff) || entry.recorded_at >= cutoff {
-            return SweepOffer::Kept;
+            return SweepOffer::Retained;
         }
         match self.positions.push(entry.position) {
             Ok(()) => {
@@ -67,16 +67,16 @@ impl<'p> SweepDraft<'p> {
                 SweepOffer::Named
             }
             Err(RunsError::Full) => SweepOffer::Full,
-            Err(RunsError::Order) => SweepOffer::Kept,
+            Err(RunsError::Order) => SweepOffer::Retained,
         }
     }
 
     /// Returns the sweep, or `None` if there is nothing to prune.
     #[must_use]
-    pub fn finish(self, asked_by: &str) -> Option<Sweep<'_>> {
+    pub fn finish(self, requested_by: &str) -> Option<Sweep<'_>> {
         let (policy, cutoff) = self.decided?;
         let leaf_hashes = Hash::from_bytes(self.hasher.finalize().into());
         let Self { class, positions, .. } = self;
-        Some(Sweep { asked_by: asked_by.into(), class, cutoff, leaf_hashes, policy, positions })
+        Some(Sweep { asked_by: requested_by.into(), class, cutoff, leaf_hashes, policy, positions })
     }
 }

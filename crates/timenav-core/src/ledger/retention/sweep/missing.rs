@@ -102,14 +102,16 @@ impl MissingPayloads {
         }
         let named = self.in_runs(&sweep.positions);
         for (at, missing) in &named {
-            let kept =
-                self.policies.deciding(sweep.class, *at, size).and_then(|(_, kept)| recorded_at.checked_sub(kept));
+            let remaining = self
+                .policies
+                .deciding(sweep.class, *at, size)
+                .and_then(|(_, remaining)| recorded_at.checked_sub(remaining));
             let kind = if missing.class != Some(sweep.class) {
                 SweepFaultKind::Class { position: *at }
             } else if missing.recorded_at >= sweep.cutoff {
                 SweepFaultKind::TooYoung { position: *at }
-            } else if kept.is_none_or(|kept| sweep.cutoff > kept) {
-                SweepFaultKind::KeptLonger { position: *at }
+            } else if remaining.is_none_or(|remaining| sweep.cutoff > remaining) {
+                SweepFaultKind::RetainedLonger { position: *at }
             } else {
                 continue;
             };

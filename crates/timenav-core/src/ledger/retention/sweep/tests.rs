@@ -80,20 +80,20 @@ fn sweep_names_only_expired_payloads() {
     assert_eq!(
         fates,
         [
-            PayloadFate::Kept,
+            PayloadFate::Retained,
             pruned,
-            PayloadFate::Kept,
+            PayloadFate::Retained,
             pruned,
-            PayloadFate::Kept,
+            PayloadFate::Retained,
             pruned,
-            PayloadFate::Kept,
-            PayloadFate::Kept
+            PayloadFate::Retained,
+            PayloadFate::Retained
         ]
     );
     assert_eq!(faults, []);
     // An interrupted sweep leaves some payloads. A host clock that is ahead afterwards changes nothing.
     let (fates, faults) = ledger.audited(&sweep, 10, &[3]);
-    assert_eq!((fates[1], fates[3], faults), (PayloadFate::Kept, pruned, vec![]));
+    assert_eq!((fates[1], fates[3], faults), (PayloadFate::Retained, pruned, vec![]));
     assert_eq!(ledger.swept(4), None);
 }
 
@@ -157,7 +157,7 @@ fn shorter_policy_does_not_sweep_earlier_reads() {
     audit.sweep(6, day(6), &forged);
     let fates: Vec<PayloadFate> = ledger.entries().map(|entry| audit.entry(&entry, true)).collect();
     assert_eq!((fates[1], fates[3]), (PayloadFate::Unexplained, PayloadFate::Pruned { sweep: 6 }));
-    assert_eq!(audit.finish().0, [SweepFault { sweep: 6, kind: SweepFaultKind::KeptLonger { position: 1 } }]);
+    assert_eq!(audit.finish().0, [SweepFault { sweep: 6, kind: SweepFaultKind::RetainedLonger { position: 1 } }]);
 }
 
 #[test]
@@ -166,7 +166,7 @@ fn retention_floor_overrides_a_shorter_policy() {
     let mut draft =
         SweepDraft::new(PruneClass::Reads, &ledger.policies, 4, day(5), Span::from_secs(3 * 86_400).unwrap());
     let offers: Vec<SweepOffer> = ledger.entries().map(|entry| draft.offer(&entry)).collect();
-    assert_eq!(offers, [SweepOffer::Kept, SweepOffer::Named, SweepOffer::Kept, SweepOffer::Kept]);
+    assert_eq!(offers, [SweepOffer::Retained, SweepOffer::Named, SweepOffer::Retained, SweepOffer::Retained]);
     assert_eq!(draft.finish("system").unwrap().cutoff, day(2));
 }
 
@@ -179,7 +179,13 @@ fn payloads_named_by_an_erasure_may_be_missing() {
     let fates: Vec<PayloadFate> = ledger.entries().map(|entry| audit.entry(&entry, entry.position > 0)).collect();
     assert_eq!(
         fates,
-        [PayloadFate::Kept, PayloadFate::Erased, PayloadFate::Erased, PayloadFate::Erased, PayloadFate::Unexplained]
+        [
+            PayloadFate::Retained,
+            PayloadFate::Erased,
+            PayloadFate::Erased,
+            PayloadFate::Erased,
+            PayloadFate::Unexplained
+        ]
     );
 }
 
@@ -311,8 +317,8 @@ fn sweep_by_an_unknown_policy_is_limited_by_known_ones() {
     assert_eq!(explained(&named(&[1, 2]), 13, true), (Err(SweepFaultKind::Class { position: 2 }), vec![1, 2, 3, 4]));
     assert_eq!(explained(&named(&[1, 3]), 13, true).0, Err(SweepFaultKind::TooYoung { position: 3 }));
     // The known policy keeps them for ten days; without a policy they are kept forever.
-    assert_eq!(explained(&named(&[1]), 12, true).0, Err(SweepFaultKind::KeptLonger { position: 1 }));
-    assert_eq!(explained(&named(&[1]), 13, false).0, Err(SweepFaultKind::KeptLonger { position: 1 }));
+    assert_eq!(explained(&named(&[1]), 12, true).0, Err(SweepFaultKind::RetainedLonger { position: 1 }));
+    assert_eq!(explained(&named(&[1]), 13, false).0, Err(SweepFaultKind::RetainedLonger { position: 1 }));
     // A known policy is compared directly, and so are the hashes if every named entry is present.
     let relying = |policy: u64| Sweep { policy, ..ledger.swept(13).unwrap() };
     assert_eq!(explained(&Sweep { policy: 0, ..named(&[1]) }, 13, true).0, Err(SweepFaultKind::LeafHashes));

@@ -41,8 +41,8 @@ fn attribute_value_too_long_for_a_filter_forms_no_group() {
         let draft = EventDraft { attributes, ..EventDraft::at(Instant::EPOCH, "") };
         tally.add(&event(number, &draft));
     }
-    let kept: usize = tally.groups.keys().map(|key| if let Key::Text(text) = key { text.len() } else { 0 }).sum();
-    assert_eq!((tally.count, tally.ungrouped_count, kept), (3, 2, FIND_ATTRIBUTE_BYTES_MAX));
+    let stored: usize = tally.groups.keys().map(|key| if let Key::Text(text) = key { text.len() } else { 0 }).sum();
+    assert_eq!((tally.count, tally.ungrouped_count, stored), (3, 2, FIND_ATTRIBUTE_BYTES_MAX));
 }
 
 /// Adds events with these attributes, a second apart.

@@ -19,12 +19,12 @@ impl Replay {
         (before, recorded_at): (Option<Instant<Wall>>, Instant<Wall>),
         payload: Option<&[u8]>,
     ) -> Option<Followed> {
-        let told = Adopted::decode(payload?).ok()?;
+        let parsed = Adopted::decode(payload?).ok()?;
         if self.timeline_id == TimelineId::SYSTEM {
             self.directory.take(Action::Adopt, record, recorded_at, payload)?;
             let timeline = TimelineId::new(&record.subject).ok()?;
             let mut fork = None;
-            for AdoptedLayer { root, size, timeline_id, .. } in told.layers {
+            for AdoptedLayer { root, size, timeline_id, .. } in parsed.layers {
                 let layer = TimelineId::layer_of(&timeline, &timeline_id);
                 let of_next = ForkedFrom { of: Some(layer.clone()), size };
                 self.ended.insert(layer, Ended { size, root, at: recorded_at, fork: fork.replace(of_next) });
@@ -33,7 +33,7 @@ impl Replay {
             self.timelines.insert(timeline);
             return Some(Followed::State);
         }
-        self.origins.push(Origin { end: position, origin: told.origin.into_owned() });
+        self.origins.push(Origin { end: position, origin: parsed.origin.into_owned() });
         self.handed_over = None;
         self.timers.adopted(position);
         // Its expiry at the other service does not apply here.
@@ -49,8 +49,8 @@ impl Replay {
     }
 
     pub(super) fn hand_over(&mut self, position: u64, payload: &[u8]) -> Option<()> {
-        let told = HandedOver::decode(payload).ok()?;
-        self.check_size(position, told.size);
+        let handed_over = HandedOver::decode(payload).ok()?;
+        self.check_size(position, handed_over.size);
         self.handed_over = Some(position);
         Some(())
     }
@@ -65,11 +65,11 @@ impl Replay {
     }
 
     pub(in crate::integrity::scan) fn compare_adopted(&mut self, position: u64, payload: Option<&[u8]>, root: Hash) {
-        let told = payload.and_then(|payload| Adopted::decode(payload).ok());
-        let Some(told) = told.filter(|_| self.timeline_id != TimelineId::SYSTEM) else { return };
-        self.check_size(position, told.size);
-        if told.root != root {
-            let evidence = format!("the entry says the root before it is {:?}, but it is {root:?}", told.root);
+        let adopted = payload.and_then(|payload| Adopted::decode(payload).ok());
+        let Some(adopted) = adopted.filter(|_| self.timeline_id != TimelineId::SYSTEM) else { return };
+        self.check_size(position, adopted.size);
+        if adopted.root != root {
+            let evidence = format!("the entry says the root before it is {:?}, but it is {root:?}", adopted.root);
             self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
         }
     }

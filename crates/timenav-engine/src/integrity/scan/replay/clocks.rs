@@ -68,11 +68,11 @@ impl Replay {
     }
 
     /// Applies the action to the previous clock, as in its decision.
-    fn check_change(&mut self, action: Action, (position, host): (u64, Instant<Wall>), told: &ClockChanged) {
+    fn check_change(&mut self, action: Action, (position, host): (u64, Instant<Wall>), change: &ClockChanged) {
         let before = self.clock.clone().filter(|_| self.blind.is_none());
         let (Some(before), Some(action)) = (before, action.on_clock()) else { return };
-        let Some(after) = told.clock.clock().filter(|_| told.changed) else { return };
-        if let Err(why) = self.follows(action, (&before, &after), told, (position, host)) {
+        let Some(after) = change.clock.clock().filter(|_| change.changed) else { return };
+        if let Err(why) = self.follows(action, (&before, &after), change, (position, host)) {
             let evidence = format!("the clock shows {} after it, {why}", after.now(host));
             self.findings.add(FindingKind::ClockDiscontinuity, Some(position), evidence);
         }
@@ -83,22 +83,22 @@ impl Replay {
         &mut self,
         action: OnClock,
         (before, after): (&Clock, &Clock),
-        told: &ClockChanged,
+        change: &ClockChanged,
         (position, host): (u64, Instant<Wall>),
     ) -> Result<(), String> {
         let now = after.moment(host);
         let command = match action {
-            OnClock::Travels => ClockCommand::Travel { to: reached(told, now.at), location: now.location.clone() },
+            OnClock::Travels => ClockCommand::Travel { to: reached(change, now.at), location: now.location.clone() },
             OnClock::Pauses if !before.is_running() => return stayed(before, after, host),
             OnClock::Pauses => ClockCommand::Pause,
             OnClock::Resumes => ClockCommand::Resume,
             OnClock::SetsRate => ClockCommand::SetRate(now.rate),
-            OnClock::Returns => match self.marked_by(told, position, &now)? {
+            OnClock::Returns => match self.marked_by(change, position, &now)? {
                 Some(moment) => ClockCommand::Restore(moment),
                 None => return Ok(()),
             },
             // Without a duration, the result is unknown.
-            OnClock::GoesOn | OnClock::GoesBack => match told.duration.as_deref().map(parse_duration) {
+            OnClock::GoesOn | OnClock::GoesBack => match change.duration.as_deref().map(parse_duration) {
                 Some(Ok(by)) if action == OnClock::GoesBack => ClockCommand::Rewind(by),
                 Some(Ok(by)) => ClockCommand::FastForward(by),
                 Some(Err(error)) => return Err(format!("but {error}")),
@@ -107,9 +107,9 @@ impl Replay {
         };
         let decided = clock::decide(before, &command, &Zone::utc(), host).map_err(|error| format!("but {error}"))?;
         let moved = decided.ok_or("but there was nothing to change")?;
-        let to = nearby(&command, moved.moment.at, reached(told, now.at));
+        let to = nearby(&command, moved.moment.at, reached(change, now.at));
         let moved = ClockMoved { moment: Moment { at: to, ..moved.moment }, ..moved };
-        let expected = match &told.advance {
+        let expected = match &change.advance {
             Some(begun) if parse_timestamp(&begun.to) != Ok(to) => {
                 return Err(format!(
                     "and its timers are passed on the way to {}, but it says it goes to {to}",
@@ -125,8 +125,8 @@ impl Replay {
         if expected == *after { Ok(()) } else { Err(differs(&expected, after, host)) }
     }
 
-    fn marked_by(&mut self, told: &ClockChanged, position: u64, now: &Moment) -> Result<Option<Moment>, String> {
-        let anchor_id = told.anchor_id.as_deref().and_then(|id| AnchorId::new(id).ok());
+    fn marked_by(&mut self, change: &ClockChanged, position: u64, now: &Moment) -> Result<Option<Moment>, String> {
+        let anchor_id = change.anchor_id.as_deref().and_then(|id| AnchorId::new(id).ok());
         let anchor_id = anchor_id.ok_or("but it names no anchor")?;
         if let Some(marked) = self.marked.own.get(&anchor_id) {
             return Ok(Some(marked.clone()));
@@ -147,10 +147,10 @@ impl Replay {
         self.marked.inherited.clone()
     }
 
-    fn check_advanced(&mut self, told: &AdvanceOver, (position, host): (u64, Instant<Wall>)) {
+    fn check_advanced(&mut self, over: &AdvanceOver, (position, host): (u64, Instant<Wall>)) {
         let (Some(before), Some(advance)) = (self.clock.as_ref(), self.timers.advance()) else { return };
-        let state = AdvanceState::parse(&told.ended.state).filter(|_| self.blind.is_none());
-        let (Some(state), Some(after)) = (state, told.clock.clock()) else { return };
+        let state = AdvanceState::parse(&over.ended.state).filter(|_| self.blind.is_none());
+        let (Some(state), Some(after)) = (state, over.clock.clock()) else { return };
         let expected = advance.over(before, state, host);
         if expected != after {
             let evidence =
@@ -191,8 +191,8 @@ impl Replay {
 }
 
 /// Returns the target of a change, which an advance reaches step by step.
-fn reached(told: &ClockChanged, now: Instant<Virtual>) -> Instant<Virtual> {
-    told.advance.as_ref().and_then(|begun| parse_timestamp(&begun.to).ok()).unwrap_or(now)
+fn reached(change: &ClockChanged, now: Instant<Virtual>) -> Instant<Virtual> {
+    change.advance.as_ref().and_then(|begun| parse_timestamp(&begun.to).ok()).unwrap_or(now)
 }
 
 /// A paused clock is paused again when it is adopted, or when its advance is stopped.
@@ -202,17 +202,17 @@ fn stayed(before: &Clock, after: &Clock, host: Instant<Wall>) -> Result<(), Stri
 
 /// Returns the target of a command: the one in the entry, if it is within the uncertainty of an unknown zone's
 /// calendar.
-fn nearby(command: &ClockCommand, decided: Instant<Virtual>, told: Instant<Virtual>) -> Instant<Virtual> {
+fn nearby(command: &ClockCommand, decided: Instant<Virtual>, reached: Instant<Virtual>) -> Instant<Virtual> {
     let has_months = |by: &Duration| by.months() > 0;
     let is_by_calendar = matches!(command, ClockCommand::FastForward(by) | ClockCommand::Rewind(by) if has_months(by));
-    let apart = told.since(decided).micros().unsigned_abs();
-    if is_by_calendar && apart <= CALENDARS_DIFFER_MAX.micros().unsigned_abs() { told } else { decided }
+    let apart = reached.since(decided).micros().unsigned_abs();
+    if is_by_calendar && apart <= CALENDARS_DIFFER_MAX.micros().unsigned_abs() { reached } else { decided }
 }
 
 fn differs(expected: &Clock, found: &Clock, host: Instant<Wall>) -> String {
-    let (shown, is_shown) = (expected.now(host), found.now(host));
-    if shown == is_shown {
+    let (expected_time, is_shown) = (expected.now(host), found.now(host));
+    if expected_time == is_shown {
         return format!("but the change leads to {expected:?}, not {found:?}");
     }
-    format!("but the change leads to {shown}")
+    format!("but the change leads to {expected_time}")
 }

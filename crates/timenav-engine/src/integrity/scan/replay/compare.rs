@@ -14,30 +14,33 @@ use crate::ports::archive::{ServiceRows, Snapshot};
 impl Replay {
     /// Checks that missing contents were erased by an entry, and that erased contents are missing.
     pub(in crate::integrity::scan) fn compare_erasures(&mut self, first: u64) {
-        for (position, is_event) in self.gone.unnamed() {
-            let told = self.told.get(&position).or_else(|| self.told_later.get(&position));
-            let evidence = match told.filter(|erased| erased.is_event) {
+        for (position, is_event) in self.missing.unnamed() {
+            let erasure = self.erased.get(&position).or_else(|| self.erased_later.get(&position));
+            let evidence = match erasure.filter(|erased| erased.is_event) {
                 Some(_) if is_event => continue,
                 Some(_) => "the payload is gone, but the erasure that lists it is about events, and this is not one",
                 None => "the payload is gone, but no entry says it was erased",
             };
             self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
         }
-        for position in self.gone.reads_unnamed() {
+        for position in self.missing.reads_unnamed() {
             let evidence = "single reads are gone, but no entry says they were erased";
             self.findings.add(FindingKind::PayloadMismatch, Some(position), evidence);
         }
-        for (position, by) in &self.data_gone {
-            let told = self.told.get(position).or_else(|| self.told_later.get(position));
-            if told.is_none_or(|erased| erased.is_event || erased.by != *by) {
+        for (position, by) in &self.erased_data {
+            let erasure = self.erased.get(position).or_else(|| self.erased_later.get(position));
+            if erasure.is_none_or(|erased| erased.is_event || erased.by != *by) {
                 let evidence = "table data_records: the record is erased, but no entry says so";
                 self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
             }
         }
-        for (position, erased) in self.told.range(first..) {
-            let is_gone =
-                if erased.is_event { self.gone.contains(*position) } else { self.data_gone.contains_key(position) };
-            if !is_gone {
+        for (position, erased) in self.erased.range(first..) {
+            let is_missing = if erased.is_event {
+                self.missing.contains(*position)
+            } else {
+                self.erased_data.contains_key(position)
+            };
+            if !is_missing {
                 let evidence = format!("the entry at position {} says this was erased, but it is there", erased.by);
                 self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);
             }
@@ -45,7 +48,7 @@ impl Replay {
     }
 
     pub(in crate::integrity::scan) fn compare_needed(&mut self) {
-        if self.gone.is_needed {
+        if self.missing.is_needed {
             self.compare_erasures(self.first);
         }
     }
@@ -61,10 +64,10 @@ impl Replay {
         let service = snapshot.service.as_ref().filter(|_| self.from_the_start);
         if let Some(ServiceRows { directory, timelines, ended }) = service {
             rows += self.directory.compare(&mut self.findings, directory);
-            let (counted, kept) = (self.directory.version(), snapshot.head.directory);
-            if counted != kept {
+            let (counted, stored) = (self.directory.version(), snapshot.head.directory);
+            if counted != stored {
                 let evidence = format!(
-                    "table timelines, system: the version of the directory is {kept}, but the entries lead to {counted}"
+                    "table timelines, system: the version of the directory is {stored}, but the entries lead to {counted}"
                 );
                 self.findings.add(FindingKind::StateMismatch, None, evidence);
             }
@@ -75,10 +78,10 @@ impl Replay {
                 &named(&mut self.timelines.iter()),
                 &named(&mut timelines.keys()),
             );
-            let standing = timelines.iter().map(|(id, key)| (*key, id));
-            let by_key = standing.chain(ended.iter().map(|ended| (ended.key, &ended.id))).collect();
-            let kept = ended.iter().map(|ended| (ended.id.clone(), Ended::of(ended, &by_key))).collect();
-            rows += compare_rows(&mut self.findings, "ended_timelines", &self.ended, &kept);
+            let known = timelines.iter().map(|(id, key)| (*key, id));
+            let by_key = known.chain(ended.iter().map(|ended| (ended.key, &ended.id))).collect();
+            let stored = ended.iter().map(|ended| (ended.id.clone(), Ended::of(ended, &by_key))).collect();
+            rows += compare_rows(&mut self.findings, "ended_timelines", &self.ended, &stored);
         }
         rows
     }
@@ -113,9 +116,9 @@ impl Replay {
             differs("the origin of its first entries", format!("{:?}", self.origins), format!("{:?}", head.origins));
             let is_handed_over = self.handed_over.is_some();
             differs("whether it was handed over", is_handed_over.to_string(), head.is_handed_over.to_string());
-            let shown = |at: Option<Instant<Wall>>| at.map_or_else(|| "never".to_owned(), |at| at.to_string());
+            let time_text = |at: Option<Instant<Wall>>| at.map_or_else(|| "never".to_owned(), |at| at.to_string());
             differs("the state of its timers", self.timers.text(), timers_text(&head.timers));
-            differs("when it expires", shown(self.expires_at), shown(head.expires_at));
+            differs("when it expires", time_text(self.expires_at), time_text(head.expires_at));
             differs("where it was forked", format!("{size:?}"), format!("{:?}", head.fork.map(|fork| fork.size)));
         }
         if let Some(permissions) = self.permissions.as_ref().filter(|permissions| **permissions != *head.permissions) {
@@ -132,12 +135,12 @@ impl Replay {
     /// scan began, which can no longer be read.
     fn about(&self, counted: i64, found: u64) -> i64 {
         let found = i64::try_from(found).unwrap_or(i64::MAX);
-        if counted.abs_diff(found) <= self.gone.events_gone_later() { found } else { counted }
+        if counted.abs_diff(found) <= self.missing.later_events_count() { found } else { counted }
     }
 
     /// Each erased read must be missing, or its whole entry.
-    pub(in crate::integrity::scan) fn reads_told(&self) -> Vec<(u64, u64, PositionRuns)> {
-        self.gone.reads_told().to_vec()
+    pub(in crate::integrity::scan) fn reads_of_erasures(&self) -> Vec<(u64, u64, PositionRuns)> {
+        self.missing.reads_of_erasures().to_vec()
     }
 
     /// Returns the number of compared rows.
@@ -146,20 +149,20 @@ impl Replay {
             return 0;
         }
         let expected = self.policies.as_slice().iter().copied().collect();
-        let kept = snapshot.head.retention.as_slice().iter().copied().collect();
-        let rows = compare_rows(&mut self.findings, "policies", &expected, &kept);
+        let stored = snapshot.head.retention.as_slice().iter().copied().collect();
+        let rows = compare_rows(&mut self.findings, "policies", &expected, &stored);
         let expected = self.sweeps.iter().map(|position| (*position, ())).collect();
-        let kept = sweeps.iter().map(|position| (*position, ())).collect();
-        rows + compare_rows(&mut self.findings, "sweeps", &expected, &kept)
+        let stored = sweeps.iter().map(|position| (*position, ())).collect();
+        rows + compare_rows(&mut self.findings, "sweeps", &expected, &stored)
     }
 
     /// Returns the number of compared rows.
-    pub(in crate::integrity::scan) fn compare_anchors(&mut self, kept: &[Anchor]) -> u64 {
+    pub(in crate::integrity::scan) fn compare_anchors(&mut self, stored: &[Anchor]) -> u64 {
         if self.blind.is_some() || !self.from_the_start {
             return 0;
         }
         let table = |anchors: &[Anchor]| anchors.iter().map(|anchor| (anchor.position, anchor.clone())).collect();
         let expected: BTreeMap<u64, Anchor> = table(&self.anchors);
-        compare_rows(&mut self.findings, "anchors", &expected, &table(kept))
+        compare_rows(&mut self.findings, "anchors", &expected, &table(stored))
     }
 }

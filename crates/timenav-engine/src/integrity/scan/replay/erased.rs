@@ -9,24 +9,24 @@ use crate::requests::json::read;
 
 impl Replay {
     pub(in crate::integrity::scan) fn events_erased_later(&self) -> u64 {
-        let told = self.told_later.values().filter(|erased| erased.is_event).count() as u64;
-        told + self.gone.positions_erased_later()
+        let later = self.erased_later.values().filter(|erased| erased.is_event).count() as u64;
+        later + self.missing.positions_erased_later()
     }
 
     pub(in crate::integrity::scan) fn is_erased_later(&self, position: u64) -> bool {
-        self.told_later.contains_key(&position) || self.gone.is_erased_later(position)
+        self.erased_later.contains_key(&position) || self.missing.is_erased_later(position)
     }
 
     pub(in crate::integrity::scan) fn later_entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: &[u8]) {
         match Action::of(record).and_then(Action::erases) {
             Some(Erases::Data) => {
                 let erased = read::<DataErased>(payload);
-                self.told_later.extend(erased.into_iter().flat_map(|payload| erasures(&payload, position)));
+                self.erased_later.extend(erased.into_iter().flat_map(|payload| erasures(&payload, position)));
             }
-            Some(Erases::Events) => self.gone.events_erased_later(EventsErased::decode(payload).ok()),
+            Some(Erases::Events) => self.missing.events_erased_later(EventsErased::decode(payload).ok()),
             Some(Erases::Reads) => {
                 if let Ok(erased) = ReadsErased::decode(payload) {
-                    self.gone.reads_erased_later(&erased);
+                    self.missing.reads_erased_later(&erased);
                 }
             }
             // Pruned contents are not events, and erasures in a layer happened earlier.

@@ -5,7 +5,7 @@ use super::Replay;
 use crate::ledger::payload::RollbackAccepted;
 
 /// Maximum number of accepted losses that a scan reports as sentences.
-const ACCEPTED_TOLD_MAX: usize = 32;
+const ACCEPTED_REPORTED_MAX: usize = 32;
 
 #[derive(Clone, Debug)]
 pub(in crate::integrity::scan) struct RecordedHeads {
@@ -35,10 +35,11 @@ impl Replay {
 
     pub(super) fn accept_rollback(&mut self, position: u64, payload: Option<&[u8]>) {
         self.accepted.newest = Some(position);
-        let told: Option<RollbackAccepted> = payload.and_then(|payload| serde_json::from_slice(payload).ok());
-        if let Some(told) = told {
-            self.accepted.sentences.extend(told.sentences(position));
-            self.accepted.sentences.truncate(ACCEPTED_TOLD_MAX);
+        let accepted_rollback: Option<RollbackAccepted> =
+            payload.and_then(|payload| serde_json::from_slice(payload).ok());
+        if let Some(accepted_rollback) = accepted_rollback {
+            self.accepted.sentences.extend(accepted_rollback.sentences(position));
+            self.accepted.sentences.truncate(ACCEPTED_REPORTED_MAX);
         }
     }
 

@@ -32,36 +32,36 @@ impl Replay {
         position: u64,
         payload: Option<&[u8]>,
         counted: i64,
-        kept: Option<EntryMarks>,
+        stored: Option<EntryMarks>,
     ) {
         if self.blind.is_some() {
             return;
         }
-        let Some(kept) = kept else {
+        let Some(stored) = stored else {
             let before = self.marks.events_count.unwrap_or_default();
             // The effect of an erased intervention is determined by the code that computes the columns.
             self.marks.events_count = Some(before + stand_more(record, payload, counted).unwrap_or_default());
             return;
         };
-        let mut differs = |what: &str, expected: i64, kept: i64| {
-            if expected != kept {
+        let mut differs = |what: &str, expected: i64, stored: i64| {
+            if expected != stored {
                 let evidence =
-                    format!("table entries, {position}: {what} is {kept}, but the entries lead to {expected}");
+                    format!("table entries, {position}: {what} is {stored}, but the entries lead to {expected}");
                 self.findings.add(FindingKind::StateMismatch, Some(position), evidence);
             }
         };
-        let clock_entry = *self.marks.clock_entry.get_or_insert(kept.clock_entry);
-        differs("the entry of the clock", clock_entry, kept.clock_entry);
+        let clock_entry = *self.marks.clock_entry.get_or_insert(stored.clock_entry);
+        differs("the entry of the clock", clock_entry, stored.clock_entry);
         let events_count = match (self.marks.events_count, stand_more(record, payload, counted)) {
             (Some(before), Some(more)) => before + more,
             // The effect of an erased intervention is unknown, but it concerns only one event.
             (Some(before), None) => {
                 let most = events_touched(record, payload);
-                kept.events_count.clamp(before.saturating_sub(most), before.saturating_add(most))
+                stored.events_count.clamp(before.saturating_sub(most), before.saturating_add(most))
             }
-            (None, _) => kept.events_count,
+            (None, _) => stored.events_count,
         };
-        differs("the count of events", events_count, kept.events_count);
+        differs("the count of events", events_count, stored.events_count);
         self.marks.events_count = Some(events_count);
     }
 }

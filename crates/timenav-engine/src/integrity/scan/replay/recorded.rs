@@ -23,7 +23,7 @@ pub(in crate::integrity::scan) struct RecordedData {
 
 /// The data of an entry next to its leaf.
 #[derive(Clone, Copy)]
-pub(in crate::integrity::scan) struct Beside<'a> {
+pub(in crate::integrity::scan) struct EntryData<'a> {
     pub(in crate::integrity::scan) position: u64,
     /// `None` if it was erased or pruned.
     pub(in crate::integrity::scan) payload: Option<&'a [u8]>,

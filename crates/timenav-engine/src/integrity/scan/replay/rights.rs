@@ -28,8 +28,8 @@ impl Replay {
             readers,
             permissions: self.permissions.as_ref().filter(|_| !is_system),
         };
-        let told = if is_system { self.directory.check_version(record) } else { Ok(()) };
-        if let Err(evidence) = told.and_then(|()| check(powers, &claim)) {
+        let checked = if is_system { self.directory.check_version(record) } else { Ok(()) };
+        if let Err(evidence) = checked.and_then(|()| check(powers, &claim)) {
             self.findings.add(FindingKind::UnauthorizedEntry, Some(position), evidence);
         }
         self.authorities_count += 1;

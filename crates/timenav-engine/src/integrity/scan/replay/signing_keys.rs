@@ -24,10 +24,10 @@ impl SigningKeys {
         payload: &[u8],
         findings: &mut Findings,
     ) -> Option<()> {
-        let told: SigningKeyRotated = read(payload)?;
+        let rotation_record: SigningKeyRotated = read(payload)?;
         // The entry names the new key twice, so that it can be learned without the payload.
         let SigningKeyRotated { retired_verifier_key, verifier_key } =
-            Some(told).filter(|told| told.verifier_key == record.subject)?;
+            Some(rotation_record).filter(|rotation_record| rotation_record.verifier_key == record.subject)?;
         let retired = VerifierKey::parse(&retired_verifier_key).ok()?;
         let new = VerifierKey::parse(&verifier_key).ok()?;
         // An interrupted rotation is recorded again, by the key that was in use all the time.

@@ -26,9 +26,9 @@ pub(super) struct ForkedFrom {
 
 impl Ended {
     /// Converts a row, which refers to another timeline by number, while entries use names.
-    pub(super) fn of(kept: &EndedTimeline, names: &BTreeMap<TimelineKey, &TimelineId>) -> Self {
-        let fork = kept.fork.map(|fork| ForkedFrom { of: names.get(&fork.of).copied().cloned(), size: fork.size });
-        Self { size: kept.size, root: kept.root, at: kept.ended_at, fork }
+    pub(super) fn of(stored: &EndedTimeline, names: &BTreeMap<TimelineKey, &TimelineId>) -> Self {
+        let fork = stored.fork.map(|fork| ForkedFrom { of: names.get(&fork.of).copied().cloned(), size: fork.size });
+        Self { size: stored.size, root: stored.root, at: stored.ended_at, fork }
     }
 }
 

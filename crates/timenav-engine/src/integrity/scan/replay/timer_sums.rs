@@ -43,25 +43,25 @@ impl RowSum {
 pub(in crate::integrity::scan) fn definition_of(timer: &TimerRow) -> [u8; 32] {
     let TimerRow { timer_id, schedule, deliver, queue, order_key, payload, set_by, set_at, .. } = timer;
     let texts = [timer_id.as_str(), schedule, deliver, queue.as_str(), payload, set_by];
-    let told = format!("{texts:?} {order_key:?} {}", set_at.micros());
-    *sha256(&[told.as_bytes()]).as_bytes()
+    let text = format!("{texts:?} {order_key:?} {}", set_at.micros());
+    *sha256(&[text.as_bytes()]).as_bytes()
 }
 
 pub(in crate::integrity::scan) fn of_timer(timer: &TimerRow, definition: &[u8; 32]) -> [u8; 32] {
     let TimerRow { position, next, round, is_cancelled, .. } = timer;
-    let told = format!("timer {position} {:?} {round} {is_cancelled} ", next.map(Instant::micros));
-    *sha256(&[told.as_bytes(), definition]).as_bytes()
+    let text = format!("timer {position} {:?} {round} {is_cancelled} ", next.map(Instant::micros));
+    *sha256(&[text.as_bytes(), definition]).as_bytes()
 }
 
 pub(in crate::integrity::scan) fn of_firing(firing: &FiringRow) -> [u8; 32] {
     let FiringRow { due_firing, firing_id, timer_id, queue, order_key, state, made, settled, advance, reason } = firing;
     let DueFiring { due, position, round } = due_firing;
-    let told = format!(
+    let text = format!(
         "firing {} {position} {round} {firing_id} {timer_id} {queue} {order_key:?} {} {made} {settled:?} {advance:?} {reason:?}",
         due.micros(),
         state.as_str(),
     );
-    *sha256(&[told.as_bytes()]).as_bytes()
+    *sha256(&[text.as_bytes()]).as_bytes()
 }
 
 pub(in crate::integrity::scan) fn of_advance(advance: &AdvanceRow) -> [u8; 32] {

@@ -10,7 +10,7 @@ use timenav_core::timers::{Advance, DueFiring, FiringState, Timers};
 use super::Replay;
 use crate::integrity::scan::replay::timer_sums::{RowSum, definition_of, of_advance, of_firing, of_timer};
 use crate::ledger::action::{Action, OnAdvance};
-use crate::ledger::payload::{AdvanceTold, FaultSet, StatePayload, TimerRestored, faults_of, timers_text};
+use crate::ledger::payload::{AdvancePayload, FaultSet, StatePayload, TimerRestored, faults_of, timers_text};
 use crate::ports::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows};
 use crate::requests::json::read;
 use crate::writer::project::TimerRowsBefore;
@@ -39,24 +39,24 @@ pub(in crate::integrity::scan) struct TimerSums {
 
 impl TimerSums {
     /// Returns the number of rows.
-    pub(in crate::integrity::scan) fn compare(&self, kept: &Self, findings: &mut Findings) -> u64 {
+    pub(in crate::integrity::scan) fn compare(&self, stored: &Self, findings: &mut Findings) -> u64 {
         let tables = [
-            ("timers", self.timers, kept.timers),
-            ("firings", self.firings, kept.firings),
-            ("advances", self.advances, kept.advances),
+            ("timers", self.timers, stored.timers),
+            ("firings", self.firings, stored.firings),
+            ("advances", self.advances, stored.advances),
         ];
-        for (table, expected, kept) in tables {
-            if expected != kept {
-                let (found, told) = (kept.count(), expected.count());
-                let evidence = if found == told {
+        for (table, expected, stored) in tables {
+            if expected != stored {
+                let (found, expected_count) = (stored.count(), expected.count());
+                let evidence = if found == expected_count {
                     format!("table {table}: the {found} rows are not what the entries lead to")
                 } else {
-                    format!("table {table} has {found} rows, but the entries lead to {told}")
+                    format!("table {table} has {found} rows, but the entries lead to {expected_count}")
                 };
                 findings.add(FindingKind::StateMismatch, None, evidence);
             }
         }
-        tables.iter().map(|(_, _, kept)| kept.count()).sum()
+        tables.iter().map(|(_, _, stored)| stored.count()).sum()
     }
 }
 
@@ -87,8 +87,8 @@ impl RecordedTimers {
             None => (!self.armed.contains_key(position)).then_some(()),
             Some(was) if was.is_armed() => {
                 let (row, _) = self.armed.get(position)?;
-                let stood = was.row(*position, Some(row))?;
-                ((stood.next, stood.round) == (row.next, row.round)).then_some(())
+                let previous = was.row(*position, Some(row))?;
+                ((previous.next, previous.round) == (row.next, row.round)).then_some(())
             }
             Some(was) => {
                 let row = was.row(*position, None)?;
@@ -106,9 +106,9 @@ impl RecordedTimers {
     /// Applies what follows from an entry. Returns the settled firings; `None` if one was not pending, or a timer was
     /// not armed.
     pub(super) fn apply(&mut self, state: Timers, rows: TimerRows) -> Option<Vec<FiringRow>> {
-        let TimerRows { gone, set, moved, fired, settled, advances } = rows;
+        let TimerRows { removed, set, moved, fired, settled, advances } = rows;
         self.state = state;
-        for position in gone {
+        for position in removed {
             self.disarm(position);
         }
         for row in set {
@@ -226,7 +226,9 @@ pub(in crate::integrity::scan) fn is_of_timers(record: &LeafRecord<'_>, payload:
     let Some(action) = Action::of(record) else { return false };
     let ends_advance = match action.on_advance() {
         OnAdvance::BeginsOrEnds if action == Action::EndAdvance => true,
-        OnAdvance::BeginsOrEnds => read::<AdvanceTold>(payload).is_some_and(|told| told.ended.is_some()),
+        OnAdvance::BeginsOrEnds => {
+            read::<AdvancePayload>(payload).is_some_and(|payload_record| payload_record.ended.is_some())
+        }
         OnAdvance::Steps | OnAdvance::Nothing => false,
     };
     ends_advance || action.on_timers().is_some()

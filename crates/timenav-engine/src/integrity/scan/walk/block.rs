@@ -3,7 +3,7 @@ use timenav_core::scan::{FilledTile, LedgerScan};
 
 use crate::integrity::scan::hashing::HashedRow;
 use crate::integrity::scan::replay::{
-    Beside, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, RecordedHeads, Replay,
+    EntryData, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, RecordedHeads, Replay,
 };
 use crate::ports::archive::EntryRow;
 use crate::read::long_work::giving_way;
@@ -45,7 +45,7 @@ pub(super) fn take(
             replay.lose(row.position);
         }
         let is_pruned = is_pruned(&record, row, payload.is_none());
-        let beside = Beside { position: row.position, payload, readers: hashes.readers() };
+        let beside = EntryData { position: row.position, payload, readers: hashes.readers() };
         let recorded = replay.entry(&record, beside, Some(row.marks), is_pruned);
         if let Some(root) = adopted_after {
             replay.compare_adopted(row.position, payload, root);

@@ -8,15 +8,15 @@ use timenav_core::scan::FindingKind;
 use super::{BLOCK_ANCHORS, Way};
 use crate::integrity::scan::{replay::Replay, report::Checked, tree};
 use crate::ledger::head::TimelineKey;
-use crate::ledger::payload::anchor_told;
+use crate::ledger::payload::marked_anchor;
 use crate::ledger::tree::SignedTree;
 use crate::ports::archive::ScanSource;
 use crate::ports::store_error::StoreError;
 use crate::requests::refusal::Refusal;
 
 async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Option<(TimelineKey, u64)>, StoreError> {
-    if let Some(standing) = source.snapshot(parent).await? {
-        return Ok(Some((standing.head.key, standing.head.frontier.size())));
+    if let Some(known) = source.snapshot(parent).await? {
+        return Ok(Some((known.head.key, known.head.frontier.size())));
     }
     Ok(source.ended(parent).await?.map(|ended| (ended.key, ended.size)))
 }
@@ -42,7 +42,7 @@ impl Way<'_, '_> {
             found(FindingKind::StateMismatch, "there is no such timeline");
             return Ok(());
         };
-        if self.snapshot.head.fork.is_none_or(|kept| kept.of != key) {
+        if self.snapshot.head.fork.is_none_or(|stored| stored.of != key) {
             found(FindingKind::StateMismatch, "table timelines names another one");
         }
         if size < fork.size {
@@ -61,7 +61,7 @@ impl Way<'_, '_> {
             self.compare_returns(SignedTree { key, id, size: fork.size, root }, came, replay).await?;
         }
         match parent.filter(|_| came) {
-            Some(layer) => Box::pin(self.compare_layers(layer, replay.layers_told().to_vec())).await,
+            Some(layer) => Box::pin(self.compare_layers(layer, replay.recorded_layers().to_vec())).await,
             None => Ok(()),
         }
     }
@@ -109,8 +109,8 @@ impl Way<'_, '_> {
                     }
                     Err(error) => return Err(StoreError::Unavailable(error.to_string())),
                 };
-                let marked = anchor_told(&entry).filter(|told| told.anchor_id == row.anchor_id);
-                if marked.is_none_or(|told| told.restored() != moment) {
+                let marked = marked_anchor(&entry).filter(|marked_row| marked_row.anchor_id == row.anchor_id);
+                if marked.is_none_or(|marked_row| marked_row.restored() != moment) {
                     let (id, at) = (&row.anchor_id, moment.at);
                     let evidence =
                         format!("the clock showed {at} after it, but the anchor `{id}` marks another moment");

@@ -20,8 +20,8 @@ pub(super) struct Heads {
 
 impl Way<'_, '_> {
     /// Checks that the ledgers still have the trees that `system` was committed to.
-    pub(super) async fn compare_heads(&mut self, told: &[RecordedHeads]) -> Result<(), StoreError> {
-        for RecordedHeads { position, subject, heads } in told {
+    pub(super) async fn compare_heads(&mut self, recorded: &[RecordedHeads]) -> Result<(), StoreError> {
+        for RecordedHeads { position, subject, heads } in recorded {
             let origin = self.request.keys.current.name();
             let service_name = origin.rsplit_once('/').map_or(origin, |(service, _)| service).to_owned();
             if heads.subject(&service_name) != *subject {
@@ -62,13 +62,13 @@ impl Way<'_, '_> {
             return Ok(*known);
         }
         let source = self.request.source;
-        let standing = match source.snapshot(timeline).await {
+        let snapshot = match source.snapshot(timeline).await {
             Ok(snapshot) => snapshot.map(|snapshot| (snapshot.head.key, snapshot.head.frontier.size())),
             // A damaged head is reported by the scan of that timeline.
             Err(StoreError::Damaged(_)) => None,
             Err(error) => return Err(error),
         };
-        let known = match standing {
+        let known = match snapshot {
             Some(known) => Some(known),
             None => source.ended(timeline).await?.map(|ended| (ended.key, ended.size)),
         };
@@ -77,7 +77,7 @@ impl Way<'_, '_> {
     }
 
     /// Reports the findings, except those that an operator accepted later as a rollback.
-    pub(super) fn tell_heads(&mut self, rollback_accepted: Option<u64>) {
+    pub(super) fn report_heads(&mut self, rollback_accepted: Option<u64>) {
         let mut accepted = 0;
         for (position, kind, evidence) in std::mem::take(&mut self.heads.found) {
             if rollback_accepted.is_some_and(|accepted| position < accepted) {

@@ -25,11 +25,11 @@ struct Carried {
 }
 
 impl Way<'_, '_> {
-    /// Compares the adopted layers, from the newest one on: each names its origin in its first entry. `told` are the
+    /// Compares the adopted layers, from the newest one on: each names its origin in its first entry. `entry_name` are the
     /// entries of the timeline that explain erasures in them.
-    pub(super) async fn compare_layers(&mut self, newest: TimelineId, told: Vec<u64>) -> Result<(), StoreError> {
+    pub(super) async fn compare_layers(&mut self, newest: TimelineId, adopted_at: Vec<u64>) -> Result<(), StoreError> {
         let (mut next, mut count) = (Some(newest), 0);
-        let mut tellers: Tellers = vec![(self.snapshot.head.key, told)];
+        let mut tellers: Tellers = vec![(self.snapshot.head.key, adopted_at)];
         while let Some(layer) = next.take() {
             let Some(ended) = self.request.source.ended(&layer).await? else {
                 let evidence = format!("the layer `{layer}` of this timeline is missing");
@@ -38,7 +38,7 @@ impl Way<'_, '_> {
             };
             let (replay, findings) = self.walk_layer(&ended, &tellers).await?;
             self.findings.append_of(layer.as_str(), findings);
-            tellers.push((ended.key, replay.layers_told().to_vec()));
+            tellers.push((ended.key, replay.recorded_layers().to_vec()));
             if let Some(fork) = replay.fork() {
                 let parent = TimelineId::new(&fork.fork_of).ok();
                 next = parent.map(|parent| TimelineId::layer_of(&self.request.timeline, &parent));
@@ -51,10 +51,10 @@ impl Way<'_, '_> {
 
     async fn walk_layer(&mut self, ended: &EndedTimeline, tellers: &Tellers) -> Result<(Replay, Findings), StoreError> {
         let (source, gazetteer) = (self.request.source, self.request.gazetteer.as_ref());
-        let (EndedTimeline { key, size, root, .. }, told) = (ended.clone(), ended.id.told());
+        let (EndedTimeline { key, size, root, .. }, name) = (ended.clone(), ended.id.entry_name());
         let mut findings = Findings::default();
-        let ledger = LedgerScan::new(told.as_str(), Vec::new());
-        let mut carried = Carried { ledger, replay: Replay::new(&told, 0, None) };
+        let ledger = LedgerScan::new(name.as_str(), Vec::new());
+        let mut carried = Carried { ledger, replay: Replay::new(&name, 0, None) };
         let (mut at, mut unplaced) = (0, Unplaced::default());
         while at < size {
             let (rows, end) = blocks::read(source, key, at, size).await?;
@@ -64,9 +64,9 @@ impl Way<'_, '_> {
             carried = back;
             tree::compare_tiles(source, key, &mut carried.ledger, block.filled).await?;
             for data in block.data {
-                let kept = source.data_rows(key, vec![data.position]).await?.pop().flatten();
-                if let Some(by) = rows::compare_data(&mut findings, &data, kept.as_ref()) {
-                    carried.replay.data_is_gone(data.position, by);
+                let stored = source.data_rows(key, vec![data.position]).await?.pop().flatten();
+                if let Some(by) = rows::compare_data(&mut findings, &data, stored.as_ref()) {
+                    carried.replay.add_erased_data(data.position, by);
                 }
             }
             let compared = events::compare(source, key, gazetteer, block.events, None).await?;
@@ -78,7 +78,7 @@ impl Way<'_, '_> {
             }
             at = end;
         }
-        unplaced.tell(&mut findings);
+        unplaced.report(&mut findings);
         let Carried { mut ledger, mut replay } = carried;
         let partial = ledger.take_partial();
         tree::compare_tiles(source, key, &mut ledger, partial).await?;
@@ -103,8 +103,8 @@ impl Way<'_, '_> {
         tellers: &Tellers,
     ) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, ended.key, ended.size);
-        let told = self.tell_later(ended, replay, tellers).await?;
-        if told < self.erased_later(&ended.id).await? {
+        let later_tellers = self.later_entries(ended, replay, tellers).await?;
+        if later_tellers < self.erased_later(&ended.id).await? {
             self.not_checked.push(format!(
                 "Contents of `{}` were erased by later entries, and the version of timenav that adopted it kept no proof \
                  of that: only the bundle it was adopted from proves it.",
@@ -113,16 +113,16 @@ impl Way<'_, '_> {
         } else {
             replay.compare_erasures(0);
         }
-        let mut kept: Vec<Anchor> = Vec::new();
+        let mut stored: Vec<Anchor> = Vec::new();
         loop {
-            let after = kept.last().map(|anchor| anchor.position);
+            let after = stored.last().map(|anchor| anchor.position);
             let page = source.anchor_rows(key, after, BLOCK_ANCHORS).await?;
             if page.is_empty() {
                 break;
             }
-            kept.extend(page);
+            stored.extend(page);
         }
-        replay.compare_anchors(&kept);
+        replay.compare_anchors(&stored);
         self.compare_timers_of_layer(key, replay).await?;
         let (events, interventions) = source.event_rows_count(key, size).await?;
         let data = source.data_rows_count(key, size).await?;
@@ -141,9 +141,9 @@ impl Way<'_, '_> {
     /// Timer rows of a layer do not change, so they must match its entries.
     async fn compare_timers_of_layer(&mut self, key: TimelineKey, replay: &mut Replay) -> Result<(), StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(()) };
-        match self.timer_sums_kept(key).await {
-            Ok(kept) => {
-                expected.compare(&kept, &mut replay.findings);
+        match self.stored_timer_sums(key).await {
+            Ok(stored) => {
+                expected.compare(&stored, &mut replay.findings);
             }
             Err(StoreError::Damaged(what)) => {
                 let evidence = format!("table timers cannot be read: {what}");
@@ -155,7 +155,7 @@ impl Way<'_, '_> {
     }
 
     /// Returns the number of entries that explain erasures. Their own payloads are compared elsewhere.
-    async fn tell_later(
+    async fn later_entries(
         &mut self,
         ended: &EndedTimeline,
         replay: &mut Replay,
@@ -165,10 +165,12 @@ impl Way<'_, '_> {
         for (key, positions) in tellers {
             for position in positions {
                 let row = self.request.source.entry_row(*key, *position).await?;
-                let Some(told) = row.and_then(|row| LaterEntry::told_in(&row.payload).ok()) else { continue };
-                let Ok(record) = told.record() else { continue };
-                if record.timeline_id == ended.id.told().as_str() && record.seq >= ended.size {
-                    replay.later_entry(&record, record.seq, &told.payload);
+                let Some(later_entry) = row.and_then(|row| LaterEntry::decode_later(&row.payload).ok()) else {
+                    continue;
+                };
+                let Ok(record) = later_entry.record() else { continue };
+                if record.timeline_id == ended.id.entry_name().as_str() && record.seq >= ended.size {
+                    replay.later_entry(&record, record.seq, &later_entry.payload);
                     count += 1;
                 }
             }
@@ -181,8 +183,8 @@ impl Way<'_, '_> {
         let Some(origin) = head.origins.last() else { return Ok(0) };
         let row = self.request.source.entry_row(head.key, origin.end).await?;
         let adopted = row.as_ref().and_then(|row| timenav_core::ledger::Adopted::decode(&row.payload).ok());
-        let told = adopted.into_iter().flat_map(|adopted| adopted.layers);
-        Ok(told.filter(|one| one.timeline_id == layer.told()).map(|one| one.erased_later).sum())
+        let adopted_layers = adopted.into_iter().flat_map(|adopted| adopted.layers);
+        Ok(adopted_layers.filter(|one| one.timeline_id == layer.entry_name()).map(|one| one.erased_later).sum())
     }
 }
 

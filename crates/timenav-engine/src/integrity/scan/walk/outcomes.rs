@@ -23,7 +23,7 @@ struct Answer {
     timeline: TimelineId,
     position: u64,
     /// Whether the request wrote no entry, so that the position is that of the last entry at the time.
-    is_untold: bool,
+    is_withheld: bool,
     /// Why its row is invalid by itself.
     fault: Option<&'static str>,
 }
@@ -36,18 +36,18 @@ struct Recorded {
 }
 
 impl Answer {
-    fn of(kept: &StoredOutcome) -> Option<Self> {
-        let told: OutcomeRecord = serde_json::from_str(&kept.record.outcome).ok()?;
-        let (timeline, ledger, change) = told.parts()?;
-        let event = event_kept(change).ok()?.map(|event_id| (timeline.clone(), event_id));
-        let fault = if event != kept.record.event {
+    fn of(stored: &StoredOutcome) -> Option<Self> {
+        let outcome: OutcomeRecord = serde_json::from_str(&stored.record.outcome).ok()?;
+        let (timeline, ledger, change) = outcome.parts()?;
+        let event = event_in_change(change).ok()?.map(|event_id| (timeline.clone(), event_id));
+        let fault = if event != stored.record.event {
             Some("it contains an event, but an erasure of that event would miss it")
-        } else if kept.goes_with.as_deref() != Some(timeline.as_str()) {
+        } else if stored.goes_with.as_deref() != Some(timeline.as_str()) {
             Some("the end of its timeline would not delete it")
         } else {
             None
         };
-        Some(Self { timeline, position: ledger.position, is_untold: told.is_untold(), fault })
+        Some(Self { timeline, position: ledger.position, is_withheld: outcome.is_withheld(), fault })
     }
 
     fn entries(&self) -> [(TimelineId, u64); 3] {
@@ -61,38 +61,38 @@ impl Answer {
         }
         let Some(at) = recorded.at else { return Some("it names a missing entry".to_owned()) };
         let is_after = |later: Instant<Wall>, earlier: Instant<Wall>| {
-            earlier.checked_add(Idempotency::KEPT_DIFFERENCE_MAX).is_some_and(|last| later > last)
+            earlier.checked_add(Idempotency::RETENTION_DIFFERENCE_MAX).is_some_and(|last| later > last)
         };
-        let kept_at = expires_at.checked_sub(Idempotency::KEPT);
+        let stored_at = expires_at.checked_sub(Idempotency::RETENTION);
         // Without an entry of its own, it must have been stored before the next entry.
-        let last = if self.is_untold { recorded.next } else { Some(at) };
-        let is_late = kept_at.zip(last).is_some_and(|(kept_at, last)| is_after(kept_at, last));
+        let last = if self.is_withheld { recorded.next } else { Some(at) };
+        let is_late = stored_at.zip(last).is_some_and(|(stored_at, last)| is_after(stored_at, last));
         // If the host's clock was behind the previous entry, the time of the entry is only an upper bound.
         let is_of_host = self.position == 0 || recorded.before.is_some_and(|before| before < at);
-        let is_early = is_of_host && kept_at.is_none_or(|kept_at| is_after(at, kept_at));
+        let is_early = is_of_host && stored_at.is_none_or(|stored_at| is_after(at, stored_at));
         (is_late || is_early).then(|| format!("it is kept until {expires_at}, but the entry was recorded at {at}"))
     }
 }
 
 /// Returns the event whose content is in a stored change; `None` if there is none.
-fn event_kept(kept: &str) -> Result<Option<EventId>, ()> {
+fn event_in_change(stored: &str) -> Result<Option<EventId>, ()> {
     #[derive(Deserialize)]
-    struct Told {
+    struct StoredChange {
         kind: String,
         event_id: Option<String>,
     }
-    let told: Told = serde_json::from_str(kept).map_err(|_| ())?;
-    if ![EventCorrected::KIND, EventIntervened::KIND].contains(&&*told.kind) {
+    let change: StoredChange = serde_json::from_str(stored).map_err(|_| ())?;
+    if ![EventCorrected::KIND, EventIntervened::KIND].contains(&&*change.kind) {
         return Ok(None);
     }
-    EventId::new(&told.event_id.ok_or(())?).map(Some).map_err(|_| ())
+    EventId::new(&change.event_id.ok_or(())?).map(Some).map_err(|_| ())
 }
 
 fn recorded_at(leaf: Option<&[u8]>) -> Option<Instant<Wall>> {
     parse_timestamp(&LeafRecord::decode(leaf?).ok()?.recorded_at).ok()
 }
 
-fn shown(key: &[u8; 32]) -> String {
+fn key_hex(key: &[u8; 32]) -> String {
     key.iter().fold(String::new(), |mut shown, byte| {
         // Writing to a string cannot fail.
         let _ = write!(shown, "{byte:02x}");
@@ -118,17 +118,17 @@ impl Way<'_, '_> {
             let entries = answers.iter().flatten().flat_map(Answer::entries).collect();
             let leaves = source.leaves_named(entries).await?;
             let mut named = leaves.as_chunks::<3>().0.iter();
-            for (kept, answer) in page.iter().zip(answers) {
+            for (stored, answer) in page.iter().zip(answers) {
                 let fault = match answer {
                     None => Some("it cannot be read".to_owned()),
                     Some(answer) => {
                         let leaves = named.next().map_or([None; 3], |leaves| leaves.each_ref().map(Option::as_deref));
                         let [at, before, next] = leaves.map(recorded_at);
-                        answer.compare(kept.record.expires_at, &Recorded { at, before, next })
+                        answer.compare(stored.record.expires_at, &Recorded { at, before, next })
                     }
                 };
                 if let Some(fault) = fault {
-                    let evidence = format!("table outcomes, {}: {fault}", shown(&kept.record.key));
+                    let evidence = format!("table outcomes, {}: {fault}", key_hex(&stored.record.key));
                     self.findings.add(FindingKind::StateMismatch, None, evidence);
                 }
             }
@@ -140,20 +140,20 @@ impl Way<'_, '_> {
     pub(super) async fn compare_outcomes(&mut self, forgotten: &[ForgottenOutcomes]) -> Result<(), StoreError> {
         for ForgottenOutcomes { position, recorded_at, names } in forgotten {
             let names: Vec<[u8; 32]> = names.iter().map(|name| *name.as_bytes()).collect();
-            let kept = match self.request.source.outcome_rows(names).await {
-                Ok(kept) => kept,
+            let stored = match self.request.source.outcome_rows(names).await {
+                Ok(stored) => stored,
                 Err(error) => return self.damage(error, "outcomes"),
             };
             let is_from_before = |record: &&IdempotencyRecord| {
-                let kept_at = record.expires_at.checked_sub(Idempotency::KEPT);
-                let told = serde_json::from_str::<OutcomeRecord>(&record.outcome).ok();
-                let parts = told.as_ref().and_then(OutcomeRecord::parts);
+                let stored_at = record.expires_at.checked_sub(Idempotency::RETENTION);
+                let outcome = serde_json::from_str::<OutcomeRecord>(&record.outcome).ok();
+                let parts = outcome.as_ref().and_then(OutcomeRecord::parts);
                 parts.is_none_or(|(timeline, ledger, change)| {
                     let is_earlier = timeline == self.request.timeline && ledger.position < *position;
-                    !is_forgotten(change) && (is_earlier || kept_at.is_none_or(|kept_at| kept_at <= *recorded_at))
+                    !is_forgotten(change) && (is_earlier || stored_at.is_none_or(|stored_at| stored_at <= *recorded_at))
                 })
             };
-            let count = kept.iter().filter(is_from_before).count();
+            let count = stored.iter().filter(is_from_before).count();
             if count > 0 {
                 let evidence = format!("table outcomes: {count} responses still exist that the entry lists as erased");
                 self.findings.add(FindingKind::StateMismatch, Some(*position), evidence);

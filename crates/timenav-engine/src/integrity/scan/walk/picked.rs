@@ -5,7 +5,7 @@ use super::super::report::Checked;
 use super::super::request::{ScanRequest, ScanStage};
 use super::super::{sample, tree};
 use super::Way;
-use crate::integrity::scan::pruned::{self, Told};
+use crate::integrity::scan::pruned::{self, RetentionEntry};
 use crate::ports::store_error::StoreError;
 
 impl Way<'_, '_> {
@@ -40,11 +40,11 @@ impl Way<'_, '_> {
         let head = newest.as_ref().map_or(&self.snapshot.head, |newest| &newest.head);
         let policies: Vec<u64> = head.retention.as_slice().iter().map(|(position, _)| *position).collect();
         let sweeps = source.sweep_rows(head.key, head.frontier.size()).await?;
-        let (mut pruned, mut telling) = (0, self.telling(&policies, &sweeps, true));
-        while let Some((position, told)) = self.next_told(&mut telling).await? {
-            match told {
-                Told::Policy(retention) => missing.policy(position, retention),
-                Told::Sweep(recorded_at, sweep) => {
+        let (mut pruned, mut retention_entries) = (0, self.retention_entries(&policies, &sweeps, true));
+        while let Some((position, entry)) = self.next_retention_entry(&mut retention_entries).await? {
+            match entry {
+                RetentionEntry::Policy(retention) => missing.policy(position, retention),
+                RetentionEntry::Sweep(recorded_at, sweep) => {
                     let findings = &mut self.findings;
                     pruned += pruned::explain(&mut missing, position, recorded_at, &sweep, findings).len() as u64;
                 }

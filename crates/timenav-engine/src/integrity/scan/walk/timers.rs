@@ -5,7 +5,7 @@ use crate::integrity::scan::replay::timer_sums::{definition_of, of_advance, of_f
 use crate::integrity::scan::replay::{Replay, TimerSums, is_of_timers};
 use crate::ledger::head::TimelineKey;
 use crate::ports::store_error::StoreError;
-use crate::ports::timer_rows::TimersWanted;
+use crate::ports::timer_rows::TimerQuery;
 
 const BLOCK_ROWS: usize = 500;
 
@@ -13,23 +13,23 @@ impl Way<'_, '_> {
     /// Nothing is reported if a timer fired during the scan. Returns the number of compared rows.
     pub(super) async fn compare_timers(&mut self, replay: &Replay) -> Result<u64, StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(0) };
-        let kept = match self.timer_sums_kept(self.snapshot.head.key).await {
-            Ok(kept) => kept,
+        let stored = match self.stored_timer_sums(self.snapshot.head.key).await {
+            Ok(stored) => stored,
             Err(error) => return self.damage(error, "timers").map(|()| 0),
         };
-        if expected != kept && self.have_timers_moved().await? {
+        if expected != stored && self.have_timers_moved().await? {
             self.not_checked.push("Timers were not compared with the entries: they fired during the scan.".to_owned());
             return Ok(0);
         }
-        Ok(expected.compare(&kept, &mut self.findings))
+        Ok(expected.compare(&stored, &mut self.findings))
     }
 
-    pub(super) async fn timer_sums_kept(&mut self, key: TimelineKey) -> Result<TimerSums, StoreError> {
+    pub(super) async fn stored_timer_sums(&mut self, key: TimelineKey) -> Result<TimerSums, StoreError> {
         let source = self.request.source;
         let mut sums = TimerSums::default();
         let mut after = None;
         loop {
-            let found = source.timer_rows(key, TimersWanted::ByPosition(after, BLOCK_ROWS)).await?.timers;
+            let found = source.timer_rows(key, TimerQuery::ByPosition(after, BLOCK_ROWS)).await?.timers;
             for timer in &found {
                 sums.timers.add(&of_timer(timer, &definition_of(timer)));
             }
@@ -38,7 +38,7 @@ impl Way<'_, '_> {
         }
         let mut after = None;
         loop {
-            let found = source.timer_rows(key, TimersWanted::FiringsAfter(after, BLOCK_ROWS)).await?.firings;
+            let found = source.timer_rows(key, TimerQuery::FiringsAfter(after, BLOCK_ROWS)).await?.firings;
             for firing in &found {
                 sums.firings.add(&of_firing(firing));
             }
@@ -47,7 +47,7 @@ impl Way<'_, '_> {
         }
         let mut after = None;
         loop {
-            let found = source.timer_rows(key, TimersWanted::Advances(after, BLOCK_ROWS)).await?.advances;
+            let found = source.timer_rows(key, TimerQuery::Advances(after, BLOCK_ROWS)).await?.advances;
             for advance in &found {
                 sums.advances.add(&of_advance(advance));
             }

@@ -2,8 +2,8 @@ use timenav_core::ledger::{Checkpoint, LeafRecord, TlogProof, VerifierKey, leaf_
 
 use super::BundleCheck;
 use crate::ledger::payload::{LaterEntry, LayerErased, is_layer_erased};
-use crate::timelines::bundles::gone::Teller;
 use crate::timelines::bundles::line::BUNDLE_FORMAT_OF_LAYERS;
+use crate::timelines::bundles::missing::Teller;
 
 impl BundleCheck<'_> {
     /// Verifies an `erasure` line: an entry proven with the key of the bundle.
@@ -31,32 +31,32 @@ impl BundleCheck<'_> {
         if record.seq < self.read[number].size {
             return Err(at("it is not a later entry of the layer".to_owned()));
         }
-        let is_told = if is_layer_erased(&record) {
-            self.explain_earlier(number, &LaterEntry::told_in(&entry.payload).map_err(&at)?).map_err(&at)?
+        let is_reported = if is_layer_erased(&record) {
+            self.explain_earlier(number, &LaterEntry::decode_later(&entry.payload).map_err(&at)?).map_err(&at)?
         } else {
             let layer = &mut self.read[number];
-            layer.gone.explain(&record, &entry.payload, Teller::After(layer.size)).map_err(&at)?
+            layer.missing_contents.explain(&record, &entry.payload, Teller::After(layer.size)).map_err(&at)?
         };
-        if is_told { Ok(()) } else { Err(at("it lists nothing that is missing".to_owned())) }
+        if is_reported { Ok(()) } else { Err(at("it lists nothing that is missing".to_owned())) }
     }
 
     /// Processes an entry that may explain an erasure in an earlier layer. The service that adopted the layers has
     /// verified it, and vouches for it as for its other entries.
-    pub(super) fn told_of_layer(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
+    pub(super) fn explain_layer(&mut self, record: &LeafRecord<'_>, payload: &[u8]) -> Result<(), String> {
         if is_layer_erased(record)
-            && let Ok(told) = LaterEntry::told_in(payload)
+            && let Ok(later_entry) = LaterEntry::decode_later(payload)
         {
-            self.explain_earlier(self.read.len(), &told)?;
+            self.explain_earlier(self.read.len(), &later_entry)?;
         }
         Ok(())
     }
 
-    fn explain_earlier(&mut self, number: usize, told: &LaterEntry) -> Result<bool, String> {
+    fn explain_earlier(&mut self, number: usize, later_entry: &LaterEntry) -> Result<bool, String> {
         let is_known = self.header.as_ref().is_some_and(|header| header.format == BUNDLE_FORMAT_OF_LAYERS);
-        let Some(record) = told.record().ok().filter(|_| is_known) else { return Ok(false) };
+        let Some(record) = later_entry.record().ok().filter(|_| is_known) else { return Ok(false) };
         let mut earlier = self.read[..number].iter_mut();
         let layer = earlier.find(|layer| layer.timeline_id.as_str() == record.timeline_id && layer.size <= record.seq);
         let Some(layer) = layer else { return Ok(false) };
-        layer.gone.explain(&record, &told.payload, Teller::After(layer.size))
+        layer.missing_contents.explain(&record, &later_entry.payload, Teller::After(layer.size))
     }
 }

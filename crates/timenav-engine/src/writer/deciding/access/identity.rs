@@ -10,7 +10,7 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{KeyChanged, UserChanged};
 use crate::ledger::payload::entry_of;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::standing::hidden;
+use crate::writer::deciding::admission::hidden;
 use crate::writer::deciding::{Aim, Command};
 use crate::writer::draft::{Done, Draft, Ledger};
 
@@ -63,7 +63,7 @@ impl Command for CreateKey {
         let Self(key) = self;
         draft.admit_own(Some(&key.user_id))?;
         draft.directory().user(&key.user_id)?;
-        draft.check_standing(&key.timeline_id)?;
+        draft.check_exists(&key.timeline_id)?;
         if !draft.is_in_sight(&key.timeline_id) {
             return Err(Refusal::NotFound { what: "timeline", id: key.timeline_id.to_string() });
         }

@@ -5,7 +5,7 @@ use timenav_core::directory::session::{self, SessionCommand, SessionsToEnd};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::standing::hidden;
+use crate::writer::deciding::admission::hidden;
 use crate::writer::deciding::{Aim, Command};
 use crate::writer::draft::{Done, Draft};
 

@@ -37,7 +37,7 @@ impl Command for EndTimeline {
             let detail = "requests that name no timeline use `main`, so it cannot be ended";
             return Err(Refusal::invalid("timeline_id", detail));
         }
-        draft.check_standing(id)?;
+        draft.check_exists(id)?;
         let state = draft.look(id);
         let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: id.to_string() })?;
         let (root, checkpoint) = last_checkpoint(draft, state)?;
@@ -46,14 +46,15 @@ impl Command for EndTimeline {
         let system = draft.system()?;
         let ended_at = draft.host(system);
         let due_at = ended_at.checked_add(draft.options().ended_grace()).unwrap_or(Instant::MAX);
-        let told = TimelineEnded {
+        let payload_record = TimelineEnded {
             checkpoint: (&*checkpoint).into(),
             ended_by: draft.actor().name().into(),
             root,
             size,
             timeline_id: id.clone(),
         };
-        let payload = String::from_utf8(told.encode()).map_err(|error| Refusal::Damaged(error.to_string()))?;
+        let payload =
+            String::from_utf8(payload_record.encode()).map_err(|error| Refusal::Damaged(error.to_string()))?;
         draft.change_directory(DirectoryChange::EndTimeline(EndedTimeline {
             key,
             id: id.clone(),

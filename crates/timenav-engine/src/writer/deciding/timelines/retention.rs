@@ -15,14 +15,14 @@ use crate::writer::deciding::{Aim, Command};
 use crate::writer::draft::{Done, Draft};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeptFor {
+pub enum RetentionPeriod {
     #[default]
     AsBefore,
     Seconds(u32),
     Ever,
 }
 
-impl KeptFor {
+impl RetentionPeriod {
     /// Returns the number of seconds, given the previous setting; `None` means without an end.
     const fn after(self, before: Option<u32>) -> Option<u32> {
         match self {
@@ -34,8 +34,8 @@ impl KeptFor {
 }
 
 pub(crate) struct SetRetention {
-    pub(crate) reads: KeptFor,
-    pub(crate) refusals: KeptFor,
+    pub(crate) reads: RetentionPeriod,
+    pub(crate) refusals: RetentionPeriod,
 }
 
 pub(crate) struct PrunePayloads {
@@ -104,8 +104,8 @@ impl Command for PrunePayloads {
         if head.retention != self.policies || !is_as_chosen {
             return Err(Refusal::ChangedMeanwhile);
         }
-        let asked_by = Cow::Owned(draft.actor().name().to_owned());
-        let sweep = Sweep { asked_by, positions: self.sweep.positions.clone(), ..self.sweep };
+        let requested_by = Cow::Owned(draft.actor().name().to_owned());
+        let sweep = Sweep { asked_by: requested_by, positions: self.sweep.positions.clone(), ..self.sweep };
         let Sweep { class, cutoff, .. } = sweep;
         let (count, retention) = (sweep.positions.count(), self.policies.in_force());
         let host = draft.host(ledger);

@@ -24,7 +24,7 @@ const STEPS_AT_ONCE_MAX: usize = 128;
 /// Move an advance on to its next instant, or to its end.
 pub(crate) struct StepAdvance {
     pub(crate) advance_id: AdvanceId,
-    pub(crate) heard: HashSet<QueueId>,
+    pub(crate) listening: HashSet<QueueId>,
     /// Whether every queue counts as having one.
     pub(crate) is_resumed: bool,
     pub(crate) look_up: LookUp,
@@ -81,8 +81,8 @@ impl Command for StepAdvance {
     fn needs(&self) -> Needs<'_> {
         let open_since = Some(self.left.open_since);
         let at_work = self.keeper.as_ref().map(|_| NeedsAtWork { open_since, firings: &[] });
-        let timers = TimersNeeded::exactly(vec![self.look_up.reach.wanted()]);
-        Needs { timers, at_work, ..Needs::looked_up(&self.look_up) }
+        let timers = TimersNeeded::exactly(vec![self.look_up.reach.query()]);
+        Needs { timers, at_work, ..Needs::with_lookup(&self.look_up) }
     }
 
     /// Continues as long as nothing listens to the firings, because there is nothing to wait for.
@@ -123,7 +123,7 @@ impl Command for StepAdvance {
             fired += fell.due_firing.len() as u64;
             last = Some(position);
             let is_heard = |queue: &QueueId| {
-                self.heard.contains(queue) || at_work.is_some_and(|at_work| at_work.heard.contains(queue))
+                self.listening.contains(queue) || at_work.is_some_and(|at_work| at_work.listening.contains(queue))
             };
             if self.is_resumed || queues.iter().any(is_heard) {
                 break;
@@ -197,9 +197,9 @@ impl Command for StopAdvance {
         let timers = &draft.state(ledger).head.timers;
         let may_end = |advance: &Advance| self.state != AdvanceState::Settled || advance.is_done(timers.next);
         let is_there = |advance: &Advance| self.at.is_none_or(|at| at.is_that_of(advance));
-        let is_meant =
+        let is_match =
             |advance: &Advance| advance.advance_id == self.advance_id && is_there(advance) && may_end(advance);
-        if !timers.advance.as_ref().is_some_and(is_meant) {
+        if !timers.advance.as_ref().is_some_and(is_match) {
             return Err(Refusal::ChangedMeanwhile);
         }
         let position = end(draft, ledger, self.state, self.held_by.clone())?;

@@ -3,7 +3,7 @@ use timenav_core::timers::{DueFiring, FiringState};
 
 use crate::ledger::action::Action;
 use crate::ledger::changes::FiringsAfter;
-use crate::ports::timer_rows::{FiringRow, TimerRow, TimersWanted};
+use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::timers::restoring::{Restored, Restoring, TimerChanged, restore};
 use crate::writer::deciding::{Aim, Command, Needs, TimersNeeded};
@@ -18,11 +18,11 @@ pub(crate) struct Redeliver {
 }
 
 impl Redeliver {
-    fn wanted(&self) -> [TimersWanted; 3] {
+    fn query(&self) -> [TimerQuery; 3] {
         [
-            TimersWanted::Firings(vec![self.firing_id.clone()]),
-            TimersWanted::Firings(self.later.clone()),
-            TimersWanted::At(vec![self.position]),
+            TimerQuery::Firings(vec![self.firing_id.clone()]),
+            TimerQuery::Firings(self.later.clone()),
+            TimerQuery::At(vec![self.position]),
         ]
     }
 }
@@ -39,7 +39,7 @@ impl Command for Redeliver {
     }
 
     fn needs(&self) -> Needs<'_> {
-        Needs { timers: TimersNeeded::exactly(self.wanted().into()), ..Needs::default() }
+        Needs { timers: TimersNeeded::exactly(self.query().into()), ..Needs::default() }
     }
 
     /// The firing keeps its outcome. Its due time recurs, as it does when a clock goes back.
@@ -50,8 +50,8 @@ impl Command for Redeliver {
             let advance_id = advance.advance_id.to_string();
             return Err(Refusal::AdvanceInProgress { advance_id, is_inside: false });
         }
-        let (timeline, next) = (head.id.told(), head.timers.next);
-        let [named, later, timers] = self.wanted().map(|wanted| draft.known_timers(ledger, &wanted));
+        let (timeline, next) = (head.id.entry_name(), head.timers.next);
+        let [named, later, timers] = self.query().map(|query| draft.known_timers(ledger, &query));
         let no = |why| Refusal::NotRedelivered { firing_id: self.firing_id.to_string(), why };
         let firing = named.and_then(|found| found.firings.first());
         let firing = firing.ok_or_else(|| Refusal::NotFound { what: "firing", id: self.firing_id.to_string() })?;
@@ -75,6 +75,6 @@ impl Command for Redeliver {
         let restoring = Restoring { timers, superseded: Vec::new(), fired: vec![again], next };
         restore(draft, ledger, &restoring, Restored::Redeliver)?;
         let firings = vec![(due_firing.firing_id(&timeline), FiringState::Pending)];
-        Ok(draft.done(ledger, draft.last_position(ledger), FiringsAfter { firings, is_untold: false }))
+        Ok(draft.done(ledger, draft.last_position(ledger), FiringsAfter { firings, is_withheld: false }))
     }
 }

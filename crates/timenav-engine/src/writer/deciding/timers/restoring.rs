@@ -8,7 +8,7 @@ use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::Timers;
 
 use crate::ledger::action::Action;
-use crate::ledger::payload::{FiredAgain, StatePayload, TimerRestored, TimersRestored, fallen_record};
+use crate::ledger::payload::{FiredAgain, StatePayload, TimerRestored, TimersRestored, due_firing_record};
 use crate::ports::timer_rows::{FiringRow, TimerRow};
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Draft, Ledger};
@@ -160,7 +160,7 @@ fn append(
         },
         inherited: matches!(why, Restored::Fork),
         timers: restored,
-        superseded: superseded.iter().map(|firing| fallen_record(&firing.due_firing)).collect(),
+        superseded: superseded.iter().map(|firing| due_firing_record(&firing.due_firing)).collect(),
         fired: fired.iter().map(FiredAgain::of).collect(),
         before: head.timers.last,
     });

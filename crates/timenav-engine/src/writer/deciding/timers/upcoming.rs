@@ -23,7 +23,7 @@ pub(in crate::writer::deciding) struct Upcoming {
 
 impl Upcoming {
     pub(in crate::writer::deciding) fn of(draft: &Draft<'_>, ledger: Ledger, reach: Reach) -> Result<Self, Refusal> {
-        let rows = draft.known_timers(ledger, &reach.wanted()).map(|TimersFound { timers, .. }| timers.clone());
+        let rows = draft.known_timers(ledger, &reach.query()).map(|TimersFound { timers, .. }| timers.clone());
         let mut rows = rows.unwrap_or_default();
         check_next(draft, ledger, &rows)?;
         // The additional row only provides the due time of the first unknown timer.

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, StreamExt};
 use http::header;
 use serde::Serialize;
-use timenav_engine::{AskedScan, Engine, Progress};
+use timenav_engine::{Engine, Progress, ReservedScan};
 use tokio::sync::watch;
 use tokio_stream::wrappers::WatchStream;
 use tokio_util::task::AbortOnDropHandle;
@@ -37,19 +37,19 @@ pub(crate) struct ProgressBody {
     bytes: u64,
 }
 
-pub(super) fn answer(engine: Engine, asked: AskedScan, id: RequestId) -> Response {
-    let timeline_id = asked.timeline().to_string();
+pub(super) fn answer(engine: Engine, reserved: ReservedScan, id: RequestId) -> Response {
+    let timeline_id = reserved.timeline().to_string();
     // Only the latest progress is kept: a slow client misses steps and delays nobody.
-    let (tell, told) = watch::channel(Progress::default());
+    let (sender, updates) = watch::channel(Progress::default());
     let scan = tokio::spawn(async move {
-        let mut tell = |progress| {
-            tell.send_replace(progress);
+        let mut sender = |progress| {
+            sender.send_replace(progress);
         };
-        super::run(&engine, asked, &mut tell).await
+        super::run(&engine, reserved, &mut sender).await
     });
     // Dropped with the stream when the client disconnects.
     let scan = AbortOnDropHandle::new(scan);
-    let progress = WatchStream::new(told).map(move |progress| progress_event(&timeline_id, progress));
+    let progress = WatchStream::new(updates).map(move |progress| progress_event(&timeline_id, progress));
     let end = stream::once(async move {
         match scan.await {
             Ok(Ok(found)) => event("result", &TamperingBody::from(found)),

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::timers::FiringState;
-use timenav_engine::{FiringNews, FiringRow, News, Told, WatchFirings};
+use timenav_engine::{FiringNews, FiringRow, LedgerMessage, News, WatchFirings};
 
 use crate::request::auth::Authenticated;
 use crate::request::params::Params;
@@ -16,7 +16,7 @@ use crate::response::problem::Failure;
 use crate::route::Messages;
 use crate::state::App;
 use crate::v1::parameters::timeline;
-use crate::v1::streaming::{PLACE_PATTERN, Place, event_at, last_event_id, place, told};
+use crate::v1::streaming::{PLACE_PATTERN, Place, event_at, last_event_id, message_stream, place};
 use crate::wire::Text;
 
 pub(super) const MESSAGES: Messages = Messages {
@@ -107,12 +107,12 @@ pub(super) async fn watch(
     let place = place(&app, &caller)?;
     let watch = WatchFirings { timeline: timeline(request.timeline_id), queue, seen };
     let watched = app.engine.watch_firings(&caller, watch).await?;
-    Ok(told(app, caller, watched, place, message))
+    Ok(message_stream(app, caller, watched, place, message))
 }
 
-fn message(_app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
-    let message = event_at(&told);
-    let (name, firing) = match told.what {
+fn message(_app: &App, timeline_id: &TimelineId, sent: LedgerMessage) -> Option<Event> {
+    let message = event_at(&sent);
+    let (name, firing) = match sent.what {
         // A message without data only sets the id with which the client resumes.
         News::Mark => return Some(message),
         News::Reset => ("reset", None),
@@ -128,7 +128,7 @@ fn message(_app: &App, timeline_id: &TimelineId, told: Told) -> Option<Event> {
             return None;
         }
     };
-    let body = FiringsStreamBody { timeline_id: timeline_id.to_string(), position: told.position, firing };
+    let body = FiringsStreamBody { timeline_id: timeline_id.to_string(), position: sent.position, firing };
     message.event(name).json_data(body).ok()
 }
 

@@ -35,8 +35,8 @@ impl Roles<'_> {
             let whole = |text: &str| text.split('.').next().unwrap_or_default().len();
             let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             if self.is(place, |text| is_number(text) && (whole(text) == digits || whole(text) + 1 == digits)) {
-                let told = format!("`{name}` is read as {counted} since 1970, by its number of digits");
-                return Some(Reading { suffix: Some(suffix.to_owned()), told: vec![told] });
+                let note = format!("`{name}` is read as {counted} since 1970, by its number of digits");
+                return Some(Reading { suffix: Some(suffix.to_owned()), notes: vec![note] });
             }
         }
         let is_day = |text: &str| {
@@ -44,12 +44,12 @@ impl Roles<'_> {
                 && text.parse().is_ok_and(|days: f64| SPREADSHEET_DAYS.contains(&days))
         };
         if self.is(place, is_day) {
-            let told = format!("`{name}` is read as days as spreadsheets count them: 45351 is 2024-02-29");
-            return Some(Reading { suffix: Some("excel".to_owned()), told: vec![told] });
+            let note = format!("`{name}` is read as days as spreadsheets count them: 45351 is 2024-02-29");
+            return Some(Reading { suffix: Some("excel".to_owned()), notes: vec![note] });
         }
         let (literal, prefix) = self.same_start(place);
         if let Some(format) = self.pattern(place, prefix, &FORMATS) {
-            return Some(Reading { suffix: Some(format!("{literal}{format}")), told: Vec::new() });
+            return Some(Reading { suffix: Some(format!("{literal}{format}")), notes: Vec::new() });
         }
         let mut reading = self.short_date(place)?;
         reading.suffix = reading.suffix.map(|suffix| format!("{literal}{suffix}"));
@@ -96,11 +96,11 @@ impl Roles<'_> {
         let name = &self.columns[place].name;
         let (_, prefix) = self.same_start(place);
         let mut reading = match self.pattern(place, prefix, &SHORT_DATES) {
-            Some(pattern) => Reading { suffix: Some(pattern), told: Vec::new() },
+            Some(pattern) => Reading { suffix: Some(pattern), notes: Vec::new() },
             None => self.of_numbers(place)?,
         };
         if reading.suffix.as_deref().is_some_and(|suffix| !suffix.contains("YYYY")) {
-            reading.told.push(format!("`{name}` has years of two digits, which are read as 1969 to 2068"));
+            reading.notes.push(format!("`{name}` has years of two digits, which are read as 1969 to 2068"));
         }
         Some(reading)
     }
@@ -123,21 +123,21 @@ impl Roles<'_> {
                     continue;
                 }
                 let (days, months) = (count(&day_first), count(&month_first));
-                let mut told = Vec::new();
+                let mut notes = Vec::new();
                 if year == "YY"
                     && between != '.'
-                    && let Some(format) = self.year_first(place, between, clock, &mut told)
+                    && let Some(format) = self.year_first(place, between, clock, &mut notes)
                 {
-                    return Some(Reading { suffix: Some(format), told });
+                    return Some(Reading { suffix: Some(format), notes });
                 }
                 // With points as separators, the day is always first.
                 if days == months && between != '.' {
                     let name = &self.columns[place].name;
                     let nothing = "it is unclear whether the day or the month is first in";
-                    told.push(format!("{nothing} `{name}`; the day is assumed"));
+                    notes.push(format!("{nothing} `{name}`; the day is assumed"));
                 }
                 let format = if months > days { month_first } else { day_first };
-                return Some(Reading { suffix: Some(format.as_str().to_owned()), told });
+                return Some(Reading { suffix: Some(format.as_str().to_owned()), notes });
             }
         }
         None
@@ -149,7 +149,7 @@ impl Roles<'_> {
         place: usize,
         between: char,
         clock: &str,
-        told: &mut Vec<String>,
+        notes: &mut Vec<String>,
     ) -> Option<String> {
         let pattern = format!("YY{between}MM{between}DD{clock}");
         let format = TimeFormat::parse(&pattern)?;
@@ -164,7 +164,7 @@ impl Roles<'_> {
             return Some(pattern);
         }
         let name = &self.columns[place].name;
-        told.push(format!("it is unclear whether the year is first or last in `{name}`; the last number is assumed"));
+        notes.push(format!("it is unclear whether the year is first or last in `{name}`; the last number is assumed"));
         None
     }
 
@@ -213,7 +213,7 @@ impl Roles<'_> {
     }
 
     /// Takes the column of years, and sets how they are counted.
-    pub(super) fn years(&self, place: usize, parts: &mut Map<String, Value>, told: &mut Vec<String>) {
+    pub(super) fn years(&self, place: usize, parts: &mut Map<String, Value>, notes: &mut Vec<String>) {
         let numbers: Vec<i64> = self.texts(place).filter_map(|text| Some(year_alone(text)?.number)).collect();
         let mut name = self.name(place);
         let has_two_digits = |text: &str| {
@@ -222,12 +222,12 @@ impl Roles<'_> {
         };
         if numbers.contains(&0) && !self.is(place, has_two_digits) {
             parts.insert("year_numbering".to_owned(), Value::from("astronomical"));
-            told.push(format!("`{name}` has a year 0, so years are read as astronomers count: 0 is 1 BCE"));
+            notes.push(format!("`{name}` has a year 0, so years are read as astronomers count: 0 is 1 BCE"));
         } else if let Some(year) = numbers.iter().find(|year| **year < 0) {
             let before = year.unsigned_abs();
-            told.push(format!("`{name}` has years such as {year}, which is read as {before} BCE (`historical`)"));
+            notes.push(format!("`{name}` has years such as {year}, which is read as {before} BCE (`historical`)"));
         } else if self.is(place, has_two_digits) {
-            told.push(format!(
+            notes.push(format!(
                 "`{name}` has years of two digits, which are read as 1969 to 2068; without `|YY` they are those \
                 of the first century"
             ));
@@ -246,7 +246,7 @@ impl Roles<'_> {
         };
         if let Some(place) = find(&|text| is_part(TimePart::Date, text)) {
             let is_solid = self.is(place, |text| text.len() == 8 && number_of_digits(text) == 8);
-            return Some((place, Reading { suffix: is_solid.then(|| "YYYYMMDD".to_owned()), told: Vec::new() }));
+            return Some((place, Reading { suffix: is_solid.then(|| "YYYYMMDD".to_owned()), notes: Vec::new() }));
         }
         let has_parts = |text: &str| {
             let is_between = |c: char| BETWEEN.contains(&c) || c.is_whitespace();
@@ -277,12 +277,12 @@ impl Roles<'_> {
     }
 
     /// Sets a time of day of 0 as missing, if others consist of digits.
-    pub(super) fn doubt_zeros(&mut self, place: usize, told: &mut Vec<String>) {
+    pub(super) fn doubt_zeros(&mut self, place: usize, notes: &mut Vec<String>) {
         let zeros = self.texts(place).filter(|text| *text == "0" || *text == "0.0").count();
         let name = self.columns[place].name.clone();
         if zeros > 0 && !self.missing.contains_key(&name) {
             self.zero_is_missing(place);
-            told.push(format!("`{name}` is 0 in {zeros} records, which is read as an unknown time"));
+            notes.push(format!("`{name}` is 0 in {zeros} records, which is read as an unknown time"));
         }
     }
 }

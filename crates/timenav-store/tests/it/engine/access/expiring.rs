@@ -9,7 +9,7 @@ use timenav_core::permissions::End;
 use timenav_core::time::{Instant, Span, Wall};
 use timenav_engine::{ApiKeyRequest, Caller, PermissionsAnswer, PermissionsChange, Refusal, WallClock as _};
 
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, on, outcome_text};
 use crate::sample::{timeline_id, user_id, users};
 
 const HOUR: i64 = 3_600_000_000;
@@ -37,8 +37,8 @@ async fn lists(home: &Home<'_>) -> Permissions {
 
 /// Returns the results of reading and of controlling the clock.
 async fn may(home: &Home<'_>, caller: &Caller) -> [String; 2] {
-    let look = told(&home.engine.read_clock(caller, on("main")).await);
-    let steer = told(&home.engine.change_clock(caller, on("main"), ClockCommand::Pause, None).await);
+    let look = outcome_text(&home.engine.read_clock(caller, on("main")).await);
+    let steer = outcome_text(&home.engine.change_clock(caller, on("main"), ClockCommand::Pause, None).await);
     [look, steer]
 }
 
@@ -119,11 +119,11 @@ async fn fork_belongs_to_its_creator_without_inherited_permissions() {
     home.engine.fork_timeline(&bob, timeline_id("bobs"), &timeline_id("main"), None, None).await.unwrap();
     let (of_fork, _) = home.engine.access_control(&bob, &timeline_id("bobs")).await.unwrap();
     assert_eq!(of_fork, Permissions::of_creator(user_id("bob")));
-    assert_eq!(told(&home.engine.read_clock(&eve, on("bobs")).await), HIDDEN);
+    assert_eq!(outcome_text(&home.engine.read_clock(&eve, on("bobs")).await), HIDDEN);
     house.clock.advance(HOUR);
     home.engine.read_clock(&bob, on("bobs")).await.unwrap();
     let refused = home.engine.fork_timeline(&eve, timeline_id("eves"), &timeline_id("main"), None, None).await;
-    assert_eq!(told(&refused), HIDDEN);
+    assert_eq!(outcome_text(&refused), HIDDEN);
     home.close().await;
 }
 

@@ -12,7 +12,7 @@ use timenav_engine::{
     AnchorRequest, Caller, HoldRequest, PermissionsChange, ReturnScope, TimerRequest, WallClock as _,
 };
 
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, on, outcome_text};
 use crate::sample::{timeline_id, user_id, users};
 
 const DAY: i64 = 86_400_000_000;
@@ -47,21 +47,23 @@ impl Scene<'_> {
     async fn change(&self, command: ClockCommand) -> String {
         let foreseen = match command {
             ClockCommand::SetRate(_) => None,
-            _ => Some(told(&self.home.engine.foresee(&self.ada, on("shared"), command.clone()).await)),
+            _ => Some(outcome_text(&self.home.engine.foresee(&self.ada, on("shared"), command.clone()).await)),
         };
-        let changed = told(&self.home.engine.change_clock(&self.ada, on("shared"), command.clone(), None).await);
+        let changed =
+            outcome_text(&self.home.engine.change_clock(&self.ada, on("shared"), command.clone(), None).await);
         assert_eq!(foreseen.unwrap_or_else(|| changed.clone()), changed, "{command:?}");
         changed
     }
 
     async fn anchor(&self, timestamp: Option<Instant<Virtual>>) -> String {
         let request = AnchorRequest { timestamp, description: String::new(), fixed: true };
-        told(&self.home.engine.set_anchor(&self.ada, on("shared"), request, None).await)
+        outcome_text(&self.home.engine.set_anchor(&self.ada, on("shared"), request, None).await)
     }
 
     async fn back(&self, anchor: &AnchorId, scope: ReturnScope) -> String {
-        let foreseen = told(&self.home.engine.foresee_return(&self.ada, on("shared"), anchor, scope).await);
-        let returned = told(&self.home.engine.return_to_anchor(&self.ada, on("shared"), anchor, scope, None).await);
+        let foreseen = outcome_text(&self.home.engine.foresee_return(&self.ada, on("shared"), anchor, scope).await);
+        let returned =
+            outcome_text(&self.home.engine.return_to_anchor(&self.ada, on("shared"), anchor, scope, None).await);
         assert_eq!(foreseen, returned, "{anchor} {scope:?}");
         returned
     }
@@ -71,19 +73,19 @@ impl Scene<'_> {
         let name: TimelineId = timeline_id(&format!("fork{}", self.forks.get()));
         let at = at.map(|anchor| AsOf::Anchor(anchor.clone()));
         let forked = self.home.engine.fork_timeline(&self.ada, name, &timeline_id("shared"), at.as_ref(), None).await;
-        told(&forked)
+        outcome_text(&forked)
     }
 
     async fn take_over(&self) -> String {
         let lists = PermissionsChange { read: Some(users(["bob"])), ..PermissionsChange::default() };
-        told(&self.home.engine.set_access_control(&self.ada, timeline_id("shared"), lists, None).await)
+        outcome_text(&self.home.engine.set_access_control(&self.ada, timeline_id("shared"), lists, None).await)
     }
 
     /// The position of the clock does not affect reading and recording.
     async fn check_others(&self) {
-        assert_eq!(told(&self.home.engine.read_clock(&self.ada, on("shared")).await), "ok");
+        assert_eq!(outcome_text(&self.home.engine.read_clock(&self.ada, on("shared")).await), "ok");
         let event = vec![EventDraft::at(Instant::EPOCH, "")];
-        assert_eq!(told(&self.home.engine.record_events(&self.ada, on("shared"), event, None).await), "ok");
+        assert_eq!(outcome_text(&self.home.engine.record_events(&self.ada, on("shared"), event, None).await), "ok");
         assert_eq!(self.change(ClockCommand::SetRate(Rate::from_factor(2.0).unwrap())).await, RATE);
     }
 }
@@ -175,7 +177,7 @@ async fn advance_outside_the_window_cannot_be_stopped() {
         let begun = engine.change_clock(&scene.home.admin, on("shared"), away, None).await.unwrap();
         assert!(begun.advance_id.is_some());
         let paused = engine.change_clock(&scene.ada, on("shared"), ClockCommand::Pause, None).await;
-        assert_eq!(told(&paused), expected, "{days}");
+        assert_eq!(outcome_text(&paused), expected, "{days}");
         engine.change_clock(&scene.home.admin, on("shared"), ClockCommand::Pause, None).await.unwrap();
     }
     scene.home.close().await;
@@ -239,20 +241,20 @@ async fn commands_that_would_leave_the_window_later_are_rejected() {
         assert_eq!(scene.fork(None).await, "ok", "it stands");
         assert_eq!(scene.change(ClockCommand::Resume).await, RATE);
         assert_eq!(scene.change(near.clone()).await, "ok");
-        let standing = engine.set_anchor(&scene.ada, on("shared"), anchored.clone(), None).await.unwrap().0;
+        let paused = engine.set_anchor(&scene.ada, on("shared"), anchored.clone(), None).await.unwrap().0;
         // Nor on a fork of it, which ada administers.
         let fork = on(&format!("fork{}", scene.forks.get()));
-        assert_eq!(told(&engine.change_clock(&scene.ada, fork, ClockCommand::Resume, None).await), RATE);
+        assert_eq!(outcome_text(&engine.change_clock(&scene.ada, fork, ClockCommand::Resume, None).await), RATE);
         owner(normal.clone()).await;
         assert_eq!(scene.change(ClockCommand::Resume).await, "ok");
         // An anchor includes the rate at which it was set.
         assert_eq!(scene.back(&running, ReturnScope::Clock).await, RATE);
-        assert_eq!(scene.back(&standing, ReturnScope::Clock).await, RATE);
+        assert_eq!(scene.back(&paused, ReturnScope::Clock).await, RATE);
     }
     // Timelines that ada creates run at host time.
     let events = vec![EventDraft::at(Instant::EPOCH, "")];
-    assert_eq!(told(&engine.record_events(&scene.ada, on("hers"), events, None).await), "ok");
-    assert_eq!(told(&engine.create_timeline(&scene.ada, timeline_id("made"), None).await), "ok");
+    assert_eq!(outcome_text(&engine.record_events(&scene.ada, on("hers"), events, None).await), "ok");
+    assert_eq!(outcome_text(&engine.create_timeline(&scene.ada, timeline_id("made"), None).await), "ok");
     for timeline in ["hers", "made"] {
         let view = engine.read_clock(&scene.ada, on(timeline)).await.unwrap();
         assert_eq!((view.clock.rate(), view.clock.is_running()), (Rate::NORMAL, true), "{timeline}");
@@ -275,13 +277,14 @@ async fn permissions_of_a_clock_outside_the_window_cannot_be_changed() {
     engine.change_clock(&scene.ada, on("hers"), fast, None).await.unwrap();
     level(RestrictionLevel::LimitedAccess).await;
     let give = |users_read| PermissionsChange { read: Some(users_read), ..PermissionsChange::default() };
-    let given =
-        async || told(&engine.set_access_control(&scene.ada, timeline_id("hers"), give(users(["bob"])), None).await);
+    let given = async || {
+        outcome_text(&engine.set_access_control(&scene.ada, timeline_id("hers"), give(users(["bob"])), None).await)
+    };
     assert_eq!(given().await, RATE);
     // After three seconds of host time it is 34 days away.
     house.clock.advance(3_000_000);
     assert_eq!(given().await, FAR);
-    assert_eq!(told(&engine.change_clock(&scene.ada, on("hers"), ClockCommand::Pause, None).await), FAR);
+    assert_eq!(outcome_text(&engine.change_clock(&scene.ada, on("hers"), ClockCommand::Pause, None).await), FAR);
     level(RestrictionLevel::FullAccess).await;
     assert_eq!(given().await, "ok");
     scene.home.close().await;

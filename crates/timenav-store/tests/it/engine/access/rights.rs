@@ -12,7 +12,7 @@ use timenav_engine::{
     TimelinesDiff, Topic, WallClock as _, WatchLedger,
 };
 
-use crate::house::{Home, House, on, told, watch};
+use crate::house::{Home, House, on, outcome_text, watch};
 use crate::sample::{every_event, timeline_id, user_id, users};
 
 /// Initial state of every test here: a timeline of the owner's, with permissions and anchors.
@@ -55,37 +55,38 @@ fn days(house: &House, days: i64) -> Instant<Virtual> {
 }
 
 impl Shared<'_> {
-    /// Attempts an operation and returns its result in the form of [`told`].
+    /// Attempts an operation and returns its result in the form of [`outcome_text`].
     async fn attempt(&self, caller: &Caller, operation: &str) -> String {
         let (engine, shared) = (&self.home.engine, timeline_id("shared"));
         let house = self.home.house;
-        let change = async |change| told(&engine.change_clock(caller, on("shared"), change, None).await);
+        let change = async |change| outcome_text(&engine.change_clock(caller, on("shared"), change, None).await);
         let anchor = async |timestamp| {
             let request = AnchorRequest { timestamp, description: String::new(), fixed: true };
-            told(&engine.set_anchor(caller, on("shared"), request, None).await)
+            outcome_text(&engine.set_anchor(caller, on("shared"), request, None).await)
         };
-        let back =
-            async |anchor| told(&engine.return_to_anchor(caller, on("shared"), anchor, ReturnScope::Clock, None).await);
+        let back = async |anchor| {
+            outcome_text(&engine.return_to_anchor(caller, on("shared"), anchor, ReturnScope::Clock, None).await)
+        };
         match operation {
-            "clock" => told(&engine.read_clock(caller, on("shared")).await),
-            "clock_stream" => told(&engine.watch_clock(caller, on("shared"), None).await),
-            "stream" => told(
+            "clock" => outcome_text(&engine.read_clock(caller, on("shared")).await),
+            "clock_stream" => outcome_text(&engine.watch_clock(caller, on("shared"), None).await),
+            "stream" => outcome_text(
                 &engine.watch_ledger(caller, WatchLedger { timeline: on("shared"), ..watch(&Topic::ALL, None) }).await,
             ),
             "timelines_diff" => {
                 let shared = timeline_id("shared");
                 let request =
                     TimelinesDiff { a: shared.clone(), b: shared, of: DiffOf::Events, items_max: 10, cursor: None };
-                told(&engine.timelines_diff(caller, request).await)
+                outcome_text(&engine.timelines_diff(caller, request).await)
             }
-            "anchors" => told(&engine.anchors(caller, on("shared"), 10, None).await),
-            "monitor_events" => told(&engine.monitor_events(caller, everything()).await),
-            "timeline" => told(&engine.timeline(caller, &shared).await),
-            "checkpoint" => told(&engine.checkpoint(caller, &shared, true).await),
-            "proof" => told(&engine.inclusion_proof(caller, &shared, 0).await),
+            "anchors" => outcome_text(&engine.anchors(caller, on("shared"), 10, None).await),
+            "monitor_events" => outcome_text(&engine.monitor_events(caller, everything()).await),
+            "timeline" => outcome_text(&engine.timeline(caller, &shared).await),
+            "checkpoint" => outcome_text(&engine.checkpoint(caller, &shared, true).await),
+            "proof" => outcome_text(&engine.inclusion_proof(caller, &shared, 0).await),
             "entries" => {
                 let request = EntriesRequest { timeline: shared, from: 0, items_max: 10 };
-                told(&engine.entries(caller, request).await)
+                outcome_text(&engine.entries(caller, request).await)
             }
             "travel" => change(ClockCommand::Travel { to: days(house, 29), location: None }).await,
             "travel/far" => change(ClockCommand::Travel { to: days(house, -31), location: None }).await,
@@ -95,10 +96,10 @@ impl Shared<'_> {
             "set_anchor/far" => anchor(Some(days(house, 31))).await,
             "return_to_anchor" => back(&self.near).await,
             "return_to_anchor/fast" => back(&self.fast).await,
-            "record_event" => {
-                told(&engine.record_events(caller, on("shared"), vec![EventDraft::at(Instant::EPOCH, "")], None).await)
-            }
-            "record_event/import" => told(&engine.import_events(caller, &shared, Vec::new()).await),
+            "record_event" => outcome_text(
+                &engine.record_events(caller, on("shared"), vec![EventDraft::at(Instant::EPOCH, "")], None).await,
+            ),
+            "record_event/import" => outcome_text(&engine.import_events(caller, &shared, Vec::new()).await),
             other => self.attempt_on_system(caller, other).await,
         }
     }
@@ -106,19 +107,19 @@ impl Shared<'_> {
     async fn attempt_on_system(&self, caller: &Caller, operation: &str) -> String {
         let engine = &self.home.engine;
         match operation {
-            "users" => told(&engine.users(caller, 100, None).await),
-            "timeline/system" => told(&engine.timeline(caller, &timeline_id("system")).await),
-            "create_timeline" => told(&engine.create_timeline(caller, timeline_id("main"), None).await),
-            "api_keys" => told(&engine.api_keys(caller, None, 100, None).await),
-            "api_keys/other" => told(&engine.api_keys(caller, Some(user_id("owner")), 100, None).await),
-            "create_user" => told(&engine.create_user(caller, user_id("admin"), false, None).await),
-            "create_api_key" => told(&engine.create_api_key(caller, key_for(None), None).await),
-            "create_api_key/other" => told(&engine.create_api_key(caller, key_for(Some("owner")), None).await),
+            "users" => outcome_text(&engine.users(caller, 100, None).await),
+            "timeline/system" => outcome_text(&engine.timeline(caller, &timeline_id("system")).await),
+            "create_timeline" => outcome_text(&engine.create_timeline(caller, timeline_id("main"), None).await),
+            "api_keys" => outcome_text(&engine.api_keys(caller, None, 100, None).await),
+            "api_keys/other" => outcome_text(&engine.api_keys(caller, Some(user_id("owner")), 100, None).await),
+            "create_user" => outcome_text(&engine.create_user(caller, user_id("admin"), false, None).await),
+            "create_api_key" => outcome_text(&engine.create_api_key(caller, key_for(None), None).await),
+            "create_api_key/other" => outcome_text(&engine.create_api_key(caller, key_for(Some("owner")), None).await),
             "revoke_api_key/other" => {
                 let result = engine.revoke_api_key(caller, self.key_of_owner.clone()).await;
-                if result.is_ok() { "ok".to_owned() } else { told(&result) }
+                if result.is_ok() { "ok".to_owned() } else { outcome_text(&result) }
             }
-            "revoke_api_key/none" => told(&engine.revoke_api_key(caller, KeyId::new("none").unwrap()).await),
+            "revoke_api_key/none" => outcome_text(&engine.revoke_api_key(caller, KeyId::new("none").unwrap()).await),
             other => panic!("no such operation: {other}"),
         }
     }
@@ -177,8 +178,8 @@ fn key_for(name: Option<&str>) -> ApiKeyRequest {
 }
 
 /// Returns the code in the ledger, or `None` if the result is not a denial.
-fn code_of(told: &str) -> Option<&'static str> {
-    match told.split(' ').next() {
+fn code_of(outcome: &str) -> Option<&'static str> {
+    match outcome.split(' ').next() {
         Some("Hidden") => Some("not_found"),
         Some("Permission" | "OperatorOnly") => Some("permission_denied"),
         Some("Restricted" | "TooFar") => Some("time_travel_restricted"),
@@ -348,7 +349,7 @@ async fn travel_window_is_enforced_to_the_microsecond() {
     ] {
         let to = days(&house, 0).checked_add(Span::from_micros(micros)).unwrap();
         let travel = ClockCommand::Travel { to, location: None };
-        assert_eq!(told(&home.engine.change_clock(&ada, on("hers"), travel, None).await), expected, "{micros}");
+        assert_eq!(outcome_text(&home.engine.change_clock(&ada, on("hers"), travel, None).await), expected, "{micros}");
     }
     home.close().await;
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
 use timenav_engine::{Caller, Commit, DirectoryChange, NewSession, OpenError, PasswordRequest, SessionView};
 
-use crate::house::{Home, House, told};
+use crate::house::{Home, House, outcome_text};
 use crate::sample::{password, user_id};
 use crate::tampering::{clean, evidence};
 
@@ -61,12 +61,13 @@ async fn failed_login_does_not_reveal_the_reason() {
     }
     let lines = home.lines().await;
     let attempts = lines.iter().filter(|line| line.action == "unauthorized_access_attempt");
-    let told: Vec<String> = attempts.map(|line| format!("{} {} {}", line.actor, line.subject, line.payload)).collect();
+    let lines_text: Vec<String> =
+        attempts.map(|line| format!("{} {} {}", line.actor, line.subject, line.payload)).collect();
     let attempt = |whose: &str| {
         let detail = format!("a password was shown that is not that of `{whose}`");
         format!("unknown log_in {{\"code\":\"invalid_credentials\",\"detail\":\"{detail}\",\"operation\":\"log_in\"}}")
     };
-    assert_eq!(told, ["ada", "bob", "nobody", "ada"].map(attempt));
+    assert_eq!(lines_text, ["ada", "bob", "nobody", "ada"].map(attempt));
     close(home).await;
 }
 
@@ -83,7 +84,7 @@ async fn session_expires_when_idle_and_at_its_maximum_age() {
         house.clock.advance(IDLE / 2);
     }
     assert!(!lasts(&home, &idle) && !lasts(&home, &used), "none lasts longer, however it is used");
-    assert_eq!(told(&home.engine.renew_session(&used.caller).await), "Unidentified(Session)");
+    assert_eq!(outcome_text(&home.engine.renew_session(&used.caller).await), "Unidentified(Session)");
     // Exact to the microsecond.
     let next = log_in(&home, "ada").await;
     house.clock.advance(IDLE - 1);
@@ -107,7 +108,7 @@ async fn session_renewal_is_recorded_at_intervals() {
     assert_eq!(home.size("system").await, size, "that it is used is known");
     house.clock.advance(1);
     let both = tokio::join!(home.engine.renew_session(&session.caller), home.engine.renew_session(&session.caller));
-    assert_eq!((told(&both.0), told(&both.1)), ("ok".to_owned(), "ok".to_owned()));
+    assert_eq!((outcome_text(&both.0), outcome_text(&both.1)), ("ok".to_owned(), "ok".to_owned()));
     assert_eq!(home.size("system").await, size + 1, "once, however many ask at the same time");
     let SessionView { created_at, last_seen_at, idle_expires_at, expires_at, is_current, .. } =
         home.engine.session_of(&session.caller).unwrap();
@@ -168,12 +169,12 @@ async fn password_change_without_authority_is_rejected() {
     let bob = home.user("bob", false).await;
     let session = log_in(&home, "ada").await;
     let scoped = home.caller("ada", Some(vec![timenav_core::access::Scope::TimelineAdmin])).await;
-    let set = async |caller: &Caller, request| told(&home.engine.set_password(caller, request).await);
+    let set = async |caller: &Caller, request| outcome_text(&home.engine.set_password(caller, request).await);
     assert_eq!(set(&bob, of(Some("nobody"), OTHER, None)).await, "OperatorOnly");
     assert_eq!(set(&ada, of(None, OTHER, Some("wrong"))).await, "WrongPassword");
     assert!(set(&home.admin, of(Some("ada"), OTHER, Some(SECRET))).await.starts_with("Invalid { field"));
     assert_eq!(set(&scoped, of(None, OTHER, None)).await, "Scope { needs: Operator }");
-    assert_eq!(told(&home.engine.log_out(&scoped, true).await), "Scope { needs: Operator }");
+    assert_eq!(outcome_text(&home.engine.log_out(&scoped, true).await), "Scope { needs: Operator }");
     assert!(lasts(&home, &session) && try_log_in(&home, "ada", OTHER).await.is_none());
     close(home).await;
 }
@@ -183,16 +184,16 @@ async fn password_is_rehashed_at_login_if_the_cost_is_raised() {
     let house = House::new();
     let home = house.open().await;
     with_password(&home, "ada").await;
-    let kept =
+    let stored =
         async || home.store.open().await.unwrap().directory.passwords.get(&user_id("ada")).unwrap().phc.to_string();
-    let before = kept().await;
+    let before = stored().await;
     log_in(&home, "ada").await;
-    assert_eq!(kept().await, before);
+    assert_eq!(stored().await, before);
     house.passwords.raise();
     assert!(try_log_in(&home, "ada", OTHER).await.is_none());
-    assert_eq!(kept().await, before);
+    assert_eq!(stored().await, before);
     let session = log_in(&home, "ada").await;
-    assert_eq!((before.as_str(), kept().await.as_str()), (&*format!("0${SECRET}"), &*format!("1${SECRET}")));
+    assert_eq!((before.as_str(), stored().await.as_str()), (&*format!("0${SECRET}"), &*format!("1${SECRET}")));
     let home = home.reopen().await;
     assert!(lasts(&home, &session));
     log_in(&home, "ada").await;
@@ -211,7 +212,7 @@ async fn first_run_lasts_until_an_operator_has_a_password() {
     assert!(!home.engine.is_first_run());
     house.passwords.set_busy(true);
     let busy = home.engine.log_in(user_id("admin"), password(SECRET), None).await;
-    assert!(told(&busy).starts_with("RateLimited"), "{busy:?}");
+    assert!(outcome_text(&busy).starts_with("RateLimited"), "{busy:?}");
     house.passwords.set_busy(false);
     close(home).await;
 }

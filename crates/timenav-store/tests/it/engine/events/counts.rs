@@ -8,14 +8,14 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::{Bucket, TimeRange, parse_duration};
 use timenav_engine::{AggregateEvents, AggregatedEvents, Caller, EventFilter, FilterTexts, GroupBy, GroupKey, Refusal};
 
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, on, outcome_text};
 use crate::sample::{moment, timeline_id};
 
 /// The time of most of the counted events.
 const MOMENT: i64 = 500;
 const DAY: &str = "P1D";
 
-fn asked(by: &GroupBy, text: Option<&str>, events_max: usize, cursor: Option<String>) -> AggregateEvents {
+fn count_request(by: &GroupBy, text: Option<&str>, events_max: usize, cursor: Option<String>) -> AggregateEvents {
     let texts = FilterTexts { text: text.map(str::to_owned), ..FilterTexts::default() };
     AggregateEvents {
         timeline: on("what-if"),
@@ -55,7 +55,7 @@ async fn record(home: &Home<'_>, timeline: &str, many: i64) {
 async fn added_up(home: &Home<'_>, by: &GroupBy, text: Option<&str>, events_max: usize) -> (usize, usize, Sums) {
     let (mut answers, mut count_sum, mut sums, mut cursor) = (0, 0, Sums::new(), None);
     loop {
-        let counted = count(home, &home.admin, asked(by, text, events_max, cursor)).await.unwrap();
+        let counted = count(home, &home.admin, count_request(by, text, events_max, cursor)).await.unwrap();
         assert!(counted.count <= events_max);
         assert_eq!(counted.counted_until.is_some(), counted.next_cursor.is_some());
         (answers, count_sum) = (answers + 1, count_sum + counted.count);
@@ -84,11 +84,11 @@ async fn goes_on_exactly(house: House) {
     record(&home, "what-if", 30).await;
     let day = Bucket::new(parse_duration(DAY).unwrap()).unwrap();
     // A bucket may be split between two responses, and both parts have its key.
-    let first = count(&home, &home.admin, asked(&GroupBy::Time(day), None, 20, None)).await.unwrap();
+    let first = count(&home, &home.admin, count_request(&GroupBy::Time(day), None, 20, None)).await.unwrap();
     assert_eq!((first.counted_until, first.groups.len()), (Some(moment(MOMENT)), 1));
     assert!(matches!(first.groups[0].key, GroupKey::Time(begin, _) if begin == moment(0)), "{first:?}");
     for (by, text) in [(GroupBy::Time(day), None), (GroupBy::Actor, None), (GroupBy::Actor, Some("needle"))] {
-        let whole = count(&home, &home.admin, asked(&by, text, 1_000, None)).await.unwrap();
+        let whole = count(&home, &home.admin, count_request(&by, text, 1_000, None)).await.unwrap();
         assert!(whole.next_cursor.is_none() && whole.count > 10, "{whole:?}");
         let mut expected = Sums::new();
         add(&mut expected, &whole);
@@ -114,18 +114,18 @@ async fn count_cursor_is_rejected_for_other_queries() {
     record(&home, "main", 5).await;
     home.engine.fork_timeline(&home.admin, timeline_id("what-if"), &timeline_id("main"), None, None).await.unwrap();
     let stretches = |count| GroupBy::Stretches(count);
-    let first = count(&home, &home.admin, asked(&stretches(3), None, 4, None)).await.unwrap();
+    let first = count(&home, &home.admin, count_request(&stretches(3), None, 4, None)).await.unwrap();
     let cursor = first.next_cursor;
-    let again = |by, text| asked(&by, text, 4, cursor.clone());
-    let told_of = async |caller, of| told(&count(&home, caller, of).await);
-    assert_eq!(told_of(&home.admin, again(stretches(3), None)).await, "ok");
-    assert_eq!(told_of(&home.admin, again(stretches(4), None)).await, "Cursor");
-    assert_eq!(told_of(&home.admin, again(GroupBy::Cell(5), None)).await, "Cursor");
-    assert_eq!(told_of(&home.admin, again(stretches(3), Some("hay"))).await, "Cursor");
-    assert_eq!(told_of(&ada, again(stretches(3), None)).await, "Cursor");
+    let again = |by, text| count_request(&by, text, 4, cursor.clone());
+    let outcome_of = async |caller, of| outcome_text(&count(&home, caller, of).await);
+    assert_eq!(outcome_of(&home.admin, again(stretches(3), None)).await, "ok");
+    assert_eq!(outcome_of(&home.admin, again(stretches(4), None)).await, "Cursor");
+    assert_eq!(outcome_of(&home.admin, again(GroupBy::Cell(5), None)).await, "Cursor");
+    assert_eq!(outcome_of(&home.admin, again(stretches(3), Some("hay"))).await, "Cursor");
+    assert_eq!(outcome_of(&ada, again(stretches(3), None)).await, "Cursor");
     let elsewhere = AggregateEvents { timeline: on("main"), ..again(stretches(3), None) };
-    assert_eq!(told_of(&home.admin, elsewhere).await, "Cursor");
+    assert_eq!(outcome_of(&home.admin, elsewhere).await, "Cursor");
     let later = TimeRange::new(Some(moment(MOMENT)), None).unwrap();
-    assert_eq!(told_of(&home.admin, AggregateEvents { range: later, ..again(stretches(3), None) }).await, "Cursor");
+    assert_eq!(outcome_of(&home.admin, AggregateEvents { range: later, ..again(stretches(3), None) }).await, "Cursor");
     home.close().await;
 }

@@ -10,7 +10,7 @@ use timenav_core::limits::{DATA_BYTES_MAX, DECRYPT_FREE_ATTEMPTS_MAX};
 use timenav_engine::{ErasureRequest, Options, Refusal};
 use zeroize::Zeroizing;
 
-use crate::house::{Home, House, told};
+use crate::house::{Home, House, outcome_text};
 use crate::ports::FakeVault;
 use crate::sample::{event_id, moment, timeline_id};
 
@@ -48,13 +48,13 @@ async fn unauthorized_requests_do_no_key_derivation() {
     let stranger = home.user("bob", false).await;
     let before = home.size("main").await;
     let refused = home.engine.decrypt_data(&stranger, None, data_id.clone(), key("k")).await;
-    let hidden = told(&refused).replace(data_id.as_str(), "NAME");
+    let hidden = outcome_text(&refused).replace(data_id.as_str(), "NAME");
     let refused = home.engine.decrypt_data(&stranger, None, DataId::new("data_x").unwrap(), key("k")).await;
-    assert_eq!(told(&refused).replace("data_x", "NAME"), hidden);
+    assert_eq!(outcome_text(&refused).replace("data_x", "NAME"), hidden);
     let refused = home.engine.encrypt_data(&stranger, timeline_id("main"), data("{}"), key("k"), None).await;
-    assert_eq!(told(&refused), "Hidden");
-    let asked = ErasureRequest::Data(None, data_id);
-    assert!(matches!(home.engine.erase_data(&stranger, asked, None).await, Err(Refusal::NotFound { .. })));
+    assert_eq!(outcome_text(&refused), "Hidden");
+    let request = ErasureRequest::Data(None, data_id);
+    assert!(matches!(home.engine.erase_data(&stranger, request, None).await, Err(Refusal::NotFound { .. })));
     assert_eq!(vault.opened_count.load(Ordering::SeqCst), 0);
     assert_eq!(home.size("main").await, before + 3, "each attempt is an entry");
     home.close().await;

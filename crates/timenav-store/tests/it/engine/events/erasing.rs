@@ -14,7 +14,7 @@ use timenav_engine::{
 };
 
 use crate::audit::Line;
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, on, outcome_text};
 use crate::sample::{digest, event_id, moment, timeline_id, users};
 use crate::tampering::clean;
 
@@ -36,7 +36,7 @@ async fn record(home: &Home<'_>, timeline: &str, ids: &[&str]) {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]
-fn asked(name: &str) -> Option<Idempotency> {
+fn idempotent(name: &str) -> Option<Idempotency> {
     Some(Idempotency { key: digest(name), fingerprint: digest("asked") })
 }
 
@@ -119,8 +119,17 @@ fn erasures(lines: &[Line], timeline: &str) -> Vec<EventsErased<'static>> {
         let payload = line.payload.to_string();
         let EventsErased { by, evaluated_at, events_count, include_forks, interventions, outcomes, versions, .. } =
             EventsErased::decode(payload.as_bytes()).unwrap();
-        let asked_by = line.actor.clone().into();
-        EventsErased { asked_by, by, evaluated_at, events_count, include_forks, interventions, outcomes, versions }
+        let requested_by = line.actor.clone().into();
+        EventsErased {
+            asked_by: requested_by,
+            by,
+            evaluated_at,
+            events_count,
+            include_forks,
+            interventions,
+            outcomes,
+            versions,
+        }
     };
     lines.iter().filter(is_one).map(of).collect()
 }
@@ -130,26 +139,26 @@ async fn erasure_removes_every_copy_of_the_event_only() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "main", &["a", "b"]).await;
-    correct(&home, "main", "a", asked("correct")).await.unwrap();
-    intervene(&home, "main", ("a", Effect::Note), asked("note")).await.unwrap();
-    intervene(&home, "main", ("a", Effect::Cancel), asked("cancel")).await.unwrap();
+    correct(&home, "main", "a", idempotent("correct")).await.unwrap();
+    intervene(&home, "main", ("a", Effect::Note), idempotent("note")).await.unwrap();
+    intervene(&home, "main", ("a", Effect::Cancel), idempotent("cancel")).await.unwrap();
     // It has no effect, and the response contains the current event.
-    intervene(&home, "main", ("b", Effect::Note), asked("b")).await.unwrap();
+    intervene(&home, "main", ("b", Effect::Note), idempotent("b")).await.unwrap();
     assert!(secrets(&house) > 10);
     let erased = erase(&home, ids("main", &["a", "a"])).await.unwrap();
     assert_eq!((erased.events_count, erased.payloads_count, erased.outcomes_count, erased.left), (1, 4, 3, 0));
     let lines = home.lines().await;
-    let [told] = &erasures(&lines, "main")[..] else { panic!("{lines:?}") };
-    assert_eq!((told.versions.count(), told.interventions.count(), told.outcomes.len()), (2, 2, 3));
+    let [erasure] = &erasures(&lines, "main")[..] else { panic!("{lines:?}") };
+    assert_eq!((erasure.versions.count(), erasure.interventions.count(), erasure.outcomes.len()), (2, 2, 3));
     // A repeated request only confirms that it has happened.
     for again in [
-        correct(&home, "main", "a", asked("correct")).await,
-        intervene(&home, "main", ("a", Effect::Note), asked("note")).await,
-        intervene(&home, "main", ("a", Effect::Cancel), asked("cancel")).await,
+        correct(&home, "main", "a", idempotent("correct")).await,
+        intervene(&home, "main", ("a", Effect::Note), idempotent("note")).await,
+        intervene(&home, "main", ("a", Effect::Cancel), idempotent("cancel")).await,
     ] {
         assert!(matches!(again, Err(Refusal::AnswerErased { .. })), "{again:?}");
     }
-    intervene(&home, "main", ("b", Effect::Note), asked("b")).await.unwrap();
+    intervene(&home, "main", ("b", Effect::Note), idempotent("b")).await.unwrap();
     assert!(matches!(erase(&home, ids("main", &["a"])).await, Err(Refusal::NotFound { .. })));
     erase(&home, ids("main", &["b"])).await.unwrap();
     // The id is available again, and its past stays erased.
@@ -177,14 +186,14 @@ async fn single_event_erasure_removes_stored_responses_with_its_content() {
     let home = house.open().await;
     record(&home, "main", &["a"]).await;
     // In one group with the erasure, and before it.
-    correct(&home, "main", "a", asked("correct")).await.unwrap();
+    correct(&home, "main", "a", idempotent("correct")).await.unwrap();
     let erasure = ErasureRequest::Event(None, event_id("a"));
     let (_, erased) = tokio::join!(
-        intervene(&home, "main", ("a", Effect::Note), asked("note")),
+        intervene(&home, "main", ("a", Effect::Note), idempotent("note")),
         home.engine.erase_data(&home.admin, erasure, None),
     );
     erased.unwrap();
-    let again = correct(&home, "main", "a", asked("correct")).await;
+    let again = correct(&home, "main", "a", idempotent("correct")).await;
     assert!(matches!(again, Err(Refusal::AnswerErased { position: 2.., .. })), "{again:?}");
     home.close().await;
     assert_eq!(secrets(&house), 0);
@@ -289,8 +298,8 @@ async fn concurrent_erasures_of_the_same_events_erase_once() {
     let one = || home.engine.erase_events(&home.admin, everything("main", Some(at)), None);
     let named = home.engine.erase_events(&home.admin, ids("main", &["b"]), None);
     let (a, b, c) = tokio::join!(one(), one(), named);
-    let gone = [&a, &b, &c].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.events_count).sum::<u64>();
-    assert_eq!(gone, 3, "{a:?} {b:?} {c:?}");
+    let erased = [&a, &b, &c].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.events_count).sum::<u64>();
+    assert_eq!(erased, 3, "{a:?} {b:?} {c:?}");
     home.close().await;
     assert_eq!(secrets(&house), 0);
     clean(&house).await;
@@ -302,10 +311,10 @@ async fn forked(home: &Home<'_>) {
     for (name, of) in [("one", "main"), ("two", "one"), ("plain", "main")] {
         home.engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id(of), None, None).await.unwrap();
     }
-    correct(home, "one", "a", asked("one a")).await.unwrap();
+    correct(home, "one", "a", idempotent("one a")).await.unwrap();
     intervene(home, "one", ("b", Effect::Cancel), None).await.unwrap();
     intervene(home, "two", ("b", Effect::Note), None).await.unwrap();
-    intervene(home, "two", ("c", Effect::Note), asked("two c")).await.unwrap();
+    intervene(home, "two", ("c", Effect::Note), idempotent("two c")).await.unwrap();
     intervene(home, "two", ("d", Effect::Cancel), None).await.unwrap();
     intervene(home, "two", ("d", Effect::Restore), None).await.unwrap();
     record(home, "two", &["own"]).await;
@@ -330,7 +339,7 @@ async fn erasure_in_forks_requires_the_flag_and_admin_of_each() {
     let request = EventErasure { include_forks: true, ..request };
     let before = secrets(&house);
     let refused = home.engine.erase_events(&ada, request.clone(), None).await;
-    assert_eq!(told(&refused), "Permission { needs: Admin }");
+    assert_eq!(outcome_text(&refused), "Permission { needs: Admin }");
     assert!(secrets(&house) >= before, "nothing went");
     let lines = home.lines().await;
     assert!(!lines.iter().any(|line| line.action == "erase_events"));
@@ -343,8 +352,8 @@ async fn erasure_in_forks_requires_the_flag_and_admin_of_each() {
     let erased = home.engine.erase_events(&ada, request, None).await.unwrap();
     assert_eq!((erased.events_count, erased.payloads_count, erased.forks_count), (4, 10, 2));
     for again in [
-        correct(&home, "one", "a", asked("one a")).await,
-        intervene(&home, "two", ("c", Effect::Note), asked("two c")).await,
+        correct(&home, "one", "a", idempotent("one a")).await,
+        intervene(&home, "two", ("c", Effect::Note), idempotent("two c")).await,
     ] {
         assert!(matches!(again, Err(Refusal::AnswerErased { .. })), "{again:?}");
     }
@@ -373,7 +382,7 @@ async fn fork_keeps_its_own_event_with_the_erased_id() {
     record(&home, "main", &["before"]).await;
     home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
     record(&home, "fork", &["same"]).await;
-    correct(&home, "fork", "same", asked("of the fork")).await.unwrap();
+    correct(&home, "fork", "same", idempotent("of the fork")).await.unwrap();
     record(&home, "main", &["same"]).await;
     let erasure = EventErasure { include_forks: true, ..ids("main", &["same", "before"]) };
     let erased = erase(&home, erasure).await.unwrap();
@@ -383,7 +392,7 @@ async fn fork_keeps_its_own_event_with_the_erased_id() {
     };
     assert!(known("fork", "same").await && !known("fork", "before").await && !known("main", "same").await);
     // Its stored responses are kept too.
-    correct(&home, "fork", "same", asked("of the fork")).await.unwrap();
+    correct(&home, "fork", "same", idempotent("of the fork")).await.unwrap();
     home.close().await;
     clean(&house).await;
 }
@@ -429,14 +438,14 @@ async fn remaining_reads_are_provable_after_single_reads_are_erased() {
         lines.iter().filter(|line| line.actor == "ada" && line.action == "read").map(|line| line.seq).collect();
     let position = *of_ada.last().unwrap();
     let there = lines.iter().filter(|line| line.timeline == "main" && line.seq == position).count() as u64;
-    let wanted = of_ada.iter().filter(|seq| **seq == position).count() as u64;
+    let query = of_ada.iter().filter(|seq| **seq == position).count() as u64;
     let erasure = |position, which| ReadErasure { timeline: on("main"), position, which };
     let of = |user: &str| WhichReads::Of(user.to_owned());
     let refused = home.engine.erase_reads(&ada, erasure(position, of("ada")), None).await;
-    assert_eq!(told(&refused), "Permission { needs: Admin }");
-    let erased = home.engine.erase_reads(&home.admin, erasure(position, of("ada")), asked("reads")).await.unwrap();
-    assert_eq!((erased.erased, erased.left), (wanted, there - wanted));
-    let again = home.engine.erase_reads(&home.admin, erasure(position, of("ada")), asked("reads")).await.unwrap();
+    assert_eq!(outcome_text(&refused), "Permission { needs: Admin }");
+    let erased = home.engine.erase_reads(&home.admin, erasure(position, of("ada")), idempotent("reads")).await.unwrap();
+    assert_eq!((erased.erased, erased.left), (query, there - query));
+    let again = home.engine.erase_reads(&home.admin, erasure(position, of("ada")), idempotent("reads")).await.unwrap();
     assert!(again.replayed);
     for (position, which) in [
         (position, of("ada")),
@@ -465,7 +474,7 @@ async fn remaining_reads_are_provable_after_single_reads_are_erased() {
             home.engine.erase_reads(&home.admin, erasure(position, of("admin")), None),
         );
         let all = [&a, &b].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.erased).sum::<u64>();
-        assert_eq!(all, there - wanted, "{a:?} {b:?}");
+        assert_eq!(all, there - query, "{a:?} {b:?}");
     }
     home.close().await;
     clean(&house).await;

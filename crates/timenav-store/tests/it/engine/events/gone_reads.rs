@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use timenav_core::event::EventDraft;
 use timenav_core::ledger::Retention;
 use timenav_core::time::TimeRange;
-use timenav_engine::{AccessLogs, KeptFor, LogEntry, LogGap, LogGapReason, LogOrder, RetentionRequest};
+use timenav_engine::{AccessLogs, LogEntry, LogGap, LogGapReason, LogOrder, RetentionPeriod, RetentionRequest};
 
 use crate::house::{Home, House, on};
 use crate::sample::{event_id, moment, timeline_id};
@@ -14,7 +14,8 @@ const DAY: u32 = 86_400;
 const DAY_MICROS: i64 = 86_400_000_000;
 
 async fn keep(home: &Home<'_>, reads_days: u32) {
-    let request = RetentionRequest { reads: KeptFor::Seconds(reads_days * DAY), refusals: KeptFor::Ever };
+    let request =
+        RetentionRequest { reads: RetentionPeriod::Seconds(reads_days * DAY), refusals: RetentionPeriod::Ever };
     home.engine.set_retention(&home.admin, timeline_id("main"), request, None).await.unwrap();
 }
 
@@ -34,7 +35,7 @@ async fn log(
     (user_id, action): (Option<&str>, Option<&str>),
     end: u64,
 ) -> (Vec<LogEntry>, Vec<LogGap>) {
-    let (mut logs, mut gone, mut cursor) = (Vec::new(), Vec::new(), None);
+    let (mut logs, mut gaps, mut cursor) = (Vec::new(), Vec::new(), None);
     loop {
         let request = AccessLogs {
             timeline: timeline_id("main"),
@@ -46,18 +47,18 @@ async fn log(
             cursor,
         };
         let page = home.engine.access_logs(&home.admin, request).await.unwrap();
-        assert!(page.logs.len() <= items_max && page.gone.len() <= items_max);
+        assert!(page.logs.len() <= items_max && page.gaps.len() <= items_max);
         logs.extend(page.logs.into_iter().filter(|entry| entry.position < end));
-        gone.extend(page.gone.into_iter().filter(|gap| gap.last < end));
+        gaps.extend(page.gaps.into_iter().filter(|gap| gap.last < end));
         match page.next_cursor {
             Some(next) => cursor = Some(next),
-            None => return (logs, gone),
+            None => return (logs, gaps),
         }
     }
 }
 
-fn entries(gone: &[LogGap]) -> u64 {
-    gone.iter().map(|gap| gap.entries).sum()
+fn entries(gaps: &[LogGap]) -> u64 {
+    gaps.iter().map(|gap| gap.entries).sum()
 }
 
 #[tokio::test]
@@ -83,24 +84,24 @@ async fn log_reports_pruned_reads_with_the_reason() {
     for _ in 0..10 {
         home.engine.sweep_in_turn().await.unwrap();
     }
-    let (logs, gone) = log(&home, (LogOrder::Oldest, 1_000), (None, None), size).await;
+    let (logs, gaps) = log(&home, (LogOrder::Oldest, 1_000), (None, None), size).await;
     let policies = [5, 2].map(|days| Some(days * DAY));
-    let told: Vec<(u64, Option<u32>)> = gone
+    let gaps_listed: Vec<(u64, Option<u32>)> = gaps
         .iter()
         .map(|gap| match gap.reason {
             LogGapReason::Pruned { policy: Some((_, Retention { reads_seconds, .. })) } => (gap.entries, reads_seconds),
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(told, [(7, policies[0]), (3, policies[0]), (4, policies[1]), (1, policies[1])]);
-    assert!(gone.iter().all(|gap| gap.last - gap.first + 1 == gap.entries && gap.from <= gap.to));
-    assert_eq!(logs.len() as u64 + entries(&gone), size);
+    assert_eq!(gaps_listed, [(7, policies[0]), (3, policies[0]), (4, policies[1]), (1, policies[1])]);
+    assert!(gaps.iter().all(|gap| gap.last - gap.first + 1 == gap.entries && gap.from <= gap.to));
+    assert_eq!(logs.len() as u64 + entries(&gaps), size);
     // Each position once, regardless of paging.
     for order in [LogOrder::Oldest, LogOrder::Newest] {
         for items_max in [1, 2, 3, 1_000] {
-            let (logs, gone) = log(&home, (order, items_max), (None, None), size).await;
+            let (logs, gaps) = log(&home, (order, items_max), (None, None), size).await;
             let listed: BTreeSet<u64> = logs.iter().map(|entry| entry.position).collect();
-            let runs = gone.iter().flat_map(|gap| gap.first..=gap.last);
+            let runs = gaps.iter().flat_map(|gap| gap.first..=gap.last);
             let all: Vec<u64> = runs.chain(listed).collect();
             let size = usize::try_from(size).unwrap();
             assert_eq!((all.len(), all.iter().collect::<BTreeSet<_>>().len()), (size, size));
@@ -114,7 +115,7 @@ async fn log_reports_pruned_reads_with_the_reason() {
     assert_eq!(filtered((Some("nobody"), None)).await, 10);
     assert_eq!(filtered((None, Some("read"))).await, 10);
     assert_eq!(filtered((None, Some("record_event"))).await, 0);
-    let (_, gone) = log(&home, (LogOrder::Oldest, 1_000), (None, Some("read")), size).await;
-    assert_eq!(gone.iter().map(|gap| gap.entries).collect::<Vec<_>>(), [10]);
+    let (_, gaps) = log(&home, (LogOrder::Oldest, 1_000), (None, Some("read")), size).await;
+    assert_eq!(gaps.iter().map(|gap| gap.entries).collect::<Vec<_>>(), [10]);
     home.close().await;
 }

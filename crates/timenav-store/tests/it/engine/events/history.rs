@@ -17,7 +17,7 @@ use timenav_core::time::parse_duration;
 use timenav_engine::{AnchorRequest, ErasureRequest, Expected, InterventionRequest, Refusal, ReturnScope};
 
 use crate::cases::check_cases;
-use crate::engine::timelines::life::{Known, Life, Mark, State, draft, found, is_free, listed, page, standing};
+use crate::engine::timelines::life::{Known, Life, Mark, State, current_events, draft, found, is_free, listed, page};
 use crate::house::{Home, House};
 use crate::sample::{event_id, moment, timeline_id};
 
@@ -190,18 +190,18 @@ async fn every_past_state_is_readable_and_isolated_per_timeline() {
         }
         differences::check(&home, &lives).await;
         for life in &lives {
-            assert_eq!(found(&home, &life.name, None).await, standing(&life.now), "{}", life.name);
+            assert_eq!(found(&home, &life.name, None).await, current_events(&life.now), "{}", life.name);
             let view = home.engine.timeline(&home.admin, &life.name).await.unwrap();
-            assert_eq!(view.state.head.events_count, standing(&life.now).len() as u64, "{}", life.name);
+            assert_eq!(view.state.head.events_count, current_events(&life.now).len() as u64, "{}", life.name);
             for (position, state) in &life.past {
                 let as_of = Some(AsOf::Position(*position));
-                assert_eq!(found(&home, &life.name, as_of).await, standing(state), "{} {position}", life.name);
+                assert_eq!(found(&home, &life.name, as_of).await, current_events(state), "{} {position}", life.name);
             }
             let marks: Vec<AnchorId> = life.anchors.iter().map(|mark| mark.anchor_id.clone()).collect();
             assert_eq!(listed(&home, &life.name).await, marks, "{}", life.name);
             for Mark { anchor_id, state, .. } in &life.anchors {
                 let as_of = Some(AsOf::Anchor(anchor_id.clone()));
-                assert_eq!(found(&home, &life.name, as_of).await, standing(state), "{} {anchor_id}", life.name);
+                assert_eq!(found(&home, &life.name, as_of).await, current_events(state), "{} {anchor_id}", life.name);
             }
             home.check_clean(&life.name).await;
         }
@@ -265,7 +265,7 @@ async fn tag_of_an_inherited_version_becomes_stale_after_correction() {
     home.engine.fork_timeline(&home.admin, fork.clone(), &timeline_id("main"), None, None).await.unwrap();
     let tag = async || {
         let history = home.engine.event(&home.admin, Some(fork.clone()), &event_id("e1"), None).await.unwrap();
-        history.known.standing().unwrap().tag()
+        history.known.current().unwrap().tag()
     };
     let correct = async |time, tag: String| {
         home.engine.correct_event(&home.admin, Some(fork.clone()), draft(1, time), Some(Expected::Tag(tag)), None).await
@@ -293,6 +293,6 @@ async fn fork_shows_the_past_of_its_parent() {
     let page = page(&home, &fork, Some(AsOf::Host(between)), 10).await.remove(0);
     assert_eq!((page.as_of, page.layers), (None, vec![main]));
     let lines = home.close().await;
-    let told = lines.iter().find(|line| line.timeline == "main" && line.subject == "fork").unwrap();
-    assert_eq!(told.payload["timeline_id"], "fork");
+    let recorded = lines.iter().find(|line| line.timeline == "main" && line.subject == "fork").unwrap();
+    assert_eq!(recorded.payload["timeline_id"], "fork");
 }

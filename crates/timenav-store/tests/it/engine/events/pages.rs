@@ -7,10 +7,10 @@ use timenav_core::limits::ANCHORS_PER_TIMELINE_MAX;
 use timenav_core::time::TimeRange;
 use timenav_engine::{AnchorRequest, EVENTS_PAGE_BYTES_MAX, EventFilter, FilterTexts, MonitorEvents};
 
-use crate::house::{House, told};
+use crate::house::{House, outcome_text};
 use crate::sample::{every_event, moment};
 
-fn asked(range: TimeRange<timenav_core::time::Virtual>, cursor: Option<String>) -> MonitorEvents {
+fn page_request(range: TimeRange<timenav_core::time::Virtual>, cursor: Option<String>) -> MonitorEvents {
     MonitorEvents { range, items_max: 7, cursor, ..every_event(None) }
 }
 
@@ -26,9 +26,9 @@ async fn event_page_size_is_limited_in_bytes() {
         for filter in [FilterTexts::default(), FilterTexts { text: Some("x".repeat(9)), ..FilterTexts::default() }] {
             let (mut times, mut cursor, mut pages) = (Vec::new(), None, 0);
             loop {
-                let asked = MonitorEvents { items_max: 1_000, newest_first, ..asked(everything, cursor) };
-                let asked = MonitorEvents { filter: Arc::new(EventFilter::new(filter.clone()).unwrap()), ..asked };
-                let page = home.engine.monitor_events(&home.admin, asked).await.unwrap();
+                let request = MonitorEvents { items_max: 1_000, newest_first, ..page_request(everything, cursor) };
+                let request = MonitorEvents { filter: Arc::new(EventFilter::new(filter.clone()).unwrap()), ..request };
+                let page = home.engine.monitor_events(&home.admin, request).await.unwrap();
                 let bytes: usize = page.events.iter().map(|event| event.content.len()).sum();
                 assert!(bytes <= EVENTS_PAGE_BYTES_MAX && !page.events.is_empty(), "{bytes}");
                 times.extend(page.events.iter().map(|event| event.time));
@@ -54,14 +54,14 @@ async fn anchors_over_the_limit_are_rejected() {
     let home = house.open().await;
     let request = || AnchorRequest { timestamp: None, description: String::new(), fixed: true };
     // Concurrent requests become few groups.
-    let asked = (0..ANCHORS_PER_TIMELINE_MAX).map(|_| {
+    let question = (0..ANCHORS_PER_TIMELINE_MAX).map(|_| {
         let (engine, admin) = (home.engine.clone(), home.admin.clone());
         tokio::spawn(async move { engine.set_anchor(&admin, None, request(), None).await })
     });
-    for set in asked.collect::<Vec<_>>() {
+    for set in question.collect::<Vec<_>>() {
         set.await.unwrap().unwrap();
     }
     let refused = home.engine.set_anchor(&home.admin, None, request(), None).await;
-    assert_eq!(told(&refused), r#"LimitReached { what: "anchors on this timeline", max: 10000 }"#);
+    assert_eq!(outcome_text(&refused), r#"LimitReached { what: "anchors on this timeline", max: 10000 }"#);
     home.engine.close().await;
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use timenav_core::event::EventDraft;
 use timenav_core::place::LocationQuery;
 use timenav_core::time::TimeRange;
-use timenav_engine::{ErasureRequest, EventFilter, EventQuery, EventsPassing, FilterTexts, Pattern};
+use timenav_engine::{ErasureRequest, EventFilter, EventQuery, FilterTexts, FilteredEvents, Pattern};
 
 use crate::house::{Home, House};
 use crate::sample::{event_id, layer, moment, timeline_id};
@@ -31,7 +31,7 @@ async fn record(home: &Home<'_>) {
     }
 }
 
-async fn search(home: &Home<'_>, text: &str, newest_first: bool) -> EventsPassing {
+async fn search(home: &Home<'_>, text: &str, newest_first: bool) -> FilteredEvents {
     let texts = FilterTexts { text: Some(text.to_owned()), ..FilterTexts::default() };
     let main = timeline_id("main");
     let query = EventQuery {
@@ -43,7 +43,7 @@ async fn search(home: &Home<'_>, text: &str, newest_first: bool) -> EventsPassin
         items_max: 100,
         newest_first,
     };
-    home.store.events_passing(query, Arc::new(EventFilter::new(texts).unwrap()), usize::MAX).await.unwrap()
+    home.store.filtered_events(query, Arc::new(EventFilter::new(texts).unwrap()), usize::MAX).await.unwrap()
 }
 
 /// Waits until a search examines few events.

@@ -7,7 +7,7 @@ use timenav_core::limits::RETURN_EVENTS_MAX;
 use timenav_engine::{Caller, Idempotency, ImportId, InterventionRequest, Refusal, UndoneImport};
 
 use crate::engine::timelines::life::{draft, found};
-use crate::house::{Home, House, told};
+use crate::house::{Home, House, outcome_text};
 use crate::sample::{digest, event_id, moment, timeline_id};
 
 /// Imports events as one batch, and returns the import id.
@@ -81,13 +81,17 @@ async fn undo_excludes_events_recorded_by_others_during_the_import() {
     let size = home.size("main").await;
     for wrong in [over(whole, first), ImportId::new(size, size + 1, 1).unwrap()] {
         let refused = undo(&home, &home.admin, &main, wrong).await.map(|_| ());
-        assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{wrong}: {}", told(&refused));
+        assert!(
+            matches!(refused, Err(Refusal::NotFound { what: "import", .. })),
+            "{wrong}: {}",
+            outcome_text(&refused)
+        );
     }
     // Two users have recorded one event each there, and the caller is neither.
     let eve = home.user("eve", true).await;
     let either = ImportId::new(numbers(first)[0], numbers(last)[0], 1).unwrap();
     let refused = undo(&home, &eve, &main, either).await.map(|_| ());
-    assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", told(&refused));
+    assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", outcome_text(&refused));
     // Another user may undo it as well, if it is clear which import is meant.
     let undone = undo(&home, &ada, &main, whole).await.unwrap();
     assert_eq!((undone.undone, undone.kept), (2, 0));
@@ -104,7 +108,7 @@ async fn fork_cannot_undo_an_import_of_its_parent() {
     let bad = import(&home, &home.admin, &main, vec![draft(1, 1)]).await;
     home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
     let refused = undo(&home, &home.admin, &fork, bad).await.map(|_| ());
-    assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", told(&refused));
+    assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", outcome_text(&refused));
     undo(&home, &home.admin, &main, bad).await.unwrap();
     assert_eq!(found(&home, &fork, None).await, [(1, "e1".to_owned())]);
     home.check_clean(&fork).await;
@@ -122,8 +126,8 @@ async fn large_import_is_undone_in_idempotent_steps() {
     };
     let drafts = (0..RETURN_EVENTS_MAX + 2).map(one).collect();
     let bad = import(&home, &home.admin, &main, drafts).await;
-    let asked = Some(Idempotency { key: digest("undo"), fingerprint: digest("asked") });
-    let step = async || home.engine.undo_import(&home.admin, None, bad, asked).await.unwrap();
+    let request = Some(Idempotency { key: digest("undo"), fingerprint: digest("asked") });
+    let step = async || home.engine.undo_import(&home.admin, None, bad, request).await.unwrap();
     let (first, again) = (step().await, step().await);
     assert_eq!((first.undone, again.undone), (RETURN_EVENTS_MAX as u64, RETURN_EVENTS_MAX as u64));
     assert_eq!((first.replayed, again.replayed, first.rest), (false, true, again.rest));

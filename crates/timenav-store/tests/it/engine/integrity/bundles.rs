@@ -8,7 +8,7 @@ use timenav_engine::{
     BundleCheck, BundleExport, CheckedBundle, ErasureRequest, Options, PermissionsChange, ReadLog, Refusal, Signer as _,
 };
 
-use crate::house::{Home, House, told};
+use crate::house::{Home, House, outcome_text};
 use crate::sample::{event_id, moment, timeline_id, users};
 
 /// More than a block and more than a part, so that not everything has been read once the first part is there.
@@ -84,7 +84,7 @@ async fn concurrent_writes_and_erasures_do_not_resize_an_export() {
         text += &rest(&mut export).await.unwrap();
         assert_eq!(text.matches("\n{\"erasure\":").count(), 1);
         let bundle = checked(&home, &text).unwrap();
-        assert_eq!((bundle.gone, bundle.layers.len()), (2, 1));
+        assert_eq!((bundle.missing_contents, bundle.layers.len()), (2, 1));
         assert!(bundle.layers[0].1 < home.size("main").await);
         assert_eq!(export.next_part().await.unwrap(), None);
         home.close().await;
@@ -124,6 +124,6 @@ async fn missing_unerased_contents_end_a_bundle_export() {
     let home = house.open().await;
     let refused = rest(&mut export(&home).await).await;
     let damaged = "Damaged(\"the contents of entry 7 of `main` are missing, but were not erased\")";
-    assert_eq!(told(&refused), damaged);
+    assert_eq!(outcome_text(&refused), damaged);
     home.engine.close().await;
 }

@@ -43,7 +43,7 @@ async fn failed_group_leaves_no_checkpoint() {
     let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
     let size = record(&home, "main").await.unwrap();
     let signed = house.signer.checkpoints();
-    let kept = house.outside.steps_count();
+    let stored = house.outside.steps_count();
     // Before the transaction begins, and during it, after the head was written.
     store.set_commits_failing(true);
     assert!(is_unavailable(&record(&home, "main").await));
@@ -53,7 +53,7 @@ async fn failed_group_leaves_no_checkpoint() {
     other_hand.execute_batch(&in_the_way).unwrap();
     assert!(is_unavailable(&record(&home, "main").await));
     assert_eq!(house.signer.checkpoints(), signed, "nothing was signed of what did not happen");
-    assert_eq!(house.outside.steps_count(), kept);
+    assert_eq!(house.outside.steps_count(), stored);
     assert!(!has_note(&database_bytes(&house)), "a checkpoint is in the database or its log");
     other_hand.execute_batch("DELETE FROM entries WHERE leaf = x'00'").unwrap();
     // The entry recorded at that position instead is the only one of its size.
@@ -115,9 +115,9 @@ async fn timeline_end_waits_for_pending_writes_to_commit() {
 /// Returns the stored checkpoints after the engine has opened and nothing else has happened.
 async fn kept_by_a_start(house: &House) -> BTreeMap<TimelineId, String> {
     let home = house.open().await;
-    let kept = house.outside.notes();
+    let stored = house.outside.notes();
     home.close().await;
-    kept
+    stored
 }
 
 #[tokio::test]
@@ -157,7 +157,7 @@ async fn database_with_embedded_checkpoints_is_migrated() {
     home.close().await;
     make_former(&house);
     clean(&house).await;
-    let (whole, kept) = (house.path().with_extension("whole"), house.outside.notes());
+    let (whole, stored) = (house.path().with_extension("whole"), house.outside.notes());
     house.copy_database(&whole);
     for (attack, expected) in [
         ("UPDATE timelines SET events_count = 9 WHERE timeline = 2", "Rows"),
@@ -179,9 +179,9 @@ async fn database_with_embedded_checkpoints_is_migrated() {
     house.replace_database(&whole);
     // A crash has prevented the last checkpoint.
     house.outside.lose_last();
-    assert_ne!(house.outside.notes(), kept);
+    assert_ne!(house.outside.notes(), stored);
     let home = house.open().await;
-    assert_eq!(house.outside.notes(), kept);
+    assert_eq!(house.outside.notes(), stored);
     record(&home, "main").await.unwrap();
     home.close().await;
     clean(&house).await;

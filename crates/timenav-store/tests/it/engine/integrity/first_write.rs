@@ -5,7 +5,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_engine::{AnchorRequest, Refusal};
 
-use crate::house::{House, on, told};
+use crate::house::{House, on, outcome_text};
 use crate::sample::{event_id, moment};
 
 fn nowhere() -> ClockCommand {
@@ -28,7 +28,7 @@ async fn rejected_first_write_leaves_no_trace() {
     assert!(matches!(refused, Err(Refusal::Invalid { .. })));
     assert_eq!(home.lines().await, before);
     assert_eq!(home.engine.stats().timelines, 2);
-    assert_eq!(told(&home.engine.read_clock(&ada, on("nowhere")).await), "Hidden");
+    assert_eq!(outcome_text(&home.engine.read_clock(&ada, on("nowhere")).await), "Hidden");
     // The name is available for a write that is not rejected, and earlier decisions do not interfere.
     home.engine.change_clock(&ada, on("nowhere"), ClockCommand::Pause, None).await.unwrap();
     assert_eq!(home.size("nowhere").await, 2);
@@ -62,7 +62,7 @@ async fn rejected_first_write_does_not_revert_its_group() {
     first.await.unwrap().unwrap();
     let mut told_all = Vec::new();
     for task in tasks {
-        told_all.push(told(&task.await.unwrap()));
+        told_all.push(outcome_text(&task.await.unwrap()));
     }
     assert_eq!(told_all, ["Clock(Location)", "ok", "Clock(Location)", "Clock(Location)", "ok", "Clock(Location)"]);
     assert_eq!((home.size("one").await, home.size("two").await, home.size("three").await), (2, 2, 0));

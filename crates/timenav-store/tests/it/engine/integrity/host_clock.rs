@@ -5,7 +5,7 @@ use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
 use timenav_core::time::Span;
-use timenav_engine::{Asker, Idempotency, NewTimeline, Refusal, Wanted};
+use timenav_engine::{Asker, FactsQuery, Idempotency, NewTimeline, Refusal};
 
 use crate::engine::access::sessions::{lasts, log_in, with_password};
 use crate::house::{Home, House, on};
@@ -96,9 +96,9 @@ async fn expiring_timeline_survives_a_doubted_host_clock() {
 async fn stored_outcomes_survive_a_doubted_host_clock() {
     let house = House::new();
     let home = house.open().await;
-    let asked = |name: &str| Some(Idempotency { key: digest(name), fingerprint: digest(name) });
+    let idempotent = |name: &str| Some(Idempotency { key: digest(name), fingerprint: digest(name) });
     let pause = async |home: &Home<'_>, name: &str| {
-        home.engine.change_clock(&home.admin, on("job"), ClockCommand::Pause, asked(name)).await.unwrap()
+        home.engine.change_clock(&home.admin, on("job"), ClockCommand::Pause, idempotent(name)).await.unwrap()
     };
     record(&home, "job").await;
     let first = pause(&home, "first").await;
@@ -115,14 +115,14 @@ async fn stored_outcomes_survive_a_doubted_host_clock() {
     house.clock.advance(2 * DAY);
     assert!(!pause(&home, "first").await.replayed, "a day is over");
     // Expired outcomes are deleted by a separate task, and not while another one is stored.
-    let kept = async || {
-        let wanted = Wanted { outcomes: ["first", "third"].map(digest).to_vec(), ..Wanted::default() };
-        let found = home.store.facts(wanted, Asker::Reader).await.unwrap().outcomes;
+    let stored = async || {
+        let query = FactsQuery { outcomes: ["first", "third"].map(digest).to_vec(), ..FactsQuery::default() };
+        let found = home.store.facts(query, Asker::Reader).await.unwrap().outcomes;
         found.iter().map(Option::is_some).collect::<Vec<_>>()
     };
-    assert_eq!(kept().await, [true, true]);
+    assert_eq!(stored().await, [true, true]);
     home.engine.tend().await.unwrap();
-    assert_eq!(kept().await, [true, false]);
+    assert_eq!(stored().await, [true, false]);
     home.close().await;
 }
 

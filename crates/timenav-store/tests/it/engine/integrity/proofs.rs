@@ -34,11 +34,11 @@ async fn proofs_exist_for_every_entry_and_earlier_tree() {
     let home = house.open().await;
     let main = timeline_id("main");
     // Roots returned at the time, to compare with later proofs.
-    let mut told = vec![(0, empty_root())];
+    let mut trees = vec![(0, empty_root())];
     for count in [1, 2, 250, 3, 1, 255, 600] {
         let drafts = (0..count).map(|number| EventDraft::at(moment(number), "x")).collect();
         let made = home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
-        told.push((made.ledger.size, made.ledger.root));
+        trees.push((made.ledger.size, made.ledger.root));
     }
     let size = home.size("main").await;
     let mut position = 0;
@@ -48,7 +48,7 @@ async fn proofs_exist_for_every_entry_and_earlier_tree() {
         // All positions near tile boundaries, and some elsewhere.
         position += if position % 256 < 3 || position % 256 > 253 { 1 } else { 17 };
     }
-    for (size, root) in told {
+    for (size, root) in trees {
         let proof = home.engine.consistency_proof(&home.admin, &main, size).await.unwrap();
         assert_eq!(proof.from_root, root, "the root at {size}");
     }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
-use timenav_engine::{Acceptance, ExternalCheckpoint, News, OpenError, Options, Seen, Told, Topic, WatchLedger};
+use timenav_engine::{
+    Acceptance, ExternalCheckpoint, LedgerMessage, News, OpenError, Options, Seen, Topic, WatchLedger,
+};
 use timenav_store::SqliteStore;
 
 use crate::house::{Home, House, watch};
@@ -46,7 +48,7 @@ async fn older_database_copy_is_rejected_until_accepted() {
     house.replace_database(&older);
     let refused = house.try_open(house.store()).await.err().unwrap();
     assert!(
-        matches!(&refused, OpenError::Rollback { timeline, found: 4, kept: 6 } if timeline.as_str() == "main"),
+        matches!(&refused, OpenError::Rollback { timeline, found: 4, stored: 6 } if timeline.as_str() == "main"),
         "{refused:?}"
     );
     assert!(house.try_open(house.store()).await.is_err(), "asking twice helps nothing");
@@ -66,8 +68,8 @@ async fn older_database_copy_is_rejected_until_accepted() {
 }
 
 /// Sets who accepts the rollback, and why.
-fn accepting_by(mut house: House, kept: Vec<ExternalCheckpoint>) -> House {
-    let acceptance = Acceptance { by: "ada".to_owned(), reason: "the disk broke".to_owned(), kept };
+fn accepting_by(mut house: House, stored: Vec<ExternalCheckpoint>) -> House {
+    let acceptance = Acceptance { by: "ada".to_owned(), reason: "the disk broke".to_owned(), checkpoints: stored };
     house.options.accept_rollback = Some(acceptance);
     house
 }
@@ -87,11 +89,15 @@ async fn accepted_rollback_explains_only_the_accepted_loss() {
     house.replace_database(&older);
     let mut house = accepting_by(house, Vec::new());
     let lines = house.open().await.close().await;
-    let told = &lines.last().unwrap().payload;
-    assert_eq!((&told["accepted_by"], &told["reason"]), (&"ada".into(), &"the disk broke".into()));
+    let payload = &lines.last().unwrap().payload;
+    assert_eq!((&payload["accepted_by"], &payload["reason"]), (&"ada".into(), &"the disk broke".into()));
     let main = timeline_id("main");
     let expected = lost[&main].as_str();
-    assert_eq!((&told["lost"][0]["checkpoint"], &told["lost"][0]["size"]), (&expected.into(), &1.into()), "{told}");
+    assert_eq!(
+        (&payload["lost"][0]["checkpoint"], &payload["lost"][0]["size"]),
+        (&expected.into(), &1.into()),
+        "{payload}"
+    );
     // The lost checkpoint is preserved next to the one that replaces it.
     assert_eq!(house.outside.diverged.lock().iter().map(|(_, note)| note.as_str()).collect::<Vec<_>>(), [expected]);
     house.options.accept_rollback = None;
@@ -172,7 +178,7 @@ async fn forked_history_is_rejected_until_accepted() {
         let refused = house.try_open(house.store()).await.err().unwrap();
         let expected = u64::try_from(first).unwrap() + 1;
         assert!(
-            matches!(&refused, OpenError::Fork { timeline, kept } if timeline.as_str() == "main" && *kept == expected),
+            matches!(&refused, OpenError::Fork { timeline, stored } if timeline.as_str() == "main" && *stored == expected),
             "{refused:?}"
         );
         let house = accepting(house);
@@ -230,7 +236,7 @@ async fn invalid_head_signature_is_rejected_even_if_rollback_is_accepted() {
 async fn rewritten_entry_is_rejected_when_the_tree_is_recomputed() {
     let (_, refused) =
         rewritten("UPDATE entries SET leaf = CAST('{}' AS BLOB) WHERE entry = (2 << 40) + 3", true).await;
-    assert!(matches!(refused, OpenError::Fork { kept: 6, .. }), "{refused:?}");
+    assert!(matches!(refused, OpenError::Fork { stored: 6, .. }), "{refused:?}");
 }
 
 #[tokio::test]
@@ -298,13 +304,13 @@ async fn listener_is_reset_after_an_accepted_rollback() {
     record(&home, 1).await;
     let mut seen = Vec::new();
     while seen.len() < 4 {
-        let Told { position, part, passed, entry, what } = watched.next().await.unwrap();
+        let LedgerMessage { position, part, passed, entry, what } = watched.next().await.unwrap();
         assert!(entry.is_some(), "each message says of which entry it is");
         if matches!(what, News::Event { .. }) {
             seen.push(Seen { position, part, passed, entry });
         }
     }
-    let [kept, .., lost] = seen[..] else { panic!("four were recorded") };
+    let [stored, .., lost] = seen[..] else { panic!("four were recorded") };
     drop(watched);
     home.close().await;
     house.replace_database(&older);
@@ -322,6 +328,6 @@ async fn listener_is_reset_after_an_accepted_rollback() {
         matches!(first(Seen { entry: None, ..lost }).await, News::Event { .. }),
         "it does not say what it was told"
     );
-    assert!(matches!(first(kept).await, News::Event { .. }), "what was told last is still there");
+    assert!(matches!(first(stored).await, News::Event { .. }), "what was told last is still there");
     home.close().await;
 }

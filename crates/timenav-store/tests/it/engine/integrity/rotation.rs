@@ -12,7 +12,7 @@ use timenav_engine::{Idempotency, OpenError, PasswordRequest, Refusal, Signer as
 
 use crate::audit::{Line, open_note};
 use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, told};
+use crate::house::{Home, House, outcome_text};
 use crate::ports::SeedSigner;
 use crate::sample::{digest, hour, moment, password, timeline_id, user_id};
 use crate::tampering::clean;
@@ -85,12 +85,12 @@ async fn rotation_moves_every_ledger_to_the_next_key() {
         assert_eq!(*named.public_key(), SeedSigner::new(SEEDS[1]).public_key());
     }
     let lines = home.close().await;
-    let told = rotations(&lines);
-    assert_eq!(told.len(), 5);
+    let recorded = rotations(&lines);
+    assert_eq!(recorded.len(), 5);
     let key = |seed: [u8; 32], timeline: &str| {
         VerifierKey::new(&origin("timenav.test", timeline), SeedSigner::new(seed).public_key()).unwrap()
     };
-    for line in told {
+    for line in recorded {
         assert_eq!((line.actor.as_str(), line.subject.clone()), ("system", key(SEEDS[1], &line.timeline).to_string()));
         let size = sizes[&timeline_id(&line.timeline)];
         assert_eq!(line.seq + 1, size, "it is the last entry of {}", line.timeline);
@@ -150,7 +150,7 @@ async fn key_can_be_rotated_twice() {
 #[tokio::test(flavor = "multi_thread")]
 async fn interrupted_rotation_can_be_completed_after_every_step() {
     let mut cuts_count = 0;
-    for (commits_count, is_kept_outside) in (0..20).flat_map(|count| [(count, true), (count, false)]) {
+    for (commits_count, is_stored_outside) in (0..20).flat_map(|count| [(count, true), (count, false)]) {
         let mut house = lived_in().await;
         next(&mut house, SEEDS[1]);
         let store = Arc::new(FaultyStore::new(house.store()));
@@ -161,7 +161,7 @@ async fn interrupted_rotation_can_be_completed_after_every_step() {
         home.engine.close().await;
         drop(home);
         drop(store);
-        if !is_kept_outside && house.outside.steps_count() > steps_before {
+        if !is_stored_outside && house.outside.steps_count() > steps_before {
             // The process ended between a commit and storing its checkpoints.
             house.outside.lose_last();
         }
@@ -172,7 +172,7 @@ async fn interrupted_rotation_can_be_completed_after_every_step() {
         log_in(&home, "bob").await;
         home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
         assert!(home.engine.authenticate_session(&session).is_ok());
-        if is_kept_outside {
+        if is_stored_outside {
             home.close().await;
         } else {
             // The external checkpoints of ledgers without writes are still older than the internal ones.
@@ -206,18 +206,18 @@ async fn outdated_external_checkpoints_block_the_key_change_until_rewritten() {
     let mut house = lived_in().await;
     next(&mut house, SEEDS[1]);
     let home = house.open().await;
-    let kept = house.outside.notes();
+    let stored = house.outside.notes();
     home.engine.rotate_signing_key().await.unwrap();
     home.engine.close().await;
     // Like a crash right after the last commit: the external checkpoints are older.
-    house.outside.hold(kept.clone());
+    house.outside.hold(stored.clone());
     house.signer = Arc::new(SeedSigner::new(SEEDS[1]));
     let refused = house.try_open(house.store()).await.err().expect("what is outside is signed by the old key alone");
     assert!(matches!(refused, OpenError::Checkpoint { .. }), "{refused:?}");
     house.signer = Arc::new(SeedSigner::new(SEEDS[0]));
     let home = house.open().await;
     assert_eq!(home.engine.rotate_signing_key().await.unwrap().rotated, 0);
-    assert_ne!(house.outside.notes(), kept);
+    assert_ne!(house.outside.notes(), stored);
     home.close().await;
     take_place(&mut house);
     house.open().await.close().await;
@@ -231,10 +231,10 @@ async fn forged_signature_of_the_next_key_is_ignored() {
     let key = VerifierKey::new("timenav.test/one", new.public_key()).unwrap();
     let connection = rusqlite::Connection::open(house.path()).unwrap();
     let select = "SELECT statement FROM timelines WHERE timeline_id = 'one'";
-    let kept: Vec<u8> = connection.query_row(select, [], |row| row.get(0)).unwrap();
-    let (text, _) = kept.split_at(kept.len() - 100);
+    let stored: Vec<u8> = connection.query_row(select, [], |row| row.get(0)).unwrap();
+    let (text, _) = stored.split_at(stored.len() - 100);
     let (signature, code) = (old.sign(text), old.authenticate("head statement", text));
-    let forged = [&kept, &key.id().as_bytes()[..], &signature, &code].concat();
+    let forged = [&stored, &key.id().as_bytes()[..], &signature, &code].concat();
     let update = "UPDATE timelines SET statement = ?1 WHERE timeline_id = 'one'";
     assert_eq!(connection.execute(update, [&forged]).unwrap(), 1);
     drop(connection);
@@ -250,11 +250,11 @@ async fn forged_signature_of_the_next_key_is_ignored() {
 async fn repeated_request_across_a_rotation_is_executed_once() {
     let mut house = House::new();
     let home = house.open().await;
-    let asked = |home: &Home<'_>, key: &str, request: &str| {
+    let repeatable = |home: &Home<'_>, key: &str, request: &str| {
         let fingerprint = home.engine.fingerprint(&digest(request));
         Some(Idempotency { key: digest(key), fingerprint })
     };
-    let asking = asked(&home, "k", "an hour");
+    let asking = repeatable(&home, "k", "an hour");
     let first = home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
     home.close().await;
     next(&mut house, SEEDS[1]);
@@ -263,14 +263,14 @@ async fn repeated_request_across_a_rotation_is_executed_once() {
     home.close().await;
     take_place(&mut house);
     let home = house.open().await;
-    let asking = asked(&home, "k", "an hour");
+    let asking = repeatable(&home, "k", "an hour");
     let again = home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
     assert!(again.replayed && again.ledger == first.ledger);
     // Later requests are compared again.
-    let asking = asked(&home, "l", "an hour");
+    let asking = repeatable(&home, "l", "an hour");
     home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
-    let other = home.engine.change_clock(&home.admin, None, hour(), asked(&home, "l", "another")).await;
-    assert_eq!(told(&other), "KeyReused");
+    let other = home.engine.change_clock(&home.admin, None, hour(), repeatable(&home, "l", "another")).await;
+    assert_eq!(outcome_text(&other), "KeyReused");
     let lines = home.close().await;
     assert_eq!(lines.iter().filter(|line| line.action == "fast_forward").count(), 2);
 }

@@ -32,8 +32,8 @@ async fn concurrent_scans_are_limited_and_dropped_ones_free_capacity() {
             assert!(matches!(refused, Refusal::RateLimited { .. }), "one user takes no more than a share: {refused}");
             assert_eq!(home.lines().await.len(), lines, "what found no place is not in the ledger");
         }
-        let asked = engine.ask_for_scan(caller, &main, Depth::Full).await.unwrap();
-        running.push(tokio::spawn(async move { engine.run_scan(asked, &mut |_| ()).await }));
+        let request = engine.ask_for_scan(caller, &main, Depth::Full).await.unwrap();
+        running.push(tokio::spawn(async move { engine.run_scan(request, &mut |_| ()).await }));
         assert_eq!(counts(home.engine.stats()), [number, 0, 0]);
     }
     let third = home.user("third", true).await;
@@ -46,9 +46,9 @@ async fn concurrent_scans_are_limited_and_dropped_ones_free_capacity() {
     dropped.abort();
     assert!(dropped.await.unwrap_err().is_cancelled());
     assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64 - 1, 0, 1]);
-    let asked = home.engine.ask_for_scan(&other, &main, Depth::Full).await.unwrap();
+    let request = home.engine.ask_for_scan(&other, &main, Depth::Full).await.unwrap();
     assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64, 0, 1]);
-    drop(asked);
+    drop(request);
     assert_eq!(counts(home.engine.stats()), [SCANS_RUNNING_MAX as u64 - 1, 0, 2]);
     store.scan_gate.add_permits(OPEN_PERMITS);
     for scan in running {

@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use timenav_core::ledger::LeafRecord;
 use timenav_engine::{Action, Caller, Engine, Refusal, Store, TimelineKey};
 
-use self::ask::{Asked, Told};
+use self::ask::{Asking, Outcome};
 use self::request::{Covered, DECISIONS, Request, Twice, covered};
 use self::scene::{About, Scene, draft, hour};
-use crate::cluster::said;
+use crate::cluster::variable;
 use crate::faulty_store::{FaultyStore, Meddler};
-use crate::house::{Home, House, is_unavailable, on, told};
+use crate::house::{Home, House, is_unavailable, on, outcome_text};
 use crate::sample::{timeline_id, user_id};
 
 /// Interference by the other writer.
@@ -43,7 +43,7 @@ impl Meddling {
         if request.is_about_timers() { Request::Anchor } else { Request::Clock }
     }
 
-    fn ask(self, request: Request, engine: Engine, admin: Caller, scene: &Scene) -> Asked {
+    fn ask(self, request: Request, engine: Engine, admin: Caller, scene: &Scene) -> Asking {
         let (name, on) = (&scene.name, scene.on.clone());
         let other = |name: String, on| Scene { name, caller: admin, on, position: 0, about: About::Nothing };
         match self {
@@ -88,11 +88,11 @@ async fn meddle(
         let (visits, theirs) = (Arc::clone(&visits), Arc::clone(&theirs));
         Arc::new(move || {
             let is_now = visits.fetch_add(1, Ordering::SeqCst) == point;
-            let asked = is_now.then(|| meddling.ask(request, engine.clone(), admin.clone(), &scene));
+            let question = is_now.then(|| meddling.ask(request, engine.clone(), admin.clone(), &scene));
             let theirs = Arc::clone(&theirs);
             Box::pin(async move {
-                if let Some(asked) = asked {
-                    *theirs.lock() = Some(asked.await);
+                if let Some(question) = question {
+                    *theirs.lock() = Some(question.await);
                 }
             })
         })
@@ -114,7 +114,7 @@ async fn meddle(
         let found = written.get(action).copied().unwrap_or(0);
         assert_eq!(found, count * times + others, "{case}: entries `{}`", action.word());
     }
-    if theirs.is_some() && request.twice() == Twice::Told {
+    if theirs.is_some() && request.twice() == Twice::Reported {
         // Either engine repeats the response, and writes nothing.
         let sizes = left.store.sizes().await.unwrap();
         for home in [left, right] {
@@ -127,13 +127,13 @@ async fn meddle(
     theirs.is_some()
 }
 
-fn check_alone(ours: &Told, case: &str) -> usize {
+fn check_alone(ours: &Outcome, case: &str) -> usize {
     assert!(!ours.as_ref().expect(case).replayed, "{case}");
     1
 }
 
 /// Compares both responses with what the API guarantees. Returns how often the request has happened.
-fn check(request: Request, meddling: Meddling, (ours, theirs, locks): (&Told, &Told, bool), case: &str) -> usize {
+fn check(request: Request, meddling: Meddling, (ours, theirs, locks): (&Outcome, &Outcome, bool), case: &str) -> usize {
     if !matches!(meddling, Meddling::SameRequest) {
         assert!(!ours.as_ref().expect(case).replayed, "{case}");
         match theirs {
@@ -147,7 +147,7 @@ fn check(request: Request, meddling: Meddling, (ours, theirs, locks): (&Told, &T
         return 1;
     }
     match request.twice() {
-        Twice::Told => {
+        Twice::Reported => {
             let (ours, theirs) = (ours.as_ref().expect(case), theirs.as_ref().expect(case));
             // The first one has written, and the other one gets the same response.
             assert_eq!((ours.ledger, ours.replayed), (theirs.ledger, !theirs.replayed), "{case}");
@@ -164,8 +164,8 @@ fn check(request: Request, meddling: Meddling, (ours, theirs, locks): (&Told, &T
         }
         Twice::OrRefused => {
             assert!(ours.is_ok() || theirs.is_ok(), "{case}");
-            for told in [ours, theirs] {
-                assert!(!matches!(told, Err(Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_))), "{case}");
+            for outcome in [ours, theirs] {
+                assert!(!matches!(outcome, Err(Refusal::Unavailable(_) | Refusal::OutcomeUnknown(_))), "{case}");
             }
             1
         }
@@ -183,7 +183,7 @@ const ALL_REQUESTS: &str = "TIMENAV_TEST_ALL_REQUESTS";
 
 /// Returns the requests to test: one in `of`.
 fn tried(of: usize) -> impl Iterator<Item = &'static Request> {
-    Request::ALL.iter().step_by(if said(ALL_REQUESTS).is_some() { 1 } else { of })
+    Request::ALL.iter().step_by(if variable(ALL_REQUESTS).is_some() { 1 } else { of })
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -277,8 +277,8 @@ fn every_decision_has_an_interference_test() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../timenav-engine/src/writer/deciding");
     let listed: BTreeSet<String> = DECISIONS.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(deciding(&sources), listed, "name the requests of a new one, and interfere with them");
-    let asked: BTreeSet<Request> = DECISIONS.iter().flat_map(|(_, requests)| *requests).copied().collect();
-    assert_eq!(asked, Request::ALL.iter().copied().collect(), "every request is there for a decision");
+    let request: BTreeSet<Request> = DECISIONS.iter().flat_map(|(_, requests)| *requests).copied().collect();
+    assert_eq!(request, Request::ALL.iter().copied().collect(), "every request is there for a decision");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -340,7 +340,7 @@ async fn rows_without_an_entry_are_not_adopted_from_another_writer() {
     right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
     left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
     let refused = left.engine.create_user(&ada, user_id("eve"), true, None).await;
-    assert_eq!(told(&refused), "OperatorOnly");
+    assert_eq!(outcome_text(&refused), "OperatorOnly");
     write("UPDATE users SET operator = 0 WHERE user_id = 'ada'");
     right.engine.close().await;
     left.close().await;

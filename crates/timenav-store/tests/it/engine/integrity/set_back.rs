@@ -4,7 +4,7 @@ use timenav_core::limits::HOST_CLOCK_BEHIND_SECONDS_MAX;
 use timenav_engine::WallClock as _;
 
 use crate::engine::access::sessions::{lasts, log_in, with_password};
-use crate::house::{Home, House, on, told};
+use crate::house::{Home, House, on, outcome_text};
 use crate::sample::timeline_id;
 
 const SECOND: i64 = 1_000_000;
@@ -75,7 +75,7 @@ async fn fork_continues_from_the_right_time_after_a_setback() {
     house.clock.advance(DAY);
     assert_eq!(shown("main").await, stuck, "it stands");
     let fork = home.engine.fork_timeline(&home.admin, timeline_id("again"), &timeline_id("main"), None, None).await;
-    assert_eq!(told(&fork), "ok");
+    assert_eq!(outcome_text(&fork), "ok");
     let now = shown("again").await;
     assert_eq!(now, house.clock.now().micros());
     house.clock.advance(DAY);

@@ -11,7 +11,7 @@ use timenav_engine::{
 };
 
 use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, on, told, watch};
+use crate::house::{Home, House, on, outcome_text, watch};
 use crate::sample::{event_id, every_event, moment, timeline_id};
 
 const SECOND: i64 = 1_000_000;
@@ -35,7 +35,7 @@ async fn pass_days(home: &Home<'_>, days: i64) {
 }
 
 async fn read(home: &Home<'_>, name: &str) -> String {
-    told(&home.engine.read_clock(&home.admin, on(name)).await)
+    outcome_text(&home.engine.read_clock(&home.admin, on(name)).await)
 }
 
 fn all_events(timeline: &str) -> MonitorEvents {
@@ -66,16 +66,16 @@ async fn ended_timeline_reveals_nothing() {
     for home in [home.reopen().await] {
         assert_eq!(read(&home, "job").await, ended("job"));
         // A user without any permission learns only what creating a timeline with that name would show.
-        assert_eq!(told(&home.engine.read_clock(&ada, on("job")).await), ended("job"));
+        assert_eq!(outcome_text(&home.engine.read_clock(&ada, on("job")).await), ended("job"));
         let events = all_events("job");
-        assert_eq!(told(&home.engine.monitor_events(&home.admin, events).await), ended("job"));
-        assert_eq!(told(&home.engine.checkpoint(&home.admin, &timeline_id("job"), true).await), ended("job"));
-        assert_eq!(told(&home.engine.timeline(&home.admin, &timeline_id("job")).await), ended("job"));
+        assert_eq!(outcome_text(&home.engine.monitor_events(&home.admin, events).await), ended("job"));
+        assert_eq!(outcome_text(&home.engine.checkpoint(&home.admin, &timeline_id("job"), true).await), ended("job"));
+        assert_eq!(outcome_text(&home.engine.timeline(&home.admin, &timeline_id("job")).await), ended("job"));
         let pause = home.engine.change_clock(&home.admin, on("job"), ClockCommand::Pause, None).await;
-        assert_eq!(told(&pause), ended("job"));
+        assert_eq!(outcome_text(&pause), ended("job"));
         let (listed, _) = home.engine.timelines(&home.admin, 100, None).await.unwrap();
         assert!(listed.iter().all(|view| view.state.head.id.as_str() != "job"));
-        assert_eq!(told(&home.engine.end_timeline(&home.admin, timeline_id("job"), None).await), ended("job"));
+        assert_eq!(outcome_text(&home.engine.end_timeline(&home.admin, timeline_id("job"), None).await), ended("job"));
         home.close().await;
     }
 }
@@ -91,7 +91,7 @@ async fn only_admins_can_end_timelines_except_main_and_system() {
         assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "timeline_id"), "{refused:?}");
     }
     for name in ["theirs", "nowhere"] {
-        assert_eq!(told(&home.engine.end_timeline(&ada, timeline_id(name), None).await), "Hidden");
+        assert_eq!(outcome_text(&home.engine.end_timeline(&ada, timeline_id(name), None).await), "Hidden");
     }
     let missing = home.engine.end_timeline(&home.admin, timeline_id("nowhere"), None).await;
     assert!(matches!(missing, Err(Refusal::NotFound { .. })), "{missing:?}");
@@ -107,14 +107,14 @@ async fn name_of_an_ended_timeline_cannot_be_reused() {
     end(&home, "job").await;
     for round in 0..3 {
         let made = home.engine.create_timeline(&home.admin, timeline_id("job"), None).await;
-        assert_eq!(told(&made), "NameEnded { timeline_id: \"job\" }", "{round}");
+        assert_eq!(outcome_text(&made), "NameEnded { timeline_id: \"job\" }", "{round}");
         let main = timeline_id("main");
         let forked = home.engine.fork_timeline(&home.admin, timeline_id("job"), &main, None, None).await;
-        assert_eq!(told(&forked), "NameEnded { timeline_id: \"job\" }", "{round}");
+        assert_eq!(outcome_text(&forked), "NameEnded { timeline_id: \"job\" }", "{round}");
         // Nor by a first write.
         let draft = vec![EventDraft::at(moment(1), "again")];
         assert_eq!(
-            told(&home.engine.record_events(&home.admin, on("job"), draft, None).await),
+            outcome_text(&home.engine.record_events(&home.admin, on("job"), draft, None).await),
             ended("job"),
             "{round}"
         );
@@ -135,10 +135,10 @@ async fn repeated_requests_to_an_ended_timeline_report_the_end() {
     let ask = async |home: &Home<'_>| {
         let (engine, admin) = (&home.engine, &home.admin);
         [
-            told(&engine.create_timeline(admin, timeline_id("job"), key(1)).await),
-            told(&engine.record_events(admin, on("job"), vec![draft()], key(2)).await),
-            told(&engine.correct_event(admin, on("job"), draft(), None, key(3)).await),
-            told(&engine.change_clock(admin, on("job"), ClockCommand::Pause, key(4)).await),
+            outcome_text(&engine.create_timeline(admin, timeline_id("job"), key(1)).await),
+            outcome_text(&engine.record_events(admin, on("job"), vec![draft()], key(2)).await),
+            outcome_text(&engine.correct_event(admin, on("job"), draft(), None, key(3)).await),
+            outcome_text(&engine.change_clock(admin, on("job"), ClockCommand::Pause, key(4)).await),
         ]
     };
     assert_eq!(ask(&home).await, ["ok", "ok", "ok", "ok"]);
@@ -237,7 +237,7 @@ async fn inherited_contents_are_kept_until_the_last_fork_ends() {
     assert!(contents(&house, key).0 > 0);
     // An ended timeline cannot be exported, and nothing new can continue from it.
     assert_eq!(
-        told(&home.engine.export_bundle(&home.admin, &timeline_id("grandchild")).await.map(|_| ())),
+        outcome_text(&home.engine.export_bundle(&home.admin, &timeline_id("grandchild")).await.map(|_| ())),
         ended("parent")
     );
     let at = timenav_core::as_of::AsOf::Host(view.state.head.created_at.checked_add(Span::from_micros(-1)).unwrap());
@@ -270,9 +270,9 @@ async fn expired_timeline_is_ended_automatically() {
     // Before any maintenance.
     assert_eq!(read(&home, "job").await, ended("job"));
     let draft = vec![EventDraft::at(moment(1), "too late")];
-    assert_eq!(told(&home.engine.record_events(&home.admin, on("job"), draft, None).await), ended("job"));
+    assert_eq!(outcome_text(&home.engine.record_events(&home.admin, on("job"), draft, None).await), ended("job"));
     let made = home.engine.create_timeline(&home.admin, timeline_id("job"), None).await;
-    assert_eq!(told(&made), "NameEnded { timeline_id: \"job\" }");
+    assert_eq!(outcome_text(&made), "NameEnded { timeline_id: \"job\" }");
     home.engine.tend().await.unwrap();
     assert_eq!(read(&home, "fork").await, "ok");
     house.clock.advance(60 * SECOND);
@@ -349,6 +349,6 @@ async fn writes_in_the_same_group_precede_the_timeline_end() {
     );
     assert!(one.is_ok() && two.is_ok());
     assert_eq!(over.unwrap().size, 3);
-    assert_eq!(told(&late), ended("job"));
+    assert_eq!(outcome_text(&late), ended("job"));
     home.reopen().await.close().await;
 }

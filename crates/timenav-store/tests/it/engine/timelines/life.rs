@@ -85,7 +85,7 @@ impl Life {
     }
 }
 
-pub(in crate::engine) fn standing(state: &State) -> Vec<(i64, String)> {
+pub(in crate::engine) fn current_events(state: &State) -> Vec<(i64, String)> {
     let stands = state.iter().filter_map(|(id, known)| Some((known.stands?, id.clone())));
     let mut all: Vec<_> = stands.collect();
     all.sort();

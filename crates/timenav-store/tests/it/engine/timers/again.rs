@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Span, Virtual, parse_duration};
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
     AnchorRequest, Claim, ClaimedFiring, ClockChange, Delivery, FiringRow, FiringsRequest, Refusal, ReturnScope,
-    ScheduleChange, TimerChangeRequest, TimerRequest, TimerRow, TimerStanding, TimersWanted, WallClock as _,
+    ScheduleChange, TimerChangeRequest, TimerQuery, TimerRequest, TimerRow, TimerStatus, WallClock as _,
 };
 
 use super::foreseen;
@@ -152,12 +152,12 @@ impl<'a> Line<'a> {
 
     pub(in crate::engine) async fn timers(&self) -> Vec<TimerRow> {
         let key = self.home.key(&self.id).await;
-        self.home.store.timer_rows(key, TimersWanted::ByPosition(None, 10_000)).await.unwrap().timers
+        self.home.store.timer_rows(key, TimerQuery::ByPosition(None, 10_000)).await.unwrap().timers
     }
 
     pub(in crate::engine) async fn firings(&self) -> Vec<FiringRow> {
         let key = self.home.key(&self.id).await;
-        self.home.store.timer_rows(key, TimersWanted::FiringsAfter(None, 10_000)).await.unwrap().firings
+        self.home.store.timer_rows(key, TimerQuery::FiringsAfter(None, 10_000)).await.unwrap().firings
     }
 
     /// Returns the armed timers with their payloads, and the due times of firings in flight.
@@ -481,7 +481,7 @@ async fn return_to_anchor_restores_hundreds_of_timers() {
     assert_eq!(line.picture().await, then);
     let fork = line.fork("fork", None).await;
     assert_eq!(fork.picture().await, then);
-    let listed = home.engine.timers(&home.admin, on("fork"), TimerStanding::Armed, (3, None)).await.unwrap();
+    let listed = home.engine.timers(&home.admin, on("fork"), TimerStatus::Armed, (3, None)).await.unwrap();
     assert_eq!(listed.timers.len(), 3);
     home.close().await;
 }

@@ -28,14 +28,14 @@ async fn timers(home: &Home<'_>, a: &str, b: &str) -> Vec<(String, Option<i64>, 
         view.as_ref().map(|view| view.row.next.map_or(-1, |next| next.micros() / 1_000_000))
     };
     let whole = pages(home, (a, b), DiffOf::Timers, 100).await;
-    let told = |pages: Vec<DiffPage>| {
+    let changes = |pages: Vec<DiffPage>| {
         let timers = pages.into_iter().flat_map(|page| page.timers);
         timers.map(|one| (one.timer_id.to_string(), armed(&one.a), armed(&one.b))).collect::<Vec<_>>()
     };
-    let whole = told(whole);
-    assert_eq!(told(pages(home, (a, b), DiffOf::Timers, 1).await), whole, "page by page");
+    let whole = changes(whole);
+    assert_eq!(changes(pages(home, (a, b), DiffOf::Timers, 1).await), whole, "page by page");
     let turned: Vec<_> = whole.iter().map(|(name, a, b)| (name.clone(), *b, *a)).collect();
-    assert_eq!(told(pages(home, (b, a), DiffOf::Timers, 2).await), turned);
+    assert_eq!(changes(pages(home, (b, a), DiffOf::Timers, 2).await), turned);
     whole
 }
 
@@ -44,15 +44,15 @@ type State = Option<FiringState>;
 /// Returns the firings that differ, by timer and second.
 async fn firings(home: &Home<'_>, a: &str, b: &str) -> Vec<(String, i64, State, State)> {
     let state = |row: &Option<timenav_engine::FiringRow>| row.as_ref().map(|row| row.state);
-    let told = |pages: Vec<DiffPage>| {
+    let changes = |pages: Vec<DiffPage>| {
         let firings = pages.into_iter().flat_map(|page| page.firings);
         let one = |one: timenav_engine::FiringDifference| {
             (one.timer_id.to_string(), one.due.micros() / 1_000_000, state(&one.a), state(&one.b))
         };
         firings.map(one).collect::<Vec<_>>()
     };
-    let whole = told(pages(home, (a, b), DiffOf::Firings, 100).await);
-    assert_eq!(told(pages(home, (a, b), DiffOf::Firings, 1).await), whole, "page by page");
+    let whole = changes(pages(home, (a, b), DiffOf::Firings, 100).await);
+    assert_eq!(changes(pages(home, (a, b), DiffOf::Firings, 1).await), whole, "page by page");
     whole
 }
 

@@ -7,7 +7,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::TimerId;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::Schedule;
-use timenav_engine::{LedgerStream, News, Seen, TimerRequest, Told, Topic, WatchLedger};
+use timenav_engine::{LedgerMessage, LedgerStream, News, Seen, TimerRequest, Topic, WatchLedger};
 
 use crate::house::{Home, House, watch};
 use crate::sample::{event_id, moment};
@@ -24,7 +24,7 @@ async fn record(home: &Home<'_>, micros: i64) {
 async fn change(home: &Home<'_>, command: ClockCommand) {
     home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
     for _ in 0..5 {
-        home.engine.tell_presence().await.unwrap();
+        home.engine.report_presence().await.unwrap();
         home.engine.keep_time().await;
     }
 }
@@ -44,11 +44,11 @@ async fn listen(home: &Home<'_>, seen: Option<Seen>) -> LedgerStream {
     }))
 }
 
-async fn next(stream: &mut LedgerStream) -> Told {
+async fn next(stream: &mut LedgerStream) -> LedgerMessage {
     loop {
-        let told = stream.next().await.expect("something is told");
-        if told.what != News::Mark {
-            return told;
+        let message = stream.next().await.expect("something is told");
+        if message.what != News::Mark {
+            return message;
         }
     }
 }
@@ -56,7 +56,7 @@ async fn next(stream: &mut LedgerStream) -> Told {
 /// Reads the next range, which begins after the first instant and ends with the second, in microseconds. Each reading
 /// of the test clock takes a microsecond, so a running clock is a little ahead.
 async fn expect(stream: &mut LedgerStream, after: i64, to: i64) -> Seen {
-    let Told { position, part, passed, entry, what } = next(stream).await;
+    let LedgerMessage { position, part, passed, entry, what } = next(stream).await;
     let News::Due { from, to: last } = what else { panic!("{what:?} is no range") };
     let is_near = |at: Instant<Virtual>, expected: i64| (0..TICKS).contains(&(at.micros() - expected));
     assert!(is_near(from, after + 1) && is_near(last, to), "{from}/{last}");

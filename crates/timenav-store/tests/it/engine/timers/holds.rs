@@ -21,7 +21,7 @@ async fn hold(home: &Home<'_>, reason: &str) -> timenav_core::timers::holds::Hol
 /// Runs background work repeatedly.
 async fn drive(home: &Home<'_>) {
     for _ in 0..20 {
-        home.engine.tell_presence().await.unwrap();
+        home.engine.report_presence().await.unwrap();
         home.engine.keep_time().await;
     }
 }
@@ -59,7 +59,7 @@ pub(crate) async fn holds(house: House) {
     drive(&home).await;
     let receipt = engine.receipt(&timeline, &advance_id).await.unwrap();
     assert_eq!((receipt.state, receipt.step), (AdvanceState::Running, 0));
-    assert_eq!(receipt.held_by, Some(second.told()));
+    assert_eq!(receipt.held_by, Some(second.description()));
     engine.release_hold(admin, None, &second.lease_id).await.unwrap();
     assert!(engine.release_hold(admin, None, &second.lease_id).await.is_err());
     drive(&home).await;
@@ -84,7 +84,7 @@ pub(crate) async fn holds(house: House) {
     house.pass(SECOND);
     drive(&home).await;
     let stopped = engine.receipt(&timeline, &went.advance_id.unwrap()).await.unwrap();
-    assert_eq!((stopped.state, stopped.held_by), (AdvanceState::Stopped, Some(third.told())));
+    assert_eq!((stopped.state, stopped.held_by), (AdvanceState::Stopped, Some(third.description())));
     home.close().await;
 }
 
@@ -99,7 +99,7 @@ async fn repeated_hold_request_creates_one_lease() {
     let house = House::new();
     let home = house.open().await;
     let key = Some(Idempotency { key: digest("a lease"), fingerprint: digest("asked") });
-    let asked = || HoldRequest {
+    let hold_request = || HoldRequest {
         timeline: None,
         lease_id: None,
         reason: "first".to_owned(),
@@ -107,20 +107,20 @@ async fn repeated_hold_request_creates_one_lease() {
     };
     let at_once = [(); 8].map(|()| {
         let (engine, admin) = (home.engine.clone(), home.admin.clone());
-        tokio::spawn(async move { engine.hold_advances(&admin, asked(), key).await.unwrap() })
+        tokio::spawn(async move { engine.hold_advances(&admin, hold_request(), key).await.unwrap() })
     });
-    let mut told = Vec::new();
+    let mut receipts = Vec::new();
     for one in at_once {
-        told.push(one.await.unwrap());
+        receipts.push(one.await.unwrap());
     }
-    assert_eq!(told.iter().filter(|(.., replayed)| !replayed).count(), 1);
-    assert!(told.iter().all(|(_, hold, _)| *hold == told[0].1), "{told:?}");
+    assert_eq!(receipts.iter().filter(|(.., replayed)| !replayed).count(), 1);
+    assert!(receipts.iter().all(|(_, hold, _)| *hold == receipts[0].1), "{receipts:?}");
     assert_eq!(home.engine.holds(&home.admin, None).await.unwrap().1.len(), 1);
-    home.engine.release_hold(&home.admin, None, &told[0].1.lease_id).await.unwrap();
+    home.engine.release_hold(&home.admin, None, &receipts[0].1.lease_id).await.unwrap();
     house.pass(3_600 * SECOND);
     let home = home.reopen().await;
-    let (_, hold, replayed) = home.engine.hold_advances(&home.admin, asked(), key).await.unwrap();
-    assert_eq!((&hold, replayed), (&told[0].1, true));
+    let (_, hold, replayed) = home.engine.hold_advances(&home.admin, hold_request(), key).await.unwrap();
+    assert_eq!((&hold, replayed), (&receipts[0].1, true));
     assert!(home.engine.holds(&home.admin, None).await.unwrap().1.is_empty(), "nothing is held anew");
     home.close().await;
 }

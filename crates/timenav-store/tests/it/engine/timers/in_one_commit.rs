@@ -36,7 +36,7 @@ async fn advancing<'a, 'b>(home: &'a Home<'b>, seconds: impl IntoIterator<Item =
         let timer_id = TimerId::new(&format!("timer-{number}")).unwrap();
         home.engine.set_timer(&home.admin, None, (Some(timer_id), request), None).await.unwrap();
     }
-    home.engine.tell_presence().await.unwrap();
+    home.engine.report_presence().await.unwrap();
     home.engine.keep_time().await;
     // Registers a listener for a while.
     assert!(claim(home).await.is_empty());
@@ -114,7 +114,7 @@ pub(crate) async fn one_commit_an_instant(house: House) {
     assert_eq!(advance.stands().await, (AdvanceState::Settled, fired, counts));
     let lines = home.close().await;
     let from = lines.iter().position(|line| line.action == "fire_timers").unwrap();
-    let told: Vec<(&str, &str, &str)> = lines[from..]
+    let actions: Vec<(&str, &str, &str)> = lines[from..]
         .iter()
         .filter(|line| line.timeline == "main" && line.action != "reads")
         .map(|line| (line.action.as_str(), line.actor.as_str(), line.clock_time.as_str()))
@@ -126,7 +126,7 @@ pub(crate) async fn one_commit_an_instant(house: House) {
     }
     let end = moment((INSTANTS + 10) * SECOND).to_string();
     expected.push(("end_advance", "system", &end));
-    assert_eq!(told, expected);
+    assert_eq!(actions, expected);
 }
 
 #[tokio::test]
@@ -161,7 +161,7 @@ pub(crate) async fn no_step_while_held(house: House) {
     // Exhausted attempts also cause the next step.
     for attempt in 1..=ATTEMPTS_IN_ADVANCE_MAX {
         home.house.pass(5 * SECOND);
-        home.engine.tell_presence().await.unwrap();
+        home.engine.report_presence().await.unwrap();
         home.engine.keep_time().await;
         assert_eq!(advance.step().await, 3);
         let claimed = claim(&home).await;

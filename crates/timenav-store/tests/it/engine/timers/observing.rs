@@ -5,8 +5,8 @@ use timenav_core::ids::{FiringId, QueueId, TimerId};
 use timenav_core::time::Span;
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
-    Claim, ClockChange, Delivery, FiringNews, FiringsRequest, KEPT_FIRINGS_MAX, LedgerStream, News, Seen, TimerRequest,
-    Told, WatchFirings,
+    Claim, ClockChange, Delivery, FiringNews, FiringsRequest, LedgerMessage, LedgerStream, News, PENDING_FIRINGS_MAX,
+    Seen, TimerRequest, WatchFirings,
 };
 
 use crate::house::{Home, House};
@@ -40,10 +40,10 @@ async fn observe(home: &Home<'_>, of: Option<&str>, seen: Option<Seen>) -> Ledge
 }
 
 /// Returns the next news, ignoring marks.
-async fn next(stream: &mut LedgerStream) -> (String, Told) {
+async fn next(stream: &mut LedgerStream) -> (String, LedgerMessage) {
     loop {
-        let told = stream.next().await.expect("something is told");
-        let what = match &told.what {
+        let message = stream.next().await.expect("something is told");
+        let what = match &message.what {
             News::Mark => continue,
             News::Gap => "gap".to_owned(),
             News::Reset => "reset".to_owned(),
@@ -64,18 +64,18 @@ async fn next(stream: &mut LedgerStream) -> (String, Told) {
             }
             other => panic!("{other:?}"),
         };
-        return (what, told);
+        return (what, message);
     }
 }
 
-async fn all(stream: &mut LedgerStream, expected: &[&str]) -> Vec<Told> {
-    let mut told = Vec::new();
+async fn all(stream: &mut LedgerStream, expected: &[&str]) -> Vec<LedgerMessage> {
+    let mut messages = Vec::new();
     for expected in expected {
         let (what, one) = next(stream).await;
         assert_eq!(&what, expected);
-        told.push(one);
+        messages.push(one);
     }
-    told
+    messages
 }
 
 /// Pauses the clock at 0 and jumps over everything due by then.
@@ -83,7 +83,7 @@ async fn travel(home: &Home<'_>, seconds: i64) {
     let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
     home.engine.change_clock(&home.admin, None, to, None).await.unwrap();
     for _ in 0..20 {
-        home.engine.tell_presence().await.unwrap();
+        home.engine.report_presence().await.unwrap();
         home.engine.keep_time().await;
     }
 }
@@ -108,9 +108,9 @@ pub(crate) async fn observed(house: House) {
     home.engine.extend_leases(&home.admin, named(&firings[..1]), Span::from_secs(60).unwrap()).await.unwrap();
     home.engine.acknowledge(&home.admin, named(&firings[..1]), None).await.unwrap();
     home.engine.fail_firings(&home.admin, named(&firings[1..]), None, None).await.unwrap();
-    let told =
+    let messages =
         all(&mut work, &["one leased", "two leased", "one extended", "one acknowledged", "two tried_again"]).await;
-    assert!(told.windows(2).all(|two| two[0].position <= two[1].position), "{told:?}");
+    assert!(messages.windows(2).all(|two| two[0].position <= two[1].position), "{messages:?}");
     all(&mut whole, &["one leased", "two leased", "elsewhere leased", "one extended", "one acknowledged"]).await;
     // A reconnecting observer continues where it was, and is notified that claims may be missing.
     let seen = Seen { position: offered[0].position, part: Some(0), passed: None, entry: offered[0].entry };
@@ -123,16 +123,16 @@ pub(crate) async fn observed(house: House) {
         assert_eq!(claim(&home, "work", 10).await, firings[1..]);
         all(&mut work, &["two leased"]).await;
         house.pass(31 * SECOND);
-        home.engine.tell_presence().await.unwrap();
+        home.engine.report_presence().await.unwrap();
         home.engine.keep_time().await;
-        let (what, told) = next(&mut work).await;
+        let (what, messages) = next(&mut work).await;
         if what != "two tried_again" {
-            break (what, told);
+            break (what, messages);
         }
     };
     assert_eq!(last.0, "two failed");
-    assert!(matches!(&last.1.what, News::Firing(told)
-        if matches!(&told.1, FiringNews::Settled(FiringState::Failed, Some(reason)) if reason.contains("in time"))));
+    assert!(matches!(&last.1.what, News::Firing(messages)
+        if matches!(&messages.1, FiringNews::Settled(FiringState::Failed, Some(reason)) if reason.contains("in time"))));
     let failed = firings[1].clone();
     home.engine.redeliver(&home.admin, None, failed, None).await.unwrap();
     all(&mut work, &["two redelivered"]).await;
@@ -155,7 +155,7 @@ pub(crate) async fn overheard(house: House) {
     travel(&home, 15).await;
     all(&mut slow, &["one offered"]).await;
     let firings = claim(&home, "work", 1).await;
-    for _ in 0..KEPT_FIRINGS_MAX {
+    for _ in 0..PENDING_FIRINGS_MAX {
         home.engine.extend_leases(&home.admin, named(&firings), Span::from_secs(60).unwrap()).await.unwrap();
     }
     home.engine.acknowledge(&home.admin, named(&firings), None).await.unwrap();

@@ -11,7 +11,7 @@ use timenav_core::time::{Instant, Span, Virtual};
 use timenav_core::timers::{AdvanceState, Counts, FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
     AnchorRequest, Caller, Claim, ClockChange, Delivery, FiringRow, FiringsRequest, MonitorEvents, PermissionsChange,
-    Receipt, Refusal, ReturnScope, TimerRequest, TimersWanted,
+    Receipt, Refusal, ReturnScope, TimerQuery, TimerRequest,
 };
 
 use crate::house::{Home, House};
@@ -48,7 +48,7 @@ fn recording(schedule: Schedule, description: &str) -> TimerRequest {
 }
 
 /// An event in effect: its time in seconds, its id, its description and its source.
-type Told = (i64, String, String, String);
+type RecordedFields = (i64, String, String, String);
 
 struct Line<'a> {
     home: &'a Home<'a>,
@@ -87,18 +87,18 @@ impl<'a> Line<'a> {
         self.home.engine.keep_time().await;
     }
 
-    async fn events(&self) -> Vec<Told> {
+    async fn events(&self) -> Vec<RecordedFields> {
         let mut events = Vec::new();
         let mut cursor = None;
         loop {
             let request = MonitorEvents { cursor, ..every_event(Some(self.id.clone())) };
             let page = self.home.engine.monitor_events(&self.home.admin, request).await.unwrap();
-            let told = |event: &timenav_engine::StoredEvent| {
+            let recorded = |event: &timenav_engine::StoredEvent| {
                 let content: serde_json::Value = serde_json::from_str(&event.content).unwrap();
                 let text = |field: &str| content[field].as_str().unwrap_or_default().to_owned();
                 (event.time.micros() / SECOND, text("event_id"), text("description"), text("source"))
             };
-            events.extend(page.events.iter().map(told));
+            events.extend(page.events.iter().map(recorded));
             cursor = page.next_cursor;
             if cursor.is_none() {
                 return events;
@@ -108,7 +108,7 @@ impl<'a> Line<'a> {
 
     async fn firings(&self) -> Vec<FiringRow> {
         let key = self.home.key(&self.id).await;
-        self.home.store.timer_rows(key, TimersWanted::FiringsAfter(None, 10_000)).await.unwrap().firings
+        self.home.store.timer_rows(key, TimerQuery::FiringsAfter(None, 10_000)).await.unwrap().firings
     }
 
     /// Returns the times of events, in seconds, after checking that each belongs to one firing, and that each firing is
@@ -136,10 +136,10 @@ async fn recorded_firings_become_events_without_a_worker() {
     let receipt = line.receipt(30).await;
     assert_eq!((receipt.state, receipt.reached, receipt.step), (AdvanceState::Settled, at(30), 4));
     assert_eq!(receipt.counts, Counts { fired: 5, acknowledged: 4, failed: 0 });
-    let told: Vec<(i64, String, String)> =
+    let found: Vec<(i64, String, String)> =
         line.events().await.into_iter().map(|(time, _, description, source)| (time, description, source)).collect();
     let again = |time: i64| (time, "again".to_owned(), "timer:rule".to_owned());
-    assert_eq!(told, [(5, "once".to_owned(), "timer:single".to_owned()), again(10), again(20), again(30)]);
+    assert_eq!(found, [(5, "once".to_owned(), "timer:single".to_owned()), again(10), again(20), again(30)]);
     // A timer that was overdue when it was set records its event at its own time.
     line.set("late", recording(Schedule::At(at(12)), "late")).await;
     assert!(line.events().await.iter().any(|(time, _, description, _)| (*time, description.as_str()) == (12, "late")));
@@ -222,7 +222,7 @@ async fn disallowed_recording_fails_with_a_reason() {
     assert_eq!(before[0].state, FiringState::Failed);
     assert!(reason.starts_with("permission: `bob`"), "{reason}");
     let key = home.key(&line.id).await;
-    let named = TimersWanted::Named(TimerId::new("taken").unwrap());
+    let named = TimerQuery::Named(TimerId::new("taken").unwrap());
     let position = home.store.timer_rows(key, named).await.unwrap().timers[0].position;
     let due_firing = timenav_core::timers::DueFiring { due: at(7), position, round: 0 };
     let taken = due_firing.firing_id(&line.id);
@@ -248,7 +248,7 @@ async fn repeated_firing_is_recorded_under_another_id() {
     let anchor = home.engine.set_anchor(&home.admin, Some(line.id.clone()), request, None).await.unwrap().0;
     line.receipt(30).await;
     let first = line.events().await;
-    let times = |events: &[Told]| events.iter().map(|(time, ..)| *time).collect::<Vec<_>>();
+    let times = |events: &[RecordedFields]| events.iter().map(|(time, ..)| *time).collect::<Vec<_>>();
     assert_eq!(times(&first), [10, 20, 30]);
     // After the clock goes back, recorded events stay, and recurring firings record additional ones.
     line.go(ClockChange { refire: true, ..to(15) }).await;
@@ -263,7 +263,7 @@ async fn repeated_firing_is_recorded_under_another_id() {
     line.receipt(30).await;
     let third = line.events().await;
     assert_eq!(times(&third), [10, 20, 30]);
-    let ids = |events: &[Told]| events[1..].iter().map(|(_, id, ..)| id.clone()).collect::<BTreeSet<_>>();
+    let ids = |events: &[RecordedFields]| events[1..].iter().map(|(_, id, ..)| id.clone()).collect::<BTreeSet<_>>();
     assert!(ids(&second).is_disjoint(&ids(&third)));
     // A fork records on its own, whoever creates it.
     let bob = home.user("bob", false).await;

@@ -5,7 +5,7 @@ use timenav_core::ids::{TimelineId, TimerId};
 use timenav_core::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX, WEBHOOK_RETRY_BACKLOG_MAX};
 use timenav_core::time::parse_duration;
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
-use timenav_engine::{ClaimedFiring, Delivery, TimerRequest, TimersWanted, WebhookTarget};
+use timenav_engine::{ClaimedFiring, Delivery, TimerQuery, TimerRequest, WebhookTarget};
 
 use super::again::{at, once};
 use crate::house::{Home, House};
@@ -60,8 +60,8 @@ async fn waits(home: &Home<'_>, name: &str) {
 
 async fn state(home: &Home<'_>, claimed: &ClaimedFiring) -> FiringState {
     let key = home.key(&TimelineId::main()).await;
-    let wanted = TimersWanted::Firings(vec![claimed.firing.firing_id.clone()]);
-    home.store.timer_rows(key, wanted).await.unwrap().firings[0].state
+    let query = TimerQuery::Firings(vec![claimed.firing.firing_id.clone()]);
+    home.store.timer_rows(key, query).await.unwrap().firings[0].state
 }
 
 #[tokio::test]

@@ -22,7 +22,7 @@ pub(super) fn run(
     let start = start_of(path, packing)?;
     let guess = if format.is_some() { Guess::of(&start, format) } else { Guess::of_file(&start, extension) };
     let guess = guess.map_err(|detail| anyhow::anyhow!("{}: {detail}", path.display()))?;
-    output::note(&said(path, &guess));
+    output::note(&guess_text(path, &guess));
     match &guess.mapping {
         Some(mapping) => output::write(&format!("{mapping}\n")),
         None => Ok(()),
@@ -51,7 +51,7 @@ fn start_of(path: &Path, packing: Option<Packing>) -> anyhow::Result<Vec<u8>> {
     Ok(start)
 }
 
-fn said(path: &Path, guess: &Guess) -> String {
+fn guess_text(path: &Path, guess: &Guess) -> String {
     let name = printable(&path.to_string_lossy());
     let (events, refused) = guess.counts;
     let mut text = format!("{name} is {}; of its first records {events} are events", guess.format.as_str());
@@ -89,7 +89,7 @@ mod tests {
         assert!(guess.unwrap_err().starts_with("no time was recognized"));
         let guess = Guess::of(b"when,a\n1721506660,1\n", Some(Format::Csv)).unwrap();
         assert_eq!(
-            said(Path::new("a.csv"), &guess),
+            guess_text(Path::new("a.csv"), &guess),
             "a.csv is csv; of its first records 1 are events\n  \
              {\"attributes\":{\"a\":\"1\"},\"time\":\"2024-07-20T20:17:40Z\"}\n\
              unsure: `when` is read as seconds since 1970, by its number of digits\n\

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::operation::{CallRoute, Head, Operation, PAGE_ITEMS_DEFAULT, TIMELINE};
 use super::refusals::{refused, unfit};
 use super::session::Session;
-use crate::client::{Asked, Reply};
+use crate::client::{ApiRequest, Reply};
 use crate::exit::Failure;
 
 /// Maximum length of a response to an agent, in bytes: a model reads all of it.
@@ -23,8 +23,8 @@ pub(super) async fn call(
         arguments.insert("limit".to_owned(), PAGE_ITEMS_DEFAULT.into());
     }
     loop {
-        let asked = request(session, operation, &arguments)?;
-        let text = match session.caller.send(&asked, ANSWER_BYTES_MAX).await? {
+        let api_request = request(session, operation, &arguments)?;
+        let text = match session.caller.send(&api_request, ANSWER_BYTES_MAX).await? {
             Reply::Text(text) => text,
             // A smaller page has a correct cursor; a truncated response would not.
             Reply::TooLong => match arguments.get("limit").and_then(Value::as_u64) {
@@ -47,9 +47,9 @@ pub(super) fn read(text: &str) -> Result<Value, Failure> {
 }
 
 fn too_long(operation: &Operation) -> Failure {
-    let told = if operation.method == reqwest::Method::GET { "It" } else { "The call succeeded, but its response" };
+    let subject = if operation.method == reqwest::Method::GET { "It" } else { "The call succeeded, but its response" };
     let detail = format!(
-        "{told} is longer than {ANSWER_BYTES_MAX} bytes; request less, such as one event by its id or a narrower range"
+        "{subject} is longer than {ANSWER_BYTES_MAX} bytes; request less, such as one event by its id or a narrower range"
     );
     unfit("answer_too_long", &detail)
 }
@@ -80,12 +80,12 @@ fn checked(
     Ok(arguments)
 }
 
-fn request(session: &Session, operation: &Operation, arguments: &Map<String, Value>) -> Result<Asked, Failure> {
-    let mut asked = Asked::get(&[], Vec::new());
-    asked.method = operation.method.clone();
+fn request(session: &Session, operation: &Operation, arguments: &Map<String, Value>) -> Result<ApiRequest, Failure> {
+    let mut api_request = ApiRequest::get(&[], Vec::new());
+    api_request.method = operation.method.clone();
     for segment in operation.path.split('/').skip(1) {
         let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-        asked.path.push(match name {
+        api_request.path.push(match name {
             Some(name) => in_path(name, &arguments[name])?,
             None => segment.to_owned(),
         });
@@ -93,31 +93,31 @@ fn request(session: &Session, operation: &Operation, arguments: &Map<String, Val
     let mut body = Map::new();
     for (name, value) in arguments {
         match operation.goes.get(name) {
-            Some(CallRoute::Query) if !value.is_null() => asked.query.extend(in_query(name, value)?),
+            Some(CallRoute::Query) if !value.is_null() => api_request.query.extend(in_query(name, value)?),
             Some(CallRoute::Body) => {
                 body.insert(name.clone(), value.clone());
             }
-            Some(CallRoute::WholeBody) => asked.body = Some(value.to_string()),
+            Some(CallRoute::WholeBody) => api_request.body = Some(value.to_string()),
             Some(CallRoute::Path | CallRoute::Query) | None => {}
         }
     }
-    if operation.has_body && asked.body.is_none() {
-        asked.body = Some(Value::Object(body).to_string());
+    if operation.has_body && api_request.body.is_none() {
+        api_request.body = Some(Value::Object(body).to_string());
     }
     if operation.heeds.contains(&Head::Once) {
-        asked = asked.once();
+        api_request = api_request.once();
     }
     if operation.heeds.contains(&Head::There) {
         // A typo in a name must not silently create a timeline.
-        asked = asked.with("if-match", "*")?;
+        api_request = api_request.with("if-match", "*")?;
     }
     if let (true, Some(firing)) = (operation.heeds.contains(&Head::Inside), session.held_firing()) {
-        asked = asked.with("timenav-firing", &firing)?;
+        api_request = api_request.with("timenav-firing", &firing)?;
     }
     if arguments.get("wait").is_some_and(|wait| !wait.is_null()) {
-        asked = asked.longer(WAITS_LONGER);
+        api_request = api_request.longer(WAITS_LONGER);
     }
-    Ok(asked)
+    Ok(api_request)
 }
 
 /// Returns an argument as one path segment; `.` and `..` are rejected.

@@ -11,7 +11,7 @@ use super::operation::TIMELINE;
 use super::refusals::refused;
 use super::session::Session;
 use super::waiting::{ask, object};
-use crate::client::Asked;
+use crate::client::ApiRequest;
 use crate::exit::Failure;
 
 pub(super) const NAME: &str = "elapse";
@@ -49,12 +49,12 @@ pub(super) async fn elapse(session: &Session, arguments: Map<String, Value>) -> 
     {
         body.extend(value.map(|value| (name.to_owned(), value.as_str().into())));
     }
-    let asked = Asked::post(&["v1", "elapse"], &Value::Object(body)).once();
-    let asked = match session.held_firing() {
-        Some(firing) => asked.with("timenav-firing", &firing)?,
-        None => asked,
+    let api_request = ApiRequest::post(&["v1", "elapse"], &Value::Object(body)).once();
+    let api_request = match session.held_firing() {
+        Some(firing) => api_request.with("timenav-firing", &firing)?,
+        None => api_request,
     };
-    let mut answer = ask(session.caller.clone(), asked.longer(WAITS_LONGER)).await?;
+    let mut answer = ask(session.caller.clone(), api_request.longer(WAITS_LONGER)).await?;
     answer["elapsed"] = duration.into();
     Ok(answer)
 }

@@ -18,7 +18,7 @@ pub(super) fn unfit(code: &str, detail: &str) -> Failure {
 }
 
 /// Not structured content, because clients validate that against the response schema.
-pub(super) fn told(failure: &Failure, hint: Option<&str>) -> CallToolResult {
+pub(super) fn failure_result(failure: &Failure, hint: Option<&str>) -> CallToolResult {
     let mut text = failure.text().unwrap_or_default();
     if let Some(hint) = hint {
         text = format!("{text}\n  {hint}");

@@ -13,14 +13,14 @@ const DESCRIBED_DEPTH_MAX: usize = 1;
 const EXPLAINED: [&str; 6] = ["timeline_id", "limit", "cursor", "dry_run", "wait", "followers"];
 
 pub(super) fn arguments(document: &Value, properties: &Map<String, Value>, required: &[String]) -> Map<String, Value> {
-    let told = properties.iter().map(|(name, schema)| {
-        let mut told = brief(document, schema, 0);
+    let members = properties.iter().map(|(name, schema)| {
+        let mut members = brief(document, schema, 0);
         if EXPLAINED.contains(&name.as_str()) {
-            told.remove("description");
+            members.remove("description");
         }
-        (name.clone(), Value::Object(told))
+        (name.clone(), Value::Object(members))
     });
-    object(told.collect(), required.iter().map(String::as_str).collect())
+    object(members.collect(), required.iter().map(String::as_str).collect())
 }
 
 pub(super) fn resolved<'a>(document: &'a Value, schema: &'a Value) -> &'a Value {
@@ -41,42 +41,43 @@ fn object(properties: Map<String, Value>, required: Vec<&str>) -> Map<String, Va
 
 fn brief(document: &Value, schema: &Value, depth: usize) -> Map<String, Value> {
     let full = resolved(document, schema);
-    let mut told = match choices(full) {
+    let mut description = match choices(full) {
         Some(choices) => one_of(choices.map(|choice| brief(document, choice, depth)).collect()),
         None => Map::new(),
     };
     if let Some(kind) = kind(full) {
-        told.insert("type".to_owned(), kind);
+        description.insert("type".to_owned(), kind);
     }
     if let Some(values) = full["enum"].as_array() {
         // An enum implies the type.
-        told.remove("type");
-        told.insert("enum".to_owned(), values.iter().filter(|value| !value.is_null()).cloned().collect());
+        description.remove("type");
+        description.insert("enum".to_owned(), values.iter().filter(|value| !value.is_null()).cloned().collect());
     }
     if let Some(value) = full.get("const") {
-        told.insert("const".to_owned(), value.clone());
+        description.insert("const".to_owned(), value.clone());
     }
     if depth < MEMBERS_DEPTH_MAX {
-        add_members(document, full, depth, &mut told);
+        add_members(document, full, depth, &mut description);
     }
-    let described = schema["description"].as_str().or(full["description"].as_str()).filter(|told| !told.is_empty());
+    let described =
+        schema["description"].as_str().or(full["description"].as_str()).filter(|description| !description.is_empty());
     if let Some(text) = described.filter(|_| depth <= DESCRIBED_DEPTH_MAX) {
-        told.insert("description".to_owned(), beginning(text).into());
+        description.insert("description".to_owned(), beginning(text).into());
     }
-    told
+    description
 }
 
-fn add_members(document: &Value, schema: &Value, depth: usize, told: &mut Map<String, Value>) {
+fn add_members(document: &Value, schema: &Value, depth: usize, listed: &mut Map<String, Value>) {
     if let Some(members) = schema["properties"].as_object() {
         // Write-only members are secrets, which no agent is asked for.
         let open = members.iter().filter(|(_, member)| member["writeOnly"] != true);
         let members = open.map(|(name, member)| (name.clone(), brief(document, member, depth + 1).into()));
-        told.extend(object(members.collect(), required(schema)));
+        listed.extend(object(members.collect(), required(schema)));
     }
     if let Some(item) = schema.get("items") {
         let mut item = brief(document, item, depth);
         item.remove("description");
-        told.insert("items".to_owned(), Value::Object(item));
+        listed.insert("items".to_owned(), Value::Object(item));
     }
 }
 

@@ -17,7 +17,7 @@ fn toolbox(allowed: &[Allowed], pinned: Option<&str>) -> Toolbox {
     Toolbox::new(Scope::of(allowed), pinned).unwrap()
 }
 
-fn told(tool: &Tool) -> Value {
+fn tool_json(tool: &Tool) -> Value {
     serde_json::to_value(tool).unwrap()
 }
 
@@ -46,13 +46,13 @@ fn every_agent_operation_is_a_tool() {
     let offered = OPERATIONS.iter().filter(|row| row.agents != Agents::Never).count();
     assert_eq!(all.tools().len(), offered + OWN.len());
     for tool in all.tools() {
-        let told = told(&tool);
-        assert_eq!(told["inputSchema"]["type"], "object");
+        let described = tool_json(&tool);
+        assert_eq!(described["inputSchema"]["type"], "object");
         // Models reject a union at the root.
         for choice in ["oneOf", "anyOf", "allOf", "not"] {
-            assert!(told["inputSchema"][choice].is_null(), "{}: {choice}", tool.name);
+            assert!(described["inputSchema"][choice].is_null(), "{}: {choice}", tool.name);
         }
-        assert!(!told.to_string().contains("$ref"), "{}", tool.name);
+        assert!(!described.to_string().contains("$ref"), "{}", tool.name);
     }
 }
 
@@ -92,7 +92,7 @@ fn disallowed_operations_are_not_offered() {
         assert_eq!(found, is_in, "{name}");
     }
     for tool in toolbox(&[Allowed::Read], None).tools() {
-        assert_eq!(told(&tool)["annotations"]["readOnlyHint"], true, "{}", tool.name);
+        assert_eq!(tool_json(&tool)["annotations"]["readOnlyHint"], true, "{}", tool.name);
     }
     let missing = |name: &str| toolbox(&[Allowed::Read], None).missing(name);
     assert!(missing("travel").ends_with("was started without --allow travel"), "{}", missing("travel"));
@@ -115,7 +115,7 @@ fn irreversible_tools_are_marked_destructive() {
         ("erase_events", false, true, false),
         ("set_access_control", false, true, true),
     ] {
-        let annotations = told(&all.get(name).unwrap().tool)["annotations"].clone();
+        let annotations = tool_json(&all.get(name).unwrap().tool)["annotations"].clone();
         // The defaults of the protocol for absent hints. The last two only matter if a tool changes something.
         let hint = |name: &str, absent: bool| annotations[name].as_bool().unwrap_or(absent);
         let hints = [hint("readOnlyHint", false), hint("destructiveHint", true), hint("idempotentHint", false)];
@@ -133,7 +133,7 @@ fn agent_pinned_to_a_timeline_cannot_name_another() {
     let all = toolbox(&[Allowed::All], Some("mine"));
     let mut operations = 0;
     for tool in all.tools() {
-        let properties = told(&tool)["inputSchema"]["properties"].clone();
+        let properties = tool_json(&tool)["inputSchema"]["properties"].clone();
         for name in [TIMELINE, "include_forks", "fork_of", "user_id"] {
             // There, the user id only filters the access log of the pinned timeline.
             let is_about_it = name == "user_id" && ["access_logs", "erase_reads"].contains(&&*tool.name);
@@ -146,9 +146,9 @@ fn agent_pinned_to_a_timeline_cannot_name_another() {
         }
     }
     assert!(operations > 30, "{operations}");
-    for gone in ["timelines", "create_timeline", "timelines_diff", "users", "api_keys"] {
-        assert!(all.get(gone).is_none(), "{gone}");
-        assert!(all.missing(gone).contains("with a fixed timeline"), "{}", all.missing(gone));
+    for other in ["timelines", "create_timeline", "timelines_diff", "users", "api_keys"] {
+        assert!(all.get(other).is_none(), "{other}");
+        assert!(all.missing(other).contains("with a fixed timeline"), "{}", all.missing(other));
     }
 }
 
@@ -157,7 +157,7 @@ fn tools_neither_accept_nor_return_secrets() {
     let document: Value = serde_json::from_str(timenav_http::openapi_json()).unwrap();
     let mut found = BTreeSet::new();
     for tool in toolbox(&[Allowed::All], None).tools() {
-        names(&document, &told(&tool)["inputSchema"], &mut found);
+        names(&document, &tool_json(&tool)["inputSchema"], &mut found);
     }
     for row in OPERATIONS.iter().filter(|row| row.agents != Agents::Never) {
         let (method, path) = row.name.split_once(' ').unwrap();
@@ -195,7 +195,7 @@ fn tool_schemas_are_simplified() {
         } } } },
         "limit": { "type": "integer", "description": "How many." },
     });
-    let told = schema::arguments(&document, properties.as_object().unwrap(), &["effect".to_owned()]);
+    let simplified = schema::arguments(&document, properties.as_object().unwrap(), &["effect".to_owned()]);
     let expected = json!({
         "type": "object", "required": ["effect"], "properties": {
             "effect": {
@@ -213,5 +213,5 @@ fn tool_schemas_are_simplified() {
             "limit": { "type": "integer" },
         },
     });
-    assert_eq!(Value::Object(told), expected);
+    assert_eq!(Value::Object(simplified), expected);
 }

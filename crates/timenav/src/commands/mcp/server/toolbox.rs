@@ -184,8 +184,8 @@ impl Reader<'_> {
                 _ => continue,
             };
             let mut schema = parameter["schema"].clone();
-            if let Some(told) = parameter["description"].as_str().filter(|told| !told.is_empty()) {
-                schema["description"] = told.into();
+            if let Some(description) = parameter["description"].as_str().filter(|description| !description.is_empty()) {
+                schema["description"] = description.into();
             }
             arguments.add(parameter["name"].as_str().unwrap_or_default(), goes, parameter["required"] == true, schema);
         }
@@ -208,8 +208,8 @@ fn head(parameter: &Value) -> Option<Head> {
         "Idempotency-Key" => Some(Head::Once),
         // Agents cannot know versions or tags, so other conditions are not offered.
         "If-Match" => {
-            let told = parameter["description"].as_str()?;
-            (told.starts_with("`*`") || told.contains("generation")).then_some(Head::There)
+            let description = parameter["description"].as_str()?;
+            (description.starts_with("`*`") || description.contains("generation")).then_some(Head::There)
         }
         "Timenav-Firing" => Some(Head::Inside),
         _ => None,

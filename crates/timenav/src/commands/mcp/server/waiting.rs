@@ -4,7 +4,7 @@
 //! is moved only to the next armed timer: nothing happens while the agent thinks.
 
 mod moving;
-mod wanted;
+mod conditions;
 
 use std::collections::HashSet;
 use std::future::{Future, pending};
@@ -15,12 +15,12 @@ use serde_json::{Map, Value, json};
 use timenav_core::time::{Instant, Virtual, parse_timestamp};
 use tokio::time::timeout;
 
-use self::wanted::Wanted;
-pub(super) use self::wanted::{object, tool};
+use self::conditions::WaitConditions;
+pub(super) use self::conditions::{object, tool};
 use super::calling::{ANSWER_BYTES_MAX, read};
 use super::refusals::unfit;
 use super::session::Session;
-use crate::client::{Asked, Caller, Reply, ServerEvent, Watch};
+use crate::client::{ApiRequest, Caller, Reply, ServerEvent, Watch};
 use crate::exit::Failure;
 use crate::wiring::ports::counted;
 
@@ -39,7 +39,7 @@ pub(super) type Question = Pin<Box<dyn Future<Output = Result<Value, Failure>> +
 
 struct Waiting<'a> {
     session: &'a Session,
-    wanted: Wanted,
+    conditions: WaitConditions,
     until: Option<Instant<Virtual>>,
     /// The deadline, by the boot clock.
     deadline: Duration,
@@ -49,7 +49,7 @@ struct Waiting<'a> {
     reopened: u32,
     clock: Value,
     /// When the clock was read, by the boot clock.
-    heard: Duration,
+    read_at: Duration,
     /// The newest clock generation received from the stream.
     streamed: Option<u64>,
     timer: Option<Timer>,
@@ -72,8 +72,8 @@ enum Sign {
 }
 
 pub(super) async fn wait_for(session: &Session, arguments: Map<String, Value>) -> Result<Value, Failure> {
-    let (wanted, until, patience) = Wanted::read(session, arguments)?;
-    let mut waiting = Waiting::begin(session, wanted, until, patience).await?;
+    let (conditions, until, patience) = WaitConditions::read(session, arguments)?;
+    let mut waiting = Waiting::begin(session, conditions, until, patience).await?;
     if let Some(found) = waiting.pending_firings().await? {
         return Ok(found);
     }
@@ -83,38 +83,38 @@ pub(super) async fn wait_for(session: &Session, arguments: Map<String, Value>) -
 impl<'a> Waiting<'a> {
     async fn begin(
         session: &'a Session,
-        wanted: Wanted,
+        conditions: WaitConditions,
         until: Option<Instant<Virtual>>,
         patience: Duration,
     ) -> Result<Self, Failure> {
         let deadline = counted().saturating_add(patience);
-        let after = if let Some(after) = &wanted.after {
+        let after = if let Some(after) = &conditions.after {
             Some(after.clone())
         } else {
-            let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
+            let clock = get(&session.caller, &["v1", "clock"], conditions.query()).await?;
             newest(&session.caller, &clock).await?
         };
-        let watch = session.caller.watch(&["v1", "stream"], &wanted.stream_query(), after.as_deref()).await?;
+        let watch = session.caller.watch(&["v1", "stream"], &conditions.stream_query(), after.as_deref()).await?;
         // After the stream has started, so that no change is missed in between.
-        let clock = get(&session.caller, &["v1", "clock"], wanted.query()).await?;
-        let heard = counted();
-        let timer = match &wanted.timer_id {
+        let clock = get(&session.caller, &["v1", "clock"], conditions.query()).await?;
+        let read_at = counted();
+        let timer = match &conditions.timer_id {
             Some(timer_id) => {
-                let told = get(&session.caller, &["v1", "timers", timer_id], wanted.query()).await?;
-                Some(Timer::armed(timer_id, &told)?)
+                let document = get(&session.caller, &["v1", "timers", timer_id], conditions.query()).await?;
+                Some(Timer::armed(timer_id, &document)?)
             }
             None => None,
         };
         Ok(Self {
             session,
-            wanted,
+            conditions,
             until,
             deadline,
             watch,
             after,
             reopened: 0,
             clock,
-            heard,
+            read_at,
             streamed: None,
             timer,
             claiming: None,
@@ -127,13 +127,13 @@ impl<'a> Waiting<'a> {
             if let Some(found) = self.by_clock().await? {
                 return Ok(found);
             }
-            if self.wanted.advance
+            if self.conditions.advance
                 && self.moving.is_none()
                 && let Some(found) = self.set_out().await?
             {
                 return Ok(found);
             }
-            if self.wanted.queue.is_some() && self.claiming.is_none() {
+            if self.conditions.queue.is_some() && self.claiming.is_none() {
                 self.claiming = self.claim(QUESTION_WAIT);
             }
             let Some(patience) = self.patience() else {
@@ -175,11 +175,11 @@ impl<'a> Waiting<'a> {
                 if generation >= self.clock["generation"].as_u64() {
                     self.clock = data["clock"].clone();
                     self.clock["timeline_id"] = data["timeline_id"].clone();
-                    self.heard = counted();
+                    self.read_at = counted();
                 }
                 None
             }
-            "events" if data["change"] == "recorded" && self.wanted.is_event(&data) => {
+            "events" if data["change"] == "recorded" && self.conditions.is_event(&data) => {
                 let event = data["event"].clone();
                 Some(self.found("event", "An event was recorded.", json!({ "event": event })))
             }
@@ -198,31 +198,31 @@ impl<'a> Waiting<'a> {
             return Err(unfit("unavailable", "the service keeps ending the stream of the timeline"));
         }
         let after = self.after.as_deref();
-        self.watch = self.session.caller.watch(&["v1", "stream"], &self.wanted.stream_query(), after).await?;
+        self.watch = self.session.caller.watch(&["v1", "stream"], &self.conditions.stream_query(), after).await?;
         Ok(None)
     }
 
     /// Returns a result determined by the clock alone: a moment or a timer.
     async fn by_clock(&mut self) -> Result<Option<Value>, Failure> {
         let due = [self.until, self.timer.as_ref().and_then(|timer| timer.next)];
-        let is_due = |moment: &Instant<Virtual>| self.shown().is_some_and(|shown| shown >= *moment);
+        let is_due = |moment: &Instant<Virtual>| self.clock_time().is_some_and(|displayed| displayed >= *moment);
         if !due.iter().flatten().any(is_due) {
             return Ok(None);
         }
         if let Some(timer) = &mut self.timer
             && counted() >= timer.again.0
         {
-            let timer_id = self.wanted.timer_id.clone().unwrap_or_default();
-            let told = get(&self.session.caller, &["v1", "timers", &timer_id], self.wanted.query()).await?;
-            if let Some(firing) = timer.fired(&told) {
+            let timer_id = self.conditions.timer_id.clone().unwrap_or_default();
+            let document = get(&self.session.caller, &["v1", "timers", &timer_id], self.conditions.query()).await?;
+            if let Some(firing) = timer.fired(&document) {
                 self.refresh().await?;
                 return Ok(Some(self.found("timer", "The timer has fired.", json!({ "firing": firing }))));
             }
         }
         let Some(until) = self.until else { return Ok(None) };
-        if self.shown().is_some_and(|shown| shown >= until) {
+        if self.clock_time().is_some_and(|displayed| displayed >= until) {
             self.refresh().await?;
-            if self.shown().is_some_and(|shown| shown >= until) && self.clock["advance"].is_null() {
+            if self.clock_time().is_some_and(|displayed| displayed >= until) && self.clock["advance"].is_null() {
                 return Ok(Some(self.found("moment", "The clock has reached the moment.", json!({}))));
             }
         }
@@ -246,25 +246,25 @@ impl<'a> Waiting<'a> {
         Some(patience.max(LOOK_AGAIN.0).min(left))
     }
 
-    fn shown(&self) -> Option<Instant<Virtual>> {
-        let told = moment(&self.clock["current_time"])?;
+    fn clock_time(&self) -> Option<Instant<Virtual>> {
+        let current_time = moment(&self.clock["current_time"])?;
         if !self.is_running() {
-            return Some(told);
+            return Some(current_time);
         }
         let rate = self.clock["rate"].as_f64().unwrap_or(1.0);
-        let passed = counted().saturating_sub(self.heard).as_secs_f64() * rate * 1e6;
+        let passed = counted().saturating_sub(self.read_at).as_secs_f64() * rate * 1e6;
         #[expect(clippy::cast_possible_truncation, reason = "it ends at the end of the calendar")]
-        let shown = told.micros().saturating_add(passed as i64);
-        Some(Instant::from_micros(shown).unwrap_or(Instant::MAX))
+        let displayed = current_time.micros().saturating_add(passed as i64);
+        Some(Instant::from_micros(displayed).unwrap_or(Instant::MAX))
     }
 
     fn host_until(&self, moment: Instant<Virtual>) -> Option<Duration> {
-        let (shown, rate) = (self.shown()?, self.clock["rate"].as_f64()?);
-        if !self.is_running() || shown >= moment {
+        let (displayed, rate) = (self.clock_time()?, self.clock["rate"].as_f64()?);
+        if !self.is_running() || displayed >= moment {
             return None;
         }
         #[expect(clippy::cast_precision_loss, reason = "it is checked again after that time")]
-        let micros = moment.micros().saturating_sub(shown.micros()) as f64;
+        let micros = moment.micros().saturating_sub(displayed.micros()) as f64;
         Duration::try_from_secs_f64(micros / 1e6 / rate).ok()
     }
 
@@ -273,8 +273,8 @@ impl<'a> Waiting<'a> {
     }
 
     async fn refresh(&mut self) -> Result<(), Failure> {
-        self.clock = get(&self.session.caller, &["v1", "clock"], self.wanted.query()).await?;
-        self.heard = counted();
+        self.clock = get(&self.session.caller, &["v1", "clock"], self.conditions.query()).await?;
+        self.read_at = counted();
         Ok(())
     }
 
@@ -294,11 +294,11 @@ impl<'a> Waiting<'a> {
 }
 
 impl Timer {
-    fn armed(timer_id: &str, told: &Value) -> Result<Self, Failure> {
-        let before = told["firings"].as_array().into_iter().flatten();
+    fn armed(timer_id: &str, timer: &Value) -> Result<Self, Failure> {
+        let before = timer["firings"].as_array().into_iter().flatten();
         let before = before.filter_map(|firing| firing["firing_id"].as_str().map(str::to_owned)).collect();
-        let Some(next) = moment(&told["timer"]["next"]) else {
-            let state = told["timer"]["state"].as_str().unwrap_or("not armed");
+        let Some(next) = moment(&timer["timer"]["next"]) else {
+            let state = timer["timer"]["state"].as_str().unwrap_or("not armed");
             return Err(unfit(
                 "timer_not_armed",
                 &format!("the timer `{timer_id}` is {state}; it will not fire again"),
@@ -308,14 +308,14 @@ impl Timer {
     }
 
     /// Returns the first new firing, or schedules the next poll.
-    fn fired(&mut self, told: &Value) -> Option<Value> {
-        let newest_first = told["firings"].as_array()?.iter().rev();
+    fn fired(&mut self, timer: &Value) -> Option<Value> {
+        let newest_first = timer["firings"].as_array()?.iter().rev();
         let mut new = newest_first
             .filter(|firing| firing["firing_id"].as_str().is_some_and(|firing_id| !self.before.contains(firing_id)));
         if let Some(firing) = new.next() {
             return Some(firing.clone());
         }
-        self.next = moment(&told["timer"]["next"]).or(self.next);
+        self.next = moment(&timer["timer"]["next"]).or(self.next);
         let (_, pause) = self.again;
         self.again = (counted().saturating_add(pause), LOOK_AGAIN.1.min(pause * 2));
         None
@@ -342,16 +342,16 @@ async fn answered(question: &mut Option<Question>) -> Result<Value, Failure> {
 /// Returns the id of the newest possible stream message: that of the newest entry.
 async fn newest(caller: &Caller, clock: &Value) -> Result<Option<String>, Failure> {
     let timeline = clock["timeline_id"].as_str().unwrap_or_default();
-    let told = get(caller, &["timeline", timeline], Vec::new()).await?;
-    Ok(told["head"]["size"].as_u64().and_then(|size| size.checked_sub(1)).map(|position| position.to_string()))
+    let document = get(caller, &["timeline", timeline], Vec::new()).await?;
+    Ok(document["head"]["size"].as_u64().and_then(|size| size.checked_sub(1)).map(|position| position.to_string()))
 }
 
 async fn get(caller: &Caller, path: &[&str], query: Vec<(String, String)>) -> Result<Value, Failure> {
-    ask(caller.clone(), Asked::get(path, query)).await
+    ask(caller.clone(), ApiRequest::get(path, query)).await
 }
 
-pub(super) async fn ask(caller: Caller, asked: Asked) -> Result<Value, Failure> {
-    match caller.send(&asked, ANSWER_BYTES_MAX).await? {
+pub(super) async fn ask(caller: Caller, api_request: ApiRequest) -> Result<Value, Failure> {
+    match caller.send(&api_request, ANSWER_BYTES_MAX).await? {
         Reply::Text(text) => read(&text),
         Reply::TooLong => {
             let detail = format!("the response is longer than {ANSWER_BYTES_MAX} bytes");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use timenav_exec::page::Slot;
 use timenav_exec::{Board, Chosen};
 
-use crate::background::following::{Begun, Known, Shown, Words};
+use crate::background::following::{Begun, ClockObserver, Known, Words};
 use crate::client::Client;
 use crate::exit::Failure;
 
@@ -21,10 +21,10 @@ pub(super) const WORDS: Words = Words {
 pub(super) fn create(
     client: &Client,
     begun: &Begun,
-    shown: &Known,
+    displayed: &Known,
     chosen: &mut Chosen,
 ) -> Result<Arc<Board>, Failure> {
-    let slot = slot(shown);
+    let slot = slot(displayed);
     let board = chosen.board(&begun.timeline, client.target().url.as_str(), slot).map_err(anyhow::Error::new)?;
     Ok(Arc::new(board))
 }
@@ -35,13 +35,13 @@ fn slot(known: &Known) -> Slot {
 
 pub(super) struct Page(pub(super) Arc<Board>);
 
-impl Shown for Page {
+impl ClockObserver for Page {
     fn change(&self, known: &Known) {
         self.0.change(slot(known));
     }
 
-    fn heard(&self) {
-        self.0.heard();
+    fn reachable(&self) {
+        self.0.confirm();
     }
 
     fn lost(&self) {

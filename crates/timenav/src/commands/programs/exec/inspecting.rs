@@ -25,11 +25,11 @@ pub(super) fn show(
     let found = look(name, around).with_context(|| format!("cannot inspect `{}`", name.display()))?;
     // If the system allows no method, that is the result.
     let allowed = allowed().context("cannot test what this system allows")?;
-    let told = told(&found, &allowed, via);
+    let report = inspection_json(&found, &allowed, via);
     match format {
-        OutputFormat::Table => output::write(&text(&told)),
-        OutputFormat::Json => output::write(&output::pretty(&told.to_string())),
-        OutputFormat::Ndjson => output::write(&format!("{told}\n")),
+        OutputFormat::Table => output::write(&text(&report)),
+        OutputFormat::Json => output::write(&output::pretty(&report.to_string())),
+        OutputFormat::Ndjson => output::write(&format!("{report}\n")),
         OutputFormat::Csv => Err(anyhow::anyhow!("an inspection has no rows; write --output json").into()),
     }
 }
@@ -88,7 +88,7 @@ fn look(name: &OsStr, around: &Surroundings) -> std::io::Result<Inspection> {
     inspect(name, &around.program_folders)
 }
 
-fn told(found: &Inspection, allowed: &Allowed, via: Via) -> Value {
+fn inspection_json(found: &Inspection, allowed: &Allowed, via: Via) -> Value {
     let interpreters: Vec<_> = found.interpreters.iter().map(|path| path.display().to_string()).collect();
     let chosen = allowed.choose(via).ok();
     let is_loaded = chosen == Some(Way::Preload);
@@ -121,25 +121,25 @@ fn told(found: &Inspection, allowed: &Allowed, via: Via) -> Value {
     })
 }
 
-fn text(told: &Value) -> String {
-    let mut told = told.clone();
-    if told["via"].is_null() {
-        told["via"] = "none".into();
+fn text(report: &Value) -> String {
+    let mut report = report.clone();
+    if report["via"].is_null() {
+        report["via"] = "none".into();
     }
-    for way in told["ways"].as_array().cloned().unwrap_or_default() {
-        told[way["way"].as_str().unwrap_or_default()] = way["why"].clone();
+    for way in report["ways"].as_array().cloned().unwrap_or_default() {
+        report[way["way"].as_str().unwrap_or_default()] = way["why"].clone();
     }
-    let interpreters = told["interpreters"]
+    let interpreters = report["interpreters"]
         .as_array()
         .map_or_else(String::new, |all| all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "));
-    told["interpreters"] = interpreters.into();
-    let rights = match (told["gains_rights"] == true, told["via"] == "preload") {
+    report["interpreters"] = interpreters.into();
+    let rights = match (report["gains_rights"] == true, report["via"] == "preload") {
         (false, _) => "",
         (true, false) => "its file grants privileges, which it has only if timenav exec runs as root",
         (true, true) => "its file grants privileges",
     };
-    told["gains_rights"] = rights.into();
-    let shown = [
+    report["gains_rights"] = rights.into();
+    let layout = [
         ("program", "program"),
         ("interpreter", "interpreters"),
         ("kind", "kind"),
@@ -151,7 +151,7 @@ fn text(told: &Value) -> String {
         ("--via trace", "trace"),
         ("--via preload", "preload"),
     ];
-    output::fields(&told, &shown)
+    output::fields(&report, &layout)
 }
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]

@@ -38,10 +38,10 @@ mod tests {
 
     #[test]
     fn leap_second_is_announced_only_on_its_day() {
-        let told = |text: &str| leap_ahead(parse_timestamp(text).unwrap());
-        assert_eq!(told("2016-12-30T23:59:59Z"), 0);
-        assert_eq!(told("2016-12-31T00:00:00Z"), 1);
-        assert_eq!(told("2017-01-01T00:00:00Z"), 0);
-        assert_eq!(told("-000044-03-15T12:00:00Z"), 0);
+        let leap_of = |text: &str| leap_ahead(parse_timestamp(text).unwrap());
+        assert_eq!(leap_of("2016-12-30T23:59:59Z"), 0);
+        assert_eq!(leap_of("2016-12-31T00:00:00Z"), 1);
+        assert_eq!(leap_of("2017-01-01T00:00:00Z"), 0);
+        assert_eq!(leap_of("-000044-03-15T12:00:00Z"), 0);
     }
 }

@@ -48,9 +48,9 @@ pub(super) enum Trust {
     /// It runs, and the service was reached recently.
     Current,
     /// It is paused, so clients that follow it would be wrong at once.
-    Stands,
+    Synchronized,
     /// The service was not reached recently, so the time is not confirmed.
-    Unheard,
+    Unsynchronized,
 }
 
 /// The reason for a response without a time.
@@ -77,8 +77,8 @@ impl Request {
     pub(super) fn answer(&self, reading: &Reading) -> [u8; PACKET_BYTES] {
         let (leap, stratum) = match reading.trust {
             Trust::Current => (leap_ahead(reading.sent), STRATUM_PRIMARY),
-            Trust::Stands => (LEAP_UNKNOWN, STRATUM_PRIMARY),
-            Trust::Unheard => (LEAP_UNKNOWN, STRATUM_UNSYNCHRONIZED),
+            Trust::Synchronized => (LEAP_UNKNOWN, STRATUM_PRIMARY),
+            Trust::Unsynchronized => (LEAP_UNKNOWN, STRATUM_UNSYNCHRONIZED),
         };
         let mut packet = self.begun(leap, stratum, REFERENCE);
         packet[16..24].copy_from_slice(&timestamp(reading.set));
@@ -131,7 +131,7 @@ mod tests {
         Instant::from_micros(unix * MICROS + micros).unwrap()
     }
 
-    fn asked(first: u8) -> [u8; PACKET_BYTES] {
+    fn request_packet(first: u8) -> [u8; PACKET_BYTES] {
         let mut packet = [0; PACKET_BYTES];
         packet[0] = first;
         packet[2] = 6;
@@ -158,36 +158,36 @@ mod tests {
     #[test]
     fn response_echoes_the_client_transmit_timestamp() {
         for version in 1..=VERSION_MAX {
-            let request = Request::read(&asked(version << 3 | MODE_CLIENT)).unwrap();
+            let request = Request::read(&request_packet(version << 3 | MODE_CLIENT)).unwrap();
             let answer = request.answer(&reading(1_700_000_000));
             assert_eq!(answer[0], version << 3 | MODE_SERVER);
             assert_eq!((answer[1], answer[2], answer[3].cast_signed(), &answer[12..16]), (1, 6, -20, &b"XTNV"[..]));
-            assert_eq!(answer[24..32], asked(0)[40..]);
+            assert_eq!(answer[24..32], request_packet(0)[40..]);
             assert_eq!(answer[16..24], timestamp(at(1_699_999_995, 0)));
             assert_eq!(answer[32..40], timestamp(at(1_700_000_000, 0)));
             assert_eq!(answer[40..], timestamp(at(1_700_000_000, 1)));
         }
-        let peer = Request::read(&asked(4 << 3 | MODE_SYMMETRIC_ACTIVE)).unwrap();
+        let peer = Request::read(&request_packet(4 << 3 | MODE_SYMMETRIC_ACTIVE)).unwrap();
         assert_eq!(peer.answer(&reading(0))[0] & 7, MODE_SYMMETRIC_PASSIVE);
     }
 
     #[test]
     fn packets_other_than_requests_are_ignored() {
         for mode in [0, 2, 4, 5, 6, 7] {
-            assert_eq!(Request::read(&asked(4 << 3 | mode)), None, "mode {mode}");
+            assert_eq!(Request::read(&request_packet(4 << 3 | mode)), None, "mode {mode}");
         }
         for version in [0, 5, 6, 7] {
-            assert_eq!(Request::read(&asked(version << 3 | MODE_CLIENT)), None, "version {version}");
+            assert_eq!(Request::read(&request_packet(version << 3 | MODE_CLIENT)), None, "version {version}");
         }
-        assert_eq!(Request::read(&asked(4 << 3 | MODE_CLIENT)[..47]), None);
-        let longer = [&asked(4 << 3 | MODE_CLIENT)[..], &[1; 20]].concat();
+        assert_eq!(Request::read(&request_packet(4 << 3 | MODE_CLIENT)[..47]), None);
+        let longer = [&request_packet(4 << 3 | MODE_CLIENT)[..], &[1; 20]].concat();
         assert!(Request::read(&longer).is_some(), "what follows is not looked at");
     }
 
     #[test]
     fn untrusted_clock_is_marked_unsynchronized() {
-        let request = Request::read(&asked(4 << 3 | MODE_CLIENT)).unwrap();
-        for (trust, stratum) in [(Trust::Stands, 1), (Trust::Unheard, 16)] {
+        let request = Request::read(&request_packet(4 << 3 | MODE_CLIENT)).unwrap();
+        for (trust, stratum) in [(Trust::Synchronized, 1), (Trust::Unsynchronized, 16)] {
             let answer = request.answer(&Reading { trust, ..reading(0) });
             assert_eq!((answer[0] >> 6, answer[1]), (LEAP_UNKNOWN, stratum), "{trust:?}");
         }
@@ -196,7 +196,7 @@ mod tests {
         for (kiss, code) in [(Kiss::Rate, b"RATE"), (Kiss::Era, b"XERA"), (Kiss::Deny, b"DENY")] {
             let answer = request.refuse(kiss);
             assert_eq!((answer[0] >> 6, answer[1], &answer[12..16]), (LEAP_UNKNOWN, 0, &code[..]));
-            assert_eq!(answer[24..32], asked(0)[40..]);
+            assert_eq!(answer[24..32], request_packet(0)[40..]);
             assert_eq!(answer[32..], [0; 16], "no time");
         }
     }

@@ -17,7 +17,7 @@ pub(super) enum Verdict {
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     second: u64,
-    asked: HashMap<IpAddr, u32>,
+    counts: HashMap<IpAddr, u32>,
 }
 
 impl Rates {
@@ -28,14 +28,14 @@ impl Rates {
         }
         if self.second != second {
             self.second = second;
-            self.asked.clear();
+            self.counts.clear();
         }
-        if self.asked.len() >= ADDRESSES_PER_SECOND_MAX && !self.asked.contains_key(&address) {
+        if self.counts.len() >= ADDRESSES_PER_SECOND_MAX && !self.counts.contains_key(&address) {
             return Verdict::Drop;
         }
-        let asked = self.asked.entry(address).or_default();
-        *asked = asked.saturating_add(1);
-        match (*asked).cmp(&(REQUESTS_PER_SECOND_MAX + 1)) {
+        let counts = self.counts.entry(address).or_default();
+        *counts = counts.saturating_add(1);
+        match (*counts).cmp(&(REQUESTS_PER_SECOND_MAX + 1)) {
             std::cmp::Ordering::Less => Verdict::Answer,
             std::cmp::Ordering::Equal => Verdict::Tell,
             std::cmp::Ordering::Greater => Verdict::Drop,
@@ -72,7 +72,7 @@ mod tests {
         }
         assert_eq!(rates.count(address(max), 1), Verdict::Drop);
         assert_eq!(rates.count(address(0), 1), Verdict::Answer, "who is known is answered on");
-        assert_eq!(rates.asked.len(), ADDRESSES_PER_SECOND_MAX);
+        assert_eq!(rates.counts.len(), ADDRESSES_PER_SECOND_MAX);
         assert_eq!(rates.count(address(max), 2), Verdict::Answer);
     }
 
@@ -82,6 +82,6 @@ mod tests {
         for _ in 0..1_000 {
             assert_eq!(rates.count(IpAddr::from([127, 0, 0, 1]), 1), Verdict::Answer);
         }
-        assert!(rates.asked.is_empty());
+        assert!(rates.counts.is_empty());
     }
 }

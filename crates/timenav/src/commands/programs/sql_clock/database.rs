@@ -8,7 +8,7 @@ use crate::wiring::ports::counted;
 /// Marks the table and function as created by this program, with the layout version.
 const MARK: &str = "timenav sql-clock, version 1";
 /// Measurements in a row: the fastest one is the most precise.
-const ASKED: usize = 5;
+const MEASUREMENTS: usize = 5;
 const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 /// Held while the connection lasts, so that only one program keeps a clock.
@@ -100,7 +100,7 @@ impl Database {
         lock(&guest, place).await?;
         check(&guest, place).await?;
         let mut ahead = None;
-        for _ in 0..ASKED {
+        for _ in 0..MEASUREMENTS {
             ahead = Some(measured(&guest, ahead).await?);
         }
         let ahead = ahead.context("the database was not queried")?;
@@ -109,12 +109,12 @@ impl Database {
 
     /// Creates missing table and function, with a first row.
     pub(super) async fn install(&self, names: (&str, &str), row: &Row, is_lost: bool) -> anyhow::Result<()> {
-        let told =
+        let installed =
             || format!("timenav_now() cannot be created in the schema {} of {}", self.place.schema, self.place.url);
-        self.guest.run("BEGIN").await.with_context(told)?;
-        self.guest.run(&self.place.filled(INSTALL)).await.with_context(told)?;
-        self.write(names, row, is_lost).await.with_context(told)?;
-        self.guest.run("COMMIT").await.with_context(told)
+        self.guest.run("BEGIN").await.with_context(installed)?;
+        self.guest.run(&self.place.filled(INSTALL)).await.with_context(installed)?;
+        self.write(names, row, is_lost).await.with_context(installed)?;
+        self.guest.run("COMMIT").await.with_context(installed)
     }
 
     /// Writes the row: service, timeline, clock, and whether the clock is unconfirmed.
@@ -181,12 +181,12 @@ async fn check(guest: &PostgresGuest, place: &Place) -> anyhow::Result<()> {
 }
 
 async fn measured(guest: &PostgresGuest, before: Option<Ahead>) -> anyhow::Result<Ahead> {
-    let asked = boot_now();
+    let requested_at = boot_now();
     let rows = guest.ask(TIME, &[]).await?;
     let came = boot_now();
-    let said = rows.first().and_then(|row| row.first()?.as_deref()?.parse::<i128>().ok());
-    let said = said.context("the database did not return its time")?;
-    Ok(Ahead::learned(before, asked, said * 1_000, came))
+    let database_time = rows.first().and_then(|row| row.first()?.as_deref()?.parse::<i128>().ok());
+    let database_time = database_time.context("the database did not return its time")?;
+    Ok(Ahead::learned(before, requested_at, database_time * 1_000, came))
 }
 
 /// Returns the boot clock of this host, in nanoseconds.

@@ -18,8 +18,8 @@ impl Ahead {
     /// arrived, all in nanoseconds.
     ///
     /// The previous value is kept unless the measurement contradicts it, so that the clock does not jitter.
-    pub(super) fn learned(before: Option<Self>, asked: i128, said: i128, came: i128) -> Self {
-        let (low, high) = (said - came, said - asked);
+    pub(super) fn learned(before: Option<Self>, requested_at: i128, database_time: i128, came: i128) -> Self {
+        let (low, high) = (database_time - came, database_time - requested_at);
         let Some(before) = before else {
             let uncertainty = (high - low) / 2;
             return Self { nanos: low + uncertainty, uncertainty };
@@ -100,10 +100,10 @@ mod tests {
     #[test]
     fn clock_origin_is_converted_to_database_time() {
         let rate = Rate::from_factor(60.0).unwrap();
-        let [host, shown] = [5_000_000, -7].map(|micros| micros);
+        let [host, displayed] = [5_000_000, -7].map(|micros| micros);
         let state = ClockState::Running {
             origin_host: Instant::from_micros(host).unwrap(),
-            origin_virtual: Instant::from_micros(shown).unwrap(),
+            origin_virtual: Instant::from_micros(displayed).unwrap(),
             rate,
         };
         let clock = Clock { state, location: None, generation: 3 };

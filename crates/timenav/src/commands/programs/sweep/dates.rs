@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn invalid_dates_are_rejected_with_a_reason() {
-        for (line, said) in [
+        for (line, expected) in [
             ("--date today", "not a timestamp"),
             ("--until 2020-01-01", "before it begins"),
             ("--until soon", "--until is a date or a duration"),
@@ -248,7 +248,7 @@ mod tests {
             ("--dates nowhere.txt", "nowhere.txt cannot be read"),
         ] {
             let error = format!("{:#}", read(line).unwrap_err());
-            assert!(error.contains(said), "{line}: {error}");
+            assert!(error.contains(expected), "{line}: {error}");
         }
     }
 

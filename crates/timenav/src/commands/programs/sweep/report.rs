@@ -10,7 +10,7 @@ use super::outcome::{Boundary, Outcome, Run};
 use crate::output::{self, Records};
 
 /// Failed dates whose output is shown.
-const SHOWN_MAX: usize = 3;
+const DATES_LISTED_MAX: usize = 3;
 /// Lines and bytes shown from the end of an output.
 const LINES_MAX: usize = 20;
 const BYTES_MAX: u64 = 16 * 1024;
@@ -34,7 +34,7 @@ impl Report<'_> {
     pub(super) fn json(&self) -> Value {
         let failed = self.failed();
         let first = self.runs.iter().find(|run| !run.outcome.passes()).map(|run| run.date.to_string());
-        let mut told = json!({
+        let mut document = json!({
             "status": self.status(),
             "dates": self.dates,
             "passed": self.runs.len() - failed,
@@ -45,10 +45,10 @@ impl Report<'_> {
             "runs": self.runs.iter().map(|run| run_json(run)).collect::<Vec<_>>(),
         });
         if let Some((failed, passed)) = self.searched {
-            told["first_failed"] = failed.map(|date| date.to_string()).into();
-            told["last_passed"] = passed.map(|date| date.to_string()).into();
+            document["first_failed"] = failed.map(|date| date.to_string()).into();
+            document["last_passed"] = passed.map(|date| date.to_string()).into();
         }
-        told
+        document
     }
 
     fn status(&self) -> String {
@@ -83,7 +83,7 @@ impl Report<'_> {
                 _ => rows.push((run, run, 1)),
             }
         }
-        let shown: Vec<Value> = rows
+        let printed: Vec<Value> = rows
             .iter()
             .map(|(first, last, count)| {
                 json!({ "from": first.date.to_string(), "to": last.date.to_string(), "dates": count,
@@ -94,9 +94,9 @@ impl Report<'_> {
             Some(_) => &[("DATE", "from"), ("OUTCOME", "outcome")],
             None => &[("FROM", "from"), ("TO", "to"), ("DATES", "dates"), ("OUTCOME", "outcome")],
         };
-        let mut text = output::table(&shown, columns, true);
+        let mut text = output::table(&printed, columns, true);
         let failed = rows.iter().map(|(first, ..)| first).filter(|run| !run.outcome.passes());
-        for run in failed.take(SHOWN_MAX) {
+        for run in failed.take(DATES_LISTED_MAX) {
             let Some(path) = &run.output else { continue };
             let _ = writeln!(text, "\n--- {}: {}, {}", run.date, run.outcome.text(), path.display());
             text.push_str(&tail(path));
@@ -224,11 +224,11 @@ mod tests {
         assert!(text.starts_with(head), "{text}");
         assert!(text.contains("line 10 <& \n") && !text.contains("line 9 "), "{text}");
         assert!(text.ends_with("\n\n3 dates: 2 passed, 1 failed.\n"), "{text}");
-        let told = report.json();
-        assert_eq!((&told["failed"], &told["first_failed"]), (&1.into(), &"2028-02-29T12:00:00Z".into()));
+        let document = report.json();
+        assert_eq!((&document["failed"], &document["first_failed"]), (&1.into(), &"2028-02-29T12:00:00Z".into()));
         let expected = json!({ "date": "2028-02-29T12:00:00Z", "outcome": "failed", "exit_code": 3, "signal": null,
             "seconds": 1.5, "output": output.display().to_string() });
-        assert_eq!(told["runs"][2], expected);
+        assert_eq!(document["runs"][2], expected);
         let xml = report.junit(&["a \"b\"".into()]);
         assert!(xml.contains("tests=\"3\" failures=\"1\"") && xml.contains("classname=\"a &quot;b&quot;\""), "{xml}");
         assert!(xml.contains("<failure message=\"failed, exit code 3\">line 10 &lt;&amp; \n"), "{xml}");

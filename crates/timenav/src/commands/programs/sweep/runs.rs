@@ -47,7 +47,7 @@ pub(super) struct Plan {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Runs,
-    Asked,
+    ApiRequest,
     Killed,
 }
 
@@ -67,15 +67,15 @@ pub(super) struct Runner<'a> {
     interrupt: Interrupt,
     plan: Plan,
     going: BTreeMap<usize, RunningJob>,
-    tell: UnboundedSender<usize>,
-    told: UnboundedReceiver<usize>,
+    sender: UnboundedSender<usize>,
+    finished: UnboundedReceiver<usize>,
 }
 
 impl<'a> Runner<'a> {
     /// From now on the runner handles Ctrl-C.
     pub(super) fn new(client: &'a Client, plan: Plan) -> Result<Self, Failure> {
-        let (tell, told) = unbounded_channel();
-        Ok(Self { client, interrupt: client.interrupt()?, plan, going: BTreeMap::new(), tell, told })
+        let (sender, finished) = unbounded_channel();
+        Ok(Self { client, interrupt: client.interrupt()?, plan, going: BTreeMap::new(), sender, finished })
     }
 
     /// Checks that programs can be put on a clock; otherwise the command would appear to fail at every date.
@@ -87,9 +87,9 @@ impl<'a> Runner<'a> {
         if tried.status.success() {
             return Ok(());
         }
-        let told = String::from_utf8_lossy(&tried.stderr);
-        let told = told.trim().trim_start_matches("error: ");
-        Err(anyhow!("this system cannot put programs on a virtual clock: {told}").into())
+        let stderr = String::from_utf8_lossy(&tried.stderr);
+        let stderr = stderr.trim().trim_start_matches("error: ");
+        Err(anyhow!("this system cannot put programs on a virtual clock: {stderr}").into())
     }
 
     /// Runs the command at numbered dates and passes on each result. Returns whether it finished. Ctrl-C and errors end
@@ -117,8 +117,8 @@ impl<'a> Runner<'a> {
             }
             let now = counted();
             let patience = self.going.values().map(|going| going.deadline.saturating_sub(now)).min().unwrap_or(GRACE);
-            let told = &mut self.told;
-            let news = async { tokio::time::timeout(patience, told.recv()).await };
+            let finished = &mut self.finished;
+            let news = async { tokio::time::timeout(patience, finished.recv()).await };
             match self.client.unless(&mut self.interrupt, news) {
                 None => {
                     is_interrupted = true;
@@ -128,9 +128,9 @@ impl<'a> Runner<'a> {
                 Some(Ok(number)) => {
                     let ended = number.and_then(|number| self.going.remove(&number).map(|going| (number, going)));
                     let Some((number, going)) = ended else { continue };
-                    let is_wanted = failure.is_none() && !is_interrupted;
-                    let run = self.finish(going, is_wanted)?;
-                    if is_wanted {
+                    let is_needed = failure.is_none() && !is_interrupted;
+                    let run = self.finish(going, is_needed)?;
+                    if is_needed {
                         each(number, run);
                     }
                 }
@@ -204,18 +204,18 @@ impl<'a> Runner<'a> {
         command.args(&self.plan.command).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
         // In its own process group, so that it can be ended with its children.
         let child = command.process_group(0).spawn().context("timenav exec cannot be started")?;
-        let (tell, pid) = (self.tell.clone(), Pid::from_child(&child));
+        let (sender, pid) = (self.sender.clone(), Pid::from_child(&child));
         thread::spawn(move || {
             // Not reaped until the group has ended: until then its process id is not reused.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while waitid(WaitId::Pid(pid), options).is_err_and(|error| error == Errno::INTR) {}
             // The receiver outlives all commands.
-            let _ = tell.send(number);
+            let _ = sender.send(number);
         });
         Ok(child)
     }
 
-    fn finish(&self, mut going: RunningJob, is_wanted: bool) -> Result<Run, Failure> {
+    fn finish(&self, mut going: RunningJob, is_needed: bool) -> Result<Run, Failure> {
         going.kill(Signal::KILL);
         let status = going.child.wait().context("the exit status of the command cannot be read")?;
         let took = counted().saturating_sub(going.begun);
@@ -226,7 +226,7 @@ impl<'a> Runner<'a> {
             (false, Some(code), _) => Outcome::Exited(code),
             (false, None, signal) => Outcome::Killed(signal.unwrap_or_default()),
         };
-        let is_kept = is_wanted && !outcome.passes();
+        let is_kept = is_needed && !outcome.passes();
         if !is_kept {
             std::fs::remove_file(&going.output)
                 .with_context(|| format!("{} cannot be deleted", going.output.display()))?;
@@ -248,8 +248,8 @@ impl RunningJob {
     /// Ends the command, first with SIGTERM, then with SIGKILL.
     fn press(&mut self) {
         let (stage, signal) = match self.stage {
-            Stage::Runs => (Stage::Asked, Signal::TERM),
-            Stage::Asked | Stage::Killed => (Stage::Killed, Signal::KILL),
+            Stage::Runs => (Stage::ApiRequest, Signal::TERM),
+            Stage::ApiRequest | Stage::Killed => (Stage::Killed, Signal::KILL),
         };
         self.stage = stage;
         self.deadline = counted().saturating_add(GRACE);

@@ -99,7 +99,7 @@ fn tar_that_contradicts_its_manifest_is_rejected() {
     let plain = EntryType::Regular;
     let whole = [(database, plain, 700), (checkpoints, plain, 1_400)];
     folder.read(&whole, &manifest).unwrap().verify_members().unwrap();
-    for (members, told) in [
+    for (members, expected) in [
         (&[(database, plain, 700)][..], "does not have the members"),
         (&[whole[0], whole[1], ("admin.key", plain, 3)], "does not have the members"),
         (&[whole[0], whole[0], whole[1]], "two of its members have the same name"),
@@ -114,7 +114,7 @@ fn tar_that_contradicts_its_manifest_is_rejected() {
         (&[(database, plain, 1 << 30), whole[1]], "is cut off"),
     ] {
         let refused = folder.read(members, &manifest).unwrap_err();
-        assert!(refused.contains(told), "{told}: {refused}");
+        assert!(refused.contains(expected), "{expected}: {refused}");
     }
 }
 

@@ -10,7 +10,7 @@ const STARTING: &str = "starting …";
 pub(super) struct Picture {
     terminal: Option<Terminal>,
     names: Vec<&'static str>,
-    shown: Vec<String>,
+    states: Vec<String>,
 }
 
 struct Terminal {
@@ -37,7 +37,7 @@ impl Picture {
         let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr())
             && std::io::IsTerminal::is_terminal(&std::io::stdout());
         let terminal = is_terminal.then(|| Terminal::new(&names));
-        let mut picture = Self { terminal, shown: vec![STARTING.to_owned(); names.len()], names };
+        let mut picture = Self { terminal, states: vec![STARTING.to_owned(); names.len()], names };
         for number in 0..picture.names.len() {
             picture.draw(number);
         }
@@ -47,23 +47,23 @@ impl Picture {
     /// Shows the latest line of a program: its time or an error.
     pub(super) fn take(&mut self, number: usize, line: &str) {
         let text = printable(line);
-        if let Some(shown) = self.shown.get_mut(number)
-            && *shown != text
+        if let Some(states) = self.states.get_mut(number)
+            && *states != text
         {
-            *shown = text;
+            *states = text;
             self.draw(number);
         }
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.shown.iter().all(|shown| shown != STARTING)
+        self.states.iter().all(|states| states != STARTING)
     }
 
     fn draw(&mut self, number: usize) {
-        if let (Some(terminal), Some(shown)) = (&self.terminal, self.shown.get(number))
+        if let (Some(terminal), Some(states)) = (&self.terminal, self.states.get(number))
             && let Some(line) = terminal.clocks.get(number)
         {
-            line.set_message(shown.clone());
+            line.set_message(states.clone());
             line.tick();
         }
     }
@@ -80,7 +80,7 @@ impl Picture {
         if self.terminal.is_some() {
             return Ok(());
         }
-        let clocks = self.names.iter().zip(&self.shown).map(|(name, shown)| format!("  {name:12} {shown}\n"));
+        let clocks = self.names.iter().zip(&self.states).map(|(name, states)| format!("  {name:12} {states}\n"));
         output::write(&format!("{step}\n{}", clocks.collect::<String>()))
     }
 

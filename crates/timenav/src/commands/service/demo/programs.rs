@@ -58,19 +58,19 @@ pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Res
     }
     let runtime = Builder::new_current_thread().enable_all().build().context("the async runtime cannot be started")?;
     // Before any child process is started, which would otherwise be left running.
-    let heard = |kind| runtime.block_on(async { signal(kind) }).context("signals cannot be received");
-    let ends = [heard(SignalKind::interrupt())?, heard(SignalKind::terminate())?];
+    let signals = |kind| runtime.block_on(async { signal(kind) }).context("signals cannot be received");
+    let ends = [signals(SignalKind::interrupt())?, signals(SignalKind::terminate())?];
     let mut running = Running::start(folder.path())?;
     let notice = running.try_out()?;
     if !notice.is_empty() {
         output::note(notice);
     }
-    let (tell, told) = unbounded_channel();
+    let (sender, lines) = unbounded_channel();
     for (number, teller) in tellers.iter().enumerate() {
-        running.tell(number, &teller.command, &tell)?;
+        running.send_lines(number, &teller.command, &sender)?;
     }
     let picture = Picture::new(tellers.iter().map(|teller| teller.name).collect());
-    let mut audience = Audience { runtime, ends, told, picture };
+    let mut audience = Audience { runtime, ends, lines, picture };
     audience.picture.begin("starting the programs; Ctrl-C ends them");
     let mut is_watched = audience.look(START_MAX, Picture::is_complete);
     for (words, why) in STORY {
@@ -97,17 +97,17 @@ pub(super) fn run(command: &ProgramsCommand, surroundings: &Surroundings) -> Res
 struct Audience {
     runtime: Runtime,
     ends: [Signal; 2],
-    told: UnboundedReceiver<(usize, String)>,
+    lines: UnboundedReceiver<(usize, String)>,
     picture: Picture,
 }
 
 impl Audience {
     /// Collects output until `is_enough` or for at most `most`. Returns false on Ctrl-C.
     fn look(&mut self, most: Duration, is_enough: impl Fn(&Picture) -> bool) -> bool {
-        let Self { runtime, ends: [interrupt, terminate], told, picture } = self;
+        let Self { runtime, ends: [interrupt, terminate], lines, picture } = self;
         let looking = async {
             while !is_enough(picture) {
-                let Some((number, line)) = told.recv().await else { std::future::pending().await };
+                let Some((number, line)) = lines.recv().await else { std::future::pending().await };
                 picture.take(number, &line);
             }
         };

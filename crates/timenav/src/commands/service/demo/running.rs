@@ -46,23 +46,23 @@ impl Running {
         service.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data).stdin(Stdio::null());
         let spawned = service.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).spawn();
         let mut child = spawned.context("the service cannot be started")?;
-        let (told, errors) = (child.stdout.take(), child.stderr.take());
+        let (stdout, errors) = (child.stdout.take(), child.stderr.take());
         let own = Own { program, url: String::new(), key: String::new() };
         let mut running = Self { own, children: vec![child], notice: String::new() };
         let mut line = String::new();
-        let mut told = BufReader::new(told.context("the service has no output")?);
-        told.read_line(&mut line).context("the service printed nothing")?;
+        let mut stdout = BufReader::new(stdout.context("the service has no output")?);
+        stdout.read_line(&mut line).context("the service printed nothing")?;
         let Some(url) = line.strip_prefix("listening on ") else {
-            let mut said = String::new();
+            let mut stderr_text = String::new();
             // It has exited or is being stopped.
             running.end();
-            let _ = errors.map(|mut errors| errors.read_to_string(&mut said));
-            bail!("the service did not start: {}", said.trim());
+            let _ = errors.map(|mut errors| errors.read_to_string(&mut stderr_text));
+            bail!("the service did not start: {}", stderr_text.trim());
         };
         url.trim_end().clone_into(&mut running.own.url);
         running.own.key = read_api_key(&data.join("admin.key")).context("the service has no key")?.to_string();
         // Later output is discarded, so that a full pipe cannot block it.
-        thread::spawn(move || std::io::copy(&mut told, &mut std::io::sink()));
+        thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
         thread::spawn(move || errors.map(|mut errors| std::io::copy(&mut errors, &mut std::io::sink())));
         Ok(running)
     }
@@ -74,8 +74,8 @@ impl Running {
         if done.status.success() {
             return Ok(());
         }
-        let told = String::from_utf8_lossy(&done.stderr);
-        Err(anyhow!("timenav {words}: {}", told.trim().trim_start_matches("error: ")))
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        Err(anyhow!("timenav {words}: {}", stderr.trim().trim_start_matches("error: ")))
     }
 
     /// Checks that programs can be put on the clock on this system; otherwise every demo program would appear broken.
@@ -84,35 +84,35 @@ impl Running {
         let program = self.own.program.to_string_lossy();
         let tried = self.own.command(&["exec", "--strict", "--", &program, "--version"]).output();
         let tried = tried.context("timenav exec cannot be started")?;
-        let told = String::from_utf8_lossy(&tried.stderr);
+        let stderr = String::from_utf8_lossy(&tried.stderr);
         if tried.status.success() {
-            told.trim().clone_into(&mut self.notice);
+            stderr.trim().clone_into(&mut self.notice);
             return Ok(&self.notice);
         }
-        bail!("this system cannot put programs on a virtual clock: {}", told.trim().trim_start_matches("error: "))
+        bail!("this system cannot put programs on a virtual clock: {}", stderr.trim().trim_start_matches("error: "))
     }
 
     /// Starts a program on the clock and sends each of its lines with its number.
-    pub(super) fn tell(
+    pub(super) fn send_lines(
         &mut self,
         number: usize,
         program: &[OsString],
-        tell: &UnboundedSender<(usize, String)>,
+        sender: &UnboundedSender<(usize, String)>,
     ) -> anyhow::Result<()> {
         let mut command = self.own.command(&["exec", "--strict", "--"]);
         command.args(program).stdout(Stdio::piped()).stderr(Stdio::piped());
         // In its own process group, so that it can be ended with its children.
         let mut child = command.process_group(0).spawn().context("timenav exec cannot be started")?;
-        let (told, errors) = (child.stdout.take(), child.stderr.take());
+        let (stdout, errors) = (child.stdout.take(), child.stderr.take());
         self.children.push(child);
-        let told = told.map(|told| Box::new(told) as Box<dyn Read + Send>);
+        let stdout = stdout.map(|stdout| Box::new(stdout) as Box<dyn Read + Send>);
         let errors = errors.map(|errors| Box::new(errors) as Box<dyn Read + Send>);
-        for lines in [told, errors].into_iter().flatten() {
-            let (tell, notice) = (tell.clone(), self.notice.clone());
+        for lines in [stdout, errors].into_iter().flatten() {
+            let (sender, notice) = (sender.clone(), self.notice.clone());
             thread::spawn(move || {
                 // The notice is not output of the program.
                 for line in BufReader::new(lines).lines().map_while(Result::ok).filter(|line| *line != notice) {
-                    if tell.send((number, line)).is_err() {
+                    if sender.send((number, line)).is_err() {
                         return;
                     }
                 }

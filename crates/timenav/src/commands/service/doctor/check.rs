@@ -75,10 +75,10 @@ fn counts(checks: &[Check]) -> [usize; 3] {
 
 /// Returns the first few names of a list and the number of further ones.
 pub(super) fn some_of(names: &[String]) -> String {
-    const TOLD_MAX: usize = 5;
-    let told = names.iter().take(TOLD_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match names.len().saturating_sub(TOLD_MAX) {
-        0 => told,
-        more => format!("{told} and {more} more"),
+    const NAMES_MAX: usize = 5;
+    let text = names.iter().take(NAMES_MAX).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
 }

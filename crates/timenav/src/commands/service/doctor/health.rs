@@ -10,7 +10,7 @@ use timenav_exec::ways::{Allowed, Via, Way};
 use timenav_store::CheckpointFile;
 
 use super::check::Check;
-use super::network::{Asked, told};
+use super::network::{ServiceProbe, error_chain};
 use crate::client::{Client, ServiceOptions};
 use crate::config::Settings;
 use crate::data_folder::{CHECKPOINTS_FILE, DATABASE_FILE, Listening, listening};
@@ -82,8 +82,8 @@ fn service(url: &str, ca: Option<&Path>) -> Check {
         Ok(address) => address,
         Err(error) => return unasked(error.to_string()),
     };
-    let answer = match Asked::new(&address, ca) {
-        Ok(asked) => asked.get("readyz", None).map_err(|error| told(&error)),
+    let answer = match ServiceProbe::new(&address, ca) {
+        Ok(probe) => probe.get("readyz", None).map_err(|error| error_chain(&error)),
         Err(failure) => Err(failure.text().unwrap_or_default()),
     };
     match answer {
@@ -106,7 +106,7 @@ pub(super) fn of_readiness(url: &str, status: u16, body: &str) -> Check {
 fn unreadable(checkpoints: &Path) -> Option<Check> {
     let length = checkpoints.metadata().ok()?.len();
     let why = match CheckpointFile::read_only(checkpoints) {
-        Ok(kept) if kept.is_empty() && length > 0 => "none of them is complete".to_owned(),
+        Ok(stored) if stored.is_empty() && length > 0 => "none of them is complete".to_owned(),
         Ok(_) => return None,
         Err(error) => error.to_string(),
     };

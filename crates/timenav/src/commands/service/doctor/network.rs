@@ -25,13 +25,13 @@ pub(super) struct Seen {
     pub(super) body: String,
 }
 
-pub(super) struct Asked {
+pub(super) struct ServiceProbe {
     url: Url,
     http: Client,
     runtime: Runtime,
 }
 
-impl Asked {
+impl ServiceProbe {
     pub(super) fn new(url: &Url, ca: Option<&Path>) -> Result<Self, Failure> {
         let authorities = ca.map(authorities).transpose()?;
         let http = built(url, || {
@@ -61,7 +61,7 @@ impl Asked {
 }
 
 pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings) -> Result<Vec<Check>, Failure> {
-    let service = Asked::new(url, ca)?;
+    let service = ServiceProbe::new(url, ca)?;
     let get = |path: &str, key: Option<&str>| service.get(path, key);
     let ready = match get("readyz", None) {
         Ok(ready) => ready,
@@ -88,18 +88,18 @@ fn beside(url: &Url, path: &str) -> Url {
     address
 }
 
-pub(super) fn told(error: &reqwest::Error) -> String {
-    let mut told = error.to_string();
+pub(super) fn error_chain(error: &reqwest::Error) -> String {
+    let mut chain = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(inner) = source {
-        told = format!("{told}: {inner}");
+        chain = format!("{chain}: {inner}");
         source = inner.source();
     }
-    told
+    chain
 }
 
 fn unreachable(error: &reqwest::Error) -> Check {
-    let seen = format!("the service cannot be reached: {}", told(error));
+    let seen = format!("the service cannot be reached: {}", error_chain(error));
     Check::fail("reachable", seen, "Check that it is running, and check --url, --ca and the certificate")
 }
 

@@ -98,12 +98,12 @@ pub(super) fn accept_rollback(settings: &Settings) -> Check {
 }
 
 /// Checks whether the descriptor limit suffices for the connection limit; `None` is unlimited.
-pub(super) fn of_descriptors(asked: Option<u32>, descriptors: Option<u64>) -> Check {
+pub(super) fn of_descriptors(requested: Option<u32>, descriptors: Option<u64>) -> Check {
     const NAME: &str = "descriptors";
     let by_default = server::connections(None, None).unwrap_or_default();
-    match server::connections(asked, descriptors) {
+    match server::connections(requested, descriptors) {
         Err(error) => Check::fail(NAME, format!("{error:#}"), "The service could not start with these settings"),
-        Ok(connections) if asked.is_none() && connections < by_default => {
+        Ok(connections) if requested.is_none() && connections < by_default => {
             let seen = format!("there are file descriptors for {connections} connections");
             Check::warn(NAME, seen, "Raise the limit if that is too few: ulimit -n, or LimitNOFILE= of systemd")
         }

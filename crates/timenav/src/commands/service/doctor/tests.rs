@@ -133,15 +133,15 @@ fn unsafe_settings_are_reported() {
     check(&settings::checkpoint_lag(&settings_of(&["--checkpoint-lag", "0"])), "checkpoint-lag", OK);
     check(&settings::accept_rollback(&settings_of(&[])), "accept-rollback", OK);
     check(&settings::accept_rollback(&settings_of(&["--accept-rollback"])), "accept-rollback", FAIL);
-    let asked = NonZeroU32::new(5_000).map(NonZeroU32::get);
-    for (asked, descriptors, expected) in [
+    let requested = NonZeroU32::new(5_000).map(NonZeroU32::get);
+    for (requested, descriptors, expected) in [
         (None, None, OK),
         (None, Some(524_288), OK),
         (None, Some(1_024), WARN),
-        (asked, Some(1_024), FAIL),
-        (asked, Some(5_128), OK),
+        (requested, Some(1_024), FAIL),
+        (requested, Some(5_128), OK),
     ] {
-        check(&settings::of_descriptors(asked, descriptors), "descriptors", expected);
+        check(&settings::of_descriptors(requested, descriptors), "descriptors", expected);
     }
 }
 

@@ -34,7 +34,7 @@ pub(super) fn verify(path: &Path, key: VerifierKey, rotations: &[PathBuf], as_js
     let checked = read(BufReader::new(file), check).with_context(|| format!("{} cannot be read", path.display()))?;
     let text = match (&checked, as_json) {
         (_, true) => output::pretty(&as_value(&name, &checked).to_string()),
-        (Ok(bundle), false) => told(bundle),
+        (Ok(bundle), false) => bundle_text(bundle),
         (Err(wrong), false) => format!("The bundle of `{name}` does not verify.\n  {}\n", output::printable(wrong)),
     };
     let mut unshown = Unshown::default();
@@ -72,7 +72,7 @@ fn read(mut file: impl BufRead, mut check: BundleCheck<'_>) -> std::io::Result<R
     Ok(check.finish())
 }
 
-fn told(bundle: &CheckedBundle) -> String {
+fn bundle_text(bundle: &CheckedBundle) -> String {
     let (origin, key) = (output::printable(&bundle.origin), bundle.key.id());
     let size = bundle.layers.last().map_or(0, |(_, size)| *size);
     let mut text =
@@ -83,9 +83,9 @@ fn told(bundle: &CheckedBundle) -> String {
     if bundle.rotations_followed > 0 {
         let _ = writeln!(text, "  rotations of the key followed: {}", bundle.rotations_followed);
     }
-    let CheckedBundle { payloads, data, gone, pruned, .. } = bundle;
+    let CheckedBundle { payloads, data, missing_contents, pruned, .. } = bundle;
     let _ = writeln!(text, "  checked: {payloads} payloads, {data} sealed records");
-    let _ = writeln!(text, "  erased, and listed by an entry: {gone}");
+    let _ = writeln!(text, "  erased, and listed by an entry: {missing_contents}");
     if *pruned > 0 {
         let _ = writeln!(text, "  of these, pruned: {pruned}");
     }
@@ -111,7 +111,7 @@ fn as_value(name: &str, checked: &Result<CheckedBundle, String>) -> Value {
                 "recorded_at": bundle.recorded_at.map(|at| at.to_string()),
                 "payloads": bundle.payloads,
                 "data": bundle.data,
-                "gone": bundle.gone,
+                "gone": bundle.missing_contents,
                 "pruned": bundle.pruned,
                 "sha256": bundle.sha256.to_hex(),
                 "not_checked": NOT_CHECKED,

@@ -55,7 +55,7 @@ struct Contents<'a> {
     /// Payloads hidden from the caller, by action.
     hidden: BTreeMap<String, u64>,
     /// Positions of hidden payloads that every reader may see.
-    kept_back: Vec<(u64, Action)>,
+    deferred: Vec<(u64, Action)>,
     /// Missing payloads that no later entry has explained yet.
     missing: MissingPayloads,
     /// Missing single reads by entry position that no later entry has explained yet.
@@ -76,7 +76,7 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
         entries: LedgerScan::new(timeline.as_str(), Vec::new()),
         frontier: Frontier::default(),
         hidden: BTreeMap::new(),
-        kept_back: Vec::new(),
+        deferred: Vec::new(),
         missing: MissingPayloads::default(),
         reads: BTreeMap::new(),
         reads_erased: 0,
@@ -95,7 +95,7 @@ pub(super) fn check(client: &Client, scan: &mut Scan, newest: &Checkpoint, keys:
             contents.compare(scan, &grown);
         }
     }
-    contents.tell(scan);
+    contents.report(scan);
     Ok(())
 }
 
@@ -134,8 +134,8 @@ impl Contents<'_> {
         let record = self.entries.entry(bytes);
         if contents == "restricted" {
             let action = record.map(|record| record.action.into_owned()).unwrap_or_default();
-            let shown = Action::parse(&action).filter(|action| action.is_shown_to_readers());
-            self.kept_back.extend(shown.map(|action| (*position, action)));
+            let visible = Action::parse(&action).filter(|action| action.is_visible_to_readers());
+            self.deferred.extend(visible.map(|action| (*position, action)));
             *self.hidden.entry(action).or_default() += 1;
             return;
         }
@@ -147,8 +147,8 @@ impl Contents<'_> {
         // If single reads were erased, the salt of the entry is gone.
         if salt.is_empty() && !is_missing && ReadsEntry::of(&record).is_some() {
             let reads = reads_in(payload.as_bytes()).unwrap_or_default();
-            let gone = (0..).zip(&reads).filter(|(_, read)| read.is_none());
-            self.reads.insert(*position, gone.map(|(number, _)| number).collect());
+            let erased = (0..).zip(&reads).filter(|(_, read)| read.is_none());
+            self.reads.insert(*position, erased.map(|(number, _)| number).collect());
         }
         self.explain(&record, payload);
     }
@@ -182,8 +182,8 @@ impl Contents<'_> {
             }
             SWEEP_ACTION if is_second => {
                 let sweep = Sweep::decode(payload.as_bytes()).ok();
-                let told = sweep.zip(parse_timestamp(&record.recorded_at).ok());
-                match told.map(|(sweep, recorded_at)| self.missing.sweep(record.seq, recorded_at, &sweep)) {
+                let sweep_time = sweep.zip(parse_timestamp(&record.recorded_at).ok());
+                match sweep_time.map(|(sweep, recorded_at)| self.missing.sweep(record.seq, recorded_at, &sweep)) {
                     Some(Ok(pruned)) => self.pruned += pruned,
                     Some(Err(fault)) => self.faults.push(fault),
                     None => {}
@@ -206,7 +206,7 @@ impl Contents<'_> {
         }
     }
 
-    fn tell(self, scan: &mut Scan) {
+    fn report(self, scan: &mut Scan) {
         let payloads = self.entries.payloads_count();
         scan.checked.push(Checked { what: "payloads from the service", count: payloads });
         scan.checked.push(Checked { what: PRUNED_SEEN, count: self.pruned });
@@ -218,7 +218,7 @@ impl Contents<'_> {
         for fault in self.faults {
             add(scan, FindingKind::SweepMismatch, Some(fault.sweep), fault.to_string());
         }
-        for (position, action) in self.kept_back {
+        for (position, action) in self.deferred {
             let evidence = format!("the payload of `{}` is hidden, but readers may see it", action.word());
             add(scan, FindingKind::PayloadMismatch, Some(position), evidence);
         }

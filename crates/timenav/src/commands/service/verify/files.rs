@@ -9,11 +9,11 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey};
 use timenav_core::scan::Depth;
 use timenav_engine::{
-    KeptCheckpoint, Progress, ReplayedAuthority, Scan, ScanRequest, ScanSource, StoreError, made_before, scan,
+    Progress, ReferenceCheckpoint, ReplayedAuthority, Scan, ScanRequest, ScanSource, StoreError, made_before, scan,
 };
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteArchive};
 
-use super::{Kept, ScanBar, Trusted, VerifyCommand, keys_of, service_name};
+use super::{ScanBar, Trusted, UserCheckpoint, VerifyCommand, keys_of, service_name};
 use crate::config::named_store;
 use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE, unfinished_in};
 use crate::key_files::read_public_key;
@@ -113,16 +113,17 @@ async fn scan_all(
     public_keys: &[[u8; 32]],
 ) -> anyhow::Result<Vec<Scan>> {
     let files = Files { archive, outside, service_name, public_keys, depth: command.depth };
-    let one = command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline));
-    files.scan(one, |timeline| trusted.kept(timeline)).await
+    let one =
+        command.timeline.as_ref().or(trusted.user_checkpoint.as_ref().map(|user_checkpoint| &user_checkpoint.timeline));
+    files.scan(one, |timeline| trusted.user_checkpoint(timeline)).await
 }
 
 impl Files<'_> {
-    /// Scans one timeline or all of them. `kept` returns the checkpoint that the user kept of a timeline.
+    /// Scans one timeline or all of them. `user_checkpoint` returns the checkpoint that the user kept of a timeline.
     pub(in crate::commands) async fn scan<'k>(
         &self,
         one: Option<&TimelineId>,
-        kept: impl Fn(&TimelineId) -> Option<&'k Kept>,
+        user_checkpoint: impl Fn(&TimelineId) -> Option<&'k UserCheckpoint>,
     ) -> anyhow::Result<Vec<Scan>> {
         let timelines = match one {
             Some(timeline) => vec![timeline.clone()],
@@ -133,8 +134,11 @@ impl Files<'_> {
         let authority = ReplayedAuthority::default();
         for timeline in timelines {
             let outside = self.outside.get(&timeline).into_iter();
-            let outside = outside.map(|note| KeptCheckpoint { from: "kept outside", note: note.clone() });
-            let own = kept(&timeline).map(|kept| KeptCheckpoint { from: "that you kept", note: kept.note.clone() });
+            let outside = outside.map(|note| ReferenceCheckpoint { from: "kept outside", note: note.clone() });
+            let own = user_checkpoint(&timeline).map(|user_checkpoint| ReferenceCheckpoint {
+                from: "that you kept",
+                note: user_checkpoint.note.clone(),
+            });
             let request = ScanRequest {
                 source: self.archive.source(),
                 keys: keys_of(self.service_name, &timeline, self.public_keys)?,
@@ -144,7 +148,7 @@ impl Files<'_> {
                 gazetteer: Some(Arc::new(Places::open())),
                 authority: &authority,
                 entropy: &OsEntropy,
-                kept: outside.chain(own).collect(),
+                references: outside.chain(own).collect(),
                 unkept: lacking.get(&timeline).into_iter().cloned().collect(),
             };
             let bar = ScanBar::new(&timeline);
@@ -186,8 +190,8 @@ pub(in crate::commands) fn read_outside(file: &Path) -> anyhow::Result<Outside> 
         ));
         return Ok(Outside::new());
     }
-    let kept = CheckpointFile::read_only(file).with_context(|| format!("the checkpoints {}", file.display()))?;
-    Ok(kept.into_iter().map(|kept| (kept.timeline, kept.note.to_string())).collect())
+    let stored = CheckpointFile::read_only(file).with_context(|| format!("the checkpoints {}", file.display()))?;
+    Ok(stored.into_iter().map(|stored| (stored.timeline, stored.note.to_string())).collect())
 }
 
 /// Timelines without the external checkpoint that they should have. Empty if there are no external checkpoints.
@@ -197,8 +201,8 @@ async fn lacking(archive: Archive<'_>, outside: &Outside) -> anyhow::Result<Hash
     }
     let missing: Vec<_> =
         archive.timelines().await?.into_iter().filter(|timeline| !outside.contains_key(timeline)).collect();
-    let kept = outside.iter().find(|(timeline, _)| timeline.is_system()).filter(|_| !missing.is_empty());
-    let Some((system, note)) = kept else { return Ok(missing.into_iter().collect()) };
+    let stored = outside.iter().find(|(timeline, _)| timeline.is_system()).filter(|_| !missing.is_empty());
+    let Some((system, note)) = stored else { return Ok(missing.into_iter().collect()) };
     let system = match archive.source().snapshot(system).await {
         Ok(Some(system)) => system.head,
         // The scan of the timeline reports the damage.

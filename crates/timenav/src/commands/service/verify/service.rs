@@ -5,7 +5,7 @@ use reqwest::Url;
 use serde_json::{Map, Value};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Hash, HeadError, HeadStatement, TrustedKeys, VerifierKey, verify_consistency};
-use timenav_core::scan::{Finding, FindingKind, open_kept, open_signed};
+use timenav_core::scan::{Finding, FindingKind, open_signed, open_stored};
 use timenav_engine::{Checked, Scan};
 
 use super::findings::{add, check_signed};
@@ -24,7 +24,11 @@ pub(super) fn verify(
     surroundings: &Surroundings,
 ) -> Result<Vec<Scan>, Failure> {
     let client = Client::new(&ServiceOptions::at(url, command.ca.clone()), surroundings)?;
-    let timeline = match command.timeline.as_ref().or(trusted.kept.as_ref().map(|kept| &kept.timeline)) {
+    let timeline = match command
+        .timeline
+        .as_ref()
+        .or(trusted.user_checkpoint.as_ref().map(|user_checkpoint| &user_checkpoint.timeline))
+    {
         Some(timeline) => timeline.clone(),
         None => TimelineId::main(),
     };
@@ -51,11 +55,11 @@ pub(super) fn verify(
     let opened = scan.checkpoint.as_deref().map(|note| open_signed(note, &keys, verify_signature));
     let newest = opened.and_then(|opened| check_signed(&mut scan, opened, "from the service"));
     let Some(newest) = newest else { return Ok(vec![scan]) };
-    if let Some(kept) = trusted.kept(&timeline)
-        && let opened = open_kept(&kept.note, &keys, verify_signature)
-        && let Some(kept) = check_signed(&mut scan, opened, "that you kept")
+    if let Some(user_checkpoint) = trusted.user_checkpoint(&timeline)
+        && let opened = open_stored(&user_checkpoint.note, &keys, verify_signature)
+        && let Some(user_checkpoint) = check_signed(&mut scan, opened, "that you kept")
     {
-        continues(&client, &mut scan, &kept, &newest, &keys)?;
+        continues(&client, &mut scan, &user_checkpoint, &newest, &keys)?;
     }
     compare_head(&client, &mut scan, &keys)?;
     if command.contents {
@@ -76,23 +80,23 @@ fn offered_key(client: &Client, timeline: &TimelineId) -> Result<VerifierKey, Fa
 fn continues(
     client: &Client,
     scan: &mut Scan,
-    kept: &Checkpoint,
+    stored: &Checkpoint,
     newest: &Checkpoint,
     keys: &TrustedKeys,
 ) -> Result<(), Failure> {
-    if newest.size < kept.size {
+    if newest.size < stored.size {
         let evidence =
-            format!("the checkpoint that you kept covers {} entries, but the ledger has {}", kept.size, newest.size);
+            format!("the checkpoint that you kept covers {} entries, but the ledger has {}", stored.size, newest.size);
         add(scan, FindingKind::Rollback, Some(newest.size), evidence);
         return Ok(());
     }
-    let (proven, hashes) = proof_from(client, scan, kept.size, keys)?;
+    let (proven, hashes) = proof_from(client, scan, stored.size, keys)?;
     let Some(proven) = proven else { return Ok(()) };
     scan.checked.push(Checked { what: "consistency proofs", count: 1 });
-    if let Err(error) = verify_consistency(kept.size, &kept.root, proven.size, &proven.root, &hashes) {
+    if let Err(error) = verify_consistency(stored.size, &stored.root, proven.size, &proven.root, &hashes) {
         let evidence =
-            format!("the ledger does not continue the checkpoint that you kept, of {} entries: {error}", kept.size);
-        add(scan, FindingKind::ExternalCheckpointInconsistent, Some(kept.size), evidence);
+            format!("the ledger does not continue the checkpoint that you kept, of {} entries: {error}", stored.size);
+        add(scan, FindingKind::ExternalCheckpointInconsistent, Some(stored.size), evidence);
     }
     Ok(())
 }
@@ -166,9 +170,9 @@ fn read_scan(command: &VerifyCommand, timeline_id: TimelineId, answer: &Value) -
         last_good_checkpoint: finding["last_good_checkpoint"].as_u64(),
         evidence: text(&finding["evidence"]),
     };
-    let told = list("checked");
+    let stated = list("checked");
     let counted = |what: &'static str| {
-        let checked = told.iter().find(|checked| checked["what"] == what);
+        let checked = stated.iter().find(|checked| checked["what"] == what);
         Checked { what, count: checked.and_then(|checked| checked["count"].as_u64()).unwrap_or(0) }
     };
     Scan {

@@ -21,18 +21,18 @@ const NOT_CHECKED: [&str; 3] = [
 
 /// The verified members of a response of `GET /timeline/{timeline_id}/proof?witnessed=true`.
 #[derive(Deserialize)]
-struct Kept {
+struct WitnessedResponse {
     position: u64,
     leaf: String,
     hashes: Vec<String>,
     size: u64,
     root: String,
-    head: Option<KeptHead>,
+    head: Option<WitnessedHead>,
     checkpoint: String,
 }
 
 #[derive(Deserialize)]
-struct KeptHead {
+struct WitnessedHead {
     index: u64,
     count: u64,
     hashes: Vec<String>,
@@ -91,16 +91,16 @@ pub(super) fn verify(
     let text = match (&checked, as_json) {
         (Ok(checked), true) => {
             let Checked { position, leaf, size, system_size, by } = checked;
-            let told = json!({
+            let result_json = json!({
                 "origin": key.name(), "verifies": true, "position": position, "leaf": leaf, "size": size,
                 "system_size": system_size, "witnesses": by, "not_checked": NOT_CHECKED,
             });
-            output::pretty(&told.to_string())
+            output::pretty(&result_json.to_string())
         }
         (Err(wrong), true) => {
             output::pretty(&json!({ "origin": key.name(), "verifies": false, "wrong": wrong }).to_string())
         }
-        (Ok(checked), false) => told(checked, key),
+        (Ok(checked), false) => proof_text(checked, key),
         (Err(wrong), false) => {
             format!("The proof of `{}` does not verify.\n  {}\n", key.name(), output::printable(wrong))
         }
@@ -113,8 +113,8 @@ pub(super) fn verify(
 /// Verifies the chain from the entry to the root of its timeline, from there to an entry of `system`, and from there to
 /// a checkpoint signed by the service and cosigned by witnesses.
 fn check(text: &str, key: &VerifierKey, (witnesses, quorum): (&[WitnessKey], usize)) -> anyhow::Result<Checked> {
-    let kept: Kept = serde_json::from_str(text).context("it is not a witnessed proof")?;
-    let Kept { position, leaf, hashes, size, root, head, checkpoint } = kept;
+    let stored: WitnessedResponse = serde_json::from_str(text).context("it is not a witnessed proof")?;
+    let WitnessedResponse { position, leaf, hashes, size, root, head, checkpoint } = stored;
     let (service_name, timeline) = key.name().rsplit_once('/').context("the key is not that of a timeline")?;
     let system_key = VerifierKey::new(&origin(service_name, TimelineId::SYSTEM), *key.public_key())?;
     let system = Checkpoint::open(checkpoint.as_bytes(), &system_key, verify_signature).context("the checkpoint")?;
@@ -123,7 +123,7 @@ fn check(text: &str, key: &VerifierKey, (witnesses, quorum): (&[WitnessKey], usi
     let tree = Checkpoint { origin: key.name().to_owned(), size, root, extensions: Vec::new() };
     match head {
         Some(head) => {
-            let KeptHead { index, count, hashes, position, leaf, system_hashes } = head;
+            let WitnessedHead { index, count, hashes, position, leaf, system_hashes } = head;
             let (hashes, system_hashes) = (read(&hashes)?, read(&system_hashes)?);
             HeadProof { index, count, hashes, position, leaf: leaf.into_bytes(), system_hashes }
                 .verify(&tree, &system)?;
@@ -146,7 +146,7 @@ fn read(hashes: &[String]) -> anyhow::Result<Vec<Hash>> {
     hashes.iter().map(|text| Hash::from_hex(text)).collect::<Option<_>>().context("a line is not a hash")
 }
 
-fn told(checked: &Checked, key: &VerifierKey) -> String {
+fn proof_text(checked: &Checked, key: &VerifierKey) -> String {
     let Checked { position, leaf, size, system_size, by } = checked;
     let mut text = format!("Entry {position} of `{}` is in a tree that witnesses cosigned.\n", key.name());
     let _ = writeln!(text, "  entry: {}", output::printable(leaf));

@@ -17,32 +17,32 @@ const ADMINISTRATIVE: [&str; 6] =
     ["create_api_key", "create_user", "prune", "restrict_time_travel", "set_access_control", "set_retention"];
 
 /// A request and its response.
-struct Asked {
+struct Repeated {
     id: String,
     what: String,
     request: Request,
     first: Answer,
 }
 
-impl Asked {
+impl Repeated {
     fn by(&self, key: &str) -> Request {
         self.request.clone().key(key)
     }
 }
 
 /// Sends one request per operation as `eve`, who may do everything.
-fn ask_everything(service: &Service, key: &str) -> Vec<Asked> {
-    let mut asked = Vec::new();
+fn ask_everything(service: &Service, key: &str) -> Vec<Repeated> {
+    let mut requested = Vec::new();
     for id in with_keys(service) {
         for (number, Case { request, .. }) in cases(service, &id).into_iter().enumerate() {
             let what = format!("{id} {number}");
             let request = request.idempotent(&what.replace(' ', "-"));
             let first = service.send(request.clone().key(key));
             assert!(first.status < 300, "{what}: {first}");
-            asked.push(Asked { id: id.clone(), what, request, first });
+            requested.push(Repeated { id: id.clone(), what, request, first });
         }
     }
-    asked
+    requested
 }
 
 /// Returns the number of logged rejections.
@@ -77,12 +77,17 @@ fn refusals(service: &Service) -> usize {
 
 /// Repeats everything. `refused` returns the expected status and code of a rejection; other requests get the first
 /// response.
-fn repeat(service: &Service, asked: &[Asked], key: &str, refused: impl Fn(&Asked) -> Option<(u16, &'static str)>) {
+fn repeat(
+    service: &Service,
+    request: &[Repeated],
+    key: &str,
+    refused: impl Fn(&Repeated) -> Option<(u16, &'static str)>,
+) {
     let before = refusals(service);
     let (mut expected, mut wrong) = (0, Vec::new());
-    for one in asked {
+    for one in request {
         let again = service.send(one.by(key));
-        let told = match refused(one) {
+        let outcome = match refused(one) {
             None => (again.status, again.header(REPLAYED)) == (one.first.status, Some("true")),
             Some((status, code)) => {
                 expected += 1;
@@ -90,13 +95,13 @@ fn repeat(service: &Service, asked: &[Asked], key: &str, refused: impl Fn(&Asked
                 refusal == (status, Some(code.to_owned())) && again.header(REPLAYED).is_none()
             }
         };
-        if !told {
+        if !outcome {
             wrong.push(format!("{}: {} {}", one.what, again.status, again.text()));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
-    assert!(expected > asked.len() / 2, "{expected} of {} were refused", asked.len());
-    let is_all = asked.iter().all(|one| refused(one).is_some());
+    assert!(expected > request.len() / 2, "{expected} of {} were refused", request.len());
+    let is_all = request.iter().all(|one| refused(one).is_some());
     assert_eq!(refusals(service) - before, expected, "each refusal is logged (all: {is_all})");
 }
 
@@ -112,31 +117,31 @@ fn repetition_after_lost_authority_is_rejected_and_logged() {
     service.admin.clone_from(&key);
     service.post("/timelines", &json!({ "timeline_id": HERE }));
     service.post("/v1/pause-time", &here(json!({})));
-    let asked = ask_everything(&service, &key);
+    let request = ask_everything(&service, &key);
     service.admin = boss;
     // Data erased with its event is not returned.
     let told_again = |service: &Service| -> Vec<String> {
-        let told = asked.iter().filter(|one| service.send(one.by(&key)).header(REPLAYED) == Some("true"));
-        told.map(|one| one.what.clone()).collect()
+        let logged = request.iter().filter(|one| service.send(one.by(&key)).header(REPLAYED) == Some("true"));
+        logged.map(|one| one.what.clone()).collect()
     };
     let told_before = told_again(&service);
-    assert!(told_before.len() + 3 >= asked.len(), "{told_before:?}");
+    assert!(told_before.len() + 3 >= request.len(), "{told_before:?}");
 
     // A key without the scope.
-    repeat(&service, &asked, &narrow, |_| Some((403, "insufficient_scope")));
+    repeat(&service, &request, &narrow, |_| Some((403, "insufficient_scope")));
     // Restricted.
     let restrict = |level: &str| {
         service.post("/v1/restrict-time-travel", &json!({ "user_id": "eve", "restriction_level": level }));
     };
     restrict("no_access");
-    let is_administrative = |one: &Asked| ADMINISTRATIVE.contains(&one.id.as_str());
-    repeat(&service, &asked, &key, |one| (!is_administrative(one)).then_some((403, "time_travel_restricted")));
+    let is_administrative = |one: &Repeated| ADMINISTRATIVE.contains(&one.id.as_str());
+    repeat(&service, &request, &key, |one| (!is_administrative(one)).then_some((403, "time_travel_restricted")));
     restrict("full_access");
     // With the permission restored, the response is returned again.
     assert_eq!(told_again(&service), told_before);
     // The timeline has ended.
     service.send(Request::new("DELETE", &format!("/timeline/{HERE}"))).expect(200);
-    repeat(&service, &asked, &key, |one| match one.id.as_str() {
+    repeat(&service, &request, &key, |one| match one.id.as_str() {
         // Forks share data that no longer exists.
         "create_timeline" if one.what.ends_with('1') => Some((404, "timeline_ended")),
         // The first names a record without a timeline.
@@ -145,6 +150,6 @@ fn repetition_after_lost_authority_is_rejected_and_logged() {
     });
     // The key was revoked.
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{key_id}"))).expect(200);
-    repeat(&service, &asked, &key, |_| Some((401, "invalid_credentials")));
+    repeat(&service, &request, &key, |_| Some((401, "invalid_credentials")));
     service.audit();
 }

@@ -69,8 +69,8 @@ fn take_over_from_one_that(order: &str) {
         cluster.order("promote");
         // Without a restart, both services continue.
         for (name, address) in [("here", here), ("there", there)] {
-            let asked = Request::get("/readyz").anonymous();
-            until_so(name, || send(address, &asked).is_ok_and(|answer| answer.status == 200));
+            let request = Request::get("/readyz").anonymous();
+            until_so(name, || send(address, &request).is_ok_and(|answer| answer.status == 200));
         }
         (0..25).for_each(|_| wait());
         is_over.store(true, Ordering::SeqCst);
@@ -78,8 +78,8 @@ fn take_over_from_one_that(order: &str) {
     });
     assert!(all.iter().any(|id| id.starts_with("here")) && all.iter().any(|id| id.starts_with("there")), "{all:?}");
     for id in &all {
-        let asked = Request::get(&format!("/v1/events/{id}"));
-        assert_eq!(second.send(asked).status, 200, "{id}");
+        let request = Request::get(&format!("/v1/events/{id}"));
+        assert_eq!(second.send(request).status, 200, "{id}");
         let body = json!({ "event_id": id, "time": "2001-01-01T00:00:00Z", "description": "x" });
         let again = first.send(Request::post("/v1/events").json(&body).idempotent(id));
         assert_eq!(again.header("idempotency-replayed"), Some("true"), "{id}: {again}");
@@ -124,15 +124,15 @@ fn replicas_reject_requests_if_promoted_standby_lost_entries() {
     first.kill();
     second.process.terminate();
     second.process.wait();
-    let kept = second.folder.path().join("data");
-    for folder in [first.data(), kept.clone()] {
+    let stored = second.folder.path().join("data");
+    for folder in [first.data(), stored.clone()] {
         assert!(folder.join("diverged.log").exists(), "both sides are kept");
     }
     // An operator accepts the loss for both, and both continue.
     let url = cluster.url_of_both();
     let mut accept = timenav();
     accept.args(["accept-rollback", "--by", "ada", "--reason", "a standby that lagged", "--store", &url]);
-    accept.arg("--data").arg(first.data()).arg("--trusted-checkpoint").arg(kept.join("checkpoints.log"));
+    accept.arg("--data").arg(first.data()).arg("--trusted-checkpoint").arg(stored.join("checkpoints.log"));
     let (code, stdout, stderr) = run(&mut accept, "");
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     first.remembered.clear();

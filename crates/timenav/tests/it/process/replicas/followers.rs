@@ -12,9 +12,10 @@ fn following(name: &str) -> Request {
     Request::get(&format!("/v1/clock/stream?follow={name}&steps=true")).header("Accept", "text/event-stream")
 }
 
-fn confirm(told: &Message) -> Request {
-    let step = told.data["advance"]["step"].as_u64().unwrap_or(0);
-    let body = json!({ "follower_id": told.data["follower_id"], "generation": told.data["generation"], "step": step });
+fn confirm(message: &Message) -> Request {
+    let step = message.data["advance"]["step"].as_u64().unwrap_or(0);
+    let body =
+        json!({ "follower_id": message.data["follower_id"], "generation": message.data["generation"], "step": step });
     Request::post("/v1/followers/confirm").json(&body)
 }
 
@@ -42,11 +43,11 @@ fn change_waits_for_followers_of_all_replicas() {
     std::thread::scope(|scope| {
         let waiting = scope.spawn(forward);
         // Each confirms at a different service than that of its stream.
-        let told = here.next().unwrap();
-        other.send(confirm(&told)).expect(200);
+        let message = here.next().unwrap();
+        other.send(confirm(&message)).expect(200);
         assert!(!waiting.is_finished(), "`there` has not confirmed");
-        let told = there.next().unwrap();
-        first.send(confirm(&told)).expect(200);
+        let message = there.next().unwrap();
+        first.send(confirm(&message)).expect(200);
         let answer = waiting.join().unwrap();
         assert_eq!(states(&answer["followers"]), [("here", "confirmed"), ("there", "confirmed")]);
         assert_eq!(answer["followers"].get("partial"), None);
@@ -64,15 +65,16 @@ fn change_waits_for_followers_of_all_replicas() {
     let claim = |wait: &str| Request::post("/v1/queues/default/claim").json(&json!({ "wait": wait }));
     assert_eq!(first.send(claim("0s")).expect(200)["firings"], json!([]), "it is listened to from here on");
     first.post("/v1/fast-forward", &json!({ "duration": "2h", "wait": "0s" }));
-    let mut told = Vec::new();
+    let mut message = Vec::new();
     for stream in [&mut here, &mut there] {
-        told.push(std::iter::from_fn(|| stream.next()).find(|told| told.data["advance"]["step"] == 1).unwrap());
+        message
+            .push(std::iter::from_fn(|| stream.next()).find(|message| message.data["advance"]["step"] == 1).unwrap());
     }
-    assert_eq!(told[0].data["current_time"], due);
-    other.send(confirm(&told[0])).expect(200);
+    assert_eq!(message[0].data["current_time"], due);
+    other.send(confirm(&message[0])).expect(200);
     let claimed = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| other.send(claim("1m")).expect(200));
-        first.send(confirm(&told[1])).expect(200);
+        first.send(confirm(&message[1])).expect(200);
         waiting.join().unwrap()
     });
     assert_eq!(claimed["firings"][0]["timer_id"], "one", "{claimed:#}");

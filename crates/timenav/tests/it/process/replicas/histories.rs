@@ -12,7 +12,7 @@ use std::thread;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use self::checker::{Asked, By, EVENTS_MAX, Operation, State, Told, check};
+use self::checker::{By, EVENTS_MAX, Operation, RequestKind, Response, State, check};
 use super::super::postgres::Cluster;
 use super::super::relay::Relay;
 use super::{Replica, send, wait};
@@ -24,10 +24,10 @@ use crate::waiting::until_so;
 /// range: `40..80`.
 const ROUNDS: Range<u64> = 0..5;
 const ROUNDS_MANY: Range<u64> = 0..200;
-const ROUNDS_SAID: &str = "TIMENAV_TEST_ROUNDS";
+const ROUNDS_VARIABLE: &str = "TIMENAV_TEST_ROUNDS";
 /// Clients per round, and requests per client.
 const CLIENTS: u64 = 6;
-const ASKED_EACH: u64 = 9;
+const REQUESTS_EACH: u64 = 9;
 /// Maximum number of retries before an outcome counts as unknown. They take longer than any fault.
 const TRIES_MAX: usize = 600;
 
@@ -184,43 +184,44 @@ impl Round {
         3_000 + self.number
     }
 
-    fn request(&self, asked: Asked, again: &str) -> Request {
-        match asked {
-            Asked::Move => Request::post("/v1/fast-forward").json(&json!({ "duration": "1s" })).idempotent(again),
-            Asked::Record(event) => {
+    fn request(&self, kind: RequestKind, again: &str) -> Request {
+        match kind {
+            RequestKind::Move => Request::post("/v1/fast-forward").json(&json!({ "duration": "1s" })).idempotent(again),
+            RequestKind::Record(event) => {
                 let time = format!("{}-01-01T00:00:00Z", self.year());
                 let body = json!({ "event_id": self.event(event), "time": time, "description": "x" });
                 Request::post("/v1/events").json(&body).idempotent(again)
             }
-            Asked::Clock => Request::get("/v1/clock"),
-            Asked::Find(event) => Request::get(&format!("/v1/events/{}", self.event(event))),
-            Asked::All => {
+            RequestKind::Clock => Request::get("/v1/clock"),
+            RequestKind::Find(event) => Request::get(&format!("/v1/events/{}", self.event(event))),
+            RequestKind::All => {
                 let range = format!("{0}-01-01T00:00:00Z/{0}-12-31T00:00:00Z", self.year());
                 let parameters = [("location", "*"), ("time_range", range.as_str()), ("limit", "100")];
                 Request::get(&target("/v1/monitor-events", &parameters))
             }
-            Asked::Revoke(_) => Request::new("DELETE", &format!("/v1/api-keys/{}", self.key.1)),
-            Asked::Grant(_) => set_writers(&[&self.user.0], again),
-            Asked::Withdraw(_) => set_writers(&[], again),
+            RequestKind::Revoke(_) => Request::new("DELETE", &format!("/v1/api-keys/{}", self.key.1)),
+            RequestKind::Grant(_) => set_writers(&[&self.user.0], again),
+            RequestKind::Withdraw(_) => set_writers(&[], again),
         }
     }
 
     /// Sends a request through one service after the other until there is a response.
-    fn ask(&self, client: u64, number: u64, (by, asked): (By, Asked)) -> Operation {
+    fn ask(&self, client: u64, number: u64, (by, kind): (By, RequestKind)) -> Operation {
         let again = format!("h{}-{client}-{number}", self.number);
         let shown = match by {
             By::Operator => &self.admin,
             By::Key(_) => &self.key.0,
             By::User(_) => &self.user.1,
         };
-        let request = self.request(asked, &again).key(shown);
+        let request = self.request(kind, &again).key(shown);
         let begun = self.tick();
-        let mut operation = Operation { by, asked, told: Told::Unknown, begun, ended: 0, was_repeated: false };
+        let mut operation =
+            Operation { by, request: kind, response: Response::Unknown, begun, ended: 0, was_repeated: false };
         for attempt in 0..TRIES_MAX {
             let answered = send(self.address(client + attempt as u64), &request);
-            let told = answered.map_err(drop).and_then(|answer| self.told(&operation, &answer));
-            if let Ok(told) = told {
-                operation.told = told;
+            let response = answered.map_err(drop).and_then(|answer| self.response_of(&operation, &answer));
+            if let Ok(response) = response {
+                operation.response = response;
                 break;
             }
             operation.was_repeated = true;
@@ -234,31 +235,35 @@ impl Round {
     ///
     /// # Errors
     /// It was not carried out now, or the outcome is unknown.
-    fn told(&self, &Operation { by, asked, was_repeated, .. }: &Operation, answer: &Answer) -> Result<Told, ()> {
+    fn response_of(
+        &self,
+        &Operation { by, request, was_repeated, .. }: &Operation,
+        answer: &Answer,
+    ) -> Result<Response, ()> {
         let body = answer.json_or_null();
         let is_hidden = || body["detail"].as_str().is_some_and(|detail| detail.contains("no timeline `main`"));
-        match (answer.status, asked) {
+        match (answer.status, request) {
             (503, _) => Err(()),
-            (401, _) => Ok(Told::Refused),
-            (404, _) if matches!(by, By::User(_)) && is_hidden() => Ok(Told::Forbidden),
-            (200, Asked::Move | Asked::Clock) => Ok(Told::Generation(generation(&body))),
-            (200 | 201, Asked::Record(_))
-            | (200 | 204, Asked::Revoke(_))
-            | (200, Asked::Grant(_) | Asked::Withdraw(_)) => Ok(Told::Done),
+            (401, _) => Ok(Response::Refused),
+            (404, _) if matches!(by, By::User(_)) && is_hidden() => Ok(Response::Forbidden),
+            (200, RequestKind::Move | RequestKind::Clock) => Ok(Response::Generation(generation(&body))),
+            (200 | 201, RequestKind::Record(_))
+            | (200 | 204, RequestKind::Revoke(_))
+            | (200, RequestKind::Grant(_) | RequestKind::Withdraw(_)) => Ok(Response::Done),
             // An earlier attempt with an unknown outcome has revoked it.
-            (404, Asked::Revoke(_)) if was_repeated => Ok(Told::Done),
-            (200, Asked::Find(_)) => Ok(Told::IsThere(true)),
-            (404, Asked::Find(_)) => Ok(Told::IsThere(false)),
-            (200, Asked::All) => {
+            (404, RequestKind::Revoke(_)) if was_repeated => Ok(Response::Done),
+            (200, RequestKind::Find(_)) => Ok(Response::IsThere(true)),
+            (404, RequestKind::Find(_)) => Ok(Response::IsThere(false)),
+            (200, RequestKind::All) => {
                 let prefix = format!("h{}-", self.number);
                 let events = body["events"].as_array().unwrap_or_else(|| panic!("{answer}"));
                 let number = |event: &Value| -> u8 {
                     let id = event["event_id"].as_str().and_then(|id| id.strip_prefix(&prefix));
                     id.and_then(|id| id.parse().ok()).unwrap_or_else(|| panic!("{event}"))
                 };
-                Ok(Told::Events(events.iter().fold(0, |all, event| all | 1 << number(event))))
+                Ok(Response::Events(events.iter().fold(0, |all, event| all | 1 << number(event))))
             }
-            _ => panic!("{asked:?}: {answer}"),
+            _ => panic!("{request:?}: {answer}"),
         }
     }
 
@@ -267,31 +272,31 @@ impl Round {
     fn client(&self, client: u64) -> Vec<Operation> {
         let mut operations = Vec::new();
         let mut dice = self.number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(client);
-        for number in 0..ASKED_EACH {
+        for number in 0..REQUESTS_EACH {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let is_middle = number == ASKED_EACH / 2;
-            let own = u8::try_from(client * ASKED_EACH + number).unwrap();
+            let is_middle = number == REQUESTS_EACH / 2;
+            let own = u8::try_from(client * REQUESTS_EACH + number).unwrap();
             assert!(own < EVENTS_MAX);
-            let others = u8::try_from((dice >> 40) % (CLIENTS * ASKED_EACH)).unwrap();
-            let asked = match (dice >> 33) % 8 {
-                _ if client == 0 && is_middle => Asked::Revoke(0),
-                _ if client == 0 && number == ASKED_EACH / 2 + 1 => Asked::All,
-                _ if client == 4 && number % 4 == 1 => Asked::Withdraw(0),
-                _ if client == 4 && number % 4 == 3 && number < ASKED_EACH / 2 => Asked::Grant(0),
-                0 => Asked::Move,
-                1..=3 => Asked::Record(own),
-                4 => Asked::Clock,
-                5 => Asked::Find(others),
-                _ => Asked::All,
+            let others = u8::try_from((dice >> 40) % (CLIENTS * REQUESTS_EACH)).unwrap();
+            let request = match (dice >> 33) % 8 {
+                _ if client == 0 && is_middle => RequestKind::Revoke(0),
+                _ if client == 0 && number == REQUESTS_EACH / 2 + 1 => RequestKind::All,
+                _ if client == 4 && number % 4 == 1 => RequestKind::Withdraw(0),
+                _ if client == 4 && number % 4 == 3 && number < REQUESTS_EACH / 2 => RequestKind::Grant(0),
+                0 => RequestKind::Move,
+                1..=3 => RequestKind::Record(own),
+                4 => RequestKind::Clock,
+                5 => RequestKind::Find(others),
+                _ => RequestKind::All,
             };
             // Two of them use the key that is revoked, and switch to another one afterwards.
-            let is_refused = operations.iter().any(|one: &Operation| one.told == Told::Refused);
+            let is_refused = operations.iter().any(|one: &Operation| one.response == Response::Refused);
             let by = match client {
                 1 | 3 if !is_refused => By::Key(0),
                 2 | 5 => By::User(0),
                 _ => By::Operator,
             };
-            operations.push(self.ask(client, number, (by, asked)));
+            operations.push(self.ask(client, number, (by, request)));
         }
         operations
     }
@@ -389,7 +394,7 @@ fn begin(number: u64, crew: &Crew) -> Round {
 /// The result of a round.
 #[derive(Default)]
 struct Played {
-    asked: usize,
+    request: usize,
     /// Number of rejections because of the key, and because of a missing permission.
     refused: usize,
     forbidden: usize,
@@ -398,8 +403,8 @@ struct Played {
 /// Runs a round and searches for an order of its operations.
 fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
     let round = begin(number, crew);
-    let before = round.ask(CLIENTS, 0, (By::Operator, Asked::Clock));
-    let Told::Generation(generation) = before.told else { panic!("{before:?}") };
+    let before = round.ask(CLIENTS, 0, (By::Operator, RequestKind::Clock));
+    let Response::Generation(generation) = before.response else { panic!("{before:?}") };
     let (how, whom) = (Disturbance::of(number), Disturbance::whom(number));
     prepare((how, whom), cluster, crew);
     let mut operations = thread::scope(|scope| {
@@ -411,9 +416,10 @@ fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
     });
     // Afterwards, acknowledged writes are visible at every service, and revoked credentials are invalid.
     for service in 0..SERVICES as u64 {
-        let by_all = [(By::Operator, Asked::Clock), (By::Operator, Asked::All), (By::User(0), Asked::Clock)];
-        for (offset, asked) in by_all.into_iter().enumerate() {
-            operations.push(round.ask(CLIENTS + service, offset as u64 + 1, asked));
+        let by_all =
+            [(By::Operator, RequestKind::Clock), (By::Operator, RequestKind::All), (By::User(0), RequestKind::Clock)];
+        for (offset, request) in by_all.into_iter().enumerate() {
+            operations.push(round.ask(CLIENTS + service, offset as u64 + 1, request));
         }
     }
     let first_state = State { generation, ..State::default() };
@@ -421,10 +427,14 @@ fn play(number: u64, cluster: &mut Cluster, crew: &mut Crew) -> Played {
         let all: Vec<String> = operations.iter().enumerate().map(|(number, one)| format!("{number} {one:?}")).collect();
         panic!("round {number}, {how:?} of {whom}: {violation}\n{}", all.join("\n"));
     }
-    let count = |told: Told| operations.iter().filter(|one| one.told == told).count();
-    assert!(count(Told::Done) > 0, "nothing was written");
-    println!("{how:?} of {whom}: {} operations, {} of them without an answer", operations.len(), count(Told::Unknown));
-    Played { asked: operations.len(), refused: count(Told::Refused), forbidden: count(Told::Forbidden) }
+    let count = |response: Response| operations.iter().filter(|one| one.response == response).count();
+    assert!(count(Response::Done) > 0, "nothing was written");
+    println!(
+        "{how:?} of {whom}: {} operations, {} of them without an answer",
+        operations.len(),
+        count(Response::Unknown)
+    );
+    Played { request: operations.len(), refused: count(Response::Refused), forbidden: count(Response::Forbidden) }
 }
 
 #[test]
@@ -435,13 +445,13 @@ fn concurrent_histories_of_three_replicas_are_linearizable() {
 #[test]
 #[ignore = "takes a quarter of an hour: cargo xtask soak replicas"]
 fn two_hundred_rounds_of_histories_are_linearizable() {
-    let said = said(ROUNDS_SAID);
-    let said = said.as_deref().map(|said| said.split_once("..").unwrap_or(("0", said)));
-    play_all(said.map_or(ROUNDS_MANY, |(first, end)| first.parse().unwrap()..end.parse().unwrap()));
+    let output = variable(ROUNDS_VARIABLE);
+    let output = output.as_deref().map(|output| output.split_once("..").unwrap_or(("0", output)));
+    play_all(output.map_or(ROUNDS_MANY, |(first, end)| first.parse().unwrap()..end.parse().unwrap()));
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test command says here which rounds it runs")]
-fn said(name: &str) -> Option<String> {
+fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
@@ -452,10 +462,17 @@ fn play_all(rounds: Range<u64>) {
     let mut all = Played::default();
     for number in rounds.clone() {
         println!("round {} of {}", number + 1, rounds.end);
-        let Played { asked, refused, forbidden } = play(number, &mut cluster, &mut crew);
-        all = Played { asked: all.asked + asked, refused: all.refused + refused, forbidden: all.forbidden + forbidden };
+        let Played { request, refused, forbidden } = play(number, &mut cluster, &mut crew);
+        all = Played {
+            request: all.request + request,
+            refused: all.refused + refused,
+            forbidden: all.forbidden + forbidden,
+        };
     }
-    println!("{} operations, {} refused for a key, {} for lack of a permission", all.asked, all.refused, all.forbidden);
+    println!(
+        "{} operations, {} refused for a key, {} for lack of a permission",
+        all.request, all.refused, all.forbidden
+    );
     assert!(all.refused > 0 && all.forbidden > 0, "nothing was taken away from anybody");
     let Crew { first, second, third, relays } = crew;
     for timeline in ["main", "system"] {

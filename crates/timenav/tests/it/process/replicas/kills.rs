@@ -25,8 +25,8 @@ fn strike(addresses: [SocketAddr; 3], pids: [u32; 3], admin: &str, any: Option<u
     let number = any.or(keeper).unwrap_or_default();
     kill(pids[number]);
     // The clock stays where it is until another service takes over, seconds later.
-    let asked = Request::get("/v1/clock").key(admin);
-    let clock = send(addresses[(number + 1) % 3], &asked).unwrap().json_or_null();
+    let request = Request::get("/v1/clock").key(admin);
+    let clock = send(addresses[(number + 1) % 3], &request).unwrap().json_or_null();
     Struck { number, was_in_advance: keeper == Some(number) && clock["advance"].is_object() }
 }
 

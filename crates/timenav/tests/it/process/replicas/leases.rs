@@ -84,8 +84,8 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
         until_so("three firings to be acknowledged", || count() >= 3);
         let struck = services.strike(signal);
         let survivors: Vec<SocketAddr> = (0..3).filter(|at| *at != struck).map(|at| addresses[at]).collect();
-        let asked = Request::get(&format!("/v1/advances/{advance}")).key(admin);
-        let receipt = || send(survivors[0], &asked).unwrap().json()["receipt"].clone();
+        let request = Request::get(&format!("/v1/advances/{advance}")).key(admin);
+        let receipt = || send(survivors[0], &request).unwrap().json()["receipt"].clone();
         until_so("the advance to be taken over", || receipt()["state"] != "running");
         is_over.store(true, Ordering::SeqCst);
         let settled = receipt();
@@ -94,7 +94,7 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
         if signal == Signal::STOP {
             services.signal(struck, Signal::CONT);
             // A resumed service sees the changes and does not undo them.
-            let asked_there = || send(addresses[struck], &asked).ok().filter(|answer| answer.status == 200);
+            let asked_there = || send(addresses[struck], &request).ok().filter(|answer| answer.status == 200);
             until_so("it to wake up", || asked_there().is_some_and(|answer| answer.json()["receipt"] == settled));
         } else {
             services.start_again(struck, url);

@@ -210,12 +210,12 @@ impl Fleet {
 
     /// Returns the level of the database, and names and levels of its services.
     fn status(&self) -> (u64, Vec<(String, u64)>) {
-        let (code, told, complaint) = self.upgrade(&["--json"]);
+        let (code, stdout, complaint) = self.upgrade(&["--json"]);
         assert_eq!(code, Some(0), "{complaint}");
-        let told: Value = serde_json::from_str(&told).unwrap();
-        let there = told["services"].as_array().unwrap().iter().filter(|one| one["state"] == "running");
+        let stdout: Value = serde_json::from_str(&stdout).unwrap();
+        let there = stdout["services"].as_array().unwrap().iter().filter(|one| one["state"] == "running");
         let there = there.map(|one| (one["name"].as_str().unwrap().to_owned(), one["feature_level"].as_u64().unwrap()));
-        (told["feature_level"].as_u64().unwrap(), there.collect())
+        (stdout["feature_level"].as_u64().unwrap(), there.collect())
     }
 
     /// Starts the older build on a new folder, which must fail. Returns its output.
@@ -282,9 +282,9 @@ fn finish(fleet: &Fleet, load: &Load, paused: &Process, newer: &[Process]) {
         assert_eq!(readiness(process.address).status, 200);
     }
     paused.signal(Signal::CONT);
-    let told = format!("upgraded to the feature level {KNOWN}, and this version knows {}", fleet.before);
+    let expected = format!("upgraded to the feature level {KNOWN}, and this version knows {}", fleet.before);
     let late = Request::post("/v1/pause-time").key(&load.admin);
-    let is_refused = |answer: &Answer| answer.status == 503 && answer.text().contains(&told);
+    let is_refused = |answer: &Answer| answer.status == 503 && answer.text().contains(&expected);
     let mut last = String::new();
     let stopped = try_until(|| {
         let answer = send(paused.address, &late);
@@ -297,8 +297,9 @@ fn finish(fleet: &Fleet, load: &Load, paused: &Process, newer: &[Process]) {
     let complaint = fleet.refused_older();
     // It checks the tables first, which a level may have changed.
     let level = format!("has the feature level {KNOWN}, and this version knows {}", fleet.before);
-    let is_told = ["was written by a newer version of timenav", &level].iter().any(|told| complaint.contains(told));
-    assert!(is_told, "{complaint}");
+    let is_reported =
+        ["was written by a newer version of timenav", &level].iter().any(|expected| complaint.contains(expected));
+    assert!(is_reported, "{complaint}");
     println!("  the older build says: {}", complaint.trim());
     load.go_on();
 }
@@ -337,13 +338,14 @@ fn check(fleet: &Fleet, load: &Load, newer: &[Process]) {
         assert_eq!(readiness(process.address).status, 200);
     }
     for timeline in ["main", "steered", "ticks", "system"] {
-        let asked = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": timeline }));
-        let scan = load.settled(&asked).expect(200);
+        let request = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": timeline }));
+        let scan = load.settled(&request).expect(200);
         assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
     }
     let mut verify = timenav();
-    let (code, told, complaint) = run(verify.args(["verify", "--store", &fleet.url, "--data"]).arg(fleet.data(0)), "");
-    assert_eq!(code, Some(0), "{told}{complaint}");
+    let (code, stdout, complaint) =
+        run(verify.args(["verify", "--store", &fleet.url, "--data"]).arg(fleet.data(0)), "");
+    assert_eq!(code, Some(0), "{stdout}{complaint}");
     // Every second from the first to the last fired once and was acknowledged.
     let firings = load.firings.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let ids: BTreeSet<&String> = firings.values().collect();

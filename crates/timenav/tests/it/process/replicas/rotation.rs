@@ -46,9 +46,9 @@ fn key_rotation_is_rejected_while_paused_replica_holds_lock() {
     second.process.signal(Signal::STOP);
     let key = || std::fs::read(first.data().join("signing.key")).unwrap();
     let before = key();
-    let (code, told) = rotate(&first.data(), &cluster.url);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("another timenav uses this database"), "{told}");
+    let (code, stdout) = rotate(&first.data(), &cluster.url);
+    assert_eq!(code, Some(1), "{stdout}");
+    assert!(stdout.contains("another timenav uses this database"), "{stdout}");
     assert!(key() == before && !first.data().join("signing.key.next").exists(), "nothing was begun");
     second.process.signal(Signal::CONT);
     until_so("the paused service to go on", || second.send(event("after")).status < 300);
@@ -67,8 +67,8 @@ fn replica_paused_during_key_rotation_stops_writing() {
         assert!(first.stop().success());
         second.process.signal(Signal::STOP);
         assert!(ask(&mut cluster, CUT_ALL));
-        let (code, told) = rotate(&first.data(), &cluster.url);
-        assert_eq!(code, Some(0), "{told}");
+        let (code, stdout) = rotate(&first.data(), &cluster.url);
+        assert_eq!(code, Some(0), "{stdout}");
         let new = first.data().join("signing.key");
         first.public_key = ledger::public_key(&std::fs::read_to_string(&new).unwrap());
         if is_written_since {

@@ -29,13 +29,13 @@ impl Hooks {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (sent, holds) = (Arc::<Mutex<Vec<String>>>::default(), Arc::<AtomicBool>::default());
-        let (told, is_held) = (Arc::clone(&sent), Arc::clone(&holds));
+        let (received, is_held) = (Arc::clone(&sent), Arc::clone(&holds));
         std::thread::spawn(move || {
             let mut held = Vec::new();
             while let Ok((stream, _)) = listener.accept() {
                 let Some((firing_id, mut stream)) = read(stream) else { continue };
                 let holds = is_held.load(Ordering::SeqCst);
-                told.lock().unwrap_or_else(PoisonError::into_inner).push(firing_id);
+                received.lock().unwrap_or_else(PoisonError::into_inner).push(firing_id);
                 if holds {
                     held.push(stream);
                 } else {

@@ -16,9 +16,9 @@ use crate::witness::Witness;
 use crate::witness::stand_in::StandIn;
 
 /// Records an event on `main` and returns the cosigned checkpoints with which each service proves it.
-fn proven(asked: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr]) -> Vec<String> {
+fn proven(replica: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr]) -> Vec<String> {
     let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
-    let recorded = send(asked, &Request::post("/v1/events").json(&event).key(admin)).unwrap().json();
+    let recorded = send(replica, &Request::post("/v1/events").json(&event).key(admin)).unwrap().json();
     let position = recorded["ledger"]["position"].as_u64().unwrap_or_else(|| panic!("{recorded:#}"));
     let path = format!("/timeline/main/proof?position={position}&witnessed=true");
     let prove = |address: &SocketAddr| {
@@ -47,13 +47,13 @@ fn responses_wait_for_cosignatures_at_each_replica() {
     first.start_again();
     let second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
     let both = [first.address(), second.process.address];
-    let asked = |address: SocketAddr, event_id: &str| {
+    let record = |address: SocketAddr, event_id: &str| {
         let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
         send(address, &Request::post("/v1/events").json(&event).idempotent(event_id).key(&second.admin)).unwrap()
     };
     // One of them asks the witness regularly, the other one on demand: every response is cosigned at either.
     for (number, address) in both.into_iter().cycle().take(4).enumerate() {
-        let recorded = asked(address, &format!("vouched-{number}")).expect(201);
+        let recorded = record(address, &format!("vouched-{number}")).expect(201);
         let path = format!("/timeline/main/proof?position={}&witnessed=true", recorded["ledger"]["position"]);
         for shown_by in both {
             let proof = send(shown_by, &Request::get(&path).key(&second.admin)).unwrap().expect(200);
@@ -63,19 +63,19 @@ fn responses_wait_for_cosignatures_at_each_replica() {
     witness.kill();
     for (writes, repeats) in [(0, 1), (1, 0)] {
         let event_id = format!("alone-{writes}");
-        asked(both[writes], &event_id).refused(503, "outcome_unknown");
-        asked(both[repeats], &event_id).refused(503, "outcome_unknown");
+        record(both[writes], &event_id).refused(503, "outcome_unknown");
+        record(both[repeats], &event_id).refused(503, "outcome_unknown");
     }
     witness.start_again();
     for (writes, repeats) in [(0, 1), (1, 0)] {
         let event_id = format!("alone-{writes}");
         let repeated = until("an answer that the witness vouches for", || {
-            let answer = asked(both[repeats], &event_id);
+            let answer = record(both[repeats], &event_id);
             (answer.status != 503).then(|| answer.json())
         });
         let position = &repeated["ledger"]["position"];
         assert!(position.is_u64(), "{repeated:#}");
-        assert_eq!(*position, asked(both[writes], &event_id).json()["ledger"]["position"]);
+        assert_eq!(*position, record(both[writes], &event_id).json()["ledger"]["position"]);
     }
     drop(second);
     first.audit();
@@ -101,21 +101,21 @@ fn one_replica_asks_the_witness_and_either_survives_the_other() {
     first.start_again();
     let mut second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
     let both = [first.address(), second.process.address];
-    for (number, asked) in both.iter().enumerate() {
-        for note in proven(*asked, &first.admin, &format!("both-{number}"), &both) {
+    for (number, replica) in both.iter().enumerate() {
+        for note in proven(*replica, &first.admin, &format!("both-{number}"), &both) {
             assert!(note.contains("\n— witness.test/w1 "), "{note}");
         }
     }
     // Killed services are listed for a few seconds.
-    let told = until("two services that run", || {
-        let told = upgrade(&cluster, &[]);
-        let running = told["services"].as_array().unwrap().iter().filter(|one| one["state"] == "running");
+    let status = until("two services that run", || {
+        let status = upgrade(&cluster, &[]);
+        let running = status["services"].as_array().unwrap().iter().filter(|one| one["state"] == "running");
         let versions: Vec<&Value> = running.map(|one| &one["version"]).collect();
-        (versions == [env!("CARGO_PKG_VERSION"); 2]).then_some(told)
+        (versions == [env!("CARGO_PKG_VERSION"); 2]).then_some(status)
     });
-    assert_eq!((&told["feature_level"], &told["raised"]), (&told["known_level"], &json!(false)), "{told:#}");
-    let told = upgrade(&cluster, &["--finish"]);
-    assert!(told["status"].as_str().unwrap().starts_with("Nothing to finish"), "{told:#}");
+    assert_eq!((&status["feature_level"], &status["raised"]), (&status["known_level"], &json!(false)), "{status:#}");
+    let status = upgrade(&cluster, &["--finish"]);
+    assert!(status["status"].as_str().unwrap().starts_with("Nothing to finish"), "{status:#}");
     // Whichever of them asked, the other one takes over.
     first.kill();
     proven(second.process.address, &second.admin, "without-the-first", &[second.process.address]);
@@ -131,10 +131,10 @@ fn one_replica_asks_the_witness_and_either_survives_the_other() {
 }
 
 /// Returns a cosigned checkpoint of `main` over at least `size_min` entries.
-fn cosigned_main(asked: SocketAddr, admin: &str, size_min: u64) -> String {
+fn cosigned_main(replica: SocketAddr, admin: &str, size_min: u64) -> String {
     until("a checkpoint that the witness has cosigned", || {
         let request = Request::get("/timeline/main/checkpoint").header("Accept", "text/plain").key(admin);
-        let note = send(asked, &request).unwrap().text();
+        let note = send(replica, &request).unwrap().text();
         let size: u64 = note.lines().nth(1)?.parse().ok()?;
         (size >= size_min && note.contains("\n— witness.test/w1 ")).then_some(note)
     })
@@ -156,13 +156,13 @@ fn each_replica_submits_named_timeline_to_the_witness() {
     first.start_again();
     let second = Replica { process: Replica::start(folder.path(), &arguments), folder, admin };
     let both = [first.address(), second.process.address];
-    let record = |asked: SocketAddr, event_id: &str| {
+    let record = |replica: SocketAddr, event_id: &str| {
         let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
-        let recorded = send(asked, &Request::post("/v1/events").json(&event).key(&second.admin)).unwrap().expect(201);
+        let recorded = send(replica, &Request::post("/v1/events").json(&event).key(&second.admin)).unwrap().expect(201);
         recorded["ledger"]["position"].as_u64().unwrap() + 1
     };
-    for (number, asked) in both.into_iter().enumerate() {
-        let size = record(asked, &format!("both-{number}"));
+    for (number, replica) in both.into_iter().enumerate() {
+        let size = record(replica, &format!("both-{number}"));
         for shown_by in both {
             cosigned_main(shown_by, &second.admin, size);
         }
@@ -197,7 +197,7 @@ fn joining_replica_ignores_forged_witness_checkpoint() {
     let joins: Vec<&str> = arguments.iter().copied().chain(["--join"]).collect();
     let second = Replica::start(folder.path(), &joins);
     send(second.address, &Request::get("/readyz").anonymous()).unwrap().expect(200);
-    assert!(witness.asked() > 0, "nobody asked the witness");
+    assert!(witness.requests_count() > 0, "nobody asked the witness");
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains("this service has not signed it"), "{log}");
     second.kill();

@@ -242,8 +242,8 @@ fn no_jump_ends_a_length(service: &Service, folder: &std::path::Path, all: &mut 
     }
     for teller in &mut others {
         let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let told = poll(&mut [PollFd::new(teller.answers.get_ref(), PollFlags::IN)], Some(&now)).unwrap();
-        assert_eq!(told, 0, "it waits for an hour");
+        let ready = poll(&mut [PollFd::new(teller.answers.get_ref(), PollFlags::IN)], Some(&now)).unwrap();
+        assert_eq!(ready, 0, "it waits for an hour");
         kill_process(Pid::from_raw(teller.child.id().cast_signed()).unwrap(), Signal::TERM).unwrap();
         teller.child.wait().unwrap();
     }

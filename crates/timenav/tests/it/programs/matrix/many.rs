@@ -14,7 +14,7 @@ const HEAD: &str = "| program | asks by | way | starts | showed the clock | host
 
 /// Returns the configured number of starts.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says here how often")]
-fn asked() -> Option<u32> {
+fn requested_count() -> Option<u32> {
     std::env::var("TIMENAV_TEST_STARTS_EACH").ok().map(|text| text.parse().expect("a number of starts"))
 }
 
@@ -24,11 +24,11 @@ fn repeated_program_starts_always_show_virtual_time() {
     let folder = tempfile::tempdir().unwrap();
     // For programs that switch users.
     std::fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let times = asked().unwrap_or(FEW);
+    let times = requested_count().unwrap_or(FEW);
     let mut all: Vec<Row> = rows(folder.path());
     // A debugger attaches after the start.
     all.retain(|row| !row.is_watched());
-    if asked().is_some() {
+    if requested_count().is_some() {
         let others = [traced_rows(folder.path(), &all), preloaded_rows(&all)].concat();
         all.extend(others);
     }

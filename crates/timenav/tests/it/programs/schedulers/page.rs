@@ -28,16 +28,16 @@ fn stable(line: &str) -> Vec<&str> {
 pub(super) fn check_page(names: &[&str], lines: &[(&str, String)]) {
     let text = std::fs::read_to_string(path()).unwrap();
     let start = text.find(HEAD).expect("the page has the table") + HEAD.len();
-    let kept: Vec<&str> = text[start..].lines().take_while(|line| line.starts_with('|')).collect();
-    let end = start + kept.iter().map(|line| line.len() + 1).sum::<usize>();
+    let table_lines: Vec<&str> = text[start..].lines().take_while(|line| line.starts_with('|')).collect();
+    let end = start + table_lines.iter().map(|line| line.len() + 1).sum::<usize>();
     let (mut table, mut wrong) = (String::new(), String::new());
     for name in names {
-        let kept = kept.iter().find(|line| line.starts_with(&format!("| {name} |"))).copied();
+        let table_lines = table_lines.iter().find(|line| line.starts_with(&format!("| {name} |"))).copied();
         let seen = lines.iter().find(|(program, _)| program == name).map(|(_, line)| line.as_str());
-        let Some(line) = seen.or(kept) else { continue };
+        let Some(line) = seen.or(table_lines) else { continue };
         let _ = writeln!(table, "{line}");
-        if kept.map(stable) != Some(stable(line)) {
-            let _ = writeln!(wrong, "{}\n  was seen as\n{line}", kept.unwrap_or_default());
+        if table_lines.map(stable) != Some(stable(line)) {
+            let _ = writeln!(wrong, "{}\n  was seen as\n{line}", table_lines.unwrap_or_default());
         }
     }
     if is_update() {
@@ -45,7 +45,7 @@ pub(super) fn check_page(names: &[&str], lines: &[(&str, String)]) {
         return;
     }
     assert!(wrong.is_empty(), "{wrong}run this test with INSTA_UPDATE=always, then check the difference");
-    assert_eq!(table.lines().count(), kept.len(), "rows of the page");
+    assert_eq!(table.lines().count(), table_lines.len(), "rows of the page");
 }
 
 #[test]

@@ -152,8 +152,8 @@ fn check(service: &Service, timeline: &str, steps: &[Step]) -> Result<(), TestCa
         let Some(after) = model.after(step, micros(answer["origin_host"].as_str().unwrap())) else {
             return Err(TestCaseError::fail(format!("{step:?} leads out of the range: {answer}")));
         };
-        let told = Model::of(&answer);
-        prop_assert_eq!(format!("{told:?}"), format!("{after:?}"), "{:?}: {}", step, answer);
+        let reported = Model::of(&answer);
+        prop_assert_eq!(format!("{reported:?}"), format!("{after:?}"), "{:?}: {}", step, answer);
         prop_assert_eq!(lasting(&answer), lasting(&read), "{:?}", step);
         let (then, now) =
             (micros(answer["current_time"].as_str().unwrap()), micros(read["current_time"].as_str().unwrap()));

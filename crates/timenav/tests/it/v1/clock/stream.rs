@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, lasting, send, standing};
+use super::{PREFIXES, lasting, paused_service, send};
 use crate::http::{Connection, Request};
 use crate::service::Service;
 use crate::snapshot;
@@ -19,7 +19,7 @@ fn forward(service: &Service) -> Value {
 #[test]
 fn stream_sends_one_message_per_change() {
     for prefix in PREFIXES {
-        let service = standing();
+        let service = paused_service();
         let mut connection = service.connect();
         let mut messages = open(&mut connection, &service, stream_of(prefix));
         let first = messages.next().expect("the clock as it is");
@@ -59,7 +59,7 @@ fn stream_sends_one_message_per_change() {
 
 #[test]
 fn resumed_stream_misses_and_repeats_nothing() {
-    let service = standing();
+    let service = paused_service();
     let changes: Vec<Value> = (0..20).map(|_| forward(&service)).collect();
     let newest = changes[19]["generation"].as_u64().unwrap();
     for seen in [newest - 20, newest - 19, newest - 7, newest - 1] {
@@ -88,7 +88,7 @@ fn resumed_stream_misses_and_repeats_nothing() {
 
 #[test]
 fn changes_between_read_and_stream_are_not_lost() {
-    let service = standing();
+    let service = paused_service();
     std::thread::scope(|scope| {
         let writer = scope.spawn(|| {
             let mut last = 0;
@@ -116,7 +116,7 @@ fn changes_between_read_and_stream_are_not_lost() {
 
 #[test]
 fn unknown_resume_id_resets_to_the_current_clock() {
-    let mut service = standing();
+    let mut service = paused_service();
     let newest = forward(&service);
     let check = |service: &Service, seen: &str, expected: &Value| {
         let mut connection = service.connect();
@@ -151,7 +151,7 @@ fn unknown_resume_id_resets_to_the_current_clock() {
 /// Messages come from the ledger: nothing is kept without listeners, and nothing is lost in a restart.
 #[test]
 fn resumed_stream_misses_nothing_after_a_restart() {
-    let mut service = standing();
+    let mut service = paused_service();
     let mut changes = vec![service.get("/v1/clock", &[])];
     for number in 0..10 {
         changes.push(forward(&service));
@@ -176,7 +176,7 @@ fn resumed_stream_misses_nothing_after_a_restart() {
 
 #[test]
 fn stream_closes_when_permission_is_lost() {
-    let service = standing();
+    let service = paused_service();
     let made = service.post("/v1/api-keys", &json!({ "label": "listener" }));
     let key = made["api_key"].as_str().unwrap();
     let mut connection = service.connect();
@@ -206,7 +206,7 @@ fn stream_closes_when_permission_is_lost() {
 
 #[test]
 fn streams_close_when_the_service_stops() {
-    let mut service = standing();
+    let mut service = paused_service();
     let mut connections: Vec<Connection> = (0..5).map(|_| service.connect()).collect();
     let mut streams: Vec<Messages<'_>> =
         connections.iter_mut().map(|connection| open(connection, &service, stream_of("/v1"))).collect();

@@ -77,15 +77,18 @@ fn event_stream_request_reports_scan_progress() {
         let mut connection = service.connect();
         let ask = request(&format!("{prefix}/detect-tampering"), "main", depth).header("Accept", "text/event-stream");
         connection.send_request(&service.signed(ask));
-        let mut told = events(&mut connection, usize::MAX);
-        let (name, mut result) = told.pop().expect("there is an end");
+        let mut messages = events(&mut connection, usize::MAX);
+        let (name, mut result) = messages.pop().expect("there is an end");
         assert_eq!(name, "result", "{result:#}");
-        assert!(told.iter().all(|(name, data)| name == "progress" && data["timeline_id"] == "main"), "{told:?}");
-        let last = &told.last().expect("there is progress").1;
+        assert!(
+            messages.iter().all(|(name, data)| name == "progress" && data["timeline_id"] == "main"),
+            "{messages:?}"
+        );
+        let last = &messages.last().expect("there is progress").1;
         // The result equals the response without events, except for the effects of the request itself.
         let mut plain = service.send(request("/v1/detect-tampering", "main", depth)).expect(200);
-        let (size, asked) = (result["ledger"]["size"].as_u64().unwrap(), plain["ledger"]["size"].as_u64().unwrap());
-        assert_eq!(asked, size + 1);
+        let (size, requested) = (result["ledger"]["size"].as_u64().unwrap(), plain["ledger"]["size"].as_u64().unwrap());
+        assert_eq!(requested, size + 1);
         for answer in [&mut result, &mut plain] {
             for changing in ["ledger", "checkpoint", "checked", "details", "not_checked"] {
                 assert!(!answer.as_object_mut().unwrap().remove(changing).unwrap().is_null());

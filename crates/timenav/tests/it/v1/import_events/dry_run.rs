@@ -35,15 +35,17 @@ fn dry_run_predicts_the_import_result() {
         format!("\n{{\"event_id\":\"n1\",{time},\"name\":\"z\"}}\n"),
     ]);
     let before = size();
-    let told = import(&service, "&dry_run=true", &lines);
-    assert_eq!(told["dry_run"], true);
-    assert!(told["status"].as_str().unwrap().starts_with("Dry run: nothing was recorded. 1202 events would be new"));
+    let predicted = import(&service, "&dry_run=true", &lines);
+    assert_eq!(predicted["dry_run"], true);
+    assert!(
+        predicted["status"].as_str().unwrap().starts_with("Dry run: nothing was recorded. 1202 events would be new")
+    );
     // Reading the size is an entry itself.
     assert_eq!(size().as_u64().unwrap(), before.as_u64().unwrap() + 1, "nothing is recorded");
     let done = import(&service, "", &lines);
     assert!(done["dry_run"].is_null());
     for count in ["imported", "unchanged", "repeated", "rejected"] {
-        assert_eq!(told[count], done[count], "{count}: {told}");
+        assert_eq!(predicted[count], done[count], "{count}: {predicted}");
     }
     assert_eq!((&done["imported"], &done["rejected"]), (&json!(1202), &json!(4)));
     assert_eq!((&done["unchanged"], &done["repeated"]), (&json!(1), &json!(2)));
@@ -55,7 +57,7 @@ fn dry_run_predicts_the_import_result() {
             .map(|refusal| json!([refusal["line"], refusal["code"]]))
             .collect()
     };
-    assert_eq!(places(&told), places(&done));
+    assert_eq!(places(&predicted), places(&done));
     let again = import(&service, "&dry_run=true", &lines);
     assert_eq!((&again["imported"], &again["unchanged"]), (&json!(0), &json!(1205)));
     service.audit();

@@ -55,14 +55,14 @@ fn rejections_are_all_counted_and_first_hundred_listed() {
 #[test]
 fn truncated_file_keeps_and_reports_earlier_events() {
     let service = Service::start();
-    let refused = |timeline: &str, content_type: &str, file: &str, kept: u64| {
+    let refused = |timeline: &str, content_type: &str, file: &str, stored: u64| {
         let answer = import(&service, &[("timeline_id", timeline)], content_type, file).refused(400, "malformed_file");
         let detail = answer["detail"].as_str().unwrap();
-        let imported = if kept == 1 { "1 event was imported" } else { &format!("{kept} events were imported") };
+        let imported = if stored == 1 { "1 event was imported" } else { &format!("{stored} events were imported") };
         assert!(detail.contains(imported), "{detail}");
         assert_ne!(answer["status"], "Something went wrong inside the service.", "{answer}");
         let events = service.send(Request::get(&format!("/timeline/{timeline}"))).expect(200)["events"].clone();
-        assert_eq!(events, kept, "{timeline}");
+        assert_eq!(events, stored, "{timeline}");
     };
     let cut = FEATURES.find("{\"type\": \"Feature\", \"properties\": {\"time\": \"2018").unwrap();
     refused("geo", "application/geo+json", &FEATURES[..cut + 30], 1);

@@ -72,14 +72,14 @@ fn files_with_foreign_conventions_are_imported() {
 #[test]
 fn unreadable_file_reports_the_reason() {
     let service = Service::start();
-    for (bytes, told) in [
+    for (bytes, expected) in [
         (&b"PK\x03\x04\x14\x00\x00\x00"[..], "ZIP archive"),
         (&b"\x1F\x8B\x08\x00\x00\x00"[..], "`Content-Encoding: gzip`"),
         (&b"\xFF\xFEt\x00i\x00"[..], "UTF-16"),
     ] {
         let answer = service.send(Request::post("/v1/import-events").body("text/csv", bytes));
         let body = answer.refused(400, "malformed_file");
-        assert!(body["detail"].as_str().unwrap().contains(told), "{body}");
+        assert!(body["detail"].as_str().unwrap().contains(expected), "{body}");
     }
     let path = target("/v1/import-events", &[("map", "time=when|DD.MM.YYYY")]);
     let file = "when\n28.02.2024\n29.02.24\n";

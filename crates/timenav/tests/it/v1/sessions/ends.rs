@@ -13,15 +13,15 @@ const REQUESTS_MAX: usize = 1_000_000;
 #[test]
 fn sessions_survive_a_restart() {
     let mut service = with_ada(&[]);
-    let [kept, ended] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
+    let [surviving, ended] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
     service.send(Request::post("/v1/logout").session(&ended)).expect(200);
-    let before = service.send(Request::get("/v1/session").session(&kept)).expect(200);
+    let before = service.send(Request::get("/v1/session").session(&surviving)).expect(200);
     service.restart();
-    assert_eq!(service.send(Request::get("/v1/session").session(&kept)).expect(200), before);
+    assert_eq!(service.send(Request::get("/v1/session").session(&surviving)).expect(200), before);
     assert_eq!(logged_in(&service, &ended), Value::Null);
     service.kill();
     service.start_again();
-    assert_eq!(service.send(Request::get("/v1/session").session(&kept)).expect(200), before);
+    assert_eq!(service.send(Request::get("/v1/session").session(&surviving)).expect(200), before);
     assert_eq!(logged_in(&service, &ended), Value::Null);
     service.audit();
 }
@@ -123,8 +123,8 @@ fn stream_closes_when_its_session_ends() {
         service.send(Request::get("/v1/clock?timeline_id=hers").session(&cookie)).expect(200);
         service.user("bob");
         service.send(Request::post("/v1/pause-time").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(200);
-        let told = std::iter::from_fn(|| messages.next()).find(|message| message.event == "clock");
-        assert_eq!(told.expect("the stream goes on").data["timeline_id"], "hers");
+        let last = std::iter::from_fn(|| messages.next()).find(|message| message.event == "clock");
+        assert_eq!(last.expect("the stream goes on").data["timeline_id"], "hers");
         service.set_password("ada", OTHER);
         assert!(std::iter::from_fn(|| messages.next()).all(|message| message.event.is_empty()), "it ends");
         drop(messages);

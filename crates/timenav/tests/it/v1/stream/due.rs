@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::messages::{Message, Messages, open};
-use super::super::standing;
+use super::super::paused_service;
 use super::stream_of;
 use crate::service::Service;
 
@@ -34,7 +34,7 @@ fn played(service: &Service, message: &Message) -> Vec<String> {
 
 #[test]
 fn due_topic_sends_events_passed_by_the_clock() {
-    let service = standing();
+    let service = paused_service();
     service.post("/v1/travel", &json!({ "destination_time": "2026-03-07T02:13:00Z" }));
     let times = ["02:14:00", "02:14:30", "02:16:00", "02:17:00"].map(|time| format!("2026-03-07T{time}Z"));
     for time in &times {
@@ -45,13 +45,13 @@ fn due_topic_sends_events_passed_by_the_clock() {
     // Running clock: each event is reported at its time.
     service.post("/v1/set-rate", &json!({ "rate": 120 }));
     service.post("/v1/resume-time", &json!({}));
-    let (mut heard, mut last) = (Vec::new(), None);
-    while heard.len() < times.len() {
+    let (mut received, mut last) = (Vec::new(), None);
+    while received.len() < times.len() {
         let message = next(&mut messages);
-        heard.extend(played(&service, &message));
+        received.extend(played(&service, &message));
         last = Some(message);
     }
-    assert_eq!(heard, times);
+    assert_eq!(received, times);
     service.post("/v1/pause-time", &json!({}));
     // After a rewind and a jump they are passed again, all at once.
     service.post("/v1/travel", &json!({ "destination_time": "2026-03-07T02:14:00Z" }));
@@ -72,14 +72,14 @@ fn due_topic_sends_events_passed_by_the_clock() {
 
 #[test]
 fn default_topics_exclude_due_events() {
-    let service = standing();
+    let service = paused_service();
     record(&service, "2000-01-02T00:00:00Z");
     let mut connection = service.connect();
     let mut messages = open(&mut connection, &service, stream_of(""));
     service.post("/v1/fast-forward", &json!({ "duration": "3d" }));
     record(&service, "2000-02-02T00:00:00Z");
-    let told: Vec<String> = (0..3).map(|_| messages.next().expect("a message").event).collect();
-    assert_eq!(told, ["clock", "clock", "events"]);
+    let messages_read: Vec<String> = (0..3).map(|_| messages.next().expect("a message").event).collect();
+    assert_eq!(messages_read, ["clock", "clock", "events"]);
     drop(messages);
     drop(connection);
     service.audit();

@@ -10,7 +10,7 @@ use crate::http::Request;
 use crate::service::Service;
 use crate::snapshot;
 use crate::v1::messages::{Message, Messages, open};
-use crate::v1::{PREFIXES, send, standing};
+use crate::v1::{PREFIXES, paused_service, send};
 
 fn at(minutes: u64) -> String {
     format!("1999-01-01T{:02}:{:02}:00Z", minutes / 60, minutes % 60)
@@ -36,7 +36,7 @@ fn listed(service: &Service, timeline: &str, settings: &str, position: u64) -> B
 }
 
 /// A listener that maintains the list from messages.
-struct Ear {
+struct ParadoxListener {
     timeline: &'static str,
     /// Parameters of both the stream and the list.
     settings: &'static str,
@@ -47,7 +47,7 @@ struct Ear {
     resumed_within: usize,
 }
 
-impl Ear {
+impl ParadoxListener {
     fn new(service: &Service, timeline: &'static str, settings: &'static str) -> Self {
         let topics = format!("?topics=events,paradoxes&timeline_id={timeline}{settings}");
         let first = read(service, stream_of(&topics), 1).remove(0);
@@ -62,7 +62,7 @@ impl Ear {
     }
 
     /// Reads up to a position. Returns whether it got there before it was interrupted.
-    fn hear(&mut self, messages: &mut Messages<'_>, end: u64, mut count: u64) -> bool {
+    fn receive(&mut self, messages: &mut Messages<'_>, end: u64, mut count: u64) -> bool {
         while count > 0 {
             let message = messages.next().expect("a message");
             if message.id > end {
@@ -152,7 +152,7 @@ fn mark(service: &Service, timeline: &str) -> u64 {
 fn streamed_paradoxes_add_up_to_the_listed_ones() {
     let mut healed = 0;
     for seed in 0..3 {
-        let mut service = standing();
+        let mut service = paused_service();
         let mut dice = Dice::new(seed);
         let mut anchors = Vec::new();
         for _ in 0..15 {
@@ -161,11 +161,11 @@ fn streamed_paradoxes_add_up_to_the_listed_ones() {
         service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
         let mut fork_anchors = anchors.clone();
         let mut ears = [
-            Ear::new(&service, "main", ""),
-            Ear::new(&service, "main", ""),
-            Ear::new(&service, "main", "&include=observations&speed_kmh=1&tolerance=5m"),
-            Ear::new(&service, "main", "&kinds=P08,P05"),
-            Ear::new(&service, "fork", ""),
+            ParadoxListener::new(&service, "main", ""),
+            ParadoxListener::new(&service, "main", ""),
+            ParadoxListener::new(&service, "main", "&include=observations&speed_kmh=1&tolerance=5m"),
+            ParadoxListener::new(&service, "main", "&kinds=P08,P05"),
+            ParadoxListener::new(&service, "fork", ""),
         ];
         for round in 0..5 {
             // One listener reads live, the others afterwards and with interruptions.
@@ -177,26 +177,26 @@ fn streamed_paradoxes_add_up_to_the_listed_ones() {
             }
             let end = mark(&service, "main");
             let fork_end = mark(&service, "fork");
-            assert!(ears[0].hear(&mut live, end, u64::MAX));
+            assert!(ears[0].receive(&mut live, end, u64::MAX));
             drop(live);
             drop(connection);
             if round == 2 {
                 service.restart();
             }
-            for ear in &mut ears {
-                let end = if ear.timeline == "fork" { fork_end } else { end };
+            for listener in &mut ears {
+                let end = if listener.timeline == "fork" { fork_end } else { end };
                 loop {
                     let mut connection = service.connect();
-                    let mut messages = open(&mut connection, &service, ear.stream());
-                    if ear.hear(&mut messages, end, 1 + dice.below(40)) {
+                    let mut messages = open(&mut connection, &service, listener.stream());
+                    if listener.receive(&mut messages, end, 1 + dice.below(40)) {
                         break;
                     }
                 }
-                ear.check(&service, end);
+                listener.check(&service, end);
             }
         }
-        healed += ears.iter().map(|ear| ear.healed).sum::<usize>();
-        assert!(ears.iter().all(|ear| ear.resumed_within > 0), "entries tell several things");
+        healed += ears.iter().map(|listener| listener.healed).sum::<usize>();
+        assert!(ears.iter().all(|listener| listener.resumed_within > 0), "entries tell several things");
         service.audit();
     }
     assert!(healed > 100, "paradoxes are healed too: {healed}");
@@ -205,7 +205,7 @@ fn streamed_paradoxes_add_up_to_the_listed_ones() {
 #[test]
 fn streamed_paradox_equals_the_listed_one() {
     for prefix in PREFIXES {
-        let service = standing();
+        let service = paused_service();
         let mut connection = service.connect();
         let request = Request::get(&format!("{prefix}/stream?topics=paradoxes"));
         let mut messages = open(&mut connection, &service, request);
@@ -216,13 +216,13 @@ fn streamed_paradox_equals_the_listed_one() {
         let list = service.get("/v1/monitor-paradox", &[("timeline_id", "main"), ("time_range", "../..")]);
         let deed = json!({ "event_id": "effect", "action": "delay by 1h", "time": at(30) });
         let healed = service.post("/v1/manipulate-event", &deed);
-        let heard = [messages.next().expect("a message"), messages.next().expect("a message")];
+        let received = [messages.next().expect("a message"), messages.next().expect("a message")];
         let positions = [&made, &healed].map(|answer| answer["ledger"]["position"].as_u64().unwrap());
-        assert_eq!(ids(&heard), [("paradox-created", positions[0]), ("paradox-resolved", positions[1])]);
-        assert_eq!(heard[0].data["paradox"], list["paradoxes"][0]);
-        assert_eq!(heard[1].data["paradox"], list["paradoxes"][0], "it is told as it was");
+        assert_eq!(ids(&received), [("paradox-created", positions[0]), ("paradox-resolved", positions[1])]);
+        assert_eq!(received[0].data["paradox"], list["paradoxes"][0]);
+        assert_eq!(received[1].data["paradox"], list["paradoxes"][0], "it is told as it was");
         if prefix == PREFIXES[0] {
-            let text: Vec<String> = heard.iter().map(|message| format!("{:#}", message.data)).collect();
+            let text: Vec<String> = received.iter().map(|message| format!("{:#}", message.data)).collect();
             snapshot::check_text("stream-paradoxes", &snapshot::words(&text.join("\n")));
         }
         drop(messages);
@@ -233,7 +233,7 @@ fn streamed_paradox_equals_the_listed_one() {
 
 #[test]
 fn paradox_stream_applies_the_requested_filters() {
-    let service = standing();
+    let service = paused_service();
     for wrong in ["kinds=P99", "include=everything", "speed_kmh=0", "speed_kmh=x", "tolerance=0", "tolerance=long"] {
         service.send(stream_of(&format!("?{wrong}"))).refused(400, "invalid_parameter");
     }
@@ -251,10 +251,10 @@ fn paradox_stream_applies_the_requested_filters() {
         ("&kinds=P06", &["P06"][..]),
     ] {
         let request = stream_of(&format!("?topics=paradoxes{parameters}")).header("Last-Event-ID", &start.place);
-        let heard = read(&service, request, codes.len());
-        let heard: Vec<&str> =
-            heard.iter().map(|message| message.data["paradox"]["code"].as_str().expect("a code")).collect();
-        assert_eq!(heard, codes, "{parameters}");
+        let received = read(&service, request, codes.len());
+        let received: Vec<&str> =
+            received.iter().map(|message| message.data["paradox"]["code"].as_str().expect("a code")).collect();
+        assert_eq!(received, codes, "{parameters}");
     }
     service.audit();
 }

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set, work_off};
 use crate::http::Request;
-use crate::v1::{send, standing};
+use crate::v1::{paused_service, send};
 
 #[test]
 fn move_without_due_timers_returns_no_receipt() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "far", "2010-01-01T00:00:00Z");
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "1d" }));
     assert_eq!((&moved["receipt"], &moved["advance"]), (&Value::Null, &Value::Null));
@@ -21,7 +21,7 @@ fn move_without_due_timers_returns_no_receipt() {
 
 #[test]
 fn timers_without_listeners_do_not_hold_advance() {
-    let service = standing();
+    let service = paused_service();
     for day in 2..=4 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
     }
@@ -52,7 +52,7 @@ fn timers_without_listeners_do_not_hold_advance() {
 
 #[test]
 fn advance_pauses_until_firings_are_settled() {
-    let service = standing();
+    let service = paused_service();
     for day in 2..=6 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
     }
@@ -78,7 +78,7 @@ fn advance_pauses_until_firings_are_settled() {
 
 #[test]
 fn timer_set_by_handler_fires_during_advance() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "first", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
     thread::scope(|scope| {
@@ -101,7 +101,7 @@ fn timer_set_by_handler_fires_during_advance() {
 
 #[test]
 fn concurrent_move_is_rejected_but_advance_can_be_stopped() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "held", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "10d", "wait": "0s" }));
@@ -133,7 +133,7 @@ fn concurrent_move_is_rejected_but_advance_can_be_stopped() {
 
 #[test]
 fn repeated_request_joins_the_advance() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "once", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
     let forward = |wait: &str| {
@@ -155,7 +155,7 @@ fn repeated_request_joins_the_advance() {
 
 #[test]
 fn advance_receipt_is_hidden_after_role_expires() {
-    let service = standing();
+    let service = paused_service();
     let key = service.user("ada");
     set(&service, "once", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
@@ -170,7 +170,7 @@ fn advance_receipt_is_hidden_after_role_expires() {
 
 #[test]
 fn advance_continues_after_three_failed_attempts() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "bad", "2000-01-02T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty());
     thread::scope(|scope| {
@@ -191,7 +191,7 @@ fn advance_continues_after_three_failed_attempts() {
 
 #[test]
 fn unsettled_move_jumps_over_timers() {
-    let service = standing();
+    let service = paused_service();
     for day in 2..=4 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
     }
@@ -217,7 +217,7 @@ fn work_off_of_three(service: &crate::service::Service) -> Vec<String> {
 
 #[test]
 fn running_clock_continues_from_its_destination() {
-    let service = standing();
+    let service = paused_service();
     service.post("/v1/resume-time", &json!({}));
     set(&service, "on-the-way", "2000-06-01T00:00:00Z");
     let moved = service.post("/v1/travel", &json!({ "destination_time": "2001-01-01T00:00:00Z" }));

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{acknowledge, claim, of, set, work_off};
 use crate::http::Request;
 use crate::service::Service;
-use crate::v1::{send, standing};
+use crate::v1::{paused_service, send};
 
 /// Moves the clock of a timeline to a day of January 2000, with or without listeners.
 fn go(service: &Service, timeline: &str, day: u32) {
@@ -21,8 +21,9 @@ fn timer(service: &Service, timeline: &str, timer_id: &str) -> Value {
 fn work_off_on(service: &Service, timeline: &str, count: usize) -> (Vec<String>, Vec<String>) {
     let (mut due, mut ids) = (Vec::new(), Vec::new());
     while due.len() < count {
-        let asked = json!({ "timeline_id": timeline, "max": 10, "wait": "20s" });
-        let firings = service.post("/v1/queues/default/claim", &asked)["firings"].as_array().expect("firings").clone();
+        let request = json!({ "timeline_id": timeline, "max": 10, "wait": "20s" });
+        let firings =
+            service.post("/v1/queues/default/claim", &request)["firings"].as_array().expect("firings").clone();
         assert!(!firings.is_empty(), "nothing came: {}", service.log_text());
         let named: Vec<&str> = of(&firings, "firing_id");
         service.post("/v1/firings/ack", &json!({ "timeline_id": timeline, "firing_ids": named }));
@@ -35,7 +36,7 @@ fn work_off_on(service: &Service, timeline: &str, count: usize) -> (Vec<String>,
 
 #[test]
 fn rewind_refires_timers_only_on_request() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "single", "2000-01-05T00:00:00Z");
     service.post(
         "/v1/timers",
@@ -67,7 +68,7 @@ fn rewind_refires_timers_only_on_request() {
 
 #[test]
 fn late_acknowledgement_returns_superseded() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "held", "2000-01-03T00:00:00Z");
     go(&service, "main", 4);
     let held = claim(&service, 1, "20s");
@@ -87,7 +88,7 @@ fn late_acknowledgement_returns_superseded() {
 
 #[test]
 fn return_to_anchor_restores_timers() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "before", "2000-01-03T00:00:00Z");
     set(&service, "cancelled", "2000-01-04T00:00:00Z");
     let anchor = service.post("/v1/set-anchor", &json!({}))["anchor_id"].clone();
@@ -112,7 +113,7 @@ fn return_to_anchor_restores_timers() {
 
 #[test]
 fn fork_fires_the_pending_timers_of_its_parent() {
-    let mut service = standing();
+    let mut service = paused_service();
     set(&service, "in-flight", "2000-01-02T00:00:00Z");
     set(&service, "later", "2000-01-05T00:00:00Z");
     go(&service, "main", 3);
@@ -141,7 +142,7 @@ fn fork_fires_the_pending_timers_of_its_parent() {
 
 #[test]
 fn rewind_dry_run_lists_timers_to_refire() {
-    let service = standing();
+    let service = paused_service();
     for (timer_id, day) in [("done", 3), ("held", 4), ("early", 2)] {
         set(&service, timer_id, &format!("2000-01-{day:02}T00:00:00Z"));
     }
@@ -184,7 +185,7 @@ fn rewind_dry_run_lists_timers_to_refire() {
 
 #[test]
 fn return_dry_run_lists_timer_changes() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "flying", "2000-01-01T12:00:00Z");
     set(&service, "cancelled", "2000-01-04T00:00:00Z");
     go(&service, "main", 2);
@@ -197,8 +198,8 @@ fn return_dry_run_lists_timer_changes() {
     service.post("/v1/events", &event);
     go(&service, "main", 3);
     let dry = |anchor: &Value, scope: &str| {
-        let asked = json!({ "anchor_id": anchor, "scope": scope, "dry_run": true });
-        service.post("/v1/return-to-anchor", &asked)
+        let request = json!({ "anchor_id": anchor, "scope": scope, "dry_run": true });
+        service.post("/v1/return-to-anchor", &request)
     };
     let would = dry(&anchor, "all");
     let rearmed = json!([{ "timer_id": "cancelled", "next": "2000-01-04T00:00:00Z" }]);

@@ -6,7 +6,7 @@ use super::{acknowledge, claim};
 use crate::http::Request;
 use crate::service::Service;
 use crate::v1::messages::open;
-use crate::v1::standing;
+use crate::v1::paused_service;
 
 /// Sets a timer that fires daily from 2 January 2000.
 fn daily(service: &Service, timer_id: &str, deliver: &Value) {
@@ -24,12 +24,12 @@ fn go(service: &Service, day: u32, refire: bool) {
 }
 
 fn paradoxes(service: &Service) -> Vec<Value> {
-    let asked = [("timeline_id", "main"), ("time_range", "../..")];
-    service.get("/v1/monitor-paradox", &asked)["paradoxes"].as_array().unwrap().clone()
+    let request = [("timeline_id", "main"), ("time_range", "../..")];
+    service.get("/v1/monitor-paradox", &request)["paradoxes"].as_array().unwrap().clone()
 }
 
 /// Returns code and firing time of each paradox, and how the timer was taken back.
-fn told(service: &Service) -> Vec<(String, String, Value)> {
+fn causes(service: &Service) -> Vec<(String, String, Value)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let one = |paradox: &Value| {
         let timer = &paradox["witness"]["timer"];
@@ -44,7 +44,7 @@ fn orphan(day: u32, how: &str) -> (String, String, Value) {
 
 #[test]
 fn later_events_of_canceled_timer_are_orphans() {
-    let service = standing();
+    let service = paused_service();
     daily(&service, "daily", &recorded());
     go(&service, 4, false);
     // Firings before a rewind stay, and are not paradoxes.
@@ -53,7 +53,7 @@ fn later_events_of_canceled_timer_are_orphans() {
     assert_eq!(paradoxes(&service), [] as [Value; 0]);
     service.send(Request::new("DELETE", "/v1/timers/daily")).expect(200);
     // 2 January is not before: it fired at exactly the time that the clock showed.
-    assert_eq!(told(&service), [orphan(3, "cancelled"), orphan(4, "cancelled")]);
+    assert_eq!(causes(&service), [orphan(3, "cancelled"), orphan(4, "cancelled")]);
     let first = paradoxes(&service)[0].clone();
     assert_eq!(first["witness"]["timer"]["timer_id"], "daily");
     assert_eq!((&first["events"][0], first["events"].as_array().unwrap().len()), (&first["witness"]["effect"], 1));
@@ -66,15 +66,15 @@ fn later_events_of_canceled_timer_are_orphans() {
     let prevent = json!({ "event_id": event_id, "action": "prevent", "time": "2000-01-02T00:00:00Z" });
     let healed = service.post("/v1/manipulate-event", &prevent);
     assert_eq!(healed["paradoxes_resolved"][0]["key"], first["key"], "{healed}");
-    assert_eq!(told(&service), [orphan(4, "cancelled")]);
+    assert_eq!(causes(&service), [orphan(4, "cancelled")]);
     service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor }));
-    assert_eq!(told(&service), []);
+    assert_eq!(causes(&service), []);
     service.audit();
 }
 
 #[test]
 fn paradox_stream_includes_paradoxes_of_timers() {
-    let service = standing();
+    let service = paused_service();
     daily(&service, "daily", &recorded());
     go(&service, 3, false);
     go(&service, 2, false);
@@ -89,23 +89,23 @@ fn paradox_stream_includes_paradoxes_of_timers() {
 
 #[test]
 fn refired_timer_orphans_its_earlier_events() {
-    let mut service = standing();
+    let mut service = paused_service();
     daily(&service, "daily", &recorded());
     go(&service, 3, false);
     go(&service, 2, true);
-    assert_eq!(told(&service), [orphan(3, "comes_again")]);
+    assert_eq!(causes(&service), [orphan(3, "comes_again")]);
     go(&service, 3, false);
-    assert_eq!(told(&service), [orphan(3, "comes_again")]);
+    assert_eq!(causes(&service), [orphan(3, "comes_again")]);
     // A fork has the same past.
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
-    let asked = [("timeline_id", "fork"), ("time_range", "../..")];
-    let of_fork = service.get("/v1/monitor-paradox", &asked)["paradoxes"].clone();
+    let request = [("timeline_id", "fork"), ("time_range", "../..")];
+    let of_fork = service.get("/v1/monitor-paradox", &request)["paradoxes"].clone();
     assert_eq!(of_fork[0]["witness"]["timer"]["timer_id"], "daily", "{of_fork}");
     // The new schedule has neither day.
     go(&service, 1, false);
     let change = json!({ "every": { "rule": "FREQ=DAILY;INTERVAL=2", "starts": "2000-01-04T00:00:00Z" } });
     service.send(Request::new("PATCH", "/v1/timers/daily").json(&change)).expect(200);
-    assert_eq!(told(&service), [orphan(2, "changed"), orphan(3, "comes_again"), orphan(3, "changed")]);
+    assert_eq!(causes(&service), [orphan(2, "changed"), orphan(3, "comes_again"), orphan(3, "changed")]);
     let before = paradoxes(&service);
     service.restart();
     assert_eq!(paradoxes(&service), before, "made anew from the ledger");
@@ -114,7 +114,7 @@ fn refired_timer_orphans_its_earlier_events() {
 
 #[test]
 fn firing_can_be_a_cause_of_events() {
-    let service = standing();
+    let service = paused_service();
     daily(&service, "work", &json!({ "to": "queue", "queue": "default" }));
     service.post("/v1/travel", &json!({ "destination_time": "2000-01-03T00:00:00Z", "wait_for_timers": false }));
     let firings = claim(&service, 10, "20s");
@@ -125,14 +125,14 @@ fn firing_can_be_a_cause_of_events() {
     acknowledge(&service, &firings);
     let late = json!({ "event_id": "late", "time": "2000-01-02T12:00:00Z", "causes": [firings[1]["firing_id"]] });
     service.post("/v1/events", &late);
-    let asked = [("timeline_id", "main"), ("time_range", "../.."), ("include", "observations")];
-    let all = service.get("/v1/monitor-paradox", &asked);
+    let request = [("timeline_id", "main"), ("time_range", "../.."), ("include", "observations")];
+    let all = service.get("/v1/monitor-paradox", &request);
     assert_eq!(all["observations"].get("P06"), None, "a firing is a cause that there is: {all}");
     let early = &paradoxes(&service)[0];
     assert_eq!((&early["code"], &early["events"]), (&json!("P01"), &json!([firings[1]["firing_id"], "late"])));
     assert_eq!(early["witness"]["timer"]["timer_id"], "work");
     service.post("/v1/rewind", &json!({ "duration": "1d", "refire": true }));
-    let codes: Vec<_> = told(&service).into_iter().map(|(code, due, _)| (code, due)).collect();
+    let codes: Vec<_> = causes(&service).into_iter().map(|(code, due, _)| (code, due)).collect();
     let due = "2000-01-03T00:00:00Z".to_owned();
     assert_eq!(codes, [("P05".to_owned(), due.clone()), ("P05".to_owned(), due)]);
     service.audit();

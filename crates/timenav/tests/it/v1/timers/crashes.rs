@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{acknowledge, claim, of, set, work_off};
-use crate::v1::standing;
+use crate::v1::paused_service;
 
 #[test]
 fn advance_resumes_after_a_crash() {
-    let mut service = standing();
+    let mut service = paused_service();
     for day in 2..=5 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{acknowledge, claim, of, set};
 use crate::http::{Connection, Request};
 use crate::service::Service;
-use crate::v1::standing;
+use crate::v1::paused_service;
 use crate::waiting::{until, until_so};
 
 /// Maximum firings per instant of an advance.
@@ -25,7 +25,7 @@ fn set_late(service: &Service, timer_id: &str, moments: u64) {
 
 #[test]
 fn stuck_advance_names_self_rearming_timer() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "first", "2000-01-02T00:00:00Z");
     set(&service, "then", "2000-01-03T00:00:00Z");
     assert!(claim(&service, 1, "0s").is_empty(), "so that the queue is heard");
@@ -47,8 +47,8 @@ fn stuck_advance_names_self_rearming_timer() {
     assert_eq!((&settled["fired"], &settled["acknowledged"]), (&json!(AT_INSTANT + 1), &json!(1)));
     let named = "the timer `again-and-again` (the last of 10001 to fire at this instant)";
     assert_eq!(settled["held_by"], named);
-    let said = receipt["status"].as_str().expect("a sentence");
-    assert!(said.contains(&format!("because timers kept arming themselves for now: {named}.")), "{said}");
+    let output = receipt["status"].as_str().expect("a sentence");
+    assert!(output.contains(&format!("because timers kept arming themselves for now: {named}.")), "{output}");
     // The clock stays there and can be moved on.
     let clock = service.get("/v1/clock", &[]);
     assert_eq!((&clock["current_time"], &clock["advance"]), (&json!("2000-01-02T00:00:00Z"), &Value::Null));
@@ -62,7 +62,7 @@ fn stuck_advance_names_self_rearming_timer() {
 
 #[test]
 fn pending_firing_limit_skips_rules_but_fires_single_timers() {
-    let service = standing();
+    let service = paused_service();
     let hourly = |timer_id: &str, misfire: &str| {
         let every = json!({ "rule": "FREQ=HOURLY", "starts": "2000-01-01T00:30:00Z" });
         let body = json!({ "timer_id": timer_id, "every": every, "misfire": misfire });
@@ -116,9 +116,9 @@ fn pending_firing_limit_skips_rules_but_fires_single_timers() {
 }
 
 fn listen(service: &Service, ack_timeout: &str) -> Connection {
-    let asked = json!({ "max": 10, "wait": "60s", "ack_timeout": ack_timeout });
+    let request = json!({ "max": 10, "wait": "60s", "ack_timeout": ack_timeout });
     let mut connection = service.connect();
-    connection.send_request(&service.signed(Request::post("/v1/queues/default/claim").json(&asked)));
+    connection.send_request(&service.signed(Request::post("/v1/queues/default/claim").json(&request)));
     // The listener, and the reader of metrics.
     service.wait_for_metric("timenav_connections", 2);
     connection
@@ -126,7 +126,7 @@ fn listen(service: &Service, ack_timeout: &str) -> Connection {
 
 #[test]
 fn disconnected_listener_receives_no_firings() {
-    let service = standing();
+    let service = paused_service();
     for number in 0..10 {
         drop(listen(&service, "10m"));
         service.wait_for_metric("timenav_connections", 1);
@@ -142,13 +142,13 @@ fn disconnected_listener_receives_no_firings() {
 /// A firing handed to a listener that disconnects is available to others at once, or when its lease ends.
 #[test]
 fn firing_survives_disconnect_of_its_listener() {
-    let service = standing();
+    let service = paused_service();
     for number in 0..6 {
         let timer_id = format!("t-{number}");
-        let gone = listen(&service, "1s");
+        let disconnected = listen(&service, "1s");
         thread::scope(|scope| {
             scope.spawn(|| set(&service, &timer_id, "1999-12-31T00:00:00Z"));
-            scope.spawn(|| drop(gone));
+            scope.spawn(|| drop(disconnected));
         });
         let firings = claim(&service, 10, "60s");
         assert_eq!(of(&firings, "timer_id"), [timer_id]);
@@ -161,7 +161,7 @@ fn firing_survives_disconnect_of_its_listener() {
 /// Two timers are due at the same instant in order. The second is canceled while the first is handled.
 #[test]
 fn canceled_timer_lists_firings_still_delivered() {
-    let service = standing();
+    let service = paused_service();
     for timer_id in ["stop", "interval"] {
         let body = json!({ "timer_id": timer_id, "at": "2000-01-02T00:00:00Z", "order_key": "one" });
         service.post("/v1/timers", &body);
@@ -170,9 +170,9 @@ fn canceled_timer_lists_firings_still_delivered() {
     let first = claim(&service, 10, "20s");
     assert_eq!(of(&first, "timer_id"), ["stop"]);
     let cancel = || service.send(Request::new("DELETE", "/v1/timers/interval")).expect(200);
-    let told = "It fired before: 1 firing has no outcome yet and is still delivered.";
+    let expected = "It fired before: 1 firing has no outcome yet and is still delivered.";
     let status = cancel()["status"].as_str().unwrap().to_owned();
-    assert!(status.ends_with(told), "{status}");
+    assert!(status.ends_with(expected), "{status}");
     acknowledge(&service, &first);
     let second = claim(&service, 10, "20s");
     assert_eq!(of(&second, "timer_id"), ["interval"]);
@@ -184,7 +184,7 @@ fn canceled_timer_lists_firings_still_delivered() {
 /// A change without effect returns the last entry, which may be a read.
 #[test]
 fn change_without_effect_after_read_passes_scan() {
-    let service = standing();
+    let service = paused_service();
     service.post("/v1/timers", &json!({ "timer_id": "once", "at": "2000-01-02T00:00:00Z" }));
     service.post("/v1/fast-forward", &json!({ "duration": "3d" }));
     for read in [false, true] {

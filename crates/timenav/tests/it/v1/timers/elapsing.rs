@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::super::{send, standing};
+use super::super::{paused_service, send};
 use super::{acknowledge, claim, of, set};
 use crate::http::Request;
 use crate::service::Service;
@@ -15,7 +15,7 @@ fn spend(service: &Service, body: &Value) -> Value {
 
 #[test]
 fn spent_time_adds_up_and_parallel_work_counts_once() {
-    let service = standing();
+    let service = paused_service();
     assert_eq!(spend(&service, &json!({ "duration": "20m" }))["current_time"], "2000-01-01T00:20:00Z");
     // In parallel, since one time: the longest counts.
     let began = "2000-01-01T00:20:00Z";

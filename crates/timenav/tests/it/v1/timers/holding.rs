@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::super::{send, standing};
+use super::super::{paused_service, send};
 use super::set;
 use crate::http::Request;
 use crate::waiting::until_so;
 
 #[test]
 fn advance_continues_once_its_hold_is_released() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "on-the-way", "2000-01-01T00:10:00Z");
     let held = service.post("/v1/holds", &json!({ "reason": "somebody looks", "ttl": "10m" }));
     let hold_id = held["hold"]["hold_id"].as_str().unwrap().to_owned();
@@ -61,7 +61,7 @@ fn advance_continues_once_its_hold_is_released() {
 /// A user who lost access cannot release a hold, so an admin can.
 #[test]
 fn admin_can_release_holds_of_others() {
-    let service = standing();
+    let service = paused_service();
     let writer = service.user("writer");
     let write = json!({ "timeline_id": "main", "permissions": { "write": ["writer"] } });
     service.post("/v1/set-access-control", &write);

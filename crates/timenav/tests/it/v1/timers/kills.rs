@@ -11,23 +11,23 @@ use std::thread;
 use serde_json::{Value, json};
 
 pub(crate) use self::crew::{At, Crew, Killer, kill};
-use self::crew::{Setting, Steps, Told, insist};
+use self::crew::{CrewLog, Setting, Steps, insist};
 use super::plans::{DAY, HEARD, HOUR, Plan, To, UNHEARD, When, moment, number, stamp};
 use crate::dice::Dice;
 use crate::http::{Connection, Request};
 use crate::service::Service;
-use crate::v1::standing;
+use crate::v1::paused_service;
 use crate::waiting::until_so;
 
 /// Default number of interrupted advances. A hundred take some minutes.
 const KILLS: u64 = 3;
-const KILLS_SAID: &str = "TIMENAV_TEST_KILLS";
+const KILLS_VARIABLE: &str = "TIMENAV_TEST_KILLS";
 /// Maximum number of steps (a request sent, a response read) before a kill.
 const STEPS_MAX: u64 = 120;
 /// Maximum number of plans per round, so that one without a kill ends.
 const PLANS_MAX: u64 = 2_000;
 /// Maximum number of firings in a timer response.
-const SHOWN_MAX: usize = 100;
+const FAILURES_PRINTED_MAX: usize = 100;
 
 /// The next action of the driver. It is repeated until there is a response.
 #[derive(Clone, Debug)]
@@ -213,12 +213,12 @@ impl Driver {
 /// Returns the number of advances to interrupt.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
 pub(crate) fn kills_wanted() -> u64 {
-    std::env::var(KILLS_SAID).map_or(KILLS, |said| said.parse().expect("a number of kills"))
+    std::env::var(KILLS_VARIABLE).map_or(KILLS, |output| output.parse().expect("a number of kills"))
 }
 
 #[test]
 fn firing_times_have_one_outcome_despite_kills() {
-    let mut service = standing();
+    let mut service = paused_service();
     let (mut driver, crew) = (Driver::new(14), Crew::default());
     let (mut kills, mut in_advance) = (0, 0);
     // The others come between two advances.
@@ -268,11 +268,11 @@ pub(crate) fn finish(service: &Service, addresses: &[SocketAddr], driver: &mut D
             || !service.get("/v1/timers", &[])["timers"].as_array().expect("timers").iter().any(is_behind);
         until_so("all firings have an outcome", || is_done() && are_to_come() && is_done());
     });
-    check(service, driver, &crew.told());
+    check(service, driver, &crew.log());
 }
 
 /// Compares the expected firings with timers, receipts, events, and what workers received.
-fn check(service: &Service, driver: &Driver, told: &Told) {
+fn check(service: &Service, driver: &Driver, log: &CrewLog) {
     let planned = driver.timers.values().map(|timer| {
         let upto = timer.cancelled_at.unwrap_or(driver.now);
         let due = timer.plan.when.moments(timer.plan.when.first(timer.set_at), upto);
@@ -280,7 +280,7 @@ fn check(service: &Service, driver: &Driver, told: &Told) {
     });
     // A timer may be set without a response.
     let is_there = |timer_id: &str| service.send(Request::get(&format!("/v1/timers/{timer_id}"))).status == 200;
-    let by_handlers = told.setting.iter().filter(|(timer_id, one)| one.is_set || is_there(timer_id));
+    let by_handlers = log.setting.iter().filter(|(timer_id, one)| one.is_set || is_there(timer_id));
     let by_handlers = by_handlers.map(|(timer_id, Setting { at, .. })| {
         let due: Vec<i64> = Some(*at).filter(|at| *at <= driver.now).into_iter().collect();
         (timer_id.clone(), (due, false))
@@ -288,7 +288,7 @@ fn check(service: &Service, driver: &Driver, told: &Told) {
     let mut outcomes: BTreeMap<String, Outcome> = BTreeMap::new();
     let mut events: BTreeMap<String, i64> = BTreeMap::new();
     for (timer_id, (expected, records)) in planned.chain(by_handlers) {
-        assert!(expected.len() <= SHOWN_MAX, "{timer_id} fires too often to be shown");
+        assert!(expected.len() <= FAILURES_PRINTED_MAX, "{timer_id} fires too often to be shown");
         let shown = service.get(&format!("/v1/timers/{timer_id}"), &[]);
         let firings = shown["firings"].as_array().expect("firings");
         let mut due: Vec<i64> = firings.iter().map(|firing| moment(&firing["due"])).collect();
@@ -315,7 +315,7 @@ fn check(service: &Service, driver: &Driver, told: &Told) {
     }
     found.sort();
     assert_eq!(found, events.into_iter().collect::<Vec<_>>(), "each event once");
-    for (firing_id, (state, _)) in &told.outcomes {
+    for (firing_id, (state, _)) in &log.outcomes {
         let outcome = outcomes.get(firing_id).map(|outcome| &outcome.state);
         assert_eq!(outcome, Some(state), "a worker was told of another outcome of {firing_id}");
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{acknowledge, claim, of, set};
 use crate::http::Request;
 use crate::service::Service;
-use crate::v1::{send, standing};
+use crate::v1::{paused_service, send};
 
 /// Lists firings page by page. Returns the items of each page.
 fn pages(service: &Service, filters: &[(&str, &str)], limit: &str) -> Vec<Vec<Value>> {
@@ -30,7 +30,7 @@ fn all(service: &Service, filters: &[(&str, &str)]) -> Vec<Value> {
 
 #[test]
 fn firings_are_paged_and_filtered_by_outcome() {
-    let service = standing();
+    let service = paused_service();
     let every = json!({ "rule": "FREQ=HOURLY;COUNT=250", "starts": "2000-01-01T01:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "hourly", "every": every }));
     set(&service, "single", "2000-01-02T00:30:00Z");
@@ -78,7 +78,7 @@ fn firings_are_paged_and_filtered_by_outcome() {
 
 #[test]
 fn firings_examined_per_page_are_limited() {
-    let service = standing();
+    let service = paused_service();
     // As many as are examined per page, and one match.
     let every = json!({ "rule": "FREQ=SECONDLY;COUNT=10000", "starts": "1999-12-01T00:00:00Z" });
     let many = json!({ "timer_id": "many", "every": every, "catch_up": true });

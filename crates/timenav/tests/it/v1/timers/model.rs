@@ -19,7 +19,7 @@ use crate::waiting::{until, until_so};
 
 /// Default number of histories. Some hundred take some minutes.
 const LIVES: u64 = 8;
-const LIVES_SAID: &str = "TIMENAV_TEST_LIVES";
+const LIVES_VARIABLE: &str = "TIMENAV_TEST_LIVES";
 /// Concurrent histories.
 const SIDE_BY_SIDE: u64 = 8;
 /// Actions per history.
@@ -30,7 +30,7 @@ const STEPS: usize = 4;
 /// The services to use in turn, if several share one database.
 pub(crate) struct Services<'a> {
     ask: Vec<Ask<'a>>,
-    asked: AtomicUsize,
+    requests_count: AtomicUsize,
 }
 
 /// Sends a request to a service as its operator.
@@ -38,11 +38,11 @@ pub(crate) type Ask<'a> = Box<dyn Fn(Request) -> Answer + Sync + 'a>;
 
 impl<'a> Services<'a> {
     pub(crate) fn of(ask: Vec<Ask<'a>>) -> Self {
-        Self { ask, asked: AtomicUsize::new(0) }
+        Self { ask, requests_count: AtomicUsize::new(0) }
     }
 
     fn send(&self, request: Request) -> Answer {
-        self.ask[self.asked.fetch_add(1, Ordering::Relaxed) % self.ask.len()](request)
+        self.ask[self.requests_count.fetch_add(1, Ordering::Relaxed) % self.ask.len()](request)
     }
 }
 
@@ -103,8 +103,8 @@ impl Life<'_> {
     fn work(service: &Services<'_>, name: &str, is_over: &AtomicBool) {
         let worker = Life { service, name: name.to_owned(), model: Model::default(), advances: 0, is_over };
         while !worker.is_over.load(Ordering::Relaxed) {
-            let asked = json!({ "max": 4, "wait": "1s", "ack_timeout": "4s" });
-            let claimed = worker.post(&format!("/v1/queues/{}/claim", HEARD[0]), asked);
+            let requests_count = json!({ "max": 4, "wait": "1s", "ack_timeout": "4s" });
+            let claimed = worker.post(&format!("/v1/queues/{}/claim", HEARD[0]), requests_count);
             for firing in claimed["firings"].as_array().expect("firings") {
                 worker.handle(firing);
             }
@@ -210,10 +210,10 @@ impl Life<'_> {
         for one in &foreseen {
             *counts.entry(&one.timer_id).or_default() += 1;
         }
-        let told = would["timers"].as_array().expect("timers").iter();
-        let told: BTreeMap<&str, u64> =
-            told.map(|one| (one["timer_id"].as_str().unwrap(), one["count"].as_u64().unwrap())).collect();
-        assert_eq!((told, &would["count"]), (counts, &json!(foreseen.len())), "{}", self.name);
+        let timers = would["timers"].as_array().expect("timers").iter();
+        let timers: BTreeMap<&str, u64> =
+            timers.map(|one| (one["timer_id"].as_str().unwrap(), one["count"].as_u64().unwrap())).collect();
+        assert_eq!((timers, &would["count"]), (counts, &json!(foreseen.len())), "{}", self.name);
         assert_eq!((&would["complete"], &would["to"]), (&json!(true), &json!(stamp(to))));
 
         let mut body = body;
@@ -291,8 +291,8 @@ impl Life<'_> {
 
     /// Consumes the queue without listeners in order, and compares every firing. Returns the counts.
     fn end(mut self) -> Tally {
-        let asked = json!({ "max": 1000 });
-        let claimed = self.post(&format!("/v1/queues/{UNHEARD}/claim"), asked)["firings"].clone();
+        let requests_count = json!({ "max": 1000 });
+        let claimed = self.post(&format!("/v1/queues/{UNHEARD}/claim"), requests_count)["firings"].clone();
         let claimed = claimed.as_array().expect("firings");
         let order = |firing: &Value| (moment(&firing["due"]), firing["timer_id"].as_str().unwrap().to_owned());
         let offered: Vec<(i64, String)> = claimed.iter().map(order).collect();
@@ -412,7 +412,7 @@ pub(crate) fn live_all(service: &Services<'_>, lives: u64) {
 /// Returns the number of histories to play.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the test says here for how long")]
 pub(crate) fn lives() -> u64 {
-    std::env::var(LIVES_SAID).map_or(LIVES, |said| said.parse().expect("a number of lives"))
+    std::env::var(LIVES_VARIABLE).map_or(LIVES, |output| output.parse().expect("a number of lives"))
 }
 
 #[test]

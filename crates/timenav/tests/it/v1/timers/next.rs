@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::super::{send, standing};
+use super::super::{paused_service, send};
 use super::{acknowledge, claim, of, set};
 use crate::http::{Answer, Request};
 use crate::service::Service;
@@ -17,7 +17,7 @@ fn next(service: &Service, body: &Value) -> Value {
 
 #[test]
 fn advance_to_next_stops_at_each_firing_time() {
-    let service = standing();
+    let service = paused_service();
     let every = json!({ "rule": "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "starts": "2000-01-31T09:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }));
     set(&service, "at-once", "2000-01-31T09:00:00Z");
@@ -58,7 +58,7 @@ fn advance_to_next_stops_at_each_firing_time() {
 
 #[test]
 fn advance_to_next_without_due_timers_is_rejected() {
-    let service = standing();
+    let service = paused_service();
     let refused = send(&service, PATH, &json!({})).refused(409, "no_armed_timers");
     assert!(refused["detail"].as_str().unwrap().contains("`until`"), "{refused}");
     send(&service, PATH, &json!({ "dry_run": true })).refused(409, "no_armed_timers");
@@ -91,16 +91,16 @@ fn advance_to_next_without_due_timers_is_rejected() {
 
 #[test]
 fn repeated_advance_to_next_moves_only_once() {
-    let service = standing();
+    let service = paused_service();
     for day in 2..=6 {
         set(&service, &format!("day-{day}"), &format!("2000-01-0{day}T00:00:00Z"));
     }
-    let asked = |key: &str| {
+    let requested = |key: &str| {
         let request = Request::post(PATH).json(&json!({})).header("Idempotency-Key", key);
         service.send(request).expect(200)
     };
     let time = |answer: &Value| answer["receipt"]["reached"].as_str().expect("a time").to_owned();
-    let (once, again, other) = (asked("one"), asked("one"), asked("two"));
+    let (once, again, other) = (requested("one"), requested("one"), requested("two"));
     assert_eq!((time(&once).as_str(), time(&other).as_str()), ("2000-01-02T00:00:00Z", "2000-01-03T00:00:00Z"));
     assert_eq!(again["receipt"]["advance_id"], once["receipt"]["advance_id"]);
     // Only if the clock is unchanged.

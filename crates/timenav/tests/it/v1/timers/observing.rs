@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::super::messages::{Message, Messages, open};
-use super::super::{PREFIXES, standing};
+use super::super::{PREFIXES, paused_service};
 use super::{acknowledge, claim, of, set};
 use crate::http::Request;
 use crate::service::Service;
@@ -23,7 +23,7 @@ fn next(messages: &mut Messages<'_>) -> Message {
 }
 
 /// Reads the expected messages, each by event and timer.
-fn told(messages: &mut Messages<'_>, expected: &[(&str, &str)]) -> Vec<Message> {
+fn read_messages(messages: &mut Messages<'_>, expected: &[(&str, &str)]) -> Vec<Message> {
     let one = |(change, timer_id): &(&str, &str)| {
         let message = next(messages);
         let firing = &message.data["firing"];
@@ -41,7 +41,7 @@ fn jump(service: &Service, duration: &str) {
 #[test]
 fn observed_firings_are_not_claimed() {
     for prefix in PREFIXES {
-        let service = standing();
+        let service = paused_service();
         set(&service, "one", "2000-01-02T00:00:00Z");
         let elsewhere = json!({ "to": "queue", "queue": "billing" });
         let at = "2000-01-02T00:00:00Z";
@@ -52,31 +52,31 @@ fn observed_firings_are_not_claimed() {
         let mut default = open(&mut connection, &service, stream(prefix, "?queue=default"));
         let mut whole = open(&mut other, &service, stream(prefix, ""));
         jump(&service, "3d");
-        let offered = told(&mut default, &[("offered", "one")]).remove(0);
+        let offered = read_messages(&mut default, &[("offered", "one")]).remove(0);
         let firing = &offered.data["firing"];
         assert_eq!((&firing["due"], &firing["queue"]), (&json!(at), &json!("default")));
-        let all = told(&mut whole, &[("offered", "one"), ("offered", "bill"), ("offered", "event")]);
+        let all = read_messages(&mut whole, &[("offered", "one"), ("offered", "bill"), ("offered", "event")]);
         assert_eq!(all[0].place, all[2].place.replacen('~', ".0~", 1));
         assert_eq!((&all[1].data["firing"]["order_key"], all[2].data["firing"].get("queue")), (&json!("a"), None));
-        let recorded = told(&mut whole, &[("acknowledged", "event")]).remove(0);
+        let recorded = read_messages(&mut whole, &[("acknowledged", "event")]).remove(0);
         assert_eq!(recorded.data["firing"]["event_id"], recorded.data["firing"]["firing_id"]);
         // Nothing is held: a claim gets all of it.
         let claimed = claim(&service, 10, "20s");
         assert_eq!(of(&claimed, "timer_id"), ["one"]);
-        let leased = told(&mut default, &[("leased", "one")]).remove(0);
+        let leased = read_messages(&mut default, &[("leased", "one")]).remove(0);
         let firing = &leased.data["firing"];
         assert_eq!((&firing["claimed_by"], &firing["attempt"]), (&json!("admin"), &json!(1)));
         assert_eq!(firing["leased_until"], claimed[0]["leased_until"]);
         assert_eq!(firing.get("lease_id"), None, "with it, somebody else could settle the firing");
         acknowledge(&service, &claimed);
-        told(&mut default, &[("acknowledged", "one")]);
+        read_messages(&mut default, &[("acknowledged", "one")]);
         // A client that resumes misses no entry, and is told that claims may be missing.
         let mut third = service.connect();
         let request = stream(prefix, "?queue=default").header("Last-Event-ID", &offered.place);
         let mut again = open(&mut third, &service, request);
         let gap = next(&mut again);
         assert_eq!((gap.event.as_str(), gap.place.as_str()), ("gap", offered.place.as_str()));
-        told(&mut again, &[("acknowledged", "one")]);
+        read_messages(&mut again, &[("acknowledged", "one")]);
         drop((default, whole, again));
         drop((connection, other, third));
         service.audit();
@@ -85,7 +85,7 @@ fn observed_firings_are_not_claimed() {
 
 #[test]
 fn firing_stream_closes_when_permission_is_lost() {
-    let service = standing();
+    let service = paused_service();
     let ada = service.user("ada");
     let lists = |read: &[&str]| {
         service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": read } }));
@@ -95,7 +95,7 @@ fn firing_stream_closes_when_permission_is_lost() {
     let mut connection = service.connect();
     let mut messages = open(&mut connection, &service, stream("/v1", "").key(&ada));
     set(&service, "one", "1999-01-01T00:00:00Z");
-    told(&mut messages, &[("offered", "one")]);
+    read_messages(&mut messages, &[("offered", "one")]);
     lists(&[]);
     claim(&service, 1, "20s");
     assert_eq!(messages.next().map(|message| message.event), None, "who may not look any more hears nothing");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::http::Request;
 use crate::v1::messages::open;
-use crate::v1::{send, standing};
+use crate::v1::{paused_service, send};
 
 const EVERYTHING: [(&str, &str); 2] = [("location", "*"), ("time_range", "../..")];
 
@@ -14,7 +14,7 @@ fn recording(timer_id: &str, at: &str, event: &Value) -> Value {
 
 #[test]
 fn recorded_firings_are_visible_events() {
-    let service = standing();
+    let service = paused_service();
     let mut connection = service.connect();
     let request = Request::get("/v1/stream?topics=advances,events").header("Accept", "text/event-stream");
     let mut messages = open(&mut connection, &service, request);
@@ -43,12 +43,12 @@ fn recorded_firings_are_visible_events() {
     assert_eq!((&shown["timer"]["state"], &shown["firings"][0]["state"]), (&json!("done"), &json!("acknowledged")));
 
     // Intermediate steps may be skipped; the first and last message of an advance are not.
-    let mut told: Vec<Value> = Vec::new();
+    let mut events: Vec<Value> = Vec::new();
     let mut recorded = None;
-    while told.last().is_none_or(|last| last["state"] == "running") {
+    while events.last().is_none_or(|last| last["state"] == "running") {
         let message = messages.next().expect("a message");
         match message.event.as_str() {
-            "advances" => told.push(message.data["advance"].clone()),
+            "advances" => events.push(message.data["advance"].clone()),
             "events" => recorded = Some(message.data["event_id"].clone()),
             // The start of the stream.
             "" => {}
@@ -56,16 +56,16 @@ fn recorded_firings_are_visible_events() {
         }
     }
     assert_eq!(recorded.as_ref(), Some(&firing["firing_id"]));
-    assert_eq!((&told[0]["state"], &told[0]["step"]), (&json!("running"), &json!(0)));
-    let last = told.last().unwrap();
+    assert_eq!((&events[0]["state"], &events[0]["step"]), (&json!("running"), &json!(0)));
+    let last = events.last().unwrap();
     assert_eq!((&last["state"], &last["fired"], &last["reached"]), (&json!("settled"), &json!(2), &settled["reached"]));
-    assert!(told.iter().all(|advance| advance["advance_id"] == settled["advance_id"]), "{told:?}");
+    assert!(events.iter().all(|advance| advance["advance_id"] == settled["advance_id"]), "{events:?}");
     service.audit();
 }
 
 #[test]
 fn invalid_recorded_event_is_rejected_at_its_field() {
-    let service = standing();
+    let service = paused_service();
     let at = "2000-01-02T00:00:00Z";
     let deliver = |deliver: Value| json!({ "at": at, "deliver": deliver });
     let timeline = |event: Value| deliver(json!({ "to": "timeline", "event": event }));

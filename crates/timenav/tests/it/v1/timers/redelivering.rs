@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::super::{send, standing};
+use super::super::{paused_service, send};
 use super::{acknowledge, claim, of, set};
 use crate::http::Request;
 use crate::service::Service;
@@ -27,7 +27,7 @@ fn redeliver(service: &Service, firing: &Value) -> Request {
 
 #[test]
 fn finally_failed_firing_can_be_redelivered() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "once", "2000-01-02T00:00:00Z");
     let rule = json!({ "rule": "FREQ=DAILY", "starts": "2000-01-04T00:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "daily", "every": rule, "payload": { "of": "daily" } }));

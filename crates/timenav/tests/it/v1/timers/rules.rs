@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set};
 use crate::http::{Request, target};
-use crate::v1::{send, standing};
+use crate::v1::{paused_service, send};
 
 #[test]
 fn rule_fires_at_each_of_its_times() {
-    let service = standing();
+    let service = paused_service();
     let every = json!({ "rule": "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD", "starts": "2000-01-31T09:00:00Z", "zone": "Europe/Paris" });
     let timer = service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }))["timer"].clone();
     assert_eq!((&timer["next"], &timer["every"]), (&json!("2000-01-31T09:00:00Z"), &every));
@@ -25,7 +25,7 @@ fn rule_fires_at_each_of_its_times() {
 
 #[test]
 fn coinciding_firing_times_follow_the_misfire_policy() {
-    let service = standing();
+    let service = paused_service();
     for misfire in ["all", "once", "skip"] {
         let cron = json!({ "expression": "0 12 * * *" });
         service.post("/v1/timers", &json!({ "timer_id": misfire, "cron": cron, "misfire": misfire }));
@@ -50,7 +50,7 @@ fn coinciding_firing_times_follow_the_misfire_policy() {
 /// Each part of a rule can be changed alone, and optional ones can be removed.
 #[test]
 fn omitted_timer_fields_stay_unchanged() {
-    let service = standing();
+    let service = paused_service();
     let cron = json!({ "expression": "0 12 * * *", "zone": "UTC" });
     let noon = json!({ "timer_id": "noon", "cron": cron, "order_key": "one", "payload": { "invoice": 1 } });
     service.post("/v1/timers", &noon);
@@ -83,7 +83,7 @@ fn omitted_timer_fields_stay_unchanged() {
 /// More rules than are processed together are skipped: a timer after all of them is not forgotten.
 #[test]
 fn skipped_rules_do_not_hide_other_timers() {
-    let service = standing();
+    let service = paused_service();
     for number in 0..600 {
         let starts = format!("2000-01-01T12:{:02}:{:02}Z", number / 60, number % 60);
         let every = json!({ "rule": "FREQ=DAILY", "starts": starts });
@@ -99,7 +99,7 @@ fn skipped_rules_do_not_hide_other_timers() {
 
 #[test]
 fn past_firing_times_are_caught_up_on_request() {
-    let service = standing();
+    let service = paused_service();
     let every = json!({ "rule": "FREQ=DAILY;COUNT=4", "starts": "1999-12-30T12:00:00Z" });
     service.post("/v1/timers", &json!({ "timer_id": "late", "every": every, "catch_up": true }));
     let mut firings = Vec::new();
@@ -116,7 +116,7 @@ fn past_firing_times_are_caught_up_on_request() {
 
 #[test]
 fn invalid_rules_are_rejected() {
-    let service = standing();
+    let service = paused_service();
     for (body, pointer) in [
         (json!({ "every": { "rule": "FREQ=NEVER" } }), "#/every/rule"),
         (json!({ "every": { "rule": "FREQ=DAILY", "zone": "Mars/Olympus" } }), "#/every/zone"),
@@ -134,7 +134,7 @@ fn invalid_rules_are_rejected() {
 
 #[test]
 fn dry_run_lists_firings_and_moves_nothing() {
-    let service = standing();
+    let service = paused_service();
     set(&service, "single", "2000-01-02T12:00:00Z");
     service.post("/v1/timers", &json!({ "timer_id": "daily", "cron": { "expression": "0 12 * * *" } }));
     let dry = json!({ "duration": "2d", "dry_run": true });
@@ -156,7 +156,7 @@ fn dry_run_lists_firings_and_moves_nothing() {
 
 #[test]
 fn move_past_too_many_firings_is_rejected() {
-    let service = standing();
+    let service = paused_service();
     service.post("/v1/timers", &json!({ "timer_id": "often", "every": { "rule": "FREQ=SECONDLY" } }));
     let refused = send(&service, "/v1/fast-forward", &json!({ "duration": "30d" })).refused(422, "too_many_firings");
     assert!(refused["detail"].as_str().unwrap().contains("`often`"), "{refused}");
@@ -167,23 +167,23 @@ fn move_past_too_many_firings_is_rejected() {
 /// Previewed moments of a timer are those at which it fires once it is set.
 #[test]
 fn previewed_firing_times_match_the_set_timer() {
-    let service = standing();
+    let service = paused_service();
     let rule = "FREQ=MONTHLY;BYMONTHDAY=31;SKIP=BACKWARD";
-    let asked = [("rule", rule), ("starts", "2000-01-31T09:00:00Z"), ("zone", "Europe/Paris"), ("limit", "3")];
-    let told = service.get("/v1/timer-preview", &asked);
-    let moments = told["moments"].as_array().unwrap();
-    assert_eq!(told["moments"], json!(["2000-01-31T09:00:00Z", "2000-02-29T09:00:00Z", "2000-03-31T08:00:00Z"]));
-    assert_eq!(told["has_more"], true);
-    assert_eq!(told["status"], "A timer with this rule would next fire at 2000-01-31T09:00:00Z.");
+    let request = [("rule", rule), ("starts", "2000-01-31T09:00:00Z"), ("zone", "Europe/Paris"), ("limit", "3")];
+    let preview = service.get("/v1/timer-preview", &request);
+    let moments = preview["moments"].as_array().unwrap();
+    assert_eq!(preview["moments"], json!(["2000-01-31T09:00:00Z", "2000-02-29T09:00:00Z", "2000-03-31T08:00:00Z"]));
+    assert_eq!(preview["has_more"], true);
+    assert_eq!(preview["status"], "A timer with this rule would next fire at 2000-01-31T09:00:00Z.");
     assert_eq!(service.get("/v1/timers", &[])["timers"], json!([]), "none is set");
 
-    let every = json!({ "rule": rule, "starts": asked[1].1, "zone": asked[2].1 });
+    let every = json!({ "rule": rule, "starts": request[1].1, "zone": request[2].1 });
     service.post("/v1/timers", &json!({ "timer_id": "renew", "every": every }));
     let moved = service.post("/v1/travel", &json!({ "destination_time": moments[2] }));
     assert_eq!(of(moved["receipt"]["firings"].as_array().unwrap(), "due"), *moments);
 
     // From the current time, and from a given one.
-    let later = [&asked[..3], &[("limit", "1")]].concat();
+    let later = [&request[..3], &[("limit", "1")]].concat();
     assert_eq!(service.get("/v1/timer-preview", &later)["moments"], json!(["2000-04-30T08:00:00Z"]));
     let after = [("rule", "0 12 29 2 *"), ("after", "2096-02-29T12:00:00Z"), ("limit", "1")];
     assert_eq!(service.get("/v1/timer-preview", &after)["moments"], json!(["2104-02-29T12:00:00Z"]));
@@ -196,7 +196,7 @@ fn previewed_firing_times_match_the_set_timer() {
 
 #[test]
 fn invalid_previewed_rules_are_rejected() {
-    let service = standing();
+    let service = paused_service();
     let wrong: [(&[(&str, &str)], &str); 6] = [
         (&[("rule", "")], "rule"),
         (&[("rule", "FREQ=MONTHLY;BYMONTH=2;BYMONTHDAY=30")], "rule"),
@@ -205,10 +205,10 @@ fn invalid_previewed_rules_are_rejected() {
         (&[("rule", "0 9 * * *"), ("starts", "2000-01-01T00:00:00Z")], "starts"),
         (&[("rule", "0 9 * * *"), ("zone", "Mars/Olympus")], "zone"),
     ];
-    for (asked, field) in wrong {
-        let answer = service.send(Request::get(&target("/v1/timer-preview", asked)));
+    for (request, field) in wrong {
+        let answer = service.send(Request::get(&target("/v1/timer-preview", request)));
         let refused = answer.refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], format!("#/{field}"), "{asked:?}");
+        assert_eq!(refused["errors"][0]["pointer"], format!("#/{field}"), "{request:?}");
     }
     service.audit();
 }

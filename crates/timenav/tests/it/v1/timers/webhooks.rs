@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::http::Request;
 use crate::service::Service;
-use crate::v1::{send, stand, standing};
+use crate::v1::{create_paused, paused_service, send};
 use crate::waiting::until_so;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -110,7 +110,7 @@ fn answer(mut stream: TcpStream, reply: &Reply) {
 fn sending(hooks: &Hooks) -> Service {
     let service =
         Service::with(&["--webhook-allow-host", &hooks.url(""), "--log-filter", "info,timenav=debug,reqwest=trace"]);
-    stand(&service, "2000-01-01T00:00:00Z");
+    create_paused(&service, "2000-01-01T00:00:00Z");
     service
 }
 
@@ -170,20 +170,20 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     assert!(elsewhere.sent.try_recv().is_err(), "a redirect was followed");
 
     let sent: Vec<Sent> = (0..7).map(|_| hooks.sent.recv().unwrap()).collect();
-    let told = |number: usize| sent[number].data();
+    let received = |number: usize| sent[number].data();
     sent[0].check_signature();
     assert!(sent[0].head.starts_with("POST /in?a=b HTTP/1.1\r\n"), "{}", sent[0].head);
     assert_eq!(sent[0].header("webhook-id"), settled["firings"][0]["firing_id"].as_str());
     assert_eq!(sent[0].header("timenav-time"), Some("2000-01-02T00:00:00Z"));
     assert_eq!((sent[0].header("timenav-timeline"), sent[0].header("timenav-step")), (Some("main"), Some("1")));
     assert_eq!(sent[0].header("authorization"), None);
-    assert_eq!((&told(0)["timer_id"], &told(0)["payload"]), (&json!("taken"), &json!({ "of": "taken" })));
+    assert_eq!((&received(0)["timer_id"], &received(0)["payload"]), (&json!("taken"), &json!({ "of": "taken" })));
     assert_eq!(sent[1].header("webhook-signature"), None);
     // The same firing, another attempt.
-    assert_eq!((&told(1)["firing_id"], &told(1)["attempt"]), (&told(2)["firing_id"], &json!(1)));
-    assert_eq!((&told(2)["timer_id"], &told(2)["attempt"]), (&json!("back"), &json!(2)));
-    let attempts: Vec<Value> = (3..6).map(|number| told(number)["attempt"].clone()).collect();
-    assert_eq!((attempts, &told(6)["timer_id"]), (vec![json!(1), json!(2), json!(3)], &json!("gone")));
+    assert_eq!((&received(1)["firing_id"], &received(1)["attempt"]), (&received(2)["firing_id"], &json!(1)));
+    assert_eq!((&received(2)["timer_id"], &received(2)["attempt"]), (&json!("back"), &json!(2)));
+    let attempts: Vec<Value> = (3..6).map(|number| received(number)["attempt"].clone()).collect();
+    assert_eq!((attempts, &received(6)["timer_id"]), (vec![json!(1), json!(2), json!(3)], &json!("gone")));
 
     // Webhook firings cannot be claimed.
     let refused = send(&service, "/v1/queues/timenav:webhook/claim", &json!({})).refused(400, "invalid_parameter");
@@ -264,9 +264,9 @@ fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
     assert_eq!(refused["errors"][0]["pointer"], "#/fork_of", "{refused}");
     let reader = service.user("reader");
     service.post("/v1/set-access-control", &json!({ "timeline_id": "base", "permissions": { "read": ["reader"] } }));
-    let asked = |fork: &Value| service.send(Request::post("/timelines").json(fork).key(&reader));
-    asked(&fork("theirs", "base")).refused(403, "permission_denied");
-    asked(&json!({ "timeline_id": "theirs", "fork_of": "base", "deliver_webhooks": false })).expect(201);
+    let request = |fork: &Value| service.send(Request::post("/timelines").json(fork).key(&reader));
+    request(&fork("theirs", "base")).refused(403, "permission_denied");
+    request(&json!({ "timeline_id": "theirs", "fork_of": "base", "deliver_webhooks": false })).expect(201);
 }
 
 /// Permission to send inherited webhooks is checked when they are sent: the creator of the fork, and of every fork
@@ -281,8 +281,8 @@ fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks
         service.post("/v1/timers", &json!({ "timer_id": name, "at": at, "deliver": deliver, "timeline_id": timeline }));
     };
     let fork = |key: &str, name: &str, of: &str| {
-        let asked = json!({ "timeline_id": name, "fork_of": of, "deliver_webhooks": true });
-        service.send(Request::post("/timelines").json(&asked).key(key)).expect(201);
+        let request = json!({ "timeline_id": name, "fork_of": of, "deliver_webhooks": true });
+        service.send(Request::post("/timelines").json(&request).key(key)).expect(201);
     };
     let (lender, partner) = (service.user("lender"), service.user("partner"));
     service.post("/v1/pause-time", &json!({ "timeline_id": "lent" }));
@@ -298,8 +298,8 @@ fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks
     allow("staged", &["partner"]);
     fork(&partner, "passed-on", "staged");
     let moved = |timeline: &str, to: &str, expected: [u64; 2]| {
-        let asked = json!({ "timeline_id": timeline, "destination_time": to, "wait": "10m" });
-        let settled = service.post("/v1/travel", &asked)["receipt"].clone();
+        let request = json!({ "timeline_id": timeline, "destination_time": to, "wait": "10m" });
+        let settled = service.post("/v1/travel", &request)["receipt"].clone();
         assert_eq!(counts(&settled)[..2], [&json!(expected[0]), &json!(expected[1])], "{timeline}: {settled}");
         settled["firings"].as_array().unwrap().iter().filter_map(|firing| firing["reason"].as_str()).collect::<String>()
     };
@@ -339,7 +339,7 @@ fn disallowed_webhook_targets_are_rejected_at_their_field() {
     let to = |url: &str| json!({ "to": "webhook", "url": url });
     let with = |secret: Value| json!({ "to": "webhook", "url": url, "secret": secret });
     let long = format!("{url}?{}", "a".repeat(2_048 - url.len() - 1));
-    for (deliver, field, told) in [
+    for (deliver, field, expected) in [
         (json!({ "to": "webhook" }), "deliver/url", "give the address"),
         (to("https://evil.example/"), "deliver/url", "no webhooks to https://evil.example:443; its operator"),
         (to("http://127.0.0.1:1/"), "deliver/url", "no webhooks to http://127.0.0.1:1;"),
@@ -358,7 +358,7 @@ fn disallowed_webhook_targets_are_rejected_at_their_field() {
         let timer = json!({ "at": "2000-01-02T00:00:00Z", "deliver": deliver });
         let refused = send(&service, "/v1/timers", &timer).refused(400, "invalid_parameter");
         assert_eq!(refused["errors"][0]["pointer"], format!("#/{field}"), "{deliver} {refused}");
-        assert!(refused.to_string().contains(told), "{deliver} {refused}");
+        assert!(refused.to_string().contains(expected), "{deliver} {refused}");
     }
     let refused =
         send(&service, "/v1/timers", &json!({ "at": "2000-01-02T00:00:00Z", "deliver": with(json!(7_654_321)) }));
@@ -374,7 +374,7 @@ fn disallowed_webhook_targets_are_rejected_at_their_field() {
     assert!(!service.log_text().contains(SECRET.strip_prefix("whsec_").unwrap()));
     service.audit();
 
-    let without = standing();
+    let without = paused_service();
     let timer = json!({ "at": "2000-01-02T00:00:00Z", "deliver": to(&url) });
     let refused = send(&without, "/v1/timers", &timer).refused(400, "invalid_parameter");
     assert_eq!(refused["errors"][0]["pointer"], "#/deliver/to");

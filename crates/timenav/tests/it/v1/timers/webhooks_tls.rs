@@ -13,7 +13,7 @@ use tokio_rustls::rustls::{self, ServerConfig, ServerConnection, StreamOwned};
 
 use crate::process::refused_start;
 use crate::service::Service;
-use crate::v1::stand;
+use crate::v1::create_paused;
 
 /// A certificate authority and the file with its certificate.
 fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, PathBuf) {
@@ -94,7 +94,7 @@ fn sending(url: &str, authority: Option<&Path>) -> Service {
         arguments.extend(["--webhook-ca", file.to_str().unwrap()]);
     }
     let service = Service::with(&arguments);
-    stand(&service, "2000-01-01T00:00:00Z");
+    create_paused(&service, "2000-01-01T00:00:00Z");
     service
 }
 

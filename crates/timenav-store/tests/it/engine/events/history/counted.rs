@@ -16,7 +16,7 @@ use crate::sample::every_event;
 
 /// A query.
 #[derive(Clone, Debug)]
-struct Asked {
+struct Question {
     of: Index,
     as_of: Option<Index>,
     location: LocationQuery,
@@ -30,7 +30,7 @@ struct Asked {
     events_max: usize,
 }
 
-fn questions() -> impl Strategy<Value = Vec<Asked>> {
+fn questions() -> impl Strategy<Value = Vec<Question>> {
     let bbox = |edges: [f64; 4]| LocationQuery::Within(BBox::new(edges[0], edges[1], edges[2], edges[3]).unwrap());
     let location = select(vec![
         LocationQuery::Anywhere,
@@ -62,12 +62,12 @@ fn questions() -> impl Strategy<Value = Vec<Asked>> {
     let one = one.prop_map(|(of, as_of, location, range, (actor, source), ((by, second), values), events_max)| {
         let has_texts = matches!(second.as_ref().unwrap_or(&by), GroupBy::Actor | GroupBy::Source);
         let values = values.filter(|_| has_texts);
-        Asked { of, as_of, location, range, actor, source, by, second, values, events_max }
+        Question { of, as_of, location, range, actor, source, by, second, values, events_max }
     });
     vec(one, 12)
 }
 
-impl Asked {
+impl Question {
     fn filter(&self) -> Arc<EventFilter> {
         let [actor, source] = [self.actor, self.source].map(|text| text.map(str::to_owned));
         let texts = FilterTexts { actor, source, ..FilterTexts::default() };
@@ -175,25 +175,25 @@ impl Asked {
             *of = (of.0 + group.count, of.1, group.last);
         }
         assert_eq!(counted, expected, "{}", context());
-        let told = answers.iter().map(|answer| answer.ungrouped_count).sum::<usize>();
-        assert_eq!(told, ungrouped_count, "{}", context());
+        let total = answers.iter().map(|answer| answer.ungrouped_count).sum::<usize>();
+        assert_eq!(total, ungrouped_count, "{}", context());
     }
 }
 
 fn keys_of(by: &GroupBy, event: &StoredEvent) -> Vec<String> {
-    let told: serde_json::Value = serde_json::from_str(&event.content).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&event.content).unwrap();
     match by {
         GroupBy::Time(bucket) => vec![bucket.begin(event.time).to_string()],
         GroupBy::Cell(micros) => {
             let cell = |degrees: f64, most: f64| ((degrees + most) * 1e6 / size(*micros)).floor();
-            let point = told["geo"]["lat"].as_f64().zip(told["geo"]["lon"].as_f64());
+            let point = document["geo"]["lat"].as_f64().zip(document["geo"]["lon"].as_f64());
             point.map(|(lat, lon)| format!("{} {}", cell(lat, 90.0), cell(lon, 180.0))).into_iter().collect()
         }
         GroupBy::Actor => {
-            let actors = told["actors"].as_array().into_iter().flatten();
+            let actors = document["actors"].as_array().into_iter().flatten();
             actors.map(|actor| actor.as_str().unwrap().to_owned()).collect()
         }
-        GroupBy::Source => told["source"].as_str().map(str::to_owned).into_iter().collect(),
+        GroupBy::Source => document["source"].as_str().map(str::to_owned).into_iter().collect(),
         GroupBy::Stretches(_) | GroupBy::Attribute(_) => Vec::new(),
     }
 }
@@ -238,8 +238,8 @@ fn check_counts(house: impl Fn() -> House, cases: u32) {
             }
         }
         erase(&home).await;
-        for asked in &questions {
-            asked.check(&home, &home.admin, &lives).await;
+        for request in &questions {
+            request.check(&home, &home.admin, &lives).await;
         }
         home.close().await;
     });

@@ -12,8 +12,8 @@ use timenav_core::scan::Depth;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{
     AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, FaultRequest, Idempotency, InterventionRequest,
-    KeptFor, LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal, RetentionRequest,
-    ReturnScope, WhichEvents, WhichReads,
+    LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal, RetentionPeriod,
+    RetentionRequest, ReturnScope, WhichEvents, WhichReads,
 };
 use zeroize::Zeroizing;
 
@@ -30,8 +30,8 @@ pub(super) struct Given {
     pub(super) replayed: bool,
 }
 
-pub(super) type Told = Result<Given, Refusal>;
-pub(super) type Asked = Pin<Box<dyn Future<Output = Told> + Send>>;
+pub(super) type Outcome = Result<Given, Refusal>;
+pub(super) type Asking = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 const fn given(ledger: LedgerPosition, replayed: bool) -> Given {
     Given { ledger: Some(ledger), replayed }
@@ -55,7 +55,7 @@ struct Sending {
 
 impl Request {
     /// Sends it to an engine.
-    pub(super) fn ask(self, engine: Engine, scene: Scene) -> Asked {
+    pub(super) fn ask(self, engine: Engine, scene: Scene) -> Asking {
         let key = Some(Idempotency { key: digest(&scene.name), fingerprint: digest("the request") });
         let sending = Sending { engine, scene, key };
         Box::pin(async move {
@@ -132,7 +132,7 @@ impl Sending {
         &self.scene.caller
     }
 
-    async fn steer(self, request: Request) -> Told {
+    async fn steer(self, request: Request) -> Outcome {
         let (engine, caller, key) = (&self.engine, self.caller(), self.key);
         let step = match request {
             Request::Anchor => {
@@ -150,7 +150,7 @@ impl Sending {
         Ok(given(step.ledger, step.replayed))
     }
 
-    async fn change_events(self, request: Request) -> Told {
+    async fn change_events(self, request: Request) -> Outcome {
         let (engine, caller, key, name) = (&self.engine, self.caller(), self.key, &self.scene.name);
         let event = format!("event-of-{name}");
         match request {
@@ -170,7 +170,7 @@ impl Sending {
             }
             _ => {
                 let is_careful = request == Request::CancelWithoutParadox;
-                let on_paradox = if is_careful { OnParadox::Refuse } else { OnParadox::Tell };
+                let on_paradox = if is_careful { OnParadox::Refuse } else { OnParadox::Report };
                 let cancel = InterventionRequest {
                     event_id: event_id(&event),
                     action: "cancel".to_owned(),
@@ -184,7 +184,7 @@ impl Sending {
         }
     }
 
-    async fn change_contents(self, request: Request) -> Told {
+    async fn change_contents(self, request: Request) -> Outcome {
         let (engine, caller, key, name) = (&self.engine, self.caller(), self.key, &self.scene.name);
         match request {
             Request::EraseReads => {
@@ -218,7 +218,7 @@ impl Sending {
         }
     }
 
-    async fn change_timelines(self, request: Request) -> Told {
+    async fn change_timelines(self, request: Request) -> Outcome {
         let (engine, caller, key) = (&self.engine, self.caller(), self.key);
         let new = timeline_id(&self.scene.name);
         match request {
@@ -231,7 +231,7 @@ impl Sending {
         }
     }
 
-    async fn change_users(self, request: Request) -> Told {
+    async fn change_users(self, request: Request) -> Outcome {
         let (engine, caller, key, name) = (&self.engine, self.caller(), self.key, &self.scene.name);
         let of = |(_, ledger, replayed)| given(ledger, replayed);
         match request {
@@ -270,7 +270,7 @@ impl Sending {
         }
     }
 
-    async fn change_timers(self, request: Request) -> Told {
+    async fn change_timers(self, request: Request) -> Outcome {
         let (engine, caller, key) = (&self.engine, self.caller(), self.key);
         let timer_id = TimerId::new("timer").unwrap();
         let firings = || {
@@ -301,11 +301,12 @@ impl Sending {
         Ok(given(step.ledger, step.replayed))
     }
 
-    async fn look_after(self, request: Request) -> Told {
+    async fn look_after(self, request: Request) -> Outcome {
         let (engine, caller, key, on) = (&self.engine, self.caller(), self.key, &self.scene.on);
         match request {
             Request::Retention => {
-                let request = RetentionRequest { reads: KeptFor::Seconds(86_400), refusals: KeptFor::Ever };
+                let request =
+                    RetentionRequest { reads: RetentionPeriod::Seconds(86_400), refusals: RetentionPeriod::Ever };
                 let (_, ledger, replayed) = engine.set_retention(caller, on.clone(), request, key).await?;
                 return Ok(given(ledger, replayed));
             }
@@ -333,7 +334,7 @@ impl Sending {
             },
             Request::CountedRefusals => {
                 _ = engine.count_refusal("192.0.2.0/24".to_owned(), "read_clock", "unauthenticated");
-                engine.tell_counted_refusals().await?;
+                engine.log_counted_refusals().await?;
             }
             Request::Scan => {
                 let found = engine.detect_tampering(caller, on, Depth::Full, &mut |_| {}).await?;

@@ -80,7 +80,7 @@ requests! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Twice {
     /// It has an idempotency key: it happens once, and both get the same response.
-    Told,
+    Reported,
     /// It happens once, and the other one finds nothing left to do.
     Once,
     /// It happens once, and the other one may be rejected because of that.
@@ -134,7 +134,7 @@ impl Request {
             | Self::EndAdvance
             | Self::Acknowledge
             | Self::Redeliver
-            | Self::Hold => Twice::Told,
+            | Self::Hold => Twice::Reported,
             Self::Renew | Self::Advance => Twice::Once,
             Self::RemoveUser | Self::RevokeKey | Self::LogOut | Self::EndSession => Twice::OrRefused,
             Self::Unseal

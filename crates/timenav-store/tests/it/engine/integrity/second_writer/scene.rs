@@ -12,8 +12,8 @@ use timenav_core::time::{Duration, Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
     AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, ClockStream, Engine, EventErasure, FiringsRequest,
-    FollowAs, HoldRequest, ImportId, KeptFor, PasswordRequest, RetentionRequest, ScheduleChange, TimerChangeRequest,
-    TimerRequest, WhichEvents,
+    FollowAs, HoldRequest, ImportId, PasswordRequest, RetentionPeriod, RetentionRequest, ScheduleChange,
+    TimerChangeRequest, TimerRequest, WhichEvents,
 };
 use zeroize::Zeroizing;
 
@@ -94,7 +94,7 @@ pub(super) fn new_password(user: &str) -> PasswordRequest {
 /// Runs the engine's background work until no advance is in progress, or for a limited time.
 pub(super) async fn drive(engine: &Engine, on: &TimelineId) {
     for _ in 0..4 {
-        engine.tell_presence().await.unwrap();
+        engine.report_presence().await.unwrap();
         engine.keep_time().await;
         if engine.clock_after(on).is_none_or(|view| view.advance.is_none()) {
             return;
@@ -285,7 +285,7 @@ impl Request {
                 // With a listener, the instant is held until the firing is done.
                 assert!(claim(home, &scene.on).await.is_empty());
                 change(to(15).into()).await;
-                engine.tell_presence().await.unwrap();
+                engine.report_presence().await.unwrap();
                 engine.keep_time().await;
                 let firings = named(&scene.on, claim(home, &scene.on).await);
                 // A hold prevents the advance from ending with the outcome.
@@ -295,7 +295,7 @@ impl Request {
             }
             Self::Acknowledge | Self::Redeliver => {
                 change(jump(15)).await;
-                engine.tell_presence().await.unwrap();
+                engine.report_presence().await.unwrap();
                 engine.keep_time().await;
                 let firings = claim(home, &scene.on).await;
                 assert_eq!(firings.len(), 1);
@@ -329,7 +329,7 @@ async fn return_to(home: &Home<'_>, scene: &mut Scene) {
 /// Creates entries to be pruned.
 async fn sweep(home: &Home<'_>, scene: &Scene) {
     create(home, scene).await;
-    let request = RetentionRequest { reads: KeptFor::Seconds(1), refusals: KeptFor::Ever };
+    let request = RetentionRequest { reads: RetentionPeriod::Seconds(1), refusals: RetentionPeriod::Ever };
     home.engine.set_retention(&home.admin, scene.on.clone(), request, None).await.unwrap();
     home.engine.read_clock(&home.admin, Some(scene.on.clone())).await.unwrap();
     home.house.clock.advance(2 * SECOND);

@@ -88,14 +88,14 @@ impl Clearance {
         key: Option<Idempotency>,
     ) -> Result<Came, Refusal> {
         let (engine, admin) = (&home.engine, &home.admin);
-        let came = |told: String, position, replayed| Came { told, position, replayed, made: Made::Nothing };
+        let came = |summary: String, position, replayed| Came { summary, position, replayed, made: Made::Nothing };
         Ok(match self {
             Self::Events { which, evaluated_at, born } => {
                 let request = erasure(on, which.clone(), Some(*evaluated_at));
                 let made = engine.erase_events(admin, request, key).await?;
                 assert_eq!((made.events_count, made.left), (born.len() as u64, 0), "{self:?}");
-                let told = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
-                came(told, made.ledger.position, made.replayed)
+                let summary = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
+                came(summary, made.ledger.position, made.replayed)
             }
             Self::One { event_id: id, .. } => {
                 let request = ErasureRequest::Event(Some(on.clone()), event_id(id));
@@ -113,7 +113,7 @@ impl Clearance {
     }
 
     /// Returns the events erased by it.
-    pub(super) fn gone(&self) -> Vec<usize> {
+    pub(super) fn erased(&self) -> Vec<usize> {
         match self {
             Self::Events { born, .. } => born.iter().copied().collect(),
             Self::One { born, .. } => vec![*born],

@@ -5,7 +5,7 @@ mod looking;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::sample::Index;
-use timenav_core::access::{self, Demand, Permissions, RestrictionLevel, Role, Scope, Standing};
+use timenav_core::access::{self, CallerAccess, Demand, Permissions, RestrictionLevel, Role, Scope};
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::ids::{DataId, KeyId, SessionId, TimelineId, UserId};
 use timenav_core::permissions::End;
@@ -65,7 +65,7 @@ pub(super) enum Errand {
 
 /// The result of an errand: a comparable text, and what the model needs to learn.
 pub(super) struct Came {
-    pub(super) told: String,
+    pub(super) summary: String,
     pub(super) position: u64,
     pub(super) replayed: bool,
     pub(super) made: Made,
@@ -173,8 +173,8 @@ impl Errand {
         key: Option<Idempotency>,
     ) -> Result<Came, Refusal> {
         let (engine, admin) = (&home.engine, &home.admin);
-        let plain = |(told, ledger, replayed): (String, LedgerPosition, bool)| Came {
-            told: format!("{told} {ledger:?}"),
+        let plain = |(summary, ledger, replayed): (String, LedgerPosition, bool)| Came {
+            summary: format!("{summary} {ledger:?}"),
             position: ledger.position,
             replayed,
             made: Made::Nothing,
@@ -200,17 +200,17 @@ impl Errand {
                 let user_id = Some(user.clone());
                 let request = PasswordRequest { user_id, password: password(PASSWORD), current: None };
                 engine.set_password(admin, request).await?;
-                untold(Made::Nothing)
+                unreported(Made::Nothing)
             }
             Self::LogIn(user) => {
                 let begun = engine.log_in(user.clone(), password(PASSWORD), None).await?;
                 let begun = begun.ok_or(Refusal::WrongPassword)?;
                 let session_id = begun.caller.session_id().expect("it is one").clone();
-                untold(Made::Session(session_id, begun.secret.to_string()))
+                unreported(Made::Session(session_id, begun.secret.to_string()))
             }
             Self::EndSession(session_id) => {
                 engine.end_session(admin, session_id.clone()).await?;
-                untold(Made::Nothing)
+                unreported(Made::Nothing)
             }
             Self::Permit(set) => {
                 let set = engine.set_access_control(admin, on.clone(), replacing(set), key).await?;
@@ -243,8 +243,8 @@ fn replacing(set: &Permissions) -> PermissionsChange {
 }
 
 /// A result without a position.
-fn untold(made: Made) -> Came {
-    Came { told: String::new(), position: 0, replayed: false, made }
+fn unreported(made: Made) -> Came {
+    Came { summary: String::new(), position: 0, replayed: false, made }
 }
 
 impl Asker {
@@ -287,20 +287,23 @@ impl Household {
             return Some(NO_KEY.to_owned());
         }
         let scopes = scope.map(|scope| [scope]);
-        let standing = self.standing(&asker.user, on, scopes.as_ref().map(<[Scope; 1]>::as_slice));
-        let denied = demands.iter().find_map(|demand| access::decide(standing, *demand).err());
+        let caller_access = self.caller_access(&asker.user, on, scopes.as_ref().map(<[Scope; 1]>::as_slice));
+        let denied = demands.iter().find_map(|demand| access::decide(caller_access, *demand).err());
         denied.map(|denial| format!("{denial:?}"))
     }
 
     /// Returns the users who may record events on a timeline.
     pub(super) fn recorders(&self, on: &TimelineId) -> BTreeSet<UserId> {
         let users = self.members.keys();
-        users.filter(|user| access::decide(self.standing(user, on, None), Demand::Record).is_ok()).cloned().collect()
+        users
+            .filter(|user| access::decide(self.caller_access(user, on, None), Demand::Record).is_ok())
+            .cloned()
+            .collect()
     }
 
-    fn standing<'a>(&self, user: &UserId, on: &TimelineId, scopes: Option<&'a [Scope]>) -> Standing<'a> {
+    fn caller_access<'a>(&self, user: &UserId, on: &TimelineId, scopes: Option<&'a [Scope]>) -> CallerAccess<'a> {
         let member = self.members.get(user);
-        Standing {
+        CallerAccess {
             operator: member.is_some_and(|member| member.operator),
             restriction: member.map(|member| member.level).unwrap_or_default(),
             // None of the given ends has been reached.

@@ -9,7 +9,7 @@ use timenav_core::time::{Instant, Span, Virtual};
 use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
     Caller, Claim, Delivery, Engine, FiringRow, FiringsRequest, Idempotency, Refusal, ScheduleChange,
-    TimerChangeRequest, TimerRequest, TimerRow, TimerSetStep, TimersWanted, WebhookTarget,
+    TimerChangeRequest, TimerQuery, TimerRequest, TimerRow, TimerSetStep, WebhookTarget,
 };
 
 use super::household::{Came, Made};
@@ -137,9 +137,9 @@ impl TimerErrand {
         let named = Some(on.clone());
         let came = |step: TimerSetStep| {
             let row = &step.timer.row;
-            let told = format!("{} {:?} {} {:?}", row.timer_id, row.next, step.changed, step.ledger);
+            let summary = format!("{} {:?} {} {:?}", row.timer_id, row.next, step.changed, step.ledger);
             let (position, replayed) = (step.ledger.position, step.replayed);
-            Came { told, position, replayed, made: Made::Timer(row.position) }
+            Came { summary, position, replayed, made: Made::Timer(row.position) }
         };
         Ok(match self {
             Self::Set(name, Plan { when, target, number, .. }) => {
@@ -160,8 +160,8 @@ impl TimerErrand {
                 let request = FiringsRequest { timeline: named, firing_ids, lease_ids: None };
                 let answer = engine.acknowledge(caller, request, key).await?;
                 let ledger = answer.ledger.expect("they had no outcome");
-                let told = format!("{:?} {ledger:?}", answer.firings);
-                Came { told, position: ledger.position, replayed: answer.replayed, made: Made::Nothing }
+                let summary = format!("{:?} {ledger:?}", answer.firings);
+                Came { summary, position: ledger.position, replayed: answer.replayed, made: Made::Nothing }
             }
         })
     }
@@ -236,8 +236,8 @@ impl Timings {
             .map(|(position, one)| (*position, one.name.as_str(), one.next.map(due), one.round, one.is_cancelled))
             .collect();
         assert_eq!(timers, expected, "timers of {timeline}");
-        let wanted = TimersWanted::FiringsAfter(None, ROWS_MAX);
-        let rows = home.store.timer_rows(home.key(timeline).await, wanted).await.unwrap().firings;
+        let query = TimerQuery::FiringsAfter(None, ROWS_MAX);
+        let rows = home.store.timer_rows(home.key(timeline).await, query).await.unwrap().firings;
         let fired = |row: &FiringRow| {
             let fired = (row.due_firing.due.micros() / SECOND, row.due_firing.position, row.due_firing.round);
             assert_eq!(row.firing_id, firing_id(fired, timeline));
@@ -249,8 +249,8 @@ impl Timings {
 }
 
 async fn timer_rows(home: &Home<'_>, timeline: &TimelineId) -> Vec<TimerRow> {
-    let wanted = TimersWanted::ByPosition(None, ROWS_MAX);
-    home.store.timer_rows(home.key(timeline).await, wanted).await.unwrap().timers
+    let query = TimerQuery::ByPosition(None, ROWS_MAX);
+    home.store.timer_rows(home.key(timeline).await, query).await.unwrap().timers
 }
 
 fn schedule(when: &When) -> Schedule {

@@ -25,10 +25,10 @@ use super::household::{Errand, Household, NO_KEY};
 use super::timers::{TimerErrand, Timings, UNHEARD_AFTER};
 use super::timing::Timing;
 use super::{Deed, Fate};
-use crate::engine::timelines::life::{Life, Mark, State, draft, found, listed, standing};
+use crate::engine::timelines::life::{Life, Mark, State, current_events, draft, found, listed};
 use crate::engine::timelines::model::Model;
 use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
-use crate::house::{Home, House, is_unavailable, told};
+use crate::house::{Home, House, is_unavailable, outcome_text};
 use crate::sample::timeline_id;
 
 /// How long a request can be repeated, in microseconds.
@@ -36,11 +36,11 @@ const REPEATABLE: i64 = 2 * HALF_A_DAY;
 /// Maximum number of timelines.
 const LIVES_MAX: usize = 5;
 
-struct Asked {
+struct PastRequest {
     request: Request,
     /// The event whose content is in the response, as in [`Known::born`].
     about: Option<usize>,
-    told: String,
+    summary: String,
     at: Instant<Wall>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct World<'a> {
     erased: BTreeSet<usize>,
     /// Timelines that lost an inherited event, which their own entries do not show.
     bereft: BTreeSet<TimelineId>,
-    asked: Vec<Asked>,
+    requests: Vec<PastRequest>,
     requests_count: usize,
 }
 
@@ -105,7 +105,7 @@ impl<'a> World<'a> {
             imports: Vec::new(),
             erased: BTreeSet::new(),
             bereft: BTreeSet::new(),
-            asked: Vec::new(),
+            requests: Vec::new(),
             requests_count: 0,
         };
         let home = world.home();
@@ -178,8 +178,8 @@ impl<'a> World<'a> {
             Deed::End => What::End,
             Deed::Timer(deed) => {
                 let now = self.clocks.read(on.as_str(), self.house.clock.now()).expect("it stands");
-                let asked = (self.requests_count, by.as_ref().map(|asker| asker.user.clone()));
-                What::Timer(TimerErrand::draw(&deed, (self.home(), &on), (self.timings.of(&on), now), asked).await?)
+                let request = (self.requests_count, by.as_ref().map(|asker| asker.user.clone()));
+                What::Timer(TimerErrand::draw(&deed, (self.home(), &on), (self.timings.of(&on), now), request).await?)
             }
             Deed::House(chore) => {
                 let (aim, errand) = self.household.draw(&on, chore, self.requests_count)?;
@@ -275,7 +275,7 @@ impl<'a> World<'a> {
             self.go_on(None).await;
         }
         if repetition == Repetition::Answered {
-            self.asked.push(Asked { request, about, told: answer.told, at });
+            self.requests.push(PastRequest { request, about, summary: answer.summary, at });
         }
     }
 
@@ -296,8 +296,8 @@ impl<'a> World<'a> {
         };
         let refused = request.send(self.home(), &caller).await.map(|_| ());
         // For an ended timeline, all users get only that result.
-        let is_told = told(&refused) == denied || self.ended.contains(&request.on);
-        assert!(refused.is_err() && is_told, "{request:?}: {refused:?}, not {denied}");
+        let is_reported = outcome_text(&refused) == denied || self.ended.contains(&request.on);
+        assert!(refused.is_err() && is_reported, "{request:?}: {refused:?}, not {denied}");
         true
     }
 
@@ -314,14 +314,14 @@ impl<'a> World<'a> {
     /// Repeats an earlier request: the response is the first one, and nothing more is written.
     pub(super) async fn ask_again(&mut self, which: Index) {
         let now = self.house.clock.now();
-        let repeatable: Vec<usize> = (0..self.asked.len())
-            .filter(|number| now.micros() - self.asked[*number].at.micros() < REPEATABLE)
+        let repeatable: Vec<usize> = (0..self.requests.len())
+            .filter(|number| now.micros() - self.requests[*number].at.micros() < REPEATABLE)
             .collect();
         if repeatable.is_empty() {
             return;
         }
-        let Asked { request, about, told, .. } = &self.asked[*which.get(&repeatable)];
-        let (request, about, first) = (request.clone(), *about, told.clone());
+        let PastRequest { request, about, summary, .. } = &self.requests[*which.get(&repeatable)];
+        let (request, about, first) = (request.clone(), *about, summary.clone());
         if self.is_denied(&request).await {
             self.remember().await;
             return;
@@ -341,7 +341,7 @@ impl<'a> World<'a> {
             assert_eq!(self.sizes().await, before, "{request:?}");
         } else {
             let again = again.unwrap_or_else(|refusal| panic!("{request:?}: {refusal}"));
-            assert_eq!((again.told, again.replayed), (first, true), "{request:?}");
+            assert_eq!((again.summary, again.replayed), (first, true), "{request:?}");
             assert_eq!(self.sizes().await, before, "{request:?}");
         }
     }
@@ -356,7 +356,7 @@ impl<'a> World<'a> {
         let life = on.get(&self.lives).clone();
         let read = self.home().engine.read_clock(&self.home().admin, Some(life.name.clone())).await;
         if self.ended.contains(&life.name) {
-            assert!(matches!(read, Err(Refusal::Ended { .. })), "{}", told(&read));
+            assert!(matches!(read, Err(Refusal::Ended { .. })), "{}", outcome_text(&read));
             return;
         }
         let read = read.unwrap();
@@ -365,7 +365,7 @@ impl<'a> World<'a> {
         let positions: Vec<u64> = life.past.keys().copied().collect();
         let position = *at.get(&positions);
         let events = found(self.home(), &life.name, Some(AsOf::Position(position))).await;
-        assert_eq!(events, standing(life.at(position)), "{} {position}", life.name);
+        assert_eq!(events, current_events(life.at(position)), "{} {position}", life.name);
         self.timings.check(self.home(), &life.name).await;
         self.remember().await;
     }
@@ -377,26 +377,26 @@ impl<'a> World<'a> {
             self.timings.check(home, name).await;
             let shown = home.engine.read_clock(&home.admin, Some(name.clone())).await.unwrap();
             assert_eq!(shown.clock, *self.clocks.clock(name.as_str()), "{name}");
-            assert_eq!(found(home, name, None).await, standing(&life.now), "{name}");
+            assert_eq!(found(home, name, None).await, current_events(&life.now), "{name}");
             let view = home.engine.timeline(&home.admin, name).await.unwrap();
             if !self.bereft.contains(name) {
-                assert_eq!(view.state.head.events_count, standing(&life.now).len() as u64, "{name}");
+                assert_eq!(view.state.head.events_count, current_events(&life.now).len() as u64, "{name}");
             }
             for (position, state) in &life.past {
                 let events = found(home, name, Some(AsOf::Position(*position))).await;
-                assert_eq!(events, standing(state), "{name} {position}");
+                assert_eq!(events, current_events(state), "{name} {position}");
             }
             let marks: Vec<AnchorId> = life.anchors.iter().map(|mark| mark.anchor_id.clone()).collect();
             assert_eq!(listed(home, name).await, marks, "{name}");
             for Mark { anchor_id, state, .. } in &life.anchors {
                 let events = found(home, name, Some(AsOf::Anchor(anchor_id.clone()))).await;
-                assert_eq!(events, standing(state), "{name} {anchor_id}");
+                assert_eq!(events, current_events(state), "{name} {anchor_id}");
             }
         }
-        let standing: Vec<&TimelineId> =
+        let current_events: Vec<&TimelineId> =
             self.lives.iter().map(|life| &life.name).filter(|name| !self.ended.contains(name)).collect();
-        self.household.check(self.home(), &standing).await;
-        for life in self.lives.iter().filter(|life| standing.contains(&&life.name)) {
+        self.household.check(self.home(), &current_events).await;
+        for life in self.lives.iter().filter(|life| current_events.contains(&&life.name)) {
             self.check_bundle(life).await;
         }
         let (_, home) = self.open.take().expect("the service runs");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::{ACK_TIMEOUT, AT_ONCE, FIRINGS_MAX, QUESTION_LONGER, QUESTION_WAIT, Question, Waiting, ask, get, moment};
-use crate::client::{Asked, Caller};
+use crate::client::{ApiRequest, Caller};
 use crate::commands::mcp::server::operation::TIMELINE;
 use crate::commands::mcp::server::refusals::unfit;
 use crate::exit::Failure;
@@ -26,7 +26,7 @@ impl Waiting<'_> {
                     ),
                 ));
             }
-            self.moving = Some(until_settled(&self.session.caller, &advance_id, self.wanted.query()));
+            self.moving = Some(until_settled(&self.session.caller, &advance_id, self.conditions.query()));
             return Ok(None);
         }
         if self.is_running() {
@@ -35,23 +35,24 @@ impl Waiting<'_> {
                 "the clock is running, so it moves while you think; call `pause_time` first, or wait without `advance`",
             ));
         }
-        let mut query = self.wanted.query();
+        let mut query = self.conditions.query();
         query.push(("limit".to_owned(), "1".to_owned()));
         let timers = get(&self.session.caller, &["v1", "timers"], query).await?;
         let next = &timers["timers"][0]["next"];
-        let due = [next.as_str(), self.wanted.until.as_deref()].into_iter().flatten();
+        let due = [next.as_str(), self.conditions.until.as_deref()].into_iter().flatten();
         let due = due.filter_map(|text| Some((moment(&text.into())?, text)));
         let Some((_, to)) = due.min_by_key(|(moment, _)| *moment) else {
             let sentence = "No timer is armed and `until` is missing, so the clock has no target.";
             return Ok(Some(self.found("no_armed_timers", sentence, json!({}))));
         };
-        let mut body = self.wanted.body();
+        let mut body = self.conditions.body();
         body.insert("destination_time".to_owned(), to.into());
         body.insert("wait".to_owned(), AT_ONCE.into());
         // ToolKind not override another client that moves the clock concurrently.
         let generation = format!("\"{}\"", self.clock["generation"]);
-        let asked = Asked::post(&["v1", "travel"], &Value::Object(body)).once().with("if-match", &generation)?;
-        self.moving = Some(Box::pin(ask(self.session.caller.clone(), asked)));
+        let api_request =
+            ApiRequest::post(&["v1", "travel"], &Value::Object(body)).once().with("if-match", &generation)?;
+        self.moving = Some(Box::pin(ask(self.session.caller.clone(), api_request)));
         Ok(None)
     }
 
@@ -65,7 +66,7 @@ impl Waiting<'_> {
         match settled["state"].as_str() {
             Some("running") => {
                 let advance_id = settled["advance_id"].as_str().unwrap_or_default();
-                self.moving = Some(until_settled(&self.session.caller, advance_id, self.wanted.query()));
+                self.moving = Some(until_settled(&self.session.caller, advance_id, self.conditions.query()));
                 return Ok(None);
             }
             Some(state @ ("stopped" | "stuck")) => {
@@ -85,7 +86,7 @@ impl Waiting<'_> {
     /// Reads the stream until it has delivered the current clock. Returns a matching event.
     async fn caught_up(&mut self) -> Option<Value> {
         let generation = self.clock["generation"].as_u64();
-        self.wanted.event.as_ref()?;
+        self.conditions.event.as_ref()?;
         while self.streamed < generation {
             let Ok(Some(message)) = timeout(CATCH_UP, self.watch.next()).await else { break };
             if let Some(found) = self.take(&message) {
@@ -108,13 +109,14 @@ impl Waiting<'_> {
     }
 
     pub(super) fn claim(&self, wait: &str) -> Option<Question> {
-        let queue = self.wanted.queue.as_deref()?;
-        let mut body = self.wanted.body();
+        let queue = self.conditions.queue.as_deref()?;
+        let mut body = self.conditions.body();
         body.insert("max".to_owned(), FIRINGS_MAX.into());
         body.insert("wait".to_owned(), wait.into());
         body.insert("ack_timeout".to_owned(), ACK_TIMEOUT.into());
-        let asked = Asked::post(&["v1", "queues", queue, "claim"], &Value::Object(body)).longer(QUESTION_LONGER);
-        Some(Box::pin(ask(self.session.caller.clone(), asked)))
+        let api_request =
+            ApiRequest::post(&["v1", "queues", queue, "claim"], &Value::Object(body)).longer(QUESTION_LONGER);
+        Some(Box::pin(ask(self.session.caller.clone(), api_request)))
     }
 
     pub(super) async fn claimed(&mut self, answer: &Value) -> Result<Option<Value>, Failure> {
@@ -133,8 +135,8 @@ impl Waiting<'_> {
 
 fn until_settled(caller: &Caller, advance_id: &str, mut query: Vec<(String, String)>) -> Question {
     query.push(("wait".to_owned(), QUESTION_WAIT.to_owned()));
-    let asked = Asked::get(&["v1", "advances", advance_id], query).longer(QUESTION_LONGER);
-    Box::pin(ask(caller.clone(), asked))
+    let api_request = ApiRequest::get(&["v1", "advances", advance_id], query).longer(QUESTION_LONGER);
+    Box::pin(ask(caller.clone(), api_request))
 }
 
 pub(super) fn body_for(timeline: Option<&str>) -> serde_json::Map<String, Value> {

@@ -12,18 +12,18 @@ const PROCESSES: Records = Records { member: "processes", fields: &["pid", "pare
 
 pub(super) fn show(pid: i32, format: OutputFormat) -> Result<(), Failure> {
     let found = find(pid).with_context(|| format!("cannot inspect process {pid}"))?;
-    let told = told(pid, &found);
+    let report = inspection_json(pid, &found);
     output::write(&match format {
-        OutputFormat::Table => text(&told),
-        OutputFormat::Json => output::pretty(&told.to_string()),
-        OutputFormat::Ndjson => PROCESSES.lines(&told.to_string()),
-        OutputFormat::Csv => Table::default().rows(&PROCESSES, &told),
+        OutputFormat::Table => text(&report),
+        OutputFormat::Json => output::pretty(&report.to_string()),
+        OutputFormat::Ndjson => PROCESSES.lines(&report.to_string()),
+        OutputFormat::Csv => Table::default().rows(&PROCESSES, &report),
     })
 }
 
-fn told(pid: i32, found: &Found) -> Value {
+fn inspection_json(pid: i32, found: &Found) -> Value {
     match found {
-        Found::Run(run) => told_of_run(pid, run),
+        Found::Run(run) => run_json(pid, run),
         Found::Abandoned => json!({
             "process": pid, "clock": "virtual", "processes": [],
             "status": "Its supervisor has ended: it keeps the last clock, which is no longer updated.",
@@ -34,7 +34,7 @@ fn told(pid: i32, found: &Found) -> Value {
     }
 }
 
-fn told_of_run(pid: i32, run: &Supervised) -> Value {
+fn run_json(pid: i32, run: &Supervised) -> Value {
     let slot = run.page.slot;
     let own = run.members.iter().find(|member| member.process.pid == pid);
     // The two processes of timenav itself are on the host clock.
@@ -50,7 +50,7 @@ fn told_of_run(pid: i32, run: &Supervised) -> Value {
         "status": status,
         "timeline_id": run.page.timeline,
         "service": run.page.service,
-        "current_time": shown(slot.at(boot_now())),
+        "current_time": moment_text(slot.at(boot_now())),
         "state": if slot.is_paused { "paused" } else { "running" },
         "rate_millionths": slot.rate,
         "generation": slot.generation,
@@ -74,14 +74,14 @@ const fn clock_of(member: &Member) -> &'static str {
     }
 }
 
-fn shown(at: Moment) -> Option<String> {
+fn moment_text(at: Moment) -> Option<String> {
     let micros = i64::try_from(at.nanos_in_all().div_euclid(1_000)).ok()?;
     Instant::<Virtual>::from_micros(micros).map(|at| at.to_string())
 }
 
 /// Describes how far the clock of a run may lag behind the service.
-fn lateness(told: &Value) -> Option<String> {
-    let uncertainty = told.get("uncertainty_nanos")?;
+fn lateness(report: &Value) -> Option<String> {
+    let uncertainty = report.get("uncertainty_nanos")?;
     Some(match uncertainty.as_u64() {
         Some(0) => "nothing: the service is on this kernel".to_owned(),
         Some(nanos) => format!("at most {}.{:09} s of host time", nanos / 1_000_000_000, nanos % 1_000_000_000),
@@ -89,7 +89,7 @@ fn lateness(told: &Value) -> Option<String> {
     })
 }
 
-fn text(told: &Value) -> String {
+fn text(report: &Value) -> String {
     let fields = [
         ("process", "process"),
         ("clock", "clock"),
@@ -102,12 +102,12 @@ fn text(told: &Value) -> String {
         ("supervisor", "supervisor"),
     ];
     let columns = [("PID", "pid"), ("PARENT", "parent"), ("CLOCK", "clock"), ("PROGRAM", "program")];
-    let mut shown = told.clone();
-    if let Some(lateness) = lateness(told) {
-        shown["lateness"] = lateness.into();
+    let mut printed = report.clone();
+    if let Some(lateness) = lateness(report) {
+        printed["lateness"] = lateness.into();
     }
-    let mut text = output::status(told) + &output::fields(&shown, &fields);
-    if let Some(processes) = told["processes"].as_array().filter(|processes| !processes.is_empty()) {
+    let mut text = output::status(report) + &output::fields(&printed, &fields);
+    if let Some(processes) = report["processes"].as_array().filter(|processes| !processes.is_empty()) {
         text.push('\n');
         text.push_str(&output::table(processes, &columns, true));
     }

@@ -41,7 +41,7 @@ fn with_end(lines: &[String]) -> String {
 
 /// Everything that a bundle vouches for: all but the hash of the file.
 fn meaning(bundle: CheckedBundle) -> String {
-    told(&CheckedBundle { sha256: Hash::from_bytes([0; 32]), ..bundle.clone() })
+    bundle_text(&CheckedBundle { sha256: Hash::from_bytes([0; 32]), ..bundle.clone() })
         + &as_value("", &Ok(CheckedBundle { sha256: Hash::from_bytes([0; 32]), ..bundle })).to_string()
 }
 
@@ -66,8 +66,8 @@ fn published_bundles_verify_with_expected_contents() {
         for (given, followed) in list(vector, "verifier_keys").iter().zip(followed) {
             let bundle =
                 checked(file.as_bytes(), key(given), vector).unwrap_or_else(|wrong| panic!("{wrong}: {vector}"));
-            let CheckedBundle { payloads, data, gone, rotations_followed, sha256, .. } = bundle;
-            let found = json!([payloads, data, gone, rotations_followed, sha256.to_hex()]);
+            let CheckedBundle { payloads, data, missing_contents, rotations_followed, sha256, .. } = bundle;
+            let found = json!([payloads, data, missing_contents, rotations_followed, sha256.to_hex()]);
             let expected = [&vector["payloads"], &vector["data"], &vector["gone"], followed, &vector["sha256"]];
             assert_eq!(found, json!(expected), "{}", vector["about"]);
         }

@@ -13,11 +13,11 @@ pub(super) const EVENTS_MAX: u8 = 64;
 /// Maximum number of operations per history.
 pub(super) const OPERATIONS_MAX: usize = 1_024;
 /// States to visit before a history counts as undecidable.
-const LOOKED_AT_MAX: usize = 1_000_000;
+const EXAMINED_MAX: usize = 1_000_000;
 
 /// A request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum RequestKind {
     /// Move the clock forward.
     Move,
     /// Record an event.
@@ -49,7 +49,7 @@ pub(super) enum By {
 
 /// The response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Response {
     /// Done.
     Done,
     /// Number of clock moves, including this one.
@@ -70,8 +70,8 @@ pub(super) enum Told {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Operation {
     pub(super) by: By,
-    pub(super) asked: Asked,
-    pub(super) told: Told,
+    pub(super) request: RequestKind,
+    pub(super) response: Response,
     /// When it was sent and answered, by a shared clock.
     pub(super) begun: u64,
     pub(super) ended: u64,
@@ -122,14 +122,14 @@ struct Step {
 /// There is none, or it cannot be decided.
 pub(super) fn check(operations: &[Operation], first: State) -> Result<(), Violation> {
     assert!(operations.len() <= OPERATIONS_MAX, "a history of {} operations", operations.len());
-    let revocations = || operations.iter().filter(|one| matches!(one.asked, Asked::Revoke(_)));
+    let revocations = || operations.iter().filter(|one| matches!(one.request, RequestKind::Revoke(_)));
     let mut steps = Vec::new();
     for (number, operation) in operations.iter().copied().enumerate() {
-        let is_read = matches!(operation.asked, Asked::Clock | Asked::Find(_) | Asked::All);
-        match operation.told {
-            Told::Refused => {
+        let is_read = matches!(operation.request, RequestKind::Clock | RequestKind::Find(_) | RequestKind::All);
+        match operation.response {
+            Response::Refused => {
                 let is_begun = |one: &Operation| {
-                    matches!(one.asked, Asked::Revoke(key) if By::Key(key) == operation.by)
+                    matches!(one.request, RequestKind::Revoke(key) if By::Key(key) == operation.by)
                         && one.begun < operation.ended
                 };
                 if !revocations().any(is_begun) {
@@ -138,14 +138,15 @@ pub(super) fn check(operations: &[Operation], first: State) -> Result<(), Violat
                 steps.extend(earlier_try(number, operation).filter(|_| !is_read));
             }
             // A key stays revoked. A permission may be granted again, so the order determines when it was missing.
-            Told::Forbidden => {
+            Response::Forbidden => {
                 steps.push(Step { number, operation, is_optional: false });
                 steps.extend(earlier_try(number, operation).filter(|_| !is_read));
             }
-            Told::Unknown if is_read => {}
+            Response::Unknown if is_read => {}
             // An unseen write with an unknown outcome can be left out: no response depends on it.
-            Told::Unknown if matches!(operation.asked, Asked::Record(event) if !is_seen(operations, event)) => {}
-            Told::Unknown => {
+            Response::Unknown if matches!(operation.request, RequestKind::Record(event) if !is_seen(operations, event)) =>
+                {}
+            Response::Unknown => {
                 let operation = Operation { ended: u64::MAX, ..operation };
                 steps.push(Step { number, operation, is_optional: true });
             }
@@ -159,15 +160,15 @@ pub(super) fn check(operations: &[Operation], first: State) -> Result<(), Violat
 
 /// Returns the possible earlier attempt of a rejected operation.
 fn earlier_try(number: usize, operation: Operation) -> Option<Step> {
-    let operation = Operation { told: Told::Unknown, ..operation };
+    let operation = Operation { response: Response::Unknown, ..operation };
     operation.was_repeated.then_some(Step { number, operation, is_optional: true })
 }
 
 /// Returns whether any client has seen an event.
 fn is_seen(operations: &[Operation], event: u8) -> bool {
-    operations.iter().any(|one| match (one.asked, one.told) {
-        (Asked::Find(found), Told::IsThere(is_there)) => found == event && is_there,
-        (Asked::All, Told::Events(events)) => events & (1 << event) != 0,
+    operations.iter().any(|one| match (one.request, one.response) {
+        (RequestKind::Find(found), Response::IsThere(is_there)) => found == event && is_there,
+        (RequestKind::All, Response::Events(events)) => events & (1 << event) != 0,
         _ => false,
     })
 }
@@ -192,7 +193,7 @@ impl<'a> Search<'a> {
             if count == to_do {
                 return Ok(());
             }
-            if self.seen.len() > LOOKED_AT_MAX {
+            if self.seen.len() > EXAMINED_MAX {
                 return Err(Violation::Undecided);
             }
             let next = self.next(&done);
@@ -225,31 +226,33 @@ impl<'a> Search<'a> {
 }
 
 /// Returns the state after an operation, or `None` if the response is impossible.
-fn apply(state: State, Operation { by, asked, told, .. }: &Operation) -> Option<State> {
+fn apply(state: State, Operation { by, request, response, .. }: &Operation) -> Option<State> {
     let is_withdrawn = matches!(by, By::User(user) if state.withdrawn & (1 << user) != 0);
-    if *told == Told::Forbidden {
+    if *response == Response::Forbidden {
         return is_withdrawn.then_some(state);
     }
     if is_withdrawn || matches!(by, By::Key(key) if state.revoked & (1 << key) != 0) {
         return None;
     }
-    match (*asked, *told) {
-        (Asked::Move, told) => {
+    match (*request, *response) {
+        (RequestKind::Move, response) => {
             let generation = state.generation + 1;
-            let is_so = matches!(told, Told::Unknown) || told == Told::Generation(generation);
+            let is_so = matches!(response, Response::Unknown) || response == Response::Generation(generation);
             is_so.then_some(State { generation, ..state })
         }
-        (Asked::Record(event), _) => {
+        (RequestKind::Record(event), _) => {
             // An event can only be recorded once.
             let is_new = state.events & (1 << event) == 0;
             is_new.then_some(State { events: state.events | 1 << event, ..state })
         }
-        (Asked::Clock, told) => (told == Told::Generation(state.generation)).then_some(state),
-        (Asked::Find(event), told) => (told == Told::IsThere(state.events & (1 << event) != 0)).then_some(state),
-        (Asked::All, told) => (told == Told::Events(state.events)).then_some(state),
-        (Asked::Revoke(key), _) => Some(State { revoked: state.revoked | 1 << key, ..state }),
-        (Asked::Grant(user), _) => Some(State { withdrawn: state.withdrawn & !(1 << user), ..state }),
-        (Asked::Withdraw(user), _) => Some(State { withdrawn: state.withdrawn | 1 << user, ..state }),
+        (RequestKind::Clock, response) => (response == Response::Generation(state.generation)).then_some(state),
+        (RequestKind::Find(event), response) => {
+            (response == Response::IsThere(state.events & (1 << event) != 0)).then_some(state)
+        }
+        (RequestKind::All, response) => (response == Response::Events(state.events)).then_some(state),
+        (RequestKind::Revoke(key), _) => Some(State { revoked: state.revoked | 1 << key, ..state }),
+        (RequestKind::Grant(user), _) => Some(State { withdrawn: state.withdrawn & !(1 << user), ..state }),
+        (RequestKind::Withdraw(user), _) => Some(State { withdrawn: state.withdrawn | 1 << user, ..state }),
     }
 }
 
@@ -257,8 +260,8 @@ mod tests {
     use super::*;
 
     /// An operation with a permanent key.
-    fn one(asked: Asked, told: Told, (begun, ended): (u64, u64)) -> Operation {
-        Operation { by: By::Operator, asked, told, begun, ended, was_repeated: false }
+    fn one(request: RequestKind, response: Response, (begun, ended): (u64, u64)) -> Operation {
+        Operation { by: By::Operator, request, response, begun, ended, was_repeated: false }
     }
 
     fn by(key: u8, operation: Operation) -> Operation {
@@ -279,46 +282,62 @@ mod tests {
         assert!(matches!(checked, Err(Violation::NoOrder(_))), "{checked:?}");
     }
 
-    const NO_EVENTS: Told = Told::Events(0);
+    const NO_EVENTS: Response = Response::Events(0);
 
     #[test]
     fn overlapping_operations_may_be_in_any_order() {
         // A read concurrent with a write may see it or not.
-        for told in [Told::Generation(0), Told::Generation(1)] {
-            let both = [one(Asked::Move, Told::Generation(1), (0, 9)), one(Asked::Clock, told, (1, 8))];
+        for response in [Response::Generation(0), Response::Generation(1)] {
+            let both =
+                [one(RequestKind::Move, Response::Generation(1), (0, 9)), one(RequestKind::Clock, response, (1, 8))];
             assert_eq!(checked(&both), Ok(()));
         }
-        let two = [one(Asked::Move, Told::Generation(2), (0, 9)), one(Asked::Move, Told::Generation(1), (1, 8))];
+        let two = [
+            one(RequestKind::Move, Response::Generation(2), (0, 9)),
+            one(RequestKind::Move, Response::Generation(1), (1, 8)),
+        ];
         assert_eq!(checked(&two), Ok(()));
     }
 
     #[test]
     fn stale_read_is_detected() {
-        has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Clock, Told::Generation(0), (2, 3))]);
-        has_no_order(&[one(Asked::Record(3), Told::Done, (0, 1)), one(Asked::Find(3), Told::IsThere(false), (2, 3))]);
+        has_no_order(&[
+            one(RequestKind::Move, Response::Generation(1), (0, 1)),
+            one(RequestKind::Clock, Response::Generation(0), (2, 3)),
+        ]);
+        has_no_order(&[
+            one(RequestKind::Record(3), Response::Done, (0, 1)),
+            one(RequestKind::Find(3), Response::IsThere(false), (2, 3)),
+        ]);
         // A value that was seen is seen by all later readers.
         has_no_order(&[
-            one(Asked::Record(3), Told::Done, (0, 9)),
-            one(Asked::All, Told::Events(8), (1, 2)),
-            one(Asked::All, NO_EVENTS, (3, 4)),
+            one(RequestKind::Record(3), Response::Done, (0, 9)),
+            one(RequestKind::All, Response::Events(8), (1, 2)),
+            one(RequestKind::All, NO_EVENTS, (3, 4)),
         ]);
     }
 
     #[test]
     fn lost_and_duplicated_writes_are_detected() {
-        has_no_order(&[one(Asked::Record(0), Told::Done, (0, 1)), one(Asked::All, NO_EVENTS, (2, 3))]);
-        has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Move, Told::Generation(1), (2, 3))]);
-        has_no_order(&[one(Asked::Move, Told::Generation(1), (0, 1)), one(Asked::Clock, Told::Generation(2), (2, 3))]);
+        has_no_order(&[one(RequestKind::Record(0), Response::Done, (0, 1)), one(RequestKind::All, NO_EVENTS, (2, 3))]);
+        has_no_order(&[
+            one(RequestKind::Move, Response::Generation(1), (0, 1)),
+            one(RequestKind::Move, Response::Generation(1), (2, 3)),
+        ]);
+        has_no_order(&[
+            one(RequestKind::Move, Response::Generation(1), (0, 1)),
+            one(RequestKind::Clock, Response::Generation(2), (2, 3)),
+        ]);
     }
 
     #[test]
     fn operation_with_unknown_outcome_may_apply_late_or_never() {
-        let unknown = one(Asked::Move, Told::Unknown, (0, 1));
+        let unknown = one(RequestKind::Move, Response::Unknown, (0, 1));
         for (before, after) in [(0, 0), (0, 1), (1, 1)] {
             let seen = [
                 unknown,
-                one(Asked::Clock, Told::Generation(before), (2, 3)),
-                one(Asked::Clock, Told::Generation(after), (4, 5)),
+                one(RequestKind::Clock, Response::Generation(before), (2, 3)),
+                one(RequestKind::Clock, Response::Generation(after), (4, 5)),
             ];
             assert_eq!(checked(&seen), Ok(()), "{before} {after}");
         }
@@ -326,87 +345,94 @@ mod tests {
         for (before, after) in [(1, 0), (1, 2)] {
             has_no_order(&[
                 unknown,
-                one(Asked::Clock, Told::Generation(before), (2, 3)),
-                one(Asked::Clock, Told::Generation(after), (4, 5)),
+                one(RequestKind::Clock, Response::Generation(before), (2, 3)),
+                one(RequestKind::Clock, Response::Generation(after), (4, 5)),
             ]);
         }
     }
 
     #[test]
     fn key_use_after_revocation_is_detected() {
-        let revoked = one(Asked::Revoke(0), Told::Done, (0, 1));
-        has_no_order(&[revoked, by(0, one(Asked::Record(0), Told::Done, (2, 3)))]);
-        has_no_order(&[revoked, by(0, one(Asked::Clock, Told::Generation(0), (2, 3)))]);
+        let revoked = one(RequestKind::Revoke(0), Response::Done, (0, 1));
+        has_no_order(&[revoked, by(0, one(RequestKind::Record(0), Response::Done, (2, 3)))]);
+        has_no_order(&[revoked, by(0, one(RequestKind::Clock, Response::Generation(0), (2, 3)))]);
         // Requests sent before the response may precede it, and another key is valid.
-        assert_eq!(checked(&[revoked, by(0, one(Asked::Record(0), Told::Done, (0, 3)))]), Ok(()));
-        assert_eq!(checked(&[revoked, by(1, one(Asked::Record(0), Told::Done, (2, 3)))]), Ok(()));
+        assert_eq!(checked(&[revoked, by(0, one(RequestKind::Record(0), Response::Done, (0, 3)))]), Ok(()));
+        assert_eq!(checked(&[revoked, by(1, one(RequestKind::Record(0), Response::Done, (2, 3)))]), Ok(()));
     }
 
     #[test]
     fn commit_after_revocation_and_later_read_is_detected() {
         // Each object alone has an order: `system` contains only the revocation, and in the timeline the event is
         // unknown before it is recorded.
-        let late = by(0, one(Asked::Record(0), Told::Done, (0, 9)));
-        let looked = one(Asked::All, NO_EVENTS, (4, 5));
-        has_no_order(&[late, one(Asked::Revoke(0), Told::Done, (1, 3)), looked]);
+        let late = by(0, one(RequestKind::Record(0), Response::Done, (0, 9)));
+        let late_read = one(RequestKind::All, NO_EVENTS, (4, 5));
+        has_no_order(&[late, one(RequestKind::Revoke(0), Response::Done, (1, 3)), late_read]);
         has_no_order(&[
-            Operation { told: Told::Unknown, ..late },
-            one(Asked::Revoke(0), Told::Done, (1, 3)),
-            looked,
-            one(Asked::All, Told::Events(1), (10, 11)),
+            Operation { response: Response::Unknown, ..late },
+            one(RequestKind::Revoke(0), Response::Done, (1, 3)),
+            late_read,
+            one(RequestKind::All, Response::Events(1), (10, 11)),
         ]);
         // During the revocation, both are possible.
-        assert_eq!(checked(&[late, one(Asked::Revoke(0), Told::Done, (1, 6)), looked]), Ok(()));
+        assert_eq!(checked(&[late, one(RequestKind::Revoke(0), Response::Done, (1, 6)), late_read]), Ok(()));
     }
 
     #[test]
     fn rejection_needs_revocation_and_permits_an_earlier_attempt() {
-        let refused = by(0, one(Asked::Record(0), Told::Refused, (0, 5)));
+        let refused = by(0, one(RequestKind::Record(0), Response::Refused, (0, 5)));
         assert_eq!(checked(&[refused]), Err(Violation::RefusedTooEarly(0)));
-        assert_eq!(checked(&[refused, one(Asked::Revoke(1), Told::Done, (1, 2))]), Err(Violation::RefusedTooEarly(0)));
-        let (revoked, seen) = (one(Asked::Revoke(0), Told::Done, (1, 2)), one(Asked::All, Told::Events(1), (6, 7)));
+        assert_eq!(
+            checked(&[refused, one(RequestKind::Revoke(1), Response::Done, (1, 2))]),
+            Err(Violation::RefusedTooEarly(0))
+        );
+        let (revoked, seen) =
+            (one(RequestKind::Revoke(0), Response::Done, (1, 2)), one(RequestKind::All, Response::Events(1), (6, 7)));
         has_no_order(&[refused, revoked, seen]);
         assert_eq!(checked(&[Operation { was_repeated: true, ..refused }, revoked, seen]), Ok(()));
         // The earlier attempt may still precede the revocation.
-        let looked = one(Asked::All, NO_EVENTS, (3, 4));
-        has_no_order(&[Operation { was_repeated: true, ..refused }, revoked, looked, seen]);
+        let late_read = one(RequestKind::All, NO_EVENTS, (3, 4));
+        has_no_order(&[Operation { was_repeated: true, ..refused }, revoked, late_read, seen]);
     }
 
     #[test]
     fn permission_use_after_withdrawal_is_detected() {
-        let withdrawn = one(Asked::Withdraw(0), Told::Done, (0, 1));
-        has_no_order(&[withdrawn, by_user(one(Asked::Record(0), Told::Done, (2, 3)))]);
-        has_no_order(&[withdrawn, by_user(one(Asked::Clock, Told::Generation(0), (2, 3)))]);
-        assert_eq!(checked(&[withdrawn, by_user(one(Asked::Record(0), Told::Done, (0, 3)))]), Ok(()));
-        assert_eq!(checked(&[withdrawn, by_user(one(Asked::Clock, Told::Forbidden, (2, 3)))]), Ok(()));
+        let withdrawn = one(RequestKind::Withdraw(0), Response::Done, (0, 1));
+        has_no_order(&[withdrawn, by_user(one(RequestKind::Record(0), Response::Done, (2, 3)))]);
+        has_no_order(&[withdrawn, by_user(one(RequestKind::Clock, Response::Generation(0), (2, 3)))]);
+        assert_eq!(checked(&[withdrawn, by_user(one(RequestKind::Record(0), Response::Done, (0, 3)))]), Ok(()));
+        assert_eq!(checked(&[withdrawn, by_user(one(RequestKind::Clock, Response::Forbidden, (2, 3)))]), Ok(()));
         // A cycle: the read after the withdrawal lacks an event written with the permission.
-        let late = by_user(one(Asked::Record(0), Told::Done, (0, 9)));
-        let looked = one(Asked::All, NO_EVENTS, (4, 5));
-        has_no_order(&[late, one(Asked::Withdraw(0), Told::Done, (1, 3)), looked]);
+        let late = by_user(one(RequestKind::Record(0), Response::Done, (0, 9)));
+        let late_read = one(RequestKind::All, NO_EVENTS, (4, 5));
+        has_no_order(&[late, one(RequestKind::Withdraw(0), Response::Done, (1, 3)), late_read]);
         // It may be granted again in between.
-        let granted = one(Asked::Grant(0), Told::Done, (6, 7));
-        assert_eq!(checked(&[late, one(Asked::Withdraw(0), Told::Done, (1, 3)), looked, granted]), Ok(()));
+        let granted = one(RequestKind::Grant(0), Response::Done, (6, 7));
+        assert_eq!(checked(&[late, one(RequestKind::Withdraw(0), Response::Done, (1, 3)), late_read, granted]), Ok(()));
     }
 
     #[test]
     fn forbidden_response_needs_a_missing_permission() {
-        let forbidden = |at| by_user(one(Asked::Clock, Told::Forbidden, at));
+        let forbidden = |at| by_user(one(RequestKind::Clock, Response::Forbidden, at));
         let (withdrawn, granted) =
-            (one(Asked::Withdraw(0), Told::Done, (2, 3)), one(Asked::Grant(0), Told::Done, (6, 7)));
+            (one(RequestKind::Withdraw(0), Response::Done, (2, 3)), one(RequestKind::Grant(0), Response::Done, (6, 7)));
         has_no_order(&[forbidden((0, 1))]);
         has_no_order(&[forbidden((0, 1)), withdrawn]);
         has_no_order(&[withdrawn, granted, forbidden((8, 9))]);
         assert_eq!(checked(&[withdrawn, forbidden((4, 5)), granted]), Ok(()));
-        assert_eq!(checked(&[withdrawn, granted, by_user(one(Asked::Clock, Told::Generation(0), (8, 9)))]), Ok(()));
+        assert_eq!(
+            checked(&[withdrawn, granted, by_user(one(RequestKind::Clock, Response::Generation(0), (8, 9)))]),
+            Ok(())
+        );
         // A forbidden write has no effect, unless an earlier attempt had.
-        let write = by_user(one(Asked::Record(0), Told::Forbidden, (0, 5)));
-        let seen = one(Asked::All, Told::Events(1), (8, 9));
+        let write = by_user(one(RequestKind::Record(0), Response::Forbidden, (0, 5)));
+        let seen = one(RequestKind::All, Response::Events(1), (8, 9));
         has_no_order(&[write, withdrawn, seen]);
         assert_eq!(checked(&[Operation { was_repeated: true, ..write }, withdrawn, seen]), Ok(()));
         // A withdrawal with an unknown outcome may have happened or not, but does not undo itself.
-        let unknown = Operation { told: Told::Unknown, ..withdrawn };
+        let unknown = Operation { response: Response::Unknown, ..withdrawn };
         assert_eq!(checked(&[unknown, forbidden((4, 5))]), Ok(()));
-        has_no_order(&[unknown, forbidden((4, 5)), by_user(one(Asked::Clock, Told::Generation(0), (6, 7)))]);
+        has_no_order(&[unknown, forbidden((4, 5)), by_user(one(RequestKind::Clock, Response::Generation(0), (6, 7)))]);
     }
 
     #[test]
@@ -414,15 +440,15 @@ mod tests {
         let mut operations = Vec::new();
         for number in 0_u64..60 {
             let at = 10 * number;
-            operations.push(one(Asked::Move, Told::Generation(number + 1), (at, at + 9)));
-            operations.push(one(Asked::Clock, Told::Generation(number), (at + 1, at + 8)));
+            operations.push(one(RequestKind::Move, Response::Generation(number + 1), (at, at + 9)));
+            operations.push(one(RequestKind::Clock, Response::Generation(number), (at + 1, at + 8)));
             let event = u8::try_from(number).unwrap();
-            let told = if number % 4 == 0 { Told::Unknown } else { Told::Done };
-            operations.push(one(Asked::Record(event), told, (at + 2, at + 7)));
+            let response = if number % 4 == 0 { Response::Unknown } else { Response::Done };
+            operations.push(one(RequestKind::Record(event), response, (at + 2, at + 7)));
         }
         assert_eq!(checked(&operations), Ok(()));
         let all = operations.len() as u64 * 10;
-        operations.push(one(Asked::Clock, Told::Generation(59), (all, all + 1)));
+        operations.push(one(RequestKind::Clock, Response::Generation(59), (all, all + 1)));
         has_no_order(&operations);
     }
 }

@@ -89,7 +89,7 @@ pub(super) fn insist(connection: &mut Connection, request: &Request) -> io::Resu
 
 /// What workers have received and done.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct CrewLog {
     /// Acknowledged outcomes, and how many preceded each.
     pub(super) outcomes: BTreeMap<String, (String, usize)>,
     /// Timers set by handlers.
@@ -106,13 +106,13 @@ pub(super) struct Setting {
 /// The workers of all rounds.
 #[derive(Default)]
 pub(crate) struct Crew {
-    told: Mutex<Told>,
+    log: Mutex<CrewLog>,
     is_over: AtomicBool,
 }
 
 impl Crew {
-    pub(super) fn told(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().expect("no worker has failed")
+    pub(super) fn log(&self) -> MutexGuard<'_, CrewLog> {
+        self.log.lock().expect("no worker has failed")
     }
 
     /// Starts workers that stop when the result is dropped.
@@ -157,11 +157,11 @@ impl Crew {
         };
         let claim = json!({ "max": 3, "wait": "1s", "ack_timeout": LEASE });
         while !self.is_over.load(Ordering::Relaxed) {
-            let before = self.told().outcomes.len();
+            let before = self.log().outcomes.len();
             let claimed = ask(&format!("/v1/queues/{queue}/claim"), &claim)?.expect("a claim needs no lease");
             for firing in claimed["firings"].as_array().expect("firings") {
                 let firing_id = firing["firing_id"].as_str().expect("an id");
-                let is_over = self.told().outcomes.get(firing_id).is_some_and(|(_, number)| *number < before);
+                let is_over = self.log().outcomes.get(firing_id).is_some_and(|(_, number)| *number < before);
                 assert!(!is_over, "it had an outcome, and is handed out again: {firing}");
                 self.handle(firing, &mut ask)?;
             }
@@ -189,9 +189,9 @@ impl Crew {
         if dice.below(6) == 0 && firing["timer_id"].as_str().expect("an id").starts_with('r') {
             let at = moment(&firing["due"]) + HOUR * 30;
             let timer_id = format!("h-{}", &firing_id["firing_".len()..]);
-            self.told().setting.entry(timer_id.clone()).or_insert(Setting { at, is_set: false });
+            self.log().setting.entry(timer_id.clone()).or_insert(Setting { at, is_set: false });
             ask("/v1/timers", &json!({ "timer_id": timer_id, "at": stamp(at) }))?;
-            self.told().setting.get_mut(&timer_id).expect("it is about to be set").is_set = true;
+            self.log().setting.get_mut(&timer_id).expect("it is about to be set").is_set = true;
         }
         let acknowledged = ask("/v1/firings/ack", &named)?;
         self.note(acknowledged.as_ref());
@@ -202,9 +202,9 @@ impl Crew {
         for firing in answer.map(|answer| &answer["firings"]).and_then(Value::as_array).into_iter().flatten() {
             let text = |name: &str| firing[name].as_str().expect("a text").to_owned();
             if text("state") != "pending" {
-                let mut told = self.told();
-                let (state, number) = (text("state"), told.outcomes.len());
-                let known = told.outcomes.entry(text("firing_id")).or_insert((state.clone(), number));
+                let mut log = self.log();
+                let (state, number) = (text("state"), log.outcomes.len());
+                let known = log.outcomes.entry(text("firing_id")).or_insert((state.clone(), number));
                 assert_eq!(known.0, state, "it has two outcomes: {firing}");
             }
         }

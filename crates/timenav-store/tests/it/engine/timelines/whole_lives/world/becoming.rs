@@ -95,7 +95,7 @@ impl World<'_> {
                 self.forget(name, born);
             }
             What::Clear(clearance) => {
-                for born in clearance.gone() {
+                for born in clearance.erased() {
                     self.forget(name, born);
                 }
             }
@@ -235,7 +235,7 @@ impl World<'_> {
     /// Cancels the events that are still as an import recorded them. Their ids are then available.
     fn undo_import(&mut self, number: usize, answer: &Answer) {
         let Import { on, events, .. } = self.imports[number].clone();
-        let (mut undone, mut kept) = (0, 0);
+        let (mut undone, mut stored) = (0, 0);
         for Imported { event_id, born, version } in events {
             let Some(known) = self.life(&on).now.get_mut(&event_id).filter(|known| known.stands.is_some()) else {
                 continue;
@@ -244,11 +244,11 @@ impl World<'_> {
                 known.take_back(None);
                 undone += 1;
             } else {
-                kept += 1;
+                stored += 1;
             }
         }
         let Made::Undone(counts) = &answer.made else { panic!("an undoing made {:?}", answer.made) };
-        assert_eq!(*counts, (undone, kept), "{number}");
+        assert_eq!(*counts, (undone, stored), "{number}");
     }
 
     /// Adds events recorded by timers to the model.

@@ -10,7 +10,7 @@ use timenav_core::ledger::Retention;
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
     AnchorRequest, Caller, ClockChange, ClockStep, Engine, EventErasure, Idempotency, ImportId, InterventionRequest,
-    KeptFor, NewTimeline, Refusal, RetentionRequest, ReturnScope, WhichEvents,
+    NewTimeline, Refusal, RetentionPeriod, RetentionRequest, ReturnScope, WhichEvents,
 };
 
 use crate::engine::timelines::whole_lives::Passing;
@@ -60,7 +60,7 @@ pub(super) enum What {
 /// A response as a comparable text, and what the model needs to learn.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
-    pub(super) told: String,
+    pub(super) summary: String,
     pub(super) replayed: bool,
     pub(super) anchor_id: Option<AnchorId>,
     pub(super) step: Option<(Clock, Instant<Virtual>, bool)>,
@@ -126,25 +126,25 @@ impl Request {
             What::Import(drafts) => import(engine, caller, (on, drafts)).await?,
             What::UndoImport(_, import) => {
                 let made = engine.undo_import(caller, named, *import, key).await?;
-                let told = format!("{} {} {:?} {:?}", made.undone, made.kept, made.rest, made.ledger);
+                let summary = format!("{} {} {:?} {:?}", made.undone, made.kept, made.rest, made.ledger);
                 let learned = Made::Undone((made.undone, made.kept));
-                Answer { made: learned, ..plain(told, made.replayed, made.ledger.position) }
+                Answer { made: learned, ..plain(summary, made.replayed, made.ledger.position) }
             }
             What::Correct(draft) => {
                 let made = engine.correct_event(caller, named, draft.clone(), None, key).await?;
-                let told = format!("{} {} {:?}", made.content, made.changed, made.ledger);
-                plain(told, made.replayed, made.ledger.position)
+                let summary = format!("{} {} {:?}", made.content, made.changed, made.ledger);
+                plain(summary, made.replayed, made.ledger.position)
             }
             What::Intervene(event, effect) => {
                 let made = engine.manipulate_event(caller, named, intervention(*event, effect), key).await?;
-                let told = format!("{} {:?} {:?} {:?}", made.intervention_id, made.before, made.after, made.ledger);
-                plain(told, made.replayed, made.ledger.position)
+                let summary = format!("{} {:?} {:?} {:?}", made.intervention_id, made.before, made.after, made.ledger);
+                plain(summary, made.replayed, made.ledger.position)
             }
             What::Anchor => {
                 let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
                 let (anchor_id, at, ledger, replayed) = engine.set_anchor(caller, named, request, key).await?;
-                let told = format!("{anchor_id} {at} {ledger:?}");
-                Answer { anchor_id: Some(anchor_id), ..plain(told, replayed, ledger.position) }
+                let summary = format!("{anchor_id} {at} {ledger:?}");
+                Answer { anchor_id: Some(anchor_id), ..plain(summary, replayed, ledger.position) }
             }
             What::Steer(command, passing) => {
                 let Passing { settle, refire } = *passing;
@@ -161,17 +161,17 @@ impl Request {
                 plain(format!("{:?} {:?}", made.expires_at, made.ledger), made.replayed, made.ledger.position)
             }
             What::Retain(days) => {
-                let kept = KeptFor::Seconds(days * DAY_SECONDS);
-                let request = RetentionRequest { reads: kept, refusals: kept };
-                let (kept, ledger, replayed): (Retention, _, _) =
+                let stored = RetentionPeriod::Seconds(days * DAY_SECONDS);
+                let request = RetentionRequest { reads: stored, refusals: stored };
+                let (stored, ledger, replayed): (Retention, _, _) =
                     engine.set_retention(caller, on, request, key).await?;
-                plain(format!("{kept:?} {ledger:?}"), replayed, ledger.position)
+                plain(format!("{stored:?} {ledger:?}"), replayed, ledger.position)
             }
             What::Erase(event) => erase(engine, caller, (on, *event), key).await?,
             What::End => {
                 let end = engine.end_timeline(caller, on, key).await?;
-                let told = format!("{} {:?} {} {:?}", end.size, end.root, end.checkpoint, end.ledger);
-                plain(told, end.replayed, end.ledger.position)
+                let summary = format!("{} {:?} {} {:?}", end.size, end.root, end.checkpoint, end.ledger);
+                plain(summary, end.replayed, end.ledger.position)
             }
             What::Clear(clearance) => came(clearance.send(home, &on, key).await?),
             What::Timer(errand) => came(errand.send((engine, caller), &on, key).await?),
@@ -202,8 +202,8 @@ async fn erase(
     let erasure = EventErasure { timeline: Some(on), which, include_forks: true, evaluated_at: None };
     let made = engine.erase_events(caller, erasure, key).await?;
     assert_eq!((made.events_count, made.left), (1, 0), "e{event}");
-    let told = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
-    Ok(plain(told, made.replayed, made.ledger.position))
+    let summary = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
+    Ok(plain(summary, made.replayed, made.ledger.position))
 }
 
 fn intervention(event: u8, effect: &Effect) -> InterventionRequest {
@@ -216,18 +216,18 @@ fn intervention(event: u8, effect: &Effect) -> InterventionRequest {
     }
 }
 
-pub(super) fn plain(told: String, replayed: bool, position: u64) -> Answer {
-    Answer { told, replayed, position, anchor_id: None, step: None, made: Made::Nothing }
+pub(super) fn plain(summary: String, replayed: bool, position: u64) -> Answer {
+    Answer { summary, replayed, position, anchor_id: None, step: None, made: Made::Nothing }
 }
 
-fn came(Came { told, position, replayed, made }: Came) -> Answer {
-    Answer { made, ..plain(told, replayed, position) }
+fn came(Came { summary, position, replayed, made }: Came) -> Answer {
+    Answer { made, ..plain(summary, replayed, position) }
 }
 
 fn stepped(made: ClockStep) -> Answer {
-    let told = format!("{:?} {} {:?}", made.view, made.changed, made.ledger);
+    let summary = format!("{:?} {} {:?}", made.view, made.changed, made.ledger);
     let step = Some((made.view.clock, made.view.current_time, made.changed));
-    Answer { step, ..plain(told, made.replayed, made.ledger.position) }
+    Answer { step, ..plain(summary, made.replayed, made.ledger.position) }
 }
 
 pub(super) fn id_of(draft: &EventDraft) -> &str {

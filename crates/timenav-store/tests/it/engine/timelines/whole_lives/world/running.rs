@@ -88,7 +88,7 @@ impl World<'_> {
     /// Returns whether a running clock reaches a timer before that time.
     fn falls_due_until(&mut self, then: Instant<Wall>) -> bool {
         let now = self.house.clock.now();
-        self.standing().into_iter().any(|name| {
+        self.open_timelines().into_iter().any(|name| {
             let shown = self.clocks.read(name.as_str(), now).expect("it stands");
             let later = self.clocks.clock(name.as_str()).now(then);
             self.timings.of(&name).comes_between(shown, later)
@@ -110,7 +110,7 @@ impl World<'_> {
             assert_eq!(head.clock, clock, "{name}");
             self.record(&name, recorded);
         }
-        for name in self.standing() {
+        for name in self.open_timelines() {
             let shown = self.clocks.read(name.as_str(), now).expect("it stands");
             let leave = self.leave(&name);
             let recorded = self.timings.of_mut(&name).fall_due(shown, Coming::Together, &leave);
@@ -140,9 +140,9 @@ impl World<'_> {
         std::iter::successors(parent(name), move |name| parent(name))
     }
 
-    fn standing(&self) -> Vec<TimelineId> {
-        let standing = self.lives.iter().filter(|life| !self.ended.contains(&life.name));
-        standing.map(|life| life.name.clone()).collect()
+    fn open_timelines(&self) -> Vec<TimelineId> {
+        let open_timelines = self.lives.iter().filter(|life| !self.ended.contains(&life.name));
+        open_timelines.map(|life| life.name.clone()).collect()
     }
 
     pub(in crate::engine::timelines::whole_lives) async fn close_and_open(&mut self) {

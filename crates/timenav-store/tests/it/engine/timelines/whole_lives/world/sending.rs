@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use timenav_core::ids::{QueueId, TimelineId};
-use timenav_engine::{Refusal, TimersWanted};
+use timenav_engine::{Refusal, TimerQuery};
 
 use super::World;
 
@@ -18,8 +18,8 @@ impl World<'_> {
     pub(super) async fn send_webhooks(&self) -> Result<usize, Refusal> {
         let mut sent = 0;
         for head in self.home().store.open().await.unwrap().heads {
-            let wanted = TimersWanted::Pending(QueueId::of_webhooks(), SENT_MAX);
-            let waiting = self.home().store.timer_rows(head.key, wanted).await.unwrap().firings.len();
+            let query = TimerQuery::Pending(QueueId::of_webhooks(), SENT_MAX);
+            let waiting = self.home().store.timer_rows(head.key, query).await.unwrap().firings.len();
             if let Some(waiting) = NonZeroUsize::new(waiting) {
                 self.send_all(&head.id, waiting).await?;
                 sent += waiting.get();

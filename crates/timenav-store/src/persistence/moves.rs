@@ -28,7 +28,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn kept(after: Option<String>, rows: i64) -> Result<Self, StoreError> {
+    pub(crate) fn from_row(after: Option<String>, rows: i64) -> Result<Self, StoreError> {
         let after = after.map(|after| serde_json::from_str(&after)).transpose();
         let after = after.map_err(|_| StoreError::Damaged("the progress of a move cannot be read".to_owned()))?;
         Ok(Self { after, rows: count(rows)? })

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 
 /// Returns the timeline that an outcome names, so that the outcome is deleted with it.
-pub(crate) fn told_of(outcome: &str) -> Option<String> {
+pub(crate) fn named_timeline(outcome: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct Told {
+    struct TimelineField {
         timeline_id: Option<String>,
     }
-    let told = serde_json::from_str::<Told>(outcome).ok()?.timeline_id;
+    let named = serde_json::from_str::<TimelineField>(outcome).ok()?.timeline_id;
     // Timeline names cannot contain NUL, and PostgreSQL cannot store it.
-    told.filter(|name| !name.contains('\0'))
+    named.filter(|name| !name.contains('\0'))
 }

@@ -63,17 +63,17 @@ impl LogGap {
 /// Returns whether there was room for the gap.
 pub(super) fn add(page: &mut LogPage, gap: Option<LogGap>, items_max: usize) -> bool {
     let Some(gap) = gap else { return true };
-    let before = page.gone.last().copied();
+    let before = page.gaps.last().copied();
     if let Some(mut joined) = before.filter(|before| !before.is_behind(page, &gap))
         && joined.join(&gap)
     {
-        page.gone.pop();
-        page.gone.push(joined);
+        page.gaps.pop();
+        page.gaps.push(joined);
         return true;
     }
-    let has_room = page.gone.len() < items_max;
+    let has_room = page.gaps.len() < items_max;
     if has_room {
-        page.gone.push(gap);
+        page.gaps.push(gap);
     }
     has_room
 }
@@ -98,13 +98,13 @@ mod tests {
         let policy = |seconds| Retention { reads_seconds: Some(seconds), refusals_seconds: None };
         let pruned = |seconds| LogGapReason::Pruned { policy: Some((1, policy(seconds))) };
         for is_newest_first in [false, true] {
-            let mut page = LogPage { logs: Vec::new(), gone: Vec::new(), next_cursor: None };
+            let mut page = LogPage { logs: Vec::new(), gaps: Vec::new(), next_cursor: None };
             let mut take = |gaps: &[LogGap], entry: Option<LogEntry>| {
                 for gap in gaps {
                     assert!(add(&mut page, Some(*gap), 4));
                 }
                 page.logs.extend(entry);
-                page.gone.iter().map(|gap| (gap.first, gap.last, gap.entries)).collect::<Vec<_>>()
+                page.gaps.iter().map(|gap| (gap.first, gap.last, gap.entries)).collect::<Vec<_>>()
             };
             let position = |number: u64| if is_newest_first { 100 - number } else { number };
             let run = |first: u64, last: u64| if is_newest_first { (100 - last, 100 - first) } else { (first, last) };
@@ -121,7 +121,7 @@ mod tests {
             let erased = |number, reads| at(position(number), LogGapReason::Erased { reads });
             let gaps = [erased(11, 2), erased(12, 3)];
             assert_eq!(take(&gaps, None).last(), expected(&[(11, 12, 2)]).last());
-            assert_eq!(page.gone[3].reason, LogGapReason::Erased { reads: 5 });
+            assert_eq!(page.gaps[3].reason, LogGapReason::Erased { reads: 5 });
             assert!(!add(&mut page, Some(at(position(13), pruned(9))), 4), "so many and no more");
             assert!(add(&mut page, Some(erased(13, 1)), 4), "what is joined needs no room");
         }

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use timenav_core::ledger::{
-    EventsErased, KeptReads, LeafRecord, MissingPayloads, ReadsEntry, ReadsErased, Retention, Sweep, SweptEntry,
+    EventsErased, LeafRecord, MissingPayloads, ReadsEntry, ReadsErased, RemainingReads, Retention, Sweep, SweptEntry,
     leaf_hash,
 };
 use timenav_core::limits::RETENTION_POLICIES_MAX;
@@ -12,10 +12,10 @@ use crate::ledger::payload::DataErased;
 use crate::requests::json::read;
 
 /// Maximum number of missing contents without an explanation. They are remembered until a later entry explains them.
-pub const BUNDLE_GONE_MAX: usize = 1_000_000;
+pub const BUNDLE_MISSING_MAX: usize = 1_000_000;
 
 #[derive(Debug)]
-struct GoneData {
+struct MissingRecord {
     data_id: String,
     erased_by: u64,
 }
@@ -29,9 +29,9 @@ pub(super) enum Teller {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Gone {
+pub(super) struct MissingContents {
     payloads: MissingPayloads,
-    data: BTreeMap<u64, GoneData>,
+    data: BTreeMap<u64, MissingRecord>,
     reads: BTreeMap<u64, BTreeSet<u64>>,
     policies: usize,
     /// Number of missing payloads, single reads and sealed records, explained or not.
@@ -39,7 +39,7 @@ pub(super) struct Gone {
     pruned: u64,
 }
 
-impl Gone {
+impl MissingContents {
     /// Processes an entry: its content may be missing, and it may explain earlier erasures.
     pub(super) fn entry(
         &mut self,
@@ -53,9 +53,9 @@ impl Gone {
             self.payloads.add(&SweptEntry { position, action: &record.action, recorded_at, leaf_hash });
             self.count += 1;
         } else if salt.is_empty() && ReadsEntry::of(record).is_some() {
-            let kept = KeptReads::parse(salt, payload).map_err(|error| error.to_string())?;
-            let gone = (0..).zip(kept.iter()).filter(|(_, read)| read.is_none());
-            let numbers: BTreeSet<u64> = gone.map(|(number, _)| number).collect();
+            let remaining = RemainingReads::parse(salt, payload).map_err(|error| error.to_string())?;
+            let missing_contents = (0..).zip(remaining.iter()).filter(|(_, read)| read.is_none());
+            let numbers: BTreeSet<u64> = missing_contents.map(|(number, _)| number).collect();
             self.count += numbers.len() as u64;
             if !numbers.is_empty() {
                 self.reads.insert(record.seq, numbers);
@@ -79,7 +79,7 @@ impl Gone {
     }
 
     pub(super) fn data(&mut self, position: u64, data_id: String, erased_by: u64) -> Result<(), String> {
-        self.data.insert(position, GoneData { data_id, erased_by });
+        self.data.insert(position, MissingRecord { data_id, erased_by });
         self.count += 1;
         self.check_count()
     }
@@ -123,20 +123,21 @@ impl Gone {
             let positions = std::iter::once(&erased.position).chain(&erased.also);
             return positions.filter(|position| self.payloads.remove(**position)).count() > 0;
         };
-        let is_it = |gone: &GoneData| gone.data_id == *data_id && gone.erased_by == by;
-        let is_told = self.data.get(&erased.position).is_some_and(is_it);
-        is_told && self.data.remove(&erased.position).is_some()
+        let is_it =
+            |missing_contents: &MissingRecord| missing_contents.data_id == *data_id && missing_contents.erased_by == by;
+        let is_reported = self.data.get(&erased.position).is_some_and(is_it);
+        is_reported && self.data.remove(&erased.position).is_some()
     }
 
     fn reads_erased(&mut self, erased: &ReadsErased<'_>) -> bool {
         let Some(numbers) = self.reads.get_mut(&erased.position) else { return false };
         let before = numbers.len();
         numbers.retain(|number| !erased.reads.contains(*number));
-        let is_told = numbers.len() < before;
+        let is_reported = numbers.len() < before;
         if numbers.is_empty() {
             self.reads.remove(&erased.position);
         }
-        is_told
+        is_reported
     }
 
     pub(super) const fn count(&self) -> u64 {
@@ -154,10 +155,10 @@ impl Gone {
     }
 
     fn check_count(&self) -> Result<(), String> {
-        if self.payloads.count() + self.data.len() + self.reads.len() <= BUNDLE_GONE_MAX {
+        if self.payloads.count() + self.data.len() + self.reads.len() <= BUNDLE_MISSING_MAX {
             return Ok(());
         }
-        Err(format!("contents of more than {BUNDLE_GONE_MAX} entries are missing before an entry explains it"))
+        Err(format!("contents of more than {BUNDLE_MISSING_MAX} entries are missing before an entry explains it"))
     }
 }
 
@@ -179,22 +180,24 @@ mod tests {
     fn missing_bundle_contents_are_limited() {
         let (leaf, erasing) = (leaf(0, Action::RecordEvent), leaf(0, Action::EraseData));
         let mut record = LeafRecord::decode(&leaf).unwrap();
-        let mut gone = Gone::default();
-        for seq in 0..BUNDLE_GONE_MAX as u64 {
+        let mut missing_contents = MissingContents::default();
+        for seq in 0..BUNDLE_MISSING_MAX as u64 {
             record.seq = seq;
-            gone.entry(&leaf, &record, (&[], &[])).unwrap();
+            missing_contents.entry(&leaf, &record, (&[], &[])).unwrap();
         }
         record.seq += 1;
         // Explained contents no longer count towards the limit.
         let erasure = LeafRecord { seq: record.seq, ..LeafRecord::decode(&erasing).unwrap() };
-        gone.entry(&erasing, &erasure, (&[0; 16], br#"{"position":7,"also":[9,8],"event_id":"e"}"#)).unwrap();
+        missing_contents
+            .entry(&erasing, &erasure, (&[0; 16], br#"{"position":7,"also":[9,8],"event_id":"e"}"#))
+            .unwrap();
         for _ in 0..3 {
             record.seq += 1;
-            gone.entry(&leaf, &record, (&[], &[])).unwrap();
+            missing_contents.entry(&leaf, &record, (&[], &[])).unwrap();
         }
         record.seq += 1;
-        gone.entry(&leaf, &record, (&[], &[])).unwrap_err();
-        assert_eq!((gone.first(), gone.count()), (Some(0), BUNDLE_GONE_MAX as u64 + 4));
+        missing_contents.entry(&leaf, &record, (&[], &[])).unwrap_err();
+        assert_eq!((missing_contents.first(), missing_contents.count()), (Some(0), BUNDLE_MISSING_MAX as u64 + 4));
     }
 
     #[test]
@@ -202,35 +205,36 @@ mod tests {
         let (of_event, of_data) = (r#"{"position":1,"event_id":"e"}"#, r#"{"position":2,"data_id":"d"}"#);
         let leaf = leaf(5, Action::EraseData);
         let record = LeafRecord::decode(&leaf).unwrap();
-        let mut gone = Gone::default();
-        gone.data(2, "d".to_owned(), 5).unwrap();
-        gone.data(1, "e".to_owned(), 6).unwrap();
-        let explain =
-            |gone: &mut Gone, payload: &str| gone.explain(&record, payload.as_bytes(), Teller::OfLayer).unwrap();
+        let mut missing_contents = MissingContents::default();
+        missing_contents.data(2, "d".to_owned(), 5).unwrap();
+        missing_contents.data(1, "e".to_owned(), 6).unwrap();
+        let explain = |missing_contents: &mut MissingContents, payload: &str| {
+            missing_contents.explain(&record, payload.as_bytes(), Teller::OfLayer).unwrap()
+        };
         // Another entry erased the record of entry 1, whose payload is not missing.
-        assert!(!explain(&mut gone, of_event));
-        assert!(!explain(&mut gone, r#"{"position":1,"data_id":"e"}"#));
-        assert!(!explain(&mut gone, r#"{"position":2,"data_id":"other"}"#));
-        assert!(explain(&mut gone, of_data));
-        assert!(!explain(&mut gone, of_data));
-        assert_eq!(gone.first(), Some(1));
+        assert!(!explain(&mut missing_contents, of_event));
+        assert!(!explain(&mut missing_contents, r#"{"position":1,"data_id":"e"}"#));
+        assert!(!explain(&mut missing_contents, r#"{"position":2,"data_id":"other"}"#));
+        assert!(explain(&mut missing_contents, of_data));
+        assert!(!explain(&mut missing_contents, of_data));
+        assert_eq!(missing_contents.first(), Some(1));
     }
 
     #[test]
     fn event_erasure_explains_only_event_payloads() {
-        let mut gone = Gone::default();
+        let mut missing_contents = MissingContents::default();
         for (seq, action) in (0..).zip(Action::ALL) {
             let leaf = leaf(seq, *action);
-            gone.entry(&leaf, &LeafRecord::decode(&leaf).unwrap(), (&[], &[])).unwrap();
+            missing_contents.entry(&leaf, &LeafRecord::decode(&leaf).unwrap(), (&[], &[])).unwrap();
         }
         let events = |action: &&Action| action.changes_events();
         let positions: Vec<u64> = (1..Action::ALL.len() as u64).collect();
         let erased = format!(r#"{{"position":0,"also":{positions:?},"event_id":"e"}}"#);
         let leaf = leaf(Action::ALL.len() as u64, Action::EraseData);
         let record = LeafRecord::decode(&leaf).unwrap();
-        assert!(gone.explain(&record, erased.as_bytes(), Teller::OfLayer).unwrap());
-        let (of_events, left) = (Action::ALL.iter().filter(events).count(), gone.payloads.count());
+        assert!(missing_contents.explain(&record, erased.as_bytes(), Teller::OfLayer).unwrap());
+        let (of_events, left) = (Action::ALL.iter().filter(events).count(), missing_contents.payloads.count());
         assert_eq!((of_events, left), (3, Action::ALL.len() - of_events));
-        assert!(!gone.explain(&record, erased.as_bytes(), Teller::OfLayer).unwrap());
+        assert!(!missing_contents.explain(&record, erased.as_bytes(), Teller::OfLayer).unwrap());
     }
 }

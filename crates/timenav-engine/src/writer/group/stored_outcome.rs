@@ -8,9 +8,9 @@ use crate::requests::refusal::Refusal;
 use crate::writer::submission::{QueuedCommand, Recorded};
 
 /// Returns the stored form of a response. If its content was erased in the same group, only that fact is stored.
-pub(super) fn kept_outcome(
+pub(super) fn stored_outcome(
     (idempotency, command): (Idempotency, &dyn QueuedCommand),
-    (recorded, is_untold): (&Recorded, bool),
+    (recorded, is_withheld): (&Recorded, bool),
     is_erased: bool,
     now: Instant<Wall>,
 ) -> Result<IdempotencyRecord, Refusal> {
@@ -18,25 +18,25 @@ pub(super) fn kept_outcome(
     let record = if is_erased {
         OutcomeRecord::forgotten(timeline_id, *ledger)
     } else {
-        command.keep().and_then(|kept| OutcomeRecord::of(timeline_id, *ledger, kept))
+        command.keep().and_then(|stored| OutcomeRecord::of(timeline_id, *ledger, stored))
     };
-    let record = record.map(|record| record.untold(is_untold));
+    let record = record.map(|record| record.untold(is_withheld));
     let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be stored".to_owned()))?;
     let event = command.event().filter(|_| !is_erased);
     Ok(IdempotencyRecord {
         key: idempotency.key,
         fingerprint: idempotency.fingerprint,
-        expires_at: now.checked_add(Idempotency::KEPT).unwrap_or(Instant::MAX),
+        expires_at: now.checked_add(Idempotency::RETENTION).unwrap_or(Instant::MAX),
         outcome: json(&record),
         event: event.map(|event_id| (timeline_id.clone(), event_id)),
     })
 }
 
 pub(super) fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
-    let kept: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
-    let outcome = kept.as_ref().and_then(|kept| {
-        let (timeline_id, ledger, _) = kept.parts()?;
-        Some(OutcomeRecord::forgotten(&timeline_id, ledger)?.untold(kept.is_untold()))
+    let stored: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
+    let outcome = stored.as_ref().and_then(|stored| {
+        let (timeline_id, ledger, _) = stored.parts()?;
+        Some(OutcomeRecord::forgotten(&timeline_id, ledger)?.untold(stored.is_withheld()))
     });
     // An unreadable outcome is not kept.
     IdempotencyRecord {

@@ -40,13 +40,13 @@ fn hidden_and_missing_timelines_return_the_same_error() {
         "/v1/anchors?timeline_id=",
         "/v1/monitor-events?location=*&time_range=../..&timeline_id=",
     ] {
-        let told = ["hidden", "nowhere"].map(|name| {
+        let problems = ["hidden", "nowhere"].map(|name| {
             let refused = service.send(Request::get(&format!("{path}{name}")).key(&ada)).refused(404, "not_found");
             let detail = refused["detail"].as_str().unwrap().to_owned();
             assert!(detail.contains(&format!("`{name}`")), "{refused}");
             detail.replace(name, "")
         });
-        assert_eq!(told[0], told[1]);
+        assert_eq!(problems[0], problems[1]);
     }
     service.audit();
 }
@@ -59,11 +59,11 @@ fn unknown_users_are_reported_only_to_operators() {
     let set = json!({ "timeline_id": "hers", "permissions": { "read": ["ada", "bbo"] } });
     let own = service.send(Request::post("/v1/set-access-control").json(&set).key(&ada)).expect(200);
     assert!(own.get("unknown_users").is_none(), "{own}");
-    let told = service.post("/v1/set-access-control", &set);
-    assert_eq!(told["unknown_users"], json!(["bbo"]), "{told}");
+    let response = service.post("/v1/set-access-control", &set);
+    assert_eq!(response["unknown_users"], json!(["bbo"]), "{response}");
     let restrict = json!({ "user_id": "bbo", "restriction_level": "read_only" });
     let refused = service.send(Request::post("/v1/restrict-time-travel").json(&restrict)).refused(404, "not_found");
-    for sentence in [&told["status"], &refused["detail"]] {
+    for sentence in [&response["status"], &refused["detail"]] {
         let sentence = sentence.as_str().unwrap();
         assert!(sentence.contains("no user `bbo`") && sentence.contains("POST /v1/users creates one"), "{sentence}");
     }

@@ -17,13 +17,13 @@ const NAME: &str = "wait_for";
 const TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 /// Maximum wait per call, in host time.
 const TIMEOUT_MAX: Duration = Duration::from_mins(10);
-const NOTHING_WANTED: &str = "give one or more things to wait for: `event`, `timer_id`, `queue` or `until`";
+const NO_CONDITION: &str = "give one or more things to wait for: `event`, `timer_id`, `queue` or `until`";
 
 /// The conditions. The first one that is met ends the wait.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Wanted {
-    pub(super) event: Option<EventWanted>,
+pub(super) struct WaitConditions {
+    pub(super) event: Option<EventCondition>,
     pub(super) timer_id: Option<String>,
     pub(super) queue: Option<String>,
     pub(super) until: Option<String>,
@@ -37,7 +37,7 @@ pub(super) struct Wanted {
 /// A recorded event that matches all given members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct EventWanted {
+pub(super) struct EventCondition {
     event_id: Option<String>,
     text: Option<String>,
     actor: Option<String>,
@@ -46,16 +46,16 @@ pub(super) struct EventWanted {
     attribute: Map<String, Value>,
 }
 
-impl Wanted {
+impl WaitConditions {
     pub(super) fn read(
         session: &Session,
         arguments: Map<String, Value>,
     ) -> Result<(Self, Option<Instant<Virtual>>, Duration), Failure> {
         let wrong = |error: serde_json::Error| refused("invalid_parameter", "", &error.to_string());
-        let mut wanted: Self = serde_json::from_value(Value::Object(arguments)).map_err(wrong)?;
+        let mut conditions: Self = serde_json::from_value(Value::Object(arguments)).map_err(wrong)?;
         for (is_given, is_allowed, name, flag) in [
-            (wanted.queue.is_some(), session.scope.write, "queue", "--allow write"),
-            (wanted.advance, session.scope.travel, "advance", "--allow travel"),
+            (conditions.queue.is_some(), session.scope.write, "queue", "--allow write"),
+            (conditions.advance, session.scope.travel, "advance", "--allow travel"),
         ] {
             if is_given && !is_allowed {
                 let detail = format!("`{name}` is not allowed: `timenav mcp` was started without {flag}");
@@ -63,31 +63,33 @@ impl Wanted {
             }
         }
         if let Some(timeline) = &session.pinned {
-            if wanted.timeline_id.is_some() {
+            if conditions.timeline_id.is_some() {
                 let detail = format!("this session uses only the timeline `{timeline}`; leave out `{TIMELINE}`");
                 return Err(refused("permission_denied", TIMELINE, &detail));
             }
-            wanted.timeline_id = Some(timeline.clone());
+            conditions.timeline_id = Some(timeline.clone());
         }
-        let is_nothing =
-            wanted.event.is_none() && wanted.timer_id.is_none() && wanted.queue.is_none() && wanted.until.is_none();
+        let is_nothing = conditions.event.is_none()
+            && conditions.timer_id.is_none()
+            && conditions.queue.is_none()
+            && conditions.until.is_none();
         if is_nothing {
-            return Err(refused("missing_parameter", "", NOTHING_WANTED));
+            return Err(refused("missing_parameter", "", NO_CONDITION));
         }
         let is_place = |after: &String| after.chars().all(|c| c.is_ascii_hexdigit() || c == '.' || c == '~');
-        if !wanted.after.as_ref().is_none_or(is_place) {
+        if !conditions.after.as_ref().is_none_or(is_place) {
             return Err(refused(
                 "invalid_parameter",
                 "after",
                 "`after` must be the `after` of an earlier response, such as `17~5f3c9a0e1d2b4c68`",
             ));
         }
-        let until = wanted.until.as_deref().map(|text| {
+        let until = conditions.until.as_deref().map(|text| {
             parse_timestamp(text).map_err(|error| refused("invalid_parameter", "until", &error.to_string()))
         });
-        let patience = wanted.timeout.as_deref().map_or(Ok(TIMEOUT_DEFAULT), host_time)?;
+        let patience = conditions.timeout.as_deref().map_or(Ok(TIMEOUT_DEFAULT), host_time)?;
         let until = until.transpose()?;
-        Ok((wanted, until, patience))
+        Ok((conditions, until, patience))
     }
 
     pub(super) fn query(&self) -> Vec<(String, String)> {

@@ -5,13 +5,13 @@ const OPEN: &str = "..";
 
 /// An attribute value to match, parsed once for all events.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(super) struct AttributeMatch {
     text: String,
     number: Option<f64>,
     range: Option<NumberRange>,
 }
 
-impl Wanted {
+impl AttributeMatch {
     pub(super) fn new(text: &str) -> Self {
         Self { text: text.to_owned(), number: text.parse().ok(), range: NumberRange::read(text) }
     }
@@ -36,7 +36,9 @@ impl Wanted {
 
     fn is_number(&self, number: &Number) -> bool {
         number.to_string() == self.text
-            || self.number.is_some_and(|wanted| number.as_f64().is_some_and(|of| of.total_cmp(&wanted).is_eq()))
+            || self
+                .number
+                .is_some_and(|wanted_value| number.as_f64().is_some_and(|of| of.total_cmp(&wanted_value).is_eq()))
             || self.range.is_some_and(|range| range.has(number.as_f64()))
     }
 }
@@ -77,7 +79,7 @@ mod tests {
 
     #[test]
     fn number_ranges_include_both_ends() {
-        for (wanted, value, expected) in [
+        for (wanted_value, value, expected) in [
             ("140/..", json!(140), true),
             ("140/..", json!(139.9), false),
             ("../140", json!(140.0), true),
@@ -102,21 +104,21 @@ mod tests {
             ("140/..", json!({ "150": 150 }), false),
             ("9007199254740993/..", json!(9_007_199_254_740_993_u64), true),
         ] {
-            assert_eq!(Wanted::new(wanted).is_in(&value), expected, "{wanted} {value}");
+            assert_eq!(AttributeMatch::new(wanted_value).is_in(&value), expected, "{wanted_value} {value}");
         }
     }
 
     #[test]
     fn malformed_number_range_is_a_text() {
         for text in ["/", "1/", "/1", "5/3", "a/5", "1/2/3", "2020-01-01/..", "inf/..", "nan/5", "1 / 2"] {
-            let wanted = Wanted::new(text);
-            assert!(wanted.is_in(&json!(text)), "{text}");
+            let wanted_value = AttributeMatch::new(text);
+            assert!(wanted_value.is_in(&json!(text)), "{text}");
             for number in [0.0, 1.0, 4.0, 2020.0] {
-                assert!(!wanted.is_in(&json!(number)), "{text} {number}");
+                assert!(!wanted_value.is_in(&json!(number)), "{text} {number}");
             }
         }
         // A text in the form of a range also matches literally.
-        assert!(Wanted::new("1/2").is_in(&json!("1/2")));
-        assert!(Wanted::new("1/2").is_in(&json!(1.5)));
+        assert!(AttributeMatch::new("1/2").is_in(&json!("1/2")));
+        assert!(AttributeMatch::new("1/2").is_in(&json!(1.5)));
     }
 }

@@ -53,7 +53,7 @@ pub struct Step {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TimerTold {
+pub struct TimerDetail {
     /// The timer's id, if an entry records it.
     pub timer_id: Option<TimerId>,
     pub due: Instant<Virtual>,
@@ -97,7 +97,7 @@ pub enum Witness {
         /// How much earlier the effect is, by the recorded times.
         gap: Span,
         /// The timer, if the cause is a firing.
-        timer: Option<TimerTold>,
+        timer: Option<TimerDetail>,
     },
     /// P02, P03: a shortest cycle.
     Cycle {
@@ -126,7 +126,7 @@ pub enum Witness {
         intervention: Option<EventId>,
         /// Number of live events that depend on the orphan, up to [`super::IMPACT_EVENTS_MAX`].
         impact: usize,
-        timer: Option<TimerTold>,
+        timer: Option<TimerDetail>,
     },
     /// P06: an event, and a cause that was never recorded.
     Dangling {

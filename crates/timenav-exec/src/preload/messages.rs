@@ -10,7 +10,7 @@ const NANOS: i64 = 1_000_000_000;
 pub(super) const BYTES_MAX: usize = 4096 + 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Message {
     /// A timer was set to a date. The message includes its descriptor.
     Timer {
         until: Moment,
@@ -22,7 +22,7 @@ pub(super) enum Told {
     Program { reason: OutOfReach, path: String },
 }
 
-impl Told {
+impl Message {
     /// Decodes a message; `None` if the bytes are not valid.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let word = |at: usize| bytes.get(at * 8..at * 8 + 8)?.try_into().ok().map(i64::from_ne_bytes);
@@ -56,16 +56,16 @@ mod tests {
 
     #[test]
     fn valid_messages_are_read_and_others_rejected() {
-        let timer = Told::Timer {
+        let timer = Message::Timer {
             until: Moment { seconds: 5, nanos: 6 },
             interval: Timespec { tv_sec: 7, tv_nsec: 8 },
             ends: (9, 10),
         };
-        assert_eq!(Told::read(&words(&[1, 5, 6, 7, 8, 9, 10])), Some(timer));
-        let program = Told::Program { reason: OutOfReach::Static, path: "/bin/x".to_owned() };
-        assert_eq!(Told::read(&[words(&[2, 1]), b"/bin/x".to_vec()].concat()), Some(program));
+        assert_eq!(Message::read(&words(&[1, 5, 6, 7, 8, 9, 10])), Some(timer));
+        let program = Message::Program { reason: OutOfReach::Static, path: "/bin/x".to_owned() };
+        assert_eq!(Message::read(&[words(&[2, 1]), b"/bin/x".to_vec()].concat()), Some(program));
         for wrong in [&[][..], &[1], &[1, 5, 6, 7, 8, 9], &[1, 5, NANOS, 0, 0, 0, 0], &[2], &[2, 0], &[2, 9], &[3]] {
-            assert_eq!(Told::read(&words(wrong)), None, "{wrong:?}");
+            assert_eq!(Message::read(&words(wrong)), None, "{wrong:?}");
         }
     }
 }

@@ -9,7 +9,7 @@ const NEVER: i64 = i64::MIN;
 
 /// The parameters of readings, replaced by one writer and read by any number of readers: a seqlock of atomics.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ClockParameters {
     /// Odd while the parameters are being replaced.
     sequence: AtomicU64,
     start: AtomicI64,
@@ -18,7 +18,7 @@ pub(crate) struct Shown {
     vouched_until: AtomicI64,
 }
 
-impl Shown {
+impl ClockParameters {
     pub(crate) const fn new() -> Self {
         Self {
             sequence: AtomicU64::new(0),

@@ -18,7 +18,7 @@ pub(crate) fn admit(draft: &mut Draft<'_>, spec: &dyn CommandSpec) -> Result<(),
     }
     let (timeline, aim) = (draft.timeline(), spec.aim());
     if aim != Aim::NewTimeline {
-        draft.check_standing(timeline)?;
+        draft.check_exists(timeline)?;
     }
     check(draft, spec)?;
     if timeline.is_system() && aim.is_about_a_timeline() {
@@ -38,13 +38,13 @@ pub(crate) fn admit(draft: &mut Draft<'_>, spec: &dyn CommandSpec) -> Result<(),
 pub(crate) fn check(draft: &Draft<'_>, spec: &dyn CommandSpec) -> Result<(), Denial> {
     let (Actor::Caller(caller), demands) = (draft.actor(), spec.demands()) else { return Ok(()) };
     let state = draft.look(draft.timeline());
-    let mut standing = directory::standing(draft.directory(), caller, state, draft.for_expiry());
+    let mut caller_access = directory::caller_access(draft.directory(), caller, state, draft.for_expiry());
     let is_ended = spec.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
     if state.is_none() && (spec.aim().makes_timeline() || is_ended) {
         // The creator of a timeline becomes its admin, and whoever ended it was one.
-        standing.role = Some(Role::Admin);
+        caller_access.role = Some(Role::Admin);
     }
-    demands.iter().try_for_each(|demand| access::decide(standing, *demand))
+    demands.iter().try_for_each(|demand| access::decide(caller_access, *demand))
 }
 
 impl Draft<'_> {
@@ -55,29 +55,29 @@ impl Draft<'_> {
             return true;
         }
         let Some(state) = self.look(timeline) else { return false };
-        access::decide(directory::standing(self.directory(), caller, Some(state), self.for_expiry()), Demand::Look)
+        access::decide(directory::caller_access(self.directory(), caller, Some(state), self.for_expiry()), Demand::Look)
             != Err(Denial::Hidden)
     }
 
     /// Re-checks that a timeline to fork has not ended, and that the actor may still read it.
     pub(crate) fn admit_to_fork(&self, of: &TimelineId, demand: Demand) -> Result<(), Refusal> {
-        self.check_standing(of)?;
+        self.check_exists(of)?;
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let standing = directory::standing(self.directory(), caller, self.look(of), self.for_expiry());
-        access::decide(standing, demand).map_err(|denial| Refusal::from(denial).about(of))
+        let caller_access = directory::caller_access(self.directory(), caller, self.look(of), self.for_expiry());
+        access::decide(caller_access, demand).map_err(|denial| Refusal::from(denial).about(of))
     }
 
     /// Measures from the host's clock, not from the newest entry, which is later if that clock was set back.
     pub(crate) fn admit_moment(&self, to: Instant<Virtual>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let level = directory::standing(self.directory(), caller, None, self.now()).restriction;
+        let level = directory::caller_access(self.directory(), caller, None, self.now()).restriction;
         access::decide_moment(level, to, self.now(), self.options().limited_access_window_days)
     }
 
     /// Checks whether the actor may leave a clock in this state, or create one.
     pub(crate) fn admit_clock(&self, clock: &Moment, rate: Rate) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
-        let level = directory::standing(self.directory(), caller, None, self.now()).restriction;
+        let level = directory::caller_access(self.directory(), caller, None, self.now()).restriction;
         access::decide_clock(level, clock, rate, self.now(), self.options().limited_access_window_days)
     }
 
@@ -87,8 +87,8 @@ impl Draft<'_> {
         let times = (self.now(), self.for_expiry());
         let live = directory::check_live(self.directory(), caller, times, self.options().session_spans());
         live.map_err(|failure| (failure.code(), failure.to_string()))?;
-        let standing = directory::standing(self.directory(), caller, self.look(self.timeline()), self.now());
-        let mut decided = demands.iter().map(|demand| access::decide(standing, *demand));
+        let caller_access = directory::caller_access(self.directory(), caller, self.look(self.timeline()), self.now());
+        let mut decided = demands.iter().map(|demand| access::decide(caller_access, *demand));
         decided.try_for_each(|one| one).map_err(|denial| (denial_code(denial), denial.to_string()))
     }
 
@@ -96,8 +96,8 @@ impl Draft<'_> {
     pub(crate) fn admit_own(&self, owner: Option<&UserId>) -> Result<(), Denial> {
         let Actor::Caller(caller) = self.actor() else { return Ok(()) };
         let own = owner == Some(&caller.user_id);
-        let standing = directory::standing(self.directory(), caller, None, self.now());
-        access::decide(standing, if own { Demand::Own } else { Demand::Operate })
+        let caller_access = directory::caller_access(self.directory(), caller, None, self.now());
+        access::decide(caller_access, if own { Demand::Own } else { Demand::Operate })
     }
 }
 

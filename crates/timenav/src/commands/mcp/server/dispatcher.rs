@@ -23,16 +23,16 @@ const CALLS_AT_ONCE_MAX: usize = 16;
 /// Interval of progress notifications for a running call, if requested.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
 
-pub(super) struct Desk {
+pub(super) struct ToolDispatcher {
     toolbox: Toolbox,
     session: Session,
     places: Semaphore,
 }
 
 #[derive(Clone)]
-pub(super) struct Served(pub(super) Arc<Desk>);
+pub(super) struct Served(pub(super) Arc<ToolDispatcher>);
 
-impl Desk {
+impl ToolDispatcher {
     pub(super) fn new(toolbox: Toolbox, session: Session) -> Self {
         Self { toolbox, session, places: Semaphore::new(CALLS_AT_ONCE_MAX) }
     }
@@ -49,7 +49,7 @@ impl Desk {
             ToolKind::Elapse => elapse::elapse(&self.session, arguments).await,
         };
         self.session.answer();
-        Ok(done.map_or_else(|failure| refusals::told(&failure, self.hint(&failure)), told))
+        Ok(done.map_or_else(|failure| refusals::failure_result(&failure, self.hint(&failure)), result_of))
     }
 
     fn hint(&self, failure: &Failure) -> Option<&'static str> {
@@ -60,7 +60,7 @@ impl Desk {
 }
 
 /// Returns a response as a tool result, with a hint if there are more pages.
-fn told(answer: Value) -> CallToolResult {
+fn result_of(answer: Value) -> CallToolResult {
     let cursor = answer["next_cursor"].as_str().map(str::to_owned);
     let mut result = CallToolResult::structured(answer);
     result.content.extend(cursor.map(|cursor| {
@@ -104,7 +104,7 @@ impl ServerHandler for Served {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut call = pin!(self.0.call(&request.name, request.arguments.unwrap_or_default()));
-        let mut told = 0.0;
+        let mut step = 0.0;
         loop {
             tokio::select! {
                 biased;
@@ -115,8 +115,8 @@ impl ServerHandler for Served {
                 }
             }
             if let Some(token) = context.meta.get_progress_token() {
-                told += 1.0;
-                let progress = ProgressNotificationParam::new(token, told).with_message("the call is still running");
+                step += 1.0;
+                let progress = ProgressNotificationParam::new(token, step).with_message("the call is still running");
                 // The peer has disconnected.
                 let _ = context.peer.notify_progress(progress).await;
             }

@@ -4,25 +4,25 @@ use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use timenav_core::directory::{Directory, KeptPassword, PasswordRow as _, PasswordTold};
+use timenav_core::directory::{Directory, PasswordRow as _, PasswordSummary, StoredPassword};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, LeafRecord, Salt, leaf_hash, payload_hash};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use crate::access::directory::DirectoryChange;
+use crate::access::directory_changes::{Change, TimelineEndRecord, recorded_changes};
 use crate::access::directory_rows::DirectoryRows;
-use crate::access::directory_told::{Change, EndTold, changes_told};
 use crate::ledger::action::Action;
 use crate::ledger::head::{EndedTimeline, Head};
 use crate::ports::archive::{EntryRow, EntryRows};
-use crate::ports::facts::ToldRows;
+use crate::ports::facts::UnloggedRows;
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
 use crate::requests::refusal::Refusal;
 use crate::writer::heads::Heads;
 
 /// Heads are locked during an update, and the database server breaks locks after two seconds.
-pub(crate) const ENTRIES_TOLD_MAX: u64 = 4_096;
+pub(crate) const CATCH_UP_ENTRIES_MAX: u64 = 4_096;
 
 #[derive(Debug)]
 pub(crate) struct DirectoryAfter {
@@ -95,13 +95,13 @@ pub(crate) async fn directory_after(
     if size <= first || system.directory < before.directory().version {
         return Err(ReloadReason::WentBack { found: size, known: first }.into());
     }
-    if size - first > ENTRIES_TOLD_MAX {
+    if size - first > CATCH_UP_ENTRIES_MAX {
         return Err(ReloadReason::TooMany(size - first).into());
     }
-    let told = read_changes(store, (before.directory(), known), system).await?;
-    let found = look_up(store, &told).await?;
-    let mut changes = Vec::with_capacity(told.len());
-    for change in told {
+    let updated = read_changes(store, (before.directory(), known), system).await?;
+    let found = look_up(store, &updated).await?;
+    let mut changes = Vec::with_capacity(updated.len());
+    for change in updated {
         changes.push(resolved(change, &found)?);
     }
     let mut directory = Directory::clone(before.directory());
@@ -123,7 +123,7 @@ async fn read_changes(
     system: &Head,
 ) -> Result<Vec<Change>, CatchUpError> {
     let (first, size) = (frontier.size(), system.frontier.size());
-    let (mut directory, mut told) = (directory.clone(), Vec::new());
+    let (mut directory, mut all) = (directory.clone(), Vec::new());
     let mut at = first;
     while at < size {
         let EntryRows { rows, end } = store.entry_rows(system.key, at, size).await?;
@@ -133,25 +133,25 @@ async fn read_changes(
         }
         for entry in &rows {
             frontier.push(leaf_hash(&entry.leaf));
-            let changes = told_by(&directory, entry).ok_or(ReloadReason::Entry(entry.position))?;
+            let changes = changes_of_entry(&directory, entry).ok_or(ReloadReason::Entry(entry.position))?;
             for change in changes {
                 // The password hash is not needed to process later entries.
-                let Ok(known) = change.clone().try_with(|told| Ok::<_, Infallible>(unknown(&told)), Ok);
+                let Ok(known) = change.clone().try_with(|all| Ok::<_, Infallible>(unknown(&all)), Ok);
                 directory.apply(&known);
-                told.push(change);
+                all.push(change);
             }
         }
         at = end;
     }
-    if frontier.root() == system.frontier.root() { Ok(told) } else { Err(ReloadReason::Entry(first).into()) }
+    if frontier.root() == system.frontier.root() { Ok(all) } else { Err(ReloadReason::Entry(first).into()) }
 }
 
-fn told_by(directory: &Directory, entry: &EntryRow) -> Option<Vec<Change>> {
+fn changes_of_entry(directory: &Directory, entry: &EntryRow) -> Option<Vec<Change>> {
     let record = LeafRecord::decode(&entry.leaf).ok()?;
     let action = Action::of(&record)?;
     record.authority.as_ref()?;
     let recorded_at: Instant<Wall> = parse_timestamp(&record.recorded_at).ok()?;
-    let changes = changes_told(directory, action, &record, recorded_at, Some(&entry.payload))?;
+    let changes = recorded_changes(directory, action, &record, recorded_at, Some(&entry.payload))?;
     // Payloads of other entries may have been erased, and are not needed.
     let is_hashed = || {
         let salt = entry.salt.as_slice().try_into().ok().map(Salt::from_bytes);
@@ -161,20 +161,20 @@ fn told_by(directory: &Directory, entry: &EntryRow) -> Option<Vec<Change>> {
 }
 
 /// A placeholder for a password whose hash is not known. It matches no password.
-fn unknown(told: &PasswordTold) -> KeptPassword {
-    KeptPassword { user_id: told.user_id.clone(), phc: Arc::from(""), set_at: told.set_at }
+fn unknown(summary: &PasswordSummary) -> StoredPassword {
+    StoredPassword { user_id: summary.user_id.clone(), phc: Arc::from(""), set_at: summary.set_at }
 }
 
 /// Rows of which entries contain only the hashes.
 #[derive(Default)]
-struct LookedUp {
-    passwords: HashMap<UserId, KeptPassword>,
+struct DirectoryLookup {
+    passwords: HashMap<UserId, StoredPassword>,
     ended: HashMap<TimelineId, EndedTimeline>,
 }
 
-async fn look_up(store: &dyn Store, told: &[Change]) -> Result<LookedUp, StoreError> {
+async fn look_up(store: &dyn Store, changes: &[Change]) -> Result<DirectoryLookup, StoreError> {
     let password = |change: &Change| match change {
-        Change::PutPassword(told) => Some(told.user_id.clone()),
+        Change::PutPassword(changes) => Some(changes.user_id.clone()),
         Change::PutUser(_)
         | Change::DeleteUser(_)
         | Change::PutKey(_)
@@ -183,15 +183,15 @@ async fn look_up(store: &dyn Store, told: &[Change]) -> Result<LookedUp, StoreEr
         | Change::EndSession(_)
         | Change::EndTimeline(_) => None,
     };
-    let users: BTreeSet<UserId> = told.iter().filter_map(password).collect();
+    let users: BTreeSet<UserId> = changes.iter().filter_map(password).collect();
     let ended: BTreeSet<TimelineId> =
-        told.iter().filter_map(Change::ended).map(|ended| ended.timeline_id.clone()).collect();
+        changes.iter().filter_map(Change::ended).map(|ended| ended.timeline_id.clone()).collect();
     if users.is_empty() && ended.is_empty() {
-        return Ok(LookedUp::default());
+        return Ok(DirectoryLookup::default());
     }
-    let ToldRows { passwords, ended } =
-        store.told_rows(users.into_iter().collect(), ended.into_iter().collect()).await?;
-    Ok(LookedUp {
+    let UnloggedRows { passwords, ended } =
+        store.unlogged_rows(users.into_iter().collect(), ended.into_iter().collect()).await?;
+    Ok(DirectoryLookup {
         passwords: passwords.into_iter().map(|password| (password.user_id.clone(), password)).collect(),
         ended: ended.into_iter().map(|ended| (ended.id.clone(), ended)).collect(),
     })
@@ -199,14 +199,15 @@ async fn look_up(store: &dyn Store, told: &[Change]) -> Result<LookedUp, StoreEr
 
 /// Fills in the rows that a change refers to by hash. A replaced password is not found, which is fine: if it were the
 /// last one, the result would not match the signed rows.
-fn resolved(change: Change, found: &LookedUp) -> Result<DirectoryChange, ReloadReason> {
-    let password = |told: PasswordTold| {
-        let kept = found.passwords.get(&told.user_id).filter(|kept| kept.sha256() == told.sha256);
-        Ok(kept.map_or_else(|| unknown(&told), |kept| KeptPassword { set_at: told.set_at, ..kept.clone() }))
+fn resolved(change: Change, found: &DirectoryLookup) -> Result<DirectoryChange, ReloadReason> {
+    let password = |summary: PasswordSummary| {
+        let stored = found.passwords.get(&summary.user_id).filter(|stored| stored.sha256() == summary.sha256);
+        Ok(stored
+            .map_or_else(|| unknown(&summary), |stored| StoredPassword { set_at: summary.set_at, ..stored.clone() }))
     };
-    let ended = |EndTold { timeline_id, size, root }| {
-        let kept = found.ended.get(&timeline_id).filter(|kept| (kept.size, kept.root) == (size, root));
-        kept.cloned().ok_or(ReloadReason::Otherwise)
+    let ended = |TimelineEndRecord { timeline_id, size, root }| {
+        let stored = found.ended.get(&timeline_id).filter(|stored| (stored.size, stored.root) == (size, root));
+        stored.cloned().ok_or(ReloadReason::Otherwise)
     };
     change.try_with(password, ended)
 }

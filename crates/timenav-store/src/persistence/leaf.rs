@@ -8,7 +8,7 @@ use timenav_core::ledger::{LeafRecord, PruneClass, ReadsEntry, rebuilt_leaf};
 const OF_READS: &[u8] = b"{\"action\":\"reads\",";
 
 /// Returns the stored form of a leaf.
-pub(crate) fn kept(leaf: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn stored_form(leaf: &[u8]) -> Cow<'_, [u8]> {
     let of_reads = leaf.starts_with(OF_READS).then(|| LeafRecord::decode(leaf).ok());
     match of_reads.flatten().and_then(|record| ReadsEntry::of(&record)) {
         Some(entry) => entry.to_bytes().into(),
@@ -20,19 +20,19 @@ pub(crate) fn kept(leaf: &[u8]) -> Cow<'_, [u8]> {
 const ACTION: &[u8] = b"{\"action\":\"";
 
 /// Returns whether a stored leaf is in the short form, which only read entries have.
-pub(crate) fn is_short(kept: &[u8]) -> bool {
-    kept.first() != Some(&b'{')
+pub(crate) fn is_short(stored: &[u8]) -> bool {
+    stored.first() != Some(&b'{')
 }
 
-/// Returns the bytes that are hashed into the tree. `told` is the name that the timeline had when the entry was
+/// Returns the bytes that are hashed into the tree. `name` is the name that the timeline had when the entry was
 /// written. A malformed stored leaf is returned unchanged, so that verification reports it.
-pub(crate) fn whole<'a>(kept: &'a [u8], told: &str, seq: u64) -> Cow<'a, [u8]> {
-    if is_short(kept) { rebuilt_leaf(kept, told, seq).unwrap_or(Cow::Borrowed(kept)) } else { kept.into() }
+pub(crate) fn whole<'a>(stored: &'a [u8], name: &str, seq: u64) -> Cow<'a, [u8]> {
+    if is_short(stored) { rebuilt_leaf(stored, name, seq).unwrap_or(Cow::Borrowed(stored)) } else { stored.into() }
 }
 
 /// Returns whether retention may prune an entry, given its stored leaf. The short form means a read entry.
-pub(crate) fn may_go(kept: &[u8]) -> bool {
-    let Some(rest) = kept.strip_prefix(ACTION) else { return is_short(kept) };
+pub(crate) fn may_go(stored: &[u8]) -> bool {
+    let Some(rest) = stored.strip_prefix(ACTION) else { return is_short(stored) };
     let word = rest.split(|byte| *byte == b'"').next().unwrap_or_default();
     std::str::from_utf8(word).is_ok_and(|action| PruneClass::of(action).is_some())
 }

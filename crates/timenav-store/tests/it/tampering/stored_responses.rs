@@ -15,15 +15,15 @@ fn change(house: &House, statement: &str) {
 }
 
 /// Returns a house with a response that has the content of an event, and one to a request that created a timeline.
-async fn asked(house: House) -> House {
+async fn with_requests(house: House) -> House {
     let home = house.open().await;
     record(&home, "main", 0, 3).await;
     home.house.clock.advance(1_000_000);
     let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };
-    let asked = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
-    home.engine.correct_event(&home.admin, on("main"), draft, None, asked).await.unwrap();
-    let asked = Some(Idempotency { key: [9; 32], fingerprint: [8; 32] });
-    home.engine.create_timeline(&home.admin, timeline_id("other"), asked).await.unwrap();
+    let request = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
+    home.engine.correct_event(&home.admin, on("main"), draft, None, request).await.unwrap();
+    let request = Some(Idempotency { key: [9; 32], fingerprint: [8; 32] });
+    home.engine.create_timeline(&home.admin, timeline_id("other"), request).await.unwrap();
     home.close().await;
     house
 }
@@ -40,7 +40,7 @@ const HOUR: &str = "3600000000";
 #[tokio::test(flavor = "multi_thread")]
 async fn changed_responses_are_reported() {
     for house in houses() {
-        let house = Box::pin(asked(house)).await;
+        let house = Box::pin(with_requests(house)).await;
         Box::pin(check_changed_expiry(&house)).await;
         Box::pin(check_changed_event_reference(&house)).await;
         if house.database.is_some() {
@@ -56,7 +56,7 @@ async fn check_changed_expiry(house: &House) {
             let moved = |by: &str| format!("UPDATE outcomes SET expires_at = expires_at + {by} WHERE {of}");
             change(house, &moved(by));
             let scan = found(house, "system", FindingKind::StateMismatch, None).await;
-            assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{by} {of}");
+            assert_eq!(finding_kinds(&scan), [(FindingKind::StateMismatch, None)], "{by} {of}");
             assert!(scan.findings[0].evidence.contains("it is kept until"), "{:#?}", scan.findings);
             change(house, &moved(&back));
         }
@@ -136,8 +136,8 @@ async fn outdated_checkpoint_row_is_reported() {
         for note in ["planted", &old, &of_other, &newest.replace('A', "B")] {
             put(note);
             for depth in ["full", "quick", "tail:2", "sample:2"] {
-                let scan = look(&house, "main", depth.parse().unwrap(), Outside::Kept).await;
-                assert_eq!(told(&scan), [(FindingKind::StateMismatch, None)], "{depth} {note}");
+                let scan = look(&house, "main", depth.parse().unwrap(), Outside::Stored).await;
+                assert_eq!(finding_kinds(&scan), [(FindingKind::StateMismatch, None)], "{depth} {note}");
                 assert!(scan.findings[0].evidence.contains("checkpoint in the row"), "{:#?}", scan.findings);
             }
         }
@@ -153,7 +153,7 @@ async fn outdated_checkpoint_row_is_reported() {
 #[tokio::test(flavor = "multi_thread")]
 async fn response_of_a_no_op_can_name_an_old_entry() {
     for house in houses() {
-        let house = Box::pin(asked(house)).await;
+        let house = Box::pin(with_requests(house)).await;
         let home = house.open().await;
         let draft =
             || EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };

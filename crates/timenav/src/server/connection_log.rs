@@ -16,11 +16,11 @@ const BROKEN: [ConnectionEnd; 4] =
     [ConnectionEnd::Late, ConnectionEnd::Handshake, ConnectionEnd::Malformed, ConnectionEnd::Stalled];
 
 /// Logs new events every minute, if there are any. Never returns.
-pub(super) async fn tell_each_minute(counts: &ConnectionCounts) {
+pub(super) async fn log_each_minute(counts: &ConnectionCounts) {
     let mut before = Seen::default();
     loop {
         let _ = timeout(EVERY, pending::<()>()).await;
-        before = before.tell(counts);
+        before = before.log_since(counts);
     }
 }
 
@@ -29,7 +29,7 @@ struct Seen([u64; ConnectionEnd::ALL.len()]);
 
 impl Seen {
     /// Logs the events since then, if any, and returns the current counts.
-    fn tell(self, counts: &ConnectionCounts) -> Self {
+    fn log_since(self, counts: &ConnectionCounts) -> Self {
         let now = Self(ConnectionEnd::ALL.map(|end| counts.ended(end)));
         let since = |end: ConnectionEnd| now.0[end as usize] - self.0[end as usize];
         let [full, per_ip_limit, evicted, accept_error] = REFUSED.map(since);
@@ -86,23 +86,23 @@ mod tests {
         let writer = log.clone();
         let lines = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
         let counts = ConnectionCounts::default();
-        let told = || String::from_utf8(std::mem::take(&mut *log.0.lock())).unwrap();
+        let logged = || String::from_utf8(std::mem::take(&mut *log.0.lock())).unwrap();
         tracing::subscriber::with_default(lines, || {
-            let seen = Seen::default().tell(&counts);
-            assert_eq!(told(), "", "nothing has happened");
+            let seen = Seen::default().log_since(&counts);
+            assert_eq!(logged(), "", "nothing has happened");
             for end in ConnectionEnd::ALL {
                 counts.refuse(end);
                 counts.refuse(end);
             }
-            let seen = seen.tell(&counts);
-            let lines = told();
+            let seen = seen.log_since(&counts);
+            let lines = logged();
             assert_eq!(lines.lines().count(), 2, "{lines}");
             let fields = "connections=0 full=2 per_ip_limit=2 evicted=2 accept_error=2";
             assert!(lines.contains("WARN") && lines.contains(fields), "{lines}");
             assert!(lines.contains("INFO") && lines.contains("late=2 handshake=2 malformed=2 stalled=2"), "{lines}");
             counts.refuse(ConnectionEnd::Late);
-            seen.tell(&counts);
-            let lines = told();
+            seen.log_since(&counts);
+            let lines = logged();
             assert!(lines.lines().count() == 1 && lines.contains("late=1 handshake=0"), "{lines}");
         });
     }

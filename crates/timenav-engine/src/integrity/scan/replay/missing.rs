@@ -7,13 +7,13 @@ use crate::ledger::action::Action;
 
 /// Missing payloads that no sweep named, and erased single reads.
 #[derive(Default)]
-pub(super) struct Gone {
-    payloads: BTreeMap<u64, GonePayload>,
+pub(super) struct MissingData {
+    payloads: BTreeMap<u64, MissingPayload>,
     /// Indexes of single reads that no entry has named so far, by the position of their entry.
     reads: BTreeMap<u64, BTreeSet<u64>>,
     reads_count: u64,
     /// Erasing entry, entry of reads, and indexes. Checked after all entries were read.
-    reads_told: Vec<(u64, u64, PositionRuns)>,
+    reads_of_erasures: Vec<(u64, u64, PositionRuns)>,
     /// Versions of events, and interventions on them, that were erased after the scan began.
     later: Vec<PositionRuns>,
     later_events: u64,
@@ -22,17 +22,17 @@ pub(super) struct Gone {
 }
 
 #[derive(Clone, Copy)]
-struct GonePayload {
+struct MissingPayload {
     is_event: bool,
     /// Whether an `erase_events` entry names it.
     is_named: bool,
 }
 
-impl Gone {
+impl MissingData {
     pub(super) fn entry(&mut self, record: &LeafRecord<'_>, position: u64, payload: Option<&[u8]>) {
         let Some(payload) = payload else {
             let is_event = Action::of(record).is_some_and(Action::changes_events);
-            self.payloads.insert(position, GonePayload { is_event, is_named: false });
+            self.payloads.insert(position, MissingPayload { is_event, is_named: false });
             return;
         };
         // A remainder of reads has a different form.
@@ -59,13 +59,13 @@ impl Gone {
         }
         for (from, to) in erased.versions.as_slice().iter().chain(erased.interventions.as_slice()) {
             let mut next = (*from).max(first);
-            for (position, gone) in self.payloads.range_mut(next..(*to + 1).max(next)) {
+            for (position, payload) in self.payloads.range_mut(next..(*to + 1).max(next)) {
                 if *position != next {
                     break;
                 }
                 next += 1;
-                gone.is_named = true;
-                if !gone.is_event {
+                payload.is_named = true;
+                if !payload.is_event {
                     let evidence = format!("the entry at position {by} says this was erased, but it is not an event");
                     findings.add(FindingKind::PayloadMismatch, Some(*position), evidence);
                 }
@@ -79,7 +79,7 @@ impl Gone {
 
     pub(super) fn reads_erased(&mut self, by: u64, erased: &ReadsErased<'_>) {
         self.explain(erased);
-        self.reads_told.push((by, erased.position, erased.reads.clone()));
+        self.reads_of_erasures.push((by, erased.position, erased.reads.clone()));
     }
 
     pub(super) fn events_erased_later(&mut self, erased: Option<EventsErased<'_>>) {
@@ -112,9 +112,9 @@ impl Gone {
     }
 
     pub(super) fn unnamed(&self) -> impl Iterator<Item = (u64, bool)> {
-        let unnamed = |(position, gone): (&u64, &GonePayload)| {
-            let is_named = gone.is_named || (gone.is_event && self.is_erased_later(*position));
-            (!is_named).then_some((*position, gone.is_event))
+        let unnamed = |(position, payload): (&u64, &MissingPayload)| {
+            let is_named = payload.is_named || (payload.is_event && self.is_erased_later(*position));
+            (!is_named).then_some((*position, payload.is_event))
         };
         self.payloads.iter().filter_map(unnamed)
     }
@@ -124,8 +124,8 @@ impl Gone {
     }
 
     /// Returns the erasures of single reads: erasing entry, entry of reads, and indexes.
-    pub(super) fn reads_told(&self) -> &[(u64, u64, PositionRuns)] {
-        &self.reads_told
+    pub(super) fn reads_of_erasures(&self) -> &[(u64, u64, PositionRuns)] {
+        &self.reads_of_erasures
     }
 
     pub(super) fn is_erased_later(&self, position: u64) -> bool {
@@ -138,7 +138,7 @@ impl Gone {
     }
 
     /// Returns how many events were erased after the scan began, whether they were current or not.
-    pub(super) const fn events_gone_later(&self) -> u64 {
+    pub(super) const fn later_events_count(&self) -> u64 {
         self.later_events
     }
 }

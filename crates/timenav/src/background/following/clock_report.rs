@@ -20,7 +20,7 @@ pub(super) struct HostClock {
     ahead: i128,
 }
 
-pub(super) struct Told {
+pub(super) struct ClockReport {
     pub(super) clock: Clock,
     pub(super) host_clock: Option<HostClock>,
     /// Lower bound of the service's host time when the message was written.
@@ -29,17 +29,17 @@ pub(super) struct Told {
     grain: i128,
 }
 
-impl Told {
+impl ClockReport {
     pub(super) fn read(value: &Value) -> Option<Self> {
         let moment = |name: &str| parse_timestamp::<Virtual>(value[name].as_str()?).ok();
         let origin_host = Instant::<Wall>::from_micros(moment("origin_host")?.micros())?;
-        let (origin_virtual, shown) = (moment("origin_virtual")?, moment("current_time")?);
+        let (origin_virtual, displayed) = (moment("origin_virtual")?, moment("current_time")?);
         let rate = Rate::from_factor(value["rate"].as_f64()?)?;
         let rate_micros = i128::from(rate.micros());
         let (state, host) = match value["state"].as_str()? {
             "running" => {
                 // At a slow rate the clock shows the same value for a while: this is when it started to.
-                let passed = i128::from(shown.micros()) - i128::from(origin_virtual.micros());
+                let passed = i128::from(displayed.micros()) - i128::from(origin_virtual.micros());
                 let passed = (passed.max(0) * MILLION + rate_micros - 1) / rate_micros;
                 let host = i64::try_from(i128::from(origin_host.micros()) + passed).ok()?;
                 (ClockState::Running { origin_host, origin_virtual, rate }, Instant::from_micros(host)?)
@@ -56,7 +56,7 @@ impl Told {
         Some(Self { clock, host_clock, host, grain })
     }
 
-    /// Combines a message with what was known: `came` is when it arrived and `asked` when it was requested, both by the
+    /// Combines a message with what was known: `came` is when it arrived and `requested_at` when it was requested, both by the
     /// local boot clock in nanoseconds. For a change message only the time of writing is known, not that of a request.
     ///
     /// On the service's kernel, its boot clock is exact. Elsewhere the offset is kept unless the message contradicts
@@ -64,13 +64,14 @@ impl Told {
     pub(super) fn learned(
         &self,
         before: Option<&Known>,
-        (asked, came): (Option<i128>, i128),
+        (requested_at, came): (Option<i128>, i128),
         kernel: Option<&Kernel>,
     ) -> Known {
         let host = i128::from(self.host.micros()) * 1_000;
         let low = host - came;
         // For a paused clock only the lower bound is known.
-        let high = asked.filter(|_| self.clock.is_running()).map(|asked| host + self.grain - asked);
+        let high =
+            requested_at.filter(|_| self.clock.is_running()).map(|requested_at| host + self.grain - requested_at);
         let is_possible = |offset: &i128| *offset >= low && high.is_none_or(|high| *offset <= high);
         // A virtual machine that was copied while running has the boot id of the original but a different boot clock.
         if let Some(offset) = kernel.and_then(|kernel| self.offset_on(kernel)).filter(is_possible) {
@@ -78,7 +79,7 @@ impl Told {
         }
         let Some(before) = before else { return self.known(low, high.map(|high| width(high - low))) };
         // Bounds on the host time of one service do not apply to another.
-        let is_same = asked.is_none() || before.host_clock == self.host_clock;
+        let is_same = requested_at.is_none() || before.host_clock == self.host_clock;
         let bound = before.uncertainty.filter(|_| is_same).map(|uncertainty| before.offset + i128::from(uncertainty));
         let bound = bound.into_iter().chain(high).min();
         let offset = before.offset.max(low);

@@ -3,7 +3,7 @@
 use super::super::canonical::{Malformed, Scanner, Writer};
 use super::super::merkle::{leaf_hash, tree_root};
 use super::super::proof::inclusion_hashes;
-use super::shown::ReadProof;
+use super::proof::ReadProof;
 use super::{Hash, READS_MAX, READS_OPENED_BYTES_MAX, READS_PAYLOAD_BYTES_MAX, Read, Salt, digest};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,7 +22,7 @@ pub enum ReadsError {
 }
 
 #[derive(Clone, Debug)]
-struct KeptRead<'a> {
+struct RemainingRead<'a> {
     digest: Hash,
     /// The read and its salt; `None` if it was erased.
     read: Option<(Read<'a>, Salt)>,
@@ -35,8 +35,8 @@ struct KeptRead<'a> {
 /// be derived, and its content guessed. The payload is then replaced by an array of another form, with the salt of each
 /// remaining read and the digest of each erased one, and the stored salt is empty.
 #[derive(Clone, Debug)]
-pub struct KeptReads<'a> {
-    reads: Vec<KeptRead<'a>>,
+pub struct RemainingReads<'a> {
+    reads: Vec<RemainingRead<'a>>,
 }
 
 /// Returns the reads of a payload of either form, `None` for each erased one. Verifies nothing: for callers that have
@@ -66,7 +66,7 @@ pub fn reads_in(payload: &[u8]) -> Result<Vec<Option<Read<'_>>>, Malformed> {
     Ok(reads)
 }
 
-impl<'a> KeptReads<'a> {
+impl<'a> RemainingReads<'a> {
     /// Parses the stored reads of an entry: the salt, of 16 bytes or none, and the payload.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl<'a> KeptReads<'a> {
             }
             let salt = derive.as_ref().map(|derive| derive(number));
             number += 1;
-            KeptRead::scan(scanner, salt).map_err(ReadsError::from)
+            RemainingRead::scan(scanner, salt).map_err(ReadsError::from)
         })?;
         scanner.end()?;
         if reads.is_empty() { Err(ReadsError::Count) } else { Ok(Self { reads }) }
@@ -106,7 +106,7 @@ impl<'a> KeptReads<'a> {
     /// Returns the reads in their order, `None` for each erased one.
     #[must_use]
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Option<&Read<'a>>> {
-        self.reads.iter().map(|kept| kept.read.as_ref().map(|(read, _)| read))
+        self.reads.iter().map(|remaining_read| remaining_read.read.as_ref().map(|(read, _)| read))
     }
 
     /// Returns the number of reads, including erased ones; at least 1.
@@ -130,25 +130,25 @@ impl<'a> KeptReads<'a> {
     #[must_use]
     pub fn without(&self, mut erase: impl FnMut(usize, &Read<'a>) -> bool) -> Vec<u8> {
         let mut writer = Writer::default();
-        writer.array(self.reads.iter().enumerate(), |writer, (number, kept)| {
-            match kept.read.as_ref().filter(|(read, _)| !erase(number, read)) {
+        writer.array(self.reads.iter().enumerate(), |writer, (number, remaining_read)| {
+            match remaining_read.read.as_ref().filter(|(read, _)| !erase(number, read)) {
                 Some((read, salt)) => {
                     writer.raw("{\"read\":");
                     read.write(writer);
                     writer.raw(",\"salt\":").hex_text(salt.as_bytes()).raw("}");
                 }
-                None => _ = writer.raw("{\"erased\":").hash(&kept.digest).raw("}"),
+                None => _ = writer.raw("{\"erased\":").hash(&remaining_read.digest).raw("}"),
             }
         });
         writer.into_bytes()
     }
 
     fn leaves(&self) -> Vec<Hash> {
-        self.reads.iter().map(|kept| leaf_hash(kept.digest.as_bytes())).collect()
+        self.reads.iter().map(|remaining_read| leaf_hash(remaining_read.digest.as_bytes())).collect()
     }
 }
 
-impl<'a> KeptRead<'a> {
+impl<'a> RemainingRead<'a> {
     /// Parses one item: a read if its salt is derived, otherwise a read with its salt or a digest.
     fn scan(scanner: &mut Scanner<'a>, derived: Option<Salt>) -> Result<Self, Malformed> {
         if let Some(salt) = derived {

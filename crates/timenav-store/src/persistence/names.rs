@@ -35,23 +35,23 @@ pub(crate) fn described_so(
         let version = known.get(*event_id).and_then(pick);
         version.is_some_and(|version| description_in(&version.content).as_deref() == Some(description))
     };
-    let stands = ids.iter().find(|event_id| is_so(event_id, KnownEvent::standing));
-    let gone = || {
-        let is_gone = |event_id: &&EventId| known.get(*event_id).is_some_and(|known| known.standing().is_none());
-        ids.iter().filter(is_gone).find(|event_id| is_so(event_id, last_told))
+    let stands = ids.iter().find(|event_id| is_so(event_id, KnownEvent::current));
+    let erased = || {
+        let is_missing = |event_id: &&EventId| known.get(*event_id).is_some_and(|known| known.current().is_none());
+        ids.iter().filter(is_missing).find(|event_id| is_so(event_id, last_version))
     };
-    stands.or_else(gone).cloned()
+    stands.or_else(erased).cloned()
 }
 
 /// Returns the last version that has content.
-fn last_told(known: &KnownEvent) -> Option<&EventVersion> {
+fn last_version(known: &KnownEvent) -> Option<&EventVersion> {
     known.versions.iter().rev().find(|version| !version.content.is_empty())
 }
 
 fn description_in(content: &str) -> Option<String> {
     #[derive(Deserialize)]
-    struct Told {
+    struct DescriptionField {
         description: String,
     }
-    serde_json::from_str::<Told>(content).ok().map(|told| told.description)
+    serde_json::from_str::<DescriptionField>(content).ok().map(|field| field.description)
 }

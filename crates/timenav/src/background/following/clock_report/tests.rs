@@ -5,22 +5,22 @@ use super::*;
 /// How long a clock at rate 60 shows the same value, in nanoseconds of host time, and the precision of that value.
 const GRAIN: i128 = 17 + 1_000;
 
-fn answer(state: &str, rate: f64, shown: &str) -> Value {
+fn answer(state: &str, rate: f64, displayed: &str) -> Value {
     json!({
-        "state": state, "rate": rate, "generation": 3, "current_time": shown,
+        "state": state, "rate": rate, "generation": 3, "current_time": displayed,
         "origin_host": "2026-01-01T00:00:00Z", "origin_virtual": "2000-01-01T00:00:00Z",
     })
 }
 
-fn told(state: &str, rate: f64, shown: &str) -> Told {
-    Told::read(&answer(state, rate, shown)).unwrap()
+fn report(state: &str, rate: f64, displayed: &str) -> ClockReport {
+    ClockReport::read(&answer(state, rate, displayed)).unwrap()
 }
 
 /// Returns a message of a service on the given kernel, with this boot clock at the origin.
-fn told_on(boot_id: &str, origin_boot: &str) -> Told {
+fn report_on(boot_id: &str, origin_boot: &str) -> ClockReport {
     let mut answer = answer("running", 60.0, "2000-01-01T00:01:00Z");
     (answer["boot_id"], answer["origin_boot"]) = (boot_id.into(), origin_boot.into());
-    Told::read(&answer).unwrap()
+    ClockReport::read(&answer).unwrap()
 }
 
 fn kernel(boot_id: &str, shift: i128) -> Kernel {
@@ -31,16 +31,18 @@ const fn boot(millis: i128) -> i128 {
     millis * 1_000_000
 }
 
-fn host(told: &Told) -> i128 {
-    i128::from(told.host.micros()) * 1_000
+fn host(report: &ClockReport) -> i128 {
+    i128::from(report.host.micros()) * 1_000
 }
 
 #[test]
 fn response_bounds_host_time_by_the_round_trip() {
-    let clock = told("running", 60.0, "2000-01-01T00:01:00Z");
+    let clock = report("running", 60.0, "2000-01-01T00:01:00Z");
     let host = host(&clock);
     assert_eq!(clock.host.micros() % 60_000_000, 1_000_000, "one second of host time has passed");
-    let learned = |before: Option<&Known>, asked, came| clock.learned(before, (Some(boot(asked)), boot(came)), None);
+    let learned = |before: Option<&Known>, requested_at, came| {
+        clock.learned(before, (Some(boot(requested_at)), boot(came)), None)
+    };
     let known = learned(None, 100, 103);
     assert_eq!(known.offset, host - boot(103), "never ahead of the service");
     assert_eq!(known.uncertainty, Some(width(boot(3) + GRAIN)));
@@ -57,12 +59,12 @@ fn response_bounds_host_time_by_the_round_trip() {
 
 #[test]
 fn change_message_gives_only_a_lower_bound() {
-    let clock = told("running", 60.0, "2000-01-01T00:01:00Z");
+    let clock = report("running", 60.0, "2000-01-01T00:01:00Z");
     let known = clock.learned(None, (Some(boot(100)), boot(103)), None);
-    let told = clock.learned(Some(&known), (None, boot(102)), None);
-    assert_eq!((told.offset, told.uncertainty), (known.offset + boot(1), Some(width(boot(2) + GRAIN))));
-    let late = clock.learned(Some(&told), (None, boot(150)), None);
-    assert_eq!((late.offset, late.uncertainty), (told.offset, told.uncertainty));
+    let report = clock.learned(Some(&known), (None, boot(102)), None);
+    assert_eq!((report.offset, report.uncertainty), (known.offset + boot(1), Some(width(boot(2) + GRAIN))));
+    let late = clock.learned(Some(&report), (None, boot(150)), None);
+    assert_eq!((late.offset, late.uncertainty), (report.offset, report.uncertainty));
     // The two clocks have drifted apart, so earlier bounds no longer apply.
     let ahead = clock.learned(Some(&known), (None, boot(90)), None);
     assert_eq!((ahead.offset, ahead.uncertainty), (host(&clock) - boot(90), None));
@@ -71,13 +73,13 @@ fn change_message_gives_only_a_lower_bound() {
 
 #[test]
 fn paused_clock_gives_no_upper_bound() {
-    let paused = told("paused", 1.0, "2000-01-01T00:00:00Z");
+    let paused = report("paused", 1.0, "2000-01-01T00:00:00Z");
     let known = Known { offset: i128::MAX, ..paused.learned(None, (Some(boot(1)), boot(2)), None) };
     assert_eq!(known.uncertainty, None);
     assert!(!known.is_to_be_measured(), "while it stands it does not matter");
     let learned = paused.learned(Some(&known), (Some(boot(1)), boot(2)), None);
     assert_eq!((learned.offset, learned.uncertainty), (i128::MAX, None));
-    let resumed = told("running", 60.0, "2000-01-01T00:01:00Z");
+    let resumed = report("running", 60.0, "2000-01-01T00:01:00Z");
     let known = paused.learned(None, (Some(boot(1)), boot(2)), None);
     let known = resumed.learned(Some(&known), (None, boot(100)), None);
     assert_eq!((known.offset, known.uncertainty), (host(&resumed) - boot(100), None));
@@ -87,7 +89,7 @@ fn paused_clock_gives_no_upper_bound() {
 #[test]
 fn boot_clock_on_the_same_kernel_is_exact() {
     // Its host time is ahead of its boot clock by this much, and its responses come from between 100 and 103.
-    let here = told_on("one", "-0.898000001");
+    let here = report_on("one", "-0.898000001");
     let exact = i128::from(here.clock.origin().0.micros()) * 1_000 + 898_000_001;
     let moments = (Some(boot(100)), boot(103));
     for before in [None, Some(Known { offset: 0, uncertainty: None, host_clock: None, clock: here.clock.clone() })] {
@@ -102,38 +104,38 @@ fn boot_clock_on_the_same_kernel_is_exact() {
     assert_eq!((known.offset, known.uncertainty), (exact, Some(0)));
     let mut paused = answer("paused", 1.0, "2000-01-01T00:00:00Z");
     (paused["boot_id"], paused["origin_boot"]) = ("one".into(), "-0.898000001".into());
-    let known = Told::read(&paused).unwrap().learned(None, (Some(boot(1)), boot(2)), Some(&kernel("one", 0)));
+    let known = ClockReport::read(&paused).unwrap().learned(None, (Some(boot(1)), boot(2)), Some(&kernel("one", 0)));
     assert_eq!((known.offset, known.uncertainty), (exact, Some(0)));
 }
 
 #[test]
 fn boot_clock_of_another_kernel_is_ignored() {
-    let told = told_on("one", "-0.898000001");
-    let (low, moments) = (host(&told) - boot(103), (Some(boot(100)), boot(103)));
+    let report = report_on("one", "-0.898000001");
+    let (low, moments) = (host(&report) - boot(103), (Some(boot(100)), boot(103)));
     for kernel in [None, Some(kernel("two", 0))] {
-        let known = told.learned(None, moments, kernel.as_ref());
+        let known = report.learned(None, moments, kernel.as_ref());
         assert_eq!((known.offset, known.uncertainty), (low, Some(width(boot(3) + GRAIN))));
     }
     // Two copies of a machine have one boot id.
-    let known = told.learned(None, (Some(boot(7_000)), boot(7_001)), Some(&kernel("one", 0)));
-    assert_eq!(known.offset, host(&told) - boot(7_001));
+    let known = report.learned(None, (Some(boot(7_000)), boot(7_001)), Some(&kernel("one", 0)));
+    assert_eq!(known.offset, host(&report) - boot(7_001));
     assert_ne!(known.uncertainty, Some(0));
     // Bounds on the host time of one service do not apply to another, or to the same one after a restart.
-    let known = told.learned(None, moments, None);
+    let known = report.learned(None, moments, None);
     let slow = (Some(boot(50)), boot(150));
-    let same = told.learned(Some(&known), slow, None);
+    let same = report.learned(Some(&known), slow, None);
     assert_eq!((same.offset, same.uncertainty), (known.offset, known.uncertainty));
-    let other = told_on("one", "-0.898000002").learned(Some(&known), slow, None);
+    let other = report_on("one", "-0.898000002").learned(Some(&known), slow, None);
     assert_eq!((other.offset, other.uncertainty), (known.offset, Some(width(boot(53) + GRAIN))));
 }
 
 #[test]
 fn slow_clock_readings_have_a_coarse_grain() {
-    let clock = told("running", 0.000_001, "2000-01-01T00:00:00.000002Z");
+    let clock = report("running", 0.000_001, "2000-01-01T00:00:00.000002Z");
     assert_eq!(clock.host.micros() % 60_000_000, 2_000_000);
     assert_eq!(clock.grain, NANOS + 1_000);
-    assert!(Told::read(&json!({})).is_none());
-    assert!(Told::read(&json!({ "state": "lost" })).is_none());
+    assert!(ClockReport::read(&json!({})).is_none());
+    assert!(ClockReport::read(&json!({ "state": "lost" })).is_none());
 }
 
 #[test]

@@ -94,9 +94,9 @@ mod tests {
         }
 
         #[test]
-        fn unpacked_length_matches(bytes in proptest::collection::vec(any::<u8>(), 0..300), told in 0_usize..400_000) {
-            if let Some(payload) = unpack(&bytes, told) {
-                prop_assert_eq!(payload.len(), told);
+        fn unpacked_length_matches(bytes in proptest::collection::vec(any::<u8>(), 0..300), claimed_length in 0_usize..400_000) {
+            if let Some(payload) = unpack(&bytes, claimed_length) {
+                prop_assert_eq!(payload.len(), claimed_length);
             }
         }
     }
