@@ -127,7 +127,7 @@ fn content((event, time): (u8, i64), words: &[&str]) -> String {
     let event_id = format!("event_{event}");
     let mut content = json!({"event_id": event_id, "description": first, "actors": [second], "attributes": attributes});
     content["time"] = instant(time).to_string().into();
-    if event % 3 == 0 {
+    if event.is_multiple_of(3) {
         content["end_time"] = instant(time + i64::from(event)).to_string().into();
     }
     content.to_string()
@@ -173,7 +173,7 @@ impl World {
             content,
             point.map(Point::lat),
             point.map(Point::lon),
-            (event % 4 == 0).then_some("paris"),
+            event.is_multiple_of(4).then_some("paris"),
             LengthClass::of_content(&content).map(LengthClass::number),
         ];
         self.store.shared.writer.lock().execute(insert, row).unwrap();
