@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use timenav_core::ledger::{RemainingReads, LeafRecord, READS_MAX, ReadProof, ReadsEntry, Salt};
+use timenav_core::ledger::{LeafRecord, READS_MAX, ReadProof, ReadsEntry, RemainingReads, Salt};
 use timenav_fuzz::check_message;
 
 fuzz_target!(|bytes: &[u8]| {

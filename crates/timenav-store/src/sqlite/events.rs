@@ -87,7 +87,7 @@ pub(super) fn passing(
     Ok(found)
 }
 
-/// Like [`full_scan`], without the index of words.
+/// Like [`passing`], without the index of words.
 pub(super) fn scan(
     connection: &Connection,
     query: &EventQuery,
