@@ -441,7 +441,9 @@ async fn check_filtered_pages_contain_all_matching_events(backend: &dyn Backend)
                 let Some(next) = page.searched_until else { break };
                 query.after = Some(next);
             }
-            assert_eq!((found, count), (all, searched.len()), "{query:#?}");
+            assert_eq!(found, all, "{query:#?}");
+            // An index of words leaves events out.
+            assert!(count <= searched.len(), "{count} {query:#?}");
         }
     });
 }

@@ -14,7 +14,7 @@ use crate::key_files::ServiceKey;
 use crate::output;
 
 /// Standard sentences of scan results that say nothing about this copy.
-const OF_EVERY_SCAN: [&str; 2] = ["Outcomes kept", "No scan can tell"];
+const OF_EVERY_SCAN: [&str; 2] = ["Outcomes stored", "No scan can tell"];
 
 pub(in crate::commands) struct CheckedCopy {
     heads: Vec<Head>,
