@@ -95,7 +95,7 @@ export default defineConfig(
     // These compare the clock of the browser with that of the host.
     files: [
       'src/lib/time/host-clock.ts',
-      'src/lib/loading/first-asked.ts',
+      'src/lib/loading/first-requests.ts',
       'src/views/clock/face/host.svelte.ts',
       '**/*.test.ts',
     ],

@@ -4,7 +4,7 @@
  * the timeline has along its time. It is a file of its own, without imports that are not in it
  * (`scripts/first-script.ts`), and the page is right without it.
  */
-import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/loading/first-asked';
+import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/loading/first-requests';
 import { drawFirstPicture, wholeTimeline } from './lib/loading/first-picture';
 
 /** The line is slow if nothing of the console is shown so long after the page was asked for, in milliseconds. */
@@ -40,14 +40,14 @@ async function begin(): Promise<void> {
   const known = askFirst(FIRST_SESSION).then(isKnown);
   // Noted before it is asked: the page may want it in the same moment.
   askFirst(FIRST_TIMELINES, known).catch(() => {});
-  const wanted = (await known) ? view || 'timeline' : 'login';
+  const firstView = (await known) ? view || 'timeline' : 'login';
   const timeline = wholeTimeline(location.hash);
   if ((await known) && timeline !== null) {
     // The axis is not there, and nobody went elsewhere.
-    const isWanted = (): boolean =>
+    const isNeeded = (): boolean =>
       document.querySelector('.axis') === null && wholeTimeline(location.hash) === timeline;
     const draw = async (): Promise<void> => {
-      if (isWanted()) await drawFirstPicture(timeline, isWanted).catch(() => {});
+      if (isNeeded()) await drawFirstPicture(timeline, isNeeded).catch(() => {});
     };
     const wait = SLOW_MS - performance.now();
     if (wait > 0) setTimeout(() => void draw(), wait);
@@ -55,7 +55,7 @@ async function begin(): Promise<void> {
     // has enough to do until then, with the files of every view.
     else await draw();
   }
-  preload(wanted);
+  preload(firstView);
   // No link asks for a worker: it finds this in the cache.
   if (await known) void fetch(`./${WORKER_FILE}`).catch(() => {});
 }

@@ -26,9 +26,9 @@ describe('an address', () => {
 
   it('is told of where it is not', () => {
     const wrong = (view: string, name: string, text: string): string[] => {
-      const [lead, ...told] = wrongParams(view, { [name]: text });
+      const [lead, ...problems] = wrongParams(view, { [name]: text });
       expect(lead).toBe('Part of this link was ignored.');
-      return told;
+      return problems;
     };
     expect(wrong('timeline', 'center', 'yesterday')).toEqual(['“center” must be a time such as 1969-07-20T20:17:40Z.']);
     expect(wrong('timeline', 'zoom', '-1')).toEqual(['“zoom” must be a number above 0.']);
@@ -46,9 +46,9 @@ describe('an address', () => {
   });
 
   it('is told of where a range of an attribute is none: it is applied, as a text', () => {
-    const told = (text: string): string[] => wrongParams('timeline', { 'attribute.wind': text });
-    for (const text of ['140/..', '../-2.5', '140/160', '3/day', 'a/b/..', 'HU']) expect(told(text)).toEqual([]);
-    expect(told('abc/..')).toEqual([
+    const problems = (text: string): string[] => wrongParams('timeline', { 'attribute.wind': text });
+    for (const text of ['140/..', '../-2.5', '140/160', '3/day', 'a/b/..', 'HU']) expect(problems(text)).toEqual([]);
+    expect(problems('abc/..')).toEqual([
       '“attribute.wind” is searched as the text “abc/..”. Write a range as 140/.., ../160 or 140/160.',
     ]);
   });

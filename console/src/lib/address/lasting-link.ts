@@ -14,10 +14,10 @@ export function lastingLink(
   view: Scale | null = null,
 ): string {
   // What moves by itself, and what lies over the view, is no part of what is shown.
-  const kept = Object.entries(params).filter(
+  const lasting = Object.entries(params).filter(
     ([name]) => !['do', 'export', 'follow', 'period', 'play', 'tour'].includes(name),
   );
   const at = params.period !== undefined && view !== null ? viewParams(view) : {};
-  const query = new URLSearchParams({ as_of: format(knownAt), ...Object.fromEntries(kept), ...at });
+  const query = new URLSearchParams({ as_of: format(knownAt), ...Object.fromEntries(lasting), ...at });
   return `${base.split('#', 1)[0] ?? ''}#/timeline?${query.toString()}`;
 }

@@ -1,5 +1,5 @@
 /** What stays when the view changes. */
-const KEPT = ['timeline', 'tz'] as const;
+const LASTING_PARAMS = ['timeline', 'tz'] as const;
 
 /**
  * Where the user is: `#/<view>?<parameters>`. Everything that can be pointed at is in the address, so each view and
@@ -42,8 +42,10 @@ class Route {
 
   /** Returns the link to a view. The timeline and the time zone come along unless others are named. */
   href(view: string, params: Record<string, string> = {}): string {
-    const kept = Object.fromEntries(KEPT.flatMap((name) => (this.params[name] ? [[name, this.params[name]]] : [])));
-    return link(view, { ...kept, ...params });
+    const lasting = Object.fromEntries(
+      LASTING_PARAMS.flatMap((name) => (this.params[name] ? [[name, this.params[name]]] : [])),
+    );
+    return link(view, { ...lasting, ...params });
   }
 
   /** Goes to a view, as a step that the browser can go back from. */
@@ -60,8 +62,8 @@ class Route {
   set(changes: Record<string, string | null>, step: 'replace' | 'push' = 'replace'): void {
     if (location.hash !== this.#known) return;
     const all = Object.entries({ ...this.params, ...changes });
-    const kept = all.filter((param): param is [string, string] => param[1] !== null && param[1] !== '');
-    const params = Object.fromEntries(kept);
+    const present = all.filter((param): param is [string, string] => param[1] !== null && param[1] !== '');
+    const params = Object.fromEntries(present);
     const hash = link(this.view || 'timeline', params);
     if (hash === location.hash) return;
     if (step === 'push') location.hash = hash;

@@ -33,9 +33,9 @@ class SavedViews {
 }
 
 /** Reads what was kept. What is no saved view, or leads elsewhere than into the console, is left out. */
-export function read(kept: string | null): SavedView[] {
+export function read(stored: string | null): SavedView[] {
   try {
-    const all: unknown = JSON.parse(kept ?? '[]');
+    const all: unknown = JSON.parse(stored ?? '[]');
     return Array.isArray(all) ? all.filter(isSavedView) : [];
   } catch {
     return [];

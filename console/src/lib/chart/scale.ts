@@ -51,8 +51,8 @@ export function scale(center: Micros, fraction: number, pixel: number, width: nu
   // The ends of the calendar may come to the middle, but not so far that emptiness fills the axis.
   const half = BigInt(Math.round((size * width) / 2));
   const inset = half > EDGE ? half - EDGE : 0n;
-  const kept = middle < FIRST + inset ? FIRST + inset : middle > LAST - inset ? LAST - inset : middle;
-  return { center: kept, fraction: kept === middle ? fraction - whole : 0, pixel: size, width };
+  const clamped = middle < FIRST + inset ? FIRST + inset : middle > LAST - inset ? LAST - inset : middle;
+  return { center: clamped, fraction: clamped === middle ? fraction - whole : 0, pixel: size, width };
 }
 
 /** Returns where an instant is, in pixels from the left. */

@@ -16,18 +16,18 @@ interface Axis {
 export function keepByTheClock(axis: () => Axis | null, clock: () => LiveClock | null, room = 0): void {
   let put: Scale | null = null;
   // When the clock is known, another period is asked for, the clock was moved, or the axis got wider.
-  const asked = $derived.by(() => {
+  const period = $derived.by(() => {
     const body = clock()?.body;
     return body ? JSON.stringify([route.get('period'), body.generation, axis()?.view.width]) : null;
   });
   $effect(() => {
-    if (asked === null) return;
+    if (period === null) return;
     untrack(() => {
-      const [shown, at] = [axis(), clock()];
+      const [target, at] = [axis(), clock()];
       const range = at && periodRange(route.get('period'), floorDiv(at.now, SECOND) * SECOND);
-      put = shown && range ? fitted(range.from, range.to, shown.view.width, room) : null;
+      put = target && range ? fitted(range.from, range.to, target.view.width, room) : null;
       if (put === null) return;
-      shown!.look(put);
+      target!.look(put);
       route.set({ center: null, zoom: null });
     });
   });

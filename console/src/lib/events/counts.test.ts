@@ -63,7 +63,7 @@ describe('counts', () => {
   });
 
   it('are asked for on and on, and each event is counted once', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const group = (date: string, count: number) => ({
       key: `2020-01-${date}T00:00:00Z`,
       until: `2020-01-${String(Number(date) + 1).padStart(2, '0')}T00:00:00Z`,
@@ -78,23 +78,23 @@ describe('counts', () => {
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
     vi.stubGlobal('fetch', (address: string) => {
       const { searchParams } = new URL(address);
-      asked.push([searchParams.get('time_range'), searchParams.get('cursor')].join(' '));
-      return Promise.resolve(new Response(JSON.stringify(answers[asked.length - 1])));
+      requests.push([searchParams.get('time_range'), searchParams.get('cursor')].join(' '));
+      return Promise.resolve(new Response(JSON.stringify(answers[requests.length - 1])));
     });
-    const told: Counts[] = [];
+    const parts: Counts[] = [];
     const { signal } = new AbortController();
     const question = { timeline: 'demo', filter: ALL, box: null };
-    const found = await readCounts(question, day, counts, signal, (part) => told.push(part));
+    const found = await readCounts(question, day, counts, signal, (part) => parts.push(part));
     const whole = '2020-01-01T00:00:00Z/2020-01-10T23:59:59.999999Z';
-    expect(asked).toEqual([`${whole} `, `${whole} a`, `${whole} b`]);
+    expect(requests).toEqual([`${whole} `, `${whole} a`, `${whole} b`]);
     expect(found.buckets).toEqual([
       bucket('2020-01-01', '2020-01-02', 65),
       bucket('2020-01-03', '2020-01-04', 33),
       bucket('2020-01-04', '2020-01-05', 2),
     ]);
     expect([found.count, found.until]).toEqual([100, counts.to]);
-    expect(told.map(({ count }) => count)).toEqual([60, 85]);
-    expect(told.map(({ until }) => until)).toEqual([at('2020-01-01') + NOON - 1n, at('2020-01-03') + NOON - 1n]);
+    expect(parts.map(({ count }) => count)).toEqual([60, 85]);
+    expect(parts.map(({ until }) => until)).toEqual([at('2020-01-01') + NOON - 1n, at('2020-01-03') + NOON - 1n]);
   });
 
   it('are rounded to two digits where they are not exact', () => {

@@ -89,18 +89,24 @@ export async function readCounts(
   const { from, to } = range;
   let counts: Counts = { step, from, to, until: from, buckets: [], count: 0 };
   // The first and the last stretch of all reach beyond the calendar.
-  const asked = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
-  await aggregate(question, { group_by: 'time', bucket: step.iso, limit: GROUPS_MAX }, asked, signal, (body, until) => {
-    for (const group of body.groups) {
-      const begin = parse(group.key);
-      if (begin === null) continue;
-      const known = found.get(begin);
-      const end = (group.end ? parse(group.end) : null) ?? stepEnd(step, begin);
-      found.set(begin, { from: begin, to: end, count: group.count + (known?.count ?? 0) });
-    }
-    counts = { ...counts, until: until ?? to, buckets: [...found.values()], count: counts.count + body.count };
-    if (until !== null) onProgress(counts);
-  });
+  const bounds = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
+  await aggregate(
+    question,
+    { group_by: 'time', bucket: step.iso, limit: GROUPS_MAX },
+    bounds,
+    signal,
+    (body, until) => {
+      for (const group of body.groups) {
+        const begin = parse(group.key);
+        if (begin === null) continue;
+        const known = found.get(begin);
+        const end = (group.end ? parse(group.end) : null) ?? stepEnd(step, begin);
+        found.set(begin, { from: begin, to: end, count: group.count + (known?.count ?? 0) });
+      }
+      counts = { ...counts, until: until ?? to, buckets: [...found.values()], count: counts.count + body.count };
+      if (until !== null) onProgress(counts);
+    },
+  );
   return counts;
 }
 

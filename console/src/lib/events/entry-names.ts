@@ -44,9 +44,9 @@ interface Payload {
 /** Returns the event that a payload names, and what it is called; null where it names none. */
 export function nameIn(payload: string | null | undefined): { id: string; name: string; precision?: string } | null {
   try {
-    const told = JSON.parse(payload ?? 'null') as Payload | null;
-    const event = told?.event ?? told?.after ?? told;
-    const id = event?.event_id ?? told?.event_id;
+    const record = JSON.parse(payload ?? 'null') as Payload | null;
+    const event = record?.event ?? record?.after ?? record;
+    const id = event?.event_id ?? record?.event_id;
     const name = event ? callName(event) : '';
     return typeof id === 'string' && name !== ''
       ? { id, name, ...(event?.precision && { precision: event.precision }) }

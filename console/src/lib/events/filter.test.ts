@@ -20,8 +20,8 @@ describe('the filter', () => {
   it('is in the address, and comes back from there', () => {
     expect(full).toEqual({ text: 'moon', actor: 'A', source: '', place: '', attributes: { n: '5', 'site.name': 'K' } });
     const params = filterParams(ALL, full);
-    const kept = Object.fromEntries(Object.entries(params).filter((param): param is [string, string] => !!param[1]));
-    expect(parseFilter(kept)).toEqual(full);
+    const present = Object.fromEntries(Object.entries(params).filter((param): param is [string, string] => !!param[1]));
+    expect(parseFilter(present)).toEqual(full);
     expect(filterParams(full, ALL)).toEqual({
       'attribute.site.name': null,
       'attribute.n': null,

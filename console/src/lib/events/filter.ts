@@ -124,7 +124,7 @@ export interface Question {
 }
 
 /** A question as the service takes it. */
-export interface Asked {
+export interface QueryParams {
   timeline_id: string;
   location: string;
   text?: string;
@@ -135,7 +135,7 @@ export interface Asked {
 }
 
 /** Returns the parameters that all questions share. */
-export function queryOf({ timeline, filter, box, asOf }: Question): Asked {
+export function queryOf({ timeline, filter, box, asOf }: Question): QueryParams {
   const { text, actor, source, attributes } = filter;
   return {
     timeline_id: timeline,

@@ -10,10 +10,10 @@ interface Named {
   precision?: string | null;
 }
 
-const KEPT_MAX = 5_000;
+const CACHED_MAX = 5_000;
 /** A description that stands for a name is cut off there. */
 const SHORT = 72;
-const kept = new Map<string, { name: string; precision: string }>();
+const known = new Map<string, { name: string; precision: string }>();
 
 /** Returns what to call an event: its name, or how its description begins. Nothing where it has neither. */
 export function callName({ name, description }: Pick<Named, 'name' | 'description'>): string {
@@ -26,17 +26,17 @@ export function callName({ name, description }: Pick<Named, 'name' | 'descriptio
 
 /** Returns what an event is called: nothing if it has no name, undefined if that is not known. */
 export function knownName(timeline: string, eventId: string): string | undefined {
-  return kept.get(`${timeline} ${eventId}`)?.name;
+  return known.get(`${timeline} ${eventId}`)?.name;
 }
 
 /** Returns the precision of an event's time: nothing if it is exact, or not known here. */
 export function knownPrecision(timeline: string, eventId: string): string {
-  return kept.get(`${timeline} ${eventId}`)?.precision ?? '';
+  return known.get(`${timeline} ${eventId}`)?.precision ?? '';
 }
 
 export function keepName(timeline: string, eventId: string, name: string, precision?: string | null): void {
-  if (kept.size >= KEPT_MAX) kept.clear();
-  kept.set(`${timeline} ${eventId}`, { name, precision: precision ?? '' });
+  if (known.size >= CACHED_MAX) known.clear();
+  known.set(`${timeline} ${eventId}`, { name, precision: precision ?? '' });
 }
 
 /** Notes the names of events that were read as they are now. */

@@ -7,12 +7,12 @@ export interface Span {
   to: Micros;
 }
 
-const KEPT_MAX = 5_000;
-const kept = new Map<string, Span>();
+const CACHED_MAX = 5_000;
+const known = new Map<string, Span>();
 
 /** Returns when an event is; undefined if that is not known. */
 export function knownSpan(timeline: string, eventId: string): Span | undefined {
-  return kept.get(`${timeline} ${eventId}`);
+  return known.get(`${timeline} ${eventId}`);
 }
 
 export function keepSpan(
@@ -22,6 +22,6 @@ export function keepSpan(
 ): void {
   const from = parse(time);
   if (from === null) return;
-  if (kept.size >= KEPT_MAX) kept.clear();
-  kept.set(`${timeline} ${eventId}`, { from, to: parse(end_time ?? '') ?? from });
+  if (known.size >= CACHED_MAX) known.clear();
+  known.set(`${timeline} ${eventId}`, { from, to: parse(end_time ?? '') ?? from });
 }

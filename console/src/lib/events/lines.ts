@@ -24,11 +24,11 @@ const FIELDS = [
 export function linesOf(events: Iterable<EventBody>): string {
   let lines = '';
   for (const event of events) {
-    const said = FIELDS.flatMap((field) => {
+    const fields = FIELDS.flatMap((field) => {
       const value = event[field];
       return value === undefined || value === null ? [] : [[field, value] as const];
     });
-    lines += `${JSON.stringify(Object.fromEntries(said))}\n`;
+    lines += `${JSON.stringify(Object.fromEntries(fields))}\n`;
   }
   return lines;
 }

@@ -7,7 +7,7 @@ import { callName, keepName, knownName, knownPrecision } from './known-names';
 import { keepSpan, knownSpan, type Span } from './known-spans';
 
 /** Each name that is asked for by itself is a question to the service, and an entry of its ledger: few are. */
-const ASKED_MAX = 6;
+const REQUESTS_MAX = 6;
 /** Names of entries are asked for in stretches of the ledger, so many at a time. */
 const RUNS_MAX = 2;
 /** What is asked for at the moment, by whichever part of the page. */
@@ -27,7 +27,7 @@ export class EventNames {
 
   constructor(
     private readonly timeline: string,
-    private readonly most = ASKED_MAX,
+    private readonly most = REQUESTS_MAX,
     /** Whether it matters when they are too: a name alone does not do then. */
     private readonly withSpans = false,
   ) {}
@@ -38,27 +38,27 @@ export class EventNames {
    */
   async want(ids: readonly string[], mayBeMissing = false, others: readonly string[] = []): Promise<void> {
     const round = ++this.#round;
-    const wanted = [...new Set(ids)];
-    const shown = [...new Set([...wanted, ...others])];
-    this.#show(shown);
-    await this.#askAll(wanted, mayBeMissing);
-    if (round === this.#round) this.#show(shown);
+    const needed = [...new Set(ids)];
+    const visible = [...new Set([...needed, ...others])];
+    this.#show(visible);
+    await this.#askAll(needed, mayBeMissing);
+    if (round === this.#round) this.#show(visible);
   }
 
   /** Asks for the names of the events that entries are about: for all of them at once, where their payloads tell. */
   async wantOf(entries: readonly OfEntry[]): Promise<void> {
     const round = ++this.#round;
-    const wanted = entries.filter(isOfEvent);
-    const ids = [...new Set(wanted.map(({ subject }) => subject))];
+    const ofEvents = entries.filter(isOfEvent);
+    const ids = [...new Set(ofEvents.map(({ subject }) => subject))];
     this.#show(ids);
-    const missing = wanted.filter(({ position, subject }) => !this.#isKnown(subject) && !this.#wasRead(position));
+    const missing = ofEvents.filter(({ position, subject }) => !this.#isKnown(subject) && !this.#wasRead(position));
     const runs = runsOf(missing.map(({ position }) => position)).slice(-RUNS_MAX);
     await Promise.all(runs.map((run) => this.#once(`entries ${run.from} ${run.limit}`, () => this.#readRun(run))));
     if (round !== this.#round) return;
     this.#show(ids);
     // What was cancelled or moved before it was read here is named nowhere else.
     await this.#askAll(
-      [...new Set(wanted.filter(({ position }) => this.#wasRead(position)).map(({ subject }) => subject))],
+      [...new Set(ofEvents.filter(({ position }) => this.#wasRead(position)).map(({ subject }) => subject))],
       true,
     );
     if (round === this.#round) this.#show(ids);
@@ -110,8 +110,8 @@ export class EventNames {
 
   async #read(id: string): Promise<void> {
     try {
-      const told = await service.event({ timeline_id: this.timeline, event_id: id });
-      const event = told.event ?? [...told.versions].reverse().find((version) => version.event)?.event;
+      const response = await service.event({ timeline_id: this.timeline, event_id: id });
+      const event = response.event ?? [...response.versions].reverse().find((version) => version.event)?.event;
       keepName(this.timeline, id, event ? callName(event) : '', event?.precision);
       if (event) keepSpan(this.timeline, id, event);
     } catch (error) {
@@ -123,11 +123,11 @@ export class EventNames {
   /** The same for an event that may not be there: this is answered, whether it is or not. */
   async #check(id: string): Promise<void> {
     try {
-      const told = await service.checkTimeline({ timeline_id: this.timeline, significant_event: id });
+      const response = await service.checkTimeline({ timeline_id: this.timeline, significant_event: id });
       // What was cancelled has its name in what it was.
-      if (told.event_id === id && !told.event) await this.#read(id);
+      if (response.event_id === id && !response.event) await this.#read(id);
       else {
-        const event = told.event_id === id ? told.event : null;
+        const event = response.event_id === id ? response.event : null;
         keepName(this.timeline, id, event ? callName(event) : '', event?.precision);
       }
     } catch {
@@ -166,7 +166,7 @@ export function named(
   precisions: ReadonlyMap<string, string> = new Map(),
 ): string {
   const parts = text.split('`');
-  const told = parts.map((part, index) => {
+  const texts = parts.map((part, index) => {
     if (index % 2 === 0) return sentenceText(asKnown(part, precisions.get(parts[index - 1] ?? '')));
     if (part.startsWith('intervention_')) return 'the intervention';
     // What follows is when it was set, which says more than an id that the service made.
@@ -174,7 +174,7 @@ export function named(
     const name = names.get(part);
     return name === undefined ? `\`${part}\`` : `“${name.replaceAll('`', "'")}”`;
   });
-  const sentence = told.join('').replace('the anchor  (', 'the anchor (');
+  const sentence = texts.join('').replace('the anchor  (', 'the anchor (');
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 

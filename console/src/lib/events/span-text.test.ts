@@ -3,25 +3,25 @@ import { parse } from '../time/instant';
 import { spanText } from './span-text';
 import { rangeText } from './words';
 
-const said = (from: string, to: string): string => {
+const text = (from: string, to: string): string => {
   const [first, last] = [parse(from)!, parse(to)!];
   return `${rangeText(first, last)}: ${spanText(first, last)}`;
 };
 
 it('is as long as the dates that are said beside it', () => {
-  expect(said('1843-11-30T00:00:00Z', '2033-02-01T00:00:00Z')).toBe('1843 – 2033: 190 years');
-  expect(said('1843-01-02T00:00:00Z', '2033-12-30T00:00:00Z')).toBe('1843 – 2033: 190 years');
-  expect(said('-000043-03-15T00:00:00Z', '0033-01-01T00:00:00Z')).toBe('44 BCE – 33: 76 years');
-  expect(said('1990-03-31T00:00:00Z', '1990-09-01T00:00:00Z')).toBe('March 1990 – September 1990: 6 months');
-  expect(said('1990-03-31T00:00:00Z', '1992-09-01T00:00:00Z')).toBe('March 1990 – September 1992: 2.5 years');
-  expect(said('2005-08-23T23:00:00Z', '2005-08-30T01:00:00Z')).toBe('23 August 2005 – 30 August 2005: 7 days');
+  expect(text('1843-11-30T00:00:00Z', '2033-02-01T00:00:00Z')).toBe('1843 – 2033: 190 years');
+  expect(text('1843-01-02T00:00:00Z', '2033-12-30T00:00:00Z')).toBe('1843 – 2033: 190 years');
+  expect(text('-000043-03-15T00:00:00Z', '0033-01-01T00:00:00Z')).toBe('44 BCE – 33: 76 years');
+  expect(text('1990-03-31T00:00:00Z', '1990-09-01T00:00:00Z')).toBe('March 1990 – September 1990: 6 months');
+  expect(text('1990-03-31T00:00:00Z', '1992-09-01T00:00:00Z')).toBe('March 1990 – September 1992: 2.5 years');
+  expect(text('2005-08-23T23:00:00Z', '2005-08-30T01:00:00Z')).toBe('23 August 2005 – 30 August 2005: 7 days');
 });
 
 it('is told as exactly as is known where a time of day is', () => {
-  expect(said('1969-07-20T20:00:00Z', '1969-07-20T23:30:00Z')).toBe('20 July 1969, 20:00 – 23:30: 3.5 hours');
+  expect(text('1969-07-20T20:00:00Z', '1969-07-20T23:30:00Z')).toBe('20 July 1969, 20:00 – 23:30: 3.5 hours');
 });
 
 it('is the year or the month that a range is', () => {
-  expect(said('2005-01-01T00:00:00Z', '2006-01-01T00:00:00Z')).toBe('2005: 1 year');
-  expect(said('2005-12-01T00:00:00Z', '2006-01-01T00:00:00Z')).toBe('December 2005: 1 month');
+  expect(text('2005-01-01T00:00:00Z', '2006-01-01T00:00:00Z')).toBe('2005: 1 year');
+  expect(text('2005-12-01T00:00:00Z', '2006-01-01T00:00:00Z')).toBe('December 2005: 1 month');
 });

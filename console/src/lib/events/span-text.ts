@@ -1,6 +1,6 @@
 /** How long a range of time is, in words that agree with its dates. */
 import { DAY, distance, fromCivil, type Micros } from '../time/instant';
-import { shownCivil } from '../time/people';
+import { displayCivil } from '../time/people';
 import { countText } from './words';
 
 const ofDay = { hour: 0, minute: 0, second: 0, micros: 0 };
@@ -11,7 +11,7 @@ const ofDay = { hour: 0, minute: 0, second: 0, micros: 0 };
  */
 export function spanText(from: Micros, to: Micros): string {
   const span = to - from;
-  const [a, b] = [shownCivil(from), shownCivil(to)];
+  const [a, b] = [displayCivil(from), displayCivil(to)];
   if (span > 1_500n * DAY) return countText(b.year - a.year, 'year');
   const months = (b.year - a.year) * 12 + b.month - a.month;
   if (span > 90n * DAY) return months < 12 ? countText(months, 'month') : yearsText(months);

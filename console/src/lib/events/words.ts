@@ -1,12 +1,12 @@
 /** Ranges of time and counts in the words of people. */
 import { DAY, HOUR, MINUTE, SECOND, format, yearForPeople, type Micros, monthName } from '../time/instant';
-import { dateText, shownCivil } from '../time/people';
+import { dateText, displayCivil } from '../time/people';
 
 /** Returns a range, as exactly as its length calls for: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
 export function rangeText(from: Micros, to: Micros): string {
   const span = to - from;
-  const a = shownCivil(from);
-  const b = shownCivil(to);
+  const a = displayCivil(from);
+  const b = displayCivil(to);
   const whole = wholeText(from, to);
   if (whole !== null) return whole;
   if (span > 1_500n * DAY) return `${yearForPeople(a.year)} – ${yearForPeople(b.year)}`;
@@ -20,7 +20,7 @@ export function rangeText(from: Micros, to: Micros): string {
 
 /** Returns a range that is just a year, a month or a day as that; null for any other. */
 function wholeText(from: Micros, to: Micros): string | null {
-  const [a, b] = [shownCivil(from), shownCivil(to)];
+  const [a, b] = [displayCivil(from), displayCivil(to)];
   if ([a, b].some(({ hour, minute, second, micros }) => hour + minute + second + micros > 0)) return null;
   const months = (b.year - a.year) * 12 + b.month - a.month;
   if (a.day === 1 && b.day === 1 && a.month === 1 && months === 12) return yearForPeople(a.year);
@@ -29,7 +29,7 @@ function wholeText(from: Micros, to: Micros): string | null {
 }
 
 function clockText(time: Micros, span: Micros): string {
-  const { hour, minute, second, micros } = shownCivil(time);
+  const { hour, minute, second, micros } = displayCivil(time);
   const two = (value: number): string => String(value).padStart(2, '0');
   if (span > (6n * HOUR) / 2n) return `${two(hour)}:${two(minute)}`;
   const seconds = `${two(hour)}:${two(minute)}:${two(second)}`;

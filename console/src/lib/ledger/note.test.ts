@@ -35,8 +35,8 @@ const KEY = 'witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mk
 async function cosigned(text: string): Promise<string> {
   const [read, key] = [readNote(text), await readWitnessKey(KEY)];
   if (typeof read === 'string' || key === null) throw new Error(`${KEY}: ${JSON.stringify(read)}`);
-  const told = await verifyCosigned(read, key);
-  return typeof told === 'string' ? told : format(told.at);
+  const verified = await verifyCosigned(read, key);
+  return typeof verified === 'string' ? verified : format(verified.at);
 }
 
 test('what a witness has cosigned is verified', async () => {

@@ -187,8 +187,8 @@ export async function verifyByAny(
   const verdicts = await Promise.all(
     keys.map(async (key): Promise<[Verdict, VerifierKey]> => [await verify(checkpoint, key), key]),
   );
-  const first = (wanted: Verdict): [Verdict, VerifierKey] | undefined =>
-    verdicts.find(([verdict]) => verdict === wanted);
+  const first = (expected: Verdict): [Verdict, VerifierKey] | undefined =>
+    verdicts.find(([verdict]) => verdict === expected);
   return (
     first('wrong signature') ??
     first('other origin') ??

@@ -21,9 +21,9 @@ async function root(hashes: readonly Bytes[]): Promise<Bytes> {
 }
 
 /** Serves tiles of the tree over some leaves, and notes which. */
-function serving(hashes: readonly Bytes[], asked: string[] = []): (name: string) => Promise<Uint8Array> {
+function serving(hashes: readonly Bytes[], requests: string[] = []): (name: string) => Promise<Uint8Array> {
   return async (name) => {
-    asked.push(name);
+    requests.push(name);
     const [, level = '', path = '', width = '256'] = /^(\d+)\/([x\d/]+?)(?:\.p\/(\d+))?$/.exec(name) ?? [];
     const each = 256 ** Number(level);
     const first = Number(path.replace(/[x/]/g, '')) * 256;
@@ -72,12 +72,12 @@ describe('a proof made of tiles', () => {
       [511, 1_300],
       [1, 1_500],
     ] as const) {
-      const asked: string[] = [];
-      const proof = await consistencyProof(old, size, serving(hashes, asked));
+      const requests: string[] = [];
+      const proof = await consistencyProof(old, size, serving(hashes, requests));
       const [before, after] = [await root(hashes.slice(0, old)), await root(hashes.slice(0, size))];
       expect(await isConsistent(old, before, size, after, proof), `${old} to ${size}`).toBe(true);
-      expect(asked.length).toBeLessThan(5);
-      expect(new Set(asked).size).toBe(asked.length);
+      expect(requests.length).toBeLessThan(5);
+      expect(new Set(requests).size).toBe(requests.length);
     }
   });
 

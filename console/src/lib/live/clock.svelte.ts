@@ -34,7 +34,7 @@ export class LiveClock {
   /** What the clock shows: new with each of its seconds while it runs, and as often as somebody wants it. */
   now = $state<Micros>(0n);
   #stream: Stream;
-  #shown: Micros = 0n;
+  #receivedTime: Micros = 0n;
   /** `performance.now()` when the clock showed `#shown`: the browser's wall clock may be wrong, its pace is not. */
   #since = 0;
   #frame = 0;
@@ -92,15 +92,15 @@ export class LiveClock {
   /** Takes over what an answer or the stream says, unless something newer is known already. */
   take(body: ClockBody, ageMs = 0): void {
     if (this.body !== null && isOlder(body, this.body)) return;
-    this.#shown = parse(body.current_time) ?? 0n;
+    this.#receivedTime = parse(body.current_time) ?? 0n;
     this.#since = performance.now() - ageMs;
     this.body = body;
     this.#tick();
   }
 
   #compute(): Micros {
-    if (this.body === null || this.body.state === 'paused') return this.#shown;
-    return movedOn(this.#shown, this.body.rate, performance.now() - this.#since);
+    if (this.body === null || this.body.state === 'paused') return this.#receivedTime;
+    return movedOn(this.#receivedTime, this.body.rate, performance.now() - this.#since);
   }
 
   /** Returns how far local time at the clock's location is from UTC, in microseconds, or null. */
@@ -127,14 +127,14 @@ export class LiveClock {
 }
 
 /** Returns what a running clock shows some milliseconds of host time later; at the ends of the calendar it stays. */
-export function movedOn(shown: Micros, rate: number, passedMs: number): Micros {
-  const now = shown + BigInt(Math.floor(passedMs * rate * 1_000));
+export function movedOn(from: Micros, rate: number, passedMs: number): Micros {
+  const now = from + BigInt(Math.floor(passedMs * rate * 1_000));
   return now > LAST ? LAST : now < FIRST ? FIRST : now;
 }
 
 /** Returns whether a clock that shows this time stands at an end of the calendar, running or not. */
-export function isAtEnd(shown: Micros): boolean {
-  return shown === FIRST || shown === LAST;
+export function isAtEnd(time: Micros): boolean {
+  return time === FIRST || time === LAST;
 }
 
 /** An advance is one generation, however many instants it stands at. */

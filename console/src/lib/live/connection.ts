@@ -8,14 +8,14 @@ const SILENT_MAX_MS = 45_000;
 
 interface Listener {
   /** What comes is told from here on. With a gap, nobody knows what came before. */
-  opened(hasGap: boolean): void;
+  onOpened(hasGap: boolean): void;
   /** The connection ended, or was not made; another attempt follows. */
-  lost(): void;
+  onLost(): void;
   /** The service said no, and would again. */
-  refused(status: number): void;
-  told(event: string, data: unknown, isFirst: boolean): void;
+  onRefused(status: number): void;
+  onMessage(event: string, data: unknown, isFirst: boolean): void;
   /** Something came, if only a sign of life. */
-  heard(): void;
+  onContact(): void;
 }
 
 export class Connection {
@@ -43,7 +43,7 @@ export class Connection {
       // No answer, or one that broke off.
     }
     if (this.#ended.signal.aborted || afterMs < 0) return;
-    this.listener.lost();
+    this.listener.onLost();
     this.#timer = setTimeout(() => void this.#run(), Math.max(this.#waitMs, afterMs));
     this.#waitMs = Math.min(this.#waitMs * 2, RETRY_MAX_MS);
   }
@@ -65,10 +65,10 @@ export class Connection {
       await answer.body?.cancel();
       if (status < 400 || status >= 500 || status === 408 || status === 429)
         return Number(answer.headers.get('Retry-After') ?? 0) * 1_000;
-      this.listener.refused(status);
+      this.listener.onRefused(status);
       return -1;
     }
-    this.listener.opened(isFirst);
+    this.listener.onOpened(isFirst);
     this.#waitMs = RETRY_FIRST_MS;
     const reader = answer.body.getReader();
     const events = new EventReader();
@@ -76,9 +76,9 @@ export class Connection {
       const silence = setTimeout(() => abort.abort(), SILENT_MAX_MS);
       const { done, value } = await reader.read().finally(() => clearTimeout(silence));
       if (done || this.#isClosed()) return 0;
-      this.listener.heard();
+      this.listener.onContact();
       for (const { event, data } of events.push(value)) {
-        this.listener.told(event, JSON.parse(data), isFirst);
+        this.listener.onMessage(event, JSON.parse(data), isFirst);
         isFirst = false;
       }
       if (events.lastId !== '') this.lastId = events.lastId;

@@ -4,7 +4,7 @@ import type { ToHub, ToPage } from './protocol';
 
 /** A tab, and what it was told. */
 class Tab implements Port {
-  told: ToPage[] = [];
+  updates: ToPage[] = [];
   onmessage: ((event: MessageEvent<ToHub>) => void) | null = null;
 
   constructor(hub: Hub) {
@@ -12,11 +12,11 @@ class Tab implements Port {
   }
 
   postMessage(message: ToPage): void {
-    this.told.push(message);
+    this.updates.push(message);
   }
 
-  say(said: ToHub): void {
-    this.onmessage?.({ data: said } as MessageEvent<ToHub>);
+  say(request: ToHub): void {
+    this.onmessage?.({ data: request } as MessageEvent<ToHub>);
   }
 
   want(...urls: string[]): void {
@@ -24,12 +24,14 @@ class Tab implements Port {
   }
 
   state(url: string): string | undefined {
-    return this.told.flatMap((said) => (said.kind === 'state' && said.url === url ? [said.state] : [])).at(-1);
+    return this.updates
+      .flatMap((update) => (update.kind === 'state' && update.url === url ? [update.state] : []))
+      .at(-1);
   }
 
   get events(): string[] {
-    return this.told.flatMap((said) =>
-      said.kind === 'message' ? [`${said.message.event}${said.message.isFirst ? ' first' : ''}`] : [],
+    return this.updates.flatMap((update) =>
+      update.kind === 'message' ? [`${update.message.event}${update.message.isFirst ? ' first' : ''}`] : [],
     );
   }
 }
@@ -87,7 +89,7 @@ describe('the hub', () => {
     await settled();
     answers[0]!.send(': still there\n\n');
     await settled();
-    expect(tab.told.at(-1)).toEqual({ kind: 'state', url: 'a', state: 'open', hasGap: false });
+    expect(tab.updates.at(-1)).toEqual({ kind: 'state', url: 'a', state: 'open', hasGap: false });
   });
 
   it.each([
@@ -145,7 +147,7 @@ describe('the hub', () => {
   it('says where something may have happened that was told to nobody', async () => {
     const hub = new Hub();
     const gaps = (tab: Tab) =>
-      tab.told.filter((said) => said.kind === 'state' && said.state === 'open' && said.hasGap).length;
+      tab.updates.filter((update) => update.kind === 'state' && update.state === 'open' && update.hasGap).length;
     const one = new Tab(hub);
     one.want('a');
     await settled();
@@ -197,7 +199,7 @@ describe('the hub', () => {
     statuses = [401, 200];
     tab.want('b');
     await settled();
-    expect(tab.told.at(-1)).toEqual({ kind: 'stranger', url: 'b' });
+    expect(tab.updates.at(-1)).toEqual({ kind: 'stranger', url: 'b' });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(answers.filter(({ url }) => url === 'b')).toHaveLength(1);
     tab.want('b');

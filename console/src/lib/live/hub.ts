@@ -36,24 +36,24 @@ export class Hub {
   join(port: Port): void {
     const tab: Tab = { port, urls: [], usedAt: (this.#uses += 1) };
     this.#tabs.add(tab);
-    port.onmessage = ({ data }) => this.#hear(tab, data);
+    port.onmessage = ({ data }) => this.#receive(tab, data);
   }
 
-  #hear(tab: Tab, said: ToHub): void {
-    if (said.kind === 'want') {
-      const added = said.urls.filter((url) => !tab.urls.includes(url));
-      tab.urls = said.urls;
+  #receive(tab: Tab, request: ToHub): void {
+    if (request.kind === 'want') {
+      const added = request.urls.filter((url) => !tab.urls.includes(url));
+      tab.urls = request.urls;
       tab.usedAt = this.#uses += 1;
       this.#balance();
       for (const url of added) this.#welcome(tab, url);
-      for (const url of said.urls) {
+      for (const url of request.urls) {
         const line = this.#lines.get(url);
         if (line?.state === 'lost' && line.connection === null) this.#connect(url, line);
       }
-    } else if (said.kind === 'used') {
+    } else if (request.kind === 'used') {
       tab.usedAt = this.#uses += 1;
       this.#balance();
-    } else void this.#outlive(tab, said.name);
+    } else void this.#outlive(tab, request.name);
   }
 
   /** Drops a page when it is gone, however it went: then the browser gives its lock away. */
@@ -87,9 +87,9 @@ export class Hub {
       line.connection?.close();
       this.#lines.delete(url);
     }
-    const wanted = [...used].sort(([, a], [, b]) => b - a).map(([url]) => url);
-    for (const url of wanted.slice(LINES_MAX)) this.#rest(url);
-    for (const url of wanted.slice(0, LINES_MAX)) {
+    const ranked = [...used].sort(([, a], [, b]) => b - a).map(([url]) => url);
+    for (const url of ranked.slice(LINES_MAX)) this.#rest(url);
+    for (const url of ranked.slice(0, LINES_MAX)) {
       const line = this.#lines.get(url) ?? new Line();
       this.#lines.set(url, line);
       const mayConnect = line.state === 'connecting' || line.state === 'waiting';
@@ -110,28 +110,28 @@ export class Hub {
   #connect(url: string, line: Line): void {
     this.#become(url, line, 'connecting');
     line.connection = new Connection(url, line.lastId, {
-      opened: (hasGap) => this.#become(url, line, 'open', hasGap),
-      lost: () => this.#become(url, line, 'lost'),
-      refused: (status) => {
+      onOpened: (hasGap) => this.#become(url, line, 'open', hasGap),
+      onLost: () => this.#become(url, line, 'lost'),
+      onRefused: (status) => {
         line.connection = null;
         this.#become(url, line, status === 401 ? 'lost' : 'refused');
-        if (status === 401) this.#tell(url, { kind: 'stranger', url });
+        if (status === 401) this.#broadcast(url, { kind: 'stranger', url });
       },
-      told: (event, data, isFirst) => {
+      onMessage: (event, data, isFirst) => {
         if (event === 'clock') line.clock = { data, at: performance.now() };
-        this.#tell(url, { kind: 'message', url, message: { event, data, isFirst, ageMs: 0 } });
+        this.#broadcast(url, { kind: 'message', url, message: { event, data, isFirst, ageMs: 0 } });
       },
-      heard: () => this.#tell(url, { kind: 'state', url, state: 'open', hasGap: false }),
+      onContact: () => this.#broadcast(url, { kind: 'state', url, state: 'open', hasGap: false }),
     });
   }
 
   #become(url: string, line: Line, state: LineState, hasGap = false): void {
     if (line.state === state && state !== 'connecting') return;
     line.state = state;
-    this.#tell(url, { kind: 'state', url, state, hasGap });
+    this.#broadcast(url, { kind: 'state', url, state, hasGap });
   }
 
-  #tell(url: string, message: ToPage): void {
+  #broadcast(url: string, message: ToPage): void {
     for (const tab of this.#tabs) if (tab.urls.includes(url)) tab.port.postMessage(message);
   }
 }

@@ -34,7 +34,7 @@ export class Lines {
   /** Gives the lock of this page away. */
   #leave = (): void => {};
 
-  constructor(private readonly hear: (said: ToPage) => void) {
+  constructor(private readonly onUpdate: (update: ToPage) => void) {
     document.addEventListener('visibilitychange', () => this.#seen());
     for (const event of ['focus', 'pointerdown', 'keydown'])
       addEventListener(event, () => this.#use(), { capture: true, passive: true });
@@ -63,8 +63,8 @@ export class Lines {
     this.#say({ kind: 'want', urls: this.#isHidden ? [] : this.#urls });
   }
 
-  #say(said: ToHub): void {
-    this.#port?.postMessage(said);
+  #say(request: ToHub): void {
+    this.#port?.postMessage(request);
   }
 
   #shared(sessionId: string): MessagePort | null {
@@ -97,7 +97,7 @@ export class Lines {
 
   #open(port: MessagePort): MessagePort {
     port.onmessage = ({ data }: MessageEvent<ToPage>) => {
-      if (port === this.#port) this.hear(data);
+      if (port === this.#port) this.onUpdate(data);
     };
     return port;
   }
@@ -128,7 +128,7 @@ export class Lines {
         this.#isHidden = true;
         this.#sendWants();
         // A line that another tab holds goes on there, and tells nothing here: this page's own rests.
-        for (const url of this.#urls) this.hear({ kind: 'state', url, state: 'waiting', hasGap: false });
+        for (const url of this.#urls) this.onUpdate({ kind: 'state', url, state: 'waiting', hasGap: false });
       }, HIDDEN_MS);
     } else if (this.#isHidden) {
       this.#isHidden = false;

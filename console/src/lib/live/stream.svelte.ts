@@ -19,7 +19,7 @@ const BEGIN_MAX_MS = 1_000;
 /** The service says something every 15 seconds. A line that is silent for longer may show what is no longer so. */
 const SILENT_MS = 20_000;
 
-interface Wanted {
+interface Subscription {
   timeline: string;
   /** Names of messages to be told of. */
   events: readonly string[];
@@ -44,7 +44,7 @@ export class Stream {
    * whenever something may have happened that was told to nobody, as while the page was hidden.
    */
   constructor(
-    readonly wanted: Wanted,
+    readonly subscription: Subscription,
     private readonly onMessage: (message: Message) => void,
     private readonly onBegin: () => void = () => {},
   ) {
@@ -73,7 +73,7 @@ export class Stream {
   }
 
   hear(message: Message): void {
-    if (this.wanted.events.includes(message.event)) this.onMessage(message);
+    if (this.subscription.events.includes(message.event)) this.onMessage(message);
   }
 
   /** Returns what to tell people of the connection, or null where all is well. */
@@ -104,7 +104,7 @@ class Exchange {
   /** Those that were told nothing yet. */
   #new = new Set<Stream>();
   #byTimeline = new Map<string, Line>();
-  #lines = new Lines((said) => this.#hear(said));
+  #lines = new Lines((update) => this.#hear(update));
   #isDue = false;
   /** Addresses that the service refused because there are too many paradoxes to look for. */
   #refused = new Set<string>();
@@ -133,7 +133,7 @@ class Exchange {
   }
 
   #connect(): void {
-    const timelines = new Set([...this.#streams].map((stream) => stream.wanted.timeline));
+    const timelines = new Set([...this.#streams].map((stream) => stream.subscription.timeline));
     for (const [timeline, line] of this.#byTimeline) {
       if (timelines.has(timeline)) continue;
       clearTimeout(line.silence);
@@ -157,9 +157,9 @@ class Exchange {
 
   /** Tells what the line knows already. */
   #welcome(stream: Stream): void {
-    const line = this.#byTimeline.get(stream.wanted.timeline);
+    const line = this.#byTimeline.get(stream.subscription.timeline);
     if (line === undefined) return;
-    if (stream.wanted.paradoxes && !line.hasParadoxes) {
+    if (stream.subscription.paradoxes && !line.hasParadoxes) {
       stream.become('refused');
       return;
     }
@@ -170,11 +170,13 @@ class Exchange {
   }
 
   #question(timeline: string): { url: string; hasParadoxes: boolean } {
-    const all = [...this.#streams].map(({ wanted }) => wanted).filter((wanted) => wanted.timeline === timeline);
+    const all = [...this.#streams]
+      .map(({ subscription }) => subscription)
+      .filter((subscription) => subscription.timeline === timeline);
     const plain: Query = { timeline_id: timeline, topics: TOPICS, ...filterOf(all) };
-    const asked = all.find((wanted) => wanted.paradoxes);
-    if (asked) {
-      const url = address('v1/stream', { ...plain, ...asked.paradoxes, topics: `${TOPICS},paradoxes` });
+    const withParadoxes = all.find((subscription) => subscription.paradoxes);
+    if (withParadoxes) {
+      const url = address('v1/stream', { ...plain, ...withParadoxes.paradoxes, topics: `${TOPICS},paradoxes` });
       if (!this.#refused.has(url)) return { url, hasParadoxes: true };
     }
     return { url: address('v1/stream', plain), hasParadoxes: false };
@@ -183,35 +185,35 @@ class Exchange {
   /** Does something with each stream of a line. Paradoxes that were refused are told by no line. */
   #each(url: string, act: (stream: Stream) => void): void {
     for (const stream of this.#streams) {
-      const line = this.#byTimeline.get(stream.wanted.timeline);
-      if (line?.url !== url || (stream.wanted.paradoxes && !line.hasParadoxes)) continue;
+      const line = this.#byTimeline.get(stream.subscription.timeline);
+      if (line?.url !== url || (stream.subscription.paradoxes && !line.hasParadoxes)) continue;
       act(stream);
     }
   }
 
-  #hear(said: ToPage): void {
-    const line = [...this.#byTimeline.values()].find((candidate) => candidate.url === said.url);
+  #hear(update: ToPage): void {
+    const line = [...this.#byTimeline.values()].find((candidate) => candidate.url === update.url);
     if (line === undefined) return;
-    if (said.kind === 'message') {
-      if (said.message.event === 'clock') line.clock = { message: said.message, at: performance.now() };
-      this.#each(said.url, (stream) => stream.hear(said.message));
-    } else if (said.kind === 'stranger') {
+    if (update.kind === 'message') {
+      if (update.message.event === 'clock') line.clock = { message: update.message, at: performance.now() };
+      this.#each(update.url, (stream) => stream.hear(update.message));
+    } else if (update.kind === 'stranger') {
       void this.#askWho();
     } else {
-      if (said.state === 'lost') reach.failed();
-      if (said.state === 'open') reach.worked();
+      if (update.state === 'lost') reach.failed();
+      if (update.state === 'open') reach.worked();
       const wasLost = line.state === 'lost';
-      line.state = said.state;
-      this.#each(said.url, (stream) => stream.become(said.state, said.hasGap));
+      line.state = update.state;
+      this.#each(update.url, (stream) => stream.become(update.state, update.hasGap));
       // While it was away, somebody else may have logged in.
-      if (wasLost && said.state === 'open') void this.#askWho();
-      if (said.state === 'refused' && line.hasParadoxes) {
-        this.#refused.add(said.url);
+      if (wasLost && update.state === 'open') void this.#askWho();
+      if (update.state === 'refused' && line.hasParadoxes) {
+        this.#refused.add(update.url);
         this.#arrange();
       }
     }
     clearTimeout(line.silence);
-    if (line.state === 'open') line.silence = setTimeout(() => this.#miss(said.url), SILENT_MS);
+    if (line.state === 'open') line.silence = setTimeout(() => this.#miss(update.url), SILENT_MS);
   }
 
   /** A line that is silent counts as lost, and the hub is asked for it again. */
@@ -237,7 +239,7 @@ class Exchange {
 const FILTERED = ['events', 'interventions'];
 
 /** Returns the filter that a line can have: that of all who want to be told of events. Others need all of them. */
-function filterOf(all: readonly Wanted[]): Query {
+function filterOf(all: readonly Subscription[]): Query {
   const filters = all
     .filter(({ events }) => events.some((name) => FILTERED.includes(name)))
     .map(({ filter }) => filter);

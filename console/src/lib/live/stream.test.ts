@@ -5,20 +5,20 @@ import { Stream } from './stream.svelte';
 /** What the page asks of hubs, and how they answer. */
 const hub = vi.hoisted(() => ({
   joined: [] as string[],
-  wanted: [] as string[][],
-  hear: (_: unknown): void => {},
+  requestedUrls: [] as string[][],
+  onUpdate: (_: unknown): void => {},
 }));
 
 vi.mock('./lines', () => ({
   Lines: class {
-    constructor(hear: (said: unknown) => void) {
-      hub.hear = hear;
+    constructor(onUpdate: (update: unknown) => void) {
+      hub.onUpdate = onUpdate;
     }
     join(sessionId: string): void {
       hub.joined.push(sessionId);
     }
     want(urls: string[]): void {
-      hub.wanted.push(urls);
+      hub.requestedUrls.push(urls);
     }
   },
 }));
@@ -52,17 +52,17 @@ afterEach(() => {
 
 describe('a line', () => {
   it('counts as lost after 20 silent seconds, and as open again with the next sign of life', () => {
-    const url = hub.wanted.at(-1)![0]!;
-    hub.hear({ kind: 'state', url, state: 'open', hasGap: false });
+    const url = hub.requestedUrls.at(-1)![0]!;
+    hub.onUpdate({ kind: 'state', url, state: 'open', hasGap: false });
     vi.advanceTimersByTime(19_000);
-    hub.hear({ kind: 'state', url, state: 'open', hasGap: false });
+    hub.onUpdate({ kind: 'state', url, state: 'open', hasGap: false });
     vi.advanceTimersByTime(19_000);
     expect(stream.trouble).toBeNull();
-    const asked = hub.wanted.length;
+    const before = hub.requestedUrls.length;
     vi.advanceTimersByTime(1_000);
     expect(stream.trouble).toBe('Connection lost. Reconnecting…');
-    expect(hub.wanted).toHaveLength(asked + 1);
-    hub.hear({ kind: 'state', url, state: 'open', hasGap: false });
+    expect(hub.requestedUrls).toHaveLength(before + 1);
+    hub.onUpdate({ kind: 'state', url, state: 'open', hasGap: false });
     expect(stream.trouble).toBeNull();
   });
 

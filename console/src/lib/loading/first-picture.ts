@@ -132,15 +132,15 @@ function drawn({ bars, until }: Picture): SVGElement {
 }
 
 /** Asks the service for something of a timeline; null where it does not answer that. */
-async function askOf<T>(timeline: string, what: string, asked: Record<string, string>): Promise<T | null> {
-  const answer = await fetch(address(what, { timeline_id: timeline, ...asked }), { cache: 'no-store' });
+async function askOf<T>(timeline: string, what: string, params: Record<string, string>): Promise<T | null> {
+  const answer = await fetch(address(what, { timeline_id: timeline, ...params }), { cache: 'no-store' });
   return answer.ok ? ((await answer.json()) as T) : null;
 }
 
 /** Returns when the last event of a timeline happens, or null. */
 async function lastTime(timeline: string): Promise<string | null> {
-  const asked = { location: '*', time_range: '../..', limit: '1', order: 'newest' };
-  const page = await askOf<{ events: { time: string }[] }>(timeline, 'v1/monitor-events', asked);
+  const query = { location: '*', time_range: '../..', limit: '1', order: 'newest' };
+  const page = await askOf<{ events: { time: string }[] }>(timeline, 'v1/monitor-events', query);
   return page?.events[0]?.time ?? null;
 }
 
@@ -150,23 +150,23 @@ async function lastTime(timeline: string): Promise<string | null> {
  */
 export async function drawFirstPicture(
   timeline: string,
-  isWanted: () => boolean,
+  isNeeded: () => boolean,
   before: readonly FirstCounts[] = [],
   lastAt: string | null = null,
 ): Promise<void> {
   const cursor = before.at(-1)?.next_cursor ?? '';
-  const asked = { group_by: 'time', bucket: String(BARS), limit: '1000', cursor };
-  const counts = await askOf<FirstCounts>(timeline, 'v1/aggregate-events', asked);
+  const query = { group_by: 'time', bucket: String(BARS), limit: '1000', cursor };
+  const counts = await askOf<FirstCounts>(timeline, 'v1/aggregate-events', query);
   if (counts === null) return;
   const answers = [...before, counts];
   const last = lastAt ?? (counts.next_cursor ? await lastTime(timeline) : null);
-  const shown = pictureOf(answers, last);
-  if (shown === null || !isWanted()) return;
-  show(shown);
-  if (counts.next_cursor) drawFirstPicture(timeline, isWanted, answers, last).catch(() => {});
+  const picture = pictureOf(answers, last);
+  if (picture === null || !isNeeded()) return;
+  show(picture);
+  if (counts.next_cursor) drawFirstPicture(timeline, isNeeded, answers, last).catch(() => {});
 }
 
-function show(shown: Picture): void {
+function show(drawing: Picture): void {
   const before = document.getElementById(PICTURE);
   const picture = document.createElement('div');
   picture.id = PICTURE;
@@ -188,14 +188,14 @@ function show(shown: Picture): void {
   });
   const line = document.createElement('div');
   Object.assign(line.style, { borderTop: '1px solid', opacity: '0.5' });
-  const events = shown.count === 1 ? 'event' : 'events';
+  const events = drawing.count === 1 ? 'event' : 'events';
   picture.append(
-    written(`${shown.count.toLocaleString('en')} ${events}${shown.until < 1 ? ' so far' : ''}`, 8),
-    written(`at most ${shown.most.toLocaleString('en')} in a bar`, 8, 'right'),
-    drawn(shown),
+    written(`${drawing.count.toLocaleString('en')} ${events}${drawing.until < 1 ? ' so far' : ''}`, 8),
+    written(`at most ${drawing.most.toLocaleString('en')} in a bar`, 8, 'right'),
+    drawn(drawing),
     line,
-    written(calledTime(shown.from, shown.spanMs), BASE + 6),
-    written(calledTime(shown.to, shown.spanMs), BASE + 6, 'right'),
+    written(calledTime(drawing.from, drawing.spanMs), BASE + 6),
+    written(calledTime(drawing.to, drawing.spanMs), BASE + 6, 'right'),
   );
   if (before !== null) {
     before.replaceWith(picture);

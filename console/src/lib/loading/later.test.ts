@@ -12,9 +12,9 @@ afterEach(() => {
 
 /** A file that cannot be fetched until it is there. */
 function file(name: string) {
-  const state = { isThere: false, asked: 0 };
+  const state = { isThere: false, attempts: 0 };
   const load = (): Promise<string> => {
-    state.asked += 1;
+    state.attempts += 1;
     return state.isThere ? Promise.resolve(name) : Promise.reject(new Error('404'));
   };
   return { state, load };
@@ -22,13 +22,13 @@ function file(name: string) {
 
 /** Returns what a promise has come to by now. */
 async function outcome(promise: Promise<string>): Promise<string> {
-  let told = 'nothing yet';
+  let current = 'nothing yet';
   promise.then(
-    (text) => (told = text),
-    () => (told = 'thrown'),
+    (text) => (current = text),
+    () => (current = 'thrown'),
   );
   await vi.advanceTimersByTimeAsync(10);
-  return told;
+  return current;
 }
 
 it('says that a part of the page is missing, and leaves nothing to be caught', async () => {
@@ -40,7 +40,7 @@ it('says that a part of the page is missing, and leaves nothing to be caught', a
   state.isThere = true;
   expect(await outcome(dialog())).toBe('dialog');
   expect(unloaded.isAny).toBe(false);
-  expect(state.asked).toBe(2);
+  expect(state.attempts).toBe(2);
 });
 
 it('gives the same promise to who asks again, so that nothing on the page begins anew', async () => {
@@ -64,7 +64,7 @@ it('says nothing of what nobody wants yet, and of what another view wanted', asy
   later(unwanted.load);
   void fetchWaiting();
   await vi.advanceTimersByTimeAsync(20_000);
-  expect(unwanted.state.asked).toBe(1);
+  expect(unwanted.state.attempts).toBe(1);
   expect(unloaded.isAny).toBe(false);
   const [one, other] = [laterOrThrow(file('one').load), laterOrThrow(file('other').load)];
   await Promise.allSettled([one(), other()]);

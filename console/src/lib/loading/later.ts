@@ -3,7 +3,7 @@
  * asked of the service: so that it is there when it is wanted, also when the service is away, and takes nothing from
  * what somebody waits for on a slow line.
  */
-import { asked, quiet } from './quiet';
+import { beginRequest, quiet } from './quiet';
 import { unloaded } from './unloaded.svelte';
 
 type Load<T> = () => Promise<T>;
@@ -17,10 +17,10 @@ let isFetching = false;
  */
 export function later<T>(load: Load<T>): Load<T> {
   const fetched = laterOrThrow(load);
-  let wanted: Promise<T> | null = null;
+  let part: Promise<T> | null = null;
   return () =>
-    (wanted ??= fetched().catch(() => {
-      wanted = null;
+    (part ??= fetched().catch(() => {
+      part = null;
       return new Promise<never>(() => {});
     }));
 }
@@ -35,7 +35,7 @@ export function laterOrThrow<T>(load: Load<T>): Load<T> {
     }));
   inQuiet(once);
   return async () => {
-    const answered = asked();
+    const answered = beginRequest();
     try {
       const file = await once();
       unloaded.note(once, true);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { fetchWaiting, inQuiet, laterOrThrow } from './later';
-import { asked, quiet } from './quiet';
+import { beginRequest, quiet } from './quiet';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -19,7 +19,7 @@ async function isQuietAfter(ms: number): Promise<boolean> {
 it('is quiet some time after the last answer, and not while one is waited for', async () => {
   vi.advanceTimersByTime(1_000);
   expect(await isQuietAfter(0)).toBe(true);
-  const [one, two] = [asked(), asked()];
+  const [one, two] = [beginRequest(), beginRequest()];
   one();
   one();
   expect(await isQuietAfter(5_000)).toBe(false);
@@ -29,7 +29,7 @@ it('is quiet some time after the last answer, and not while one is waited for', 
 });
 
 it('does not wait forever for who asks all the time', async () => {
-  const end = asked();
+  const end = beginRequest();
   expect(await isQuietAfter(14_000)).toBe(false);
   expect(await isQuietAfter(16_000)).toBe(true);
   end();
@@ -44,7 +44,7 @@ it('fetches what is waiting, the newest first, once, and again what failed', asy
     return name === 'gone' ? Promise.reject(new Error('away')) : Promise.resolve(name);
   };
   const old = laterOrThrow(file('old'));
-  const gone = laterOrThrow(file('gone'));
+  const loadMissing = laterOrThrow(file('gone'));
   inQuiet(() => {
     // A view that has come names what it needs later.
     laterOrThrow(file('inner'));
@@ -55,6 +55,6 @@ it('fetches what is waiting, the newest first, once, and again what failed', asy
   await vi.advanceTimersByTimeAsync(5_000);
   expect(fetched).toEqual(['inner', 'gone', 'old']);
   expect(await old()).toBe('old');
-  await expect(gone()).rejects.toThrow('This part could not be loaded.');
+  await expect(loadMissing()).rejects.toThrow('This part could not be loaded.');
   expect(fetched).toEqual(['inner', 'gone', 'old', 'gone']);
 });

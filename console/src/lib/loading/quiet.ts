@@ -9,7 +9,7 @@ let asking = 0;
 let lastAt = 0;
 
 /** Notes that something is asked, or about to be; call what it returns once the answer is there. */
-export function asked(): () => void {
+export function beginRequest(): () => void {
   asking += 1;
   let isOver = false;
   return () => {

@@ -14,9 +14,9 @@ afterEach(() => {
 });
 
 /** Advances past the delay; `answer` responds to requests. */
-async function settle(answer: () => Promise<Response>, isWanted = (): boolean => true): Promise<void> {
+async function settle(answer: () => Promise<Response>, isNeeded = (): boolean => true): Promise<void> {
   vi.stubGlobal('fetch', answer);
-  const over = reloadOnceBack(isWanted);
+  const over = reloadOnceBack(isNeeded);
   await vi.advanceTimersByTimeAsync(SETTLE_MS);
   await over;
 }

@@ -4,12 +4,12 @@
 export const SETTLE_MS = 1_000;
 
 /**
- * Reloads the page if the service responds and `isWanted` still returns true after the delay. If the service were down,
+ * Reloads the page if the service responds and `isNeeded` still returns true after the delay. If the service were down,
  * the browser would show its own error page, which never reconnects.
  */
-export async function reloadOnceBack(isWanted: () => boolean): Promise<void> {
+export async function reloadOnceBack(isNeeded: () => boolean): Promise<void> {
   await new Promise((settled) => setTimeout(settled, SETTLE_MS));
-  if (!isWanted()) return;
+  if (!isNeeded()) return;
   const response = await fetch('.', { cache: 'no-store' }).catch(() => null);
-  if (response?.ok && isWanted()) location.reload();
+  if (response?.ok && isNeeded()) location.reload();
 }

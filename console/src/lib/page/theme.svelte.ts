@@ -7,8 +7,8 @@ class ThemeChoice {
   choice = $state<Theme>('system');
 
   constructor() {
-    const kept = localStorage.getItem(KEY);
-    this.set(kept === 'light' || kept === 'dark' ? kept : 'system');
+    const stored = localStorage.getItem(KEY);
+    this.set(stored === 'light' || stored === 'dark' ? stored : 'system');
   }
 
   set(choice: Theme): void {

@@ -8,7 +8,7 @@ interface Toast {
   text: string;
 }
 
-const SHOWN_MS = 5_000;
+const VISIBLE_MS = 5_000;
 
 class Toasts {
   list = $state<Toast[]>([]);
@@ -17,7 +17,7 @@ class Toasts {
   say(text: string): void {
     const id = this.#next++;
     this.list = [...this.list.slice(-2), { id, text: plain(text) }];
-    setTimeout(() => this.drop(id), SHOWN_MS);
+    setTimeout(() => this.drop(id), VISIBLE_MS);
   }
 
   drop(id: number): void {

@@ -8,9 +8,9 @@ import { Settings, type PlainInit } from '../../../../clients/typescript/src/set
 import type { Answer, OperationName } from '../../../../clients/typescript/src/shapes';
 import { readJson, refusal, type CallOptions } from '../../../../clients/typescript/src/transport';
 import { address, type Query } from './base';
-import { takeFirst } from '../loading/first-asked';
-import { heardFromHost } from '../time/host-clock';
-import { asked } from '../loading/quiet';
+import { takeFirst } from '../loading/first-requests';
+import { syncHostClock } from '../time/host-clock';
+import { beginRequest } from '../loading/quiet';
 import { reach } from './reach.svelte';
 
 export { ApiError, ApiConnectionError, readJson, refusal };
@@ -32,8 +32,8 @@ export function onLoggedOut(listener: Listener): void {
 async function fetched(path: string, url: string, init: RequestInit): Promise<Response> {
   let answer: Response;
   let atMs: number | undefined;
-  const answered = asked();
-  const kept = path.endsWith('logout') ? Object.entries<string>(localStorage) : [];
+  const answered = beginRequest();
+  const preserved = path.endsWith('logout') ? Object.entries<string>(localStorage) : [];
   try {
     const early = takeFirst(init.method ?? 'GET', url);
     if (early === null) answer = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
@@ -46,9 +46,9 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
   }
   // The response to a log-out clears the storage of the site (`Clear-Site-Data`). What the console keeps there, such as
   // saved views and the theme, is not secret, and stays for the next login.
-  for (const [key, value] of kept) localStorage.setItem(key, value);
+  for (const [key, value] of preserved) localStorage.setItem(key, value);
   reach.worked();
-  heardFromHost(answer.headers.get('Date'), atMs);
+  syncHostClock(answer.headers.get('Date'), atMs);
   if (answer.status === 401 && !path.endsWith('/login')) whenLoggedOut();
   return answer;
 }
@@ -72,7 +72,7 @@ class Service extends Calls {
     input: object,
     options: CallOptions,
   ): Promise<Answer<Name>> {
-    const answered = asked();
+    const answered = beginRequest();
     try {
       return await super.json(name, OPERATIONS[name].method === 'GET' ? withoutEmpty(input) : input, options);
     } finally {

@@ -3,7 +3,7 @@ import { plain } from './plain';
 
 describe('a text that somebody wrote', () => {
   it('shows what is hidden in it', () => {
-    for (const [text, shown] of [
+    for (const [text, expected] of [
       ['user \u202Egnp.exe', 'user ⟨U+202E⟩gnp.exe'],
       ['a\u2066b\u2069c', 'a⟨U+2066⟩b⟨U+2069⟩c'],
       ['zero\u200Bwidth\uFEFF', 'zero⟨U+200B⟩width⟨U+FEFF⟩'],
@@ -11,6 +11,6 @@ describe('a text that somebody wrote', () => {
       ['two\nlines\tand a tab', 'two\nlines\tand a tab'],
       ['مرحبا שלום 日本 é 👩‍🚀', 'مرحبا שלום 日本 é 👩‍🚀'],
     ] as const)
-      expect(plain(text)).toBe(shown);
+      expect(plain(text)).toBe(expected);
   });
 });

@@ -51,8 +51,8 @@ function clean(node: Node): void {
 function cleanText(node: Node): void {
   if (node.nodeType !== Node.TEXT_NODE || node.parentElement instanceof HTMLTextAreaElement) return;
   const text = node.nodeValue ?? '';
-  const shown = plain(text);
-  if (shown !== text) node.nodeValue = shown;
+  const visible = plain(text);
+  if (visible !== text) node.nodeValue = visible;
 }
 
 function cleanAttributes(element: Element): void {

@@ -8,7 +8,7 @@ export function ago(text: string, nowMs: number): string {
   const size = Math.abs(seconds);
   if (Number.isNaN(size)) return '';
   if (size < 45) return seconds >= 0 ? 'just now' : 'in a moment';
-  const told =
+  const length =
     size < 3_570
       ? unit(Math.round(size / 60), 'minute')
       : size < 84_600
@@ -16,5 +16,5 @@ export function ago(text: string, nowMs: number): string {
         : size < 31_500_000
           ? unit(Math.round(size / 86_400), 'day')
           : unit(Math.round(size / 31_556_952), 'year');
-  return seconds >= 0 ? `${told} ago` : `in ${told}`;
+  return seconds >= 0 ? `${length} ago` : `in ${length}`;
 }

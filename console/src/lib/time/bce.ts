@@ -8,14 +8,14 @@ const two = (value: number | string): string => String(value).padStart(2, '0');
 export function readBce(text: string): { date: string; precision: 'year' | 'month' | 'day' } | null {
   const { day, month, year } = SHAPE.exec(text.trim())?.groups ?? {};
   if (year === undefined || Number(year) === 0) return null;
-  const wanted = month?.toLowerCase();
-  const index = MONTHS.findIndex((name) => wanted !== undefined && isMonth(name.toLowerCase(), wanted));
-  if (wanted !== undefined && index < 0) return null;
+  const monthName = month?.toLowerCase();
+  const index = MONTHS.findIndex((name) => monthName !== undefined && isMonth(name.toLowerCase(), monthName));
+  if (monthName !== undefined && index < 0) return null;
   // 1 BCE is the year 0.
   const before = Number(year) - 1;
   const sign = before === 0 ? '0000' : `-${String(before).padStart(6, '0')}`;
-  const precision = day !== undefined ? 'day' : wanted !== undefined ? 'month' : 'year';
-  return { date: `${sign}-${two(wanted === undefined ? 1 : index + 1)}-${two(day ?? 1)}`, precision };
+  const precision = day !== undefined ? 'day' : monthName !== undefined ? 'month' : 'year';
+  return { date: `${sign}-${two(monthName === undefined ? 1 : index + 1)}-${two(day ?? 1)}`, precision };
 }
 
-const isMonth = (name: string, wanted: string): boolean => name === wanted || name.slice(0, 3) === wanted;
+const isMonth = (name: string, typed: string): boolean => name === typed || name.slice(0, 3) === typed;

@@ -11,7 +11,7 @@ import {
   type Micros,
 } from './instant';
 import { readDuration, shift } from './duration';
-import { zone, type ShownZone } from './zone.svelte';
+import { zone, type DisplayZone } from './zone.svelte';
 import { readMoment } from './zoned';
 
 export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const;
@@ -80,7 +80,7 @@ type Understood = { instant: Micros; isRelative: boolean } | null;
  * or `+2d` and `-P1M` counted from what the clock shows. Whether it means anything is shown while it is typed, so more
  * may be read here than the API takes.
  */
-export function understand(text: string, now: Micros, by: ShownZone = zone): Understood {
+export function understand(text: string, now: Micros, by: DisplayZone = zone): Understood {
   const given = text.trim();
   const exact = readMoment(given, by);
   if (exact !== null) return { instant: exact, isRelative: false };

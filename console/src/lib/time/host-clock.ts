@@ -6,7 +6,7 @@ const SAME_MS = 2_000;
 let aheadMs = 0;
 
 /** Takes over when an answer was sent, by the service's host. */
-export function heardFromHost(date: string | null, nowMs = Date.now()): void {
+export function syncHostClock(date: string | null, nowMs = Date.now()): void {
   const sent = Date.parse(date ?? '');
   if (Number.isNaN(sent)) return;
   const ahead = sent - nowMs;

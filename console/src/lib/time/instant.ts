@@ -189,12 +189,12 @@ export function distance(micros: bigint): string {
   const size = micros < 0n ? -micros : micros;
   for (const [index, [name, unit]] of UNITS.entries()) {
     if (size < unit && unit !== 1n) continue;
-    const shown = rounded(size, unit);
+    const amount = rounded(size, unit);
     const larger = UNITS[index - 1];
     // 365 days are a year, and 59.9 minutes an hour, rather than 12 months and 60 minutes.
-    if (larger !== undefined && BigInt(Math.round(shown * 10)) * unit * 1_000n >= larger[1] * 9_990n)
+    if (larger !== undefined && BigInt(Math.round(amount * 10)) * unit * 1_000n >= larger[1] * 9_990n)
       return `1 ${larger[0]}`;
-    return `${shown.toLocaleString('en')} ${name}${shown === 1 ? '' : 's'}`;
+    return `${amount.toLocaleString('en')} ${name}${amount === 1 ? '' : 's'}`;
   }
   return '0 seconds';
 }

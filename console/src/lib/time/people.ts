@@ -12,4 +12,4 @@ export const dateText = (instant: Micros): string => dateForPeople(zone.at(insta
 
 export const clockText = (instant: Micros): string => timeOfDay(zone.at(instant));
 
-export const shownCivil = (instant: Micros): ReturnType<typeof toCivil> => toCivil(zone.at(instant));
+export const displayCivil = (instant: Micros): ReturnType<typeof toCivil> => toCivil(zone.at(instant));

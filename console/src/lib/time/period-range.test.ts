@@ -4,18 +4,18 @@ import { isPeriod, periodRange, periodText } from './period-range';
 import { PERIODS } from './periods';
 
 const NOW = parse('2024-03-31T12:00:00Z')!;
-const told = (period: string): string[] => {
+const rangeOf = (period: string): string[] => {
   const { from, to } = periodRange(period, NOW)!;
   return [format(from), format(to)];
 };
 
 describe('a period of the axis', () => {
   it('goes by the clock, back and ahead', () => {
-    expect(told('24h')).toEqual(['2024-03-30T12:00:00Z', '2024-03-31T12:00:00Z']);
-    expect(told('next-7d')).toEqual(['2024-03-31T12:00:00Z', '2024-04-07T12:00:00Z']);
+    expect(rangeOf('24h')).toEqual(['2024-03-30T12:00:00Z', '2024-03-31T12:00:00Z']);
+    expect(rangeOf('next-7d')).toEqual(['2024-03-31T12:00:00Z', '2024-04-07T12:00:00Z']);
     // Months are those of the calendar.
-    expect(told('P1M')).toEqual(['2024-02-29T12:00:00Z', '2024-03-31T12:00:00Z']);
-    expect(told('next-P1Y')[1]).toBe('2025-03-31T12:00:00Z');
+    expect(rangeOf('P1M')).toEqual(['2024-02-29T12:00:00Z', '2024-03-31T12:00:00Z']);
+    expect(rangeOf('next-P1Y')[1]).toBe('2025-03-31T12:00:00Z');
   });
 
   it('is each that other views have, and no other', () => {

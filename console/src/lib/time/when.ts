@@ -10,7 +10,7 @@ import {
   yearForPeople,
   type Micros,
 } from './instant';
-import { dateText, momentText, shownCivil } from './people';
+import { dateText, momentText, displayCivil } from './people';
 
 /** The time of an event, as the service tells it. */
 interface EventTime {
@@ -39,14 +39,14 @@ export function whenText(event: EventTime): string {
 
 function clockWords(time: Micros): string {
   // What people write after the comma of a date.
-  const { hour, minute } = shownCivil(time);
+  const { hour, minute } = displayCivil(time);
   const text = preciseText(time, '').split(', ')[1];
   return text ?? [hour, minute].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
 /** Returns the moment of an event as exactly as is known. Midnight is a time like any other where times are known. */
 export function eventText(time: Micros, precision: string): string {
-  const { hour, minute, second, micros } = shownCivil(time);
+  const { hour, minute, second, micros } = displayCivil(time);
   const isMidnight = !isDate(precision) && hour + minute + second + micros === 0;
   return isMidnight ? `${momentText(time)}, 00:00` : preciseText(time, precision);
 }

@@ -19,7 +19,7 @@ interface Place {
   offset: Micros;
 }
 
-export class ShownZone {
+export class DisplayZone {
   /** `UTC`, `place`, an offset such as `+05:30`, or a name such as `America/New_York`. */
   choice: string;
   place = $state.raw<Place | null>(null);
@@ -67,7 +67,7 @@ export class ShownZone {
   }
 }
 
-export const zone = new ShownZone();
+export const zone = new DisplayZone();
 
 /** Returns what people call a zone. */
 export function nameOf(choice: string): string {

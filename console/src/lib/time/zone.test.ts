@@ -26,13 +26,16 @@ describe('the zone that is shown', () => {
 
   it('is told with its offset where that is the same all the time, and else by its name', () => {
     zone.choice = 'America/New_York';
-    const told = (from: string, to: string): string => zone.span(at(`${from}T00:00:00Z`), at(`${to}T00:00:00Z`));
-    expect(told('2013-01-01', '2013-02-01')).toBe('UTC−5');
-    expect(told('2013-03-01', '2013-04-01')).toBe('America/New York');
+    const spanName = (from: string, to: string): string => zone.span(at(`${from}T00:00:00Z`), at(`${to}T00:00:00Z`));
+    expect(spanName('2013-01-01', '2013-02-01')).toBe('UTC−5');
+    expect(spanName('2013-03-01', '2013-04-01')).toBe('America/New York');
     // The same at both ends, and another one in summer.
-    expect(told('2012-12-01', '2014-01-01')).toBe('America/New York');
+    expect(spanName('2012-12-01', '2014-01-01')).toBe('America/New York');
     zone.choice = '+05:30';
-    expect([told('2012-12-01', '2013-01-01'), told('2012-12-01', '2014-01-01')]).toEqual(['UTC+5:30', 'UTC+05:30']);
+    expect([spanName('2012-12-01', '2013-01-01'), spanName('2012-12-01', '2014-01-01')]).toEqual([
+      'UTC+5:30',
+      'UTC+05:30',
+    ]);
   });
 
   it('may be that of the clock’s place, with rules or only with an offset', () => {

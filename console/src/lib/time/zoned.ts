@@ -6,7 +6,7 @@ import { readBce } from './bce';
 import { MINUTE, format, parse, type Micros } from './instant';
 import { offsetAt } from '../places/place';
 import { BRACKETS } from './timestamp';
-import { UTC, fixedOffset, isZone, zone, type ShownZone } from './zone.svelte';
+import { UTC, fixedOffset, isZone, zone, type DisplayZone } from './zone.svelte';
 
 const OFFSET = /(Z|[+-]\d{2}:?\d{2})$/i;
 const DATE = /^([+-]\d{6}|-?\d{4})-\d{2}-\d{2}$/;
@@ -14,7 +14,7 @@ const DATE = /^([+-]\d{6}|-?\d{4})-\d{2}-\d{2}$/;
 const two = (value: bigint): string => String(value).padStart(2, '0');
 
 /** The zone of a field: the one that is chosen for the page, or another one. */
-type FieldZone = Pick<ShownZone, 'offset' | 'from'>;
+type FieldZone = Pick<DisplayZone, 'offset' | 'from'>;
 
 /** Returns a moment as a field shows it: `2028-02-29T09:00:00+09:00` where that is the time of its zone. */
 export function zonedField(instant: Micros, by: FieldZone = zone): string {

@@ -14,15 +14,15 @@ declare global {
 
 /** Notes the last bytes of a file as it comes, to tell whether it is whole. */
 export class Tail {
-  #kept: number[] = [];
+  #tail: number[] = [];
 
   take(part: Uint8Array): void {
-    this.#kept = [...this.#kept, ...part.slice(-END_BYTES_MAX)].slice(-END_BYTES_MAX);
+    this.#tail = [...this.#tail, ...part.slice(-END_BYTES_MAX)].slice(-END_BYTES_MAX);
   }
 
   /** Whether the last line is the end of a bundle. Without it, the file was cut off. */
   get hasEnd(): boolean {
-    const text = new TextDecoder().decode(Uint8Array.from(this.#kept));
+    const text = new TextDecoder().decode(Uint8Array.from(this.#tail));
     if (!text.endsWith('\n')) return false;
     return text.slice(text.slice(0, -1).lastIndexOf('\n') + 1).startsWith('{"end":{');
   }

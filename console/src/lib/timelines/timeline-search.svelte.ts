@@ -19,12 +19,12 @@ export function withPart(
   list: readonly TimelineBody[],
   named: readonly TimelineBody[],
 ): readonly TimelineBody[] {
-  const wanted = part.trim();
-  const has = ({ timeline_id: name }: TimelineBody): boolean => name.toLowerCase().includes(wanted.toLowerCase());
+  const query = part.trim();
+  const has = ({ timeline_id: name }: TimelineBody): boolean => name.toLowerCase().includes(query.toLowerCase());
   const all = list.filter(has);
   const known = new Set(all.map((timeline) => timeline.timeline_id));
   const found = [...named.filter((timeline) => !known.has(timeline.timeline_id) && has(timeline)), ...all];
-  const exact = found.find((timeline) => timeline.timeline_id === wanted);
+  const exact = found.find((timeline) => timeline.timeline_id === query);
   return exact ? [exact, ...found.filter((timeline) => timeline !== exact)] : found;
 }
 
@@ -36,7 +36,7 @@ export class TimelineSearch {
 
   constructor(
     /** So many are enough. */
-    private readonly mostShown: number,
+    private readonly visibleMax: number,
   ) {}
 
   matches(part: string): readonly TimelineBody[] {
@@ -48,10 +48,10 @@ export class TimelineSearch {
    * for those that have it in the middle. Returns how to stop.
    */
   find(part: string): () => void {
-    const wanted = part.trim();
-    if (wanted === '' || untrack(() => timelines.isRead && !timelines.hasMore)) return () => {};
+    const query = part.trim();
+    if (query === '' || untrack(() => timelines.isRead && !timelines.hasMore)) return () => {};
     const asking = new AbortController();
-    const timer = setTimeout(() => void this.#search(wanted, asking.signal), REST_MS);
+    const timer = setTimeout(() => void this.#search(query, asking.signal), REST_MS);
     this.isSearching = true;
     return () => {
       clearTimeout(timer);
@@ -60,11 +60,11 @@ export class TimelineSearch {
     };
   }
 
-  async #search(wanted: string, signal: AbortSignal): Promise<void> {
-    const isEnough = (): boolean => this.matches(wanted).length >= this.mostShown;
+  async #search(query: string, signal: AbortSignal): Promise<void> {
+    const isEnough = (): boolean => this.matches(query).length >= this.visibleMax;
     try {
       await timelines.ready();
-      if (NAME.test(wanted)) this.#named = await begunWith(wanted, signal);
+      if (NAME.test(query)) this.#named = await begunWith(query, signal);
       while (!signal.aborted && timelines.hasMore && !isEnough()) await timelines.more(signal);
       this.error = null;
     } catch (thrown) {
@@ -102,7 +102,7 @@ export class WholeList {
   }
 
   /** How far it is, in words. */
-  get told(): string {
+  get status(): string {
     const count = timelines.list.length.toLocaleString('en');
     return this.error === null
       ? `Loading timelines… ${count} so far`

@@ -1,7 +1,7 @@
 /** The timelines that the user may read, for the picker and for whoever needs their roles. */
 import { service } from '../service/api';
 import type { ClockBody } from '../live/clock.svelte';
-import { TIMELINES_ITEMS } from '../loading/first-asked';
+import { TIMELINES_ITEMS } from '../loading/first-requests';
 
 export interface TimelineBody {
   timeline_id: string;
@@ -33,7 +33,7 @@ interface TimelinesBody {
   has_more: boolean;
 }
 
-const KEPT = 'timenav-timeline';
+const STORAGE_KEY = 'timenav-timeline';
 
 class Timelines {
   /** The first pages, in the order of their names. */
@@ -85,15 +85,15 @@ class Timelines {
   }
 
   /** Returns when it was read what the clock of a timeline shows, by `performance.now()`. */
-  shownAt(one: TimelineBody): number {
+  receivedAt(one: TimelineBody): number {
     return this.#readAt.get(one) ?? this.readAt;
   }
 
   /** Reads what comes after a name. */
   async page(cursor: string | null, limit = TIMELINES_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
-    const asked = { limit, ...(cursor === null ? {} : { cursor }) };
+    const query = { limit, ...(cursor === null ? {} : { cursor }) };
     const before = performance.now();
-    const body = (await service.timelines(asked, { signal })) as TimelinesBody;
+    const body = (await service.timelines(query, { signal })) as TimelinesBody;
     // The clocks were read somewhere on the way there and back.
     const read = (before + performance.now()) / 2;
     for (const one of body.timelines) this.#readAt.set(one, read);
@@ -131,12 +131,12 @@ class Timelines {
 
   /** Remembers in this browser which one somebody looked at last. */
   remember(user: string, timelineId: string): void {
-    localStorage.setItem(KEPT, JSON.stringify({ user, timelineId }));
+    localStorage.setItem(STORAGE_KEY, JSON.stringify({ user, timelineId }));
   }
 
   /** Returns which one to begin with: the last one, the only one, the demo; or null where one has to choose. */
   first(user: string): string | null {
-    return firstOf(this.list, lastOf(localStorage.getItem(KEPT), user), this.hasMore);
+    return firstOf(this.list, lastOf(localStorage.getItem(STORAGE_KEY), user), this.hasMore);
   }
 }
 
@@ -144,9 +144,9 @@ class Timelines {
 export const isLayer = (name: string): boolean => name.includes('/');
 
 /** Returns what was remembered for a user, or null. */
-function lastOf(kept: string | null, user: string): string | null {
+function lastOf(stored: string | null, user: string): string | null {
   try {
-    const last = JSON.parse(kept ?? 'null') as { user?: unknown; timelineId?: unknown } | null;
+    const last = JSON.parse(stored ?? 'null') as { user?: unknown; timelineId?: unknown } | null;
     return last?.user === user && typeof last.timelineId === 'string' ? last.timelineId : null;
   } catch {
     return null;

@@ -98,7 +98,7 @@ export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, u
 }
 
 /** Returns a time of the service as the form shows it. */
-function shown(time: string | null | undefined): string {
+function fieldText(time: string | null | undefined): string {
   const instant = parse(time ?? '');
   return instant === null ? (time ?? '') : zonedField(instant);
 }
@@ -110,9 +110,9 @@ export function draftOf({ timer_id, at, every, cron, misfire, deliver, payload, 
     ...EMPTY,
     kind: every ? 'every' : cron ? 'cron' : 'at',
     timerId: timer_id,
-    at: shown(at),
+    at: fieldText(at),
     rule: every?.rule ?? '',
-    starts: shown(every?.starts),
+    starts: fieldText(every?.starts),
     expression: cron?.expression ?? '',
     zone: every?.zone ?? cron?.zone ?? EMPTY.zone,
     to: deliver.event ? 'timeline' : 'queue',
@@ -129,7 +129,7 @@ export function draftOf({ timer_id, at, every, cron, misfire, deliver, payload, 
 }
 
 /** What the form shows of an event; what else it has is kept. */
-const SHOWN: readonly string[] = ['name', 'description', 'location', 'actors', 'attributes'];
+const EDITABLE: readonly string[] = ['name', 'description', 'location', 'actors', 'attributes'];
 
 /** Returns what to change of a timer: nothing of what stays as it is. */
 export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnType<typeof bodyOf> {
@@ -145,10 +145,10 @@ export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnT
     for (const field of ['at', 'every', 'cron', 'misfire']) if (field in body) changes[field] = body[field];
   // Its address and secret stay: the secret is never shown.
   if (!timer.deliver.url && differs('deliver')) {
-    const kept = Object.entries(timer.deliver.event ?? {}).filter(([field]) => !SHOWN.includes(field));
+    const others = Object.entries(timer.deliver.event ?? {}).filter(([field]) => !EDITABLE.includes(field));
     const { event } = (body.deliver ?? {}) as { event?: TimerEvent };
     changes.deliver = event
-      ? { to: 'timeline', event: { ...Object.fromEntries(kept), ...event } }
+      ? { to: 'timeline', event: { ...Object.fromEntries(others), ...event } }
       : (body.deliver ?? { to: 'queue' });
   }
   const wrong: Wrong = {};

@@ -7,7 +7,7 @@ import { service } from '../service/api';
 import type { LiveClock } from '../live/clock.svelte';
 import { hostNow } from '../time/host-clock';
 import { Reading } from '../service/reading.svelte';
-import { standing, type Hold } from './holds';
+import { activeHolds, type Hold } from './holds';
 import type { Settled } from './timers';
 
 const SECOND_MS = 1_000;
@@ -17,7 +17,7 @@ export class WatchedHolds {
   hostMs = $state(hostNow());
   readonly #reading: Reading<Hold[]>;
   /** Those that stand; null until they were read. */
-  holds = $derived.by<Hold[] | null>(() => this.#reading.body && standing(this.#reading.body, this.hostMs));
+  holds = $derived.by<Hold[] | null>(() => this.#reading.body && activeHolds(this.#reading.body, this.hostMs));
 
   constructor(
     private readonly timeline: string,

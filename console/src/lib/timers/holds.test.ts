@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leftText, ownersText, standing, type Hold } from './holds';
+import { leftText, ownersText, activeHolds, type Hold } from './holds';
 
 const AT = Date.UTC(2027, 0, 1, 8);
 const hold = (owner: string, seconds: number): Hold => ({
@@ -12,7 +12,7 @@ const hold = (owner: string, seconds: number): Hold => ({
 describe('holds', () => {
   it('last until they expire', () => {
     const [ended, ends, lasting] = [hold('ada', -1), hold('ada', 0), hold('bob', 1)];
-    expect(standing([ended, ends, lasting], AT)).toEqual([lasting]);
+    expect(activeHolds([ended, ends, lasting], AT)).toEqual([lasting]);
   });
 
   it('say how long they last, and never show that no time is left before they expire', () => {

@@ -13,7 +13,7 @@ export interface Hold {
 }
 
 /** Returns those that have not ended by a moment of host time, the one that ends next first. */
-export function standing(holds: readonly Hold[], hostMs: number): Hold[] {
+export function activeHolds(holds: readonly Hold[], hostMs: number): Hold[] {
   return holds.filter(({ expires_at }) => Date.parse(expires_at) > hostMs);
 }
 

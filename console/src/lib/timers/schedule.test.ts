@@ -21,8 +21,8 @@ describe('a rule in words', () => {
     ['FREQ=YEARLY', 'every year'],
     ['FREQ=YEARLY;BYMONTH=7;BYMONTHDAY=4', 'every year on 4 July'],
     ['FREQ=YEARLY;UNTIL=20300101T000000Z', 'every year, until 2030-01-01'],
-  ])('%s', (rule, told) => {
-    expect(ruleText(rule)).toBe(told);
+  ])('%s', (rule, expected) => {
+    expect(ruleText(rule)).toBe(expected);
   });
 
   it.each([
@@ -61,8 +61,8 @@ describe('a cron expression in words', () => {
     ['0 9 * * 7', 'every Sunday at 09:00'],
     ['0 9 * 6 1', 'every Monday in June at 09:00'],
     ['*/15 * * * 1', 'every 15 minutes, on Monday'],
-  ])('%s', (expression, told) => {
-    expect(cronText(expression)).toBe(told);
+  ])('%s', (expression, expected) => {
+    expect(cronText(expression)).toBe(expected);
   });
 
   it.each([
@@ -84,6 +84,6 @@ describe('a cron expression in words', () => {
 });
 
 it('the rules and expressions that the console offers have sentences', () => {
-  expect(RULES.map(([, rule]) => ruleText(rule)).filter((told) => told === null)).toEqual([]);
-  expect(CRONS.map(([, expression]) => cronText(expression)).filter((told) => told === null)).toEqual([]);
+  expect(RULES.map(([, rule]) => ruleText(rule)).filter((text) => text === null)).toEqual([]);
+  expect(CRONS.map(([, expression]) => cronText(expression)).filter((text) => text === null)).toEqual([]);
 });

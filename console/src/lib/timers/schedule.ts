@@ -135,8 +135,8 @@ function daysOf(parts: Parts, unit: string): string | null {
     return ` on ${list(found.map(String))} ${month.map(monthName).join('')}`;
   }
   const rest = skipped(found, skip);
-  const told = found.map((day) => (day === -1 ? 'last day' : day < 0 ? `${counted(day)} day` : ordinal(day)));
-  return rest === null ? null : ` on the ${list(told)}${rest}`;
+  const dayTexts = found.map((day) => (day === -1 ? 'last day' : day < 0 ? `${counted(day)} day` : ordinal(day)));
+  return rest === null ? null : ` on the ${list(dayTexts)}${rest}`;
 }
 
 /** Returns at which times of day; null where a sentence would not say it. */
@@ -239,8 +239,8 @@ function cronDays(day: CronField, month: CronField, weekday: CronField): string 
   }
   if (month === 'all' || !('values' in month)) return text;
   const months = month.values.map(monthName);
-  const told = month.isRange && months.length > 2 ? ends(months) : list(months);
-  return text.endsWith(' of ') ? text + told : `${text === '' ? 'every day' : text} in ${told}`;
+  const monthText = month.isRange && months.length > 2 ? ends(months) : list(months);
+  return text.endsWith(' of ') ? text + monthText : `${text === '' ? 'every day' : text} in ${monthText}`;
 }
 
 /** Returns a cron expression as a sentence without a capital or a full stop; null where none says it exactly. */
@@ -252,9 +252,9 @@ export function cronText(expression: string): string | null {
   const [day, month] = [cronField(days, 1, 31), cronField(months, 1, 12, MONTH_NAMES)];
   const weekday = cronField(weekdays, 0, 7, DAY_NAMES);
   if (minute === null || hour === null || day === null || month === null || weekday === null) return null;
-  const [times, told] = [cronTimes(minute, hour), cronDays(day, month, weekday)];
-  if (times === null || told === null) return null;
+  const [times, dayText] = [cronTimes(minute, hour), cronDays(day, month, weekday)];
+  if (times === null || dayText === null) return null;
   // Weekdays by themselves: each of them, and not the next one alone.
-  if (times.isOfDay) return `${told === '' ? 'every day' : told.replace(/^on (?!the )/, 'every ')}${times.text}`;
-  return told === '' ? times.text : `${times.text}, ${told}`;
+  if (times.isOfDay) return `${dayText === '' ? 'every day' : dayText.replace(/^on (?!the )/, 'every ')}${times.text}`;
+  return dayText === '' ? times.text : `${times.text}, ${dayText}`;
 }

@@ -137,10 +137,10 @@ type Move = { duration: string } | { destination_time: string };
 
 /** Asks what a move ahead would fire. Nothing moves. */
 export async function foresee(timeline: string, move: Move, signal?: AbortSignal): Promise<WouldFire> {
-  const asked = { timeline_id: timeline, dry_run: true };
+  const dryRun = { timeline_id: timeline, dry_run: true };
   const answer = await ('duration' in move
-    ? service.fastForward({ ...asked, ...move }, { signal })
-    : service.travel({ ...asked, ...move }, { signal }));
+    ? service.fastForward({ ...dryRun, ...move }, { signal })
+    : service.travel({ ...dryRun, ...move }, { signal }));
   return answer.would_fire ?? { to: '', count: 0, complete: true, firings: [], timers: [] };
 }
 

@@ -30,7 +30,7 @@ export class WatchedTimers {
   nextCursor = $state<string | null>(null);
   #which: { state: TimerState; cursor: string | null } = { state: 'armed', cursor: null };
   #asking = new AbortController();
-  #asked = -AGAIN_MS;
+  #requestedAt = -AGAIN_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -71,7 +71,7 @@ export class WatchedTimers {
   soon(rest = AGAIN_MS): void {
     if (rest > 0 && this.#timer !== undefined) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.read(), Math.max(0, rest - (performance.now() - this.#asked)));
+    this.#timer = setTimeout(() => void this.read(), Math.max(0, rest - (performance.now() - this.#requestedAt)));
   }
 
   /** Reads another page. */
@@ -85,7 +85,7 @@ export class WatchedTimers {
     this.#timer = undefined;
     this.#asking.abort();
     this.#asking = new AbortController();
-    this.#asked = performance.now();
+    this.#requestedAt = performance.now();
     const { signal } = this.#asking;
     this.isBusy = true;
     try {

@@ -101,6 +101,6 @@ it.each([
   ['in 8 months', 234 * 86_400],
   ['in 1 year', 365 * 86_400],
   ['in 72 years', 72 * 31_556_952],
-])('says in whole units how long it is: %s', (told, seconds) => {
-  expect(untilText(BigInt(seconds * 1_000_000))).toBe(told);
+])('says in whole units how long it is: %s', (expected, seconds) => {
+  expect(untilText(BigInt(seconds * 1_000_000))).toBe(expected);
 });

@@ -37,28 +37,28 @@ export function firesText({ count, complete, timers }: WouldFire): string {
 }
 
 /** How a firing, or an advance, stands: a word, and which kind of news it is. */
-interface Standing {
+interface StatusText {
   word: string;
   look: 'good' | 'warn' | 'bad' | 'now' | '';
 }
 
-const FIRINGS: Record<string, Standing> = {
+const FIRINGS: Record<string, StatusText> = {
   pending: { word: 'waiting', look: 'warn' },
   acknowledged: { word: 'acknowledged', look: 'good' },
   failed: { word: 'failed', look: 'bad' },
   superseded: { word: 'superseded', look: '' },
 };
 
-export const firingStanding = (state: string): Standing => FIRINGS[state] ?? { word: state, look: '' };
+export const firingStatus = (state: string): StatusText => FIRINGS[state] ?? { word: state, look: '' };
 
-const ADVANCES: Record<Settled['state'], Standing> = {
+const ADVANCES: Record<Settled['state'], StatusText> = {
   running: { word: 'Advancing', look: 'now' },
   settled: { word: 'Settled', look: 'good' },
   stopped: { word: 'Stopped', look: 'warn' },
   stuck: { word: 'Stuck', look: 'bad' },
 };
 
-export const advanceStanding = (state: Settled['state']): Standing => ADVANCES[state];
+export const advanceStatus = (state: Settled['state']): StatusText => ADVANCES[state];
 
 /** Returns the counts of a receipt in a sentence. */
 export function receiptText({ fired, acknowledged, failed, unacknowledged, step }: Settled): string {
@@ -68,8 +68,10 @@ export function receiptText({ fired, acknowledged, failed, unacknowledged, step 
     [failed, 'failed'],
     [unacknowledged, 'not acknowledged yet'],
   ] as const;
-  const told = parts.filter(([count]) => count > 0).map(([count, word]) => `${count.toLocaleString('en')} ${word}`);
-  const outcome = told.length === 0 ? '' : `: ${told.join(', ')}`;
+  const countTexts = parts
+    .filter(([count]) => count > 0)
+    .map(([count, word]) => `${count.toLocaleString('en')} ${word}`);
+  const outcome = countTexts.length === 0 ? '' : `: ${countTexts.join(', ')}`;
   return `${countText(fired, 'firing')} at ${countText(step, 'instant')}${outcome}.`;
 }
 

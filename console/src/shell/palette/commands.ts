@@ -60,7 +60,7 @@ const JUMP_ZOOM = '120000000';
 /** Returns what fits what was typed; the best first in each group. */
 export function commands(typed: string, sources: Sources): Command[] {
   const { timeline, now, href } = sources;
-  const wanted = typed.trim();
+  const query = typed.trim();
   const views = sources.views.map(({ id, title, icon }): Command => ({
     id: `view ${id}`,
     group: 'Go to',
@@ -95,27 +95,27 @@ export function commands(typed: string, sources: Sources): Command[] {
     icon: 'check',
     to: hash,
   }));
-  const fits = (command: Command): boolean => fit(wanted, command) > 0;
+  const fits = (command: Command): boolean => fit(query, command) > 0;
   const best = (found: Command[]): Command[] =>
     found
       .filter(fits)
-      .sort((a, b) => fit(wanted, b) - fit(wanted, a))
+      .sort((a, b) => fit(query, b) - fit(query, a))
       .slice(0, EACH_MAX);
   return [
-    ...times(wanted, now, sources),
-    ...rates(wanted, sources),
+    ...times(query, now, sources),
+    ...rates(query, sources),
     ...best(saved),
     ...best(views),
     ...best(actions(sources)),
     ...best(timelines),
-    ...(wanted === '' ? [] : eventsOf(wanted, sources)),
-    ...(wanted === '' ? anchors.slice(0, 3) : best(anchors)),
+    ...(query === '' ? [] : eventsOf(query, sources)),
+    ...(query === '' ? anchors.slice(0, 3) : best(anchors)),
   ];
 }
 
 /** A moment that was typed: to look at, and to send the clock to. */
-function times(wanted: string, now: Micros | null, { href, may }: Sources): Command[] {
-  const found = wanted === '' ? null : understand(wanted, now ?? 0n);
+function times(query: string, now: Micros | null, { href, may }: Sources): Command[] {
+  const found = query === '' ? null : understand(query, now ?? 0n);
   if (found === null || (found.isRelative && now === null)) return [];
   const time = format(found.instant);
   const hint = momentText(found.instant);
@@ -138,7 +138,7 @@ function times(wanted: string, now: Micros | null, { href, may }: Sources): Comm
   return may.move ? [look, travel] : [look];
 }
 
-function eventsOf(wanted: string, { events, hasMoreEvents, href: to }: Sources): Command[] {
+function eventsOf(query: string, { events, hasMoreEvents, href: to }: Sources): Command[] {
   const found = events.map(({ id, title, when, href }): Command => ({
     id: `event ${id}`,
     group: 'Events',
@@ -151,17 +151,17 @@ function eventsOf(wanted: string, { events, hasMoreEvents, href: to }: Sources):
   const all: Command = {
     id: 'events',
     group: 'Events',
-    title: `All events with “${wanted}”`,
+    title: `All events with “${query}”`,
     hint: 'on the timeline',
     icon: 'search',
-    to: to('timeline', { text: wanted }),
+    to: to('timeline', { text: query }),
   };
   return [...found, all];
 }
 
 /** A rate that was typed: `60x`, `rate 0.5`. A bare number is a time or a name. */
-function rates(wanted: string, { may }: Sources): Command[] {
-  const typed = /^(?:rate\s+(?<named>\S+)|(?<times>\S+[x×]))$/i.exec(wanted)?.groups;
+function rates(query: string, { may }: Sources): Command[] {
+  const typed = /^(?:rate\s+(?<named>\S+)|(?<times>\S+[x×]))$/i.exec(query)?.groups;
   const rate = readRate(typed?.named ?? typed?.times ?? '');
   if (typeof rate === 'string' || !may.rate) return [];
   return [
@@ -231,10 +231,10 @@ function actions({ timeline, href, may, isPaused, hasDemo, isOperator }: Sources
 }
 
 /** Returns how well a command fits: each word has to be in it, best at the beginning of a word. */
-function fit(wanted: string, { title, group }: Command): number {
+function fit(query: string, { title, group }: Command): number {
   const [name, all] = [title.toLowerCase(), `${title} ${group}`.toLowerCase()];
   let points = 1;
-  for (const word of wanted.toLowerCase().split(/\s+/).filter(Boolean)) {
+  for (const word of query.toLowerCase().split(/\s+/).filter(Boolean)) {
     if (!all.includes(word)) return 0;
     points += name.startsWith(word) ? 4 : new RegExp(`\\b${escaped(word)}`, 'u').test(name) ? 2 : 1;
   }

@@ -10,7 +10,7 @@ export interface MenuItem {
   /** Whether it is chosen, where it is one of those that can be: the menu stays open for the next one. */
   isChecked?: boolean;
   /** Whether what it did is told in the menu, where it did not work. */
-  isTold?: boolean;
+  hasProgress?: boolean;
 }
 
 export function menuItems(list: HTMLElement | undefined): HTMLElement[] {

@@ -8,7 +8,7 @@ import {
   sorted,
   type Column,
   isChoosable,
-  isShown,
+  isVisible,
   turned,
 } from './table';
 
@@ -77,17 +77,17 @@ describe('columns', () => {
   const extra: Column<never> = { id: 'source', title: 'Source', isExtra: true };
 
   it('are asked for, and taken away, and come back', () => {
-    expect([isShown(own, []), isShown(extra, [])]).toEqual([true, false]);
-    const asked = turned(extra, turned(own, ['of another table']));
-    expect(asked).toEqual(['of another table', '-wind', 'source']);
-    expect([isShown(own, asked), isShown(extra, asked)]).toEqual([false, true]);
-    expect(turned(extra, turned(own, asked))).toEqual(['of another table']);
+    expect([isVisible(own, []), isVisible(extra, [])]).toEqual([true, false]);
+    const chosen = turned(extra, turned(own, ['of another table']));
+    expect(chosen).toEqual(['of another table', '-wind', 'source']);
+    expect([isVisible(own, chosen), isVisible(extra, chosen)]).toEqual([false, true]);
+    expect(turned(extra, turned(own, chosen))).toEqual(['of another table']);
   });
 
   it('stay where nobody would know what a row is without them', () => {
     for (const flag of ['isName', 'isQuiet', 'isFixed'] as const) {
       const column = { ...own, [flag]: true };
-      expect([isChoosable(column), isShown(column, ['-wind'])]).toEqual([false, true]);
+      expect([isChoosable(column), isVisible(column, ['-wind'])]).toEqual([false, true]);
     }
     expect(isChoosable(own)).toBe(true);
   });

@@ -27,14 +27,14 @@ export interface Column<Row> {
 export const isChoosable = ({ isName, isQuiet, isFixed }: Column<never>): boolean => !isName && !isQuiet && !isFixed;
 
 /** Whether a table has a column, as somebody asked for it: by its id, and by `-id` for one that is to be gone. */
-export function isShown(column: Column<never>, asked: readonly string[]): boolean {
-  return column.isExtra ? asked.includes(column.id) : !isChoosable(column) || !asked.includes(`-${column.id}`);
+export function isVisible(column: Column<never>, chosen: readonly string[]): boolean {
+  return column.isExtra ? chosen.includes(column.id) : !isChoosable(column) || !chosen.includes(`-${column.id}`);
 }
 
 /** Returns what is asked for once a column is shown that was not, or the other way round. */
-export function turned(column: Column<never>, asked: readonly string[]): string[] {
+export function turned(column: Column<never>, chosen: readonly string[]): string[] {
   const word = column.isExtra ? column.id : `-${column.id}`;
-  return asked.includes(word) ? asked.filter((one) => one !== word) : [...asked, word];
+  return chosen.includes(word) ? chosen.filter((one) => one !== word) : [...chosen, word];
 }
 
 export interface Order {

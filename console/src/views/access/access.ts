@@ -2,7 +2,7 @@
 import { type Answer, readJson, refusal, send, service } from '../../lib/service/api';
 import { readLimits } from '../../lib/service/limits';
 import type { RestrictionLevel } from '../../lib/session/session.svelte';
-import { told, type Permissions } from './permissions/permissions';
+import { parsePermissions, type Permissions } from './permissions/permissions';
 
 export interface User {
   user_id: string;
@@ -75,7 +75,7 @@ export async function readPermissions(timeline: string, signal: AbortSignal): Pr
   const answer = await send('GET', 'v1/access-control', { query: { timeline_id: timeline }, signal });
   if (!answer.ok) throw await refusal(answer);
   const { permissions } = await readJson<Answer<'access_control'>>(answer, signal);
-  return { permissions: told(permissions), tag: answer.headers.get('ETag') ?? '*' };
+  return { permissions: parsePermissions(permissions), tag: answer.headers.get('ETag') ?? '*' };
 }
 
 /** Returns how far from host time `limited_access` reaches, in days, as the service is set up. */

@@ -12,7 +12,7 @@ export interface Before {
   location: string | null;
   /** The generation that the move made: once there is another one, this is no longer the way back. */
   generation: number;
-  told: string;
+  statusText: string;
 }
 
 interface On {
@@ -36,7 +36,7 @@ const DEEDS = {
 } as const;
 
 type Deed = keyof typeof DEEDS;
-type Wanted<D extends Deed> = Omit<Parameters<(typeof DEEDS)[D]>[0], keyof On>;
+type DeedParams<D extends Deed> = Omit<Parameters<(typeof DEEDS)[D]>[0], keyof On>;
 type Done = ClockBody & { status: string; receipt?: Settled | null };
 
 const MOVES: readonly Deed[] = ['fast-forward', 'advance-to-next', 'rewind', 'travel', 'return-to-anchor'];
@@ -73,8 +73,8 @@ export class Desk {
   }
 
   /** Does it once what is under way is done, and takes the clock over from the answer. Returns whether it was done. */
-  run<D extends Deed>(deed: D, wanted: Wanted<D>): Promise<boolean> {
-    return this.inTurn(() => this.act(deed, wanted));
+  run<D extends Deed>(deed: D, params: DeedParams<D>): Promise<boolean> {
+    return this.inTurn(() => this.act(deed, params));
   }
 
   /** Pauses a clock that runs by then, or lets one go on that stands; ends an advance. */
@@ -114,7 +114,7 @@ export class Desk {
     return this.last;
   }
 
-  private async act<D extends Deed>(deed: D, wanted: Wanted<D>): Promise<boolean> {
+  private async act<D extends Deed>(deed: D, params: DeedParams<D>): Promise<boolean> {
     const clock = this.clock();
     if (clock === null) return false;
     const was = clock.body ? { instant: clock.exact(), location: clock.body.location } : null;
@@ -122,13 +122,13 @@ export class Desk {
     this.error = null;
     try {
       const act = DEEDS[deed] as (on: On) => Promise<Done>;
-      const body = await act({ timeline_id: this.timeline, ...wanted });
+      const body = await act({ timeline_id: this.timeline, ...params });
       clock.take(body);
       if (body.receipt) this.onsettled(body.receipt);
       if (MOVES.includes(deed)) {
         // The end of an advance is a generation of its own.
         const generation = body.generation + (body.advance ? 1 : 0);
-        this.before = was && { ...was, generation, told: body.status };
+        this.before = was && { ...was, generation, statusText: body.status };
         const move = body.receipt ? moveOfReceipt(body.receipt) : was && moveTo(was.instant, body.origin_virtual);
         if (move) this.onmoved(move);
       } else {

@@ -24,11 +24,11 @@ describe('the bars at a moment', () => {
   });
 
   it('are said with the names of both', () => {
-    const said = (day: bigint): ReturnType<typeof barsText> =>
+    const textAt = (day: bigint): ReturnType<typeof barsText> =>
       barsText(barsAt(both, day * DAY)!, { a: 'fork', b: 'main' });
-    expect(said(1n).title).toBe('2 and 0 events');
-    expect(said(1n).text).toMatch(/^fork and main, 2 January .* click to zoom in$/);
-    expect(said(3n).title).toBe('7 events on each');
-    expect(said(5n).title).toBe('0 and 1 event');
+    expect(textAt(1n).title).toBe('2 and 0 events');
+    expect(textAt(1n).text).toMatch(/^fork and main, 2 January .* click to zoom in$/);
+    expect(textAt(3n).title).toBe('7 events on each');
+    expect(textAt(5n).title).toBe('0 and 1 event');
   });
 });

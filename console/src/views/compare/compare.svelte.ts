@@ -79,11 +79,11 @@ export class Comparison {
     readonly b: string,
   ) {
     // Whatever happens on either side is compared. What was read before the line was open is read again.
-    const heard = (): void => this.#schedule();
+    const onChange = (): void => this.#schedule();
     this.#streams = [a, b].map(
       (timeline) =>
-        new Stream({ timeline, events: ['events', 'interventions', 'advances', 'reset'] }, heard, () => {
-          if (this.common !== null) heard();
+        new Stream({ timeline, events: ['events', 'interventions', 'advances', 'reset'] }, onChange, () => {
+          if (this.common !== null) onChange();
         }),
     );
   }
@@ -138,8 +138,8 @@ export class Comparison {
   async *#pages(cursor: string | null, signal: AbortSignal): AsyncGenerator<DiffBody> {
     let next: string | null | undefined = cursor;
     do {
-      const asked = { base: this.a, compare: this.b, limit: PAGE_ITEMS, cursor: next ?? undefined };
-      const page = (await service.timelinesDiff(asked, { signal })) as DiffBody;
+      const query = { base: this.a, compare: this.b, limit: PAGE_ITEMS, cursor: next ?? undefined };
+      const page = (await service.timelinesDiff(query, { signal })) as DiffBody;
       next = page.next_cursor;
       yield page;
     } while (next);
@@ -192,12 +192,12 @@ export class Comparison {
   async #readAround({ from, to }: { from: Micros; to: Micros }): Promise<Micros[]> {
     const key = `${from}/${to}`;
     if (this.#around.key === key) return this.#around.times;
-    const asked = { timeline: this.a, filter: ALL, box: null };
+    const query = { timeline: this.a, filter: ALL, box: null };
     const options = { limit: AROUND, signal: this.#reading.signal };
     try {
       const sides = await Promise.all([
-        readPage(asked, { ...options, to: max(from - 1n, FIRST), order: 'newest' }),
-        readPage(asked, { ...options, from: min(to + 1n, LAST) }),
+        readPage(query, { ...options, to: max(from - 1n, FIRST), order: 'newest' }),
+        readPage(query, { ...options, from: min(to + 1n, LAST) }),
       ]);
       const times = sides.flatMap(({ store }) => (store.count === 0 ? [] : [store.time(store.count - 1)]));
       this.#around = { key, times };

@@ -116,17 +116,17 @@ describe('the counts of both sides', () => {
 
   it('have those that only one side has in their color, as far as differences are known', () => {
     const differences = [at('one', 10n, null), at('two', 20n, null), at('three', 510_000n, 30n), at('four', null, 10n)];
-    const told = (side: 'a' | 'b'): [string, bigint[], number[]][] =>
+    const marksOf = (side: 'a' | 'b'): [string, bigint[], number[]][] =>
       apartIn(counts, side, differences).map(({ change, counts: { buckets } }) => [
         change,
         buckets.map(({ from }) => from),
         buckets.map(({ count }) => count),
       ]);
-    expect(told('a')).toEqual([
+    expect(marksOf('a')).toEqual([
       ['only_in_base', [0n], [2]],
       ['differs', [500_000n], [1]],
     ]);
-    expect(told('b')).toEqual([
+    expect(marksOf('b')).toEqual([
       ['only_in_compare', [0n], [1]],
       ['differs', [0n], [1]],
     ]);

@@ -68,9 +68,9 @@ describe('a field', () => {
 describe('a draft', () => {
   it('comes back from its address, for every operation', () => {
     for (const operation of operations) {
-      const kept = withoutSecrets(operation, exampleDraft(operation, emptyDraft()));
-      expect(draftOf(operation, addressOf(operation, kept)), operation.id).toEqual(kept);
-      expect(strangersOf(operation, addressOf(operation, kept)), operation.id).toEqual([]);
+      const safe = withoutSecrets(operation, exampleDraft(operation, emptyDraft()));
+      expect(draftOf(operation, addressOf(operation, safe)), operation.id).toEqual(safe);
+      expect(strangersOf(operation, addressOf(operation, safe)), operation.id).toEqual([]);
     }
     const list = draftWith({ timeline_id: 'lab' }, '[\n  {}\n]');
     expect(addressOf(find('record_events'), list)).toEqual({ timeline_id: 'lab', input: '[{}]' });

@@ -172,8 +172,8 @@ export function exampleDraft(operation: Operation, draft: Draft): Draft {
   const texts: Draft['texts'] = {};
   for (const field of operation.fields) {
     const before = draft.texts[field.key] ?? '';
-    const isKept = before !== '' && (field.where !== 'body' || field.name === 'timeline_id');
-    if (isKept) texts[field.key] = before;
+    const isReusable = before !== '' && (field.where !== 'body' || field.name === 'timeline_id');
+    if (isReusable) texts[field.key] = before;
     else if (field.isInExample) texts[field.key] = textOf(field, field.example);
   }
   const next = { ...draft, texts, raw: null };

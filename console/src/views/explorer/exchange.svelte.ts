@@ -67,18 +67,18 @@ class Exchanges {
   /** The newest first. */
   list = $state.raw<Exchange[]>([]);
   /** The one whose response is shown. */
-  shown = $state.raw<Exchange | null>(null);
+  current = $state.raw<Exchange | null>(null);
   #abort: AbortController | null = null;
 
   /** Sends a draft, and returns when the response is complete. */
   async send(operation: Operation, draft: Draft): Promise<void> {
     this.cancel();
-    const kept = withoutSecrets(operation, draft);
-    const exchange = new Exchange(operation, kept, { ...requestOf(operation, kept), file: null });
+    const safe = withoutSecrets(operation, draft);
+    const exchange = new Exchange(operation, safe, { ...requestOf(operation, safe), file: null });
     const abort = new AbortController();
     this.#abort = abort;
     this.list = [exchange, ...this.list].slice(0, EXCHANGES_MAX);
-    this.shown = exchange;
+    this.current = exchange;
     const since = performance.now();
     try {
       await transmit(requestOf(operation, draft), exchange, abort.signal);
@@ -98,7 +98,7 @@ class Exchanges {
 
   clear(): void {
     this.list = this.list.filter((exchange) => exchange.isUnderWay);
-    if (this.shown && !this.shown.isUnderWay) this.shown = null;
+    if (this.current && !this.current.isUnderWay) this.current = null;
   }
 
   /** Removes secrets from all responses, when the explorer is left. */
@@ -108,7 +108,7 @@ class Exchanges {
 
   #prune(): void {
     this.list.forEach((exchange, index) => {
-      if (exchange === this.shown) return;
+      if (exchange === this.current) return;
       if (index >= BODIES_MAX) exchange.body = null;
       mask(exchange);
     });
@@ -155,6 +155,6 @@ function mask(exchange: Exchange): void {
   if (!exchange.isJson || exchange.body === null || exchange.bytes > 100_000) return;
   const { text } = exchange;
   if (!text.includes('"api_key"')) return;
-  const shown: unknown = JSON.parse(text, (name, value: unknown) => (isSecret(name) ? 'shown once' : value));
-  exchange.body = new TextEncoder().encode(JSON.stringify(shown));
+  const masked: unknown = JSON.parse(text, (name, value: unknown) => (isSecret(name) ? 'shown once' : value));
+  exchange.body = new TextEncoder().encode(JSON.stringify(masked));
 }

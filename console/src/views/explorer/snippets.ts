@@ -9,8 +9,8 @@ export type Language = 'curl' | 'python' | 'rust';
 
 /** Returns the request as code; `base` is the address of the service, with a slash at its end. */
 export function snippet(language: Language, request: WireRequest, base: string, isOpen: boolean): string {
-  const shown = { ...request, json: masked(request.json) };
-  return { curl, python, rust }[language](shown, base + addressPart(shown), isOpen);
+  const visible = { ...request, json: masked(request.json) };
+  return { curl, python, rust }[language](visible, base + addressPart(visible), isOpen);
 }
 
 function masked(value: unknown): unknown {

@@ -51,7 +51,7 @@ describe('an entry', () => {
       'apollo-11',
       2,
     );
-    expect(checks[1]).toMatchObject({ state: 'bad', told: expect.stringContaining('different root') as string });
+    expect(checks[1]).toMatchObject({ state: 'bad', detail: expect.stringContaining('different root') as string });
     expect(verdictOf(checks)).toBe('bad');
   });
 
@@ -66,7 +66,7 @@ describe('an entry', () => {
 describe('a checkpoint', () => {
   it('says what it is of, and that it is signed', async () => {
     const { checks } = await checkCheckpoint(noteAt(5), vectors.key.verifier_key, 'apollo-11');
-    expect(checks[0]!.told).toBe('It is for the timeline apollo-11, at 5 entries.');
+    expect(checks[0]!.detail).toBe('It is for the timeline apollo-11, at 5 entries.');
     expect(
       states(
         (await checkCheckpoint(noteAt(5).replace('\n5\n', '\n4\n'), vectors.key.verifier_key, 'apollo-11')).checks,
@@ -82,34 +82,34 @@ describe('a checkpoint', () => {
     const name = at(5).origin;
     const id = (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
     const newer = `${name}+${toHex(id)}+${toBase64(typed)}`;
-    const told = async (note: string, key: string, retired = ''): Promise<unknown> =>
+    const verify = async (note: string, key: string, retired = ''): Promise<unknown> =>
       (await checkCheckpoint(note, key, 'apollo-11', retired)).checks.at(-1);
-    expect(await told(noteAt(5), newer)).toMatchObject({
+    expect(await verify(noteAt(5), newer)).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('enter the retired one too') as string,
+      detail: expect.stringContaining('enter the retired one too') as string,
     });
-    expect(await told(noteAt(5), newer, vectors.key.verifier_key)).toMatchObject({
+    expect(await verify(noteAt(5), newer, vectors.key.verifier_key)).toMatchObject({
       state: 'good',
-      told: `It is signed by ${name}, with the retired key.`,
+      detail: `It is signed by ${name}, with the retired key.`,
     });
-    expect(await told(noteAt(5), vectors.key.verifier_key, newer)).toMatchObject({
+    expect(await verify(noteAt(5), vectors.key.verifier_key, newer)).toMatchObject({
       state: 'good',
-      told: `It is signed by ${name}.`,
+      detail: `It is signed by ${name}.`,
     });
-    expect(await told(noteAt(5), newer, 'nothing')).toMatchObject({
+    expect(await verify(noteAt(5), newer, 'nothing')).toMatchObject({
       state: 'bad',
-      told: 'The retired key is invalid: its parts do not match.',
+      detail: 'The retired key is invalid: its parts do not match.',
     });
     const signature = new Uint8Array(await crypto.subtle.sign({ name: 'Ed25519' }, keys.privateKey, utf8(at(5).text)));
     const both = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
-    expect(await told(both, newer)).toMatchObject({ state: 'good' });
+    expect(await verify(both, newer)).toMatchObject({ state: 'good' });
     // A wrong signature of one known key is not made good by another's.
     signature[0]! ^= 1;
     const wrong = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
-    expect(await told(wrong, vectors.key.verifier_key)).toMatchObject({ state: 'good' });
-    expect(await told(wrong, vectors.key.verifier_key, newer)).toMatchObject({
+    expect(await verify(wrong, vectors.key.verifier_key)).toMatchObject({ state: 'good' });
+    expect(await verify(wrong, vectors.key.verifier_key, newer)).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('signature is invalid') as string,
+      detail: expect.stringContaining('signature is invalid') as string,
     });
   });
 
@@ -117,20 +117,20 @@ describe('a checkpoint', () => {
     const { proof } = vectors.consistency.find((each) => each.old === 3 && each.new === 5)!;
     expect(await checkContinuation(at(3), at(5), proof)).toMatchObject({
       state: 'good',
-      told: 'All 3 entries are unchanged; 2 entries were added.',
+      detail: 'All 3 entries are unchanged; 2 entries were added.',
     });
     expect(await checkContinuation(at(5), at(5), [])).toMatchObject({ state: 'good' });
     expect(await checkContinuation(at(5), at(3), [])).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('rolled back') as string,
+      detail: expect.stringContaining('rolled back') as string,
     });
     expect(await checkContinuation({ ...at(3), root: at(5).root }, at(5), proof)).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('does not continue') as string,
+      detail: expect.stringContaining('does not continue') as string,
     });
     expect(await checkContinuation({ ...at(5), root: at(3).root }, at(5), [])).toMatchObject({
       state: 'bad',
-      told: expect.stringContaining('different roots') as string,
+      detail: expect.stringContaining('different roots') as string,
     });
   });
 });
@@ -148,20 +148,20 @@ describe('a witness', () => {
     expect(await checkCosigned(cosigned, witnesses)).toEqual([
       {
         what: 'Witness witness.example/w1',
-        told: 'It cosigned this at 2023-03-20T12:25:47Z, by its own clock.',
+        detail: 'It cosigned this at 2023-03-20T12:25:47Z, by its own clock.',
         state: 'good',
       },
     ]);
     const [witness] = witnesses;
-    const checked = async (checkpoint: Checkpoint, of = witness!): Promise<{ state: string; told: string }> =>
+    const checked = async (checkpoint: Checkpoint, of = witness!): Promise<{ state: string; detail: string }> =>
       (await checkCosigned(checkpoint, [of]))[0]!;
-    expect((await checked({ ...cosigned, text: cosigned.text.replace('20', '21') })).told).toContain('invalid');
-    expect((await checked(at(5))).told).toContain('witnesses cosign the checkpoints of system');
-    expect((await checked(cosigned, { ...witness!, name: 'w2' })).told).toContain(
+    expect((await checked({ ...cosigned, text: cosigned.text.replace('20', '21') })).detail).toContain('invalid');
+    expect((await checked(at(5))).detail).toContain('witnesses cosign the checkpoints of system');
+    expect((await checked(cosigned, { ...witness!, name: 'w2' })).detail).toContain(
       'has cosignatures of witness.example/w1',
     );
     const other = { ...witness!, id: Uint8Array.of(1, 2, 3, 4) };
-    expect((await checked(cosigned, other)).told).toContain('with another key');
+    expect((await checked(cosigned, other)).detail).toContain('with another key');
     const both = await checkCosigned(cosigned, [witness!, other]);
     expect(both.map(({ what, state }) => [what.replace(/.*, /, ''), state])).toEqual([
       ['key aa4a09d1', 'good'],

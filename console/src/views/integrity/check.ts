@@ -48,7 +48,7 @@ export interface ProofBody {
 
 export interface Check {
   what: string;
-  told: string;
+  detail: string;
   state: 'good' | 'bad' | 'unknown';
 }
 
@@ -84,18 +84,18 @@ export async function checkCheckpoint(
 ): Promise<{ checkpoint: Checkpoint | null; checks: Check[] }> {
   const checkpoint = readNote(note);
   if (typeof checkpoint === 'string')
-    return { checkpoint: null, checks: [{ what: 'The note', told: checkpoint, state: 'bad' }] };
+    return { checkpoint: null, checks: [{ what: 'The note', detail: checkpoint, state: 'bad' }] };
   const key = await readKey(keyText);
   if (key === null)
     return {
       checkpoint,
-      checks: [{ what: 'The key', told: 'The verifier key is invalid: its parts do not match.', state: 'bad' }],
+      checks: [{ what: 'The key', detail: 'The verifier key is invalid: its parts do not match.', state: 'bad' }],
     };
   const retired = retiredText === '' ? [] : [await readKey(retiredText)];
   if (retired.includes(null))
     return {
       checkpoint,
-      checks: [{ what: 'The key', told: 'The retired key is invalid: its parts do not match.', state: 'bad' }],
+      checks: [{ what: 'The key', detail: 'The retired key is invalid: its parts do not match.', state: 'bad' }],
     };
   const [verdict, signer] = await verifyByAny(checkpoint, [key, ...(retired as VerifierKey[])]);
   const [state, words] = SIGNATURES[verdict];
@@ -105,12 +105,12 @@ export async function checkCheckpoint(
     checks: [
       {
         what: 'Origin',
-        told: own
+        detail: own
           ? `It is for the timeline ${timeline}, at ${entries(checkpoint.size)}.`
           : `It is for ${checkpoint.origin}, not ${timeline}.`,
         state: own ? 'good' : 'bad',
       },
-      { what: 'Signature', told: words(signer.name, signer !== key), state },
+      { what: 'Signature', detail: words(signer.name, signer !== key), state },
     ],
   };
 }
@@ -124,17 +124,17 @@ export function checkCosigned(checkpoint: Checkpoint, witnesses: readonly Verifi
       const cosigned = await verifyCosigned(checkpoint, witness);
       switch (cosigned) {
         case 'not cosigned':
-          return { what, told: notCosigned(checkpoint, witness.name), state: 'bad' };
+          return { what, detail: notCosigned(checkpoint, witness.name), state: 'bad' };
         case 'wrong signature':
-          return { what, told: 'Its cosignature is invalid.', state: 'bad' };
+          return { what, detail: 'Its cosignature is invalid.', state: 'bad' };
         case 'unsupported': {
-          const told =
+          const detail =
             'This browser does not support Ed25519, so the cosignature was not verified. ' +
             'Use a newer browser or timenav verify.';
-          return { what, told, state: 'unknown' };
+          return { what, detail, state: 'unknown' };
         }
         default:
-          return { what, told: `It cosigned this at ${format(cosigned.at)}, by its own clock.`, state: 'good' };
+          return { what, detail: `It cosigned this at ${format(cosigned.at)}, by its own clock.`, state: 'good' };
       }
     }),
   );
@@ -172,74 +172,74 @@ function placed(text: string, timeline: string, position: number): Check {
   try {
     const entry = JSON.parse(text) as { seq?: unknown; timeline_id?: unknown };
     if (entry.seq !== position)
-      return { what, told: `Its position is ${String(entry.seq)}, not ${position}.`, state: 'bad' };
+      return { what, detail: `Its position is ${String(entry.seq)}, not ${position}.`, state: 'bad' };
     if (entry.timeline_id !== timeline)
-      return { what, told: `It belongs to ${String(entry.timeline_id)}, not to ${timeline}.`, state: 'bad' };
+      return { what, detail: `It belongs to ${String(entry.timeline_id)}, not to ${timeline}.`, state: 'bad' };
     return {
       what,
-      told: `Its own text names entry ${position.toLocaleString('en')} of ${timeline}.`,
+      detail: `Its own text names entry ${position.toLocaleString('en')} of ${timeline}.`,
       state: 'good',
     };
   } catch {
-    return { what, told: 'The response is not an entry.', state: 'bad' };
+    return { what, detail: 'The response is not an entry.', state: 'bad' };
   }
 }
 
 function climbed(steps: Step[] | null, checkpoint: Checkpoint | null, isRoot: boolean): Check {
   const what = 'The path to the root';
   if (steps === null || checkpoint === null)
-    return { what, told: 'The proof does not have the hashes that a ledger of this size needs.', state: 'bad' };
+    return { what, detail: 'The proof does not have the hashes that a ledger of this size needs.', state: 'bad' };
   if (!isRoot)
     return {
       what,
-      told: 'The path ends at a different root than the signed one: this is not the entry that was signed.',
+      detail: 'The path ends at a different root than the signed one: this is not the entry that was signed.',
       state: 'bad',
     };
   const count = steps.length + 1;
   return {
     what,
-    told: `${count === 1 ? '1 hash' : `${count} hashes`} computed here lead to the signed root.`,
+    detail: `${count === 1 ? '1 hash' : `${count} hashes`} computed here lead to the signed root.`,
     state: 'good',
   };
 }
 
 /** What comes out of a comparison with a checkpoint that somebody kept. */
 export async function checkContinuation(
-  kept: Checkpoint,
+  saved: Checkpoint,
   newest: Checkpoint,
   proof: readonly string[],
 ): Promise<Check> {
   const what = 'History';
-  if (kept.size > newest.size) {
+  if (saved.size > newest.size) {
     return {
       what,
-      told:
-        `The ledger had ${entries(kept.size)} when you saved this, but has ${entries(newest.size)} now: ` +
+      detail:
+        `The ledger had ${entries(saved.size)} when you saved this, but has ${entries(newest.size)} now: ` +
         'it was rolled back. Keep both notes as evidence.',
       state: 'bad',
     };
   }
   const hashes = proof.map(fromHex);
   const isSame =
-    !hashes.includes(null) && (await isConsistent(kept.size, kept.root, newest.size, newest.root, hashes as Bytes[]));
+    !hashes.includes(null) && (await isConsistent(saved.size, saved.root, newest.size, newest.root, hashes as Bytes[]));
   if (!isSame) {
     const how =
-      kept.size === newest.size
+      saved.size === newest.size
         ? 'They have the same size but different roots'
         : 'The current history does not continue the saved one';
     return {
       what,
-      told: `${how}: history was changed or forked. Keep both notes as evidence.`,
+      detail: `${how}: history was changed or forked. Keep both notes as evidence.`,
       state: 'bad',
     };
   }
-  const grown = newest.size - kept.size;
+  const grown = newest.size - saved.size;
   return {
     what,
-    told:
+    detail:
       grown === 0
         ? 'Nothing was changed, and nothing was added.'
-        : `All ${entries(kept.size)} are unchanged; ${entries(grown)} were added.`,
+        : `All ${entries(saved.size)} are unchanged; ${entries(grown)} were added.`,
     state: 'good',
   };
 }

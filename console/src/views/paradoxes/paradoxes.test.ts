@@ -22,7 +22,7 @@ import { append, follow } from './list/following';
 import { countOf, eventsOf, kindOf, timerOf, type Paradox, type ParadoxesBody } from './paradox';
 import { named } from '../../lib/events/names.svelte';
 import { gapWords, pictureOf } from './picture/picture';
-import { rowText } from './told';
+import { rowText } from './texts';
 
 describe('a row of the list', () => {
   const flights = {
@@ -121,12 +121,12 @@ describe('names', () => {
       cause_time: '0330-01-01T00:00:00Z',
       effect_time: '0315-01-01T00:00:00Z',
     };
-    const picture = pictureOf(told('P01', witness), new Map([['a', 'The vote']]));
+    const picture = pictureOf(paradoxOf('P01', witness), new Map([['a', 'The vote']]));
     expect(picture?.shape === 'axis' && picture.bars.map((bar) => bar.label)).toEqual(['The vote', 'b']);
   });
 });
 
-const told = (code: string, witness: Record<string, unknown>): Paradox => ({
+const paradoxOf = (code: string, witness: Record<string, unknown>): Paradox => ({
   code,
   kind: 'x',
   grade: 'definite',
@@ -145,7 +145,7 @@ describe('a firing as a cause', () => {
   const witness = { cause: 'firing_1', effect: 'firing_1', intervention: null, impact: 0, timer };
 
   it('is drawn as its timer, beside the event that it recorded', () => {
-    const picture = pictureOf(told('P05', witness), new Map([['firing_1', 'Trial ends']]));
+    const picture = pictureOf(paradoxOf('P05', witness), new Map([['firing_1', 'Trial ends']]));
     expect(picture?.shape === 'chain' && picture.nodes.map((node) => [node.label, node.event])).toEqual([
       ['timer trial', null],
       ['Trial ends', 'firing_1'],
@@ -153,9 +153,9 @@ describe('a firing as a cause', () => {
   });
 
   it('has a page only as an event', () => {
-    const paradox = { ...told('P05', witness), events: ['firing_1'] };
+    const paradox = { ...paradoxOf('P05', witness), events: ['firing_1'] };
     expect([timerOf(paradox), eventsOf(paradox)]).toEqual(['trial', ['firing_1']]);
-    const other = { ...told('P05', { ...witness, effect: 'e' }), events: ['firing_1', 'e'] };
+    const other = { ...paradoxOf('P05', { ...witness, effect: 'e' }), events: ['firing_1', 'e'] };
     expect(eventsOf(other)).toEqual(['e']);
   });
 });
@@ -182,7 +182,7 @@ describe('the picture of a witness', () => {
       ['b', 'c', 5],
       ['c', 'a', -10],
     ].map(([cause, effect, gap_us]) => ({ cause, effect, gap_us, kind: 'requires' }));
-    const picture = pictureOf(told('P02', { cycle, length: 3 }));
+    const picture = pictureOf(paradoxOf('P02', { cycle, length: 3 }));
     expect(picture).toMatchObject({ shape: 'ring', more: 0 });
     if (picture?.shape !== 'ring') throw new Error('no ring');
     expect(picture.edges.map((edge) => [edge.from, edge.to, edge.isBad])).toEqual([
@@ -193,7 +193,7 @@ describe('the picture of a witness', () => {
   });
 
   it('of a grandfather leads from what was removed to who took it, and back', () => {
-    const picture = pictureOf(told('P04', { path: ['born', 'built', 'intervention_1'], length: 3 }));
+    const picture = pictureOf(paradoxOf('P04', { path: ['born', 'built', 'intervention_1'], length: 3 }));
     if (picture?.shape !== 'chain') throw new Error('no chain');
     expect(picture.nodes.map((node) => node.look)).toEqual(['gone', 'plain', 'deed']);
     expect(picture.nodes[2]!.event).toBeNull();
@@ -202,7 +202,7 @@ describe('the picture of a witness', () => {
 
   it('of an early effect has both on an axis', () => {
     const picture = pictureOf(
-      told('P01', {
+      paradoxOf('P01', {
         cause: 'sent',
         effect: 'paid',
         cause_time: '2028-02-03T08:30:00Z',
@@ -218,7 +218,7 @@ describe('the picture of a witness', () => {
   it('of other kinds has a shape too, and none of an unknown one', () => {
     expect(
       pictureOf(
-        told('P07', {
+        paradoxOf('P07', {
           actor: 'ada',
           pair: ['a', 'b'],
           km: 5_852.8,
@@ -228,12 +228,12 @@ describe('the picture of a witness', () => {
         }),
       ),
     ).toMatchObject({ shape: 'speed', gap: '2 hours' });
-    expect(pictureOf(told('P14', { source: 'gate', first: 2, last: 4 }))).toMatchObject({ shape: 'numbers' });
+    expect(pictureOf(paradoxOf('P14', { source: 'gate', first: 2, last: 4 }))).toMatchObject({ shape: 'numbers' });
     expect(
-      pictureOf(told('P15', { event: 'm', time: '2028-10-01T12:00:00Z', end_time: '2028-10-01T10:00:00Z' })),
+      pictureOf(paradoxOf('P15', { event: 'm', time: '2028-10-01T12:00:00Z', end_time: '2028-10-01T10:00:00Z' })),
     ).toMatchObject({ shape: 'axis' });
-    expect(pictureOf(told('P15', { event: 'm' }))).toBeNull();
-    expect(pictureOf(told('P99', {}))).toBeNull();
+    expect(pictureOf(paradoxOf('P15', { event: 'm' }))).toBeNull();
+    expect(pictureOf(paradoxOf('P99', {}))).toBeNull();
   });
 });
 
@@ -302,7 +302,7 @@ describe('the layout', () => {
   it('leaves out the middle of what is too much', () => {
     expect(shorten('intervention_01m7was16se0q94', 12)).toBe('interven…q94');
     expect(shorten('short', 12)).toBe('short');
-    expect(elide(20, 9)).toEqual({ kept: [0, 1, 2, 3, 16, 17, 18, 19], left: 12 });
+    expect(elide(20, 9)).toEqual({ indices: [0, 1, 2, 3, 16, 17, 18, 19], left: 12 });
     expect(elide(3, 9).left).toBe(0);
   });
 });
@@ -339,7 +339,7 @@ describe('an intervention', () => {
 
 describe('a list that follows the stream', () => {
   const one = (code: string, first: number, isObservation = false): Paradox => ({
-    ...told(code, {}),
+    ...paradoxOf(code, {}),
     first,
     key: `${code}/${first}`,
     is_observation: isObservation,

@@ -3,7 +3,7 @@
  * one by one only where there are so few in sight that each can be seen.
  */
 import { isAborted, ApiConnectionError } from '../../lib/service/api';
-import { asked } from '../../lib/loading/quiet';
+import { beginRequest } from '../../lib/loading/quiet';
 import type { Micros } from '../../lib/time/instant';
 import { laterOrThrow } from '../../lib/loading/later';
 import type { Box } from '../../lib/address/ranges';
@@ -39,7 +39,7 @@ const SETTLED_MS = 250;
 const EMPTY = new EventStore();
 
 /** What a card tells of its event. */
-export interface Told {
+export interface EventSummary {
   event_id: string;
   /** Without hidden letters. */
   title: string;
@@ -61,7 +61,7 @@ export class TimelineModel {
   measure = $state<string | null>(null);
   selected = $state<string | null>(null);
   /** When and where an event happened, as its card tells: it may be one of many that are only counted. */
-  told = $state.raw<Told | null>(null);
+  summary = $state.raw<EventSummary | null>(null);
   /** Up to where time is played; null where it is not. */
   playhead = $state<Micros | null>(null);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
@@ -88,7 +88,7 @@ export class TimelineModel {
     this.window === null || this.window.from > this.sight.range.from || this.window.to < this.sight.range.to,
   );
   /** The events that are shown one by one. */
-  shown = $derived(this.isFar ? EMPTY : this.all);
+  visible = $derived(this.isFar ? EMPTY : this.all);
   /** Whether every event that passes was read. */
   isWhole = $derived(this.window?.from === FIRST && this.window.to === LAST);
   readonly #step = $derived(stepOf(this.view.pixel * BAR_PIXELS));
@@ -113,7 +113,7 @@ export class TimelineModel {
     return seriesSoFar?.every((counts) => counts !== null) ? seriesSoFar : null;
   });
   /** Which group each shown event is in. */
-  groups = $derived(this.legend === null ? null : groupsOfStore(this.shown, this.legend));
+  groups = $derived(this.legend === null ? null : groupsOfStore(this.visible, this.legend));
   /** Is there nothing at all? */
   isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.extent === null && this.isPlain);
   /** Does nothing pass the filter? */
@@ -125,7 +125,7 @@ export class TimelineModel {
 
   #stream = $state.raw<Stream | null>(null);
   /** Called once the first picture is there: until then nobody fetches what can wait. */
-  readonly #pictured = asked();
+  readonly #pictured = beginRequest();
   #loading = new AbortController();
   #settling: AbortController | null = null;
   #settled: ReturnType<typeof setTimeout> | undefined;
@@ -281,14 +281,14 @@ export class TimelineModel {
   /** Shows other events: those that pass another filter, of another box, or as they were known at another time. */
   ask(filter: Filter, box: Box | null, asOf = this.asOf): void {
     const isSame = JSON.stringify(box) === JSON.stringify(this.box) && asOf === this.asOf;
-    const isHeard = isSameFilter(filter, this.filter);
-    if (isSame && isHeard) return;
+    const hasSameFilter = isSameFilter(filter, this.filter);
+    if (isSame && hasSameFilter) return;
     this.asOf = this.around.asOf = asOf;
     this.filter = filter;
     this.box = box;
     this.colors.forget();
     this.live.forget();
-    if (isHeard) void this.load();
+    if (hasSameFilter) void this.load();
     else this.#listenAnew();
   }
 
@@ -302,16 +302,16 @@ export class TimelineModel {
   }
 
   /** What the card tells of the selected event; null before. */
-  get selectedTold(): Told | null {
-    return this.told?.event_id === this.selected ? this.told : null;
+  get selectedSummary(): EventSummary | null {
+    return this.summary?.event_id === this.selected ? this.summary : null;
   }
 
   /** Where the selected event happened, as far as that is known. */
   get selectedAt(): { lat: number; lon: number } | null {
-    const { selected, shown } = this;
-    const row = selected === null ? -1 : shown.row(selected);
-    if (row < 0) return this.selectedTold?.at ?? null;
-    const [lat, lon] = [shown.lats[row]!, shown.lons[row]!];
+    const { selected, visible } = this;
+    const row = selected === null ? -1 : visible.row(selected);
+    if (row < 0) return this.selectedSummary?.at ?? null;
+    const [lat, lon] = [visible.lats[row]!, visible.lons[row]!];
     return Number.isNaN(lat) ? null : { lat, lon };
   }
 
@@ -399,7 +399,7 @@ export class TimelineModel {
     const { from, to } = this.sight.range;
     const span = { from: max(from, extent.from), to: min(to, extent.to) };
     const isAllTime = span.from === extent.from && span.to === extent.to;
-    const seen = { span, isAllTime, shown: this.shown, isFar: () => this.isFar, counts: () => this.counts };
+    const seen = { span, isAllTime, visible: this.visible, isFar: () => this.isFar, counts: () => this.counts };
     await this.colors.read(this.question, seen, signal);
   }
 

@@ -13,7 +13,7 @@ import { Stream } from '../../../lib/live/stream.svelte';
 import { PAGE_MAX, rowsOf, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
 
 /** So many entries are read at least, and so many more are shown at a time. */
-export const SHOWN_STEP = 100;
+export const VISIBLE_STEP = 100;
 /** Changes that come within this time are read together. */
 const TOGETHER_MS = 400;
 /** A page that was out of sight for so long reads what is newer when it comes back. */
@@ -109,16 +109,16 @@ export class AccessLog {
   }
 
   /** Reads older entries. A page of a filtered log may be short, and have a next one. */
-  older(pageMax: number = SHOWN_STEP): Promise<void> {
+  older(pageMax: number = VISIBLE_STEP): Promise<void> {
     return this.#while(async () => {
-      const wanted = this.entries.length + SHOWN_STEP;
+      const target = this.entries.length + VISIBLE_STEP;
       this.hasOlder = true;
       do {
         const page = await this.#ask(pageMax, this.#cursor);
         this.entries = [...this.entries, ...rowsOf(page)];
         this.progress = (this.progress ?? 0) + page.logs.length;
         this.#cursor = page.has_more ? (page.next_cursor ?? null) : null;
-      } while (this.#cursor !== null && this.entries.length < wanted);
+      } while (this.#cursor !== null && this.entries.length < target);
       this.hasOlder = this.#cursor !== null;
       this.isRead = true;
     });
@@ -133,7 +133,7 @@ export class AccessLog {
       let cursor: string | null = null;
       this.#isDue = false;
       do {
-        const page: LogPage = await this.#ask(top < 0 ? SHOWN_STEP : PAGE_MAX, cursor);
+        const page: LogPage = await this.#ask(top < 0 ? VISIBLE_STEP : PAGE_MAX, cursor);
         const rows = rowsOf(page);
         found.push(...rows);
         this.progress = found.length;

@@ -97,7 +97,7 @@ export const ACTIONS: readonly [string, readonly string[]][] = [
   ],
 ];
 
-const SAID: Record<string, string> = {
+const ACTION_TEXTS: Record<string, string> = {
   unauthorized_access_attempt: 'Rejected',
   unauthorized_access_attempts: 'Rejected, several times',
   read: 'Read',
@@ -122,8 +122,8 @@ const SAID: Record<string, string> = {
 
 /** Returns an action as people say it. */
 export function actionText(action: string): string {
-  const said = SAID[action] ?? action.replaceAll('_', ' ');
-  return said.charAt(0).toUpperCase() + said.slice(1);
+  const phrase = ACTION_TEXTS[action] ?? action.replaceAll('_', ' ');
+  return phrase.charAt(0).toUpperCase() + phrase.slice(1);
 }
 
 /** Returns the positions of entries that tell of several reads, as far as one can tell from these rows. */
@@ -149,7 +149,7 @@ const SEEK_PAGES_MAX = 4;
 export async function firstLogs(
   timeline: string,
   action: string,
-  wanted: number,
+  target: number,
   signal: AbortSignal,
 ): Promise<LogEntry[]> {
   const found: LogEntry[] = [];
@@ -159,14 +159,14 @@ export async function firstLogs(
       timeline_id: timeline,
       time_range: '../..',
       order: 'newest' as const,
-      limit: wanted - found.length,
+      limit: target - found.length,
       action,
       cursor: cursor ?? undefined,
     };
     const body = (await service.accessLogs(query, { signal })) as LogPage;
     found.push(...body.logs);
     cursor = body.has_more ? (body.next_cursor ?? null) : null;
-    if (cursor === null || found.length >= wanted) break;
+    if (cursor === null || found.length >= target) break;
   }
   return found;
 }
@@ -180,8 +180,8 @@ export function gapText(gap: LogGap): string {
   const where = first === last ? `position ${first}` : `positions ${first} to ${last}`;
   if (gap.reason === 'erased') return `${counted(reads ?? 0, 'read')} of ${counted(entries, 'entry')}, ${where}`;
   if (policy === undefined) return `${counted(entries, 'entry')}, ${where}: no policy allows this. Scan the timeline`;
-  const kept = policy.reads === null ? 'forever' : `for ${policy.reads}`;
-  return `${counted(entries, 'entry')}, ${where}; the policy at ${policy.position} kept reads ${kept}`;
+  const period = policy.reads === null ? 'forever' : `for ${policy.reads}`;
+  return `${counted(entries, 'entry')}, ${where}; the policy at ${policy.position} kept reads ${period}`;
 }
 
 /** Returns the entries of a page, the newest first, with a row for each stretch that is gone. */

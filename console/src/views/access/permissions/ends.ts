@@ -1,6 +1,6 @@
 /** Until when somebody is in a list: what is offered, how it is said, and what of it has passed. */
 import { MINUTE, floorDiv, format, monthName, parse, yearForPeople } from '../../../lib/time/instant';
-import { clockText, shownCivil, zonedText } from '../../../lib/time/people';
+import { clockText, displayCivil, zonedText } from '../../../lib/time/people';
 import { zone } from '../../../lib/time/zone.svelte';
 import type { End } from './permissions';
 
@@ -17,8 +17,8 @@ export function endText(end: End | null, nowMs: number): string {
   if ('in' in end) return SPANS.find(({ id }) => id === end.in)?.title ?? `for ${end.in}`;
   const at = parse(end.at);
   if (at === null) return `until ${end.at}`;
-  const { year, month, day } = shownCivil(at);
-  const isThisYear = year === shownCivil(BigInt(nowMs) * 1_000n).year;
+  const { year, month, day } = displayCivil(at);
+  const isThisYear = year === displayCivil(BigInt(nowMs) * 1_000n).year;
   const date = `${day} ${monthName(month).slice(0, 3)}${isThisYear ? '' : ` ${yearForPeople(year)}`}`;
   return `until ${date}, ${clockText(at).slice(0, 5)}`;
 }

@@ -8,7 +8,7 @@ import {
   people,
   roleOf,
   timed,
-  told,
+  parsePermissions,
   withEnd,
   withList,
   type Permissions,
@@ -40,20 +40,20 @@ describe('permissions', () => {
   });
 
   it('tell a change by what it does to somebody', () => {
-    const said = (after: Permissions): string[] =>
+    const lossesOf = (after: Permissions): string[] =>
       changes(base, after).map((change) => `${change.user} ${effect(change)}`);
-    expect(said(base)).toEqual([]);
-    expect(said({ ...base, read: ['bob'] })).toEqual(['alice still write, which includes read']);
-    expect(said({ ...base, write: [], admin: ['root', 'bob'] })).toEqual([
+    expect(lossesOf(base)).toEqual([]);
+    expect(lossesOf({ ...base, read: ['bob'] })).toEqual(['alice still write, which includes read']);
+    expect(lossesOf({ ...base, write: [], admin: ['root', 'bob'] })).toEqual([
       'alice write becomes read',
       'bob read becomes admin',
     ]);
-    expect(said({ read: ['alice', 'carol'], write: ['alice'], admin: ['root'] })).toEqual([
+    expect(lossesOf({ read: ['alice', 'carol'], write: ['alice'], admin: ['root'] })).toEqual([
       'bob loses read, and can no longer see the timeline',
       'carol gets read',
     ]);
-    expect(said({ ...base, write: ['alice', 'root'] })).toEqual(['root still admin']);
-    expect(said(withEnd(base, 'read', 'bob', AT))).toEqual(['bob has read until another time']);
+    expect(lossesOf({ ...base, write: ['alice', 'root'] })).toEqual(['root still admin']);
+    expect(lossesOf(withEnd(base, 'read', 'bob', AT))).toEqual(['bob has read until another time']);
     const [root] = changes(base, { ...base, admin: [] });
     expect(effect(root!, true)).toBe('loses admin, but as an operator can still do everything');
   });
@@ -74,10 +74,12 @@ describe('permissions', () => {
   });
 
   it('have the ends that the service tells', () => {
-    expect(told({ read: ['bob'], write: [], admin: ['root'], expires_at: { read: { bob: AT.at } } }).ends).toEqual({
+    expect(
+      parsePermissions({ read: ['bob'], write: [], admin: ['root'], expires_at: { read: { bob: AT.at } } }).ends,
+    ).toEqual({
       read: { bob: AT },
     });
-    expect(told({ read: [], write: [], admin: ['root'] }).ends).toEqual({});
+    expect(parsePermissions({ read: [], write: [], admin: ['root'] }).ends).toEqual({});
   });
 
   it('leave somebody who administers for good', () => {

@@ -28,7 +28,7 @@ export function withList(permissions: Permissions, list: List, users: string[]):
 }
 
 /** Returns the permissions as the service tells them. */
-export function told(
+export function parsePermissions(
   answer: Record<List, string[]> & { expires_at?: Partial<Record<List, Record<string, string>>> | null },
 ): Permissions {
   const { read, write, admin, expires_at } = answer;
@@ -117,8 +117,8 @@ export function effect(change: Change, isOperator = false): string {
 /** Puts what one changed from `base` upon what others made of it meanwhile. */
 export function merge(base: Permissions, mine: Permissions, theirs: Permissions): Permissions {
   const one = (list: List): string[] => {
-    const kept = theirs[list].filter((user) => mine[list].includes(user) || !base[list].includes(user));
-    return [...kept, ...mine[list].filter((user) => !base[list].includes(user) && !theirs[list].includes(user))];
+    const common = theirs[list].filter((user) => mine[list].includes(user) || !base[list].includes(user));
+    return [...common, ...mine[list].filter((user) => !base[list].includes(user) && !theirs[list].includes(user))];
   };
   let merged: Permissions = { read: one('read'), write: one('write'), admin: one('admin'), ends: {} };
   for (const list of LISTS) {

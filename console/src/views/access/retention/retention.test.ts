@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { expiryIssue } from '../../../lib/timelines/expiry';
-import { choices, effectText, keptText, periodIssue, secondsText } from './retention';
+import { choices, effectText, retentionText, periodIssue, secondsText } from './retention';
 
 describe('a period', () => {
   it('is told in words', () => {
-    expect([null, 'P90D', 'PT3600S', 'P1D'].map(keptText)).toEqual([
+    expect([null, 'P90D', 'PT3600S', 'P1D'].map(retentionText)).toEqual([
       'forever',
       'for 90 days',
       'for 1 hour',

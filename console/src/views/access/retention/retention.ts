@@ -10,7 +10,7 @@ export type Class = (typeof CLASSES)[number];
 const SECOND = 1_000_000n;
 
 /** Returns for how long something is kept, in words. */
-export function keptText(period: string | null): string {
+export function retentionText(period: string | null): string {
   if (period === null) return 'forever';
   const read = readDuration(period);
   return read.ok ? `for ${durationWords(read.duration)}` : `for ${period}`;
@@ -48,7 +48,7 @@ export function choices(inForce: string | null, floorSeconds: number | null): [s
   const all = inForce === null || allowed.includes(inForce) ? allowed : [...allowed, inForce];
   const inOrder = all.sort((a, b) => secondsOf(a) - secondsOf(b));
   const title = (period: string): string => {
-    const words = keptText(period);
+    const words = retentionText(period);
     return words.charAt(0).toUpperCase() + words.slice(1);
   };
   return [['', 'Forever'], ...inOrder.map((period): [string, string] => [period, title(period)]), ['other', 'Other…']];
@@ -62,7 +62,7 @@ export function effectText(what: Class, before: string | null, after: string | n
   return is > was
     ? `${name}: the longer time also applies to existing entries.`
     : `${name}: the shorter time applies to new entries. ` +
-        `Existing entries are kept ${keptText(before)}, as before.`;
+        `Existing entries are kept ${retentionText(before)}, as before.`;
 }
 
 /** A sweep: what was let go, and by what it is proven. */
@@ -83,13 +83,13 @@ export interface RetentionHistory {
 }
 
 /** So many sweeps are shown. */
-const SWEEPS_SHOWN = 8;
+const VISIBLE_SWEEPS_MAX = 8;
 
 /** Reads who set the retention, and what was let go since. */
 export async function readHistory(timeline: string, signal: AbortSignal): Promise<RetentionHistory> {
   const [sets, sweeps] = await Promise.all([
     firstLogs(timeline, 'set_retention', 1, signal),
-    firstLogs(timeline, 'sweep', SWEEPS_SHOWN, signal),
+    firstLogs(timeline, 'sweep', VISIBLE_SWEEPS_MAX, signal),
   ]);
   const [set] = sets;
   return {

@@ -11,7 +11,7 @@ import { deliversTo, type Timer } from '../../../lib/timers/timers';
 
 /** So many are read at once; fewer are shown. */
 const READ = 24;
-const SHOWN = 6;
+const VISIBLE = 6;
 /** With the clock at a high rate, or while much is recorded, they are read no more often. */
 const AGAIN_MS = 5_000;
 
@@ -39,14 +39,14 @@ export function together(events: readonly Entry[], timers: readonly Entry[], has
   return [...events, ...timers]
     .filter(({ time }) => known === undefined || time <= known)
     .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))
-    .slice(0, SHOWN);
+    .slice(0, VISIBLE);
 }
 
 export class Agenda {
   /** What happens next, the next one first. */
   entries = $derived.by<Entry[]>(() => {
     const first = this.#events.lowerBound(this.#second + 1n);
-    const rows = Array.from({ length: Math.min(SHOWN, this.#events.count - first) }, (_, index) => first + index);
+    const rows = Array.from({ length: Math.min(VISIBLE, this.#events.count - first) }, (_, index) => first + index);
     return rows.map((row) => ({
       id: this.#events.ids[row] ?? '',
       title: this.#events.titles[row] ?? '',
@@ -64,7 +64,7 @@ export class Agenda {
   readonly #second: Micros;
   #stream: Stream;
   #asking = new AbortController();
-  #asked = -AGAIN_MS;
+  #requestedAt = -AGAIN_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -83,7 +83,7 @@ export class Agenda {
       untrack(() => this.#soon(0));
     });
     $effect(() => {
-      if (this.isRead && this.#hasMore && this.entries.length < SHOWN) untrack(() => this.#soon());
+      if (this.isRead && this.#hasMore && this.entries.length < VISIBLE) untrack(() => this.#soon());
     });
   }
 
@@ -91,7 +91,7 @@ export class Agenda {
   #soon(rest = AGAIN_MS): void {
     if (rest > 0 && this.#timer !== undefined) return;
     clearTimeout(this.#timer);
-    const wait = Math.max(0, rest - (performance.now() - this.#asked));
+    const wait = Math.max(0, rest - (performance.now() - this.#requestedAt));
     this.#timer = setTimeout(() => void this.read(), wait);
   }
 
@@ -102,7 +102,7 @@ export class Agenda {
     if (!clock?.body) return;
     this.#asking.abort();
     this.#asking = new AbortController();
-    this.#asked = performance.now();
+    this.#requestedAt = performance.now();
     try {
       const question = { timeline: this.timeline, filter: ALL, box: null };
       const from = floorDiv(clock.now, SECOND) * SECOND + 1n;

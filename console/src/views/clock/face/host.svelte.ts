@@ -22,10 +22,10 @@ export class HostTime {
       const body = live?.body ?? null;
       if (live === null || body === null) return;
       // What it shows by now: the body may have come long before this view was opened.
-      const [host, origin, shown] = [parse(body.origin_host), parse(body.origin_virtual), live.exact()];
+      const [host, origin, virtualNow] = [parse(body.origin_host), parse(body.origin_virtual), live.exact()];
       // One that has come to the end of the calendar does not tell how long ago.
-      if (body.state === 'running' && host !== null && origin !== null && !isAtEnd(shown)) {
-        const passed = Number(shown - origin) / body.rate;
+      if (body.state === 'running' && host !== null && origin !== null && !isAtEnd(virtualNow)) {
+        const passed = Number(virtualNow - origin) / body.rate;
         this.#ahead = host + BigInt(Math.round(passed)) - browserNow();
       }
     });

@@ -23,17 +23,17 @@ export interface Fault {
 
 /** Returns how a follower is to show the clock wrong: `2s ahead, 200 ppm too fast`. */
 export function wrong(fault: Fault): string {
-  const said: string[] = [];
+  const parts: string[] = [];
   const { offset, drift_ppm: drift, jitter, slew_ppm: to, slew_back_ppm: from, leap, leap_smear: smear } = fault;
   if (offset != null) {
     const slewed = to != null ? `, slewed to at ${to} ppm` : from != null ? `, slewed back at ${from} ppm` : '';
     const length = offset.replace(/^-/, '');
-    said.push(`${length} ${offset.startsWith('-') ? 'behind' : 'ahead'}${slewed}`);
+    parts.push(`${length} ${offset.startsWith('-') ? 'behind' : 'ahead'}${slewed}`);
   }
-  if (drift != null) said.push(`${Math.abs(drift)} ppm too ${drift < 0 ? 'slow' : 'fast'}`);
-  if (jitter != null) said.push(`${jitter} of jitter`);
-  if (leap != null) said.push(`leap second (${leap}${smear != null ? `, smeared over ${smear}` : ''})`);
-  return said.join(', ');
+  if (drift != null) parts.push(`${Math.abs(drift)} ppm too ${drift < 0 ? 'slow' : 'fast'}`);
+  if (jitter != null) parts.push(`${jitter} of jitter`);
+  if (leap != null) parts.push(`leap second (${leap}${smear != null ? `, smeared over ${smear}` : ''})`);
+  return parts.join(', ');
 }
 
 /** Returns how long a confirmation took, for people: `2.1 ms`, `4.03 s`. */

@@ -9,7 +9,7 @@ export class Moved {
 
   constructor(timeline: string) {
     this.#name = `timenav.moves.${timeline}`;
-    this.moves = kept(this.#name);
+    this.moves = readStored(this.#name);
   }
 
   /** Adds a move, and shows what it has changed. */
@@ -31,7 +31,7 @@ export class Moved {
   }
 }
 
-function kept(name: string): Move[] {
+function readStored(name: string): Move[] {
   try {
     const found: unknown = JSON.parse(sessionStorage.getItem(name) ?? '[]');
     if (!Array.isArray(found)) return [];

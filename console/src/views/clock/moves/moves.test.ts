@@ -36,9 +36,9 @@ it('is listed once, the latest first, and the oldest are let go', () => {
   const stopped = move(0n, 5n, 'advance_a');
   expect(withMove([move(1n, 2n), advanced], stopped)).toEqual([stopped, move(1n, 2n)]);
   const many = Array.from({ length: MOVES_MAX + 3 }, (_, index) => move(0n, BigInt(index + 1)));
-  const kept = many.reduce<ReturnType<typeof move>[]>((list, one) => withMove(list, one), []);
-  expect(kept).toHaveLength(MOVES_MAX);
-  expect(kept[0]).toEqual(many.at(-1));
+  const stored = many.reduce<ReturnType<typeof move>[]>((list, one) => withMove(list, one), []);
+  expect(stored).toHaveLength(MOVES_MAX);
+  expect(stored[0]).toEqual(many.at(-1));
 });
 
 it('of an advance that was stopped goes as far as the clock came', () => {

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readHead, type HeadStatement } from '../../../lib/ledger/head';
 import { fromHex, toHex, type Bytes } from '../../../lib/ledger/merkle';
-import { checkHead, checkTree, type Shown, type Tree } from './head';
+import { checkHead, checkTree, type TreeProof, type Tree } from './head';
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../../../test-data', name), 'utf8'));
@@ -54,7 +54,7 @@ describe('a head statement', () => {
       [changed('\n-\n', '\nnone\n'), 'Each of its hashes must be 32 bytes in base64, or - for a missing index.'],
       [changed('ER2w', '-'), 'Each of its hashes must be 32 bytes in base64, or - for a missing index.'],
     ];
-    for (const [text, told] of wrong) expect(readHead(text)).toBe(told);
+    for (const [text, problem] of wrong) expect(readHead(text)).toBe(problem);
   });
 
   it('is of its ledger, and signed by its key', async () => {
@@ -63,10 +63,10 @@ describe('a head statement', () => {
       expect(checks).toEqual([
         {
           what: 'Origin',
-          told: `It is for the timeline apollo-11, at ${size} entries.`,
+          detail: `It is for the timeline apollo-11, at ${size} entries.`,
           state: 'good',
         },
-        { what: 'Signature', told: 'It is signed by timenav.example/apollo-11.', state: 'good' },
+        { what: 'Signature', detail: 'It is signed by timenav.example/apollo-11.', state: 'good' },
       ]);
     }
   });
@@ -94,37 +94,39 @@ describe('head and checkpoint', () => {
     size,
     root: fromHex(v1.checkpoints.find((each) => each.size === size)!.root)!,
   });
-  const to5 = (from: number): Shown => {
+  const to5 = (from: number): TreeProof => {
     const { proof } = v1.consistency.find((each) => each.old === from && each.new === 5)!;
     return { proof: proof.map((hash) => fromHex(hash)!), left: null };
   };
-  const NONE: Shown = { proof: [], left: null };
+  const NONE: TreeProof = { proof: [], left: null };
 
   it('are of one history', async () => {
     expect(await checkTree(tree(5), tree(5), NONE)).toMatchObject({ state: 'good' });
     expect(await checkTree(tree(5), tree(3), to5(3))).toMatchObject({
       state: 'good',
-      told: 'It continues the checkpoint by 2 entries.',
+      detail: 'It continues the checkpoint by 2 entries.',
     });
     expect(await checkTree(tree(3), tree(5), to5(3))).toMatchObject({
       state: 'good',
-      told: 'The checkpoint continues it by 2 entries.',
+      detail: 'The checkpoint continues it by 2 entries.',
     });
   });
 
   it('are told where they are not', async () => {
-    const told = async (head: Tree, checkpoint: Tree, shown: Shown): Promise<string> => {
-      const check = await checkTree(head, checkpoint, shown);
-      return `${check.state}: ${check.told}`;
+    const resultOf = async (head: Tree, checkpoint: Tree, treeProof: TreeProof): Promise<string> => {
+      const check = await checkTree(head, checkpoint, treeProof);
+      return `${check.state}: ${check.detail}`;
     };
     const forged = { size: 3, root: tree(5).root };
-    expect(await told({ size: 5, root: tree(3).root }, tree(5), NONE)).toMatch(/^bad: It has the size .* another root/);
-    expect(await told(tree(5), forged, to5(3))).toMatch(/^bad: Head and checkpoint belong to different histories/);
-    expect(await told(forged, tree(5), to5(3))).toMatch(/^bad: Head and checkpoint belong to different histories/);
+    expect(await resultOf({ size: 5, root: tree(3).root }, tree(5), NONE)).toMatch(
+      /^bad: It has the size .* another root/,
+    );
+    expect(await resultOf(tree(5), forged, to5(3))).toMatch(/^bad: Head and checkpoint belong to different histories/);
+    expect(await resultOf(forged, tree(5), to5(3))).toMatch(/^bad: Head and checkpoint belong to different histories/);
     const [first, ...others] = to5(3).proof as [Bytes, ...Bytes[]];
     for (const proof of [[], others, [tree(3).root, ...others], [first, ...others, first]])
-      expect(await told(tree(5), tree(3), { proof, left: null })).toMatch(/^bad: Head and/);
-    expect(await told(tree(5), tree(3), { proof: [], left: 4 })).toBe(
+      expect(await resultOf(tree(5), tree(3), { proof, left: null })).toMatch(/^bad: Head and/);
+    expect(await resultOf(tree(5), tree(3), { proof: [], left: 4 })).toBe(
       'bad: The ledger has 4 entries, but 5 entries were signed: it was rolled back.',
     );
   });

@@ -11,7 +11,7 @@ export interface Tree {
 }
 
 /** What shows of two trees that they are of one history. */
-export interface Shown {
+export interface TreeProof {
   /** The hashes that lead from the smaller tree to the larger one. */
   proof: readonly Bytes[];
   /** How many entries the ledger has, where these are fewer than were signed; null otherwise. */
@@ -28,17 +28,17 @@ export async function checkHead(
   timeline: string,
 ): Promise<{ head: HeadStatement | null; checks: Check[] }> {
   const head = readHead(signed);
-  if (typeof head === 'string') return { head: null, checks: [{ what: 'The statement', told: head, state: 'bad' }] };
+  if (typeof head === 'string') return { head: null, checks: [{ what: 'The statement', detail: head, state: 'bad' }] };
   const key = await readKey(keyText);
   if (key === null)
     return {
       head,
-      checks: [{ what: 'The key', told: 'The verifier key is invalid: its parts do not match.', state: 'bad' }],
+      checks: [{ what: 'The key', detail: 'The verifier key is invalid: its parts do not match.', state: 'bad' }],
     };
   const isOwn = head.origin === key.name && timelineOf(head.origin) === timeline;
   const origin: Check = {
     what: 'Origin',
-    told: isOwn
+    detail: isOwn
       ? `It is for the timeline ${timeline}, at ${entries(head.size)}.`
       : `It is for ${head.origin}, not ${timeline}.`,
     state: isOwn ? 'good' : 'bad',
@@ -51,25 +51,25 @@ function signedBy(name: string, isSigned: boolean | null): Check {
   if (isSigned === null)
     return {
       what,
-      told: 'This browser does not support Ed25519, so the signature was not verified. Use timenav verify.',
+      detail: 'This browser does not support Ed25519, so the signature was not verified. Use timenav verify.',
       state: 'unknown',
     };
   return isSigned
-    ? { what, told: `It is signed by ${name}.`, state: 'good' }
+    ? { what, detail: `It is signed by ${name}.`, state: 'good' }
     : {
         what,
-        told: `The signature is not from ${name}: the statement was changed or signed with another key.`,
+        detail: `The signature is not from ${name}: the statement was changed or signed with another key.`,
         state: 'bad',
       };
 }
 
 /** Checks that head and checkpoint are of one history. Where both have one size, nothing needs to show it. */
-export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: Shown): Promise<Check> {
+export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: TreeProof): Promise<Check> {
   const what = 'The same history';
-  const bad = (told: string): Check => ({ what, told, state: 'bad' });
+  const bad = (detail: string): Check => ({ what, detail, state: 'bad' });
   if (head.size === checkpoint.size) {
     return equal(head.root, checkpoint.root)
-      ? { what, told: 'It has the size and the root of the checkpoint.', state: 'good' }
+      ? { what, detail: 'It has the size and the root of the checkpoint.', state: 'good' }
       : bad('It has the size of the checkpoint but another root: entries were changed before they were signed.');
   }
   const [older, newer] = head.size < checkpoint.size ? [head, checkpoint] : [checkpoint, head];
@@ -80,7 +80,7 @@ export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: S
       'Head and checkpoint belong to different histories: history was changed or forked. Keep both as evidence.',
     );
   const between = entries(newer.size - older.size);
-  const told =
+  const detail =
     newer === head ? `It continues the checkpoint by ${between}.` : `The checkpoint continues it by ${between}.`;
-  return { what, told, state: 'good' };
+  return { what, detail, state: 'good' };
 }

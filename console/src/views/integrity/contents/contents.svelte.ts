@@ -59,7 +59,7 @@ export class ContentsCheck {
     }
     if (signal.aborted) return;
     this.checks = [...contents.checks(), ...all];
-    this.differences = contents.shown();
+    this.differences = contents.listed();
   }
 
   /** Goes on to read entries, up to a size. */

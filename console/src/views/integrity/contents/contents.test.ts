@@ -36,8 +36,8 @@ function changed(position: number, change: Partial<EntryBody>): EntryBody[] {
 }
 
 /** An entry as the service writes it. */
-async function entryOf(seq: number, action: string, said: object, more: object = {}): Promise<EntryBody> {
-  const [salt, payload] = ['00'.repeat(16), JSON.stringify(said)];
+async function entryOf(seq: number, action: string, content: object, more: object = {}): Promise<EntryBody> {
+  const [salt, payload] = ['00'.repeat(16), JSON.stringify(content)];
   const leaf = {
     ...(JSON.parse(ENTRIES[0]!.leaf) as object),
     action,
@@ -66,43 +66,45 @@ describe('entries', () => {
     for (const change of [{ payload: '{}' }, { salt: '00'.repeat(16) }, { salt: '' }, { salt: 'zz' }]) {
       const contents = await taken(changed(2, change));
       expect(states(contents)).toEqual(['Payloads bad']);
-      expect(contents.shown().map(({ position }) => position)).toEqual([2]);
+      expect(contents.listed().map(({ position }) => position)).toEqual([2]);
     }
     const forged = await taken(changed(2, { leaf }));
     expect(await forged.checkTree(CHECKPOINT)).toMatchObject({ state: 'bad' });
     for (const other of [await taken(changed(2, { leaf: 'nothing' })), await taken([ENTRIES[1]!])])
-      expect(other.shown()[0]?.told).toContain('names another position');
+      expect(other.listed()[0]?.detail).toContain('names another position');
     expect(states(await taken(ENTRIES, 'main'))).toEqual(['Payloads bad']);
   });
 
   it('are missing only where a later one says that they were erased', async () => {
     // The vectors name actions otherwise than the service.
     const leaf = ENTRIES[2]!.leaf.replace('record-event', 'record_event');
-    const gone = { leaf, contents: 'erased', salt: null, payload: null };
-    const contents = await taken(changed(2, gone));
+    const erased = { leaf, contents: 'erased', salt: null, payload: null };
+    const contents = await taken(changed(2, erased));
     expect(contents.isUnexplained).toBe(true);
     expect(states(contents)).toEqual(['Payloads bad']);
-    const named = await taken([...changed(2, gone), await erasure(5, 2)]);
+    const named = await taken([...changed(2, erased), await erasure(5, 2)]);
     expect(named.isUnexplained).toBe(false);
     expect(states(named)).toEqual(['Payloads good', 'Erased unknown']);
-    expect((await taken([...changed(2, gone), await erasure(5, 1)])).isUnexplained).toBe(true);
+    expect((await taken([...changed(2, erased), await erasure(5, 1)])).isUnexplained).toBe(true);
   });
 
   it('that tell of no event are erased by nothing', async () => {
-    const gone = { contents: 'erased', salt: null, payload: null };
+    const erased = { contents: 'erased', salt: null, payload: null };
     const others = ['set_access_control', 'adopt', 'travel', 'encrypt_data', 'read', 'unknown'];
     for (const action of ['record_event', 'correct_event', 'manipulate_event', ...others]) {
-      const [said, at] = [{ asked_by: 'ada', interventions: [], versions: [[0, 0]] }, { v: 2 }];
+      const [base, at] = [{ asked_by: 'ada', interventions: [], versions: [[0, 0]] }, { v: 2 }];
       const erasures = [
-        await entryOf(1, 'erase_events', said, at),
-        await entryOf(1, 'erase_events', { ...said, versions: [], interventions: [[0, 0]] }, at),
+        await entryOf(1, 'erase_events', base, at),
+        await entryOf(1, 'erase_events', { ...base, versions: [], interventions: [[0, 0]] }, at),
         await erasure(1, 0),
         await entryOf(1, 'erase_data', { position: 0, data_id: 'data_1' }),
       ];
-      for (const told of erasures) {
-        const contents = await taken([{ ...(await entryOf(0, action, {}, at)), ...gone }]);
-        await contents.take(told);
-        expect(contents.isUnexplained, `${action} ${told.leaf}`).toBe(others.includes(action) || told === erasures[3]);
+      for (const candidate of erasures) {
+        const contents = await taken([{ ...(await entryOf(0, action, {}, at)), ...erased }]);
+        await contents.take(candidate);
+        expect(contents.isUnexplained, `${action} ${candidate.leaf}`).toBe(
+          others.includes(action) || candidate === erasures[3],
+        );
       }
     }
   });
@@ -111,7 +113,7 @@ describe('entries', () => {
     const contents = await taken(changed(3, { contents: 'restricted', salt: undefined, payload: undefined }));
     const [, hidden] = contents.checks();
     expect(hidden).toMatchObject({ what: 'No access', state: 'unknown' });
-    expect(hidden!.told).toMatch(/1 \S+\.$/);
+    expect(hidden!.detail).toMatch(/1 \S+\.$/);
     expect(toHex(await contents.root())).toBe(toHex(CHECKPOINT.root));
     expect(toHex(await (await taken([ENTRIES[0]!])).root())).toBe(toHex(await leafHash(utf8(ENTRIES[0]!.leaf))));
   });
@@ -124,13 +126,13 @@ interface Swept {
   /** Longer policies than the one that the sweep names. */
   policies?: [position: number, reads_seconds: number | null][];
   /** Members of the sweep that are others. */
-  said?: object;
-  gone?: number[];
+  claims?: object;
+  pruned?: number[];
   v?: number;
 }
 
 /** A policy, two reads, a refusal, an event and a read an hour later; then the sweep. */
-async function swept({ policies = [], said = {}, gone = [1, 2], v = 2 }: Swept): Promise<Contents> {
+async function swept({ policies = [], claims = {}, pruned = [1, 2], v = 2 }: Swept): Promise<Contents> {
   const at = (hour: number): object => ({ recorded_at: `2026-11-20T0${hour}:00:00Z`, v: 2 });
   const retention = (reads_seconds: number | null): object => ({ reads_seconds, refusals_seconds: null });
   const all = [
@@ -143,26 +145,26 @@ async function swept({ policies = [], said = {}, gone = [1, 2], v = 2 }: Swept):
   ];
   for (const [position, seconds] of policies)
     all[position] = await entryOf(position, 'set_retention', retention(seconds), at(1));
-  const hashes = await Promise.all(gone.map((position) => leafHash(utf8(all[position]!.leaf))));
+  const hashes = await Promise.all(pruned.map((position) => leafHash(utf8(all[position]!.leaf))));
   const own = {
     asked_by: 'system',
     class: 'reads',
-    count: gone.length,
+    count: pruned.length,
     cutoff: '2026-11-20T03:00:00Z',
     leaf_hashes_sha256: toHex(await sha256(...hashes)),
     policy: 0,
-    positions: gone.map((position) => [position, position]),
+    positions: pruned.map((position) => [position, position]),
   };
-  all.push(await entryOf(6, 'sweep', { ...own, ...said }, { ...at(5), v }));
+  all.push(await entryOf(6, 'sweep', { ...own, ...claims }, { ...at(5), v }));
   const missing = { contents: 'erased', salt: null, payload: null };
-  return taken(all.map((entry) => (gone.includes(entry.position) ? { ...entry, ...missing } : entry)));
+  return taken(all.map((entry) => (pruned.includes(entry.position) ? { ...entry, ...missing } : entry)));
 }
 
 describe('a sweep', () => {
   it('lets go reads that its policy no longer keeps, which is told apart from what was erased', async () => {
     const contents = await swept({});
     expect(contents.isUnexplained).toBe(false);
-    expect(contents.checks().map(({ what, told }) => `${what}: ${told}`)).toEqual([
+    expect(contents.checks().map(({ what, detail }) => `${what}: ${detail}`)).toEqual([
       'Payloads: 5 payloads match the signed hashes.',
       'Retention: 2 payloads pruned, as the retention of the timeline allows.',
     ]);
@@ -170,46 +172,46 @@ describe('a sweep', () => {
 
   it('lets go nothing that it may not', async () => {
     const cases: [Swept, string][] = [
-      [{ gone: [1, 4] }, 'It lists entry 4, which belongs to another class.'],
-      [{ gone: [1, 3] }, 'It lists entry 3, which belongs to another class.'],
-      [{ gone: [5] }, 'It lists entry 5, which was not recorded before its cutoff.'],
-      [{ said: { class: 'refusals' } }, 'No earlier policy allows this pruning.'],
-      [{ said: { class: 'changes' } }, 'No earlier policy allows this pruning.'],
-      [{ said: { policy: 1 } }, 'No earlier policy allows this pruning.'],
-      [{ said: { cutoff: '2026-11-20T04:00:00.000001Z' } }, 'Its cutoff is later than its policy allows.'],
-      [{ said: { positions: [[1, 6]] } }, 'It lists later entries.'],
+      [{ pruned: [1, 4] }, 'It lists entry 4, which belongs to another class.'],
+      [{ pruned: [1, 3] }, 'It lists entry 3, which belongs to another class.'],
+      [{ pruned: [5] }, 'It lists entry 5, which was not recorded before its cutoff.'],
+      [{ claims: { class: 'refusals' } }, 'No earlier policy allows this pruning.'],
+      [{ claims: { class: 'changes' } }, 'No earlier policy allows this pruning.'],
+      [{ claims: { policy: 1 } }, 'No earlier policy allows this pruning.'],
+      [{ claims: { cutoff: '2026-11-20T04:00:00.000001Z' } }, 'Its cutoff is later than its policy allows.'],
+      [{ claims: { positions: [[1, 6]] } }, 'It lists later entries.'],
       [
-        { said: { leaf_hashes_sha256: '00'.repeat(32) } },
+        { claims: { leaf_hashes_sha256: '00'.repeat(32) } },
         'The leaf hashes at its positions do not match those it lists.',
       ],
       [{ policies: [[3, null]] }, 'It lists entry 1, which another policy keeps longer.'],
       [{ policies: [[3, HOUR_S + 1]] }, 'It lists entry 1, which another policy keeps longer.'],
-      [{ said: { positions: 'all' } }, 'Its payload is not valid for its action.'],
-      [{ said: { positions: [[-1, 2]] } }, 'Its payload is not valid for its action.'],
-      [{ said: { cutoff: 'now' } }, 'Its payload is not valid for its action.'],
+      [{ claims: { positions: 'all' } }, 'Its payload is not valid for its action.'],
+      [{ claims: { positions: [[-1, 2]] } }, 'Its payload is not valid for its action.'],
+      [{ claims: { cutoff: 'now' } }, 'Its payload is not valid for its action.'],
     ];
-    for (const [change, told] of cases) {
+    for (const [change, detail] of cases) {
       const contents = await swept(change);
-      expect(contents.isUnexplained, told).toBe(true);
-      expect(states(contents), told).toEqual(['Payloads bad']);
+      expect(contents.isUnexplained, detail).toBe(true);
+      expect(states(contents), detail).toEqual(['Payloads bad']);
       expect(
-        contents.shown().map((difference) => difference.told),
-        told,
-      ).toContain(told);
+        contents.listed().map((difference) => difference.detail),
+        detail,
+      ).toContain(detail);
     }
   });
 
   it('lets go nothing before the first policy, nor where a version knew no sweeps', async () => {
     expect((await swept({ v: 1 })).isUnexplained).toBe(true);
     const late = await swept({
-      gone: [1],
+      pruned: [1],
       policies: [
         [0, null],
         [3, HOUR_S],
       ],
-      said: { policy: 3 },
+      claims: { policy: 3 },
     });
-    expect(late.shown()).toEqual([{ position: 6, told: 'It lists entry 1, which another policy keeps longer.' }]);
+    expect(late.listed()).toEqual([{ position: 6, detail: 'It lists entry 1, which another policy keeps longer.' }]);
   });
 
   it('whose policy is no longer than the others lets go what they keep as long', async () => {
@@ -217,7 +219,7 @@ describe('a sweep', () => {
   });
 
   it('that names what is still there is not told: it may be deleting', async () => {
-    const contents = await swept({ said: { positions: [[1, 3]], count: 3 } });
+    const contents = await swept({ claims: { positions: [[1, 3]], count: 3 } });
     expect(states(contents)).toEqual(['Payloads good', 'Retention unknown']);
   });
 });
@@ -255,9 +257,9 @@ describe('reads', () => {
   });
 
   it('that were erased are named by an entry', async () => {
-    const gone = await taken([ofReads('', opened)]);
-    expect(gone.isUnexplained).toBe(true);
-    expect(states(gone)).toEqual(['Payloads bad']);
+    const unexplained = await taken([ofReads('', opened)]);
+    expect(unexplained.isUnexplained).toBe(true);
+    expect(states(unexplained)).toEqual(['Payloads bad']);
     const named = await taken([ofReads('', opened), await readsErased([[0, 1]])]);
     expect([named.isUnexplained, states(named)]).toEqual([false, ['Payloads good']]);
     const other = await taken([ofReads('', opened), await readsErased([[2, 2]])]);

@@ -15,7 +15,7 @@ import {
 } from '../../../lib/ledger/merkle';
 import type { Checkpoint } from '../../../lib/ledger/note';
 import type { Check } from '../check';
-import { Fault, Gone, type Leaf } from './gone';
+import { Fault, MissingContents, type Leaf } from './missing';
 
 /** One entry as the service answers it. */
 export interface EntryBody {
@@ -37,10 +37,10 @@ export interface EntriesBody {
 /** Something that is not as it was signed. */
 export interface Difference {
   position: number;
-  told: string;
+  detail: string;
 }
 
-const DIFFERENCES_SHOWN = 20;
+const VISIBLE_DIFFERENCES_MAX = 20;
 
 /** A tree that is made of its leaves, one after the other. */
 class Tree {
@@ -72,7 +72,7 @@ export class Contents {
   #differences: Difference[] = [];
   #hidden = new Map<string, number>();
   /** Entries without payload, and what later entries say of them. */
-  #gone = new Gone();
+  #missing = new MissingContents();
 
   constructor(private readonly timeline: string) {}
 
@@ -97,7 +97,7 @@ export class Contents {
     if (entry.contents === 'restricted') {
       this.#hidden.set(leaf.action, (this.#hidden.get(leaf.action) ?? 0) + 1);
     } else if (entry.contents === 'erased') {
-      this.#gone.miss(leaf, hash);
+      this.#missing.miss(leaf, hash);
     } else {
       await this.#compare(position, leaf, entry);
     }
@@ -116,7 +116,7 @@ export class Contents {
     }
     this.#fit += 1;
     try {
-      await this.#gone.take(leaf, payload);
+      await this.#missing.take(leaf, payload);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       this.#differ(position, error.message);
@@ -130,16 +130,16 @@ export class Contents {
     if (reads === null || (salt.length !== 0 && salt.length !== 16)) return null;
     const key = salt.length === 16 ? await hmacKey(salt) : null;
     for (const [number, item] of reads.entries()) {
-      const digest = key === null ? await keptDigest(item) : await sha256(await derived(key, number), json(item));
+      const digest = key === null ? await storedDigest(item) : await sha256(await derived(key, number), json(item));
       if (digest === null) return null;
-      if (key === null && 'erased' in item) this.#gone.missRead(position, number);
+      if (key === null && 'erased' in item) this.#missing.missRead(position, number);
       await tree.push(await leafHash(digest));
     }
     return toHex(await tree.root());
   }
 
-  #differ(position: number, told: string): void {
-    this.#differences.push({ position, told });
+  #differ(position: number, detail: string): void {
+    this.#differences.push({ position, detail });
   }
 
   root(): Promise<Bytes> {
@@ -148,57 +148,57 @@ export class Contents {
 
   /** Tells whether something is missing that no entry has erased so far. */
   get isUnexplained(): boolean {
-    return this.#gone.unexplained.length > 0 || this.#gone.unexplainedReads.length > 0;
+    return this.#missing.unexplained.length > 0 || this.#missing.unexplainedReads.length > 0;
   }
 
   /** Compares the tree with a signed one of the same size. */
   async checkTree(checkpoint: Checkpoint): Promise<Check> {
     const what = `The tree of ${checkpoint.size.toLocaleString('en')}`;
     return checkpoint.size === this.size && equal(await this.#tree.root(), checkpoint.root)
-      ? { what, told: 'The entries lead to the signed root.', state: 'good' }
-      : { what, told: 'The entries lead to a different root than the signed one.', state: 'bad' };
+      ? { what, detail: 'The entries lead to the signed root.', state: 'good' }
+      : { what, detail: 'The entries lead to a different root than the signed one.', state: 'bad' };
   }
 
   /** Tells what was compared, what was found, and what could not be. */
   checks(): Check[] {
-    for (const position of this.#gone.unexplained)
+    for (const position of this.#missing.unexplained)
       this.#differ(position, 'Salt and payload are missing, but no entry erased or pruned them.');
-    for (const position of this.#gone.unexplainedReads)
+    for (const position of this.#missing.unexplainedReads)
       this.#differ(position, 'A read is missing, but no entry erased it.');
     const { length } = this.#differences;
     const checks: Check[] = [
       length === 0
-        ? { what: 'Payloads', told: `${count(this.#fit, 'payload')} match the signed hashes.`, state: 'good' }
+        ? { what: 'Payloads', detail: `${count(this.#fit, 'payload')} match the signed hashes.`, state: 'good' }
         : {
             what: 'Payloads',
-            told: `${count(length, 'entry', 'entries')} do not match the signed hashes.`,
+            detail: `${count(length, 'entry', 'entries')} do not match the signed hashes.`,
             state: 'bad',
           },
     ];
-    const [erased, pruned] = [this.#gone.count('erased'), this.#gone.count('pruned')];
+    const [erased, pruned] = [this.#missing.count('erased'), this.#missing.count('pruned')];
     if (erased > 0)
       checks.push({
         what: 'Erased',
-        told: `${count(erased, 'payload')} erased, each recorded by a later entry.`,
+        detail: `${count(erased, 'payload')} erased, each recorded by a later entry.`,
         state: 'unknown',
       });
     if (pruned > 0)
       checks.push({
         what: 'Retention',
-        told: `${count(pruned, 'payload')} pruned, as the retention of the timeline allows.`,
+        detail: `${count(pruned, 'payload')} pruned, as the retention of the timeline allows.`,
         state: 'unknown',
       });
     if (this.#hidden.size > 0) {
       const all = [...this.#hidden].sort(([a], [b]) => (a < b ? -1 : 1));
-      const told = all.map(([action, number]) => `${number.toLocaleString('en')} ${action}`).join(', ');
-      checks.push({ what: 'No access', told: `Payloads for administrators: ${told}.`, state: 'unknown' });
+      const actions = all.map(([action, number]) => `${number.toLocaleString('en')} ${action}`).join(', ');
+      checks.push({ what: 'No access', detail: `Payloads for administrators: ${actions}.`, state: 'unknown' });
     }
     return checks;
   }
 
   /** Returns the first differences, by position. */
-  shown(): Difference[] {
-    return [...this.#differences].sort((a, b) => a.position - b.position).slice(0, DIFFERENCES_SHOWN);
+  listed(): Difference[] {
+    return [...this.#differences].sort((a, b) => a.position - b.position).slice(0, VISIBLE_DIFFERENCES_MAX);
   }
 }
 
@@ -234,7 +234,7 @@ function json(value: unknown): Bytes {
 }
 
 /** Returns what stands for a read where others of its entry were erased: it has its own salt, or is gone itself. */
-async function keptDigest(item: { erased?: string; read?: object; salt?: string }): Promise<Bytes | null> {
+async function storedDigest(item: { erased?: string; read?: object; salt?: string }): Promise<Bytes | null> {
   if (typeof item.erased === 'string') return fromHex(item.erased);
   const salt = fromHex(item.salt ?? '');
   return salt?.length === 16 && item.read !== undefined ? sha256(salt, json(item.read)) : null;

@@ -55,9 +55,9 @@ export function recordedSince(entries: readonly Entry[], since: Micros | null): 
 }
 
 /** Returns how many entries of a page of changes are left out of it: up to the last one shown, or to where it ends. */
-export function foldedAway({ end, first }: Page, shown: readonly Entry[], isCut: boolean): number {
-  const begin = isCut ? (shown.at(-1)?.seq ?? end) : first;
-  return end - begin - shown.length;
+export function foldedAway({ end, first }: Page, visible: readonly Entry[], isCut: boolean): number {
+  const begin = isCut ? (visible.at(-1)?.seq ?? end) : first;
+  return end - begin - visible.length;
 }
 
 /** How many bundles are looked through for a page of changes: where all is reads, the next page goes on. */
@@ -74,8 +74,8 @@ async function readBundles(
 ): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (const bundle of bundles) {
-    const told = await service.tile({ timeline_id: timeline, tile: bundlePath(bundle, size) }, { signal });
-    const parts = readBundle(new Uint8Array(told));
+    const bytes = await service.tile({ timeline_id: timeline, tile: bundlePath(bundle, size) }, { signal });
+    const parts = readBundle(new Uint8Array(bytes));
     if (parts === null) throw new ApiError(200, 'unexpected_response', 'The list of entries is incomplete.', '');
     entries.push(...parts.map((part) => JSON.parse(new TextDecoder().decode(part)) as Entry));
   }

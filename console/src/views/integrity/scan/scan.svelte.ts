@@ -56,8 +56,8 @@ export class Scan {
   }
 
   async #read(depth: string, signal: AbortSignal): Promise<void> {
-    const asked = { timeline_id: this.timeline, scan_depth: depth };
-    for await (const { event, data } of await service.detectTamperingStream(asked, { signal })) {
+    const query = { timeline_id: this.timeline, scan_depth: depth };
+    for await (const { event, data } of await service.detectTamperingStream(query, { signal })) {
       if (event === 'progress') this.progress = data as Progress;
       if (event === 'result') this.result = data as ScanResult;
       if (event === 'error') throw ApiError.of(200, data, null, null);

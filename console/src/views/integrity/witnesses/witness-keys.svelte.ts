@@ -4,13 +4,13 @@ const USERS_MAX = 20;
 /** Longer than some dozens of keys. What is longer is not kept. */
 const LENGTH_MAX = 16_384;
 
-interface Kept {
+interface StoredKey {
   user: string;
   text: string;
 }
 
 class WitnessKeys {
-  #all = $state.raw<readonly Kept[]>(read(localStorage.getItem(KEY)));
+  #all = $state.raw<readonly StoredKey[]>(read(localStorage.getItem(KEY)));
 
   of(user: string | null): string {
     return this.#all.find((one) => one.user === user)?.text ?? '';
@@ -26,16 +26,16 @@ class WitnessKeys {
 }
 
 /** Reads what was kept. What is no such thing is left out. */
-export function read(kept: string | null): Kept[] {
+export function read(stored: string | null): StoredKey[] {
   try {
-    const all: unknown = JSON.parse(kept ?? '[]');
-    return Array.isArray(all) ? all.filter(isKept) : [];
+    const all: unknown = JSON.parse(stored ?? '[]');
+    return Array.isArray(all) ? all.filter(isStoredKey) : [];
   } catch {
     return [];
   }
 }
 
-function isKept(one: unknown): one is Kept {
+function isStoredKey(one: unknown): one is StoredKey {
   const { user, text } = (one ?? {}) as Record<string, unknown>;
   return typeof user === 'string' && typeof text === 'string';
 }

@@ -25,21 +25,21 @@ function proof(change: (copy: Proof) => void = () => {}, of = recorded.entry): P
   return copy;
 }
 
-interface Asked {
+interface Expected {
   timeline?: string;
   position?: number;
   keyText?: string;
   witnesses?: readonly VerifierKey[];
 }
 
-function checked(told: unknown, asked: Asked = {}): Promise<Check[]> {
-  const { timeline = TIMELINE, position = POSITION, keyText = recorded.verifier_key, witnesses = [WITNESS] } = asked;
-  return checkWitnessed(told, { timeline, position, keyText }, witnesses);
+function checked(response: unknown, expected: Expected = {}): Promise<Check[]> {
+  const { timeline = TIMELINE, position = POSITION, keyText = recorded.verifier_key, witnesses = [WITNESS] } = expected;
+  return checkWitnessed(response, { timeline, position, keyText }, witnesses);
 }
 
 /** Returns which steps came out bad, and which could not be looked at. */
-async function faults(told: unknown, asked: Asked = {}): Promise<string[]> {
-  const checks = await checked(told, asked);
+async function faults(response: unknown, expected: Expected = {}): Promise<string[]> {
+  const checks = await checked(response, expected);
   return checks
     .filter(({ state }) => state !== 'good')
     .map(({ what, state }) => (state === 'unknown' ? `${what}?` : what));
@@ -97,7 +97,7 @@ describe('a witnessed proof', () => {
     const checks = await checked(proof());
     expect(verdictOf(checks)).toBe('good');
     expect(checks.map(({ what }) => what)).toEqual([NOTE, COSIGNED, HEADS, TREE, ENTRY]);
-    const [signed, cosigned, heads, tree, entry] = checks.map(({ told }) => told);
+    const [signed, cosigned, heads, tree, entry] = checks.map(({ detail }) => detail);
     expect(signed).toBe(`timenav.local/system at ${note().size} entries is signed with the key of this timeline.`);
     expect(cosigned).toMatch(/^It cosigned this at 20\d\d-.*Z, by its own clock\.$/);
     const { position, count } = recorded.entry.head;
@@ -109,20 +109,26 @@ describe('a witnessed proof', () => {
   });
 
   it('of system needs no entry that commits to it', async () => {
-    const asked = { timeline: 'system', position: recorded.system.position, keyText: recorded.system_verifier_key };
-    expect(await faults(recorded.system, asked)).toEqual([]);
-    expect((await checked(recorded.system, asked)).map(({ what }) => what)).toEqual([NOTE, COSIGNED, TREE, ENTRY]);
+    const expected = { timeline: 'system', position: recorded.system.position, keyText: recorded.system_verifier_key };
+    expect(await faults(recorded.system, expected)).toEqual([]);
+    expect((await checked(recorded.system, expected)).map(({ what }) => what)).toEqual([NOTE, COSIGNED, TREE, ENTRY]);
     // Only the note says which tree that is.
     const grown = proof((copy) => (copy.size += 1), recorded.system);
-    expect(await faults(grown, asked)).toContain(TREE);
+    expect(await faults(grown, expected)).toContain(TREE);
     const other = proof((copy) => (copy.root = recorded.entry.root), recorded.system);
-    expect(await faults(other, asked)).toEqual([TREE, ENTRY]);
+    expect(await faults(other, expected)).toEqual([TREE, ENTRY]);
   });
 
   it('is read only where it is whole', async () => {
     expect(readWitnessed(recorded.entry)).not.toBeNull();
-    for (const told of [null, 'no', {}, { ...recorded.entry, kind: 'inclusion' }, { ...recorded.entry, hashes: [1] }])
-      expect(await faults(told)).toEqual(['The response']);
+    for (const response of [
+      null,
+      'no',
+      {},
+      { ...recorded.entry, kind: 'inclusion' },
+      { ...recorded.entry, hashes: [1] },
+    ])
+      expect(await faults(response)).toEqual(['The response']);
     expect(await faults({ ...recorded.entry, head: { index: 0 } })).toEqual(['The response']);
     expect(await faults(proof(), { keyText: 'nothing' })).toEqual(['The key']);
     expect(await faults(proof(), { timeline: 'main' })).toEqual(['The key']);
@@ -135,7 +141,7 @@ describe('the note', () => {
     const lie = proof((copy) => (copy.checkpoint = signed));
     const checks = await checked(lie, { keyText, witnesses: [] });
     expect(checks[0]).toMatchObject({ what: NOTE, state: 'bad' });
-    expect(checks[0]!.told).toContain('It is a checkpoint of other.example/system, not of timenav.local/system');
+    expect(checks[0]!.detail).toContain('It is a checkpoint of other.example/system, not of timenav.local/system');
     expect(verdictOf(checks.slice(1))).toBe('good');
     // The same of its own name: only the key that signs it is another one than that of the timeline.
     const own = await resigned('timenav.local/system');
@@ -148,14 +154,14 @@ describe('the note', () => {
     const grown = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/\n\d+\n/, `\n${note().size + 1}\n`)));
     const checks = await checked(grown);
     expect(checks.slice(0, 2).map(({ state }) => state)).toEqual(['bad', 'bad']);
-    expect(checks[0]!.told).toContain('the signature is invalid');
+    expect(checks[0]!.detail).toContain('the signature is invalid');
     expect(await faults(proof((copy) => (copy.checkpoint = 'nothing')))).toEqual([NOTE, `${HEADS}?`, `${TREE}?`]);
   });
 
   it('has to be cosigned by each witness that was entered', async () => {
     const uncosigned = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, '')));
     expect(await faults(uncosigned)).toEqual([COSIGNED]);
-    expect((await checked(uncosigned))[1]!.told).toBe('It has not cosigned this. No other witness has either.');
+    expect((await checked(uncosigned))[1]!.detail).toBe('It has not cosigned this. No other witness has either.');
     const stranger = await made('witness.example/w2', 4);
     expect(await faults(proof(), { witnesses: [WITNESS, stranger] })).toEqual(['Witness witness.example/w2']);
     const cosigned = await cosignature(stranger, note().text);
@@ -168,7 +174,7 @@ describe('the note', () => {
     const forged = await cosignature(namesake, note().text);
     const lie = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, forged)));
     expect(await faults(lie)).toEqual([COSIGNED]);
-    expect((await checked(lie))[1]!.told).toContain('with another key');
+    expect((await checked(lie))[1]!.detail).toContain('with another key');
     // It says that it is of the right key.
     const renamedLine = forged.replace(/ \S+\n$/, (base64) => {
       const bytes = Uint8Array.from(atob(base64.trim()), (char) => char.charCodeAt(0));
@@ -176,14 +182,14 @@ describe('the note', () => {
     });
     const bolder = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, renamedLine)));
     expect(await faults(bolder)).toEqual([COSIGNED]);
-    expect((await checked(bolder))[1]!.told).toContain('is invalid');
+    expect((await checked(bolder))[1]!.detail).toContain('is invalid');
   });
 
   it('is not verified by a browser without Ed25519, which is told and not taken for good', async () => {
     vi.spyOn(crypto.subtle, 'importKey').mockRejectedValue(new DOMException('unknown', 'NotSupportedError'));
     const checks = await checked(proof());
     expect(checks.map(({ state }) => state)).toEqual(['unknown', 'unknown', 'good', 'good', 'good']);
-    expect(checks[0]!.told).toContain('does not support Ed25519');
+    expect(checks[0]!.detail).toContain('does not support Ed25519');
     expect(verdictOf(checks)).toBe('unknown');
   });
 });
@@ -213,7 +219,7 @@ describe('the entry of system', () => {
     const lie = proof((copy) => (copy.head.count += 1));
     expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
     const { count } = recorded.entry.head;
-    expect((await checked(lie))[2]!.told).toBe(`It commits to ${count} timelines, but the proof names ${count + 1}.`);
+    expect((await checked(lie))[2]!.detail).toBe(`It commits to ${count} timelines, but the proof names ${count + 1}.`);
   });
 
   it('has to be there', async () => {

@@ -65,8 +65,8 @@ const isOfTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
 /** Reads an answer; null where it is no witnessed proof. */
-export function readWitnessed(told: unknown): WitnessedBody | null {
-  const { kind, position, leaf, hashes, size, root, head, checkpoint } = (told ?? {}) as Record<string, unknown>;
+export function readWitnessed(json: unknown): WitnessedBody | null {
+  const { kind, position, leaf, hashes, size, root, head, checkpoint } = (json ?? {}) as Record<string, unknown>;
   const isRead =
     kind === 'witnessed' &&
     typeof position === 'number' &&
@@ -80,8 +80,8 @@ export function readWitnessed(told: unknown): WitnessedBody | null {
   return own === undefined ? null : { position, leaf, hashes, size, root, head: own, checkpoint };
 }
 
-function readHeadProof(told: unknown): HeadProof | undefined {
-  const { index, count, hashes, position, leaf, system_hashes } = told as Record<string, unknown>;
+function readHeadProof(json: unknown): HeadProof | undefined {
+  const { index, count, hashes, position, leaf, system_hashes } = json as Record<string, unknown>;
   const isRead =
     typeof index === 'number' &&
     typeof count === 'number' &&
@@ -97,11 +97,11 @@ function readHeadProof(told: unknown): HeadProof | undefined {
  * each of the witnesses must have cosigned.
  */
 export async function checkWitnessed(
-  told: unknown,
+  response: unknown,
   { timeline, position, keyText }: { timeline: string; position: number; keyText: string },
   witnesses: readonly VerifierKey[],
 ): Promise<Check[]> {
-  const body = readWitnessed(told);
+  const body = readWitnessed(response);
   if (body === null)
     return [bad('The response', 'It is not a witnessed proof: something is missing. Ask the operator of the service.')];
   const key = await readKey(keyText);
@@ -179,8 +179,8 @@ async function checkHeads(head: HeadProof | null, system: Checkpoint | null): Pr
   if (root === null || count !== String(head.count))
     return [null, bad(what, `It commits to ${count || 'no'} timelines, but the proof names ${head.count}.`)];
   const timelines = head.count === 1 ? '1 timeline' : `${head.count.toLocaleString('en')} timelines`;
-  const told = `Entry ${head.position.toLocaleString('en')} is under that checkpoint, and commits to ${timelines}.`;
-  return [{ size: head.count, root }, good(what, told)];
+  const detail = `Entry ${head.position.toLocaleString('en')} is under that checkpoint, and commits to ${timelines}.`;
+  return [{ size: head.count, root }, good(what, detail)];
 }
 
 /** Step 3: the timeline's tree, under the name of its key, is one of those that the entry commits to. */
@@ -249,14 +249,14 @@ function titled(entry: Entry | null): string {
   return `${place}, ${String(entry.action)} by ${String(entry.actor)}`;
 }
 
-function good(what: string, told: string): Check {
-  return { what, told, state: 'good' };
+function good(what: string, detail: string): Check {
+  return { what, detail, state: 'good' };
 }
 
-function bad(what: string, told: string): Check {
-  return { what, told, state: 'bad' };
+function bad(what: string, detail: string): Check {
+  return { what, detail, state: 'bad' };
 }
 
-function unknown(what: string, told: string): Check {
-  return { what, told, state: 'unknown' };
+function unknown(what: string, detail: string): Check {
+  return { what, detail, state: 'unknown' };
 }

@@ -104,12 +104,12 @@ export function differences(before: EventBody | null, after: EventBody | null): 
     // Of an event that was cancelled that is all there is to say.
     return { name, before: was, after: is, isDifferent: after !== null && was !== is };
   });
-  const told = (event: EventBody | null): string => (event ? 'occurs' : 'canceled');
+  const presence = (event: EventBody | null): string => (event ? 'occurs' : 'canceled');
   return [
     {
       name: 'The event',
-      before: told(before),
-      after: told(after),
+      before: presence(before),
+      after: presence(after),
       isDifferent: (before === null) !== (after === null),
     },
     ...rows.filter((row) => row.before !== null || row.after !== null),

@@ -2,7 +2,7 @@
 import type { Count, Paradox, ParadoxesBody } from '../paradox';
 
 /** What the stream tells of one paradox. */
-export interface Told {
+export interface ParadoxUpdate {
   position: number;
   change: 'made' | 'healed';
   paradox: Paradox;
@@ -35,15 +35,15 @@ function recount(counts: Record<string, Count>, { code, kind, grade }: Paradox, 
 export function follow(
   body: ParadoxesBody,
   list: readonly Paradox[],
-  told: Told,
+  update: ParadoxUpdate,
   choice: Choice,
 ): { body: ParadoxesBody; list: Paradox[] } {
-  const { paradox } = told;
-  if (told.position <= (body.as_of ?? -1)) return { body, list: [...list] };
+  const { paradox } = update;
+  if (update.position <= (body.as_of ?? -1)) return { body, list: [...list] };
   const which = paradox.is_observation ? 'observations' : 'counts';
-  const counted = { ...body, [which]: recount(body[which], paradox, told.change === 'made' ? 1 : -1) };
+  const counted = { ...body, [which]: recount(body[which], paradox, update.change === 'made' ? 1 : -1) };
   const others = list.filter((each) => each.key !== paradox.key);
-  if (told.change === 'healed' || !isChosen(paradox, choice)) return { body: counted, list: others };
+  if (update.change === 'healed' || !isChosen(paradox, choice)) return { body: counted, list: others };
   const after = others.findIndex((each) => isBefore(paradox, each));
   // What belongs behind the end of a list that has more pages comes with these.
   if (after < 0 && body.has_more) return { body: counted, list: others };

@@ -5,7 +5,7 @@ const RESTED_MS = 250;
 
 export class InSight {
   readonly #keys = new Map<Element, string>();
-  readonly #shown = new Set<string>();
+  readonly #visible = new Set<string>();
   #observer: IntersectionObserver | null = null;
   #rested: ReturnType<typeof setTimeout> | undefined;
 
@@ -13,7 +13,7 @@ export class InSight {
   constructor(private readonly changed: () => void) {}
 
   has(key: string): boolean {
-    return this.#shown.has(key);
+    return this.#visible.has(key);
   }
 
   /** Watches a row for as long as it is in the list. */
@@ -25,7 +25,7 @@ export class InSight {
       return () => {
         this.#observer?.unobserve(element);
         this.#keys.delete(element);
-        this.#shown.delete(key);
+        this.#visible.delete(key);
       };
     };
   }
@@ -39,8 +39,8 @@ export class InSight {
     for (const { target, isIntersecting } of all) {
       const key = this.#keys.get(target);
       if (key === undefined) continue;
-      if (isIntersecting) this.#shown.add(key);
-      else this.#shown.delete(key);
+      if (isIntersecting) this.#visible.add(key);
+      else this.#visible.delete(key);
     }
     clearTimeout(this.#rested);
     this.#rested = setTimeout(this.changed, RESTED_MS);

@@ -4,7 +4,7 @@
 import { untrack } from 'svelte';
 import { isAborted, service } from '../../../lib/service/api';
 import { Stream, type Message } from '../../../lib/live/stream.svelte';
-import { append, follow, type Choice, type Told } from './following';
+import { append, follow, type Choice, type ParadoxUpdate } from './following';
 import type { Paradox, ParadoxesBody } from '../paradox';
 
 const PAGE_ITEMS = 50;
@@ -40,7 +40,7 @@ export class Monitor {
   #tookMs = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stream = $state.raw<Stream | null>(null);
-  #heard = '';
+  #subscription = '';
   /** Whether the stream tells of paradoxes; otherwise it tells of changes that may make some. */
   #isExact = true;
   #wasOpen = false;
@@ -51,7 +51,7 @@ export class Monitor {
   /** Whether something may have happened that neither told. */
   #isStale = false;
   /** What was told while a look was under way. */
-  #meanwhile: Told[] = [];
+  #meanwhile: ParadoxUpdate[] = [];
   #stop: () => void;
 
   constructor(private readonly timeline: string) {
@@ -70,9 +70,9 @@ export class Monitor {
   async look(question: Question = this.#question): Promise<void> {
     this.#question = question;
     const { speed, tolerance } = question;
-    const heard = JSON.stringify([speed, tolerance]);
-    if (heard !== this.#heard) {
-      this.#heard = heard;
+    const subscription = JSON.stringify([speed, tolerance]);
+    if (subscription !== this.#subscription) {
+      this.#subscription = subscription;
       this.#listen(true);
     }
     this.#request?.abort();
@@ -92,7 +92,7 @@ export class Monitor {
       this.list = body.paradoxes;
       this.error = null;
       this.changes = 0;
-      for (const told of this.#meanwhile) this.#take(told);
+      for (const update of this.#meanwhile) this.#take(update);
     } catch (error) {
       if (isAborted(error)) return;
       this.error = error;
@@ -156,13 +156,13 @@ export class Monitor {
     this.#wasOpen = false;
     this.#isCovered = true;
     const { speed, tolerance } = this.#question;
-    const wanted = isExact
+    const query = isExact
       ? {
           events: ['paradox-created', 'paradox-resolved', 'reset'],
           paradoxes: { include: 'observations', speed_kmh: speed, tolerance },
         }
       : { events: ['events', 'interventions', 'reset'] };
-    this.#stream = new Stream({ timeline: this.timeline, ...wanted }, (message) => this.#hear(message));
+    this.#stream = new Stream({ timeline: this.timeline, ...query }, (message) => this.#hear(message));
   }
 
   #opened(): void {
@@ -177,20 +177,20 @@ export class Monitor {
   }
 
   #hear(message: Message): void {
-    const isTold = message.event === 'paradox-created' || message.event === 'paradox-resolved';
+    const isUpdate = message.event === 'paradox-created' || message.event === 'paradox-resolved';
     // Whether a paradox is in a part of time, the service knows.
-    if (!isTold || this.#range !== ALWAYS) {
+    if (!isUpdate || this.#range !== ALWAYS) {
       this.#changed();
       return;
     }
-    const told = message.data as Told;
-    if (this.isBusy) this.#meanwhile.push(told);
-    this.#take(told);
+    const update = message.data as ParadoxUpdate;
+    if (this.isBusy) this.#meanwhile.push(update);
+    this.#take(update);
   }
 
-  #take(told: Told): void {
+  #take(update: ParadoxUpdate): void {
     if (this.body === null) return;
-    const { body, list } = follow(this.body, this.list, told, this.#question);
+    const { body, list } = follow(this.body, this.list, update, this.#question);
     this.body = body;
     this.list = list;
   }

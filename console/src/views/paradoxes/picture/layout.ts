@@ -208,10 +208,10 @@ export function shorten(text: string, max: number): string {
 }
 
 /** Leaves out the middle of what is too much to draw; returns the indices that stay, and how many went. */
-export function elide(count: number, max: number): { kept: number[]; left: number } {
+export function elide(count: number, max: number): { indices: number[]; left: number } {
   const all = Array.from({ length: count }, (_, index) => index);
-  if (count <= max) return { kept: all, left: 0 };
+  if (count <= max) return { indices: all, left: 0 };
   const head = Math.ceil((max - 1) / 2);
   const tail = max - 1 - head;
-  return { kept: [...all.slice(0, head), ...all.slice(count - tail)], left: count - head - tail };
+  return { indices: [...all.slice(0, head), ...all.slice(count - tail)], left: count - head - tail };
 }

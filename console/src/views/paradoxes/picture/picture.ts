@@ -3,7 +3,7 @@ import { distance, parse, type Micros } from '../../../lib/time/instant';
 import { momentText } from '../../../lib/time/people';
 import type { Span } from '../../../lib/events/known-spans';
 import { stretchText } from '../../../lib/time/when';
-import { bothText } from '../told';
+import { bothText } from '../texts';
 import { timerOf, type Paradox, type Step } from '../paradox';
 
 /** Something that is drawn; `event` is its id where it has a page. */

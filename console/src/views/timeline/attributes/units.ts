@@ -17,6 +17,6 @@ export function unitsOf(param: string | null): Map<string, string> {
 /** Writes them; null where there are none. */
 export function unitsParam(units: ReadonlyMap<string, string>): string | null {
   // The last sign is the one between both.
-  const said = [...units].map(([name, unit]) => [name, unit.replaceAll('=', '').trim()] as const);
-  return keysParam(said.filter(([, unit]) => unit !== '').map(([name, unit]) => `${name}=${unit}`));
+  const pairs = [...units].map(([name, unit]) => [name, unit.replaceAll('=', '').trim()] as const);
+  return keysParam(pairs.filter(([, unit]) => unit !== '').map(([name, unit]) => `${name}=${unit}`));
 }

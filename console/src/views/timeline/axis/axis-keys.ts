@@ -40,13 +40,13 @@ export const KEYS =
  * in view: its first event comes after nothing, and its last one before nothing.
  */
 function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
-  const { shown, view } = model;
-  const at = model.selected === null ? -1 : shown.row(model.selected);
+  const { visible, view } = model;
+  const at = model.selected === null ? -1 : visible.row(model.selected);
   const edge = timeAt(view, direction > 0 ? 0 : view.width);
-  const row = at >= 0 ? at + direction : shown.lowerBound(edge) + (direction < 0 ? -1 : 0);
-  if (row >= 0 && row < shown.count) {
-    model.sight.reveal(shown.time(row));
-    choose(shown.ids[row]!, false);
+  const row = at >= 0 ? at + direction : visible.lowerBound(edge) + (direction < 0 ? -1 : 0);
+  if (row >= 0 && row < visible.count) {
+    model.sight.reveal(visible.time(row));
+    choose(visible.ids[row]!, false);
     return;
   }
   const none = (): void => toasts.say(`No event ${direction > 0 ? 'after' : 'before'} this one.`);
@@ -55,7 +55,7 @@ function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
     return;
   }
   // The next one is not on the screen.
-  void nextEvent(model.question, at >= 0 ? shown.time(at) : edge, direction, at >= 0 ? model.selected : null).then(
+  void nextEvent(model.question, at >= 0 ? visible.time(at) : edge, direction, at >= 0 ? model.selected : null).then(
     (next) => {
       if (next === null) {
         none();

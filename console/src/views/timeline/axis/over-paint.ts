@@ -13,7 +13,7 @@ import type { Crossing, Frame, Strips } from './picture';
 import { nameTop } from './layout';
 import type { EventStore } from '../../../lib/events/store';
 import { FLAGS, RULER, box } from './paint';
-import type { Told } from '../model.svelte';
+import type { EventSummary } from '../model.svelte';
 
 /**
  * Draws the lines of the timelines around the one that is looked at, from where the ways parted. Where its events are
@@ -69,7 +69,7 @@ export function paintLaneNames(
   widthOf: (name: string) => number,
 ): void {
   const order = strips.ys.map((_, lane) => lane).sort((a, b) => strips.ys[a]! - strips.ys[b]!);
-  const said = heights === null ? null : sayScale(order, heights);
+  const labeled = heights === null ? null : sayScale(order, heights);
   strips.ys.forEach((y, index) => {
     if (!isIn(index)) return;
     context.fillStyle = palette.line;
@@ -88,7 +88,7 @@ export function paintLaneNames(
     context.fillStyle = palette.ink;
     context.fillText(name, 21, top + 0.5, NAME_MAX);
     // Beside its name there is a pin.
-    if (said?.has(index))
+    if (labeled?.has(index))
       paintNumber({ context, palette, scale }, `0–${heights!(index).max.toLocaleString('en')}`, width + 57, top);
   });
 }
@@ -208,10 +208,10 @@ export function paintRange({ context, palette, scale, height }: Frame, from: big
 }
 
 /** What is on each side of the name of what is chosen, and how wide the name may be. */
-const [TOLD_GAP, TOLD_MAX] = [6, 220];
+const [SUMMARY_GAP, SUMMARY_MAX] = [6, 220];
 
 /** Shows when something happens that has no dot: a line, or all the time that it lasts, with its name. */
-export function paintTold({ context, palette, scale, height }: Frame, { title, time, end }: Told): void {
+export function paintSummary({ context, palette, scale, height }: Frame, { title, time, end }: EventSummary): void {
   if (time === null) return;
   const [from, to] = [xOf(scale, time), xOf(scale, end ?? time)];
   if (to < -1 || from > scale.width + 1) return;
@@ -228,12 +228,12 @@ export function paintTold({ context, palette, scale, height }: Frame, { title, t
   context.textBaseline = 'middle';
   const isLeft = left > scale.width / 2;
   context.textAlign = isLeft ? 'right' : 'left';
-  const x = Math.max(0, left) + (isLeft ? -TOLD_GAP : TOLD_GAP);
+  const x = Math.max(0, left) + (isLeft ? -SUMMARY_GAP : SUMMARY_GAP);
   context.strokeStyle = palette.surface;
   context.lineWidth = 6;
   context.lineJoin = 'round';
-  context.strokeText(title, x, RULER + FLAGS / 2, TOLD_MAX);
-  context.fillText(title, x, RULER + FLAGS / 2, TOLD_MAX);
+  context.strokeText(title, x, RULER + FLAGS / 2, SUMMARY_MAX);
+  context.fillText(title, x, RULER + FLAGS / 2, SUMMARY_MAX);
   context.textAlign = 'left';
 }
 

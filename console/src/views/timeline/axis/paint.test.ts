@@ -4,7 +4,7 @@ import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/chart/palette';
 import type { Layout } from './picture';
 import { layOut } from './layout';
-import { paintTold } from './over-paint';
+import { paintSummary } from './over-paint';
 import { paintRuler, paintSheet, paintSliding } from './paint';
 
 const WIDTH = 1_000;
@@ -71,9 +71,9 @@ describe('the labels of events that last', () => {
 
   it('stay in view where the event began before it', () => {
     const store = lasting(['Reign', 0, 600]);
-    const { sheet, view: shown } = labels(store, lay(store, view), view);
+    const { sheet, view: placed } = labels(store, lay(store, view), view);
     expect(sheet).toEqual([]);
-    expect(shown).toEqual([{ text: 'Reign', x: 7 }]);
+    expect(placed).toEqual([{ text: 'Reign', x: 7 }]);
   });
 
   it('stay there while the view is dragged over the sheet', () => {
@@ -92,9 +92,9 @@ describe('the labels of events that last', () => {
 
   it('are on the sheet where the view cannot come to begin in their bars, or the bars are no longer than they', () => {
     const store = lasting(['Far on the right', 545, 700], ['A name that is longer than its bar', 455, 457]);
-    const { sheet, view: shown } = labels(store, lay(store, view), view);
+    const { sheet, view: placed } = labels(store, lay(store, view), view);
     expect(sheet.sort()).toEqual(['A name that is longer than its bar', 'Far on the right'].map(shortened).sort());
-    expect(shown).toEqual([]);
+    expect(placed).toEqual([]);
   });
 });
 
@@ -105,7 +105,7 @@ it('names what is chosen where it has no dot, beside when it happens', () => {
   const written = (time: bigint | null, end: bigint | null = null): { text: string; x: number }[] => {
     const { context, written: found } = paper();
     const frame = { context, palette: PALETTE, scale: view, extent: null, height: 300, base: 150 };
-    paintTold(frame, { event_id: 'e', title: 'UA 1545', time, end, at: null });
+    paintSummary(frame, { event_id: 'e', title: 'UA 1545', time, end, at: null });
     return found;
   };
   expect(written(20n * DAY)).toEqual([{ text: 'UA 1545', x: 206 }]);

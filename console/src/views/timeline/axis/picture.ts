@@ -119,7 +119,7 @@ export interface Picked {
   rows: readonly number[];
 }
 /** What of a lane is shown, for the buttons beside it. */
-export interface LaneShown {
+export interface VisibleLane {
   key: string;
   name: string;
   /** Where it begins and ends, in pixels from the top of the axis. */
@@ -145,7 +145,7 @@ export interface LanesInput {
 /** The rows of lanes: which of them are shown, and where. */
 export interface LaneRows {
   readonly input: LanesInput;
-  readonly lanes: readonly LaneShown[];
+  readonly lanes: readonly VisibleLane[];
   /** How high all lanes are together, and how much of that is seen at once. */
   readonly height: number;
   readonly room: number;
@@ -159,7 +159,7 @@ export interface LaneRows {
   has: (event: number) => boolean;
   laneOf: (event: number) => number;
   /** Whether the row of an event is among those that its lane shows. */
-  isShown: (event: number) => boolean;
+  isVisible: (event: number) => boolean;
   /** Where the middle of the bar of an event is, from the base line; null where it has no row. */
   middle: (event: number) => number | null;
   /** Lays out the bars between two places; says of each lane how many rows more it would need for them. */

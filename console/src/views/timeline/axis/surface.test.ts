@@ -88,7 +88,7 @@ function draw(events: { lasts: number }, lanes: readonly Lane[]): Drawn {
     now: null,
     playhead: null,
     selected: null,
-    told: null,
+    summary: null,
     hover: -1,
     hits: [],
     brush: null,

@@ -20,7 +20,7 @@ import type { Lane } from '../lanes/lanes';
 import type { TimerLane } from '../timers/timer-lane';
 import { NONE, dotAt, layOut, pick } from './layout';
 import type { Flashes } from '../live.svelte';
-import type { Told } from '../model.svelte';
+import type { EventSummary } from '../model.svelte';
 import type { Range } from '../sight.svelte';
 import {
   FLAGS,
@@ -77,7 +77,7 @@ export interface Scene {
   playhead: Micros | null;
   selected: string | null;
   /** What its card tells of it; null before. */
-  told: Told | null;
+  summary: EventSummary | null;
   hover: number;
   /** When that happens which was searched for. */
   hits: readonly Micros[];
@@ -423,7 +423,7 @@ export class Surface {
     }
     const row = scene.selected === null ? -1 : store.row(scene.selected);
     // One of many that are only counted has no dot.
-    if (row < 0 && scene.told !== null) scene.over?.paintTold(frame, scene.told);
+    if (row < 0 && scene.summary !== null) scene.over?.paintSummary(frame, scene.summary);
     if (scene.selected === null || row < 0) return;
     const isRing = !this.#outline(frame, row, frame.palette.ink);
     const isRows = hasLanes(scene) || (this.layout?.rows ?? null) !== null;

@@ -70,15 +70,15 @@ describe('the groups of cells', () => {
   });
 
   it('say whether they are counted, and why where they are not', () => {
-    const told = (more: Partial<Parameters<typeof coloringText>[1]>, of: Legend | null = legend('A')): string =>
-      coloringText('status', { looked: 5, groups: null, isFailed: false, ...more }, of);
-    expect(told({}, null)).toBe('counting the most frequent status…');
-    expect(told({})).toBe('counting the most frequent status…');
-    expect(told({ groups: { legend: legend('A'), byCell } })).toBe('colored by the most frequent status');
-    expect(told({ isFailed: true })).toBe('not colored by status: it could not be counted');
-    expect(told({ looked: 2_000_001 })).toContain('too slow for more than 2,000,000 events');
+    const textOf = (more: Partial<Parameters<typeof coloringText>[1]>, of: Legend | null = legend('A')): string =>
+      coloringText('status', { total: 5, groups: null, isFailed: false, ...more }, of);
+    expect(textOf({}, null)).toBe('counting the most frequent status…');
+    expect(textOf({})).toBe('counting the most frequent status…');
+    expect(textOf({ groups: { legend: legend('A'), byCell } })).toBe('colored by the most frequent status');
+    expect(textOf({ isFailed: true })).toBe('not colored by status: it could not be counted');
+    expect(textOf({ total: 2_000_001 })).toContain('too slow for more than 2,000,000 events');
     const many = legend(...Array.from({ length: 500 }, (_, index) => `v${index}`));
-    expect(told({}, many)).toBe('not colored by status: it has too many values');
+    expect(textOf({}, many)).toBe('not colored by status: it has too many values');
   });
 });
 
@@ -86,11 +86,11 @@ describe('the counts of cells', () => {
   afterEach(() => void vi.unstubAllGlobals());
 
   it('have all groups in one request, and only the new ones in the next', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
     vi.stubGlobal('fetch', (address: string | URL) => {
       const query = new URL(address).searchParams;
-      asked.push([query.get('group_by'), query.get('values')].join(' '));
+      requests.push([query.get('group_by'), query.get('values')].join(' '));
       const groups = [
         { key: '0,0,1,1', second_key: 'A', count: 2 },
         { key: '1,0,2,1', second_key: 'B', count: 3 },
@@ -107,6 +107,6 @@ describe('the counts of cells', () => {
       ['1,0,2,1', [0, 3]],
     ]);
     await counter.read(cells, legend('B', 'C'), signal);
-    expect(asked).toEqual(['cell,source ["A","B"]', 'cell,source ["C"]']);
+    expect(requests).toEqual(['cell,source ["A","B"]', 'cell,source ["C"]']);
   });
 });

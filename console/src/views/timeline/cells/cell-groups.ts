@@ -2,7 +2,7 @@
 import { aggregate, GROUPS_MAX, PAIRS_MAX } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
 import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
-import type { Cell, CellsAsked } from './cells';
+import type { Cell, CellsQuery } from './cells';
 import { hasTooMany } from '../groups/classes';
 import { membersOf, type Legend } from '../groups/groups';
 
@@ -34,12 +34,12 @@ export function coloredMax(legend: Legend): number {
 /** Says how far the colors of cells are: of so many events, told apart by a name. */
 export function coloringText(
   name: string,
-  { looked, groups, isFailed }: { looked: number; groups: CellGroups | null; isFailed: boolean },
+  { total, groups, isFailed }: { total: number; groups: CellGroups | null; isFailed: boolean },
   legend: Legend | null,
 ): string {
   if (groups !== null) return `colored by the most frequent ${name}`;
   if (legend !== null && hasTooMany(legend)) return `not colored by ${name}: it has too many values`;
-  if (legend !== null && looked > coloredMax(legend))
+  if (legend !== null && total > coloredMax(legend))
     return `not colored by ${name}: too slow for more than ${coloredMax(legend).toLocaleString('en')} events`;
   if (isFailed) return `not colored by ${name}: it could not be counted`;
   return `counting the most frequent ${name}…`;
@@ -50,8 +50,8 @@ export class GroupCounter {
   #of = '';
   #byKey = new Map<string, ReadonlyMap<string, number>>();
 
-  async read(asked: CellsAsked, legend: Legend, signal: AbortSignal): Promise<CellGroups> {
-    const { question, version, range, resolution, within } = asked;
+  async read(query: CellsQuery, legend: Legend, signal: AbortSignal): Promise<CellGroups> {
+    const { question, version, range, resolution, within } = query;
     const of = JSON.stringify([question, version, String(range.from), String(range.to), resolution, within, legend.by]);
     if (of !== this.#of) this.#byKey = new Map();
     this.#of = of;
@@ -59,7 +59,7 @@ export class GroupCounter {
     const missing = legend.groups.flatMap(membersOf).filter((key) => !byKey.has(key));
     for (let first = 0; first < missing.length; first += VALUES_AT_ONCE) {
       const values = missing.slice(first, first + VALUES_AT_ONCE);
-      const found = await readValueCells(asked, legend.by, values, signal);
+      const found = await readValueCells(query, legend.by, values, signal);
       for (const value of values) byKey.set(value, found.get(value) ?? new Map());
     }
     const cells = legend.groups.map((group) => summed(membersOf(group).map((key) => byKey.get(key))));
@@ -76,15 +76,15 @@ function summed(values: readonly (ReadonlyMap<string, number> | undefined)[]): R
 
 /** Counts the events of each cell for each of some values. */
 async function readValueCells(
-  { question, range, resolution, within }: CellsAsked,
+  { question, range, resolution, within }: CellsQuery,
   by: GroupBy,
   values: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> {
   const byValue = new Map<string, Map<string, number>>();
-  const asked = { ...question, box: question.box ?? within };
+  const bounded = { ...question, box: question.box ?? within };
   const query = { group_by: `cell,${by}`, resolution, values: JSON.stringify(values), limit: PAIRS_MAX };
-  await aggregate(asked, query, range, signal, (body) => {
+  await aggregate(bounded, query, range, signal, (body) => {
     for (const { key, second_key, count } of body.groups) {
       const cells = byValue.get(second_key ?? '') ?? new Map<string, number>();
       cells.set(key, (cells.get(key) ?? 0) + count);
@@ -96,13 +96,13 @@ async function readValueCells(
 
 /** Counts the events of each cell that pass a filter. */
 export async function readCellCounts(
-  { question, range, resolution, within }: CellsAsked,
+  { question, range, resolution, within }: CellsQuery,
   filter: Question['filter'],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  const asked = { ...question, filter, box: question.box ?? within };
-  await aggregate(asked, { group_by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body) => {
+  const bounded = { ...question, filter, box: question.box ?? within };
+  await aggregate(bounded, { group_by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body) => {
     for (const { key, count } of body.groups) counts.set(key, (counts.get(key) ?? 0) + count);
   });
   return counts;
@@ -138,7 +138,7 @@ export function cellColor(palette: Palette, cell: Cell, groups: CellGroups | nul
   return hue(palette, leading(cell, groups.byCell.get(cell.key) ?? [], named), named);
 }
 
-const TOLD_MAX = 3;
+const NAMED_MAX = 3;
 
 /** Says which groups a cell has, the largest first. */
 export function sharesText(cell: Pick<Cell, 'count'>, shares: Shares, legend: Legend): string {
@@ -146,9 +146,9 @@ export function sharesText(cell: Pick<Cell, 'count'>, shares: Shares, legend: Le
     .map(({ key }, group) => ({ key, count: shares[group] ?? 0 }))
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count);
-  const told = named.slice(0, TOLD_MAX);
-  const rest = cell.count - told.reduce((sum, { count }) => sum + count, 0);
-  return [...told, ...(rest > 0 ? [{ key: 'others', count: rest }] : [])]
+  const listed = named.slice(0, NAMED_MAX);
+  const rest = cell.count - listed.reduce((sum, { count }) => sum + count, 0);
+  return [...listed, ...(rest > 0 ? [{ key: 'others', count: rest }] : [])]
     .map(({ key, count }) => `${key} ${count.toLocaleString('en')}`)
     .join(', ');
 }

@@ -11,7 +11,7 @@ const whole: Cells = {
   ],
   classes: [1, 2, 5, 10, 20],
   placed: 14,
-  looked: 14,
+  total: 14,
 };
 const range = { from: 0n, to: BigInt(SLICES) * 100n - 1n };
 const growth = (known = SLICES): Growth => ({
@@ -23,27 +23,27 @@ const growth = (known = SLICES): Growth => ({
       : new Map<string, number>(index === 0 ? [['early', 10]] : index === SLICES - 1 ? [['late', 4]] : []),
   ),
 });
-const told = ({ cells }: Cells): [string, number][] => cells.map(({ key, count }) => [key, count]);
+const countsOf = ({ cells }: Cells): [string, number][] => cells.map(({ key, count }) => [key, count]);
 
 describe('cells while time is played', () => {
   it('fill part by part, and evenly within one', () => {
-    expect(told(cellsAt(growth(), 0n))).toEqual([]);
-    expect(told(cellsAt(growth(), 50n))).toEqual([['early', 5]]);
-    expect(told(cellsAt(growth(), 100n))).toEqual([['early', 10]]);
+    expect(countsOf(cellsAt(growth(), 0n))).toEqual([]);
+    expect(countsOf(cellsAt(growth(), 50n))).toEqual([['early', 5]]);
+    expect(countsOf(cellsAt(growth(), 100n))).toEqual([['early', 10]]);
     const near = cellsAt(growth(), range.to - 49n);
-    expect(told(near)).toEqual([
+    expect(countsOf(near)).toEqual([
       ['early', 10],
       ['late', 2],
     ]);
     expect([near.placed, near.classes]).toEqual([12, whole.classes]);
     expect(cellsAt(growth(), range.to)).toBe(whole);
-    expect(told(cellsAt(growth(), -5n))).toEqual([]);
+    expect(countsOf(cellsAt(growth(), -5n))).toEqual([]);
   });
 
   it('show what is counted, where the rest is not yet', () => {
     expect(knownCount(growth(1))).toBe(1);
-    expect(told(cellsAt(growth(1), range.to - 1n))).toEqual([['early', 10]]);
-    expect(told(cellsAt(growth(0), 1_000n))).toEqual([]);
+    expect(countsOf(cellsAt(growth(1), range.to - 1n))).toEqual([['early', 10]]);
+    expect(countsOf(cellsAt(growth(0), 1_000n))).toEqual([]);
   });
 
   it('are counted in parts that leave nothing out', () => {

@@ -28,10 +28,10 @@ describe('cells of the earth', () => {
   });
 
   it('are counted once for what is in sight, and again once that has changed', async () => {
-    let asked = 0;
+    let requests = 0;
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
     vi.stubGlobal('fetch', () => {
-      asked += 1;
+      requests += 1;
       const groups = [{ key: '0,0,10,10', count: 7 }];
       return Promise.resolve(new Response(JSON.stringify({ groups, count: 7 })));
     });
@@ -42,7 +42,7 @@ describe('cells of the earth', () => {
     const read = async (version: number, to: bigint, within: typeof part | null): Promise<number> => {
       const range = { from: 0n, to };
       await counter.read({ question, version, range, resolution: 10, within }, signal, () => {});
-      return asked;
+      return requests;
     };
     expect(await read(1, 5n, null)).toBe(1);
     // All of the earth has every part of it.

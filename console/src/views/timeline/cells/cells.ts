@@ -6,7 +6,7 @@ import type { Question } from '../../../lib/events/filter';
 import { niceStep } from '../../../lib/chart/nice';
 
 /** What of the cells of a map is counted: which events, how finely, and what of the earth. */
-export interface CellsAsked {
+export interface CellsQuery {
   question: Question;
   version: number;
   range: { from: Micros; to: Micros };
@@ -29,7 +29,7 @@ export interface Cells {
   /** How many events are in all of them. */
   placed: number;
   /** How many events were looked at for it, those without a place too. */
-  looked: number;
+  total: number;
 }
 
 /** Returns the corners of the cells that matter: one of many elsewhere in the world does not make the others small. */
@@ -61,40 +61,40 @@ export class CellCounter {
   #last: { of: string; within: Box | null; cells: Cells } | null = null;
 
   /** `take` is told what is counted so far. */
-  async read(asked: CellsAsked, signal: AbortSignal, take: (cells: Cells) => void): Promise<Cells> {
-    const { question, version, range, resolution, within } = asked;
+  async read(query: CellsQuery, signal: AbortSignal, take: (cells: Cells) => void): Promise<Cells> {
+    const { question, version, range, resolution, within } = query;
     const of = JSON.stringify([question, version, String(range.from), String(range.to), resolution]);
     const last = this.#last;
     if (last?.of === of && (last.within === null || JSON.stringify(last.within) === JSON.stringify(within)))
       return last.cells;
-    const cells = await readCells(asked, signal, take);
+    const cells = await readCells(query, signal, take);
     this.#last = { of, within, cells };
     return cells;
   }
 }
 
 async function readCells(
-  { question, range, resolution, within }: CellsAsked,
+  { question, range, resolution, within }: CellsQuery,
   signal: AbortSignal,
   take: (cells: Cells) => void,
 ): Promise<Cells> {
   const counts = new Map<string, number>();
-  let looked = 0;
-  const asked = { ...question, box: question.box ?? within };
-  const told = (): Cells => {
+  let total = 0;
+  const bounded = { ...question, box: question.box ?? within };
+  const snapshot = (): Cells => {
     const cells = [...counts].map(([key, count]): Cell => {
       const [west = 0, south = 0, east = 0, north = 0] = key.split(',').map(Number);
       return { key, west, south, east, north, count };
     });
     const classes = classesOf(cells.map(({ count }) => count));
-    return { resolution, cells, classes, looked, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
+    return { resolution, cells, classes, total, placed: cells.reduce((sum, cell) => sum + cell.count, 0) };
   };
-  await aggregate(asked, { group_by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body, until) => {
-    looked += body.count;
+  await aggregate(bounded, { group_by: 'cell', resolution, limit: GROUPS_MAX }, range, signal, (body, until) => {
+    total += body.count;
     for (const { key, count } of body.groups) counts.set(key, (counts.get(key) ?? 0) + count);
-    if (until !== null) take(told());
+    if (until !== null) take(snapshot());
   });
-  return told();
+  return snapshot();
 }
 
 /** There are so many shades. */

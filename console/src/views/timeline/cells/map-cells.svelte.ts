@@ -3,7 +3,7 @@ import { isAborted } from '../../../lib/service/api';
 import { GROUPS_MAX } from '../../../lib/events/counts';
 import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growth';
 import { coloredMax, GroupCounter, hasColorsOf, readCellCounts, type CellGroups } from './cell-groups';
-import { CellCounter, RESOLUTIONS, resolutionOf, type Cells, type CellsAsked } from './cells';
+import { CellCounter, RESOLUTIONS, resolutionOf, type Cells, type CellsQuery } from './cells';
 import type { Legend } from '../groups/groups';
 import { boxInSight, degreesOf, type MapView, type Size } from '../map/map-view';
 import type { TimelineModel } from '../model.svelte';
@@ -70,7 +70,7 @@ export class MapCells {
   /** What is being counted, also while what was counted before is shown; null while nothing is. */
   counting = $state<'places' | 'finer cells' | null>(null);
   /** What is there up to where time is played. */
-  readonly shown = $derived.by(() => {
+  readonly visible = $derived.by(() => {
     const { whole, growth } = this;
     const { playhead } = this.model;
     return playhead !== null && growth?.of === whole ? cellsAt(growth, playhead) : whole;
@@ -78,7 +78,7 @@ export class MapCells {
 
   #asking = new AbortController();
   /** What was asked for. */
-  #asked: CellsAsked | null = null;
+  #query: CellsQuery | null = null;
   readonly #cellCounter = new CellCounter();
   readonly #finerCounter = new CellCounter();
   readonly #groupCounter = new GroupCounter();
@@ -98,48 +98,48 @@ export class MapCells {
     this.#asking = new AbortController();
     const { signal } = this.#asking;
     const { question, version, legend } = this.model;
-    const askedIn = (seen: MapView): CellsAsked => ({
+    const queryIn = (seen: MapView): CellsQuery => ({
       question,
       version,
       range,
       resolution: fittingResolution(seen, size),
       within: boxInSight(seen, size),
     });
-    const asked = askedIn(view);
-    this.counting = asked.resolution < (this.whole?.resolution ?? 0) ? 'finer cells' : 'places';
+    const query = queryIn(view);
+    this.counting = query.resolution < (this.whole?.resolution ?? 0) ? 'finer cells' : 'places';
     // What is there says more than a part of what comes, unless that is the first.
     const isFirst = this.whole === null;
     try {
-      const found = await this.#cellCounter.read(asked, signal, (part) => {
+      const found = await this.#cellCounter.read(query, signal, (part) => {
         this.countedSoFar = part.placed;
         if (isFirst) this.whole = part;
       });
       // The whole earth is counted before the map comes nearer.
       const of = JSON.stringify([question, version, String(range.from), String(range.to)]);
-      if (asked.within === null && question.box === null)
-        [this.withoutPlace, this.#withoutOf] = [found.looked - found.placed, of];
+      if (query.within === null && question.box === null)
+        [this.withoutPlace, this.#withoutOf] = [found.total - found.placed, of];
       else if (of !== this.#withoutOf) this.withoutPlace = null;
       const next = way.next(found, view);
-      const wanted = next === null ? this.#finerThan(found, asked, view, size) : asked;
+      const nextQuery = next === null ? this.#finerThan(found, query, view, size) : query;
       // What is there already is not made coarse in between.
-      if (isFirst && wanted !== asked) [this.whole, this.counting] = [found, 'finer cells'];
-      const shown = wanted === asked ? found : await this.#finer(found, wanted, signal);
+      if (isFirst && nextQuery !== query) [this.whole, this.counting] = [found, 'finer cells'];
+      const result = nextQuery === query ? found : await this.#finer(found, nextQuery, signal);
       // Colors of other cells, or of other groups, would be wrong ones.
-      if (shown !== this.whole || legend === null || !hasColorsOf(this.groups, legend)) this.groups = null;
-      [this.whole, this.#asked, this.isFailed] = [shown, shown === found ? asked : wanted, false];
+      if (result !== this.whole || legend === null || !hasColorsOf(this.groups, legend)) this.groups = null;
+      [this.whole, this.#query, this.isFailed] = [result, result === found ? query : nextQuery, false];
       if (next !== null) {
         [this.countedSoFar, this.counting] = [null, 'finer cells'];
-        const nearer = askedIn(next);
+        const nearer = queryIn(next);
         const finer = await this.#cellCounter.read(nearer, signal, () => {});
-        [this.whole, this.groups, this.#asked] = [finer, null, nearer];
+        [this.whole, this.groups, this.#query] = [finer, null, nearer];
         // This is counted anew from there, and finds that most of it is done.
         way.go(next);
         return;
       }
       this.areGroupsFailed = false;
-      if (legend !== null && found.looked <= coloredMax(legend)) {
+      if (legend !== null && found.total <= coloredMax(legend)) {
         // Where they cannot be counted, the legend says so.
-        void this.#groupCounter.read(this.#asked, legend, signal).then(
+        void this.#groupCounter.read(this.#query, legend, signal).then(
           (groups) => (this.groups = signal.aborted ? this.groups : groups),
           () => (this.areGroupsFailed ||= !signal.aborted),
         );
@@ -151,13 +151,13 @@ export class MapCells {
   }
 
   /** Returns what to ask for finer cells where there is room for them; what was asked where there is none. */
-  #finerThan(found: Cells, asked: CellsAsked, view: MapView, size: Size): CellsAsked {
-    const resolution = found.looked > FINER_EVENTS_MAX ? asked.resolution : finerResolution(found, view, size);
-    return resolution < asked.resolution ? { ...asked, resolution } : asked;
+  #finerThan(found: Cells, query: CellsQuery, view: MapView, size: Size): CellsQuery {
+    const resolution = found.total > FINER_EVENTS_MAX ? query.resolution : finerResolution(found, view, size);
+    return resolution < query.resolution ? { ...query, resolution } : query;
   }
 
-  async #finer(found: Cells, wanted: CellsAsked, signal: AbortSignal): Promise<Cells> {
-    const finer = await this.#finerCounter.read(wanted, signal, () => {});
+  async #finer(found: Cells, query: CellsQuery, signal: AbortSignal): Promise<Cells> {
+    const finer = await this.#finerCounter.read(query, signal, () => {});
     // Where they are more than the service tells, some are missing.
     return finer.placed < found.placed ? found : finer;
   }
@@ -165,18 +165,18 @@ export class MapCells {
   /** Counts the parts of the time that is played, from the first on: so that the cells fill. */
   async grow(signal: AbortSignal): Promise<void> {
     const { whole } = this;
-    const asked = this.#asked;
-    if (whole === null || asked === null) return;
+    const query = this.#query;
+    if (whole === null || query === null) return;
     if (this.growth?.of === whole && knownCount(this.growth) === SLICES) return;
     const slices: (ReadonlyMap<string, number> | null)[] = Array.from({ length: SLICES }, () => null);
-    const parts = [...slicesOf(asked.range).entries()];
-    this.growth = { of: whole, range: asked.range, slices };
+    const parts = [...slicesOf(query.range).entries()];
+    this.growth = { of: whole, range: query.range, slices };
     const work = async (): Promise<void> => {
       for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
         const [index, range] = part;
         if (range.from > range.to) slices[index] = new Map();
-        else slices[index] = await readCellCounts({ ...asked, range }, asked.question.filter, signal);
-        if (!signal.aborted) this.growth = { of: whole, range: asked.range, slices: [...slices] };
+        else slices[index] = await readCellCounts({ ...query, range }, query.question.filter, signal);
+        if (!signal.aborted) this.growth = { of: whole, range: query.range, slices: [...slices] };
       }
     };
     try {

@@ -5,7 +5,7 @@ import { WORLD } from '../map/map-view';
 
 const size = { width: 1_200, height: 500 };
 const cell = { key: '', south: 40, west: -80, north: 50, east: -70, count: 117_127 };
-const cells = { resolution: 10, cells: [cell], classes: [1], placed: cell.count, looked: cell.count };
+const cells = { resolution: 10, cells: [cell], classes: [1], placed: cell.count, total: cell.count };
 
 it('cells of the whole earth are too coarse once the map has come nearer', () => {
   const near = new Nearer().to(cells, WORLD, size)!;

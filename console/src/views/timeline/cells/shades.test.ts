@@ -8,7 +8,7 @@ const counted = (...counts: number[]): Cells => ({
   cells: counts.map((count, index) => ({ key: `${index}`, count, west: index, south: 0, east: index + 1, north: 1 })),
   classes: [1, 2, 5, 10, 20],
   placed: 0,
-  looked: 0,
+  total: 0,
 });
 
 describe('the classes of a scale', () => {

@@ -47,10 +47,10 @@ export function classesBy(scale: ShadeScale | null, counts: readonly number[]): 
 const readable = (bound: number): number => Math.ceil(Number(bound.toPrecision(2)));
 
 /** Returns the cells with the classes that a scale gives all that were counted. */
-export function shaded(shown: Cells | null, whole: Cells | null, scale: ShadeScale | null): Cells | null {
-  if (shown === null || whole === null || scale === null) return shown;
+export function shaded(visible: Cells | null, whole: Cells | null, scale: ShadeScale | null): Cells | null {
+  if (visible === null || whole === null || scale === null) return visible;
   return {
-    ...shown,
+    ...visible,
     classes: classesBy(
       scale,
       whole.cells.map(({ count }) => count),

@@ -28,21 +28,21 @@ export function countExactly(model: TimelineModel, exactly: Exactly): void {
 
 function countOnceItRests(model: TimelineModel, exactly: Exactly, rangeOf: () => Range | null): void {
   const range = $derived(rangeOf());
-  const isWanted = $derived.by(() => {
+  const isNeeded = $derived.by(() => {
     const { phase, counts, isFar } = model;
     if (range === null || phase !== 'ready' || counts === null || !isFar) return false;
     return exactly.of(range.from, range.to) === undefined && isWorthCounting(counts, range);
   });
   // The same time, written anew into the address, is not asked for again.
-  const wanted = $derived(isWanted ? `${range!.from}/${range!.to} ${exactly.generation}` : null);
+  const rangeKey = $derived(isNeeded ? `${range!.from}/${range!.to} ${exactly.generation}` : null);
   $effect(() => {
-    if (wanted === null) return;
-    const [asked, generation] = untrack(() => [range!, exactly.generation]);
+    if (rangeKey === null) return;
+    const [countedRange, generation] = untrack(() => [range!, exactly.generation]);
     const request = new AbortController();
     const timer = setTimeout(() => {
       // Where it fails, or is too much after all, it stays about so many.
-      void readSome(model.question, asked, request.signal).then(
-        ({ count, isAll }) => isAll && exactly.generation === generation && exactly.know(asked, count),
+      void readSome(model.question, countedRange, request.signal).then(
+        ({ count, isAll }) => isAll && exactly.generation === generation && exactly.know(countedRange, count),
         () => {},
       );
     }, REST_MS);

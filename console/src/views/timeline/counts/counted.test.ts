@@ -22,7 +22,7 @@ const legend: Legend = {
 const question = { timeline: 'flights', filter: ALL, box: null };
 
 /** The parameters of each request. */
-const asked: URLSearchParams[] = [];
+const requests: URLSearchParams[] = [];
 const month = (number: number): string => new Date(Date.UTC(2013, number)).toISOString().replace('.000', '');
 const group = (number: number, key: string, count: number): object => ({
   key: month(number),
@@ -33,9 +33,9 @@ const group = (number: number, key: string, count: number): object => ({
 
 /** Responds to each request with some groups, and the number of those that exist. */
 function responding(groups: readonly object[], groups_count = groups.length): void {
-  asked.length = 0;
+  requests.length = 0;
   vi.stubGlobal('fetch', (address: string | URL) => {
-    asked.push(new URL(address).searchParams);
+    requests.push(new URL(address).searchParams);
     const body = { groups, groups_count, groups_truncated: false, count: 9, ungrouped_count: 2 };
     return Promise.resolve(new Response(JSON.stringify(body)));
   });
@@ -51,13 +51,13 @@ describe('the groups of bars', () => {
     responding(found);
     const counted = new Counted();
     await readMissing(counted, question, legend, whole, signal);
-    expect(asked.map((query) => [query.get('group_by'), query.get('values')])).toEqual([
+    expect(requests.map((query) => [query.get('group_by'), query.get('values')])).toEqual([
       ['time,actor', '["UA","B6","EV","DL"]'],
     ]);
     const counts = counted.seriesOf(legend, whole).map((of) => of?.buckets.map(({ count }) => count));
     expect(counts).toEqual([[2, 4], [1], [], []]);
     await readMissing(counted, question, { ...legend, groups: legend.groups.slice(2) }, whole, signal);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     // Of other stretches, nothing is known.
     expect(counted.seriesOf(legend, { ...whole })).toEqual([null, null, null, null]);
   });
@@ -66,7 +66,7 @@ describe('the groups of bars', () => {
     responding([]);
     const buckets = Array.from({ length: 5_000 }, (_, at) => ({ from: BigInt(at), to: BigInt(at + 1), count: 1 }));
     await readMissing(new Counted(), question, legend, { ...whole, buckets }, signal);
-    expect(asked.map((query) => query.get('values'))).toEqual(['["UA","B6"]', '["EV","DL"]']);
+    expect(requests.map((query) => query.get('values'))).toEqual(['["UA","B6"]', '["EV","DL"]']);
   });
 
   it('of several values are the sum of these', async () => {
@@ -81,7 +81,7 @@ describe('the groups of bars', () => {
   it('give the legend too, if a response can have all values', async () => {
     responding(found);
     const all = await readAllValues(question, 'actor', whole, signal);
-    expect(asked.map((query) => query.has('values'))).toEqual([false]);
+    expect(requests.map((query) => query.has('values'))).toEqual([false]);
     const made = legendOfAll(ALL, 'actor', all!, null, { pins: ['XX'], skip: 0 });
     expect(made).toMatchObject({
       groups: [
@@ -106,11 +106,11 @@ describe('a renewal', () => {
   const overall = { first: year(2001), last: year(2003) };
 
   /** Holds responses back until the test gives each its years, with one event a year. */
-  function answering(): { asked: string[]; answer: (index: number, years: number[], cursor?: string) => void } {
-    const asked: string[] = [];
+  function answering(): { requests: string[]; answer: (index: number, years: number[], cursor?: string) => void } {
+    const requests: string[] = [];
     const answers: ((text: string) => void)[] = [];
     vi.stubGlobal('fetch', (address: string | URL, options?: { body?: string }) => {
-      asked.push(decodeURIComponent(`${String(address)} ${options?.body ?? ''}`));
+      requests.push(decodeURIComponent(`${String(address)} ${options?.body ?? ''}`));
       return new Promise((done) => answers.push((text) => done(new Response(text))));
     });
     const answer = (index: number, found: number[], cursor?: string): void => {
@@ -123,29 +123,29 @@ describe('a renewal', () => {
         cursor === undefined ? {} : { next_cursor: cursor, counted_until: `${found.at(-1)!}-06-01T00:00:00Z` };
       answers[index]!(JSON.stringify({ groups, groups_count: groups.length, count: groups.length, ...rest }));
     };
-    return { asked, answer };
+    return { requests, answer };
   }
 
   it('waits for the count of all time, and keeps what that found', async () => {
-    const { asked, answer } = answering();
+    const { requests, answer } = answering();
     const counted = new Counted();
     const { signal } = new AbortController();
     const reading = counted.readOverall(question, overall, years.micros / BAR_PIXELS, signal);
-    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    await vi.waitFor(() => expect(requests).toHaveLength(1));
     answer(0, [2001], 'rest');
     await vi.waitFor(() => expect(counted.overall?.count).toBe(1));
     const renewing = recount(counted, question, { from: year(2001), to: year(2001) }, signal);
-    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    await vi.waitFor(() => expect(requests).toHaveLength(2));
     answer(1, [2002, 2003]);
     await reading;
-    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    await vi.waitFor(() => expect(requests).toHaveLength(3));
     answer(2, [2001]);
     await renewing;
     expect(counted.overall).toMatchObject({ count: 3, until: counted.overall?.to });
   });
 
   it('keeps a count of more time that ends first', async () => {
-    const { asked, answer } = answering();
+    const { requests, answer } = answering();
     const counted = new Counted();
     const { signal } = new AbortController();
     const first = counted.readOverall(
@@ -154,17 +154,17 @@ describe('a renewal', () => {
       years.micros / BAR_PIXELS,
       signal,
     );
-    await vi.waitFor(() => expect(asked).toHaveLength(1));
+    await vi.waitFor(() => expect(requests).toHaveLength(1));
     answer(0, [2002, 2003]);
     await first;
     const renewing = recount(counted, question, { from: year(2002), to: year(2002) }, signal);
-    await vi.waitFor(() => expect(asked).toHaveLength(2));
+    await vi.waitFor(() => expect(requests).toHaveLength(2));
     const second = counted.readOverall(question, overall, years.micros / BAR_PIXELS, signal);
-    await vi.waitFor(() => expect(asked).toHaveLength(3));
+    await vi.waitFor(() => expect(requests).toHaveLength(3));
     answer(2, [2001, 2002, 2003]);
     await second;
     answer(1, [2002]);
-    await vi.waitFor(() => expect(asked).toHaveLength(4));
+    await vi.waitFor(() => expect(requests).toHaveLength(4));
     answer(3, [2002]);
     await renewing;
     expect(counted.overall).toMatchObject({ count: 3, from: year(2001) });

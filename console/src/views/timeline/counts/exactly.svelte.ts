@@ -5,7 +5,7 @@ import type { Range } from '../sight.svelte';
 /** More than one answer counts, where each event has to be read (`aggregate_events_read_max`). */
 const EVENTS_MAX = 100_000;
 /** Of so many times the counts are kept, for who goes back and forth. */
-const KEPT_MAX = 12;
+const CACHED_MAX = 12;
 
 interface Known extends Range {
   count: number;
@@ -23,7 +23,7 @@ export class Exactly {
 
   know({ from, to }: Range, count: number): void {
     const others = this.#known.filter((one) => one.from !== from || one.to !== to);
-    this.#known = [...others, { from, to, count, isExact: true } as const].slice(-KEPT_MAX);
+    this.#known = [...others, { from, to, count, isExact: true } as const].slice(-CACHED_MAX);
   }
 
   /** Forgets what a change between two moments may have changed; everything where these are not known. */

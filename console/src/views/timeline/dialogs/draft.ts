@@ -25,8 +25,8 @@ export function draftOf(event: EventBody | null, time: string): Draft {
   return {
     name: event?.name ?? '',
     description: event?.description ?? '',
-    time: shown(event?.time ?? time),
-    end: shown(event?.end_time ?? ''),
+    time: fieldText(event?.time ?? time),
+    end: fieldText(event?.end_time ?? ''),
     precision: event?.precision ?? '',
     location: event?.location ?? '',
     geo: event?.geo ? `${event.geo.lat}, ${event.geo.lon}` : '',
@@ -37,7 +37,7 @@ export function draftOf(event: EventBody | null, time: string): Draft {
 }
 
 /** Returns a time of the service as the form shows it. */
-function shown(time: string): string {
+function fieldText(time: string): string {
   const instant = parse(time);
   return instant === null ? time : zonedField(instant);
 }

@@ -53,13 +53,13 @@ export class FileImport {
   /** Whether what was stopped is being counted. */
   isStopping = $state(false);
   isUndoing = $state(false);
-  told = $state.raw<Imported | null>(null);
+  result = $state.raw<Imported | null>(null);
   stopped = $state.raw<Stopped | null>(null);
   undone = $state.raw<Undone | null>(null);
   error = $state.raw<unknown>(null);
   readonly isBusy = $derived(this.sent !== null || this.isUndoing || this.isStopping);
   /** What can be taken back. */
-  readonly importId = $derived(this.told?.import_id ?? this.stopped?.import_id ?? null);
+  readonly importId = $derived(this.result?.import_id ?? this.stopped?.import_id ?? null);
   #sending = new AbortController();
   #isLeft = false;
 
@@ -71,7 +71,7 @@ export class FileImport {
 
   /** What was checked was another file, or read in another way. */
   anew(): void {
-    [this.step, this.told, this.error] = ['choose', null, null];
+    [this.step, this.result, this.error] = ['choose', null, null];
   }
 
   async check(file: Blob, how: Sent): Promise<void> {
@@ -79,7 +79,7 @@ export class FileImport {
   }
 
   async send(file: Blob, how: Sent): Promise<void> {
-    this.told = null;
+    this.result = null;
     const before = await this.#stand().catch(() => null);
     if (await this.#send(file, how, false)) return;
     this.isStopping = true;
@@ -94,14 +94,14 @@ export class FileImport {
     this.#sending = new AbortController();
     [this.sent, this.error] = [0, null];
     try {
-      const told = await upload<Imported>('v1/import-events', file, {
+      const response = await upload<Imported>('v1/import-events', file, {
         query: { timeline_id: this.timeline, format, map, dry_run: isDry ? true : null },
         type: 'application/octet-stream',
         encoding: packing,
         signal: this.#sending.signal,
         onsent: (bytes) => (this.sent = bytes),
       });
-      this.told = { ...told, status: grouped(told.status) };
+      this.result = { ...response, status: grouped(response.status) };
       this.step = isDry ? 'checked' : 'done';
       if (!isDry) this.#changed();
     } catch (thrown) {

@@ -8,7 +8,7 @@ import type { Palette } from '../../../lib/chart/palette';
 import { groupsOfStore } from '../groups/groups';
 import { legendOf } from '../groups/legend';
 import { barOf } from './lanes';
-import { picture, type Shown } from './picture';
+import { picture, type PictureInput } from './picture';
 
 const DAY = 86_400_000_000n;
 const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
@@ -31,7 +31,7 @@ function made(...all: [string, number, number][]): EventStore {
   return store;
 }
 
-function shown(store: EventStore, more: Partial<Shown> = {}): Shown {
+function inputOf(store: EventStore, more: Partial<PictureInput> = {}): PictureInput {
   const legend = legendOf(store, ALL, 'source', { from: FIRST, to: LAST });
   const groups = groupsOfStore(store, legend);
   const none = { extent: null, series: null, counts: null, isLog: false, order: [], values: null, notes: [] };
@@ -46,7 +46,7 @@ const at = (svg: string, color: string, element: string, attribute: string): num
 describe('lanes of an exported picture', () => {
   it('have those that overlap under each other, and their names', () => {
     const store = made(['A', 0, 50], ['A', 10, 60], ['B', 20, 80]);
-    const { svg, height } = picture(shown(store), palette);
+    const { svg, height } = picture(inputOf(store), palette);
     const bars = at(svg, 'hue-1', 'rect', 'width').filter((width) => width > 100);
     expect(bars.map(Math.round)).toEqual([499, 499]);
     const rows = new Set(at(svg, 'hue-1', 'rect', 'y'));
@@ -56,12 +56,12 @@ describe('lanes of an exported picture', () => {
     // The last lane is above the axis.
     expect(Math.max(...at(svg, 'hue-2', 'rect', 'y').slice(0, -1))).toBeLessThan(height - 76);
     // Without lanes there are none.
-    expect(picture(shown(store, { isSplit: false }), palette).svg).not.toContain('font-weight="600" fill="ink">A<');
+    expect(picture(inputOf(store, { isSplit: false }), palette).svg).not.toContain('font-weight="600" fill="ink">A<');
   });
 
   it('have moments as dots on their line, and what is in no group in one of its own', () => {
     const sources = Array.from({ length: 9 }, (_, index): [string, number, number] => [`S${index}`, index, index]);
-    const { svg } = picture(shown(made(...sources, ['S0', 50, 50], ['S0', 50, 50])), palette);
+    const { svg } = picture(inputOf(made(...sources, ['S0', 50, 50], ['S0', 50, 50])), palette);
     expect(at(svg, 'hue-1', 'circle', 'cx').map(Math.round)).toEqual([0, 500, 500]);
     expect(new Set(at(svg, 'hue-1', 'circle', 'cy')).size).toBe(2);
     expect([at(svg, 'faint', 'circle', 'cx').length, svg.includes('>others</text>')]).toEqual([1, true]);
@@ -73,7 +73,7 @@ describe('lanes of an exported picture', () => {
     const counts = countStore(store, step);
     const series = ['A', 'B'].map((key) => countStore(store, step, (row) => store.bodies[row]!.source === key));
     const { svg } = picture(
-      shown(new EventStore(), { ...shown(store), store: new EventStore(), counts, series }),
+      inputOf(new EventStore(), { ...inputOf(store), store: new EventStore(), counts, series }),
       palette,
     );
     const tall = (color: string): number => Math.max(...at(svg, color, 'rect', 'height'));
@@ -82,7 +82,7 @@ describe('lanes of an exported picture', () => {
 
   it('say which rows they leave out', () => {
     const many = Array.from({ length: 90 }, (_, index): [string, number, number] => ['A', index / 10, 99]);
-    expect(picture(shown(made(...many)), palette).svg).toContain('10 more rows');
+    expect(picture(inputOf(made(...many)), palette).svg).toContain('10 more rows');
   });
 });
 

@@ -11,7 +11,7 @@ import { fromTop, lanePlaces } from '../lanes/lane-order';
 import { pack } from '../lanes/packing';
 import type { Range } from '../sight.svelte';
 
-export interface LanesShown {
+export interface LanesInput {
   view: Scale;
   /** When the first event happens, and the last. */
   extent: Range | null;
@@ -65,41 +65,41 @@ const DOT = 7;
 const LEVELS_MAX = 6;
 
 /** Draws lanes from a height on. */
-export function lanes(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn {
-  const drawn = shown.store.count > 0 ? rows(shown, palette, top, pen) : bars(shown, palette, top, pen);
+export function lanes(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn {
+  const drawn = input.store.count > 0 ? rows(input, palette, top, pen) : bars(input, palette, top, pen);
   return { svg: drawn.svg, height: drawn.height + GAP };
 }
 
 /** Returns the lanes from the top. */
-function inOrder({ legend, order }: LanesShown, count: number): number[] {
+function inOrder({ legend, order }: LanesInput, count: number): number[] {
   if (legend === null || count === 1) return [0];
   return fromTop(lanePlaces(legend, order, count));
 }
 
-function colorOf({ legend }: LanesShown, palette: Palette, lane: number): string {
+function colorOf({ legend }: LanesInput, palette: Palette, lane: number): string {
   return legend === null ? palette.accent : hue(palette, lane, legend.groups.length);
 }
 
 /** Writes what a lane is called. */
-function name(shown: LanesShown, palette: Palette, lane: number, y: number, { n, text }: Pen): string {
-  const { legend } = shown;
+function name(input: LanesInput, palette: Palette, lane: number, y: number, { n, text }: Pen): string {
+  const { legend } = input;
   if (legend === null) return '';
   return (
-    `<rect x="8" y="${n(y + 6)}" width="8" height="8" fill="${colorOf(shown, palette, lane)}"/>` +
+    `<rect x="8" y="${n(y + 6)}" width="8" height="8" fill="${colorOf(input, palette, lane)}"/>` +
     text(21, y + 14, legend.groups[lane]?.key ?? 'others', `font-size="12" font-weight="600" fill="${palette.ink}"`)
   );
 }
 
 /** Writes at the end of a line. */
-function note({ view }: LanesShown, palette: Palette, y: number, words: string, { text }: Pen): string {
+function note({ view }: LanesInput, palette: Palette, y: number, words: string, { text }: Pen): string {
   return words === '' ? '' : text(view.width - 8, y, words, `font-size="11" text-anchor="end" fill="${palette.muted}"`);
 }
 
-const line = ({ view }: LanesShown, y: number, color: string, { n }: Pen): string =>
+const line = ({ view }: LanesInput, y: number, color: string, { n }: Pen): string =>
   `<rect y="${n(y)}" width="${n(view.width)}" height="1" fill="${color}"/>`;
 
-function rows(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn {
-  const { view, store, groups, legend } = shown;
+function rows(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn {
+  const { view, store, groups, legend } = input;
   const named = legend?.groups.length ?? 0;
   const laneOf = (event: number): number => Math.min(groups?.[event] ?? 0, named);
   const packing = pack(store, laneOf, named + 1);
@@ -109,14 +109,14 @@ function rows(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn
   );
   const parts: string[] = [];
   let y = top;
-  for (const lane of inOrder(shown, named + 1)) {
+  for (const lane of inOrder(input, named + 1)) {
     const own = inView.filter((event) => laneOf(event) === lane);
     if (lane === named && own.length === 0 && legend !== null) continue;
     const lasting = own.filter((event) => packing.rows[event]! >= 0);
     const needed = lasting.reduce((most, event) => Math.max(most, packing.rows[event]! + 1), 0);
     const count = Math.min(needed, ROWS_MAX);
     const moments = dots(
-      shown,
+      input,
       palette,
       own.filter((event) => packing.rows[event]! < 0),
       pen,
@@ -124,15 +124,15 @@ function rows(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn
     const head = y + moments.height;
     const more = needed > count ? countText(needed - count, 'more row') : '';
     parts.push(
-      name(shown, palette, lane, head, pen),
-      note(shown, palette, head + 14, more, pen),
-      line(shown, head + NAME_HEIGHT - 1, palette.line, pen),
+      name(input, palette, lane, head, pen),
+      note(input, palette, head + 14, more, pen),
+      line(input, head + NAME_HEIGHT - 1, palette.line, pen),
       moments.draw(head + NAME_HEIGHT - 6),
     );
     for (const event of lasting.filter((one) => packing.rows[one]! < count)) {
       const next = packing.next[event]!;
       const end = next < 0 ? view.width : xOf(view, store.time(next));
-      parts.push(bar(shown, palette, event, head + NAME_HEIGHT + 3 + packing.rows[event]! * ROW_HEIGHT, end, pen));
+      parts.push(bar(input, palette, event, head + NAME_HEIGHT + 3 + packing.rows[event]! * ROW_HEIGHT, end, pen));
     }
     y = head + NAME_HEIGHT + 3 + count * ROW_HEIGHT + GAP;
   }
@@ -141,7 +141,7 @@ function rows(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn
 
 /** Draws an event that lasts; its name has room up to `end`, where the next one in its row begins. */
 function bar(
-  { view, store, groups, legend }: LanesShown,
+  { view, store, groups, legend }: LanesInput,
   palette: Palette,
   event: number,
   y: number,
@@ -168,8 +168,8 @@ function bar(
 }
 
 /** Stacks moments; they stand on a line that is known only once it is known how high they are. */
-function dots(shown: LanesShown, palette: Palette, events: readonly number[], { n, escaped }: Pen) {
-  const { view, store, groups, legend } = shown;
+function dots(input: LanesInput, palette: Palette, events: readonly number[], { n, escaped }: Pen) {
+  const { view, store, groups, legend } = input;
   const levels = new Map<number, number>();
   const placed = events.map((event) => {
     const x = xOf(view, store.time(event));
@@ -193,8 +193,8 @@ function dots(shown: LanesShown, palette: Palette, events: readonly number[], { 
   return { height, draw };
 }
 
-function bars(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn {
-  const { view, extent, counts, legend, series, isLog } = shown;
+function bars(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn {
+  const { view, extent, counts, legend, series, isLog } = input;
   if (counts === null) return { svg: '', height: 0 };
   const frame = { scale: view, extent };
   const named = legend === null || series === null ? [counts] : series;
@@ -208,23 +208,23 @@ function bars(shown: LanesShown, palette: Palette, top: number, pen: Pen): Drawn
   const parts: string[] = [];
   let y = top;
   const all = [...named, ...(rest === null ? [] : [rest])];
-  for (const lane of inOrder(shown, all.length)) {
+  for (const lane of inOrder(input, all.length)) {
     const own = all[lane]!;
     const scale = scaleOf(lane);
     const base = y + BARS_HEIGHT;
     for (const bucket of bucketsIn(own, frame)) {
       if (bucket.count === 0) continue;
       const tall = Math.max(1.5, share(scale, bucket.count) * BARS_HEIGHT);
-      const drawn = { top: pen.n(base - tall), high: pen.n(tall), color: colorOf(shown, palette, lane) };
+      const drawn = { top: pen.n(base - tall), high: pen.n(tall), color: colorOf(input, palette, lane) };
       parts.push(barOf(barSpans(frame, bucket), drawn, pen.n));
     }
     const most = scale.ticks.at(-1) ?? scale.max;
     const at = base - share(scale, most) * BARS_HEIGHT;
     parts.push(
-      line(shown, at, palette.line, pen),
-      line(shown, base, palette['line-strong'], pen),
-      name(shown, palette, lane, base - BARS_HEIGHT, pen),
-      note(shown, palette, at + 12, most.toLocaleString('en'), pen),
+      line(input, at, palette.line, pen),
+      line(input, base, palette['line-strong'], pen),
+      name(input, palette, lane, base - BARS_HEIGHT, pen),
+      note(input, palette, at + 12, most.toLocaleString('en'), pen),
     );
     y = base + GAP * 2;
   }

@@ -20,11 +20,12 @@ describe('a packed file', () => {
 
 describe('a file that is no text', () => {
   it('is told by its first bytes, and what to do', async () => {
-    const told = (...bytes: number[]): Promise<string | null> => unreadable(new Blob([new Uint8Array(bytes)]), null);
-    expect(await told(0x50, 0x4b, 3, 4, 0x14)).toContain('a ZIP archive or a spreadsheet file. Extract it');
-    expect(await told(0x1f, 0x8b, 8)).toContain('gzip');
-    expect(await told(0x28, 0xb5, 0x2f, 0xfd, 0)).toContain('Decompress it with zstd -d.');
-    expect(await told(0xff, 0xfe, 0x74, 0)).toContain('UTF-16');
+    const problemIn = (...bytes: number[]): Promise<string | null> =>
+      unreadable(new Blob([new Uint8Array(bytes)]), null);
+    expect(await problemIn(0x50, 0x4b, 3, 4, 0x14)).toContain('a ZIP archive or a spreadsheet file. Extract it');
+    expect(await problemIn(0x1f, 0x8b, 8)).toContain('gzip');
+    expect(await problemIn(0x28, 0xb5, 0x2f, 0xfd, 0)).toContain('Decompress it with zstd -d.');
+    expect(await problemIn(0xff, 0xfe, 0x74, 0)).toContain('UTF-16');
     expect(await unreadable(new Blob(['PK,name\n']), null)).toBeNull();
     expect(await unreadable(new Blob([gzipSync('a')]), 'gzip')).toBeNull();
   });

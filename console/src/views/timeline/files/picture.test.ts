@@ -3,7 +3,7 @@ import { fitted } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/chart/palette';
 import { plain } from '../../../lib/text/plain';
-import { picture, type Shown } from './picture';
+import { picture, type PictureInput } from './picture';
 
 const HOUR = 3_600_000_000n;
 const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
@@ -12,7 +12,7 @@ const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
 const BEGIN = Date.UTC(2018, 0, 30, 21);
 const view = fitted(BigInt(BEGIN) * 1_000n, BigInt(BEGIN) * 1_000n + 192n * HOUR, 1_000, 0);
 
-function shown(hours: readonly number[], name = 'M', scale = view): Shown {
+function inputOf(hours: readonly number[], name = 'M', scale = view): PictureInput {
   const store = new EventStore();
   for (const [index, hour] of hours.entries()) {
     const time = new Date(BEGIN + hour * 3_600_000).toISOString();
@@ -44,7 +44,7 @@ const textsOf = (svg: string, look: RegExp): { x: number; words: string }[] =>
 describe('a picture of the axis', () => {
   it('has a dot as high as there are others at its time, and no other', () => {
     const apart = Array.from({ length: 20 }, (_, index) => index * 8);
-    const { svg } = picture(shown([...apart, ...Array<number>(9).fill(161)]), palette);
+    const { svg } = picture(inputOf([...apart, ...Array<number>(9).fill(161)]), palette);
     const dots = dotsOf(svg);
     const ground = Math.max(...dots.map(([, y]) => y));
     expect(new Set(dots.slice(0, 20).map(([, y]) => y))).toEqual(new Set([ground]));
@@ -54,14 +54,14 @@ describe('a picture of the axis', () => {
   });
 
   it('has a pile of any height in its room', () => {
-    const dots = dotsOf(picture(shown(Array<number>(300).fill(40)), palette).svg);
+    const dots = dotsOf(picture(inputOf(Array<number>(300).fill(40)), palette).svg);
     expect(Math.min(...dots.map(([, y]) => y))).toBeGreaterThan(60);
     expect(new Set(dots.map(([, y]) => y)).size).toBe(300);
   });
 
   it('has names that do not lie on each other, in as few lines as they need, and none beyond its edge', () => {
     const name = 'A name of thirty-one characters';
-    const { svg } = picture(shown([0, 10, 20, 30, 80, 190], name), palette);
+    const { svg } = picture(inputOf([0, 10, 20, 30, 80, 190], name), palette);
     const heights = dotsOf(svg).map(([, y]) => y);
     expect(new Set(heights.slice(0, 4)).size).toBe(4);
     expect([heights[4], heights[5]]).toEqual([heights[0], heights[0]]);
@@ -69,10 +69,10 @@ describe('a picture of the axis', () => {
   });
 
   it('names no day that is another one, or only a part of one', () => {
-    const texts = textsOf(picture(shown([]), palette).svg, /fill="muted"/).slice(1);
+    const texts = textsOf(picture(inputOf([]), palette).svg, /fill="muted"/).slice(1);
     for (const { x, words } of texts) expect(x + words.length * 6).toBeLessThan(1_000);
     const hours = fitted(BigInt(BEGIN) * 1_000n, BigInt(BEGIN) * 1_000n + 50n * HOUR, 1_000, 0);
-    const days = textsOf(picture(shown([], 'M', hours), palette).svg, /font-size="11"/).filter(({ words }) =>
+    const days = textsOf(picture(inputOf([], 'M', hours), palette).svg, /font-size="11"/).filter(({ words }) =>
       words.endsWith(' 2018'),
     );
     expect(days.map(({ words }) => words)).toEqual(['31 January 2018', '1 February 2018']);
@@ -80,7 +80,8 @@ describe('a picture of the axis', () => {
   });
 
   it('contains no character that XML forbids', () => {
-    const of = (texts: Partial<Shown>, name = 'M'): string => picture({ ...shown([5], name), ...texts }, palette).svg;
+    const of = (texts: Partial<PictureInput>, name = 'M'): string =>
+      picture({ ...inputOf([5], name), ...texts }, palette).svg;
     const controls = Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code));
     for (const [forbidden, written] of [
       ...controls.filter((control) => !'\t\n\r'.includes(control)).map((control) => [control, plain(control)] as const),
@@ -91,7 +92,7 @@ describe('a picture of the axis', () => {
       ['\uffff', '\ufffd'],
     ] as [string, string][]) {
       const text = `a${forbidden}&`;
-      const legend = { groups: [{ key: text, count: 3 }], others: 0 } as unknown as Shown['legend'];
+      const legend = { groups: [{ key: text, count: 3 }], others: 0 } as unknown as PictureInput['legend'];
       for (const svg of [of({ title: text }), of({ notes: [text] }), of({ legend }), of({}, text)]) {
         expect(svg, JSON.stringify(forbidden)).toContain(`a${written}&amp;`);
         expect(svg).not.toContain(forbidden);

@@ -11,9 +11,9 @@ import { barSpans, heights, mostIn, share } from '../../../lib/chart/bars';
 import type { Legend } from '../groups/groups';
 import type { Range } from '../sight.svelte';
 import { barOf, lanes } from './lanes';
-import { values, type ValuesShown } from './values';
+import { values, type ValuesInput } from './values';
 
-export interface Shown {
+export interface PictureInput {
   title: string;
   view: Scale;
   /** When the first event happens, and the last. */
@@ -30,7 +30,7 @@ export interface Shown {
   /** Whether each group has a lane. */
   isSplit: boolean;
   /** The numbers under the axis; null where none are shown. */
-  values: ValuesShown | null;
+  values: ValuesInput | null;
   /** What is said below: the filter, and as of when. */
   notes: readonly string[];
 }
@@ -63,15 +63,15 @@ const escaped = (text: string): string =>
     .replaceAll(/[&<>"]/g, (sign) => ENTITIES[sign]!);
 const n = (value: number): string => Number(value.toFixed(2)).toString();
 
-export function picture(shown: Shown, palette: Palette): { svg: string; height: number } {
-  const { view, title, counts, notes } = shown;
+export function picture(input: PictureInput, palette: Palette): { svg: string; height: number } {
+  const { view, title, counts, notes } = input;
   const text = (x: number, y: number, words: string, more = ''): string =>
     `<text x="${n(x)}" y="${n(y)}" ${more}>${escaped(words)}</text>`;
-  const isBars = counts !== null && shown.store.count === 0;
-  const split = shown.isSplit ? lanes(shown, palette, TOP, { n, escaped, text }) : null;
+  const isBars = counts !== null && input.store.count === 0;
+  const split = input.isSplit ? lanes(input, palette, TOP, { n, escaped, text }) : null;
   const base = split === null ? BASE : TOP + split.height;
   const pen = { n, escaped, text };
-  const below = shown.values === null ? null : values(shown, shown.values, palette, base + RULER, pen);
+  const below = input.values === null ? null : values(input, input.values, palette, base + RULER, pen);
   const foot = base + (below?.height ?? 0);
   const height = foot + FOOT;
   const parts: string[] = [
@@ -80,8 +80,8 @@ export function picture(shown: Shown, palette: Palette): { svg: string; height: 
     text(16, 48, rangeText(timeAt(view, 0), timeAt(view, view.width)), `font-size="13" fill="${palette.muted}"`),
   ];
   if (split !== null) parts.push(split.svg);
-  else if (counts !== null && isBars) parts.push(bars(shown, counts, palette));
-  else parts.push(dots(shown, palette, text));
+  else if (counts !== null && isBars) parts.push(bars(input, counts, palette));
+  else parts.push(dots(input, palette, text));
   const { ticks: marks, periods } = ticks(view);
   parts.push(`<rect y="${n(base)}" width="${n(view.width)}" height="1" fill="${palette['line-strong']}"/>`);
   for (const { x, label, isMajor } of marks) {
@@ -96,7 +96,7 @@ export function picture(shown: Shown, palette: Palette): { svg: string; height: 
     parts.push(text(left, base + 34, label, `font-size="11" fill="${palette.muted}"`));
   });
   if (below !== null) parts.push(below.svg);
-  parts.push(legend(shown, palette, foot, text));
+  parts.push(legend(input, palette, foot, text));
   parts.push(text(16, height - 8, notes.join(' · '), `font-size="11" fill="${palette.muted}"`));
   const svg =
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${n(view.width)} ${n(height)}" width="${n(view.width)}" ` +
@@ -105,7 +105,7 @@ export function picture(shown: Shown, palette: Palette): { svg: string; height: 
   return { svg, height };
 }
 
-function bars({ view, extent, isLog, legend: groups, series }: Shown, counts: Counts, palette: Palette): string {
+function bars({ view, extent, isLog, legend: groups, series }: PictureInput, counts: Counts, palette: Palette): string {
   const scale = heights(mostIn(counts, { scale: view }), isLog, ROOM);
   const colored = (series ?? []).map((one, index) => ({
     color: hue(palette, index, groups?.groups.length ?? 0),
@@ -141,15 +141,15 @@ function bars({ view, extent, isLog, legend: groups, series }: Shown, counts: Co
 }
 
 function dots(
-  shown: Shown,
+  input: PictureInput,
   palette: Palette,
   text: (x: number, y: number, words: string, more?: string) => string,
 ): string {
-  const { view, store, groups, legend: found } = shown;
+  const { view, store, groups, legend: found } = input;
   const first = store.lowerBound(timeAt(view, 0));
   const last = store.lowerBound(timeAt(view, view.width) + 1n);
   const labelled = last - first <= LABELS_MAX;
-  const places = piled(shown, first, last, labelled);
+  const places = piled(input, first, last, labelled);
   const tallest = Math.max(1, ...places.map(({ level }) => level + 1));
   const step = Math.min(labelled ? LINE : DOT, (ROOM - DOT) / tallest);
   const parts: string[] = [];
@@ -183,7 +183,7 @@ interface Place {
   isLeft: boolean;
 }
 
-function piled({ view, store }: Shown, first: number, last: number, labelled: boolean): Place[] {
+function piled({ view, store }: PictureInput, first: number, last: number, labelled: boolean): Place[] {
   const columnOf = (x: number): number => Math.floor(x / DOT);
   // By column, which levels have something in them.
   const taken = new Map<number, boolean[]>();
@@ -213,7 +213,7 @@ function piled({ view, store }: Shown, first: number, last: number, labelled: bo
 }
 
 function legend(
-  { legend: found, view }: Shown,
+  { legend: found, view }: PictureInput,
   palette: Palette,
   base: number,
   text: (x: number, y: number, words: string, more?: string) => string,

@@ -120,7 +120,7 @@ const MARKERS = [-99, -999, -9999];
 /** How many times as large as all values one of them is where these may be below 0. */
 const FAR = 10;
 /** So much of what is in a file is looked at. */
-const LOOKED_AT_BYTES = 64 << 20;
+const SCANNED_BYTES_MAX = 64 << 20;
 
 /** What a column of numbers has in it. */
 interface Numbers {
@@ -165,7 +165,7 @@ export async function markersOf(
   const reader = contents.getReader();
   const decoder = new TextDecoder();
   for (let bytes = 0; ;) {
-    const { value, done } = bytes < LOOKED_AT_BYTES ? await reader.read() : { value: undefined, done: true };
+    const { value, done } = bytes < SCANNED_BYTES_MAX ? await reader.read() : { value: undefined, done: true };
     bytes += value?.length ?? 0;
     const lines = (rest + decoder.decode(value, { stream: !done })).split(/\r?\n/);
     rest = lines.pop() ?? '';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fitted } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/chart/palette';
-import { picture, type Shown } from './picture';
+import { picture, type PictureInput } from './picture';
 import { summedUp, type Stretch } from '../values/values';
 
 const DAY = 86_400_000_000n;
@@ -29,7 +29,7 @@ function storms(): EventStore {
   return store;
 }
 
-const shown = (store: EventStore, values: Shown['values']): Shown => ({
+const inputOf = (store: EventStore, values: PictureInput['values']): PictureInput => ({
   title: 'T',
   view,
   extent: null,
@@ -47,11 +47,11 @@ const shown = (store: EventStore, values: Shown['values']): Shown => ({
 
 describe('the values under the axis in a picture', () => {
   const exported = (measured: (Stretch | null)[] | null, store = storms()): ReturnType<typeof picture> =>
-    picture(shown(store, { measure: 'wind <kt>', measured, stretchText: '1 day', unit: '', isLog: false }), palette);
+    picture(inputOf(store, { measure: 'wind <kt>', measured, stretchText: '1 day', unit: '', isLog: false }), palette);
 
   it('are a line for each actor, with what they are in words', () => {
     const { svg } = picture(
-      shown(storms(), { measure: 'wind', measured: null, stretchText: '', unit: 'kt', isLog: false }),
+      inputOf(storms(), { measure: 'wind', measured: null, stretchText: '', unit: 'kt', isLog: false }),
       palette,
     );
     const lines = [...svg.matchAll(/<polyline points="([^"]*)"/g)].map(([, points]) => points!.split(' '));
@@ -63,7 +63,7 @@ describe('the values under the axis in a picture', () => {
   });
 
   it('make the picture higher, and the words below stay below', () => {
-    const without = picture(shown(storms(), null), palette);
+    const without = picture(inputOf(storms(), null), palette);
     const { height, svg } = exported(null);
     expect(height).toBeGreaterThan(without.height + 100);
     expect(svg).not.toContain('<kt>');

@@ -9,7 +9,7 @@ import { numberText, withUnit } from '../attributes/numbers';
 import { CELL, cellsOf, yOf } from '../values/values-paint';
 import type { Pen } from './lanes';
 
-export interface ValuesShown {
+export interface ValuesInput {
   /** The attribute that has the numbers. */
   measure: string;
   /** What the service counted, with null where no number is; null where the events themselves are there. */
@@ -22,7 +22,7 @@ export interface ValuesShown {
   isLog: boolean;
 }
 
-interface Shown {
+interface PictureParts {
   view: Scale;
   store: EventStore;
   legend: Legend | null;
@@ -33,16 +33,16 @@ const GAP = 8;
 
 /** Draws numbers from a height on. */
 export function values(
-  shown: Shown,
-  { measure, measured, stretchText, unit, isLog }: ValuesShown,
+  input: PictureParts,
+  { measure, measured, stretchText, unit, isLog }: ValuesInput,
   palette: Palette,
   top: number,
   pen: Pen,
 ): { svg: string; height: number } {
-  const { view } = shown;
+  const { view } = input;
   const [from, to] = [timeAt(view, 0), timeAt(view, view.width)];
   const stretches = (measured ?? []).filter((one) => one !== null && one.to > from && one.from <= to) as Stretch[];
-  const { lines, isJoined } = linesOf(shown.store, measure, shown.groups, [0, shown.store.count]);
+  const { lines, isJoined } = linesOf(input.store, measure, input.groups, [0, input.store.count]);
   const points = measured === null ? lines.flatMap((line) => line.points) : [];
   const inView = points.filter(({ time }) => time >= from && time <= to);
   const scale = scaleAround(
@@ -63,7 +63,7 @@ export function values(
       ? ''
       : grid(view, scale, palette, top, pen) +
         (measured === null
-          ? lines.map((line) => drawLine(shown, line, isJoined, scale, palette, top, pen)).join('')
+          ? lines.map((line) => drawLine(input, line, isJoined, scale, palette, top, pen)).join('')
           : spread(view, stretches, scale, palette, top, pen)) +
         ticks(scale, unit, palette, top, pen);
   return { svg: head + drawn, height: VALUES_HEIGHT + GAP };
@@ -88,7 +88,7 @@ function ticks(scale: ValueScale, unit: string, palette: Palette, top: number, {
 }
 
 function drawLine(
-  { view, legend }: Shown,
+  { view, legend }: PictureParts,
   { group, points }: ReturnType<typeof linesOf>['lines'][number],
   isJoined: boolean,
   scale: ValueScale,
@@ -102,13 +102,13 @@ function drawLine(
   const first = places.findIndex(({ x }) => x >= 0);
   const beyond = places.findIndex(({ x }) => x > view.width);
   if (first < 0) return '';
-  const kept = places.slice(Math.max(0, first - 1), beyond < 0 ? undefined : beyond + 1);
-  const path = kept.map(({ x, y }) => `${n(x)},${n(y)}`).join(' ');
+  const visible = places.slice(Math.max(0, first - 1), beyond < 0 ? undefined : beyond + 1);
+  const path = visible.map(({ x, y }) => `${n(x)},${n(y)}`).join(' ');
   const joined =
-    isJoined && kept.length > 1
+    isJoined && visible.length > 1
       ? `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="1.5" stroke-opacity="0.75"/>`
       : '';
-  const dots = kept
+  const dots = visible
     .filter(({ x }) => x >= 0 && x <= view.width)
     .map(({ x, y }) => `<circle cx="${n(x)}" cy="${n(y)}" r="2.2" fill="${color}"/>`);
   return joined + dots.join('');

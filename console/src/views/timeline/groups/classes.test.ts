@@ -10,12 +10,12 @@ import { groupsOfStore, LARGEST, type Group } from './groups';
 import { legendOf } from './legend';
 
 const values = (...numbers: number[]): Group[] => numbers.map((number) => ({ key: String(number), count: 1 }));
-const told = (groups: Group[]): [string, number][] =>
+const countsOf = (groups: Group[]): [string, number][] =>
   classed(groups, null)!.groups.map(({ key, count }) => [key, count]);
 
 describe('numbers', () => {
   it('are in classes of the same size with round bounds, each with how many there are', () => {
-    expect(told(values(12, 37, 38, 99, 159))).toEqual([
+    expect(countsOf(values(12, 37, 38, 99, 159))).toEqual([
       ['0 to 19', 1],
       ['20 to 39', 2],
       ['40 to 59', 0],
@@ -25,12 +25,12 @@ describe('numbers', () => {
       ['120 to 139', 0],
       ['140 to 159', 1],
     ]);
-    expect(told(values(0.1, 0.25, 0.3)).slice(0, 2)).toEqual([
+    expect(countsOf(values(0.1, 0.25, 0.3)).slice(0, 2)).toEqual([
       ['0.1 to <0.15', 1],
       ['0.15 to <0.2', 0],
     ]);
     // What is on a bound is in the class that begins there, whatever binary fractions make of it.
-    expect(told(values(0.1, 0.25, 0.3)).at(-1)).toEqual(['0.3 to <0.35', 1]);
+    expect(countsOf(values(0.1, 0.25, 0.3)).at(-1)).toEqual(['0.3 to <0.35', 1]);
   });
 
   it('are never in more classes than there are colors', () => {
@@ -43,8 +43,8 @@ describe('numbers', () => {
       [-40, 59],
       [1e12, 1e12 + 1],
     ])
-      expect(told(values(...numbers)).length).toBeLessThanOrEqual(8);
-    expect(told(values(1, 2, 3, 4, 5)).map(([key]) => key)).toEqual(['1', '2', '3', '4', '5']);
+      expect(countsOf(values(...numbers)).length).toBeLessThanOrEqual(8);
+    expect(countsOf(values(1, 2, 3, 4, 5)).map(([key]) => key)).toEqual(['1', '2', '3', '4', '5']);
   });
 
   it('are classes only where most of what is told is a number', () => {

@@ -17,7 +17,7 @@ interface Classed {
 
 /** Puts values into classes by their numbers; null where most of them are none, or all are the same. */
 export function classed(all: readonly Group[], before: Classes | null): Classed | null {
-  const told = all.reduce((sum, { count }) => sum + count, 0);
+  const total = all.reduce((sum, { count }) => sum + count, 0);
   const numbers = all
     .flatMap((group) => {
       const number = numberOf(group.key);
@@ -26,8 +26,8 @@ export function classed(all: readonly Group[], before: Classes | null): Classed 
     .sort((a, b) => a.number - b.number);
   const [least, most] = [numbers[0]?.number, numbers.at(-1)?.number];
   if (least === undefined || most === undefined || least === most) return null;
-  if (numbers.reduce((sum, { count }) => sum + count, 0) < told * NUMBERS_MIN) return null;
-  const classes = kept(before, least, most) ?? between(least, most);
+  if (numbers.reduce((sum, { count }) => sum + count, 0) < total * NUMBERS_MIN) return null;
+  const classes = reused(before, least, most) ?? between(least, most);
   const isWhole = numbers.every(({ number }) => Number.isInteger(number)) && classes.size >= 1;
   const groups = Array.from({ length: classes.last - classes.first + 1 }, (_, index): Group => {
     const low = trimmed((classes.first + index) * classes.size);
@@ -58,7 +58,7 @@ function between(least: number, most: number): Classes {
 }
 
 /** Returns the classes from before where they fit what there is now. */
-function kept(before: Classes | null, least: number, most: number): Classes | null {
+function reused(before: Classes | null, least: number, most: number): Classes | null {
   if (before === null) return null;
   const { size, first, last } = before;
   const isInside = least >= first * size && most < (last + 1) * size;

@@ -20,7 +20,7 @@ interface Seen {
   span: Span;
   /** Whether that is all of time that has events. */
   isAllTime: boolean;
-  shown: EventStore;
+  visible: EventStore;
   isFar: () => boolean;
   counts: () => Counts | null;
 }
@@ -57,7 +57,7 @@ export class Colors {
 
   /** Reads the legend of what is in sight, and what its bars are made of. */
   async read(question: Question, seen: Seen, signal: AbortSignal): Promise<void> {
-    const { span, shown, isFar, counts } = seen;
+    const { span, visible, isFar, counts } = seen;
     const { by } = this;
     if (by === null) return;
     try {
@@ -65,7 +65,7 @@ export class Colors {
       const [{ legendOf, readLegend }, { readMissing }] = await Promise.all([legends(), serieses()]);
       if (signal.aborted) return;
       if (!isFar() || span.from > span.to)
-        this.legend = legendOf(shown, question.filter, by, span, this.legend, this.chosen);
+        this.legend = legendOf(visible, question.filter, by, span, this.legend, this.chosen);
       else if (this.#span === null || !isAlike(span, this.#span))
         this.legend =
           (await this.#readAll(question, by, seen, signal)) ??

@@ -83,9 +83,9 @@ function summed(
   const colored = own === '' ? withColors(all, chosen, sums) : all.filter((group) => group.key === own);
   const groups = numbers?.groups ?? inPlaces(colored, before);
   const named = groups.reduce((sum, group) => sum + group.count, 0);
-  const told = all.reduce((sum, group) => sum + group.count, 0);
+  const total = all.reduce((sum, group) => sum + group.count, 0);
   const others = Math.max(0, count - named);
-  return { by, groups, all, classes: numbers?.classes ?? null, others, isAbout, hasSeveral: told + without > count };
+  return { by, groups, all, classes: numbers?.classes ?? null, others, isAbout, hasSeveral: total + without > count };
 }
 
 /** Returns the groups that have colors: those that are pinned, also where they have no events, and the next ones. */
@@ -132,9 +132,9 @@ export async function readValues(question: Question, by: GroupBy, signal: AbortS
 /** Returns what there is to choose from of an answer of the service. */
 export function valuesAmong({ groups, groups_count, groups_truncated, next_cursor }: AggregateBody): Values {
   const isAll = !groups_truncated && !next_cursor;
-  const isTold = isAll && groups_count <= groups.length;
+  const isComplete = isAll && groups_count <= groups.length;
   const numbers = groups.map(({ key }) => numberOf(key)).filter((number) => number !== null);
-  const hasEnds = isTold && numbers.length > 0 && numbers.length === groups.length;
+  const hasEnds = isComplete && numbers.length > 0 && numbers.length === groups.length;
   const end = (least: boolean): string | null =>
     hasEnds ? String(numbers.reduce((a, b) => (least === a < b ? a : b))) : null;
   return {

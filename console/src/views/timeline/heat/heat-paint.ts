@@ -58,7 +58,7 @@ export function heatPicture(
   const sheet = document.createElement('canvas');
   [sheet.width, sheet.height] = [Math.ceil(size.width / each), Math.ceil(size.height / each)];
   const picture = new ImageData(sheet.width, sheet.height);
-  const told = (lat: number, lon: number): ReturnType<typeof smoothAt> => {
+  const pointAt = (lat: number, lon: number): ReturnType<typeof smoothAt> => {
     // What is less than the scale begins with passes into nothing: a cell ends nowhere.
     if (isSmooth) return smoothAt(grid, scale, lat, lon);
     const value = valueAt(grid, lat, lon, false);
@@ -75,7 +75,7 @@ export function heatPicture(
   for (let y = 0; y < sheet.height; y += 1)
     for (let x = 0; x < sheet.width; x += 1) {
       const place = placed((x + 0.5) * each, (y + 0.5) * each);
-      const found = place === null ? null : told(place.lat, place.lon);
+      const found = place === null ? null : pointAt(place.lat, place.lon);
       if (found === null) continue;
       const [red, green, blue, alpha] = colorOf(ramp, found.share);
       picture.data.set([red, green, blue, alpha * found.part], (y * sheet.width + x) * 4);

@@ -8,7 +8,7 @@ export interface HeatSheet {
   size: Size;
   isSmooth: boolean;
   /** Says what is at a place; null where there is nothing. */
-  tell: (lat: number, lon: number) => { title: string; text: string } | null;
+  describe: (lat: number, lon: number) => { title: string; text: string } | null;
 }
 
 /** Draws the layer where it belongs in the present view: until it is drawn anew, what there is moves with the map. */

@@ -200,13 +200,13 @@ export function roomyTicks(scale: HeatScale, pixels: number): readonly number[] 
   const [first, last] = [ticks[0]!, ticks.at(-1)!];
   let free = pixels - wide(last) - BETWEEN;
   // The larger ones first: these tell more.
-  const kept = ticks.slice(1, -1).reduceRight<number[]>((found, tick) => {
+  const spaced = ticks.slice(1, -1).reduceRight<number[]>((found, tick) => {
     const [middle, half] = [shareOf(scale, tick) * pixels, wide(tick) / 2];
     if (middle + half > free || middle - half < wide(first) + BETWEEN) return found;
     free = middle - half - BETWEEN;
     return [tick, ...found];
   }, []);
-  return [first, ...kept, last];
+  return [first, ...spaced, last];
 }
 
 /** Returns where a value is on a scale, from 0 to 1. */

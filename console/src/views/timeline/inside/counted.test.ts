@@ -63,14 +63,14 @@ it('compares a time with the rest by the counts of both', async () => {
 });
 
 it('compares a box with all that is around it at the same time', async () => {
-  const asked: [bigint, boolean][] = [];
+  const requests: [bigint, boolean][] = [];
   const ask: Ask = (_, { to }, isInBox) => {
-    asked.push([to, isInBox]);
+    requests.push([to, isInBox]);
     return Promise.resolve(isInBox ? answer({ a: 5 }) : answer({ a: 6, b: 4 }, { until: 50n }));
   };
   const found = await compare(ask, ['source'], { kind: 'box', at: [range(0, 99)] }, ALL, () => {});
   // The answer for everywhere ended early: the box is counted no further.
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     [99n, false],
     [50n, true],
   ]);

@@ -33,8 +33,8 @@ export async function ask(question: Question, by: GroupBy, range: Range, signal:
 }
 
 /** Returns the events that are read already, which begin in some time. */
-export function bodiesIn({ shown }: TimelineModel, spans: readonly Range[]): EventBody[] {
-  return spans.flatMap(({ from, to }) => shown.bodies.slice(shown.lowerBound(from), shown.lowerBound(to + 1n)));
+export function bodiesIn({ visible }: TimelineModel, spans: readonly Range[]): EventBody[] {
+  return spans.flatMap(({ from, to }) => visible.bodies.slice(visible.lowerBound(from), visible.lowerBound(to + 1n)));
 }
 
 /** Reads a few events of both sides, and returns by what they are told apart: what most have comes first. */

@@ -25,10 +25,10 @@ export function spread(counts: Counts, spans: readonly Range[], moments: number)
   const found: Micros[] = [];
   let [index, before] = [0, 0];
   for (let place = 0; place < moments && all > 0; place += 1) {
-    const wanted = (all * place) / moments;
-    while (index < pieces.length - 1 && before + pieces[index]!.count <= wanted) before += pieces[index++]!.count;
+    const target = (all * place) / moments;
+    while (index < pieces.length - 1 && before + pieces[index]!.count <= target) before += pieces[index++]!.count;
     const { from, to, count } = pieces[index]!;
-    found.push(from + BigInt(Math.floor((Number(to - from) * (wanted - before)) / count)));
+    found.push(from + BigInt(Math.floor((Number(to - from) * (target - before)) / count)));
   }
   return [...new Set(found)];
 }

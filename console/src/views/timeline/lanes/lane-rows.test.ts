@@ -29,7 +29,7 @@ function lay(strips: Strips, store: EventStore): Layout {
   return layOut({ store, scale: view, strips, below: 0, margin: 0, measure, selected: -1 });
 }
 
-interface Shown {
+interface LaneSetup {
   store: EventStore;
   groups?: number[];
   keys?: string[];
@@ -38,7 +38,7 @@ interface Shown {
   scrolled?: number;
   height?: number;
 }
-function lanes({ store, groups, keys, open = [], pins = [], scrolled = 0, height = 400 }: Shown): Strips {
+function lanes({ store, groups, keys, open = [], pins = [], scrolled = 0, height = 400 }: LaneSetup): Strips {
   return new LaneView(new Set(open), scrolled, [], pins).strips({
     store,
     groups: groups === undefined ? null : Uint8Array.from(groups),
@@ -81,17 +81,17 @@ describe('lanes with rows', () => {
     const many = Array.from({ length: 30 }, (_, index): [number, number] => [index, 99]);
     const store = spans(...many, [2, 3]);
     const groups = [...many.map(() => 0), 1];
-    const told = (strips: Strips): (number | boolean)[][] => {
+    const layoutOf = (strips: Strips): (number | boolean)[][] => {
       lay(strips, store);
       return strips.rows!.lanes.map(({ rows, more, isOpen }) => [rows, more, isOpen]);
     };
     const closed = lanes({ store, groups, keys: ['A', 'B'] });
-    const [a, b] = told(closed);
+    const [a, b] = layoutOf(closed);
     expect(a![0]! as number).toBeGreaterThan(3);
     expect((a![0] as number) + (a![1] as number)).toBe(30);
     expect([b, closed.rows!.height]).toEqual([[1, 0, false], 400]);
     const open = lanes({ store, groups, keys: ['A', 'B'], open: ['A'] });
-    expect(told(open)).toEqual([
+    expect(layoutOf(open)).toEqual([
       [30, 0, true],
       [1, 0, false],
     ]);

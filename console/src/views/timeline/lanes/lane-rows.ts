@@ -5,7 +5,7 @@ import { fromTop, lanePlaces } from './lane-order';
 import type {
   Frame,
   LaneRows,
-  LaneShown,
+  VisibleLane,
   LanesInput,
   LayoutInput,
   Picked,
@@ -87,7 +87,7 @@ export class LaneView {
 
 class Rows implements LaneRows {
   readonly strips: Strips;
-  readonly lanes: LaneShown[] = [];
+  readonly lanes: VisibleLane[] = [];
   readonly height: number;
   readonly room: number;
   readonly packing: Packing;
@@ -109,11 +109,11 @@ class Rows implements LaneRows {
     const above = aboveRows(legend === null, names.length, this.packing);
     const isOpen = names.map((key) => view.open.has(key));
     const free = this.room - names.length * (above + GAP);
-    const shown = shareRows(this.packing.counts.slice(0, names.length), isOpen, Math.floor(free / ROW_HEIGHT));
+    const rowCounts = shareRows(this.packing.counts.slice(0, names.length), isOpen, Math.floor(free / ROW_HEIGHT));
     const order = fromTop(legend === null ? [0] : view.places(legend, names.length));
     const pinned = order.filter((lane) => legend !== null && view.pins.has(names[lane]!));
-    this.edge = top + this.#stick(pinned, shown, free, above + GAP);
-    const rows = shown.reduce((sum, count) => sum + count, 0);
+    this.edge = top + this.#stick(pinned, rowCounts, free, above + GAP);
+    const rows = rowCounts.reduce((sum, count) => sum + count, 0);
     // What is left makes all lanes a little higher.
     const spare = Math.max(0, Math.floor((free - rows * ROW_HEIGHT) / names.length));
     this.height = names.length * (above + GAP + spare) + rows * ROW_HEIGHT;
@@ -125,9 +125,9 @@ class Rows implements LaneRows {
       const key = names[lane]!;
       const begin = at;
       this.#tops[lane] = at + above + 4 - base;
-      at += above + shown[lane]! * ROW_HEIGHT + GAP + spare;
+      at += above + rowCounts[lane]! * ROW_HEIGHT + GAP + spare;
       const name = legend === null ? '' : lane >= named.length ? 'others' : key;
-      this.lanes[lane] = { key, name, top: begin, bottom: at, isOpen: isOpen[lane]!, rows: shown[lane]!, more: 0 };
+      this.lanes[lane] = { key, name, top: begin, bottom: at, isOpen: isOpen[lane]!, rows: rowCounts[lane]!, more: 0 };
       ys[lane] = begin + above - base;
     }
     this.strips = { ys, groups, above, base, rows: this };
@@ -137,15 +137,15 @@ class Rows implements LaneRows {
    * Has the first lanes stay on top where not all have room, as many as leave some of it to the others; an open one
    * shows no more rows than that. Returns how high they are together.
    */
-  #stick(pinned: readonly number[], shown: number[], free: number, around: number): number {
-    if (shown.reduce((sum, count) => sum + count, 0) * ROW_HEIGHT <= free) return 0;
+  #stick(pinned: readonly number[], rowCounts: number[], free: number, around: number): number {
+    if (rowCounts.reduce((sum, count) => sum + count, 0) * ROW_HEIGHT <= free) return 0;
     const most = this.room * STUCK_MAX;
     let height = 0;
     for (const lane of pinned) {
       const room = Math.floor((most - height - around) / ROW_HEIGHT);
-      if (room < Math.min(1, shown[lane]!)) break;
-      shown[lane] = Math.min(shown[lane]!, room);
-      height += around + shown[lane] * ROW_HEIGHT;
+      if (room < Math.min(1, rowCounts[lane]!)) break;
+      rowCounts[lane] = Math.min(rowCounts[lane]!, room);
+      height += around + rowCounts[lane] * ROW_HEIGHT;
       this.#stuck.add(lane);
     }
     return height;
@@ -168,7 +168,7 @@ class Rows implements LaneRows {
     return Math.min(this.input.groups?.[event] ?? 0, this.lanes.length - 1);
   }
 
-  isShown(event: number): boolean {
+  isVisible(event: number): boolean {
     return this.packing.rows[event]! < this.lanes[this.laneOf(event)]!.rows;
   }
 
@@ -190,7 +190,7 @@ class Rows implements LaneRows {
       const length = store.lengths[event]! / scale.pixel;
       if (x + length < from) continue;
       const lane = this.lanes[this.laneOf(event)]!;
-      if (!this.isShown(event)) {
+      if (!this.isVisible(event)) {
         lane.more = Math.max(lane.more, rows[event]! + 1 - lane.rows);
         continue;
       }

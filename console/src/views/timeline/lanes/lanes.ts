@@ -22,8 +22,8 @@ export async function readLanes(
   signal?: AbortSignal,
 ): Promise<{ lanes: Lane[]; more: number }> {
   const forks = all.filter((candidate) => candidate.fork?.parent === timeline);
-  const shown = forks.slice(0, FORKS_MAX);
-  const lanes = shown.map(async (fork): Promise<Lane> => ({
+  const visible = forks.slice(0, FORKS_MAX);
+  const lanes = visible.map(async (fork): Promise<Lane> => ({
     timeline: fork.timeline_id,
     isParent: false,
     at: await moment(fork, anchors, signal),
@@ -32,7 +32,7 @@ export async function readLanes(
     const parent = own.fork.parent;
     lanes.unshift(moment(own, anchors, signal).then((at) => ({ timeline: parent, isParent: true, at })));
   }
-  return { lanes: await Promise.all(lanes), more: forks.length - shown.length };
+  return { lanes: await Promise.all(lanes), more: forks.length - visible.length };
 }
 
 /**

@@ -42,12 +42,12 @@ export function pack(store: EventStore, laneOf: (event: number) => number, lanes
  * left the same for all that need more. Together they may take more than there is room for: then one scrolls.
  */
 export function shareRows(needs: readonly number[], isOpen: readonly boolean[], room: number): number[] {
-  const shown = needs.map((need, lane) => (isOpen[lane] ? need : Math.min(need, 1)));
-  let left = room - shown.reduce((sum, rows) => sum + rows, 0);
+  const rowCounts = needs.map((need, lane) => (isOpen[lane] ? need : Math.min(need, 1)));
+  let left = room - rowCounts.reduce((sum, rows) => sum + rows, 0);
   for (let given = 1; left > 0 && given > 0; left -= given) {
-    const wanting = needs.flatMap((need, lane) => (shown[lane]! < need ? [lane] : [])).slice(0, left);
+    const wanting = needs.flatMap((need, lane) => (rowCounts[lane]! < need ? [lane] : [])).slice(0, left);
     given = wanting.length;
-    for (const lane of wanting) shown[lane]! += 1;
+    for (const lane of wanting) rowCounts[lane]! += 1;
   }
-  return shown;
+  return rowCounts;
 }

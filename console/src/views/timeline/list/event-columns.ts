@@ -44,7 +44,7 @@ const UNSORTED = 'not sortable: only one page is loaded. With 1,000 or fewer eve
 /** From these widths of a page on, in pixels, a list has room for when events end, for who is in them, and for more. */
 const ROOM = { ends: 1_100, actors: 1_400, attributes: 2_000 };
 /** So many attributes are there by themselves. */
-const ATTRIBUTES_SHOWN = 3;
+const VISIBLE_ATTRIBUTES_MAX = 3;
 
 /**
  * Returns the columns of a list. Rows that are not all here can be sorted by time only: that the service does. Columns
@@ -52,12 +52,12 @@ const ATTRIBUTES_SHOWN = 3;
  */
 export function eventColumns(
   store: EventStore,
-  asked: readonly string[],
+  chosen: readonly string[],
   isAll: boolean,
   { hasMarks = true, width = 0 }: { hasMarks?: boolean; width?: number } = {},
 ): Column<number>[] {
   const known = groupings(store.bodies).filter((key) => key.startsWith(ATTRIBUTE));
-  const attributes = [...new Set([...asked.filter((one) => one.startsWith(ATTRIBUTE)), ...known])];
+  const attributes = [...new Set([...chosen.filter((one) => one.startsWith(ATTRIBUTE)), ...known])];
   const by = (value: NonNullable<Column<number>['value']>): Pick<Column<number>, 'value' | 'unsorted'> =>
     isAll ? { value } : { unsorted: UNSORTED };
   const extra = (id: string, title: string, isThere = false): Column<number> => ({
@@ -86,7 +86,7 @@ export function eventColumns(
     extra('id', 'Id'),
     ...attributes.slice(0, ATTRIBUTES_MAX).map((key, index) => {
       const name = key.slice(ATTRIBUTE.length);
-      const isThere = width >= ROOM.attributes && index < ATTRIBUTES_SHOWN;
+      const isThere = width >= ROOM.attributes && index < VISIBLE_ATTRIBUTES_MAX;
       return extra(key, nameWithUnit(plain(name), attributeUnit(name)), isThere);
     }),
     // On a narrow page they are dots before the name.

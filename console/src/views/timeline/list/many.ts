@@ -49,10 +49,10 @@ export function doneText(kind: Kind, done: number, all: number): string {
 /** Returns what is sent for an event, without where. */
 export function requestOf({ kind, amount, label }: Change, event: EventBody): Input<'manipulate_event'> {
   const duration = amount.trim();
-  const asked = { event_id: event.event_id, time: event.time };
-  if (kind === 'note') return { ...asked, action: label.trim(), effect: { kind } };
-  if (isMove(kind)) return { ...asked, action: `${kind} by ${duration}`, effect: { kind, duration } };
-  return { ...asked, action: kind };
+  const request = { event_id: event.event_id, time: event.time };
+  if (kind === 'note') return { ...request, action: label.trim(), effect: { kind } };
+  if (isMove(kind)) return { ...request, action: `${kind} by ${duration}`, effect: { kind, duration } };
+  return { ...request, action: kind };
 }
 
 /**

@@ -25,14 +25,14 @@ export class Selection {
   }
 
   /** Does with all rows from the one that was pressed last to this one what a press does with this one. */
-  through(event: EventBody, shown: readonly EventBody[]): void {
-    const ends = [this.#last, event.event_id].map((id) => shown.findIndex(({ event_id }) => event_id === id));
+  through(event: EventBody, listed: readonly EventBody[]): void {
+    const ends = [this.#last, event.event_id].map((id) => listed.findIndex(({ event_id }) => event_id === id));
     const [first, last] = [Math.min(...ends), Math.max(...ends)];
     if (first < 0) {
       this.toggle(event);
       return;
     }
-    const rows = shown.slice(first, last + 1);
+    const rows = listed.slice(first, last + 1);
     if (this.has(event.event_id)) {
       const next = new Map(this.events);
       for (const { event_id } of rows) next.delete(event_id);

@@ -20,7 +20,7 @@ describe('work that is done to its end', () => {
     const [all, one] = [new ToTheEnd(), work()];
     all.become(one.run);
     void all.again();
-    for (let asked = 0; asked < 5; asked += 1) void all.again();
+    for (let attempt = 0; attempt < 5; attempt += 1) void all.again();
     expect(one.begun).toBe(1);
     one.end();
     await turn();

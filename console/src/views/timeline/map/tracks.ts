@@ -46,13 +46,13 @@ export function tracksChoice(text: string | null): TracksChoice {
   return text === '1' ? true : text === '0' ? false : null;
 }
 
-interface Shown {
+interface TrackOptions {
   legend: Legend | null;
   filter: Filter;
 }
 
 /** Whether lines are drawn without anybody choosing them: the groups, or what a filter has left, are one thing each. */
-export function joinsByItself({ legend, filter }: Shown): boolean {
+export function joinsByItself({ legend, filter }: TrackOptions): boolean {
   return isTrack(filter) || (legend !== null && isTracked(legend.by));
 }
 
@@ -63,7 +63,7 @@ export function paintTracks(
   scene: Pick<MapScene, 'view' | 'size' | 'places' | 'first' | 'last'>,
   /** Pixels in a unit of the projection. */
   scale: number,
-  { legend, filter }: Shown,
+  { legend, filter }: TrackOptions,
   choice: TracksChoice = null,
 ): void {
   if (choice === false || isTrack(filter)) return;

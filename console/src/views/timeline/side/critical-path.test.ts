@@ -26,7 +26,7 @@ function graph(...lines: string[]): Graph {
 }
 
 /** A chain as `id from-to` for each step, with a tilde for a wait. */
-function told(found: Graph, id: string, most?: number): string[] {
+function stepsOf(found: Graph, id: string, most?: number): string[] {
   const path = criticalPath(found, id, most)!;
   const second = (time: bigint): string => String((time - BASE) / SECOND);
   return path.steps.map((step) => `${step.kind === 'wait' ? '~' : step.id} ${second(step.from)}-${second(step.to)}`);
@@ -35,7 +35,7 @@ function told(found: Graph, id: string, most?: number): string[] {
 describe('the chain that decided', () => {
   it('goes back along the cause that ended last, with the gaps between', () => {
     const found = graph('a 0-4', 'b 0-7', 'c 9-12 a b', 'd 12-13 c');
-    expect(told(found, 'd')).toEqual(['b 0-7', '~ 7-9', 'c 9-12', 'd 12-13']);
+    expect(stepsOf(found, 'd')).toEqual(['b 0-7', '~ 7-9', 'c 9-12', 'd 12-13']);
     const path = criticalPath(found, 'd')!;
     expect(path).toMatchObject({ from: BASE, to: BASE + 13n * SECOND, missing: [], isCut: false, hasWrong: false });
     expect(sharesOf(path)).toEqual({
@@ -49,48 +49,51 @@ describe('the chain that decided', () => {
   });
 
   it('goes along moments too', () => {
-    expect(told(graph('a 0', 'b 5 a', 'c 9 b a'), 'c')).toEqual(['a 0-0', '~ 0-5', 'b 5-5', '~ 5-9', 'c 9-9']);
-    expect(told(graph('a 3'), 'a')).toEqual(['a 3-3']);
+    expect(stepsOf(graph('a 0', 'b 5 a', 'c 9 b a'), 'c')).toEqual(['a 0-0', '~ 0-5', 'b 5-5', '~ 5-9', 'c 9-9']);
+    expect(stepsOf(graph('a 3'), 'a')).toEqual(['a 3-3']);
   });
 
   it('takes the longest of those that end together, and of equals the first by id', () => {
-    expect(told(graph('a 2-6', 'b 1-6', 'c 7-8 a b'), 'c')[0]).toBe('b 1-6');
-    expect(told(graph('b 1-6', 'a 1-6', 'c 7-8 b a'), 'c')[0]).toBe('a 1-6');
+    expect(stepsOf(graph('a 2-6', 'b 1-6', 'c 7-8 a b'), 'c')[0]).toBe('b 1-6');
+    expect(stepsOf(graph('b 1-6', 'a 1-6', 'c 7-8 b a'), 'c')[0]).toBe('a 1-6');
   });
 
   it('goes on within a cause that lasts on, from where its effect began', () => {
-    expect(told(graph('a 0-9', 'b 4-12 a'), 'b')).toEqual(['a 0-4', 'b 4-12']);
+    expect(stepsOf(graph('a 0-9', 'b 4-12 a'), 'b')).toEqual(['a 0-4', 'b 4-12']);
     // Both go on; the innermost is what it began in.
-    expect(told(graph('a 0-9', 'b 1-9 a', 'c 4-8 a b'), 'c')).toEqual(['a 0-1', 'b 1-4', 'c 4-8']);
+    expect(stepsOf(graph('a 0-9', 'b 1-9 a', 'c 4-8 a b'), 'c')).toEqual(['a 0-1', 'b 1-4', 'c 4-8']);
   });
 
   it('goes through what a span waited for, and leaves out what went on beside it', () => {
     const trace = graph('root 0-10', 'one 1-4 root', 'beside 2-5 root', 'two 5-9 root', 'in 6-8 two');
-    expect(told(trace, 'root')).toEqual(['root 0-2', 'beside 2-5', 'two 5-6', 'in 6-8', 'two 8-9', 'root 9-10']);
+    expect(stepsOf(trace, 'root')).toEqual(['root 0-2', 'beside 2-5', 'two 5-6', 'in 6-8', 'two 8-9', 'root 9-10']);
     // What outlasts its cause counts up to the end of that; what begins after it does not.
-    expect(told(graph('root 0-10', 'late 4-15 root', 'after 11-12 root'), 'root')).toEqual(['root 0-4', 'late 4-10']);
-    expect(told(graph('root 0-10', 'one 0-4 root', 'two 4-10 root'), 'root')).toEqual(['one 0-4', 'two 4-10']);
-    expect(told(trace, 'in')).toEqual(['root 0-2', 'beside 2-5', 'two 5-6', 'in 6-8']);
+    expect(stepsOf(graph('root 0-10', 'late 4-15 root', 'after 11-12 root'), 'root')).toEqual([
+      'root 0-4',
+      'late 4-10',
+    ]);
+    expect(stepsOf(graph('root 0-10', 'one 0-4 root', 'two 4-10 root'), 'root')).toEqual(['one 0-4', 'two 4-10']);
+    expect(stepsOf(trace, 'in')).toEqual(['root 0-2', 'beside 2-5', 'two 5-6', 'in 6-8']);
   });
 
   it('says which causes of its first event are not known', () => {
     const found = graph('b 5-6 gone', 'c 7-8 b other');
-    expect(told(found, 'c')).toEqual(['b 5-6', '~ 6-7', 'c 7-8']);
+    expect(stepsOf(found, 'c')).toEqual(['b 5-6', '~ 6-7', 'c 7-8']);
     expect(criticalPath(found, 'c')!.missing).toEqual(['gone']);
     expect(criticalPath(found, 'gone')).toBeNull();
   });
 
   it('ends in a circle, at causes that come later, and where it is too long', () => {
     const circle = graph('a 0-1 c', 'b 0-1 a', 'c 0-1 b');
-    expect(told(circle, 'c').length).toBeLessThan(8);
+    expect(stepsOf(circle, 'c').length).toBeLessThan(8);
     expect(criticalPath(circle, 'c')!.hasWrong).toBe(true);
     expect(criticalPath(graph('a 0-1 a'), 'a')).toMatchObject({ hasWrong: true, missing: [] });
     const later = graph('a 5-6', 'b 1-2 a');
-    expect(told(later, 'b')).toEqual(['b 1-2']);
+    expect(stepsOf(later, 'b')).toEqual(['b 1-2']);
     expect(criticalPath(later, 'b')!.hasWrong).toBe(true);
     const long = graph(...Array.from({ length: 50 }, (_, index) => `e${index} ${index} e${index - 1}`));
     expect(criticalPath(long, 'e49', 20)).toMatchObject({ isCut: true, missing: [] });
-    expect(told(long, 'e49', 20)).toHaveLength(20);
+    expect(stepsOf(long, 'e49', 20)).toHaveLength(20);
   });
 });
 

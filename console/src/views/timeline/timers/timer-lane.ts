@@ -3,7 +3,7 @@ import { xOf, type Scale } from '../../../lib/chart/scale';
 import { parse, type Micros } from '../../../lib/time/instant';
 import type { Palette } from '../../../lib/chart/palette';
 import { queueOf, type Firing, type Timer } from '../../../lib/timers/timers';
-import { firingStanding } from '../../../lib/timers/words';
+import { firingStatus } from '../../../lib/timers/words';
 import { preciseText } from '../../../lib/time/when';
 import type { Frame } from '../axis/picture';
 import { TIMERS_HEIGHT, box } from '../axis/paint';
@@ -189,14 +189,14 @@ export function pickTimer(
 /** Returns what a mark says, and how many more its sign is of. */
 export function markText(mark: TimerMark & { count?: number }): string {
   const more = (mark.count ?? 1) - 1;
-  return more > 0 ? `${told(mark)} · and ${more.toLocaleString('en')} more here` : told(mark);
+  return more > 0 ? `${markSentence(mark)} · and ${more.toLocaleString('en')} more here` : markSentence(mark);
 }
 
-function told({ time, queue, kind }: TimerMark): string {
+function markSentence({ time, queue, kind }: TimerMark): string {
   const at = preciseText(time, '');
   const target = queue === null ? 'records an event' : `queue ${queue}`;
   if (kind === 'armed') return `Fires next: ${at} · ${target}`;
   if (kind === 'coming') return `Scheduled: ${at} · ${target}`;
   if (queue === null && kind === 'acknowledged') return `Fired: ${at} · recorded an event`;
-  return `Fired: ${at}${kind === 'fired' ? '' : ` · ${firingStanding(kind).word}`} · ${target}`;
+  return `Fired: ${at}${kind === 'fired' ? '' : ` · ${firingStatus(kind).word}`} · ${target}`;
 }

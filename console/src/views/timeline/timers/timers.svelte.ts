@@ -26,7 +26,7 @@ export class AxisTimers {
   #coming = $state.raw<WouldFire['firings']>([]);
   readonly #watched: WatchedTimers;
   #asking = new AbortController();
-  #asked = -REST_MS;
+  #requestedAt = -REST_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -38,7 +38,7 @@ export class AxisTimers {
       void this.#watched.timers;
       if (!this.#watched.isRead) return;
       untrack(() => {
-        const wait = Math.max(0, REST_MS - (performance.now() - this.#asked));
+        const wait = Math.max(0, REST_MS - (performance.now() - this.#requestedAt));
         this.#timer ??= setTimeout(() => void this.#read(), wait);
       });
     });
@@ -46,7 +46,7 @@ export class AxisTimers {
 
   async #read(): Promise<void> {
     this.#timer = undefined;
-    this.#asked = performance.now();
+    this.#requestedAt = performance.now();
     this.#asking.abort();
     this.#asking = new AbortController();
     const { signal } = this.#asking;
@@ -54,8 +54,8 @@ export class AxisTimers {
     const rules = armed.filter(isRepeating);
     try {
       this.#done = (await readTimers(this.timeline, { state: 'done', limit: DONE_MAX, signal })).timers;
-      const asked = [...rules, ...this.#done].slice(0, DETAILS_MAX);
-      const found = await Promise.all(asked.map(({ timer_id }) => readTimer(this.timeline, timer_id, signal)));
+      const detailed = [...rules, ...this.#done].slice(0, DETAILS_MAX);
+      const found = await Promise.all(detailed.map(({ timer_id }) => readTimer(this.timeline, timer_id, signal)));
       this.#firings = found.flatMap(({ firings }) => firings);
       const isForeseen = rules.length > 0 && mayMoveClock(this.timeline).may;
       this.#coming = isForeseen ? (await foresee(this.timeline, { duration: AHEAD }, signal)).firings : [];

@@ -82,10 +82,10 @@ export class Measured {
   forget(span: { from: Micros; to: Micros } | null): void {
     if (this.stretches.size === 0) return;
     const { step } = this;
-    const kept = [...this.stretches].filter(
+    const retained = [...this.stretches].filter(
       ([begin]) => span !== null && step !== null && (stepEnd(step, begin) <= span.from || begin > span.to),
     );
-    this.stretches = new Map(kept);
+    this.stretches = new Map(retained);
   }
 }
 

@@ -15,14 +15,14 @@ const group = (day: number, second_key: string, count: number): object => ({
   count,
 });
 
-const asked: URLSearchParams[] = [];
+const requests: URLSearchParams[] = [];
 const { signal } = new AbortController();
 
 /** Responds to each request with the groups of its time, as far as there is room for so many. */
 function responding(groups: readonly { key: string }[], groupsMax = Infinity): void {
   vi.stubGlobal('fetch', (address: string | URL) => {
     const query = new URL(address).searchParams;
-    asked.push(query);
+    requests.push(query);
     const [from, to] = query.get('time_range')!.split('/') as [string, string];
     const found = groups.filter(({ key }) => key >= from && key <= to);
     const body = { groups: found.slice(0, groupsMax), groups_count: found.length, count: 9, ungrouped_count: 0 };
@@ -31,7 +31,7 @@ function responding(groups: readonly { key: string }[], groupsMax = Infinity): v
 }
 
 beforeEach(() => {
-  asked.length = 0;
+  requests.length = 0;
   vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
 });
 afterEach(() => void vi.unstubAllGlobals());
@@ -48,13 +48,13 @@ describe('the values of stretches', () => {
     responding(groups);
     const measured = new Measured();
     await read(measured);
-    expect(asked.map((query) => [query.get('group_by'), query.get('bucket')])).toEqual([
+    expect(requests.map((query) => [query.get('group_by'), query.get('bucket')])).toEqual([
       ['time,attribute.delay', 'P1D'],
     ]);
     expect(means(measured)).toEqual([6, undefined, 4, undefined]);
     expect(measured.isReading).toBe(false);
     await read(measured);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('are read in halves where a response cannot have all, and one of them in part', async () => {
@@ -63,7 +63,7 @@ describe('the values of stretches', () => {
     await read(measured);
     expect(measured.error).toBeNull();
     // All, then the halves of four stretches, and the halves of each that has two values.
-    expect(asked).toHaveLength(7);
+    expect(requests).toHaveLength(7);
     expect(means(measured)).toEqual([5, undefined, 4, undefined]);
     expect([...measured.stretches.values()].map((stretch) => stretch?.isAll)).toContain(false);
   });

@@ -27,14 +27,14 @@ declare global {
 export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): Promise<FirstAnswer> {
   const url = address(path);
   const init: RequestInit = { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store' };
-  const asked = (globalThis.timenavFirst ??= new Map());
+  const requests = (globalThis.timenavFirst ??= new Map());
   const ask = async (): Promise<FirstAnswer> => {
     if (mayAsk !== null && !(await mayAsk)) throw new Error('not asked');
     return { response: await fetch(url, init), atMs: Date.now() };
   };
   const asking = ask();
-  asked.set(url, asking);
-  const forget = (): void => void (asked.get(url) === asking && asked.delete(url));
+  requests.set(url, asking);
+  const forget = (): void => void (requests.get(url) === asking && requests.delete(url));
   // Who comes later asks anew.
   asking.then(() => setTimeout(forget, FIRST_FRESH_MS), forget);
   return asking;
@@ -42,8 +42,8 @@ export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): 
 
 /** Returns the answer to what was asked before, once; null where that was not asked. */
 export function takeFirst(method: string, url: string): Promise<FirstAnswer> | null {
-  const asked = method === 'GET' ? globalThis.timenavFirst?.get(url) : undefined;
-  if (asked === undefined) return null;
+  const request = method === 'GET' ? globalThis.timenavFirst?.get(url) : undefined;
+  if (request === undefined) return null;
   globalThis.timenavFirst?.delete(url);
-  return asked;
+  return request;
 }

@@ -25,12 +25,12 @@ export function contradictionText(
   const [start, end] = [parse(from), parse(until)];
   if (start === null || end === null) return null;
   const pair = Array.isArray(witness.pair) ? (witness.pair as string[]) : events;
-  const said = values.map((value, index) => {
+  const texts = values.map((value, index) => {
     const [text, name] = [valueText(value), names.get(pair[index] ?? '')];
     return name === undefined || name === text ? text : `${text} by “${name}”`;
   });
   const length = end > start ? ` (${distance(end - start)})` : '';
-  return `${subject}, ${String(predicate)}: ${said.join(' and ')}, ${bothText(start, end)}${length}`;
+  return `${subject}, ${String(predicate)}: ${texts.join(' and ')}, ${bothText(start, end)}${length}`;
 }
 
 /** Returns when two events are both, with its date once where it is one. */

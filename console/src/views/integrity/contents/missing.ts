@@ -49,7 +49,7 @@ const ON_EVENTS = new Set(['record_event', 'correct_event', 'manipulate_event'])
 const SECOND = 1_000_000n;
 
 /** The entries of one ledger that have no payload. They come in order, and before the entries that let them go. */
-export class Gone {
+export class MissingContents {
   /** By rising positions. */
   #missing: Missing[] = [];
   #policies: Policy[] = [];
@@ -116,34 +116,35 @@ export class Gone {
   }
 
   async #sweep(leaf: Leaf, payload: string): Promise<void> {
-    const said = objectOf(payload);
-    const of = said.class === 'reads' || said.class === 'refusals' ? said.class : null;
-    const kept = of && (this.#policies.find(({ position }) => position === said.policy)?.periods[of] ?? null);
-    if (of === null || kept === null) throw new Fault('No earlier policy allows this pruning.');
-    const cutoff = instantOf(said.cutoff);
-    if (cutoff + kept > instantOf(leaf.recorded_at)) throw new Fault('Its cutoff is later than its policy allows.');
-    const runs = runsOf(said.positions);
+    const fields = objectOf(payload);
+    const of = fields.class === 'reads' || fields.class === 'refusals' ? fields.class : null;
+    const periodMicros = of && (this.#policies.find(({ position }) => position === fields.policy)?.periods[of] ?? null);
+    if (of === null || periodMicros === null) throw new Fault('No earlier policy allows this pruning.');
+    const cutoff = instantOf(fields.cutoff);
+    if (cutoff + periodMicros > instantOf(leaf.recorded_at))
+      throw new Fault('Its cutoff is later than its policy allows.');
+    const runs = runsOf(fields.positions);
     if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It lists later entries.');
     const named = this.#named(runs);
-    for (const one of named) this.#checkDue(one, of, cutoff, kept);
+    for (const one of named) this.#checkDue(one, of, cutoff, periodMicros);
     // What it names and is still there is not remembered, and then its hash cannot be computed.
-    if (named.length === whole(said.count)) {
+    if (named.length === whole(fields.count)) {
       const found = toHex(await sha256(concat(...named.map(({ hash }) => hash))));
-      if (found !== said.leaf_hashes_sha256)
+      if (found !== fields.leaf_hashes_sha256)
         throw new Fault('The leaf hashes at its positions do not match those it lists.');
     }
     for (const one of named) one.by ??= 'pruned';
   }
 
   /** Checks that a sweep may let go an entry: it is of its class, old enough, and no other policy keeps it longer. */
-  #checkDue({ position, leaf }: Missing, of: Class, cutoff: Micros, kept: Micros): void {
+  #checkDue({ position, leaf }: Missing, of: Class, cutoff: Micros, periodMicros: Micros): void {
     const entry = `It lists entry ${position.toLocaleString('en')}, which`;
     if (CLASSES.get(leaf.action) !== of) throw new Fault(`${entry} belongs to another class.`);
     if (instantOf(leaf.recorded_at) >= cutoff) throw new Fault(`${entry} was not recorded before its cutoff.`);
     // The policy that was in force when it was recorded counts, and so does each that was set after.
     const before = this.#policies.filter((policy) => policy.position < position).length;
     const periods = before === 0 ? [null] : this.#policies.slice(before - 1).map((policy) => policy.periods[of]);
-    if (periods.some((period) => period === null || period > kept))
+    if (periods.some((period) => period === null || period > periodMicros))
       throw new Fault(`${entry} another policy keeps longer.`);
   }
 
@@ -171,31 +172,31 @@ export class Gone {
   }
 }
 
-const NOT_SAID = 'Its payload is not valid for its action.';
+const INVALID_PAYLOAD = 'Its payload is not valid for its action.';
 
 function policyOf(leaf: Leaf, payload: string): Policy {
-  const said = objectOf(payload);
+  const fields = objectOf(payload);
   const period = (seconds: unknown): Micros | null => (seconds === null ? null : BigInt(whole(seconds)) * SECOND);
   return {
     position: leaf.seq,
-    periods: { reads: period(said.reads_seconds), refusals: period(said.refusals_seconds) },
+    periods: { reads: period(fields.reads_seconds), refusals: period(fields.refusals_seconds) },
   };
 }
 
 /** Reads a payload. What was signed may still say anything. */
 function objectOf(payload: string): Record<string, unknown> {
   try {
-    const said = JSON.parse(payload) as unknown;
-    if (typeof said === 'object' && said !== null) return said as Record<string, unknown>;
+    const fields = JSON.parse(payload) as unknown;
+    if (typeof fields === 'object' && fields !== null) return fields as Record<string, unknown>;
   } catch {
     // It is told below.
   }
-  throw new Fault(NOT_SAID);
+  throw new Fault(INVALID_PAYLOAD);
 }
 
 function arrayOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value as unknown[];
-  throw new Fault(NOT_SAID);
+  throw new Fault(INVALID_PAYLOAD);
 }
 
 function runsOf(value: unknown): Run[] {
@@ -207,11 +208,11 @@ function runsOf(value: unknown): Run[] {
 
 function whole(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new Fault(NOT_SAID);
+  throw new Fault(INVALID_PAYLOAD);
 }
 
 function instantOf(value: unknown): Micros {
   const at = typeof value === 'string' ? parse(value) : null;
-  if (at === null) throw new Fault(NOT_SAID);
+  if (at === null) throw new Fault(INVALID_PAYLOAD);
   return at;
 }

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { address } from '../service/base';
-import { FIRST_SESSION, FIRST_TIMELINES, askFirst, takeFirst } from './first-asked';
+import { FIRST_SESSION, FIRST_TIMELINES, askFirst, takeFirst } from './first-requests';
 
-const asked: string[] = [];
+const requests: string[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
-  asked.length = 0;
+  requests.length = 0;
   globalThis.timenavFirst = undefined;
   vi.stubGlobal('document', { baseURI: 'http://localhost/' });
   vi.stubGlobal('fetch', (url: string) => {
-    asked.push(url);
+    requests.push(url);
     return Promise.resolve(new Response('{}'));
   });
 });
@@ -27,13 +27,13 @@ test('an answer is taken once, by who reads the same', async () => {
   expect(takeFirst('GET', address(FIRST_TIMELINES))).toBeNull();
   expect((await takeFirst('GET', url))?.response.status).toBe(200);
   expect(takeFirst('GET', url)).toBeNull();
-  expect(asked).toEqual([url]);
+  expect(requests).toEqual([url]);
 });
 
 test('what may not be asked is not, and is asked anew by who wants it', async () => {
   await expect(askFirst(FIRST_TIMELINES, Promise.resolve(false))).rejects.toThrow('not asked');
   expect(takeFirst('GET', address(FIRST_TIMELINES))).toBeNull();
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('what waits to be asked is not asked twice', async () => {
@@ -43,7 +43,7 @@ test('what waits to be asked is not asked twice', async () => {
   expect(taken).toBe(asking);
   allow(true);
   expect((await taken)?.response.status).toBe(200);
-  expect(asked).toEqual([address(FIRST_TIMELINES)]);
+  expect(requests).toEqual([address(FIRST_TIMELINES)]);
 });
 
 test('an answer that nobody took gets old', async () => {
