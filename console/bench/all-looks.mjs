@@ -109,8 +109,8 @@ try {
   for (const history of histories) code += await pictured(url, key, history);
 } finally {
   service.removeAllListeners('exit');
-  const gone = new Promise((done) => service.once('exit', done));
-  if (service.kill('SIGTERM')) await gone;
+  const exited = new Promise((done) => service.once('exit', done));
+  if (service.kill('SIGTERM')) await exited;
   rmSync(home, { recursive: true, force: true });
 }
 process.exit(code === 0 ? 0 : 1);

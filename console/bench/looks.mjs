@@ -25,7 +25,7 @@ const SIZES = [
   { width: 2560, height: 1440 },
 ];
 /** How wide each is shown on a sheet, and how many are on one, so that words can be read there. */
-const SHOWN = { 390: 360, 1440: 720, 2560: 1440 };
+const DISPLAY_WIDTHS = { 390: 360, 1440: 720, 2560: 1440 };
 const EACH = { 390: 8, 1440: 4, 2560: 1 };
 const SHEET_WIDTH = 1460;
 const [base, timeline, folder, ...options] = process.argv.slice(2);
@@ -67,10 +67,10 @@ async function look(context, view, path) {
 
 /** Puts pictures beside each other, so that one look sees all. */
 async function sheet(browser, pictures, width, path) {
-  const shown = SHOWN[width];
+  const displayWidth = DISPLAY_WIDTHS[width];
   const image = (picture) =>
-    `<img width=${shown} src="data:image/png;base64,${readFileSync(picture).toString('base64')}">`;
-  const page = await browser.newPage({ viewport: { width: Math.max(shown, SHEET_WIDTH) + 12, height: 600 } });
+    `<img width=${displayWidth} src="data:image/png;base64,${readFileSync(picture).toString('base64')}">`;
+  const page = await browser.newPage({ viewport: { width: Math.max(displayWidth, SHEET_WIDTH) + 12, height: 600 } });
   await page.setContent(`<body style="margin:6px;background:#888">${pictures.map(image).join(' ')}</body>`);
   await page.screenshot({ path, fullPage: true });
   await page.close();

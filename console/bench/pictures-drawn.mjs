@@ -29,7 +29,7 @@ async function gapsBetween(page, selector, forMs, act) {
 }
 
 /** Of a hundred pictures, `slow` says how fast all but the five slowest come, in pictures a second. */
-function told(gaps) {
+function summaryOf(gaps) {
   const rate = (share) => Math.round(10_000 / gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))]) / 10;
   return { fps: rate(0.5), slow: rate(0.95), worst_ms: Math.round(gaps.at(-1)), pictures: gaps.length };
 }
@@ -51,7 +51,7 @@ export async function drag(page, selector, forMs, part = 0.9) {
     page.mouse.move(x + (swing(passed) * width * part) / 2, y),
   );
   await page.mouse.up();
-  return told(gaps);
+  return summaryOf(gaps);
 }
 
 /** Turns the wheel to and fro. */
@@ -66,7 +66,7 @@ export async function zoom(page, selector, forMs) {
     before = turned;
   });
   await before;
-  return told(gaps);
+  return summaryOf(gaps);
 }
 
 /** What this browser shows at most on this machine: a line that follows pointer and wheel, on a page of its own. */

@@ -52,13 +52,15 @@ async function visit(context, isCached) {
   const began = performance.now();
   await page.goto(`${site.root}/#/timeline?timeline=${encodeURIComponent(timeline)}`, { waitUntil: 'commit' });
   const axis = page.getByRole('region', { name: 'Axis' });
-  const told = (place, text = /^[\d,]+ events$/) => place.getByText(text).first();
-  const shown = (place) => place.waitFor({ timeout: MAX_MS }).then(() => since(began));
+  const countText = (place, text = /^[\d,]+ events$/) => place.getByText(text).first();
+  const visibleAfter = (place) => place.waitFor({ timeout: MAX_MS }).then(() => since(began));
   // The first picture need not come.
-  const first = shown(told(page.locator('#first-picture'), /^[\d,]+ events( so far)?$/)).catch(() => Infinity);
+  const first = visibleAfter(countText(page.locator('#first-picture'), /^[\d,]+ events( so far)?$/)).catch(
+    () => Infinity,
+  );
   // Of many events, those that are counted have bars; while none is, there are none.
-  const part = shown(told(axis, /(?<!of |[\d,])[1-9][\d,]* (of [\d,]+ )?counted/)).catch(() => Infinity);
-  const axis_ms = await shown(told(axis));
+  const part = visibleAfter(countText(axis, /(?<!of |[\d,])[1-9][\d,]* (of [\d,]+ )?counted/)).catch(() => Infinity);
+  const axis_ms = await visibleAfter(countText(axis));
   const row = {
     files: isCached ? 'cached' : 'new',
     bars_ms: Math.min(axis_ms, await Promise.race([first, part, axis_ms])),

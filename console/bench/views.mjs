@@ -111,7 +111,7 @@ async function measure(context, pid, view) {
   await view.ready(page).waitFor({ timeout: READY_MAX_MS });
   const ready = performance.now() - began;
   await traffic.rest(page, QUIET_MS, REST_MAX_MS);
-  const [asked, received] = [traffic.requests, traffic.bytes];
+  const [requestsBefore, received] = [traffic.requests, traffic.bytes];
   const first = await page.evaluate(
     () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
   );
@@ -124,7 +124,7 @@ async function measure(context, pid, view) {
     view: view.name,
     first_ms: Math.round(first),
     ready_ms: Math.round(ready),
-    requests: asked,
+    requests: requestsBefore,
     kb: Math.round(received / 1_000),
     heap_mb: Math.round(usedSize / 1e5) / 10,
     idle_percent,

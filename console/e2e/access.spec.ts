@@ -425,9 +425,9 @@ describe('every part', () => {
   ];
   it('can be used by everybody and fits every width', async () => {
     const page = await on.loggedIn('access');
-    for (const [name, shown] of parts) {
+    for (const [name, content] of parts) {
       await page.goto(`${on.service.url}/#/${tab(name)}`);
-      await page.locator('main').getByText(shown).first().waitFor();
+      await page.locator('main').getByText(content).first().waitFor();
       await expectUsable(page, [320, 768, 1280]);
     }
   });

@@ -25,7 +25,7 @@ interface Clock {
 const clockOf = (timeline: string): Promise<Clock> => on.service.call<Clock>('GET', `v1/clock?timeline_id=${timeline}`);
 
 /** Makes a timeline whose clock stands at a known moment, so that what is shown can be told in advance. */
-async function standing(name: string, at = '2028-02-29T07:30:00Z', location = 'Paris'): Promise<string> {
+async function timelineAt(name: string, at = '2028-02-29T07:30:00Z', location = 'Paris'): Promise<string> {
   const timeline = fresh(name);
   await on.service.call('POST', 'timelines', { timeline_id: timeline });
   await on.service.call('POST', 'v1/pause-time', { timeline_id: timeline });
@@ -37,7 +37,7 @@ const face = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('regi
 
 describe('the face', () => {
   it('tells time, date, place and state, in UTC and there', async () => {
-    const timeline = await standing('face');
+    const timeline = await timelineAt('face');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
     await face(page).getByText('07:30:00', { exact: false }).first().waitFor();
@@ -55,7 +55,7 @@ describe('the face', () => {
   });
 
   it('is told with its date at the top of every page, on a phone too', async () => {
-    const timeline = await standing('chip', '1805-10-21T11:45:30Z');
+    const timeline = await timelineAt('chip', '1805-10-21T11:45:30Z');
     const page = await on.loggedIn(`timers?timeline=${timeline}`, { viewport: { width: 390, height: 844 } });
     const chip = page.getByRole('link', { name: 'The clock is paused.' });
     await expect.poll(async () => (await chip.innerText()).replace(/\s+/g, ' ')).toContain('1805-10-21 11:45:30');
@@ -67,16 +67,16 @@ describe('the face', () => {
     const page = await on.loggedIn('clock?timeline=demo');
     const time = page.getByRole('timer');
     await expect.poll(() => time.innerText()).toMatch(/\d\d:\d\d:\d\d/);
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
     const before = await time.innerText();
     await expect.poll(() => time.innerText()).not.toBe(before);
     await expect.poll(() => time.getAttribute('datetime')).not.toBeNull();
-    expect(asked.filter((url) => url.includes('/v1/clock'))).toEqual([]);
+    expect(requests.filter((url) => url.includes('/v1/clock'))).toEqual([]);
   });
 
   it('tells host time as it goes beside a clock that has come to the end of the calendar', async () => {
-    const timeline = await standing('end', '9999-12-31T23:59:59Z');
+    const timeline = await timelineAt('end', '9999-12-31T23:59:59Z');
     await on.service.call('POST', 'v1/resume-time', { timeline_id: timeline });
     // A clock that stands there for a second and longer tells nothing of host time.
     await expect.poll(async () => (await clockOf(timeline)).current_time).toBe('9999-12-31T23:59:59.999999Z');
@@ -95,18 +95,18 @@ describe('the face', () => {
     // What was told of the clock when this page was opened is older than that by then.
     await page.waitForTimeout(3_000);
     await page.getByRole('link', { name: 'Clock', exact: true }).first().click();
-    const told = face(page).getByRole('definition').nth(1);
-    await expect.poll(() => told.innerText()).toMatch(/host/);
+    const hostTime = face(page).getByRole('definition').nth(1);
+    await expect.poll(() => hostTime.innerText()).toMatch(/host/);
     const seen = new Set<string>();
     for (let look = 0; look < 15; look += 1) {
-      seen.add(await told.innerText());
+      seen.add(await hostTime.innerText());
       await page.waitForTimeout(200);
     }
     expect([...seen]).toEqual(['at host time']);
   });
 
   it('shows at once what somebody else does to the clock', async () => {
-    const timeline = await standing('shared');
+    const timeline = await timelineAt('shared');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
     await on.service.call('POST', 'v1/travel', {
@@ -120,7 +120,7 @@ describe('the face', () => {
 
 describe('moving the clock', () => {
   it('has one key for each way, which rest while somebody types', async () => {
-    const timeline = await standing('keys');
+    const timeline = await timelineAt('keys');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
     await page.keyboard.press('3');
@@ -159,7 +159,7 @@ describe('moving the clock', () => {
   });
 
   it('loses no key of a quick hand, and takes back what was moved last', async () => {
-    const timeline = await standing('quick');
+    const timeline = await timelineAt('quick');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
     const { generation } = await clockOf(timeline);
@@ -170,7 +170,7 @@ describe('moving the clock', () => {
   });
 
   it('pauses, resumes, goes on and back with buttons, and offers the way back', async () => {
-    const timeline = await standing('buttons');
+    const timeline = await timelineAt('buttons');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Pause' }).click();
@@ -191,7 +191,7 @@ describe('moving the clock', () => {
   });
 
   it('sets a rate by name, by number and on the slider', async () => {
-    const timeline = await standing('paced');
+    const timeline = await timelineAt('paced');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: 'a minute a second' }).click();
     await face(page).getByText('60×').waitFor();
@@ -208,7 +208,7 @@ describe('moving the clock', () => {
 
 describe('what a move would do', () => {
   it('is told before it is made: where it goes, and what it passes', async () => {
-    const timeline = await standing('passing');
+    const timeline = await timelineAt('passing');
     const event = (event_id: string, time: string): Promise<unknown> =>
       on.service.call('POST', `v1/events?timeline_id=${timeline}`, {
         event_id,
@@ -245,7 +245,7 @@ describe('what a move would do', () => {
   });
 
   it('is above the fold, on a phone too', async () => {
-    const timeline = await standing('fold');
+    const timeline = await timelineAt('fold');
     for (const [width, height, hidden] of [
       [1440, 900, 0],
       [390, 844, 62],
@@ -262,7 +262,7 @@ describe('what a move would do', () => {
 
 describe('what changed by a move', () => {
   it('is the timers that fired, and the events and anchors that it passed, and stays in a list of moves', async () => {
-    const timeline = await standing('moved');
+    const timeline = await timelineAt('moved');
     const query = `timeline_id=${timeline}`;
     for (const [day, name] of [
       ['2028-03-01', 'First of March'],
@@ -335,7 +335,7 @@ describe('what changed by a move', () => {
 
 describe('travel', () => {
   it('understands what is typed before anything is done', async () => {
-    const timeline = await standing('typed');
+    const timeline = await timelineAt('typed');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: /^Travel/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Travel' });
@@ -352,7 +352,7 @@ describe('travel', () => {
   });
 
   it('is typed, shown and picked in the zone that is chosen, unless a name in brackets says another', async () => {
-    const timeline = await standing('zoned');
+    const timeline = await timelineAt('zoned');
     const page = await on.loggedIn(`clock?timeline=${timeline}&tz=Asia/Tokyo&do=travel&to=2028-02-29`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
     const moment = dialog.getByLabel('Moment');
@@ -366,7 +366,7 @@ describe('travel', () => {
   });
 
   it('is picked by the clocks of a place that is chosen, and says by which clocks', async () => {
-    const timeline = await standing('leap', '2028-02-28T12:00:00Z', 'UTC');
+    const timeline = await timelineAt('leap', '2028-02-28T12:00:00Z', 'UTC');
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
     await dialog.getByText('Time of day in UTC', { exact: true }).click();
@@ -390,7 +390,7 @@ describe('travel', () => {
   });
 
   it('picks the day on a calendar with the arrow keys, the time in fields and the place on the map', async () => {
-    const timeline = await standing('picked');
+    const timeline = await timelineAt('picked');
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
     await dialog
@@ -417,7 +417,7 @@ describe('travel', () => {
 
 describe('anchors', () => {
   it('are set, listed, returned to and forked from', async () => {
-    const timeline = await standing('marked');
+    const timeline = await timelineAt('marked');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByText('No anchors yet').waitFor();
     await page.keyboard.press('a');
@@ -442,7 +442,7 @@ describe('who may not move the clock', () => {
   it('is told so, beside controls that do nothing', async () => {
     const reader = fresh('reader');
     await on.service.user(reader);
-    const timeline = await standing('readable');
+    const timeline = await timelineAt('readable');
     await on.service.call('POST', 'v1/set-access-control', {
       timeline_id: timeline,
       permissions: { read: [reader] },
@@ -460,7 +460,7 @@ describe('who may not move the clock', () => {
   it('learns how far limited access goes', async () => {
     const limited = fresh('limited');
     await on.service.user(limited);
-    const timeline = await standing('near', '2028-02-29T07:30:00Z');
+    const timeline = await timelineAt('near', '2028-02-29T07:30:00Z');
     await on.service.call('POST', 'v1/set-access-control', {
       timeline_id: timeline,
       permissions: { write: [limited] },
@@ -478,7 +478,7 @@ describe('who may not move the clock', () => {
 });
 
 it('fits every width and can be used by everybody', async () => {
-  const timeline = await standing('wide');
+  const timeline = await timelineAt('wide');
   await on.service.call('POST', 'v1/set-anchor', {
     timeline_id: timeline,
     description: 'A description that goes on for longer than a table likes, as descriptions do',
@@ -493,7 +493,7 @@ it('fits every width and can be used by everybody', async () => {
 
 describe('followers', () => {
   it('tells who follows under a name, and whether each has seen the last change', async () => {
-    const timeline = await standing('followed');
+    const timeline = await timelineAt('followed');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const panel = page.getByRole('region', { name: 'Followers' });
     await panel.getByText('No followers').waitFor();
@@ -509,7 +509,7 @@ describe('followers', () => {
     const reader = stream.body!.getReader();
     const { value } = await reader.read();
     const data = /^data: ?(.*)$/m.exec(new TextDecoder().decode(value))![1]!;
-    const told = JSON.parse(data) as { follower_id: string; generation: number };
+    const confirmation = JSON.parse(data) as { follower_id: string; generation: number };
     await panel.getByRole('button', { name: 'Refresh' }).click();
     const row = panel.getByRole('row').filter({ hasText: 'web-1' });
     await row.getByText('Lagging').waitFor();
@@ -518,15 +518,15 @@ describe('followers', () => {
     const confirm = (generation: number): Promise<unknown> =>
       on.service.call('POST', 'v1/followers/confirm', {
         timeline_id: timeline,
-        follower_id: told.follower_id,
+        follower_id: confirmation.follower_id,
         generation,
       });
-    await confirm(told.generation);
+    await confirm(confirmation.generation);
     await panel.getByRole('button', { name: 'Refresh' }).click();
     await row.getByText('Up to date').waitFor();
     await row.getByText(/, took [\d.]+ (ms|s)/).waitFor();
     // One that is shown the clock wrong on purpose.
-    await on.service.call('POST', `v1/followers/${told.follower_id}/fault`, {
+    await on.service.call('POST', `v1/followers/${confirmation.follower_id}/fault`, {
       timeline_id: timeline,
       fault: { offset: '-2s', drift_ppm: 200 },
     });

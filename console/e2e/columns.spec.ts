@@ -22,20 +22,20 @@ const titles = (page: Page, label: string): Promise<string[]> =>
     .then((texts) => texts.map((text) => text.trim()));
 
 /** Takes a column away that is there, asks for one that is not, and looks whether the address keeps both. */
-async function choose(page: Page, label: string, gone: string, asked: string | null): Promise<void> {
-  await expect.poll(() => titles(page, label)).toContain(gone);
+async function choose(page: Page, label: string, hidden: string, added: string | null): Promise<void> {
+  await expect.poll(() => titles(page, label)).toContain(hidden);
   const before = await titles(page, label);
   await page.getByRole('button', { name: 'Columns', exact: true }).last().click();
-  for (const title of [gone, ...(asked === null ? [] : [asked])])
+  for (const title of [hidden, ...(added === null ? [] : [added])])
     await page.getByRole('menuitemcheckbox', { name: title, exact: true }).click();
   await page.keyboard.press('Escape');
   const after = await titles(page, label);
-  expect(after).not.toContain(gone);
-  if (asked !== null) expect(after).toContain(asked);
-  expect(after).toHaveLength(before.length + (asked === null ? -1 : 0));
+  expect(after).not.toContain(hidden);
+  if (added !== null) expect(after).toContain(added);
+  expect(after).toHaveLength(before.length + (added === null ? -1 : 0));
 }
 
-for (const [view, label, gone, asked] of [
+for (const [view, label, hidden, added] of [
   ['access?timeline=columns&tab=users', 'Users', 'Created', 'Operator'],
   ['access?timeline=columns&tab=keys', 'API keys', 'Expires', 'User'],
   ['access?timeline=columns&tab=sessions', 'Sessions', 'Last seen', 'Session id'],
@@ -45,7 +45,7 @@ for (const [view, label, gone, asked] of [
 ] as const)
   it(`of ${label} are chosen`, async () => {
     const page = await on.loggedIn(view);
-    await choose(page, label, gone, asked);
+    await choose(page, label, hidden, added);
     await expectAccessible(page);
     const chosen = await titles(page, label);
     await page.reload();
@@ -54,7 +54,7 @@ for (const [view, label, gone, asked] of [
       await page.setViewportSize({ width, height: 800 });
       await expectNoSidewaysScroll(page);
       await page.getByRole('button', { name: 'Columns', exact: true }).last().click();
-      const list = (await page.getByRole('menuitemcheckbox', { name: gone, exact: true }).boundingBox())!;
+      const list = (await page.getByRole('menuitemcheckbox', { name: hidden, exact: true }).boundingBox())!;
       expect(list.x).toBeGreaterThanOrEqual(0);
       expect(list.x + list.width).toBeLessThanOrEqual(width);
       await page.keyboard.press('Escape');

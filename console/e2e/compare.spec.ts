@@ -59,12 +59,14 @@ describe('a fork and its parent', () => {
     const failed = page.getByText('Gray bars could not be counted');
     await failed.waitFor();
     // What is looked at now was not counted yet: that is said before anything else happens on the page.
-    const said = await page.getByRole('application', { name: /^Both timelines on one axis/ }).evaluate(async (both) => {
-      both.dispatchEvent(new KeyboardEvent('keydown', { key: '-', bubbles: true, cancelable: true }));
-      for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
-      return both.textContent;
-    });
-    expect(said).toContain('Counting gray bars');
+    const texts = await page
+      .getByRole('application', { name: /^Both timelines on one axis/ })
+      .evaluate(async (both) => {
+        both.dispatchEvent(new KeyboardEvent('keydown', { key: '-', bubbles: true, cancelable: true }));
+        for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
+        return both.textContent;
+      });
+    expect(texts).toContain('Counting gray bars');
     await failed.waitFor();
   });
 
@@ -155,11 +157,11 @@ describe('a fork and its parent', () => {
     await page.getByRole('button', { name: '0 so far changed' }).click();
     await page.getByText('None among the first 2,000 differences.').waitFor();
     // Request more differences during a renewal.
-    let asked = 0;
+    let requests = 0;
     const renewed = new Promise<void>((resolve) => {
       void page.route('**/timelines/diff?*', async (route) => {
-        asked += 1;
-        if (asked !== 2) return route.continue();
+        requests += 1;
+        if (requests !== 2) return route.continue();
         resolve();
       });
     });
@@ -258,12 +260,12 @@ it('tells what a bar stands for, and zooms in on it', async () => {
   const axis = page.getByRole('application', { name: /^Both timelines on one axis: 0 differences/ });
   await page.getByText(/^events per/).waitFor();
   const { width } = (await axis.boundingBox())!;
-  const told = page.getByText('2 events on each');
+  const tip = page.getByText('2 events on each');
   await expect
     .poll(async () => {
       for (const x of [width / 2 - 3, width / 2 + 3]) {
         await axis.hover({ position: { x, y: 60 } });
-        if (await told.isVisible()) return true;
+        if (await tip.isVisible()) return true;
       }
       return false;
     })

@@ -151,8 +151,8 @@ describe('names with hidden characters', () => {
     for (const view of ['timeline?timeline=hidden&event=odd', 'paradoxes?timeline=hidden&tab=lab&event=odd']) {
       await page.goto(`${on.service.url}/#/${view}`);
       await page.getByText('⟨U+202E⟩').first().waitFor();
-      const shown = await page.evaluate(() => document.body.innerText + document.body.innerHTML);
-      expect(/[\u202a-\u202e]/.test(shown)).toBe(false);
+      const content = await page.evaluate(() => document.body.innerText + document.body.innerHTML);
+      expect(/[\u202a-\u202e]/.test(content)).toBe(false);
     }
   });
 });

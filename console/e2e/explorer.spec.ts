@@ -121,10 +121,10 @@ describe('a form', () => {
     await form(page).getByLabel('encryption_key', { exact: true }).fill('for-nobody-either-0123456789');
     await form(page).getByLabel('timeline_id', { exact: true }).fill('a-link');
     await expect.poll(() => page.url()).toContain('timeline_id=a-link');
-    const kept = await page.evaluate(() =>
+    const stored = await page.evaluate(() =>
       JSON.stringify([location.href, Object.entries(localStorage), Object.entries(sessionStorage), history.state]),
     );
-    expect(kept).not.toMatch(/for.nobody/);
+    expect(stored).not.toMatch(/for.nobody/);
     const other = await opened(new URL(page.url()).hash.slice(2));
     await expect.poll(() => form(other).getByLabel('timeline_id', { exact: true }).inputValue()).toBe('a-link');
   });
@@ -136,12 +136,12 @@ describe('the request', () => {
       at('travel', { timeline_id: 'lab', destination_time: '2028-02-29T08:30:00Z', location: "L'Aquila" }),
     );
     await page.getByLabel('location', { exact: true }).waitFor();
-    const shown: string[] = [];
+    const snippets: string[] = [];
     for (const language of ['curl', 'Python', 'Rust']) {
       await page.getByRole('tab', { name: language }).click();
-      shown.push(await code(page));
+      snippets.push(await code(page));
     }
-    for (const text of shown) {
+    for (const text of snippets) {
       expect(text).toContain('v1/travel');
       expect(text).toContain('TIMENAV_KEY');
       expect(text).not.toContain('tnk_');

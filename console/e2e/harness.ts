@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, inject } from 'vitest';
-import { KeptContext } from './kept';
+import { ReusedContext } from './reused-context';
 import { FOLDER, PASSWORD, Service } from './service';
 
 export { BINARY, PASSWORD, Service, underPrefix } from './service';
@@ -91,26 +91,26 @@ const opened: Page[] = [];
  * A context of each user of a service, for one page at a time. It has the files of the console, compiled: a page in a
  * context of its own takes a third more processor time.
  */
-const kept = new Map<string, KeptContext>();
+const contexts = new Map<string, ReusedContext>();
 
 /** Sessions by service and user. */
 const sessions = new Map<string, Promise<string>>();
 
 /** So many characters of a page are printed. */
-const TOLD_MAX = 3_000;
+const TEXT_MAX = 3_000;
 
 /** Prints what the pages of a test that failed show. */
-export async function tellPages(test: string): Promise<void> {
+export async function printPages(test: string): Promise<void> {
   for (const page of opened.filter((page) => !page.isClosed())) {
     const text = await page.innerText('body', { timeout: 5_000 }).catch(String);
-    console.error(`${test}: ${page.url()} shows:\n${text.replaceAll(/\n+/g, ' | ').slice(0, TOLD_MAX)}`);
+    console.error(`${test}: ${page.url()} shows:\n${text.replaceAll(/\n+/g, ' | ').slice(0, TEXT_MAX)}`);
   }
 }
 
 /** Closes what a test has opened, and fails if a page did what it must not do. */
 export async function closePages(hasPassed: boolean): Promise<void> {
   const found = opened.flatMap((page) => [...(offences.get(page) ?? [])]);
-  const all = [...kept.values()];
+  const all = [...contexts.values()];
   for (const context of new Set(opened.splice(0).map((page) => page.context()))) {
     const user = all.find((one) => one.context === context);
     if (user === undefined) await context.close();
@@ -143,9 +143,10 @@ async function pageIn({ expected, prefetch = false, ...options }: PageOptions): 
 async function pageOf(url: string, user: string, options: PageOptions): Promise<Page> {
   const { expected, viewport = SIZE, colorScheme = 'light', forcedColors = 'none', ...others } = options;
   const key = `${url} ${user}`;
-  if (viewport === null || Object.keys(others).length > 0 || kept.get(key)?.isInUse === true) return pageIn(options);
-  const context = kept.get(key) ?? new KeptContext(await newContext(false, {}), url, user === 'admin');
-  kept.set(key, context);
+  if (viewport === null || Object.keys(others).length > 0 || contexts.get(key)?.isInUse === true)
+    return pageIn(options);
+  const context = contexts.get(key) ?? new ReusedContext(await newContext(false, {}), url, user === 'admin');
+  contexts.set(key, context);
   const page = watched(await context.take(), expected);
   await page.setViewportSize(viewport);
   await page.emulateMedia({ media: null, colorScheme, forcedColors, reducedMotion: null, contrast: null });
@@ -193,9 +194,9 @@ export function own(...options: string[]): Stage {
     } else service = await Service.copied(inject('data'), ...options);
   });
   afterAll(async () => {
-    for (const [key, { context }] of kept) {
+    for (const [key, { context }] of contexts) {
       if (service === undefined || !key.startsWith(`${service.url} `)) continue;
-      kept.delete(key);
+      contexts.delete(key);
       await context.close();
     }
     await service?.remove();

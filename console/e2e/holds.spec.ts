@@ -10,7 +10,7 @@ const panel = (page: Page): Locator => page.getByRole('region', { name: 'Holds' 
 const running = (page: Page): Locator => page.getByRole('region', { name: 'Advance in progress' });
 
 /** Makes a timeline whose clock stands before a timer that records an event, and returns its name. */
-async function standing(name: string): Promise<string> {
+async function timelineOf(name: string): Promise<string> {
   const timeline_id = fresh(name);
   await on.service.call('POST', 'timelines', { timeline_id });
   await on.service.call('POST', 'v1/pause-time', { timeline_id });
@@ -26,7 +26,7 @@ const forward = (timeline_id: string): Promise<unknown> =>
   on.service.call('POST', 'v1/fast-forward', { timeline_id, duration: '1w', wait: '0s' });
 
 it('says why there are none, takes one, and releases it after it has asked', async () => {
-  const timeline = await standing('holding');
+  const timeline = await timelineOf('holding');
   const page = await on.loggedIn(`clock?timeline=${timeline}`);
   await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
   await panel(page).getByRole('button', { name: 'Hold…' }).click();
@@ -42,18 +42,18 @@ it('says why there are none, takes one, and releases it after it has asked', asy
   const hold = panel(page).getByRole('listitem').filter({ hasText: 'checking the invoices' });
   await hold.getByText(/^admin \(you\) · (5 minutes|4 minutes \d+ seconds?) left$/).waitFor();
   await panel(page).getByRole('button', { name: 'Release checking the invoices' }).click();
-  const asked = page.getByRole('dialog', { name: 'Release the hold?' });
-  await asked.getByText('The next advance will not wait for it.').waitFor();
-  await asked.getByRole('button', { name: 'Cancel' }).click();
+  const confirmation = page.getByRole('dialog', { name: 'Release the hold?' });
+  await confirmation.getByText('The next advance will not wait for it.').waitFor();
+  await confirmation.getByRole('button', { name: 'Cancel' }).click();
   expect(await on.service.call('GET', `v1/holds?timeline_id=${timeline}`)).toMatchObject({ holds: [{}] });
   await panel(page).getByRole('button', { name: 'Release checking the invoices' }).click();
-  await asked.getByRole('button', { name: 'Release it' }).click();
+  await confirmation.getByRole('button', { name: 'Release it' }).click();
   await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
   expect(await on.service.call('GET', `v1/holds?timeline_id=${timeline}`)).toMatchObject({ holds: [] });
 });
 
 it('tells on every page who holds an advance and why, and lets it go on', async () => {
-  const timeline = await standing('held');
+  const timeline = await timelineOf('held');
   await hold(timeline, 'a look at the trial');
   await forward(timeline);
   const [page, other] = [
@@ -78,7 +78,7 @@ it('tells on every page who holds an advance and why, and lets it go on', async 
 });
 
 it('holds a running advance, and still says so when another hold takes over', async () => {
-  const timeline = await standing('taken-over');
+  const timeline = await timelineOf('taken-over');
   await hold(timeline, 'the first look');
   await forward(timeline);
   const page = await on.loggedIn(`clock?timeline=${timeline}`);
@@ -99,7 +99,7 @@ it('holds a running advance, and still says so when another hold takes over', as
 
 it('offers to release what is theirs alone, and nothing to who may only read', async () => {
   const [writer, reader] = [fresh('writer'), fresh('reader')];
-  const timeline = await standing('others');
+  const timeline = await timelineOf('others');
   await on.service.user(writer);
   await on.service.user(reader);
   await on.service.call('POST', 'v1/set-access-control', {
@@ -135,7 +135,7 @@ it('offers to release what is theirs alone, and nothing to who may only read', a
 });
 
 it('leaves the list when its time is over, without a question', async () => {
-  const timeline = await standing('short');
+  const timeline = await timelineOf('short');
   await on.service.call('POST', 'v1/holds', { timeline_id: timeline, reason: 'a short look', ttl: '5s' });
   const page = await on.loggedIn(`clock?timeline=${timeline}`);
   let questions = 0;
@@ -149,7 +149,7 @@ it('leaves the list when its time is over, without a question', async () => {
 });
 
 it('fits every width and can be used by everybody', async () => {
-  const timeline = await standing('wide');
+  const timeline = await timelineOf('wide');
   await hold(timeline, 'a reason that goes on for longer than a narrow page likes: '.repeat(4).trim());
   await hold(timeline, 'unbroken'.repeat(30));
   await forward(timeline);

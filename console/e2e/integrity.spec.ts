@@ -55,22 +55,22 @@ describe('the checkpoint', () => {
   });
 
   it('that was kept is continued by the newest one', async () => {
-    const kept = await checkpointOf('sealed');
+    const saved = await checkpointOf('sealed');
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'sealed', description: 'something that came after' });
     const page = await on.loggedIn('integrity?timeline=sealed');
     const panel = page.getByRole('region', { name: 'Compare with a saved checkpoint' });
     // Copied without its last line end, as it happens.
-    await panel.getByLabel('Saved note').fill(kept.checkpoint.trimEnd());
+    await panel.getByLabel('Saved note').fill(saved.checkpoint.trimEnd());
     await panel.getByText('History matches the saved checkpoint.').waitFor();
-    await panel.getByText(`All ${kept.size.toLocaleString('en')} entries are unchanged`).waitFor();
+    await panel.getByText(`All ${saved.size.toLocaleString('en')} entries are unchanged`).waitFor();
     await panel.getByText('Saved verifier keys').click();
-    await panel.getByLabel('Verifier key').fill(kept.verifier_key);
+    await panel.getByLabel('Verifier key').fill(saved.verifier_key);
     await panel.getByText('History matches the saved checkpoint.').waitFor();
     await panel.getByLabel('Retired key').fill('nothing');
     await panel.getByText('The retired key is invalid').waitFor();
-    await panel.getByLabel('Retired key').fill(kept.verifier_key);
+    await panel.getByLabel('Retired key').fill(saved.verifier_key);
     await panel.getByText('History matches the saved checkpoint.').waitFor();
-    await panel.getByLabel('Witness keys').fill(kept.verifier_key);
+    await panel.getByLabel('Witness keys').fill(saved.verifier_key);
     await panel.getByText('This is a ledger key.').waitFor();
     await panel.getByLabel('Witness keys').fill(WITNESS);
     await panel.getByText('It has not cosigned this: witnesses cosign the checkpoints of system').waitFor();
@@ -78,11 +78,11 @@ describe('the checkpoint', () => {
   });
 
   it('is evidence where it does not fit', async () => {
-    const kept = await checkpointOf('sealed');
+    const saved = await checkpointOf('sealed');
     const other = await checkpointOf('main');
     const page = await on.loggedIn('integrity?timeline=sealed');
     const panel = page.getByRole('region', { name: 'Compare with a saved checkpoint' });
-    await panel.getByLabel('Saved note').fill(kept.checkpoint.replace(`\n${kept.size}\n`, `\n${kept.size - 1}\n`));
+    await panel.getByLabel('Saved note').fill(saved.checkpoint.replace(`\n${saved.size}\n`, `\n${saved.size - 1}\n`));
     await panel.getByText('the signature is invalid').waitFor();
     await panel.getByLabel('Saved note').fill(other.checkpoint);
     await panel.getByText('It is a checkpoint of a different ledger').waitFor();
@@ -242,9 +242,9 @@ describe('the ledger', () => {
       time: '1862-01-01T00:00:00Z',
     });
     const page = await on.loggedIn('clock?timeline=stations');
-    const asked: string[] = [];
+    const requests: string[] = [];
     page.on('request', (request) => {
-      if (/\/entries\?|v1\/events|check-timeline/.test(request.url())) asked.push(request.url());
+      if (/\/entries\?|v1\/events|check-timeline/.test(request.url())) requests.push(request.url());
     });
     await page.goto(`${on.service.url}/#/integrity?timeline=stations&show=changes`);
     const ledger = page.getByRole('region', { name: /^Ledger/ });
@@ -252,7 +252,7 @@ describe('the ledger', () => {
     await ledger.getByRole('row', { name: /manipulate_event Station 3 opens station-3/ }).waitFor();
     // Without a name it is called by how its description begins.
     await ledger.getByRole('row', { name: /Station 0 opens. The first trains ran, .*… station-0/ }).waitFor();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     await ledger.getByRole('link', { name: '5', exact: true }).click();
     const proof = page.getByRole('region', { name: 'Entry 5' });
     await proof.getByRole('link', { name: 'Station 4 opens' }).waitFor();
@@ -263,7 +263,7 @@ describe('the ledger', () => {
       .getByRole('region', { name: 'Access log' })
       .getByRole('row', { name: /Record event Station 7 opens station-7/ })
       .waitFor();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('is narrowed to what was recorded lately', async () => {

@@ -38,7 +38,7 @@ it('gives a tab that is opened after the next log-in a clock that follows the se
 it('keeps saved views, the theme and the timeline, and no secret', async () => {
   const page = await on.loggedIn('clock?timeline=demo', { ownSession: true, expected: REFUSED });
   const palette = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox');
-  const kept = (): Promise<Record<string, string>> =>
+  const storedItems = (): Promise<Record<string, string>> =>
     page.evaluate(() => Object.fromEntries(Object.entries<string>(localStorage)));
   await page.getByRole('button', { name: /^Colors: system/ }).click();
   await openPalette(page);
@@ -47,10 +47,10 @@ it('keeps saved views, the theme and the timeline, and no secret', async () => {
   const dialog = page.getByRole('dialog', { name: 'Saved views' });
   await dialog.getByLabel('Name of the view').fill('The clock of the demo');
   await dialog.getByRole('button', { name: 'Save this view' }).click();
-  const before = await kept();
+  const before = await storedItems();
   expect(Object.keys(before).sort()).toEqual(['timenav-theme', 'timenav-timeline', 'timenav-views']);
   await logOut(page);
-  expect(await kept()).toEqual(before);
+  expect(await storedItems()).toEqual(before);
   await page.reload();
   await logIn(page);
   expect(await page.locator('html').getAttribute('data-theme')).toBe(before['timenav-theme']);

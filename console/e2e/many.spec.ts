@@ -19,15 +19,15 @@ describe('five thousand timelines', () => {
 
   it('are all found by name, the list read once', async () => {
     const page = await on.page();
-    const asked: string[] = [];
+    const requests: string[] = [];
     page.on('request', (sent) => {
       const { pathname, search } = new URL(sent.url());
-      if (pathname === '/timelines') asked.push(search);
+      if (pathname === '/timelines') requests.push(search);
     });
     await page.context().addCookies(await (await on.loggedIn('timeline?timeline=tl-4999')).context().cookies());
     await page.goto(`${on.service.url}/#/timeline?timeline=tl-4999`);
     await page.getByText('No events on tl-4999 yet').waitFor();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     await page.getByRole('button', { name: 'Timeline: tl-4999' }).click();
     await page.getByText('Type to search all').waitFor();
     const search = page.getByRole('combobox', { name: 'Find a timeline' });
@@ -190,15 +190,15 @@ describe('more events than are shown one by one', () => {
     // Its stream is open before the list is: what comes when it opens is no reason to read again.
     const page = await on.loggedIn(`clock?timeline=${name}`);
     await page.getByRole('timer').waitFor();
-    const asked: string[] = [];
+    const requests: string[] = [];
     page.on('request', (sent) => {
       const url = new URL(sent.url());
-      if (url.pathname === '/v1/monitor-events' && url.searchParams.get('limit') === '50') asked.push(url.search);
+      if (url.pathname === '/v1/monitor-events' && url.searchParams.get('limit') === '50') requests.push(url.search);
     });
     await page.goto(`${on.service.url}/#/timeline?timeline=${name}&most=60&view=list`);
     await page.getByText(/^1 to 50 of 130 events in view/).waitFor();
     await page.getByRole('application', { name: 'World map with 130 events' }).waitFor();
-    expect(asked).toEqual([asked[0]]);
+    expect(requests).toEqual([requests[0]]);
   });
 
   it('stay on the page that somebody reads when others are recorded, and are read again on request', async () => {
@@ -242,11 +242,11 @@ describe('more events than are shown one by one', () => {
     });
     await on.service.timeline(name, ...Array.from({ length: 700 }, (_, index) => event(index)));
     const page = await on.loggedIn('clock?timeline=demo');
-    const asked: number[] = [];
+    const requests: number[] = [];
     page.on('request', (sent) => {
       const url = new URL(sent.url());
       if (url.pathname === '/v1/monitor-events' && url.searchParams.get('limit') === '50')
-        asked.push(performance.now());
+        requests.push(performance.now());
     });
     // A pixel is a fifth of a second.
     const view = `center=${now}&zoom=200000&follow=1`;
@@ -254,9 +254,9 @@ describe('more events than are shown one by one', () => {
     await page.getByText(/^1 to \d+ of \d+ events in view/).waitFor();
     await page.getByRole('button', { name: 'Next page' }).click();
     await page.getByText(/^51 to 1\d\d of/).waitFor();
-    const before = asked.length;
+    const before = requests.length;
     await page.waitForTimeout(5_000);
-    expect(asked.length - before).toBeLessThanOrEqual(1);
+    expect(requests.length - before).toBeLessThanOrEqual(1);
     await page.getByText(/^51 to 1\d\d of/).waitFor();
   });
 
@@ -291,7 +291,7 @@ describe('more events than are shown one by one', () => {
     const page = await on.loggedIn('clock?timeline=demo');
     const cursors: (string | null)[] = [];
     let goOn = (): void => {};
-    const looked = new Promise<void>((done) => (goOn = done));
+    const continued = new Promise<void>((done) => (goOn = done));
     await page.route('**/v1/aggregate-events?*', async (route) => {
       const url = new URL(route.request().url());
       if (url.searchParams.get('group_by') !== 'time' || url.searchParams.get('timeline_id') !== name)
@@ -304,7 +304,7 @@ describe('more events than are shown one by one', () => {
         count,
       });
       // Each answer stops in the middle of a moment: what it has of a year, and what the next one has, is all of it.
-      if (cursor === '1') await looked;
+      if (cursor === '1') await continued;
       const answers = [
         { groups: [group(first, each), group(first + 1, most - each)], to: first + 1, next_cursor: '1' },
         {

@@ -20,7 +20,7 @@ const EVENTS = [
   { event_id: 'harvest', time: '2029-01-01T00:00:00Z', causes: ['rain-that-nobody-saw'] },
 ];
 
-async function tell(timeline: string, events: unknown[]): Promise<void> {
+async function record(timeline: string, events: unknown[]): Promise<void> {
   await on.service.call('POST', 'timelines', { timeline_id: timeline });
   await on.service.call(
     'POST',
@@ -30,7 +30,7 @@ async function tell(timeline: string, events: unknown[]): Promise<void> {
 }
 
 beforeAll(async () => {
-  await tell('odd', EVENTS);
+  await record('odd', EVENTS);
   await on.service.call('POST', 'v1/manipulate-event', {
     timeline_id: 'odd',
     event_id: 'grandfather-born',
@@ -69,7 +69,7 @@ describe('what was found', () => {
       { event_id: `cause-${at}`, name: `Cause ${at}`, time: day(at * 3 + 1) },
       { event_id: `effect-${at}`, name: `Effect ${at}`, time: day(at * 3), causes: [`cause-${at}`] },
     ]);
-    await tell('many-pairs', pairs.flat());
+    await record('many-pairs', pairs.flat());
     const page = await on.loggedIn('paradoxes?timeline=many-pairs');
     const rows = page.getByRole('region', { name: 'Paradoxes', exact: true }).getByRole('listitem');
     await expect.poll(() => rows.count()).toBe(45);
@@ -170,7 +170,7 @@ describe('what was found', () => {
   });
 
   it('follows what happens meanwhile', async () => {
-    await tell('unfolding', [{ event_id: 'sent', time: '2028-02-03T08:30:00Z' }]);
+    await record('unfolding', [{ event_id: 'sent', time: '2028-02-03T08:30:00Z' }]);
     const page = await on.loggedIn('paradoxes?timeline=unfolding');
     await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
     await on.service.call('POST', 'v1/events?timeline_id=unfolding', {
@@ -205,7 +205,7 @@ describe('what was found', () => {
   });
 
   it('is nothing, said proudly', async () => {
-    await tell('sound', [{ event_id: 'only', time: '2028-02-03T08:30:00Z' }]);
+    await record('sound', [{ event_id: 'only', time: '2028-02-03T08:30:00Z' }]);
     const page = await on.loggedIn('paradoxes?timeline=sound');
     await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
     await page.getByText(/events? of sound (was|were) checked/).waitFor();
@@ -214,7 +214,7 @@ describe('what was found', () => {
 
 describe('an intervention', () => {
   it('is tried out while it is typed, and changes nothing by that', async () => {
-    await tell('trial', EVENTS.slice(4, 6));
+    await record('trial', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=trial&tab=lab');
     await page.getByRole('heading', { name: 'Choose an event' }).waitFor();
     await page.getByLabel('Event', { exact: true }).fill('invoice-sen');
@@ -238,7 +238,7 @@ describe('an intervention', () => {
   });
 
   it('is of an event whose time is told no more exactly than it is known', async () => {
-    await tell('old', [
+    await record('old', [
       { event_id: 'actium', time: '-000030-01-01T00:00:00Z', precision: 'year', name: 'Battle of Actium' },
     ]);
     const page = await on.loggedIn('paradoxes?timeline=old&tab=lab&event=actium');
@@ -246,7 +246,7 @@ describe('an intervention', () => {
   });
 
   it('is done here, or refused where it makes a paradox', async () => {
-    await tell('deed', EVENTS.slice(4, 6));
+    await record('deed', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=deed&tab=lab&event=invoice-sent&action=cancel', {
       expected: REFUSED,
     });
@@ -263,7 +263,7 @@ describe('an intervention', () => {
   });
 
   it('tells what it did, and how to go on or back', async () => {
-    await tell('told-after', EVENTS.slice(4, 6));
+    await record('told-after', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=told-after&tab=lab&event=invoice-sent&action=cancel');
     await page.getByRole('button', { name: 'Apply…' }).click();
     await page.getByRole('button', { name: 'Apply', exact: true }).click();
@@ -285,7 +285,7 @@ describe('an intervention', () => {
   });
 
   it('is done on a fork, and leaves this timeline as it is', async () => {
-    await tell('bough', EVENTS.slice(4, 6));
+    await record('bough', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=bough&tab=lab&event=invoice-sent&action=cancel');
     await page.getByRole('button', { name: 'Apply…' }).click();
     await page.getByRole('radio', { name: /On a fork\./ }).check();

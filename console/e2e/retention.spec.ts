@@ -15,7 +15,8 @@ async function retention(timeline: string): Promise<unknown> {
 const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
 
 /** Waits until what was just read is older than it is kept. */
-const passed = (page: Page, kept = RETENTION_FLOOR_SECS): Promise<void> => page.waitForTimeout(kept * 1_000 + 600);
+const passed = (page: Page, seconds = RETENTION_FLOOR_SECS): Promise<void> =>
+  page.waitForTimeout(seconds * 1_000 + 600);
 
 describe('a retention', () => {
   it('is set, with who set it and what it means for what is there', async () => {
@@ -30,12 +31,12 @@ describe('a retention', () => {
     await page.getByText('Existing entries are kept forever, as before.').waitFor();
     await page.getByLabel('Keep contents of rejected attempts', { exact: true }).selectOption('other');
     const typed = page.getByLabel('Keep contents of rejected attempts: duration');
-    for (const [text, told] of [
+    for (const [text, effect] of [
       ['1s', 'This service keeps them for at least 2 seconds.'],
       ['3 months', 'Months and years differ in length'],
     ] as const) {
       await typed.fill(text);
-      await page.getByRole('dialog').getByText(told).waitFor();
+      await page.getByRole('dialog').getByText(effect).waitFor();
       expect(await typed.getAttribute('aria-invalid')).toBe('true');
       expect(await send.isDisabled()).toBe(true);
     }
@@ -99,12 +100,12 @@ describe('what is due', () => {
   it('is pruned at once, and the access log and the ledger say so', async () => {
     await on.service.timeline('swept');
     // Longer than pruning takes. Otherwise the reads of the page itself become due, and pruning never ends.
-    const kept = 3 * RETENTION_FLOOR_SECS;
-    await on.service.call('POST', 'v1/set-retention', { timeline_id: 'swept', reads: `${kept}s` });
+    const seconds = 3 * RETENTION_FLOOR_SECS;
+    await on.service.call('POST', 'v1/set-retention', { timeline_id: 'swept', reads: `${seconds}s` });
     for (let read = 0; read < 3; read += 1) await on.service.call('GET', 'v1/clock?timeline_id=swept');
     const page = await on.loggedIn(tab('swept'));
     await page.getByText('The service prunes expired contents every ten minutes').waitFor();
-    await passed(page, kept);
+    await passed(page, seconds);
     await page.getByRole('button', { name: 'Prune now…' }).click();
     await page.getByText('This cannot be undone.').waitFor();
     await page.getByRole('button', { name: 'Prune now', exact: true }).click();

@@ -11,7 +11,7 @@ const STORED = 'local_storage,indexeddb,cache_storage,file_systems,service_worke
 const CLEAR_MAX_MS = 10_000;
 
 /** What tests listen to. Playwright has listeners of its own for other events. */
-const HEARD = [
+const PAGE_EVENTS = [
   'console',
   'dialog',
   'domcontentloaded',
@@ -39,7 +39,7 @@ const LASTING = [
 ] as const;
 
 /** The context of a user of a service, with at most one page that waits for the next test. */
-export class KeptContext {
+export class ReusedContext {
   #page: Page | null = null;
   /** Pages with something that lasts as long as they do. */
   readonly #changed = new WeakSet<Page>();
@@ -101,7 +101,7 @@ export class KeptContext {
   /** Leaves the console, and undoes what a test did to its page. Returns whether that was possible. */
   async #isCleared(page: Page): Promise<boolean> {
     if (this.#changed.has(page)) return false;
-    for (const event of HEARD) page.removeAllListeners(event);
+    for (const event of PAGE_EVENTS) page.removeAllListeners(event);
     try {
       await page.unrouteAll({ behavior: 'ignoreErrors' });
       // Of the same origin, so that the storage of the session can be cleared; without a script that fills it again.

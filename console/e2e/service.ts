@@ -105,9 +105,9 @@ export class Service {
     const child = this.#process;
     if (child?.exitCode !== null) return;
     child.removeAllListeners('exit');
-    const gone = new Promise((done) => child.once('close', done));
+    const closed = new Promise((done) => child.once('close', done));
     child.kill('SIGTERM');
-    await gone;
+    await closed;
     this.#process = null;
   }
 

@@ -60,11 +60,11 @@ describe('a bundle', () => {
   it('is not asked for where the user chooses no file', async () => {
     const page = await on.loggedIn(settings('demo'));
     await chooses(page, null);
-    let asked = 0;
-    page.on('request', (request) => (asked += Number(request.url().endsWith('/bundle'))));
+    let requests = 0;
+    page.on('request', (request) => (requests += Number(request.url().endsWith('/bundle'))));
     await download(page);
     await expect.poll(() => page.getByRole('button', { name: 'Download the bundle' }).isEnabled()).toBe(true);
-    expect(asked).toBe(0);
+    expect(requests).toBe(0);
   });
 
   it('leaves nothing behind where it breaks off or is refused, and says why', async () => {

@@ -62,17 +62,17 @@ describe('logging in', () => {
     await page.goto(on.service.url);
     // There is nothing else to do here.
     await expect.poll(() => page.locator(':focus').getAttribute('autocomplete')).toBe('username');
-    const told: string[] = [];
+    const alerts: string[] = [];
     for (const user of ['admin', 'nobody-at-all']) {
       await page.getByLabel('User', { exact: true }).fill(user);
       await page.getByLabel('Password', { exact: true }).fill('not the password');
       await page.getByRole('button', { name: 'Log in', exact: true }).click();
       const alert = page.getByRole('alert');
       await alert.waitFor();
-      told.push((await alert.innerText()).replace(/Request .*/, '').trim());
+      alerts.push((await alert.innerText()).replace(/Request .*/, '').trim());
       await page.reload();
     }
-    expect(told[0]).toBe(told[1]);
+    expect(alerts[0]).toBe(alerts[1]);
   });
 
   it('comes back to the view and selection that was asked for', async () => {
@@ -305,8 +305,8 @@ describe('timelines', () => {
       const row = list.getByRole('row').filter({ has: page.getByRole('link', { name, exact: true }) });
       const clock = row.getByText('30 September 2028, 23:59:59').filter({ visible: true });
       await clock.waitFor();
-      const [shown, around] = [(await clock.boundingBox())!, (await list.boundingBox())!];
-      expect(shown.x + shown.width).toBeLessThanOrEqual(around.x + around.width);
+      const [clockBox, around] = [(await clock.boundingBox())!, (await list.boundingBox())!];
+      expect(clockBox.x + clockBox.width).toBeLessThanOrEqual(around.x + around.width);
       const over = await list.evaluate((element) => element.scrollWidth - element.clientWidth);
       if (width < 700) expect(over).toBeLessThanOrEqual(0);
     }

@@ -91,9 +91,9 @@ describe('a newcomer can', () => {
       timeline_id: shared,
       permissions: { expires_in: { read: { [colleague]: '1s' } } },
     });
-    const asked = async (): Promise<number> =>
+    const statusOf = async (): Promise<number> =>
       theirs.evaluate(async (name) => (await fetch(`/v1/clock?timeline_id=${name}`)).status, shared);
-    await expect.poll(asked).toBe(404);
+    await expect.poll(statusOf).toBe(404);
     await goTo(theirs, 'Access');
     await theirs.reload();
     await theirs.getByText(`Timeline ${shared} does not exist, or you don't have access to it`).waitFor();
@@ -179,8 +179,8 @@ describe('a newcomer can', () => {
       .waitFor();
     await page.getByText('Orphaned effect').first().waitFor();
     // In names, not in ids.
-    const told = /^“.+” requires “.*Sputnik.*”, which would be canceled by the intervention/;
-    await page.getByText(told).first().waitFor();
+    const explanation = /^“.+” requires “.*Sputnik.*”, which would be canceled by the intervention/;
+    await page.getByText(explanation).first().waitFor();
   });
 
   it('compare a fork with what it was forked from', async () => {
@@ -221,11 +221,11 @@ describe('a newcomer can', () => {
     await button(page, 'I have saved it').click();
     await page.getByRole('row', { name: /a look at the demo.*Read.*demo.*in 7 days/ }).waitFor();
     // It reads that timeline, changes nothing, and sees no other.
-    const asked = (path: string, method = 'GET', body?: unknown): Promise<unknown> =>
+    const call = (path: string, method = 'GET', body?: unknown): Promise<unknown> =>
       on.service.call(method, path, body, key);
-    await asked('v1/clock?timeline_id=demo');
-    await expect(asked('v1/pause-time', 'POST', { timeline_id: 'demo' })).rejects.toThrow('403');
-    await expect(asked('v1/clock?timeline_id=hurricanes')).rejects.toThrow('404');
+    await call('v1/clock?timeline_id=demo');
+    await expect(call('v1/pause-time', 'POST', { timeline_id: 'demo' })).rejects.toThrow('403');
+    await expect(call('v1/clock?timeline_id=hurricanes')).rejects.toThrow('404');
     const rights = await on.service.call('GET', 'v1/access-control?timeline_id=demo');
     expect(JSON.stringify(rights)).toContain(colleague);
   });
@@ -233,11 +233,11 @@ describe('a newcomer can', () => {
   it('prove that an event was not changed since yesterday', async () => {
     // Yesterday somebody kept the checkpoint, and there are more entries since: a read is one.
     const before = await on.loggedIn('integrity?timeline=demo');
-    const [kept] = await Promise.all([
+    const [download] = await Promise.all([
       before.waitForEvent('download'),
       before.getByRole('region', { name: 'Checkpoint' }).getByRole('button', { name: 'Download' }).click(),
     ]);
-    const note = await kept.path();
+    const note = await download.path();
     await on.service.call('GET', 'v1/clock?timeline_id=demo');
 
     const page = await on.loggedIn('timeline?timeline=demo');
@@ -245,8 +245,8 @@ describe('a newcomer can', () => {
     const compare = region(page, 'Compare with a saved checkpoint');
     await compare.getByLabel('File with the note').setInputFiles(note);
     await compare.getByText('History matches the saved checkpoint.').waitFor();
-    const told = await compare.getByText(/^All [\d,]+ entries are unchanged/).innerText();
-    const size = Number(/[\d,]+/.exec(told)![0].replaceAll(',', ''));
+    const comparison = await compare.getByText(/^All [\d,]+ entries are unchanged/).innerText();
+    const size = Number(/[\d,]+/.exec(comparison)![0].replaceAll(',', ''));
 
     await goTo(page, 'Timeline');
     await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
@@ -352,22 +352,22 @@ describe('a list', () => {
         .filter((name) => name === 'demo' || name === 'hurricanes');
     await expect.poll(order).toEqual(['demo', 'hurricanes']);
     // Clocks go on, without anything being asked.
-    const asked: string[] = [];
-    page.on('request', (sent) => asked.push(new URL(sent.url()).pathname));
+    const requests: string[] = [];
+    page.on('request', (sent) => requests.push(new URL(sent.url()).pathname));
     const row = list.getByRole('row').filter({ has: page.getByRole('link', { name: 'hurricanes', exact: true }) });
-    const shown = (): Promise<string> => row.getByRole('link').nth(1).innerText();
-    const before = await shown();
-    await expect.poll(shown).not.toBe(before);
-    expect(asked.filter((path) => path === '/timelines')).toEqual([]);
+    const ageText = (): Promise<string> => row.getByRole('link').nth(1).innerText();
+    const before = await ageText();
+    await expect.poll(ageText).not.toBe(before);
+    expect(requests.filter((path) => path === '/timelines')).toEqual([]);
     // What others change comes when it is asked for, and how old the list is is told.
     await on.service.call('POST', 'v1/pause-time', { timeline_id: 'hurricanes' });
     await page.getByText(/from the values loaded/).waitFor();
     await button(page, 'Refresh').click();
     await row.getByText('paused', { exact: true }).waitFor();
     await page.getByText(/from the values loaded just now/).waitFor();
-    const paused = await shown();
+    const paused = await ageText();
     await on.service.call('POST', 'v1/resume-time', { timeline_id: 'hurricanes' });
-    expect(await shown()).toBe(paused);
+    expect(await ageText()).toBe(paused);
     await list.getByRole('link', { name: 'hurricanes', exact: true }).click();
     await counted(page, '16 events');
   });

@@ -10,7 +10,7 @@ import {
   card,
   param,
   counted,
-  shownTime,
+  visibleTime,
   open,
   timeline,
   launch,
@@ -39,7 +39,7 @@ describe('the axis', () => {
 
   it('is drawn from the first counts of very many events, and from those that follow', async () => {
     const page = await open();
-    const asked: string[] = [];
+    const requests: string[] = [];
     let next = (): void => {};
     const held = new Promise<void>((resolve) => (next = resolve));
     // An answer counts a million events: here it counts some.
@@ -50,7 +50,7 @@ describe('the axis', () => {
     });
     await page.route('**/v1/aggregate-events?*bucket=100*', async (route) => {
       const cursor = new URL(route.request().url()).searchParams.get('cursor');
-      asked.push(cursor ?? 'none');
+      requests.push(cursor ?? 'none');
       if (cursor !== null) await held;
       await route.fulfill({
         json:
@@ -73,63 +73,63 @@ describe('the axis', () => {
     next();
     await picture.getByText('493 events', { exact: true }).waitFor();
     expect(await picture.locator('rect').count()).toBe(4);
-    expect(asked).toEqual(['none', 'more']);
+    expect(requests).toEqual(['none', 'more']);
   });
 
   it('shows everything, and moves by dragging, wheel, buttons and keys', async () => {
     const page = await open();
-    const whole = await shownTime(page);
+    const whole = await visibleTime(page);
     expect(whole).toMatch(/BCE – 2\d\d\d$/);
     await drag(page, axis(page), { x: -200, y: 0 });
-    const dragged = await shownTime(page);
+    const dragged = await visibleTime(page);
     expect(dragged).not.toBe(whole);
     await expect.poll(() => param(page, 'center')).not.toBeNull();
 
     await page.mouse.wheel(0, -1_200);
-    await expect.poll(() => shownTime(page)).not.toBe(dragged);
-    const near = await shownTime(page);
+    await expect.poll(() => visibleTime(page)).not.toBe(dragged);
+    const near = await visibleTime(page);
     await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
-    expect(await shownTime(page)).not.toBe(near);
+    expect(await visibleTime(page)).not.toBe(near);
     await page.getByRole('button', { name: 'Zoom out', exact: true }).click();
-    expect(await shownTime(page)).toBe(near);
+    expect(await visibleTime(page)).toBe(near);
 
     await axis(page).focus();
     await page.keyboard.press('ArrowRight');
-    expect(await shownTime(page)).not.toBe(near);
+    expect(await visibleTime(page)).not.toBe(near);
     // The keys of those who come from Perfetto do the same.
     await page.keyboard.press('a');
-    expect(await shownTime(page)).toBe(near);
+    expect(await visibleTime(page)).toBe(near);
     await page.keyboard.press('w');
-    expect(await shownTime(page)).not.toBe(near);
+    expect(await visibleTime(page)).not.toBe(near);
     await page.keyboard.press('s');
-    expect(await shownTime(page)).toBe(near);
+    expect(await visibleTime(page)).toBe(near);
     await page.keyboard.press('Home');
-    expect(await shownTime(page)).toBe(whole);
+    expect(await visibleTime(page)).toBe(whole);
   });
 
   it('takes letters wherever the focus is, but in a field and on the map', async () => {
     const page = await open();
-    const whole = await shownTime(page);
+    const whole = await visibleTime(page);
     await expect
       .poll(async () => {
         await page.keyboard.press('w');
-        return shownTime(page);
+        return visibleTime(page);
       })
       .not.toBe(whole);
     await page.keyboard.press('Home');
-    expect(await shownTime(page)).toBe(whole);
+    expect(await visibleTime(page)).toBe(whole);
     await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
-    const near = await shownTime(page);
+    const near = await visibleTime(page);
     await page.keyboard.press('d');
-    expect(await shownTime(page)).not.toBe(near);
+    expect(await visibleTime(page)).not.toBe(near);
     await page.keyboard.press('a');
-    expect(await shownTime(page)).toBe(near);
+    expect(await visibleTime(page)).toBe(near);
     await page.keyboard.press('/');
     await page.keyboard.type('wasd');
-    expect(await shownTime(page)).toBe(near);
+    expect(await visibleTime(page)).toBe(near);
     await region(page, 'Map').getByRole('application').focus();
     await page.keyboard.press('w');
-    expect(await shownTime(page)).toBe(near);
+    expect(await visibleTime(page)).toBe(near);
   });
 
   it('zooms from the whole calendar to microseconds, and finds the clock again', async () => {
@@ -137,12 +137,12 @@ describe('the axis', () => {
     await on.service.call('POST', 'v1/travel', { timeline_id: 'whole', destination_time: '1969-07-16T00:00:00Z' });
     const page = await on.loggedIn(`timeline?timeline=whole&center=${LANDING}&zoom=0.05`);
     await counted(page, '1 event');
-    expect(await shownTime(page)).toMatch(/^20 July 1969, 20:17:39\.9999\d\d – 20:17:40\.0000\d\d$/);
+    expect(await visibleTime(page)).toMatch(/^20 July 1969, 20:17:39\.9999\d\d – 20:17:40\.0000\d\d$/);
     await page.getByRole('button', { name: 'Now', exact: true }).click();
-    expect(await shownTime(page)).toMatch(/^16 July 1969/);
+    expect(await visibleTime(page)).toMatch(/^16 July 1969/);
     await axis(page).focus();
     for (let press = 0; press < 90; press += 1) await page.keyboard.press('-');
-    expect(await shownTime(page)).toMatch(/^10000 BCE – 9999$/);
+    expect(await visibleTime(page)).toMatch(/^10000 BCE – 9999$/);
   });
 
   it('follows two fingers: what is between them stays between them', async () => {
@@ -320,14 +320,14 @@ describe('the axis', () => {
     await dialog.getByLabel('To').fill('1945-09-02T00:00:00Z');
     await dialog.getByRole('button', { name: 'Show range' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await shownTime(page)).toBe('1939 – 1945');
+    expect(await visibleTime(page)).toBe('1939 – 1945');
 
     await page.getByTitle('Enter a time range').click();
     await dialog.getByLabel('From').fill('-007000-01-01T00:00:00Z');
     await dialog.getByLabel('To').fill('-006000-01-01T00:00:00Z');
     await dialog.getByRole('button', { name: 'Show range' }).click();
     await axis(page).getByRole('button', { name: 'Show everything' }).click();
-    expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
+    expect(await visibleTime(page)).toMatch(/BCE – 2\d\d\d$/);
   });
 
   it('shows forks and their parent as lanes that can be followed', async () => {
@@ -355,16 +355,16 @@ describe('reading', () => {
   });
 
   it('counts where there is too much to show each, until one is near enough', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const page = await on.page();
-    page.on('request', (sent) => asked.push(new URL(sent.url()).pathname));
+    page.on('request', (sent) => requests.push(new URL(sent.url()).pathname));
     await page.context().addCookies(await (await open()).context().cookies());
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
     await counted(page, '493 events');
     const unit = page.getByRole('button', { name: /^events per \d+ years · linear$/ });
     await unit.waitFor();
-    expect(await shownTime(page)).toMatch(/BCE – 2\d\d\d$/);
-    expect(asked.filter((path) => path.endsWith('/export-events'))).toEqual([]);
+    expect(await visibleTime(page)).toMatch(/BCE – 2\d\d\d$/);
+    expect(requests.filter((path) => path.endsWith('/export-events'))).toEqual([]);
     await page.getByText(/^Shows .+, 493 events$/).waitFor({ state: 'attached' });
 
     await unit.click();
@@ -391,14 +391,14 @@ describe('reading', () => {
   it('zooms into the bar that is clicked', async () => {
     const page = await open('&most=40');
     await page.getByRole('button', { name: /^events per/ }).waitFor();
-    const whole = await shownTime(page);
+    const whole = await visibleTime(page);
     const box = (await axis(page).boundingBox())!;
     // The last centuries have the highest bars; below them are the lanes of the fork and of timers.
     await expect
       .poll(async () => {
-        for (let x = 0.9; x > 0.8 && (await shownTime(page)) === whole; x -= 0.01)
+        for (let x = 0.9; x > 0.8 && (await visibleTime(page)) === whole; x -= 0.01)
           await page.mouse.click(box.x + box.width * x, box.y + box.height - 90);
-        return shownTime(page);
+        return visibleTime(page);
       })
       .not.toBe(whole);
     expect(param(page, 'event')).toBeNull();
@@ -435,7 +435,7 @@ describe('reading', () => {
 it('tells what is under the pointer within its width, also on a phone', async () => {
   const page = await open('&most=40', { viewport: { width: 390, height: 844 } });
   await page.getByRole('button', { name: /^events per/ }).waitFor();
-  const told = region(page, 'Axis').getByText('click to zoom in');
+  const tip = region(page, 'Axis').getByText('click to zoom in');
   const canvas = axis(page).locator('canvas').first();
   const { width, height } = (await canvas.boundingBox())!;
   let x = width * 0.42;
@@ -444,16 +444,16 @@ it('tells what is under the pointer within its width, also on a phone', async ()
     .poll(async () => {
       x = x > width * 0.32 ? x - 6 : width * 0.42;
       await canvas.hover({ position: { x, y: height * 0.55 }, force: true });
-      return told.count();
+      return tip.count();
     })
     .toBe(1);
-  const [around, own] = await Promise.all([axis(page).boundingBox(), told.locator('..').boundingBox()]);
+  const [around, own] = await Promise.all([axis(page).boundingBox(), tip.locator('..').boundingBox()]);
   expect(own!.x).toBeGreaterThanOrEqual(around!.x);
   expect(own!.x + own!.width).toBeLessThanOrEqual(around!.x + around!.width);
   // A bar that is no longer there is not told of, also where the pointer rests.
-  const before = await told.innerText();
+  const before = await tip.innerText();
   await page.mouse.wheel(0, -2_400);
-  await expect.poll(async () => (await told.allInnerTexts()).includes(before)).toBe(false);
+  await expect.poll(async () => (await tip.allInnerTexts()).includes(before)).toBe(false);
 });
 
 it('keeps the scale of its counts where it is, beside an event that has its name below them', async () => {

@@ -1,7 +1,7 @@
 /** The events of the timeline: their card, recording and correcting, anchors. */
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, logIn, underPrefix, UNREACHABLE } from './harness';
-import { on, card, param, counted, region, shownTime, timeline, launch, landing } from './timeline-page';
+import { on, card, param, counted, region, visibleTime, timeline, launch, landing } from './timeline-page';
 
 describe('the card', () => {
   it('tells when, where and why, and walks along causes and effects', async () => {
@@ -239,7 +239,7 @@ describe('recording', () => {
     await dialog.getByRole('button', { name: 'Record it' }).click();
     await card(page).getByRole('heading', { name: 'First light' }).waitFor();
     await counted(page, '1 event');
-    expect(await shownTime(page)).toContain('25 May 1998');
+    expect(await visibleTime(page)).toContain('25 May 1998');
   });
 
   it('corrects what was recorded, and keeps what the form does not show', async () => {
@@ -310,13 +310,13 @@ it('an event of a fork tells first what was done before the fork, although posit
   await on.service.call('POST', 'v1/timelines', { timeline_id: 'warned', fork_of: 'aware' });
   await on.service.call('POST', 'v1/manipulate-event', { ...act, timeline_id: 'warned', action: 'warn the crew' });
   const page = await on.loggedIn('timeline?timeline=warned&event=launch');
-  const told = card(page)
+  const notes = card(page)
     .getByRole('listitem')
     .filter({ has: page.getByRole('button', { name: /^Entry/ }) });
   await expect
-    .poll(async () => Promise.all((await told.all()).map((one) => one.getByRole('strong').innerText())))
+    .poll(async () => Promise.all((await notes.all()).map((one) => one.getByRole('strong').innerText())))
     .toEqual(['Recorded', '“delay by 2h”', '“warn the crew”']);
-  const note = told.nth(2);
+  const note = notes.nth(2);
   expect(await note.getByText('from which this timeline was forked').count()).toBe(0);
   await note.getByRole('button', { name: /^Entry/ }).click();
   await note.getByText(/is one of the/).waitFor();
@@ -331,12 +331,12 @@ it('shows at the edge of a card that it goes on, and nothing of that at its end'
   const { x, y, width, height } = (await side.boundingBox())!;
   // The last rows of pixels of the panel, above its border.
   const edge = { x: x + 20, y: y + height - 9, width: width - 60, height: 7 };
-  const shown = (): Promise<Buffer> => page.screenshot({ clip: edge });
-  const atTop = await shown();
+  const edgePicture = (): Promise<Buffer> => page.screenshot({ clip: edge });
+  const atTop = await edgePicture();
   // Wherever it is scrolled to, no line is sliced at the edge.
   for (const top of [7, 19, 31, 100_000]) {
     await side.evaluate((panel, to) => (panel.scrollTop = to), top);
-    await expect.poll(() => shown().then((now) => now.equals(atTop)), { message: `at ${top}` }).toBe(true);
+    await expect.poll(() => edgePicture().then((now) => now.equals(atTop)), { message: `at ${top}` }).toBe(true);
   }
   // At the end all of the last line is above the fade.
   const last = card(page).locator('> section').last();

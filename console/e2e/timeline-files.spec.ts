@@ -137,9 +137,9 @@ describe('a file that is imported', () => {
       (await on.service.call<{ events: number }>('GET', 'timeline/stopped')).events;
     await expect.poll(events, { interval: 20 }).toBeGreaterThan(0);
     await dialog.getByRole('button', { name: 'Stop' }).click();
-    const told = await dialog.getByText(/^Stopped\.\s+[\d,]+ events had been recorded/).innerText();
+    const summary = await dialog.getByText(/^Stopped\.\s+[\d,]+ events had been recorded/).innerText();
     const count = await events();
-    expect(told).toContain(`${count.toLocaleString('en')} events had been recorded`);
+    expect(summary).toContain(`${count.toLocaleString('en')} events had been recorded`);
     expect(count).toBeLessThan(60_000);
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Undo this import' }).click();
@@ -218,7 +218,7 @@ describe('an export', () => {
     });
     await timeline('winds', ...[0, 1, 2, 3, 4].map(blow));
     const page = await on.loggedIn('clock?timeline=winds');
-    for (const [most, told] of [
+    for (const [most, content] of [
       ['', /wind: 20 to 60, 40 on average; 5 values</],
       ['&most=1', /wind: 20 to 60, 40 on average; 5 values · in intervals of /],
     ] as const) {
@@ -230,15 +230,15 @@ describe('an export', () => {
         page.waitForEvent('download'),
         page.getByRole('dialog', { name: 'Export' }).getByRole('button', { name: /^SVG/ }).click(),
       ]);
-      expect(readFileSync(await file.path(), 'utf8')).toMatch(told);
+      expect(readFileSync(await file.path(), 'utf8')).toMatch(content);
     }
     const dialog = page.getByRole('dialog', { name: 'Export' });
     const columns = dialog.getByRole('checkbox', { name: 'In CSV, a column for each attribute: wind' });
-    for (const [isWanted, header, row] of [
+    for (const [isChecked, header, row] of [
       [true, /,sequence,wind$/, /,60$/],
       [false, /,sequence$/, /,$/],
     ] as const) {
-      await columns.setChecked(isWanted);
+      await columns.setChecked(isChecked);
       const [file] = await Promise.all([
         page.waitForEvent('download'),
         dialog.getByRole('link', { name: /^CSV/ }).click(),
@@ -270,18 +270,18 @@ describe('the axis after an import', () => {
     await on.service.call('POST', 'v1/events?timeline_id=raced', { ...monthly(120).at(-1), event_id: 'late' });
     await page.getByRole('button', { name: '1 change out of sight' }).waitFor();
     // The whole of time is counted while the part that changed is read again, and is told first.
-    let [toldWhole, askedPart] = [(): void => {}, (): void => {}];
-    const whole = new Promise<void>((told) => (toldWhole = told));
-    const part = new Promise<void>((asked) => (askedPart = asked));
+    let [releaseWhole, markPartRequested] = [(): void => {}, (): void => {}];
+    const whole = new Promise<void>((release) => (releaseWhole = release));
+    const part = new Promise<void>((markRequested) => (markPartRequested = markRequested));
     let count = 0;
     await page.route(/aggregate-events.*group_by=time/, async (route) => {
       count += 1;
       if (count === 1) {
         await Promise.race([part, new Promise((done) => setTimeout(done, 4_000))]);
         await route.continue();
-        setTimeout(toldWhole, 500);
+        setTimeout(releaseWhole, 500);
       } else if (count === 2) {
-        askedPart();
+        markPartRequested();
         await whole;
         await route.continue();
       } else await route.continue();

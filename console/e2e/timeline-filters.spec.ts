@@ -269,12 +269,12 @@ describe('an event that comes while one looks', () => {
         actors: [actor],
       });
     await late('first', 2006, 'AL12');
-    const told = region(page, 'Axis').getByRole('button', { name: /out of sight$/ });
-    await told.waitFor();
+    const outOfSight = region(page, 'Axis').getByRole('button', { name: /out of sight$/ });
+    await outOfSight.waitFor();
     await page.getByRole('button', { name: /actor: AL12/ }).click();
     await counted(page, '4 events');
-    expect(await told.count()).toBe(0);
+    expect(await outOfSight.count()).toBe(0);
     await late('second', 2010, 'AL99');
-    await expect.poll(() => told.allInnerTexts()).toEqual(['1 change out of sight']);
+    await expect.poll(() => outOfSight.allInnerTexts()).toEqual(['1 change out of sight']);
   });
 });

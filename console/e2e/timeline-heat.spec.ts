@@ -67,12 +67,12 @@ describe('heat', () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&heat=events&map=20.5,-60.5,4`);
     await legend(page, /^events per/).waitFor();
     const map = region(page, 'Map').locator('.map canvas');
-    const told = region(page, 'Map').getByText('30 events');
+    const tip = region(page, 'Map').getByText('30 events');
     await expect
       .poll(async () => {
         const { width, height } = (await map.boundingBox())!;
         await map.hover({ position: { x: width / 2, y: height / 2 } });
-        return told.count();
+        return tip.count();
       })
       .toBe(1);
     await page.getByText(/^in this cell of [\d.]+°$/).waitFor();

@@ -108,10 +108,10 @@ describe('a time that is selected', () => {
     const bars = 'center=2005-08-15T12:00:00Z&zoom=20000000000';
     const page = await on.loggedIn(`timeline?timeline=${name}&most=5&${bars}`);
     await counted(page, '12 in view, 13 events');
-    const asked: string[] = [];
+    const requests: string[] = [];
     page.on('request', (request) => {
       const query = new URL(request.url()).searchParams;
-      if (query.get('bucket') === '1') asked.push(query.get('time_range') ?? '');
+      if (query.get('bucket') === '1') requests.push(query.get('time_range') ?? '');
     });
     await page.getByRole('button', { name: 'Select time', exact: true }).click();
     // Its ends are within days that have an event each.
@@ -128,7 +128,7 @@ describe('a time that is selected', () => {
       .locator('.facts')
       .getByText(/^\d+ events?$/)
       .waitFor();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   it('is compared within a box on the map with elsewhere', async () => {

@@ -142,11 +142,11 @@ describe('the groups that have lanes', () => {
 describe('lanes of groups that are counted by the service', () => {
   it('are counted with their legend in one request', async () => {
     const page = await on.loggedIn('timelines');
-    const asked: (string | null)[] = [];
+    const requests: (string | null)[] = [];
     page.on('request', (sent) => {
       const { pathname, searchParams } = new URL(sent.url());
       const group_by = searchParams.get('group_by');
-      if (pathname.endsWith('aggregate-events') && group_by?.includes('source')) asked.push(group_by);
+      if (pathname.endsWith('aggregate-events') && group_by?.includes('source')) requests.push(group_by);
     });
     await page.goto(`${on.service.url}/#/timeline?timeline=sources&by=source&lanes=1&most=1`);
     /** Returns how many pixels to the right of the names have a color. */
@@ -168,14 +168,14 @@ describe('lanes of groups that are counted by the service', () => {
         }, `--hue-${hue}`);
     await expect.poll(() => count(1)).toBeGreaterThan(200);
     await expect.poll(() => count(2)).toBeGreaterThan(200);
-    expect(asked.filter((group_by) => !group_by?.startsWith('cell'))).toEqual(['time,source']);
+    expect(requests.filter((group_by) => !group_by?.startsWith('cell'))).toEqual(['time,source']);
   });
 });
 
 describe('lanes that are moved', () => {
   const lane = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Lane of ${key},` });
   /** The lanes from the top. */
-  const shown = async (page: Page): Promise<string[]> => {
+  const laneNames = async (page: Page): Promise<string[]> => {
     const buttons = await axis(page)
       .getByRole('button', { name: /^Lane of / })
       .all();
@@ -193,14 +193,14 @@ describe('lanes that are moved', () => {
       });
       await lane(page, 'G08').waitFor();
       const own = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
-      await expect.poll(() => shown(page)).toEqual(own);
+      await expect.poll(() => laneNames(page)).toEqual(own);
       await lane(page, 'G03').focus();
       await page.keyboard.press('Alt+ArrowUp');
-      await expect.poll(() => shown(page)).toEqual(['G01', 'G03', 'G02', ...own.slice(3)]);
+      await expect.poll(() => laneNames(page)).toEqual(['G01', 'G03', 'G02', ...own.slice(3)]);
       expect(param(page, 'order')).toBe('G01,G03,G02,G04,G05,G06,G07,G08');
       // The same lane is moved on; at the top it stays.
       for (let press = 0; press < 3; press += 1) await page.keyboard.press('Alt+ArrowUp');
-      await expect.poll(() => shown(page)).toEqual(['G03', 'G01', 'G02', ...own.slice(3)]);
+      await expect.poll(() => laneNames(page)).toEqual(['G03', 'G01', 'G02', ...own.slice(3)]);
       await axis(page).getByText('G03 is lane 1 of 8').waitFor({ state: 'attached' });
       await expectAccessible(page);
       const [from, to] = [(await lane(page, 'G07').boundingBox())!, (await lane(page, 'G01').boundingBox())!];
@@ -210,9 +210,9 @@ describe('lanes that are moved', () => {
       await page.mouse.move(to.x + 12, to.y + 2, { steps: 4 });
       await page.mouse.up();
       const moved = ['G03', 'G07', 'G01', 'G02', 'G04', 'G05', 'G06', 'G08'];
-      await expect.poll(() => shown(page)).toEqual(moved);
+      await expect.poll(() => laneNames(page)).toEqual(moved);
       await page.reload();
-      await expect.poll(() => shown(page)).toEqual(moved);
+      await expect.poll(() => laneNames(page)).toEqual(moved);
       // Colors stay with their groups, and something else has other lanes.
       await expect.poll(() => legend(page)).toEqual(own);
       await chooseKey(page, 'Color by', 'nothing');
@@ -222,7 +222,7 @@ describe('lanes that are moved', () => {
 
 describe('lanes that are pinned', () => {
   const pin = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Pin ${key}`, exact: true });
-  const shown = async (page: Page): Promise<string[]> => {
+  const laneNames = async (page: Page): Promise<string[]> => {
     const buttons = await axis(page)
       .getByRole('button', { name: /^Lane of / })
       .all();
@@ -238,15 +238,15 @@ describe('lanes that are pinned', () => {
       const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`, {
         viewport: { width: 1440, height: 1200 },
       });
-      await expect.poll(() => shown(page)).toEqual(own);
+      await expect.poll(() => laneNames(page)).toEqual(own);
       await pin(page, 'G05').click();
-      await expect.poll(() => shown(page)).toEqual(['G05', 'G01', 'G02', 'G03', 'G04', 'G06', 'G07', 'G08']);
+      await expect.poll(() => laneNames(page)).toEqual(['G05', 'G01', 'G02', 'G03', 'G04', 'G06', 'G07', 'G08']);
       await axis(page).getByText('G05 is pinned to the top').waitFor({ state: 'attached' });
       // By keys.
       await pin(page, 'G07').focus();
       await page.keyboard.press('Enter');
       const both = ['G05', 'G07', 'G01', 'G02', 'G03', 'G04', 'G06', 'G08'];
-      await expect.poll(() => shown(page)).toEqual(both);
+      await expect.poll(() => laneNames(page)).toEqual(both);
       // What is not pinned does not come above what is; among themselves, lanes are moved.
       const move = async (key: string, keys: string): Promise<void> => {
         await axis(page)
@@ -257,16 +257,16 @@ describe('lanes that are pinned', () => {
       await move('G01', 'Alt+ArrowUp');
       await move('G02', 'Alt+ArrowUp');
       const moved = ['G05', 'G07', 'G02', 'G01', 'G03', 'G04', 'G06', 'G08'];
-      await expect.poll(() => shown(page)).toEqual(moved);
+      await expect.poll(() => laneNames(page)).toEqual(moved);
       await move('G07', 'Alt+ArrowUp');
       const last = ['G07', 'G05', ...moved.slice(2)];
-      await expect.poll(() => shown(page)).toEqual(last);
+      await expect.poll(() => laneNames(page)).toEqual(last);
       await expectAccessible(page);
       await page.reload();
-      await expect.poll(() => shown(page)).toEqual(last);
+      await expect.poll(() => laneNames(page)).toEqual(last);
       await pin(page, 'G07').click();
       await pin(page, 'G05').click();
-      await expect.poll(() => shown(page)).toEqual(['G02', 'G01', ...own.slice(2)]);
+      await expect.poll(() => laneNames(page)).toEqual(['G02', 'G01', ...own.slice(2)]);
       // Something else has other lanes.
       await pin(page, 'G05').click();
       await chooseKey(page, 'Color by', 'nothing');

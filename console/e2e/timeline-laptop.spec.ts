@@ -38,8 +38,8 @@ it('shows most of a card without scrolling in a window of 1440 by 900 pixels, an
   const page: Page = await open('&event=moon-landing-1969', { viewport: { width: 1440, height: 900 } });
   await card(page).getByRole('heading', { name: 'Attributes' }).waitFor();
   const side = page.getByRole('region', { name: 'Selected event' });
-  const shown = (): Promise<number> => side.evaluate((one) => one.clientHeight / one.scrollHeight);
-  await expect.poll(shown).toBeGreaterThan(0.75);
+  const visibleShare = (): Promise<number> => side.evaluate((one) => one.clientHeight / one.scrollHeight);
+  await expect.poll(visibleShare).toBeGreaterThan(0.75);
   expect(await hidden(side)).toBe(0);
   const button = (await page.getByRole('button', { name: 'Record an event' }).boundingBox())!;
   expect(button.x + button.width).toBeLessThanOrEqual((await side.boundingBox())!.x);

@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, WIDTHS } from './harness';
-import { axis, on, open, param, region, shownTime } from './timeline-page';
+import { axis, on, open, param, region, visibleTime } from './timeline-page';
 
 const map = (page: Page): Locator => page.getByRole('application', { name: /^World map with/ });
 const height = async (page: Page): Promise<number> => (await map(page).boundingBox())!.height;
@@ -33,10 +33,10 @@ it('has its time chosen on the strip of all time, and plays it', async () => {
   const page = await on.loggedIn('timeline?timeline=demo&view=map');
   await map(page).waitFor();
   await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
-  const before = await shownTime(page);
+  const before = await visibleTime(page);
   const strip = (await page.locator('.overview').boundingBox())!;
   await page.mouse.click(strip.x + strip.width * 0.1, strip.y + strip.height / 2);
-  await expect.poll(() => shownTime(page)).not.toBe(before);
+  await expect.poll(() => visibleTime(page)).not.toBe(before);
   await page.getByRole('button', { name: 'More', exact: true }).click();
   await page.getByRole('menuitem', { name: 'Play this time' }).click();
   expect(param(page, 'view')).toBe('map');

@@ -309,10 +309,10 @@ describe('the tour', () => {
       () => page.getByRole('button', { name: 'Scan demo' }).waitFor(),
     ];
     const titles: string[] = [];
-    for (const [index, isShown] of shows.entries()) {
+    for (const [index, expectVisible] of shows.entries()) {
       await tour.getByText(`${index + 1} of ${shows.length}`).waitFor();
       titles.push(await tour.getByRole('heading').innerText());
-      await isShown();
+      await expectVisible();
       if (index % 2 === 0) await expectAccessible(page);
       if (index < shows.length - 1) await tour.getByRole('link', { name: 'Next' }).click();
     }

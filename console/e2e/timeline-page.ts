@@ -13,7 +13,7 @@ export const param = (page: Page, name: string): string | null =>
   new URLSearchParams(new URL(page.url()).hash.split('?')[1]).get(name);
 export const counted = (page: Page, text: string): Promise<void> =>
   region(page, 'Axis').getByText(text, { exact: true }).first().waitFor();
-export const shownTime = (page: Page): Promise<string> =>
+export const visibleTime = (page: Page): Promise<string> =>
   page.getByTitle('Enter a time range').filter({ hasNotText: /^…$/ }).innerText();
 
 export async function open(params = '', options?: Options): Promise<Page> {

@@ -82,14 +82,14 @@ describe('whose time travel is restricted', () => {
   });
 
   it('altogether is told so, and asks for no event', async () => {
-    const asked: string[] = [];
+    const requests: string[] = [];
     const page = await restricted('no_access');
     await page.getByRole('heading', { name: "You don't have access to clocks and events" }).waitFor();
-    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    page.on('request', (request) => requests.push(new URL(request.url()).pathname));
     await page.reload();
     await page.getByRole('heading', { name: "You don't have access to clocks and events" }).waitFor();
-    expect(asked).toContain('/v1/session');
-    const answers = asked.filter((path) => !path.startsWith('/assets/'));
+    expect(requests).toContain('/v1/session');
+    const answers = requests.filter((path) => !path.startsWith('/assets/'));
     expect(answers.filter((path) => /events|stream|clock|anchors|timeline\//.test(path))).toEqual([]);
     expect(await offered(page)).toEqual([]);
   });

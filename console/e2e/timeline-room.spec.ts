@@ -1,7 +1,7 @@
 /** What the page takes on the screen: nothing is cut off, and nothing scrolls that has nothing more to show. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { axis, card, on, open, region, shownTime } from './timeline-page';
+import { axis, card, on, open, region, visibleTime } from './timeline-page';
 
 /** Whether all of a thing is within another. */
 async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
@@ -50,14 +50,14 @@ it('has tables that do not scroll sideways for a heading that is hidden', async 
 it('shows the same time in the list as on the axis', async () => {
   const viewport = { width: 1440, height: 900 };
   const page = await open('', { viewport });
-  const shown = await shownTime(page);
+  const before = await visibleTime(page);
   await page.close();
   const list = await open('&view=list', { viewport });
-  await expect.poll(() => shownTime(list)).toBe(shown);
+  await expect.poll(() => visibleTime(list)).toBe(before);
   // How many there are is said where the next page of others says it, at the left.
   const panel = list.getByRole('region', { name: 'Axis', exact: true });
-  const told = panel.getByText(/^493 events in view/);
-  const [own, around] = await Promise.all([told.boundingBox(), panel.boundingBox()]);
+  const count = panel.getByText(/^493 events in view/);
+  const [own, around] = await Promise.all([count.boundingBox(), panel.boundingBox()]);
   expect(own!.x - around!.x).toBeLessThan(around!.width / 3);
 });
 
@@ -74,9 +74,9 @@ it('tells the view that is shown from the one that is pointed at, in the dark', 
 it('writes with its font on all of its charts, once that is there', async () => {
   const page = await on.loggedIn('login');
   let give = (): void => {};
-  const wanted = new Promise<void>((there) => (give = there));
+  const released = new Promise<void>((there) => (give = there));
   await page.route(/inter-latin.*woff2/, async (route) => {
-    await wanted;
+    await released;
     await route.continue();
   });
   await page.goto(`${on.service.url}/#/timeline?timeline=demo`);

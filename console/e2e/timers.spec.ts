@@ -9,7 +9,7 @@ const on = shared();
 const NOW = '2027-01-01T08:00:00Z';
 
 /** Makes a timeline whose clock stands at a known moment. */
-async function standing(name: string): Promise<string> {
+async function timelineOf(name: string): Promise<string> {
   const timeline = fresh(name);
   await on.service.call('POST', 'timelines', { timeline_id: timeline });
   await on.service.call('POST', 'v1/pause-time', { timeline_id: timeline });
@@ -45,7 +45,7 @@ const receipt = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('r
 
 describe('the list of timers', () => {
   it('says what to do where there are none, and sets one at a moment', async () => {
-    const timeline = await standing('first');
+    const timeline = await timelineOf('first');
     const page = await on.loggedIn(`timers?timeline=${timeline}`);
     await page.getByRole('heading', { name: 'No armed timers' }).waitFor();
     await page.getByText(`timenav timer listen --queue default --timeline ${timeline}`).waitFor();
@@ -72,7 +72,7 @@ describe('the list of timers', () => {
   });
 
   it('sets one by a rule or by cron, tells what is wrong beside its field, and shows what comes', async () => {
-    const timeline = await standing('rules');
+    const timeline = await timelineOf('rules');
     const page = await on.loggedIn(`timers?timeline=${timeline}&do=set`, { expected: REFUSED });
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
     await dialog.getByText('By cron', { exact: true }).click();
@@ -107,10 +107,10 @@ describe('the list of timers', () => {
     await page.unroute('**/v1/timer-preview*');
     await dialog.getByLabel('Name').fill('monthly');
     await dialog.getByRole('button', { name: 'Set the timer' }).click();
-    const shown = card(page, 'monthly');
-    await shown.getByText('every month on the last day · Europe/Paris').waitFor();
-    await shown.getByRole('button', { name: 'Show one year' }).click();
-    const moments = shown.getByRole('region', { name: 'Next moments' }).getByRole('listitem');
+    const monthly = card(page, 'monthly');
+    await monthly.getByText('every month on the last day · Europe/Paris').waitFor();
+    await monthly.getByRole('button', { name: 'Show one year' }).click();
+    const moments = monthly.getByRole('region', { name: 'Next moments' }).getByRole('listitem');
     await moments.first().waitFor();
     // Nine in the morning in Paris, in winter and in summer.
     expect((await moments.allInnerTexts()).slice(0, 4)).toEqual([
@@ -122,7 +122,7 @@ describe('the list of timers', () => {
   });
 
   it('sets one that records an event, and shows what it recorded', async () => {
-    const timeline = await standing('recording');
+    const timeline = await timelineOf('recording');
     const page = await on.loggedIn(`timers?timeline=${timeline}&do=set`);
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
     await dialog.getByLabel('Moment').fill('2027-01-31T09:00:00Z');
@@ -157,7 +157,7 @@ describe('the list of timers', () => {
   });
 
   it('cancels one, keeps it among those that were cancelled, and turns pages', async () => {
-    const timeline = await standing('many-timers');
+    const timeline = await timelineOf('many-timers');
     for (let day = 1; day <= 60; day += 1) {
       const at = new Date(Date.UTC(2027, 1, day)).toISOString();
       await set(timeline, `t-${String(day).padStart(2, '0')}`, { at });
@@ -176,7 +176,7 @@ describe('the list of timers', () => {
 
 describe('a timer that is there', () => {
   it('is changed: its moment, what it carries and where it goes', async () => {
-    const timeline = await standing('changed');
+    const timeline = await timelineOf('changed');
     await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', payload: { invoice: 42 } });
     const page = await on.loggedIn(`timers?timeline=${timeline}&timer=renew`);
     await card(page, 'renew').getByRole('button', { name: 'Change…' }).click();
@@ -205,7 +205,7 @@ describe('a timer that is there', () => {
   });
 
   it('sends webhooks where it did, whatever else is changed', async () => {
-    const timeline = await standing('hooked');
+    const timeline = await timelineOf('hooked');
     const deliver = { to: 'webhook', url: 'https://hooks.example.com/timenav' };
     await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', deliver });
     const page = await on.loggedIn(`timers?timeline=${timeline}&timer=renew`);
@@ -222,7 +222,7 @@ describe('a timer that is there', () => {
   });
 
   it('delivers a firing again that has failed', async () => {
-    const timeline = await standing('redelivered');
+    const timeline = await timelineOf('redelivered');
     await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z' });
     // Somebody has listened, so the clock waits until it has failed for good, which takes three attempts.
     expect(await claim(timeline, '0s')).toEqual([]);
@@ -248,7 +248,7 @@ describe('a timer that is there', () => {
 
 describe('a move over timers', () => {
   it('says before it is made what it would fire, and afterwards what came of it', async () => {
-    const timeline = await standing('before');
+    const timeline = await timelineOf('before');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const next = page.getByRole('region', { name: 'Next' });
     await next.getByText('No upcoming events or timers').waitFor();
@@ -275,7 +275,7 @@ describe('a move over timers', () => {
   });
 
   it('goes to the next of them and no further, by button and by key', async () => {
-    const timeline = await standing('next');
+    const timeline = await timelineOf('next');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const button = page.getByRole('button', { name: 'Next timer' });
     await page.getByRole('region', { name: 'Next' }).getByText('No upcoming events or timers').waitFor();
@@ -289,13 +289,13 @@ describe('a move over timers', () => {
     await expect.poll(() => button.isDisabled()).toBe(false);
     await page.keyboard.press('n');
     await page.getByRole('heading', { name: 'Sunday, 28 February 2027' }).waitFor();
-    const shown = await on.service.call('GET', `v1/clock?timeline_id=${timeline}`);
-    expect(shown).toMatchObject({ current_time: '2027-02-28T12:00:00Z', state: 'paused' });
+    const clock = await on.service.call('GET', `v1/clock?timeline_id=${timeline}`);
+    expect(clock).toMatchObject({ current_time: '2027-02-28T12:00:00Z', state: 'paused' });
     await expect.poll(() => button.isDisabled()).toBe(true);
   });
 
   it('is told in the dialog of a travel too', async () => {
-    const timeline = await standing('traveling');
+    const timeline = await timelineOf('traveling');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel&to=2027-02-01T00:00:00Z`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
@@ -309,7 +309,7 @@ describe('a move over timers', () => {
   });
 
   it('goes back, and has timers fire again if that is asked for', async () => {
-    const timeline = await standing('again');
+    const timeline = await timelineOf('again');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const again = page.getByRole('checkbox', { name: 'Re-arm timers when rewinding' });
     const next = page.getByRole('region', { name: 'Next' });
@@ -354,7 +354,7 @@ describe('a move over timers', () => {
   });
 
   it('returns to an anchor, and says what becomes of timers', async () => {
-    const timeline = await standing('returned');
+    const timeline = await timelineOf('returned');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: timeline, description: 'before' });
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1w' });
@@ -368,7 +368,7 @@ describe('a move over timers', () => {
   });
 
   it('stands still until the worker is done, on every page that looks', async () => {
-    const timeline = await standing('held');
+    const timeline = await timelineOf('held');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const [page, other] = [
       await on.loggedIn(`clock?timeline=${timeline}`),
@@ -396,7 +396,7 @@ describe('a move over timers', () => {
   });
 
   it('is stopped where it is', async () => {
-    const timeline = await standing('stopped');
+    const timeline = await timelineOf('stopped');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: '1 week' }).click();
@@ -416,7 +416,7 @@ describe('a move over timers', () => {
 
 describe('the axis', () => {
   it('has a lane of timers, which lead to what they are', async () => {
-    const timeline = await standing('lane');
+    const timeline = await timelineOf('lane');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const at = `timeline?timeline=${timeline}&center=2027-01-03T09:00:00Z&zoom=60000000`;
     const page = await on.loggedIn(at);
@@ -425,12 +425,12 @@ describe('the axis', () => {
     const box = (await axis(page).boundingBox())!;
     const mark = { x: box.x + box.width / 2, y: box.y + box.height - 15 };
     // The lane is there before the mark is drawn.
-    const told = async (there: Page, text: string): Promise<number> => {
+    const tipCount = async (there: Page, text: string): Promise<number> => {
       await there.mouse.move(mark.x, mark.y - 40);
       await there.mouse.move(mark.x, mark.y);
       return there.getByText(text).count();
     };
-    await expect.poll(() => told(page, 'Fires next: 3 January 2027, 09:00 · queue billing')).toBe(1);
+    await expect.poll(() => tipCount(page, 'Fires next: 3 January 2027, 09:00 · queue billing')).toBe(1);
     await page.mouse.click(mark.x, mark.y);
     await card(page, 'renew').waitFor();
     expect(param(page, 'timer')).toBe('renew');
@@ -438,11 +438,11 @@ describe('the axis', () => {
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1w' });
     const after = await on.loggedIn(at);
     await axis(after).getByRole('link', { name: 'Timers' }).waitFor();
-    await expect.poll(() => told(after, 'Fired: 3 January 2027, 09:00 · waiting · queue billing')).toBe(1);
+    await expect.poll(() => tipCount(after, 'Fired: 3 January 2027, 09:00 · waiting · queue billing')).toBe(1);
   });
 
   it('has none where there are no timers', async () => {
-    const timeline = await standing('laneless');
+    const timeline = await timelineOf('laneless');
     const page = await on.loggedIn(`timeline?timeline=${timeline}`);
     await axis(page).waitFor();
     const answered = page.waitForResponse((answer) => answer.url().includes('/v1/timers'));
@@ -456,7 +456,7 @@ describe('the axis', () => {
 it('offers nothing to set to who may only read', async () => {
   const reader = fresh('reader');
   await on.service.user(reader);
-  const timeline = await standing('looked-at');
+  const timeline = await timelineOf('looked-at');
   await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
   await on.service.call('POST', 'v1/set-access-control', {
     timeline_id: timeline,
@@ -470,7 +470,7 @@ it('offers nothing to set to who may only read', async () => {
 });
 
 it('fits every width and can be used by everybody', async () => {
-  const timeline = await standing('wide');
+  const timeline = await timelineOf('wide');
   await set(timeline, 'a-timer-with-a-name-that-goes-on-for-longer-than-a-table-likes-as-names-do', {
     every: { rule: 'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1', zone: 'America/Argentina/Buenos_Aires' },
     payload: { note: 'a text that is long enough to leave the page if it were let '.repeat(4) },
@@ -489,7 +489,7 @@ it('fits every width and can be used by everybody', async () => {
 });
 
 it('sends webhooks from a fork if that is asked for', async () => {
-  const timeline = await standing('forked');
+  const timeline = await timelineOf('forked');
   const deliver = { to: 'webhook', url: 'https://hooks.example.com/timenav' };
   await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', deliver });
   for (const sends of [false, true]) {

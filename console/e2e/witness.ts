@@ -19,10 +19,10 @@ export class Witness {
     const data = mkdtempSync(join(tmpdir(), 'timenav-e2e-witness-'));
     const options = ['--data', data, '--listen', '127.0.0.1:0', '--name', name, '--log', log];
     const child = spawn(BINARY, ['witness', ...options], { stdio: ['ignore', 'pipe', 'pipe'] });
-    let said = '';
-    child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString()));
+    let output = '';
+    child.stderr.on('data', (bytes: Buffer) => (output += bytes.toString()));
     return new Promise((started, failed) => {
-      child.once('exit', () => failed(new Error(`the witness ended:\n${said}`)));
+      child.once('exit', () => failed(new Error(`the witness ended:\n${output}`)));
       let key = '';
       createInterface(child.stdout).on('line', (line) => {
         key = /^witness key (\S+)$/.exec(line)?.[1] ?? key;
@@ -40,9 +40,9 @@ export class Witness {
   /** Ends it, and forgets what it has cosigned. */
   async remove(): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
-      const gone = new Promise((done) => this.process.once('close', done));
+      const closed = new Promise((done) => this.process.once('close', done));
       this.process.kill('SIGTERM');
-      await gone;
+      await closed;
     }
     rmSync(this.data, { recursive: true, force: true });
   }

@@ -51,18 +51,18 @@ describe('an entry that a witness vouches for', () => {
   it('is verified by the key of that witness, which is kept for the next entry', async () => {
     const page = await on.loggedIn(`integrity?timeline=${TIMELINE}&position=${POSITION}`);
     const panel = panelOf(page);
-    const asked: string[] = [];
+    const requests: string[] = [];
     page.on('request', (request) => {
-      if (request.url().includes('witnessed=')) asked.push(request.url());
+      if (request.url().includes('witnessed=')) requests.push(request.url());
     });
     await panel.getByText('This browser verified it.').waitFor();
     expect(await fieldOf(page).isVisible()).toBe(false);
     await panel.getByText('Witnesses', { exact: true }).click();
     await fieldOf(page).fill(keyOf());
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     await ask(page);
     await panel.getByText('It is in a tree that a witness vouches for.').waitFor();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     for (const step of ['Checkpoint of system', `Witness ${NAME}`, 'Entry of system', 'Tree of the timeline'])
       await panel.getByText(`${step}, passed`).waitFor();
     await panel.getByText(/^It cosigned this at 20\d\d-\d\d-\d\dT.*Z, by its own clock\.$/).waitFor();
@@ -76,7 +76,7 @@ describe('an entry that a witness vouches for', () => {
     await page.reload();
     await panel.getByText('Witnesses', { exact: true }).click();
     expect(await fieldOf(page).inputValue()).toBe(keyOf());
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   it('is handed over with its proof, which timenav verify takes', async () => {
@@ -132,9 +132,9 @@ describe('an entry that a witness vouches for', () => {
 
   it('is not believed where one letter of it is another', async () => {
     const page = await on.loggedIn();
-    const told = await proofOf(POSITION, '&witnessed=true');
-    const forged = { ...told, leaf: told.leaf.replace('"actor":"admin"', '"actor":"nimda"') };
-    expect(forged.leaf).not.toBe(told.leaf);
+    const proof = await proofOf(POSITION, '&witnessed=true');
+    const forged = { ...proof, leaf: proof.leaf.replace('"actor":"admin"', '"actor":"nimda"') };
+    expect(forged.leaf).not.toBe(proof.leaf);
     await page.route(/witnessed=true/, (route) => route.fulfill({ json: forged }));
     await opened(page);
     await fieldOf(page).fill(keyOf());
