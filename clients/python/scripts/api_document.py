@@ -87,14 +87,14 @@ class Document:
             required += flat.get("required", [])
         return {**schema, "type": "object", "properties": properties, "required": required}
 
-    def _operation(self, path: str, method: str, told: dict[str, Any]) -> Operation:
+    def _operation(self, path: str, method: str, definition: dict[str, Any]) -> Operation:
         parameters = [
             Parameter(one["name"], one["in"], one["schema"], one.get("required", False), one.get("description", ""))
-            for one in told.get("parameters", [])
+            for one in definition.get("parameters", [])
             # Every call sets it by itself.
             if one["name"] != "Timenav-Timeline"
         ]
-        content: dict[str, Any] = told.get("requestBody", {}).get("content", {})
+        content: dict[str, Any] = definition.get("requestBody", {}).get("content", {})
         body, schema = "none", {}
         if content:
             schema = next(iter(content.values()))["schema"]
@@ -110,13 +110,13 @@ class Document:
                 ]
             else:
                 body = "json"
-        success = next(answer for status, answer in told["responses"].items() if status.startswith("2"))
+        success = next(answer for status, answer in definition["responses"].items() if status.startswith("2"))
         answers = {kind: answer["schema"] for kind, answer in success.get("content", {}).items()}
         return Operation(
-            name=told["operationId"],
+            name=definition["operationId"],
             method=method.upper(),
             path=path,
-            summary=told.get("summary", ""),
+            summary=definition.get("summary", ""),
             parameters=tuple(parameters),
             body=body,
             body_schema=schema,

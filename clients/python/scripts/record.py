@@ -24,7 +24,7 @@ MOMENTS = (
     "2028-02-29T09:00:00Z",
     "9999-12-31T23:59:59.99Z",
 )
-KEPT = ("state", "rate", "origin_host", "origin_virtual")
+CLOCK_FIELDS = ("state", "rate", "origin_host", "origin_virtual")
 
 
 def change(client: Client, timeline_id: str, act: str, rate: float) -> schemas.ClockBody:
@@ -42,7 +42,7 @@ def readings(client: Client, timeline_id: str) -> Iterator[dict[str, Any]]:
             for act in ("rate", "pause", "resume"):
                 after = dict(change(client, timeline_id, act, rate))
                 if after["generation"] != before["generation"]:
-                    clock = {name: before[name] for name in KEPT}
+                    clock = {name: before[name] for name in CLOCK_FIELDS}
                     yield {"clock": clock, "host": after["origin_host"], "shows": after["origin_virtual"]}
                 before = after
 

@@ -40,10 +40,10 @@ class StandIn:
                         )
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
-                status, told = answer
-                body = json.dumps(told if status == 200 else {"status": "No.", "code": "no", "detail": ""}).encode()
+                status, content = answer
+                body = json.dumps(content if status == 200 else {"status": "No.", "code": "no", "detail": ""}).encode()
                 self.send_response(status)
-                for name, value in ({} if status == 200 else told).items():
+                for name, value in ({} if status == 200 else content).items():
                     self.send_header(name, value)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()

@@ -73,12 +73,12 @@ def test_a_wsgi_application_serves_each_request_by_its_clock(client: timenav.Cli
     first, second = year_at(client, "wsgi-first", 2031), year_at(client, "wsgi-second", 1968)
     clocks = RequestClocks(service.client(), allowed=lambda timeline: timeline != "system")
     with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
-        for header, told in [
+        for header, expected in [
             (first, "2031region=eu,timenav=wsgi-first"),
             (second, "1968region=eu,timenav=wsgi-second"),
         ]:
             answer = http.get("/", headers={"Baggage": header})
-            assert (answer.status_code, answer.text) == (200, told)
+            assert (answer.status_code, answer.text) == (200, expected)
         # What moves the clock moves the application.
         client.travel(destination_time="2040-01-01T00:00:00Z", timeline_id="wsgi-first")
         with clocks.serving(first) as clock:
@@ -86,14 +86,14 @@ def test_a_wsgi_application_serves_each_request_by_its_clock(client: timenav.Cli
         assert http.get("/", headers={"Baggage": first}).text.startswith("2040")
         # Without baggage it is the client's own timeline.
         assert http.get("/").text.endswith("region=eu,timenav=main")
-        for header, said in [
+        for header, problem in [
             ("timenav=nowhere", "nowhere"),
             ("timenav=a,timenav=b", "two timelines"),
             ("timenav=system", "may not"),
         ]:
             answer = http.get("/", headers={"Baggage": header})
             assert answer.status_code == 400
-            assert said in answer.text
+            assert problem in answer.text
         client.end_timeline(timeline_id="wsgi-second")
         while not is_refused(http, second):
             time.sleep(0.02)
@@ -134,8 +134,8 @@ async def serve_by_asgi(client: timenav.Client, service: Service) -> None:
             answers = await asyncio.gather(
                 *(http.get("/", headers={"Baggage": header}) for header in headers for _ in range(5))
             )
-            told = [answer.text for answer in answers]
-            assert told == [f"{2030 + n}region=eu,timenav=asgi-{n}" for n in range(3) for _ in range(5)]
+            texts = [answer.text for answer in answers]
+            assert texts == [f"{2030 + n}region=eu,timenav=asgi-{n}" for n in range(3) for _ in range(5)]
             assert (await http.get("/", headers={"Baggage": "timenav=nowhere"})).status_code == 400
             assert (await http.get("/")).text.endswith("timenav=main")
         sent: list[Any] = []

@@ -93,7 +93,7 @@ def test_parameters_of_all_kinds_come_across(client: timenav.Client, timeline: s
     assert client.monitor_paradox(timeline_id=timeline, time_range="../..", kinds=["P01", "P02"])["paradoxes"] == []
 
 
-def test_null_is_told_from_left_out(client: timenav.Client, timeline: str) -> None:
+def test_null_differs_from_an_omitted_field(client: timenav.Client, timeline: str) -> None:
     client.set_retention(timeline_id=timeline, reads="P30D", rejections="P40D")
     client.set_retention(timeline_id=timeline, reads=None)
     retention = client.timeline(timeline)["retention"]
@@ -104,10 +104,10 @@ def test_null_is_told_from_left_out(client: timenav.Client, timeline: str) -> No
 
 def test_a_timeline_is_watched(client: timenav.Client, timeline: str) -> None:
     with client.stream(timeline_id=timeline, topics=["clock", "events"]) as events:
-        told = iter(events)
-        assert next(told).event == "clock"
+        stream = iter(events)
+        assert next(stream).event == "clock"
         client.record_events({"time": "2028-02-29T09:00:00Z", "description": "Seen"}, timeline_id=timeline)
-        message = next(told)
+        message = next(stream)
         assert (message.event, message.data["change"]) == ("events", "recorded")
         assert events.last_id.split("~")[0] == str(message.data["position"])
 
@@ -128,7 +128,7 @@ def test_settings_come_from_the_environment(service: Service, monkeypatch: pytes
 
 
 @pytest.mark.parametrize(
-    ("url", "key", "told"),
+    ("url", "key", "message"),
     [
         (None, None, "TIMENAV_API_KEY"),
         (None, " ", "empty"),
@@ -139,10 +139,12 @@ def test_settings_come_from_the_environment(service: Service, monkeypatch: pytes
         ("127.0.0.1:8080", KEY, "TIMENAV_URL"),
     ],
 )
-def test_wrong_settings_are_told(url: str | None, key: str | None, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrong_settings_are_reported(
+    url: str | None, key: str | None, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("TIMENAV_URL", "TIMENAV_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(timenav.SettingsError, match=told) as raised:
+    with pytest.raises(timenav.SettingsError, match=message) as raised:
         timenav.Client(base_url=url, api_key=key)
     assert KEY not in str(raised.value)
 
@@ -164,7 +166,7 @@ def test_the_key_is_in_no_text(service: Service, caplog: pytest.LogCaptureFixtur
     assert service.api_key not in "".join(texts)
 
 
-def test_a_lost_answer_is_asked_for_again_with_the_same_key(stand_in: StandIn) -> None:
+def test_lost_response_is_requested_again_with_the_same_key(stand_in: StandIn) -> None:
     stand_in.answers = ["drop", (503, {"Retry-After": "0"}), (200, {"generation": 1})]
     with timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
         assert client.travel(destination_time="2028-02-29T09:00:00Z")["generation"] == 1
@@ -229,16 +231,16 @@ def test_asyncio_does_the_same(service: Service, stand_in: StandIn) -> None:
 def test_pages_follow_the_cursor(service: Service, client: timenav.Client, timeline: str) -> None:
     events: Any = [{"time": f"2028-02-{day:02}T09:00:00Z", "description": str(day)} for day in range(1, 8)]
     client.record_events(body=events, timeline_id=timeline)
-    asked: dict[str, Any] = {"location": "*", "time_range": "../..", "limit": 3, "timeline_id": timeline}
+    query: dict[str, Any] = {"location": "*", "time_range": "../..", "limit": 3, "timeline_id": timeline}
     expected = [["1", "2", "3"], ["4", "5", "6"], ["7"]]
-    found = timenav.pages(client.monitor_events, **asked)
+    found = timenav.pages(client.monitor_events, **query)
     assert [[event["description"] for event in page["events"]] for page in found] == expected
     # Each page is requested when it is needed.
-    assert len(next(timenav.pages(client.monitor_events, **asked))["events"]) == 3
+    assert len(next(timenav.pages(client.monitor_events, **query))["events"]) == 3
 
     async def main() -> list[list[str]]:
         async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as other:
-            pages = timenav.async_pages(other.monitor_events, **asked)
+            pages = timenav.async_pages(other.monitor_events, **query)
             return [[event["description"] for event in page["events"]] async for page in pages]
 
     assert asyncio.run(main()) == expected

@@ -127,9 +127,9 @@ def test_every_call_is_understood_by_the_service(operation: dict[str, Any], serv
     name = operation["operationId"]
     arguments: dict[str, Any] = {}
     content: dict[str, Any] = next(iter(operation.get("requestBody", {}).get("content", {}).values()), {"schema": {}})
-    told = {one["name"]: one for one in operation.get("parameters", []) if one["in"] != "header"}
+    described = {one["name"]: one for one in operation.get("parameters", []) if one["in"] != "header"}
     required = set(SCHEMAS.get(content["schema"].get("$ref", "").rsplit("/", 1)[-1], {}).get("required", []))
-    for parameter, one in told.items():
+    for parameter, one in described.items():
         value = one.get("example", example(one["schema"], parameter))
         if value is not None and (one.get("required") or parameter != "cursor"):
             arguments["from_" if parameter == "from" else parameter] = value

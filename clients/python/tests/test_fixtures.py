@@ -158,8 +158,8 @@ def test_an_example_of_the_readme_runs_word_for_word(example: str, service: Serv
         command += ["-c", example]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    told = re.findall(r"# => (.*)", example)
-    assert [line for line in told if line not in done.stdout] == []
+    expected = re.findall(r"# => (.*)", example)
+    assert [line for line in expected if line not in done.stdout] == []
 
 
 def test_the_package_says_that_it_is_typed() -> None:

@@ -135,10 +135,10 @@ def test_advance_with_failed_firing_raises(clock: TestClock) -> None:
         receipt = client.advance("1d", timeline_id=timeline, check=False)
     assert (receipt.fired, receipt.failed) == (1, 1)
     assert (failed.value.receipt.fired, failed.value.receipt.failed) == (2, 2)
-    told = "2 of 2 firings failed: daily at 2027-02-01T09:00:00Z: RuntimeError: the card was declined"
-    assert str(failed.value) == told
+    message = "2 of 2 firings failed: daily at 2027-02-01T09:00:00Z: RuntimeError: the card was declined"
+    assert str(failed.value) == message
     again = pickle.loads(pickle.dumps(failed.value))  # noqa: S301 - what was written a line above
-    assert (str(again), again.receipt.failed) == (told, 2)
+    assert (str(again), again.receipt.failed) == (message, 2)
     # What is raised need not be an `Exception`: the service gets the reason, and does not wait for the lease to end.
     handler_fails = client.on("default", lambda _: pytest.fail("declined"), timeline_id=timeline)
     with handler_fails, pytest.raises(timenav.FiringsFailedError, match="declined"):
@@ -213,7 +213,7 @@ def test_handlers_work_side_by_side_unless_they_share_a_key(clock: TestClock) ->
 
 
 def test_a_slow_handler_leaves_nothing_of_its_moment_behind(clock: TestClock, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("timenav._listener.HEARD_MICROS", 0)
+    monkeypatch.setattr("timenav._listener.IDLE_CLAIM_MICROS", 0)
     done: list[Any] = []
     for number in range(4):
         clock.client.set_timer(timeline_id=clock.timeline_id, at="2027-01-31T10:00:00Z", payload=number)
@@ -272,7 +272,7 @@ def test_waiting_for_an_advance_has_an_end_and_the_advance_goes_on(clock: TestCl
         clock.until("2027-02-01T09:00:00Z", timeout=SOON)
 
 
-def test_an_advance_whose_answer_is_lost_is_asked_for_with_the_same_key() -> None:
+def test_advance_with_lost_response_is_repeated_with_the_same_key() -> None:
     settled = {
         "state": "running",
         "advance_id": "advance_1",
@@ -313,11 +313,11 @@ class _BothAtOnce:
         self.alone: list[str] = []
         self._claims = 0
         self._claimed = threading.Event()
-        self._told = threading.Event()
+        self._settled = threading.Event()
         stand_in.respond = self._respond
 
     def wait(self) -> bool:
-        return self._claimed.wait(SOON) and self._told.wait(SOON)
+        return self._claimed.wait(SOON) and self._settled.wait(SOON)
 
     def _respond(self, path: str) -> tuple[int, dict[str, Any]]:
         is_claim = path.endswith("/claim")
@@ -337,7 +337,7 @@ class _BothAtOnce:
                 "leased_until": START,
             }
             return (200, {"firings": [firing]})
-        now, other = (self._claimed, self._told) if is_claim else (self._told, self._claimed)
+        now, other = (self._claimed, self._settled) if is_claim else (self._settled, self._claimed)
         now.set()
         if not other.wait(SOON / 6):
             self.alone.append(path)
@@ -345,7 +345,7 @@ class _BothAtOnce:
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
-def test_what_comes_next_is_claimed_while_the_service_is_told_what_was_done(concurrency: int) -> None:
+def test_next_firing_is_claimed_while_the_last_one_is_settled(concurrency: int) -> None:
     with StandIn() as stand_in, timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
         both = _BothAtOnce(stand_in)
         with client.on("default", lambda _: time.sleep(0.05), concurrency=concurrency):
@@ -371,7 +371,7 @@ def test_what_comes_next_is_claimed_meanwhile_with_asyncio_too(concurrency: int)
         assert both.alone == [], "neither waits for the other"
 
 
-def test_a_listener_comes_back_after_the_service_was_gone() -> None:
+def test_listener_reconnects_after_a_restart_of_the_service() -> None:
     fired = threading.Event()
     with Service() as service, service.client() as client:
         client.pause_time()
@@ -445,9 +445,9 @@ def test_asyncio_does_the_same(service: Service, clock: TestClock) -> None:
     assert asyncio.run(main()) == [
         (2, 2, "settled"),
         *(
-            told
+            step
             for due in (first, second)
             for attempt in (1, 2)
-            for told in ((due, attempt, 1), "reentrant_clock_change")
+            for step in ((due, attempt, 1), "reentrant_clock_change")
         ),
     ]

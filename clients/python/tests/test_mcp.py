@@ -45,13 +45,13 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-async def visit(service: Service, free: str, kept: str) -> None:
+async def visit(service: Service, free: str, pinned_id: str) -> None:
     """Calls the tools of an agent that names its timeline, and those of one that is kept to one."""
     arguments = ["mcp", "--allow", "write,travel"]
     environment = {"TIMENAV_URL": service.base_url, "TIMENAV_API_KEY": service.api_key}
     program = os.environ["TIMENAV_BIN"]
     about_the_service = {"timelines"}
-    for timeline, pinned in ((free, []), (kept, ["--timeline", kept])):
+    for timeline, pinned in ((free, []), (pinned_id, ["--timeline", pinned_id])):
         server = StdioServerParameters(command=program, args=[*arguments, *pinned], env=environment)
         async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
             begun = await session.initialize()
@@ -66,9 +66,9 @@ async def visit(service: Service, free: str, kept: str) -> None:
                 given = dict(arguments_of_call)
                 if "timeline_id" in tool.input_schema["properties"]:
                     given["timeline_id"] = timeline
-                told = await session.call_tool(name, given)
-                assert not told.is_error, f"{name} {given}: {told.content}"
-                assert told.structured_content is not None
+                result = await session.call_tool(name, given)
+                assert not result.is_error, f"{name} {given}: {result.content}"
+                assert result.structured_content is not None
             wrong = await session.call_tool("travel", {"destination_time": "2028-02-29"})
             assert wrong.is_error
             assert "(invalid_parameter)" in wrong.content[0].text  # type: ignore[union-attr]

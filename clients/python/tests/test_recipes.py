@@ -19,20 +19,20 @@ from .conftest import CLIENTS
 RECIPES = CLIENTS.parent / "docs/recipes"
 
 
-def test_workflow_commands_print_the_shown_output(tmp_path: Path) -> None:
+def test_workflow_commands_print_the_documented_output(tmp_path: Path) -> None:
     page = (RECIPES / "workflow-tests.md").read_text(encoding="utf-8")
     files = dict(re.findall(r"^```python (\S+)\n(.*?)^```", page, re.DOTALL | re.MULTILINE))
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     (typed,) = re.findall(r"^```console recipe\n\$ (.*?)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
-    command, shown = typed
+    command, expected = typed
     path = [str(Path(sys.executable).parent), str(Path(os.environ["TIMENAV_BIN"]).parent), os.environ["PATH"]]
     # As in a new shell: no variable says where a service is.
     known = {name: value for name, value in os.environ.items() if not name.startswith("TIMENAV_")}
     known["PATH"] = os.pathsep.join(path)
     done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, cwd=tmp_path, env=known)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith(shown)
+    assert done.stdout.startswith(expected)
 
 
 YEARS = """
@@ -91,5 +91,5 @@ def test_kubernetes_knows_every_field_of_the_manifests(version: str, tmp_path: P
     files[0].write_text(sidecar, encoding="utf-8")
     command = [sys.executable, "-m", "kubernetes_validate", "--strict", "-k", version, *map(str, files)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
-    told = done.stdout + done.stderr
-    assert (done.returncode, told.count(" passed for resource ")) == (0, 6), told
+    output = done.stdout + done.stderr
+    assert (done.returncode, output.count(" passed for resource ")) == (0, 6), output

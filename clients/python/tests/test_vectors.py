@@ -86,8 +86,8 @@ def test_what_a_client_vouches_for(case: dict[str, Any]) -> None:
                 change = follower.answered(step["body"], at)
             else:
                 change = follower.told(step["event"], step["body"], at, is_first=step["first"])
-            told = change and {"jump": change.jump_micros, "reset": change.is_reset}
-            assert told == step["change"], step
+            outcome = change and {"jump": change.jump_micros, "reset": change.is_reset}
+            assert outcome == step["change"], step
         elif step["do"] == "closed":
             follower.closed()
         else:

@@ -41,12 +41,12 @@ def test_it_shows_what_the_service_shows(clock: TestClock) -> None:
     for rate in (1.0, 0.5, 1_000.0):
         clock.set_rate(rate)
         before = clock.now()
-        told = Instant.parse(clock.client.clock(timeline_id=clock.timeline_id)["current_time"])
+        service_time = Instant.parse(clock.client.clock(timeline_id=clock.timeline_id)["current_time"])
         after = clock.clock.reading()
         # Never ahead of the service, and behind it by no more than it says.
-        assert before <= told
+        assert before <= service_time
         assert after.uncertainty_micros is not None
-        assert told.micros <= after.now.micros + after.uncertainty_micros
+        assert service_time.micros <= after.now.micros + after.uncertainty_micros
 
 
 def test_it_is_never_ahead_and_never_goes_back_by_itself(clock: TestClock) -> None:
@@ -82,7 +82,7 @@ def test_it_computes_what_the_service_computes(clock: TestClock) -> None:
     assert count > 15
 
 
-def test_changes_and_jumps_are_told_in_order(clock: TestClock) -> None:
+def test_changes_and_jumps_are_reported_in_order(clock: TestClock) -> None:
     changes: list[ClockChange] = []
     jumps: list[int] = []
     clock.clock.on_change(lambda _: [][1])
@@ -233,8 +233,8 @@ def states(client: timenav.Client, timeline: str) -> list[tuple[str, str]]:
 def test_a_change_waits_until_a_clock_with_a_name_shows_it(client: timenav.Client, timeline: str) -> None:
     client.pause_time(timeline_id=timeline)
     with client.virtual_clock(timeline, follow="web") as clock:
-        told: list[ClockChange] = []
-        clock.on_change(told.append)
+        changes: list[ClockChange] = []
+        clock.on_change(changes.append)
         for day in ("2031-05-06", "1969-07-20", "2041-01-01"):
             moment = f"{day}T00:00:00Z"
             answer = client.travel(destination_time=moment, followers="all", wait="10m", timeline_id=timeline)
@@ -243,6 +243,6 @@ def test_a_change_waits_until_a_clock_with_a_name_shows_it(client: timenav.Clien
             assert followers["state"] == "confirmed", answer
             # No wait of its own: what was confirmed is shown, and the listeners know.
             assert str(clock.now()) == moment
-            assert told[-1].after.generation == answer["generation"]
+            assert changes[-1].after.generation == answer["generation"]
         assert states(client, timeline) == [("web", "up_to_date")]
     eventually(lambda: states(client, timeline) == [("web", "disconnected")])

@@ -24,14 +24,14 @@ SOON = 60.0
 
 
 @pytest.fixture
-def standing(client: timenav.Client, timeline: str) -> str:
+def paused_timeline(client: timenav.Client, timeline: str) -> str:
     """A timeline whose clock stands."""
     client.pause_time(timeline_id=timeline)
     client.travel(destination_time=START, timeline_id=timeline)
     return timeline
 
 
-def told(news: FiringNews | Passed | Gap) -> Any:
+def summary_of(news: FiringNews | Passed | Gap) -> Any:
     if isinstance(news, Gap):
         return "reset" if news.is_reset else "gap"
     if isinstance(news, Passed):
@@ -41,7 +41,7 @@ def told(news: FiringNews | Passed | Gap) -> Any:
 
 
 def take(watch: timenav.Watch[Any], count: int) -> list[Any]:
-    return [told(news) for news in islice(watch, count)]
+    return [summary_of(news) for news in islice(watch, count)]
 
 
 def record(client: timenav.Client, timeline: str, *days: int) -> None:
@@ -49,60 +49,64 @@ def record(client: timenav.Client, timeline: str, *days: int) -> None:
     client.record_events(events, timeline_id=timeline)  # type: ignore[arg-type]
 
 
-def test_firings_of_a_queue_are_told_and_none_is_claimed(client: timenav.Client, standing: str) -> None:
+def test_watch_reports_firings_of_a_queue_without_claiming_them(client: timenav.Client, paused_timeline: str) -> None:
     with (
-        client.watch_firings("billing", timeline_id=standing) as watch,
-        client.watch_firings(timeline_id=standing) as all_,
+        client.watch_firings("billing", timeline_id=paused_timeline) as watch,
+        client.watch_firings(timeline_id=paused_timeline) as all_,
     ):
         assert watch.last_id == ""
         for timer_id, queue in (("other", "default"), ("renew", "billing")):
             deliver: Any = {"to": "queue", "queue": queue}
-            client.set_timer(timeline_id=standing, timer_id=timer_id, at="2027-01-02T00:00:00Z", deliver=deliver)
-        client.fast_forward(duration="2d", wait_for_timers=False, timeline_id=standing)
+            client.set_timer(timeline_id=paused_timeline, timer_id=timer_id, at="2027-01-02T00:00:00Z", deliver=deliver)
+        client.fast_forward(duration="2d", wait_for_timers=False, timeline_id=paused_timeline)
         offered = next(watch)
         assert isinstance(offered, FiringNews)
         firing = offered.firing
-        assert (told(offered), str(firing.due), firing.queue) == (
+        assert (summary_of(offered), str(firing.due), firing.queue) == (
             ("offered", "renew"),
             "2027-01-02T00:00:00Z",
             "billing",
         )
         assert (firing.claimed_by, firing.attempt, firing.leased_until) == (None, None, None)
-        assert (offered.timeline_id, watch.last_id) == (standing, offered.id)
-        claimed = client.claim_firings("billing", timeline_id=standing)["firings"]
+        assert (offered.timeline_id, watch.last_id) == (paused_timeline, offered.id)
+        claimed = client.claim_firings("billing", timeline_id=paused_timeline)["firings"]
         leased = next(watch)
         assert isinstance(leased, FiringNews)
-        assert (told(leased), leased.firing.claimed_by, leased.firing.attempt) == (("leased", "renew"), "admin", 1)
+        assert (summary_of(leased), leased.firing.claimed_by, leased.firing.attempt) == (
+            ("leased", "renew"),
+            "admin",
+            1,
+        )
         assert str(leased.firing.leased_until) == claimed[0]["leased_until"]
-        client.fail_firings(firing_ids=[firing.firing_id], reason="declined", timeline_id=standing)
+        client.fail_firings(firing_ids=[firing.firing_id], reason="declined", timeline_id=paused_timeline)
         assert take(watch, 1) == [("tried_again", "renew")]
-        client.acknowledge_firings(firing_ids=[firing.firing_id], timeline_id=standing)
+        client.acknowledge_firings(firing_ids=[firing.firing_id], timeline_id=paused_timeline)
         assert take(watch, 1) == [("acknowledged", "renew")]
         assert {("offered", "other"), ("offered", "renew")} == set(take(all_, 2))
     # Whoever comes back later is told what was missed, and that claims may be missing.
-    with client.watch_firings("billing", timeline_id=standing, last_event_id=offered.id) as again:
+    with client.watch_firings("billing", timeline_id=paused_timeline, last_event_id=offered.id) as again:
         assert take(again, 2) == ["gap", ("acknowledged", "renew")]
 
 
-def test_what_the_clock_passes_is_told(client: timenav.Client, standing: str) -> None:
-    record(client, standing, 2, 3, 20)
-    with client.watch_due(timeline_id=standing) as watch:
-        client.fast_forward(duration="5d", timeline_id=standing)
+def test_watch_reports_the_range_that_the_clock_passes(client: timenav.Client, paused_timeline: str) -> None:
+    record(client, paused_timeline, 2, 3, 20)
+    with client.watch_due(timeline_id=paused_timeline) as watch:
+        client.fast_forward(duration="5d", timeline_id=paused_timeline)
         passed = next(watch)
         assert isinstance(passed, Passed)
-        assert told(passed) == ("2027-01-01T00:00:00.000001Z", "2027-01-06T00:00:00Z")
-        found = client.monitor_events(location="*", time_range=passed.time_range, timeline_id=standing)["events"]
+        assert summary_of(passed) == ("2027-01-01T00:00:00.000001Z", "2027-01-06T00:00:00Z")
+        found = client.monitor_events(location="*", time_range=passed.time_range, timeline_id=paused_timeline)["events"]
         assert [event["time"] for event in found] == ["2027-01-02T00:00:00Z", "2027-01-03T00:00:00Z"]
-        client.rewind(duration="4d", timeline_id=standing)
-        client.fast_forward(duration="2d", timeline_id=standing)
+        client.rewind(duration="4d", timeline_id=paused_timeline)
+        client.fast_forward(duration="2d", timeline_id=paused_timeline)
         assert take(watch, 1) == [("2027-01-02T00:00:00.000001Z", "2027-01-04T00:00:00Z")]
         last_id = watch.last_id
-    client.fast_forward(duration="P1M", timeline_id=standing)
-    with client.watch_due(timeline_id=standing, last_event_id=last_id) as again:
+    client.fast_forward(duration="P1M", timeline_id=paused_timeline)
+    with client.watch_due(timeline_id=paused_timeline, last_event_id=last_id) as again:
         assert take(again, 1) == [("2027-01-04T00:00:00.000001Z", "2027-02-04T00:00:00Z")]
 
 
-def test_a_watch_comes_back_after_the_service_was_gone() -> None:
+def test_watch_reconnects_after_a_restart_of_the_service() -> None:
     with Service() as service, service.client() as client:
         client.pause_time()
         client.travel(destination_time=START)
@@ -121,8 +125,8 @@ def test_a_watch_comes_back_after_the_service_was_gone() -> None:
             assert waiting[1].result(SOON) == [("2027-01-02T12:00:00.000001Z", "2027-01-05T12:00:00Z")]
 
 
-def test_closing_ends_it_from_any_thread(client: timenav.Client, standing: str) -> None:
-    watch = client.watch_firings(timeline_id=standing)
+def test_closing_ends_it_from_any_thread(client: timenav.Client, paused_timeline: str) -> None:
+    watch = client.watch_firings(timeline_id=paused_timeline)
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(list, watch)
         time.sleep(0.05)
@@ -130,30 +134,32 @@ def test_closing_ends_it_from_any_thread(client: timenav.Client, standing: str) 
         assert waiting.result(SOON) == []
     assert list(watch) == []
     # Closed by whoever iterates, it tells nothing more.
-    client.set_timer(timeline_id=standing, timer_id="one", at=START)
-    client.set_timer(timeline_id=standing, timer_id="two", at=START)
+    client.set_timer(timeline_id=paused_timeline, timer_id="one", at=START)
+    client.set_timer(timeline_id=paused_timeline, timer_id="two", at=START)
     seen = []
-    with client.watch_firings(timeline_id=standing, last_event_id="0") as within:
+    with client.watch_firings(timeline_id=paused_timeline, last_event_id="0") as within:
         for news in within:
-            seen.append(told(news))
+            seen.append(summary_of(news))
             within.close()
     assert seen == ["gap"]
     # Before it was ever read, and twice.
-    unread = client.watch_due(timeline_id=standing)
+    unread = client.watch_due(timeline_id=paused_timeline)
     unread.close()
     unread.close()
     assert list(unread) == []
 
 
-def test_whoever_may_not_watch_any_more_is_told_so(service: Service, client: timenav.Client, standing: str) -> None:
+def test_watch_raises_after_permission_is_revoked(
+    service: Service, client: timenav.Client, paused_timeline: str
+) -> None:
     with pytest.raises(timenav.ApiError) as raised:
-        client.watch_firings("no queue", timeline_id=standing)
+        client.watch_firings("no queue", timeline_id=paused_timeline)
     assert raised.value.code == "invalid_parameter"
     with pytest.raises(timenav.ApiError):
         client.watch_due(timeline_id="no-such-timeline")
-    key = client.create_api_key(timeline_id=standing)
+    key = client.create_api_key(timeline_id=paused_timeline)
     with (
-        timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=standing) as other,
+        timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=paused_timeline) as other,
         other.watch_firings() as watch,
     ):
         client.revoke_api_key(key["key_id"])
@@ -191,26 +197,28 @@ def test_it_goes_on_after_the_newest_id_and_says_where_it_cannot() -> None:
         with pytest.raises(timenav.ApiError):
             next(watch)
         assert list(watch) == []
-        asked = [headers.get("Last-Event-ID") for _, headers in stand_in.requests]
-        assert asked == [None, None, None, None, "9@2", "12"]
+        last_ids = [headers.get("Last-Event-ID") for _, headers in stand_in.requests]
+        assert last_ids == [None, None, None, None, "9@2", "12"]
     for _, client in stand_in_for(["event: due\nid: 1\ndata: {}\n\n"]):
         with pytest.raises(timenav.TimenavError, match="no timenav service"):
             next(client.watch_due())
 
 
-def test_asyncio_does_the_same(service: Service, client: timenav.Client, standing: str) -> None:
-    record(client, standing, 2)
+def test_asyncio_does_the_same(service: Service, client: timenav.Client, paused_timeline: str) -> None:
+    record(client, paused_timeline, 2)
 
     async def main() -> list[Any]:
         seen: list[Any] = []
-        async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key, timeline_id=standing) as own:
+        async with timenav.AsyncClient(
+            base_url=service.base_url, api_key=service.api_key, timeline_id=paused_timeline
+        ) as own:
             async with own.watch_firings("default") as firings, own.watch_due() as due:
                 with pytest.raises(asyncio.TimeoutError):
                     await asyncio.wait_for(anext(firings), 0.05)
                 # Whoever gave up waiting gets the message when they ask again.
                 await own.set_timer(timer_id="one", at=START)
                 await own.fast_forward(duration="2d")
-                seen += [told(await anext(firings)), told(await anext(due))]
+                seen += [summary_of(await anext(firings)), summary_of(await anext(due))]
                 last_id = firings.last_id
                 waiting = asyncio.create_task(_all(firings))
                 await asyncio.sleep(0.05)
@@ -218,7 +226,7 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, standin
                 seen.append(await waiting)
             async with own.watch_firings(last_event_id=last_id) as again:
                 async for news in again:
-                    seen.append(told(news))
+                    seen.append(summary_of(news))
                     await again.aclose()
             with pytest.raises(timenav.ApiError):
                 await own.watch_firings("no queue").open()
@@ -231,7 +239,7 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, standin
         with StandIn() as stand_in:
             stand_in.answers = list(ANSWERS)
             async with timenav.AsyncClient(base_url=stand_in.url, api_key=KEY) as own, own.watch_due() as watch:
-                assert [told(await anext(watch)) for _ in range(3)] == ["reset", (START, START), "reset"]
+                assert [summary_of(await anext(watch)) for _ in range(3)] == ["reset", (START, START), "reset"]
                 with pytest.raises(timenav.ApiError):
                     await anext(watch)
                 assert await _all(watch) == []
@@ -241,10 +249,10 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, standin
 
 
 async def _all(watch: timenav.AsyncWatch[Any]) -> list[Any]:
-    return [told(news) async for news in watch]
+    return [summary_of(news) async for news in watch]
 
 
-def test_a_watch_needs_no_thread(client: timenav.Client, standing: str) -> None:
+def test_a_watch_needs_no_thread(client: timenav.Client, paused_timeline: str) -> None:
     before = threading.active_count()
-    with client.watch_firings(timeline_id=standing):
+    with client.watch_firings(timeline_id=paused_timeline):
         assert threading.active_count() == before

@@ -11,33 +11,36 @@ const MADE = '// Written by scripts/generate.mjs from docs/api/openapi.json. Do 
 const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 
 /** Returns how an operation is sent, and the methods that send it. */
-function operation(path, method, told) {
-  const parameters = (told.parameters ?? []).filter((one) => one.in !== 'cookie');
+function operation(path, method, operationBody) {
+  const parameters = (operationBody.parameters ?? []).filter((one) => one.in !== 'cookie');
   const names = (place) => parameters.filter((one) => one.in === place).map((one) => one.name);
-  const bodies = Object.entries(told.requestBody?.content ?? {});
+  const bodies = Object.entries(operationBody.requestBody?.content ?? {});
   const schema = bodies[0]?.[1].schema ?? {};
   const named = document.components.schemas[schema.$ref?.split('/').at(-1)] ?? schema;
   const body = bodies.length === 0 ? 'none' : named.format === 'binary' ? 'raw' : named.properties ? 'object' : 'json';
-  const success = Object.entries(told.responses).find(([status]) => status.startsWith('2'))[1];
-  const name = told.operationId;
+  const success = Object.entries(operationBody.responses).find(([status]) => status.startsWith('2'))[1];
+  const name = operationBody.operationId;
   const row = {
     method: method.toUpperCase(),
     path,
     query: names('query'),
     body,
     isOnce: names('header').includes('Idempotency-Key'),
-    hasTimeline: defaultsTimeline(told, parameters, named),
+    hasTimeline: defaultsTimeline(operationBody, parameters, named),
   };
   const isNeedless =
-    body !== 'raw' && body !== 'json' && !told.requestBody?.required && !parameters.some((one) => one.required);
-  return { name, row, ways: ways(Object.keys(success.content ?? {})), summary: told.summary, isNeedless };
+    body !== 'raw' &&
+    body !== 'json' &&
+    !operationBody.requestBody?.required &&
+    !parameters.some((one) => one.required);
+  return { name, row, ways: ways(Object.keys(success.content ?? {})), summary: operationBody.summary, isNeedless };
 }
 
 /** Tells whether an operation acts on the timeline of the key where none is named. A new key is bound to what is said. */
-function defaultsTimeline(told, parameters, body) {
+function defaultsTimeline(operationBody, parameters, body) {
   const isOptional = parameters.some((one) => one.name === 'timeline_id' && !one.required);
   const isMember = body.properties?.timeline_id && !body.required?.includes('timeline_id');
-  return told.operationId !== 'create_api_key' && Boolean(isOptional || isMember);
+  return operationBody.operationId !== 'create_api_key' && Boolean(isOptional || isMember);
 }
 
 /** Returns the ways in which an operation can be answered: what is appended to its name, and what comes. */
@@ -79,7 +82,7 @@ function methods({ name, ways, summary, isNeedless }) {
 }
 
 const all = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, told]) => operation(path, method, told)),
+  Object.entries(item).map(([method, operationBody]) => operation(path, method, operationBody)),
 );
 const calls = `${MADE}import type { CallOptions, Events } from './transport.js';
 import type { Answer, FiringMessage, Input, Schema, StreamMessage } from './shapes.js';

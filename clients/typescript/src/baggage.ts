@@ -97,8 +97,8 @@ export async function setLocal(database: Database, moment: Instant = clock().now
   const end = text.indexOf('-', 1);
   const year = Number(text.slice(0, end));
   // PostgreSQL knows no year 0 and no sign.
-  const shown = year > 0 ? text : `${String(1 - year).padStart(4, '0')}${text.slice(end)} BC`;
-  await database.query("SELECT set_config('timenav.now', $1, true)", [shown]);
+  const sqlTime = year > 0 ? text : `${String(1 - year).padStart(4, '0')}${text.slice(end)} BC`;
+  await database.query("SELECT set_config('timenav.now', $1, true)", [sqlTime]);
 }
 
 /** How requests get their clocks. */
@@ -125,7 +125,7 @@ export interface OutgoingAnswer {
 }
 
 /** The clock of a timeline. It is being opened as long as `clock` is null. */
-interface Kept {
+interface SharedClock {
   readonly opened: Promise<VirtualClock>;
   clock: VirtualClock | null;
   uses: number;
@@ -140,7 +140,7 @@ export class RequestClocks {
   readonly #client: Client;
   readonly #options: RequestClocksOptions;
   /** The least lately used first. */
-  readonly #kept = new Map<string | null, Kept>();
+  readonly #clocks = new Map<string | null, SharedClock>();
   #isClosed = false;
 
   constructor(client: Client, options: RequestClocksOptions = {}) {
@@ -187,9 +187,9 @@ export class RequestClocks {
   /** Closes all clocks. Requests that are being served can read theirs no more. */
   close(): void {
     this.#isClosed = true;
-    const kept = [...this.#kept.values()];
-    this.#kept.clear();
-    for (const { clock: open } of kept) open?.close();
+    const all = [...this.#clocks.values()];
+    this.#clocks.clear();
+    for (const { clock: open } of all) open?.close();
   }
 
   /** Returns the clock of a request, and what ends its use. */
@@ -198,11 +198,11 @@ export class RequestClocks {
     if (timeline !== null && this.#options.allowed?.(timeline) === false) {
       throw new BaggageError(`requests may not go by the timeline \`${timeline}\``);
     }
-    const kept = this.#find(timeline);
-    kept.uses += 1;
-    const release = (): void => this.#release(timeline, kept);
+    const shared = this.#find(timeline);
+    shared.uses += 1;
+    const release = (): void => this.#release(timeline, shared);
     try {
-      const held = await kept.opened;
+      const held = await shared.opened;
       held.reading();
       return [held, release];
     } catch (error) {
@@ -214,55 +214,55 @@ export class RequestClocks {
     }
   }
 
-  #find(timeline: string | null): Kept {
+  #find(timeline: string | null): SharedClock {
     if (this.#isClosed) throw new ClockClosedError('the clocks of requests were closed');
-    let kept = this.#kept.get(timeline);
-    if (kept !== undefined) this.#kept.delete(timeline);
-    if (kept?.clock && isOver(kept.clock)) {
-      if (kept.uses === 0) kept.clock.close();
-      kept = undefined;
+    let shared = this.#clocks.get(timeline);
+    if (shared !== undefined) this.#clocks.delete(timeline);
+    if (shared?.clock && isOver(shared.clock)) {
+      if (shared.uses === 0) shared.clock.close();
+      shared = undefined;
     }
-    if (kept === undefined) {
+    if (shared === undefined) {
       this.#makeRoom();
-      kept = this.#open(timeline);
+      shared = this.#open(timeline);
     }
     // The last one is the one that was used last.
-    this.#kept.set(timeline, kept);
-    return kept;
+    this.#clocks.set(timeline, shared);
+    return shared;
   }
 
-  #open(timeline: string | null): Kept {
+  #open(timeline: string | null): SharedClock {
     const { timeoutMs } = this.#options;
     const opened = this.#client.virtualClock(timeline ?? undefined, timeoutMs === undefined ? {} : { timeoutMs });
-    const kept: Kept = { opened, clock: null, uses: 0 };
+    const shared: SharedClock = { opened, clock: null, uses: 0 };
     opened.then(
       (open) => {
-        kept.clock = open;
-        if (this.#kept.get(timeline) !== kept && kept.uses === 0) open.close();
+        shared.clock = open;
+        if (this.#clocks.get(timeline) !== shared && shared.uses === 0) open.close();
       },
       () => {
         // The next request tries again.
-        if (this.#kept.get(timeline) === kept) this.#kept.delete(timeline);
+        if (this.#clocks.get(timeline) === shared) this.#clocks.delete(timeline);
       },
     );
-    return kept;
+    return shared;
   }
 
   #makeRoom(): void {
     const most = this.#options.clocksMax ?? CLOCKS_MAX;
-    if (this.#kept.size < most) return;
-    for (const [timeline, kept] of this.#kept) {
-      if (kept.uses > 0 || kept.clock === null) continue;
-      this.#kept.delete(timeline);
-      kept.clock.close();
+    if (this.#clocks.size < most) return;
+    for (const [timeline, shared] of this.#clocks) {
+      if (shared.uses > 0 || shared.clock === null) continue;
+      this.#clocks.delete(timeline);
+      shared.clock.close();
       return;
     }
     throw new TooManyClocksError(`requests of ${most} timelines are being served; try again`);
   }
 
-  #release(timeline: string | null, kept: Kept): void {
-    kept.uses -= 1;
-    if (kept.uses === 0 && this.#kept.get(timeline) !== kept) kept.clock?.close();
+  #release(timeline: string | null, shared: SharedClock): void {
+    shared.uses -= 1;
+    if (shared.uses === 0 && this.#clocks.get(timeline) !== shared) shared.clock?.close();
   }
 }
 

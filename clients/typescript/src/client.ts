@@ -134,21 +134,24 @@ export class Client extends Calls {
       options.timeoutMs === undefined ? null : host.monotonicMicros() + BigInt(Math.round(options.timeoutMs * 1_000));
     const answer: CallOptions = options.signal === undefined ? {} : { signal: options.signal };
     const timeline = options.timelineId === undefined ? {} : { timeline_id: options.timelineId };
-    const asked = (): { wait: string; timeline_id?: string } => ({ ...timeline, wait: this.#wait(limit) });
+    const waitParams = (): { wait: string; timeline_id?: string } => ({ ...timeline, wait: this.#wait(limit) });
     const change: CallOptions = options.ifMatch === undefined ? answer : { ...answer, ifMatch: options.ifMatch };
     const changed = await (typeof by === 'string'
-      ? client.fastForward({ duration: by, ...asked() }, change)
-      : client.travel({ destination_time: String(Instant.of(by.to)), ...asked() }, change));
+      ? client.fastForward({ duration: by, ...waitParams() }, change)
+      : client.travel({ destination_time: String(Instant.of(by.to)), ...waitParams() }, change));
     if (!changed.receipt) return receiptOfNothing(changed);
     let receipt = receiptOf(changed.receipt);
     while (receipt.state === 'running') {
       if (limit !== null && host.monotonicMicros() >= limit) {
-        const told = `the advance ${changed.receipt.advance_id} has come to ${String(receipt.reached)}`;
+        const progress = `the advance ${changed.receipt.advance_id} has come to ${String(receipt.reached)}`;
         throw new TimeoutError(
-          `${told}, and goes on to ${String(receipt.to)}; ask for its receipt, or pause the clock`,
+          `${progress}, and goes on to ${String(receipt.to)}; ask for its receipt, or pause the clock`,
         );
       }
-      const { receipt: settled } = await client.receipt({ advance_id: changed.receipt.advance_id, ...asked() }, answer);
+      const { receipt: settled } = await client.receipt(
+        { advance_id: changed.receipt.advance_id, ...waitParams() },
+        answer,
+      );
       receipt = receiptOf(settled);
     }
     if (receipt.failed > 0 && options.check !== false) throw new FiringsFailedError(receipt);

@@ -63,8 +63,8 @@ type Body = Schema<'ClockBody'>;
 
 export class Follower {
   #known: Known | null = null;
-  #asked = 0n;
-  #heard = 0n;
+  #requestedAt = 0n;
+  #receivedAt = 0n;
   #lost: bigint | null = 0n;
   #isDoubted = false;
   #awaited = -1;
@@ -101,17 +101,17 @@ export class Follower {
 
   /** Notes when a request was sent, on a new connection: its answer is not older than this. */
   asked(now: bigint): void {
-    [this.#asked, this.#low, this.#high] = [now, null, null];
+    [this.#requestedAt, this.#low, this.#high] = [now, null, null];
   }
 
   /** Notes a sign of life. */
   heard(now: bigint): void {
-    this.#heard = now;
+    this.#receivedAt = now;
   }
 
   /** Notes that a stream is open again, and that it goes on from what is known. */
   confirmed(now: bigint): void {
-    this.#heard = now;
+    this.#receivedAt = now;
     if (this.#known !== null && this.#known.state.generation >= this.#awaited) this.#found();
   }
 
@@ -150,7 +150,7 @@ export class Follower {
     if (known === null || state.generation < known.state.generation || hasAnotherPast) {
       return this.#take(state, now, known !== null);
     }
-    this.#heard = now;
+    this.#receivedAt = now;
     this.#awaited = state.generation;
     if (isSame) this.#known = this.#with(known.state, now);
     return null;
@@ -158,7 +158,7 @@ export class Follower {
 
   /** Takes one message of the stream. `isFirst` where it answers the request that was noted last. */
   told(event: string, body: Body, now: bigint, isFirst = false): ClockChange | null {
-    this.#heard = now;
+    this.#receivedAt = now;
     const state = ClockState.of(body);
     const isReset = event === 'reset';
     if (this.#known !== null && state.generation <= this.#known.state.generation && !isReset) return null;
@@ -185,7 +185,7 @@ export class Follower {
 
   /** Returns for how much longer the clock may be vouched for if nothing more is heard. */
   microsVouched(now: bigint): bigint {
-    const silent = this.#heard + micros(this.bounds.staleAfter) - now;
+    const silent = this.#receivedAt + micros(this.bounds.staleAfter) - now;
     const lost = this.#lost === null ? silent : this.#lost + micros(this.bounds.lostAfter) - now;
     return this.#isDoubted ? 0n : max(min(silent, lost), 0n);
   }
@@ -196,10 +196,10 @@ export class Follower {
     const advice = 'check that the service runs and can be reached; the clock keeps trying to reconnect';
     const seconds = (since: bigint): string => (Number(now - since) / 1e6).toFixed(1);
     if (this.#isDoubted) throw new ClockStaleError(`this machine may have slept: ${advice}`);
-    if (now - this.#heard > micros(staleAfter)) {
+    if (now - this.#receivedAt > micros(staleAfter)) {
       const vouched = `this clock vouches for ${staleAfter} s (staleAfter)`;
       throw new ClockStaleError(
-        `the service has said nothing for ${seconds(this.#heard)} s, and ${vouched}: ${advice}`,
+        `the service has said nothing for ${seconds(this.#receivedAt)} s, and ${vouched}: ${advice}`,
       );
     }
     if (this.#lost !== null && now - this.#lost > micros(lostAfter)) {
@@ -216,7 +216,7 @@ export class Follower {
   #take(state: ClockState, now: bigint, isReset: boolean): ClockChange | null {
     const before = this.#known?.state;
     this.#known = this.#with(state, now);
-    this.#heard = now;
+    this.#receivedAt = now;
     if (isReset) this.#awaited = state.generation;
     if (state.generation >= this.#awaited) this.#found();
     if (before === undefined) return null;
@@ -225,20 +225,20 @@ export class Follower {
   }
 
   /** Narrows down how far the service's host time is from monotonic time here. */
-  #measure(state: ClockState, shown: Instant, now: bigint, isAnswer: boolean): void {
+  #measure(state: ClockState, current: Instant, now: bigint, isAnswer: boolean): void {
     let first = state.originHost.micros;
     let last: bigint | null = null;
-    const isAtAnEnd = shown.micros === Instant.MIN.micros || shown.micros === Instant.MAX.micros;
+    const isAtAnEnd = current.micros === Instant.MIN.micros || current.micros === Instant.MAX.micros;
     if (state.isRunning && !isAtAnEnd) {
       // All host times at which the clock shows this very microsecond.
-      first = state.hostWhen(shown.micros) ?? first;
-      last = state.hostWhen(shown.micros + 1n);
+      first = state.hostWhen(current.micros) ?? first;
+      last = state.hostWhen(current.micros + 1n);
     }
     // The message was written before it came: service time is at least this much ahead of time here.
     this.#low = this.#low === null ? first - now : max(this.#low, first - now);
     if (isAnswer && last !== null) {
       // And after it was asked for.
-      const high = last - this.#asked;
+      const high = last - this.#requestedAt;
       this.#high = this.#high === null ? high : min(this.#high, high);
     }
   }

@@ -38,7 +38,7 @@ const DELAY_MAX = 5;
  * A queue counts as heard for ten seconds after a claim. A handler that takes longer is followed by another claim before
  * it is acknowledged, or else the clock would leave what is left at this moment behind.
  */
-const HEARD_MICROS = 5_000_000n;
+const IDLE_CLAIM_MICROS = 5_000_000n;
 
 /** Claims firings of a queue and hands them to a handler, until it is closed. */
 export class Listener {
@@ -179,9 +179,9 @@ export class Listener {
   }
 
   /** Claims what else has fallen due if nobody has asked for some time. */
-  async #beHeard(): Promise<void> {
+  async #claimIfIdle(): Promise<void> {
     const at = this.#claimedAt;
-    if (!this.#isOpen() || at === null || host.monotonicMicros() - at < HEARD_MICROS) return;
+    if (!this.#isOpen() || at === null || host.monotonicMicros() - at < IDLE_CLAIM_MICROS) return;
     await this.#claimAtOnce(1).catch((error: unknown) => {
       console.warn(`claiming from the queue ${this.queue} failed; will retry: ${String(error)}`);
     });
@@ -194,8 +194,10 @@ export class Listener {
       const handled = this.#handle(firing);
       const running = handled.then(() => void this.#running.delete(running));
       this.#running.add(running);
-      const told = handled.then((failed) => this.#tell(firing, failed)).finally(() => void this.#inHand.delete(firing));
-      this.#inHand.set(firing, told);
+      const settled = handled
+        .then((failed) => this.#settle(firing, failed))
+        .finally(() => void this.#inHand.delete(firing));
+      this.#inHand.set(firing, settled);
     }
   }
 
@@ -207,12 +209,12 @@ export class Listener {
       console.error(`the handler of the queue ${this.queue} failed at ${firing.timerId} (${firing.id})`, error);
       return error instanceof Error ? error : new Error(String(error));
     }
-    await this.#beHeard();
+    await this.#claimIfIdle();
     return null;
   }
 
   /** Tells the service what became of a firing. Never rejects. */
-  async #tell(firing: Firing<Client>, failed: Error | null): Promise<void> {
+  async #settle(firing: Firing<Client>, failed: Error | null): Promise<void> {
     const named = this.#named([firing]);
     try {
       if (failed === null) {

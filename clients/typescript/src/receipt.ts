@@ -31,10 +31,10 @@ export interface Receipt {
 
 /** Returns the receipt of a clock change that passed no timer. */
 export function receiptOfNothing(changed: Schema<'ClockBody'>): Receipt {
-  const shown = Instant.parse(changed.current_time);
+  const current = Instant.parse(changed.current_time);
   const counts = { fired: 0, acknowledged: 0, failed: 0, unacknowledged: 0, firings: [] };
   const advance = { advanceId: null, heldBy: null };
-  return { timelineId: changed.timeline_id, state: 'settled', reached: shown, to: shown, ...counts, ...advance };
+  return { timelineId: changed.timeline_id, state: 'settled', reached: current, to: current, ...counts, ...advance };
 }
 
 /** Reads how an advance stands. Throws `NotSettledError` if it ended before its destination. */

@@ -27,8 +27,8 @@ export interface Attempt {
 }
 
 /** Returns how many seconds to wait before the next attempt; null where there is none. */
-export function waitSeconds(retries: Retries, told: Attempt): number | null {
-  const { attempt, outcome, isRepeatable, retryAfterSeconds, waitedSeconds } = told;
+export function waitSeconds(retries: Retries, attemptMade: Attempt): number | null {
+  const { attempt, outcome, isRepeatable, retryAfterSeconds, waitedSeconds } = attemptMade;
   // Refused before anything was done: by its quota, for want of room, or because it could not be written.
   const wasNotDone = outcome === 'not_sent' || outcome === 429 || outcome === 503;
   // It may have happened, and the answer was lost, here or in a proxy.

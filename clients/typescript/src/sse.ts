@@ -23,9 +23,9 @@ export class EventReader {
   push(piece: Uint8Array): RawEvent[] {
     this.#rest += this.#decoder.decode(piece, { stream: true });
     // A line end may be cut between two pieces: a last carriage return waits for what follows it.
-    const kept = this.#rest.endsWith('\r') ? '\r' : '';
-    const lines = this.#rest.slice(0, this.#rest.length - kept.length).split(/\r\n|\r|\n/);
-    this.#rest = (lines.pop() ?? '') + kept;
+    const carriageReturn = this.#rest.endsWith('\r') ? '\r' : '';
+    const lines = this.#rest.slice(0, this.#rest.length - carriageReturn.length).split(/\r\n|\r|\n/);
+    this.#rest = (lines.pop() ?? '') + carriageReturn;
     return lines.flatMap((line) => this.#line(line) ?? []);
   }
 

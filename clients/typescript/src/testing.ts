@@ -65,8 +65,10 @@ export class Service {
     await log.close();
     const url = /^listening on (\S+)/.exec(line)?.[1];
     if (url === undefined) {
-      const told = await readFile(join(this.folder, 'log'), 'utf8').catch(() => '');
-      throw new TimenavError(`${this.program} did not start (name the program in TIMENAV_BIN): ${line} ${told}`.trim());
+      const logText = await readFile(join(this.folder, 'log'), 'utf8').catch(() => '');
+      throw new TimenavError(
+        `${this.program} did not start (name the program in TIMENAV_BIN): ${line} ${logText}`.trim(),
+      );
     }
     this.baseUrl = url;
     this.#port = Number(new URL(url).port);
@@ -88,9 +90,9 @@ export class Service {
     const ended = this.#process;
     this.#process = null;
     if (ended?.pid === undefined || ended.exitCode !== null || ended.signalCode !== null) return;
-    const gone = new Promise((done) => ended.once('exit', done));
+    const exited = new Promise((done) => ended.once('exit', done));
     ended.kill(signal);
-    await gone;
+    await exited;
   }
 
   /** Ends the service and removes its data. */

@@ -83,8 +83,8 @@ export class Transport {
     isStream = false,
   ): Promise<Response> {
     const operation: Operation = OPERATIONS[name];
-    const told = this.firing === null ? options : { firing: this.firing, ...options };
-    const { path, init } = request(operation, input as Values, told, this.settings.timelineId);
+    const callOptions = this.firing === null ? options : { firing: this.firing, ...options };
+    const { path, init } = request(operation, input as Values, callOptions, this.settings.timelineId);
     init.headers.Accept = accept;
     const isUsedUp = init.body instanceof ReadableStream;
     const isRepeatable = operation.method === 'GET' || operation.isOnce;

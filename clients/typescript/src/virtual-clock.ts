@@ -142,9 +142,9 @@ export class VirtualClock {
   /** Calls a function after each change of the clock, in order. Returns what ends that. */
   onChange(listener: Listener): () => void {
     // One of its own, so that a function that is given twice is called twice.
-    const told: Listener = (change) => listener(change);
-    this.#listeners.add(told);
-    return () => void this.#listeners.delete(told);
+    const registered: Listener = (change) => listener(change);
+    this.#listeners.add(registered);
+    return () => void this.#listeners.delete(registered);
   }
 
   /** Calls a function after each change that made the clock jump, as travels do. Returns what ends that. */
@@ -230,7 +230,7 @@ export class VirtualClock {
   }
 
   #notify(change: ClockChange | null): void {
-    if (change !== null) for (const listener of [...this.#listeners]) tell(listener, change);
+    if (change !== null) for (const listener of [...this.#listeners]) notifyListener(listener, change);
     for (const wake of [...this.#wakers]) wake();
   }
 
@@ -289,8 +289,8 @@ export class VirtualClock {
       this.#notify(this.#follower.answered(body, host.monotonicMicros()));
       Object.assign(headers, this.#lastEventId());
     }
-    const asked = query({ timeline_id: this.#timelineId, follow: this.#follow });
-    const response = await this.#settings.send(`/v1/clock/stream${asked}`, { headers, signal });
+    const params = query({ timeline_id: this.#timelineId, follow: this.#follow });
+    const response = await this.#settings.send(`/v1/clock/stream${params}`, { headers, signal });
     if (!response.ok) throw await refusal(response);
     this.#follower.confirmed(host.monotonicMicros());
     this.#failure = null;
@@ -338,10 +338,10 @@ function query(parameters: Record<string, string | null>): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
 }
 
-function tell(listener: Listener, change: ClockChange): void {
+function notifyListener(listener: Listener, change: ClockChange): void {
   try {
-    const told = listener(change);
-    if (told instanceof Promise) told.catch(reportFailure);
+    const returned = listener(change);
+    if (returned instanceof Promise) returned.catch(reportFailure);
   } catch (error) {
     // The clock goes on: one listener's mistake must not stop the time of all others.
     reportFailure(error);

@@ -37,7 +37,7 @@ const DELAY_MAX = 5;
  */
 export class Watch<T> implements AsyncIterableIterator<T> {
   readonly #closing = new AbortController();
-  readonly #told: AsyncGenerator<T, undefined>;
+  readonly #messages: AsyncGenerator<T, undefined>;
   /** Ends the connection that is open. */
   #disconnect: () => void;
   #lastId: string;
@@ -46,11 +46,11 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   private constructor(
     disconnect: () => void,
     { lastEventId = '', signal }: WatchOptions,
-    told: (watch: Watch<T>) => AsyncGenerator<T, undefined>,
+    messages: (watch: Watch<T>) => AsyncGenerator<T, undefined>,
   ) {
     this.#disconnect = disconnect;
     this.#lastId = this.#newest = lastEventId;
-    this.#told = told(this);
+    this.#messages = messages(this);
     if (signal?.aborted) this.close();
     signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal });
   }
@@ -76,14 +76,14 @@ export class Watch<T> implements AsyncIterableIterator<T> {
 
   /** Returns the next message; done once the watch was closed. */
   async next(): Promise<IteratorResult<T, undefined>> {
-    const told = await this.#told.next();
-    return this.#isClosed() ? { done: true, value: undefined } : told;
+    const result = await this.#messages.next();
+    return this.#isClosed() ? { done: true, value: undefined } : result;
   }
 
   /** Ends the watch, as leaving a `for await` does. */
   return(): Promise<IteratorResult<T, undefined>> {
     this.close();
-    return this.#told.return(undefined);
+    return this.#messages.return(undefined);
   }
 
   /** Ends the watch: whoever iterates has come to the end. */
@@ -124,9 +124,9 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   async *#read<M>(stream: Stream<M, T>, events: Events<M>): AsyncGenerator<T, undefined> {
     try {
       for await (const event of events.within(BOUNDS.staleAfter * 1_000)) {
-        const told = stream.read(event);
+        const news = stream.read(event);
         this.#lastId = event.id;
-        if (told !== null) yield told;
+        if (news !== null) yield news;
       }
     } catch (error) {
       if (error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError) {

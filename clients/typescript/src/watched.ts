@@ -81,22 +81,22 @@ export interface Passed {
 /** Reads a message of `firings_stream`; null for one of a kind that this version does not know. */
 export function firingNews({ event, id, data }: SentEvent<FiringMessage>): FiringNews | Gap | null {
   if (event !== 'firing') return gap(event, id);
-  const told = data.firing;
-  if (told === undefined) throw new SyntaxError('the message has no firing');
+  const body = data.firing;
+  if (body === undefined) throw new SyntaxError('the message has no firing');
   const firing: WatchedFiring = {
-    change: told.change as FiringChange,
-    firingId: told.firing_id,
-    timerId: told.timer_id,
-    due: Instant.parse(told.due),
-    round: told.round,
-    queue: told.queue ?? null,
-    eventId: told.event_id ?? null,
-    orderKey: told.order_key ?? null,
-    claimedBy: told.claimed_by ?? null,
-    attempt: told.attempt ?? null,
-    leasedUntil: instant(told.leased_until),
-    notBefore: instant(told.not_before),
-    reason: told.reason ?? null,
+    change: body.change as FiringChange,
+    firingId: body.firing_id,
+    timerId: body.timer_id,
+    due: Instant.parse(body.due),
+    round: body.round,
+    queue: body.queue ?? null,
+    eventId: body.event_id ?? null,
+    orderKey: body.order_key ?? null,
+    claimedBy: body.claimed_by ?? null,
+    attempt: body.attempt ?? null,
+    leasedUntil: instant(body.leased_until),
+    notBefore: instant(body.not_before),
+    reason: body.reason ?? null,
   };
   return { kind: 'firing', id, timelineId: data.timeline_id, position: data.position, firing };
 }
@@ -104,11 +104,11 @@ export function firingNews({ event, id, data }: SentEvent<FiringMessage>): Firin
 /** Reads a message of the topic `due`; null for one of a kind that this version does not know. */
 export function passed({ event, id, data }: SentEvent<StreamMessage>): Passed | Gap | null {
   if (event !== 'due') return gap(event, id);
-  const told = data.due;
-  if (told === undefined) throw new SyntaxError('the message has no range');
+  const range = data.due;
+  if (range === undefined) throw new SyntaxError('the message has no range');
   const { timeline_id: timelineId, position } = data;
-  const [first, last] = [Instant.parse(told.from), Instant.parse(told.to)];
-  return { kind: 'passed', id, timelineId, position, first, last, timeRange: told.time_range };
+  const [first, last] = [Instant.parse(range.from), Instant.parse(range.to)];
+  return { kind: 'passed', id, timelineId, position, first, last, timeRange: range.time_range };
 }
 
 function gap(event: string, id: string): Gap | null {

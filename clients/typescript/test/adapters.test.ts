@@ -110,29 +110,29 @@ describe('a page', () => {
     });
     onTestFinished(() => browser.close());
     const page = await browser.newPage();
-    const shown = (): Promise<number> => page.evaluate(() => Date.now());
+    const pageTime = (): Promise<number> => page.evaluate(() => Date.now());
     await clock.pause();
     await clock.travel('2028-02-29T09:00:00Z');
     const followed = await followClock(page, clock.clock);
     await page.goto('data:text/html,<title>A page</title>');
-    expect(await shown()).toBe(Date.parse('2028-02-29T09:00:00Z'));
+    expect(await pageTime()).toBe(Date.parse('2028-02-29T09:00:00Z'));
     await clock.travel('1999-12-31T23:59:59.5Z');
     await followed.settled();
     expect(await page.evaluate(() => new Date().toISOString())).toBe('1999-12-31T23:59:59.500Z');
     await clock.resume();
     await followed.settled();
-    const [before, first] = [clock.now().toMillis(), await shown()];
+    const [before, first] = [clock.now().toMillis(), await pageTime()];
     await wait(100);
     expect(first - before).toBeLessThan(60_000);
-    expect((await shown()) - first).toBeGreaterThanOrEqual(100);
+    expect((await pageTime()) - first).toBeGreaterThanOrEqual(100);
     await clock.setRate(100_000);
     await followed.settled();
-    const fast = await shown();
+    const fast = await pageTime();
     await wait(300);
-    expect((await shown()) - fast).toBeGreaterThan(10_000_000);
+    expect((await pageTime()) - fast).toBeGreaterThan(10_000_000);
     await clock.pause();
     await followed.settled();
-    expect(await shown()).toBe(clock.now().toMillis());
+    expect(await pageTime()).toBe(clock.now().toMillis());
     await followed.stop();
   });
 });
@@ -174,7 +174,7 @@ describe('the package', () => {
       }
       if (!isPage(text)) expect(text.split('\n').length).toBeLessThanOrEqual(13);
       const { stdout } = await run('node', [`example-${index}.js`], { cwd: folder, env });
-      for (const [, told] of text.matchAll(/\/\/=> (.*)/g)) expect(stdout).toContain(told);
+      for (const [, expected] of text.matchAll(/\/\/=> (.*)/g)) expect(stdout).toContain(expected);
     }
     // The recipe, as it is printed: its file, its commands and what they print. Only the port is another one.
     const recipe = readText('docs/recipes/browser-page.md');
@@ -184,17 +184,17 @@ describe('the package', () => {
     await mkdir(join(folder, 'timenav-data'));
     await writeFile(join(folder, 'timenav-data/admin.key'), `${inject('key')}\n`);
     const commands = session!.split('\n').filter((line) => line.startsWith('$ '));
-    const shown = session!.split('\n').filter((line) => !line.startsWith('$ '));
+    const expected = session!.split('\n').filter((line) => !line.startsWith('$ '));
     const { TIMENAV_API_KEY: ___, ...fresh } = env;
     const typed = commands.map((line) => line.slice(2)).join('\n');
     const printed = await run('bash', ['-ec', typed], { cwd: folder, env: fresh });
-    expect(printed.stdout).toBe(shown.join('\n'));
+    expect(printed.stdout).toBe(expected.join('\n'));
     await writeFile(join(folder, 'failing.test.js'), FAILING);
     const failing = ['node_modules/vitest/vitest.mjs', 'run', 'failing.test.js', '--reporter=json'];
-    const told = await run('node', failing, { cwd: folder, env }).catch(
+    const result = await run('node', failing, { cwd: folder, env }).catch(
       (error: unknown) => error as { stdout: string },
     );
-    const report = JSON.parse(told.stdout) as { testResults: { assertionResults: Outcome[] }[] };
+    const report = JSON.parse(result.stdout) as { testResults: { assertionResults: Outcome[] }[] };
     const outcomes = report.testResults[0]!.assertionResults;
     expect(outcomes.map(({ title, status }) => [title, status])).toEqual([
       ['advance', 'failed'],

@@ -71,7 +71,8 @@ describe('a header', () => {
   const { read, refused, written } = vectors<Vectors>('baggage');
 
   it('names a timeline, or none', () => {
-    for (const { header, timeline: told } of read) expect(timelineIn(header), String(header)).toBe(told);
+    for (const { header, timeline: expectedTimeline } of read)
+      expect(timelineIn(header), String(header)).toBe(expectedTimeline);
     for (const { header } of refused) expect(() => timelineIn(header), header).toThrow(BaggageError);
   });
 
@@ -89,21 +90,21 @@ describe('requests', () => {
     const clocks = requestClocks({ allowed: (name) => name !== 'system' });
     const ask = await served(clocks);
     const answers = await Promise.all([first, second, first, second].map((header) => ask(header)));
-    const told = await Promise.all(answers.map((answer) => answer.text()));
-    expect(told.map((text) => text.slice(0, 4))).toEqual(['2031', '1968', '2031', '1968']);
-    expect(told[0]).toBe(`2031 region=eu,timenav=${named(first)}`);
+    const texts = await Promise.all(answers.map((answer) => answer.text()));
+    expect(texts.map((text) => text.slice(0, 4))).toEqual(['2031', '1968', '2031', '1968']);
+    expect(texts[0]).toBe(`2031 region=eu,timenav=${named(first)}`);
     expect(await (await ask()).text()).toMatch(/ region=eu,timenav=main$/);
     // What moves the clock moves the application.
     await client().travel({ destination_time: '2040-01-01T00:00:00Z', timeline_id: named(first) });
     await clocks.serving(first, (held) => held.until('2040-01-01T00:00:00Z'));
     expect(await (await ask(first)).text()).toMatch(/^2040/);
-    for (const [header, said] of [
+    for (const [header, problem] of [
       ['timenav=nowhere', 'nowhere'],
       ['timenav=a,timenav=b', 'two timelines'],
       ['timenav=system', 'may not'],
     ]) {
       const answer = await ask(header);
-      expect([answer.status, (await answer.text()).includes(said!)]).toEqual([400, true]);
+      expect([answer.status, (await answer.text()).includes(problem!)]).toEqual([400, true]);
     }
     await client().endTimeline({ timeline_id: named(second) });
     let answer = await ask(second);
@@ -118,8 +119,8 @@ describe('requests', () => {
   });
 
   it('are never served by the time of the host', async () => {
-    const gone = new Client({ baseUrl: 'http://127.0.0.1:1', apiKey: 'tnk_x' });
-    const ask = await served(requestClocks({ timeoutMs: 300 }, gone));
+    const unreachable = new Client({ baseUrl: 'http://127.0.0.1:1', apiKey: 'tnk_x' });
+    const ask = await served(requestClocks({ timeoutMs: 300 }, unreachable));
     const answer = await ask();
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
     expect(await answer.text()).not.toContain('127.0.0.1');
@@ -172,13 +173,13 @@ describe('requests', () => {
   });
 
   it('tell a transaction their time', async () => {
-    const asked: unknown[] = [];
-    const database = { query: (...asking: unknown[]) => asked.push(asking) };
+    const queries: unknown[] = [];
+    const database = { query: (...asking: unknown[]) => queries.push(asking) };
     await requestClocks().serving(await at(2034), () => setLocal(database));
-    expect(asked).toEqual([["SELECT set_config('timenav.now', $1, true)", ['2034-06-01T00:00:00Z']]]);
+    expect(queries).toEqual([["SELECT set_config('timenav.now', $1, true)", ['2034-06-01T00:00:00Z']]]);
     for (const { moment, expected } of vectors<Vectors>('baggage').sql) {
       await setLocal(database, Instant.parse(moment));
-      expect(asked.at(-1)).toEqual([expect.any(String), [expected]]);
+      expect(queries.at(-1)).toEqual([expect.any(String), [expected]]);
     }
   });
 });

@@ -207,7 +207,7 @@ describe('settings', () => {
     [{ apiKey: KEY, baseUrl: 'ftp://127.0.0.1' }, 'TIMENAV_URL'],
     [{ apiKey: KEY, baseUrl: 'http://' }, 'TIMENAV_URL'],
     [{ apiKey: KEY, baseUrl: `http://${KEY}@127.0.0.1` }, 'TIMENAV_URL'],
-  ])('that are wrong are told: %#', (options, told) => {
+  ])('that are wrong are told: %#', (options, expected) => {
     let message = '';
     try {
       new Client(options);
@@ -215,7 +215,7 @@ describe('settings', () => {
       expect(error).toBeInstanceOf(SettingsError);
       message = (error as Error).message;
     }
-    expect(message).toContain(told);
+    expect(message).toContain(expected);
     expect(message).not.toContain(KEY);
   });
 

@@ -34,10 +34,10 @@ describe('a virtual clock', () => {
     for (const rate of [1, 0.5, 1_000]) {
       await clock.setRate(rate);
       const before = clock.now();
-      const told = Instant.parse((await clock.client.clock({ timeline_id: clock.timelineId })).current_time);
+      const serviceTime = Instant.parse((await clock.client.clock({ timeline_id: clock.timelineId })).current_time);
       const { now: after, uncertaintyMicros } = clock.clock.reading();
-      expect(before.micros).toBeLessThanOrEqual(told.micros);
-      expect(told.micros).toBeLessThanOrEqual(after.micros + uncertaintyMicros!);
+      expect(before.micros).toBeLessThanOrEqual(serviceTime.micros);
+      expect(serviceTime.micros).toBeLessThanOrEqual(after.micros + uncertaintyMicros!);
     }
     const readings = Array.from({ length: 2_000 }, () => clock.now().micros);
     expect(readings).toEqual([...readings].sort((a, b) => Number(a - b)));
@@ -164,14 +164,14 @@ describe('a virtual clock', () => {
     const id = await timeline(service);
     await service.pauseTime({ timeline_id: id });
     const clock = await service.virtualClock(id, { follow: 'web' });
-    const told: number[] = [];
-    clock.onChange(({ after }) => told.push(after.generation));
+    const generations: number[] = [];
+    clock.onChange(({ after }) => generations.push(after.generation));
     for (const moment of ['2031-05-06T00:00:00Z', '1969-07-20T00:00:00Z', '2041-01-01T00:00:00Z']) {
       const answer = await service.travel({ timeline_id: id, destination_time: moment, followers: 'all', wait: '10m' });
       expect(answer.followers?.state).toBe('confirmed');
       // No wait of its own: what was confirmed is shown, and the listeners know.
       expect(String(clock.now())).toBe(moment);
-      expect(told.at(-1)).toBe(answer.generation);
+      expect(generations.at(-1)).toBe(answer.generation);
     }
     const states = async (): Promise<string[]> =>
       (await service.followers({ timeline_id: id })).followers.map(({ name, state }) => `${name} ${state}`);

@@ -14,18 +14,18 @@ interface Schema {
   examples?: unknown[];
   oneOf?: Schema[];
 }
-interface Told {
+interface OperationObject {
   operationId: string;
   parameters?: { name: string; in: string; required?: boolean; schema: Schema; example?: unknown }[];
   requestBody?: { content: Record<string, { schema: Schema }> };
 }
 
 const document = JSON.parse(readText('docs/api/openapi.json')) as {
-  paths: Record<string, Record<string, Told>>;
+  paths: Record<string, Record<string, OperationObject>>;
   components: { schemas: Record<string, Schema> };
 };
 const all = Object.entries(document.paths).flatMap(([path, item]) =>
-  Object.entries(item).map(([method, told]) => ({ path, method, told, id: told.operationId })),
+  Object.entries(item).map(([method, definition]) => ({ path, method, definition, id: definition.operationId })),
 );
 const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -61,26 +61,27 @@ const GIVEN: Record<string, unknown> = {
 };
 
 function example(schema: Schema, name: string): unknown {
-  const told = resolve(schema);
+  const resolved = resolve(schema);
   return (
-    told.example ??
-    told.examples?.[0] ??
-    (told.oneOf ? example(told.oneOf[0]!, name) : null) ??
-    told.enum?.[0] ??
+    resolved.example ??
+    resolved.examples?.[0] ??
+    (resolved.oneOf ? example(resolved.oneOf[0]!, name) : null) ??
+    resolved.enum?.[0] ??
     GIVEN[name]
   );
 }
 
-function input(told: Told): Record<string, unknown> {
-  const body = resolve(Object.values(told.requestBody?.content ?? {})[0]?.schema ?? {});
+function input(definition: OperationObject): Record<string, unknown> {
+  const body = resolve(Object.values(definition.requestBody?.content ?? {})[0]?.schema ?? {});
   const given: Record<string, unknown> = {};
-  for (const { name, schema, example: value, ...parameter } of told.parameters ?? []) {
+  for (const { name, schema, example: value, ...parameter } of definition.parameters ?? []) {
     if (parameter.in !== 'header' && name !== 'cursor') given[name] = value ?? example(schema, name);
   }
   for (const [name, schema] of Object.entries(body.properties ?? {})) {
     if (body.required?.includes(name) || name === 'timeline_id') given[name] = example(schema, name);
   }
-  if (told.operationId === 'record_events') given.body = { time: '2028-02-29T09:00:00Z', description: 'A leap day' };
+  if (definition.operationId === 'record_events')
+    given.body = { time: '2028-02-29T09:00:00Z', description: 'A leap day' };
   if (body.format === 'binary') given.content = '';
   return given;
 }
@@ -99,10 +100,10 @@ describe('the document', () => {
     for (const { id } of all) expect(Client.prototype, id).toHaveProperty(camel(id));
   });
 
-  it.each(all)('$id is sent as it says', ({ id, path, method, told }) => {
+  it.each(all)('$id is sent as it says', ({ id, path, method, definition }) => {
     const operation = OPERATIONS[id as keyof typeof OPERATIONS];
     const names = (place: string): string[] =>
-      (told.parameters ?? []).filter((one) => one.in === place).map((one) => one.name);
+      (definition.parameters ?? []).filter((one) => one.in === place).map((one) => one.name);
     expect([operation.path, operation.method]).toEqual([path, method.toUpperCase()]);
     expect(operation.query).toEqual(names('query'));
     expect(operation.isOnce).toBe(names('header').includes('Idempotency-Key'));
@@ -120,10 +121,10 @@ describe('the document', () => {
     expect(options).toEqual(expect.arrayContaining(names('header')));
   });
 
-  it.each(all)('$id is understood by the service', async ({ id, told }) => {
+  it.each(all)('$id is understood by the service', async ({ id, definition }) => {
     const call = client()[camel(id) as 'limits'].bind(client()) as (input: object) => Promise<unknown>;
     try {
-      const answer = await call(input(told));
+      const answer = await call(input(definition));
       if (answer instanceof Response) await answer.body?.cancel();
       else if (answer instanceof Object && 'close' in answer) (answer as { close(): void }).close();
     } catch (error) {

@@ -68,9 +68,9 @@ export async function standIn(
       response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(answer.stream);
       return;
     }
-    const [status, told] = answer;
-    response.writeHead(status, status === 200 ? {} : (told as Record<string, string>));
-    response.end(JSON.stringify(status === 200 ? told : { status: 'No.', code: 'no', detail: '' }));
+    const [status, content] = answer;
+    response.writeHead(status, status === 200 ? {} : (content as Record<string, string>));
+    response.end(JSON.stringify(status === 200 ? content : { status: 'No.', code: 'no', detail: '' }));
   };
   const server = createServer((request, response) => {
     request.resume().on('end', () => void respond(request, response));

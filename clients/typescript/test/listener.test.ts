@@ -16,7 +16,7 @@ const KEY = 'tnk_000000000000000000000000000000000000';
 const START = '2027-01-31T09:00:00Z';
 
 /** Returns a clock that stands, with a timer that fires each day. */
-async function standing(): Promise<TestClock> {
+async function startedClock(): Promise<TestClock> {
   const clock = await TestClock.create(client(), 'listener');
   onTestFinished(() => clock.end());
   await clock.pause();
@@ -34,12 +34,12 @@ function quietly(): void {
 
 describe('a handler', () => {
   it('lives through a month', async () => {
-    const clock = await standing();
+    const clock = await startedClock();
     const seen: Firing<Client>[] = [];
     const listener = await clock.on('default', async (firing) => {
       seen.push(firing);
-      const told = await clock.client.clock({ timeline_id: clock.timelineId });
-      expect(told.current_time).toBe(String(firing.clock.now()));
+      const response = await clock.client.clock({ timeline_id: clock.timelineId });
+      expect(response.current_time).toBe(String(firing.clock.now()));
     });
     const receipt = await clock.advance('P28D');
     expect(String(clock.now())).toBe('2027-02-28T09:00:00Z');
@@ -55,7 +55,7 @@ describe('a handler', () => {
   });
 
   it('does not wait beyond its firing', async () => {
-    const clock = await standing();
+    const clock = await startedClock();
     const caught: unknown[] = [];
     const listener = await clock.on('default', async ({ clock: at, client: inside, due, timelineId }) => {
       expect([at.until(due), at.sleep(0), at.millis()]).toEqual([due, due, due.toMillis()]);
@@ -77,7 +77,7 @@ describe('a handler', () => {
   });
 
   it('goes on from one moment to the next', async () => {
-    const clock = await standing();
+    const clock = await startedClock();
     const { timelineId: timeline_id, client } = clock;
     const seen: string[] = [];
     const listener = await clock.on('default', ({ due }) => void seen.push(String(due)));
@@ -92,7 +92,7 @@ describe('a handler', () => {
 
   it('that fails is tried again, and says why', async () => {
     quietly();
-    const clock = await standing();
+    const clock = await startedClock();
     const attempts: number[] = [];
     const listener = await clock.on('default', ({ attempt, due }) => {
       attempts.push(attempt);
@@ -110,7 +110,7 @@ describe('a handler', () => {
 
   it('that fails makes the advance reject', async () => {
     quietly();
-    const { client, timelineId } = await standing();
+    const { client, timelineId } = await startedClock();
     const handler = (): void => expect(1).toBe(2);
     const listener = await client.on('default', handler, { timelineId });
     const error = (await rejection(client.advance('2d', { timelineId }))) as FiringsFailedError;
@@ -124,7 +124,7 @@ describe('a handler', () => {
 
   it.each(['advance', 'travel', 'fastForward'] as const)('rejects %s of a test clock with its error', async (move) => {
     quietly();
-    const clock = await standing();
+    const clock = await startedClock();
     const declined = new RangeError('the card was declined');
     const listener = await clock.on('default', ({ attempt }) => {
       throw attempt === 1 ? new Error('tried again') : declined;
@@ -136,7 +136,7 @@ describe('a handler', () => {
 
   it('has its error thrown later if nothing waited for it', async () => {
     quietly();
-    const clock = await standing();
+    const clock = await startedClock();
     const declined = new RangeError('the card was declined');
     let isCalled = false;
     const listener = await clock.on('default', () => {
@@ -151,7 +151,7 @@ describe('a handler', () => {
   });
 
   it('keeps its firing for as long as it takes', async () => {
-    const clock = await standing();
+    const clock = await startedClock();
     const attempts: number[] = [];
     const handler = async ({ attempt }: Firing<Client>): Promise<void> => {
       attempts.push(attempt);
@@ -166,7 +166,7 @@ describe('a handler', () => {
   });
 
   it('works beside others unless they share a key', async () => {
-    const clock = await standing();
+    const clock = await startedClock();
     for (const payload of [0, 1, 2, 3, 4]) {
       const key = payload < 3 ? { order_key: 'one' } : {};
       await clock.client.setTimer({ timeline_id: clock.timelineId, at: '2027-01-31T10:00:00Z', payload, ...key });
@@ -191,13 +191,13 @@ describe('a handler', () => {
   });
 
   it('is waited for when its listener is closed', async () => {
-    const clock = await standing();
+    const clock = await startedClock();
     let go: () => void = () => undefined;
-    const gone = new Promise<void>((done) => (go = done));
+    const stopped = new Promise<void>((done) => (go = done));
     const seen: string[] = [];
     const listener = await clock.on('default', async ({ timerId }) => {
       seen.push(timerId);
-      await gone;
+      await stopped;
     });
     const advancing = clock.advance('1d');
     await eventually(() => seen.length === 1);
@@ -225,7 +225,7 @@ describe('an advance', () => {
   });
 
   it('that is stopped says so', async () => {
-    const clock = await standing();
+    const clock = await startedClock();
     const listener = await clock.on('default', () => clock.client.pauseTime({ timeline_id: clock.timelineId }));
     const error = await rejection(clock.advance('2d'));
     await listener.close();
@@ -235,10 +235,10 @@ describe('an advance', () => {
   });
 
   it('goes on when nobody waits any longer', async () => {
-    const clock = await standing();
+    const clock = await startedClock();
     let go: () => void = () => undefined;
-    const gone = new Promise<void>((done) => (go = done));
-    const listener = await clock.on('default', () => gone);
+    const stopped = new Promise<void>((done) => (go = done));
+    const listener = await clock.on('default', () => stopped);
     const options = { timelineId: clock.timelineId, timeoutMs: 200 };
     expect(await rejection(clock.client.advance('1d', options))).toBeInstanceOf(TimeoutError);
     go();
@@ -310,7 +310,7 @@ describe('a listener', () => {
 
   it('that may not listen says so', async () => {
     quietly();
-    const clock = await standing();
+    const clock = await startedClock();
     expect(await rejection(client().on('default', () => undefined, { timelineId: 'none-such' }))).toBeInstanceOf(
       ApiError,
     );

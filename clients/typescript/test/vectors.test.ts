@@ -6,7 +6,7 @@ import { EventReader } from '../src/sse.js';
 import { vectors } from './harness.js';
 
 type Body = Schema<'ClockBody'>;
-type Told = Pick<Body, 'state' | 'rate' | 'origin_host' | 'origin_virtual'>;
+type ClockFields = Pick<Body, 'state' | 'rate' | 'origin_host' | 'origin_virtual'>;
 interface Step {
   at: number;
   do?: 'asked' | 'heard' | 'confirmed' | 'lost' | 'closed' | 'message' | 'answer';
@@ -21,11 +21,11 @@ interface Seconds {
   lost_after: number;
 }
 
-function state(clock: Told): ClockState {
+function state(clock: ClockFields): ClockState {
   return ClockState.of({ timeline_id: 'main', generation: 0, location: null, ...clock });
 }
 
-const clocks = vectors<{ cases: { name: string; clock: Told; readings: { host: string; shows: string }[] }[] }>(
+const clocks = vectors<{ cases: { name: string; clock: ClockFields; readings: { host: string; shows: string }[] }[] }>(
   'clock',
 );
 
@@ -43,7 +43,7 @@ describe('a clock', () => {
   });
 
   it('shows what a service was seen to show', () => {
-    const { readings } = vectors<{ readings: { clock: Told; host: string; shows: string }[] }>('recorded');
+    const { readings } = vectors<{ readings: { clock: ClockFields; host: string; shows: string }[] }>('recorded');
     expect(readings.length).toBeGreaterThan(100);
     for (const { clock, host, shows } of readings) {
       expect(String(state(clock).at(Instant.parse(host).micros))).toBe(shows);
@@ -153,8 +153,8 @@ describe('requests are sent again', () => {
     cases: RetryCase[];
   }>('retry');
   it.each(cases)('$name', ({ attempt, outcome, is_repeatable: isRepeatable, retry_after, waited, wait }) => {
-    const told = { attempt, outcome, isRepeatable, retryAfterSeconds: retry_after, waitedSeconds: waited };
-    const seconds = waitSeconds({ attempts, waitSecondsMax }, told);
+    const attemptMade = { attempt, outcome, isRepeatable, retryAfterSeconds: retry_after, waitedSeconds: waited };
+    const seconds = waitSeconds({ attempts, waitSecondsMax }, attemptMade);
     if (wait === null) {
       expect(seconds).toBeNull();
     } else {

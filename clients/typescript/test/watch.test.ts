@@ -9,7 +9,7 @@ const START = '2027-01-01T00:00:00Z';
 type News = FiringNews | Passed | Gap;
 
 /** Returns a client for a new timeline whose clock stands. */
-async function standing(): Promise<Client> {
+async function timelineClient(): Promise<Client> {
   const timelineId = await timeline(client());
   const own = new Client({ baseUrl: inject('url'), apiKey: inject('key'), timelineId });
   await own.pauseTime();
@@ -17,7 +17,7 @@ async function standing(): Promise<Client> {
   return own;
 }
 
-function told(news: News): unknown {
+function summaryOf(news: News): unknown {
   if (news.kind === 'gap') return news.isReset ? 'reset' : 'gap';
   if (news.kind === 'firing') return [news.firing.change, news.firing.timerId];
   expect(news.timeRange).toBe(`${String(news.first)}/${String(news.last)}`);
@@ -32,13 +32,13 @@ async function next<T extends News>(watch: Watch<T>): Promise<T> {
 
 async function take(watch: Watch<News>, count: number): Promise<unknown[]> {
   const seen: unknown[] = [];
-  while (seen.length < count) seen.push(told(await next(watch)));
+  while (seen.length < count) seen.push(summaryOf(await next(watch)));
   return seen;
 }
 
 async function all(watch: Watch<News>): Promise<unknown[]> {
   const seen: unknown[] = [];
-  for await (const news of watch) seen.push(told(news));
+  for await (const news of watch) seen.push(summaryOf(news));
   return seen;
 }
 
@@ -49,7 +49,7 @@ async function record(own: Client, ...days: number[]): Promise<void> {
 
 describe('a watch of firings', () => {
   it('tells those of a queue, and claims none', async () => {
-    const own = await standing();
+    const own = await timelineClient();
     const watch = await own.watchFirings('billing');
     const everything = await own.watchFirings();
     expect(watch.lastId).toBe('');
@@ -60,7 +60,7 @@ describe('a watch of firings', () => {
     const offered = await next(watch);
     if (offered.kind === 'gap') throw new Error('there is none');
     const { firing } = offered;
-    expect([told(offered), String(firing.due), firing.queue]).toEqual([['offered', 'renew'], at, 'billing']);
+    expect([summaryOf(offered), String(firing.due), firing.queue]).toEqual([['offered', 'renew'], at, 'billing']);
     expect([firing.claimedBy, firing.attempt, firing.leasedUntil, firing.reason]).toEqual([null, null, null, null]);
     expect([offered.timelineId, watch.lastId]).toEqual([(await own.clock()).timeline_id, offered.id]);
     const claimed = await own.claimFirings({ queue: 'billing' });
@@ -85,12 +85,12 @@ describe('a watch of firings', () => {
 
 describe('a watch of what the clock passes', () => {
   it('tells stretches that have events', async () => {
-    const own = await standing();
+    const own = await timelineClient();
     await record(own, 2, 3, 9);
     const watch = await own.watchDue();
     await own.fastForward({ duration: '5d' });
     const passed = await next(watch);
-    expect(told(passed)).toEqual(['2027-01-01T00:00:00.000001Z', '2027-01-06T00:00:00Z']);
+    expect(summaryOf(passed)).toEqual(['2027-01-01T00:00:00.000001Z', '2027-01-06T00:00:00Z']);
     const time_range = passed.kind === 'passed' ? passed.timeRange : '';
     const { events } = await own.monitorEvents({ location: '*', time_range });
     expect(events.map(({ time }) => time)).toEqual(['2027-01-02T00:00:00Z', '2027-01-03T00:00:00Z']);
@@ -132,7 +132,7 @@ describe('a watch', () => {
   });
 
   it('ends when it is closed, left, or given up', async () => {
-    const own = await standing();
+    const own = await timelineClient();
     const watch = await own.watchFirings();
     const waiting = all(watch);
     await wait(50);
@@ -141,7 +141,7 @@ describe('a watch', () => {
     await own.setTimer({ at: START });
     const left = await own.watchFirings(null, { lastEventId: '0' });
     for await (const news of left) {
-      expect(told(news)).toBe('gap');
+      expect(summaryOf(news)).toBe('gap');
       break;
     }
     expect(await all(left)).toEqual([]);
@@ -156,7 +156,7 @@ describe('a watch', () => {
   });
 
   it('says so once you may not watch any more', async () => {
-    const own = await standing();
+    const own = await timelineClient();
     expect(await rejection(own.watchFirings('no queue'))).toMatchObject({ code: 'invalid_parameter' });
     expect(await rejection(own.watchDue({ timelineId: 'none-such' }))).toBeInstanceOf(ApiError);
     const { timeline_id } = await own.clock();
@@ -185,8 +185,8 @@ describe('a watch', () => {
     expect(await take(watch, 3)).toEqual(['reset', [START, START], 'reset']);
     expect(await rejection(watch.next())).toBeInstanceOf(ApiError);
     expect(await all(watch)).toEqual([]);
-    const asked = requests.map((headers) => headers['last-event-id']);
-    expect(asked).toEqual([undefined, undefined, undefined, undefined, '9@2', '12']);
+    const lastIds = requests.map((headers) => headers['last-event-id']);
+    expect(lastIds).toEqual([undefined, undefined, undefined, undefined, '9@2', '12']);
     const wrong = await standIn([{ stream: 'event: due\nid: 1\ndata: {}\n\n' }]);
     const unread = await new Client({ baseUrl: wrong.url, apiKey: KEY }).watchDue();
     const error = await rejection(unread.next());

@@ -13,7 +13,7 @@ from ._clock_reads import DELAY_FIRST, next_delay
 from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
-from ._listening import HEARD_MICROS, LOG, ONCE, Held, Terms, ends_it, held, not_told, reason
+from ._listening import IDLE_CLAIM_MICROS, LOG, ONCE, Held, Terms, ends_it, held, log_unsettled, reason
 
 if TYPE_CHECKING:
     from ._async_client import AsyncClient
@@ -137,10 +137,10 @@ class AsyncListener:
     async def _claim_at_once(self, free: int) -> None:
         self._take(await self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
 
-    async def _be_heard(self) -> None:
+    async def _claim_if_idle(self) -> None:
         """Claims what else has fallen due if nobody has asked for some time."""
         at = self._claimed_at
-        if self._stopping or at is None or monotonic_micros() - at < HEARD_MICROS:
+        if self._stopping or at is None or monotonic_micros() - at < IDLE_CLAIM_MICROS:
             return
         try:
             await self._claim_at_once(1)
@@ -169,7 +169,7 @@ class AsyncListener:
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
                 why = reason(error)
             else:
-                await self._be_heard()
+                await self._claim_if_idle()
             finally:
                 # The next one is claimed while the service is told what this one did.
                 self._running -= 1
@@ -191,11 +191,11 @@ class AsyncListener:
         else:
             self._room.clear()
 
-    async def _settle(self, firing: Firing[AsyncClient], said: Awaitable[object]) -> None:
+    async def _settle(self, firing: Firing[AsyncClient], settlement: Awaitable[object]) -> None:
         try:
-            await said
+            await settlement
         except TimenavError as error:
-            not_told(firing, error)
+            log_unsettled(firing, error)
 
     async def _keep(self) -> None:
         """Keeps firings for longer while handlers work on them."""

@@ -40,7 +40,7 @@ class AsyncVirtualClock(ClockReads):
         self._changed = asyncio.Event()
         self._failure: Exception | None = None
         self._task: asyncio.Task[None] | None = None
-        self._told: set[asyncio.Task[None]] = set()
+        self._notifications: set[asyncio.Task[None]] = set()
 
     async def open(self) -> AsyncVirtualClock:
         """Subscribes, and returns once the clock is known."""
@@ -113,8 +113,8 @@ class AsyncVirtualClock(ClockReads):
         changed.set()
         for left in self._deliver(change):
             task = asyncio.ensure_future(left)
-            self._told.add(task)
-            task.add_done_callback(self._told.discard)
+            self._notifications.add(task)
+            task.add_done_callback(self._notifications.discard)
 
     async def _run(self) -> None:
         delay = DELAY_FIRST

@@ -71,10 +71,10 @@ class AsyncWatch(Generic[T]):
         # Whoever gives up waiting gets the same message when they ask again.
         await asyncio.wait([self._waiting])
         done, self._waiting = self._waiting, None
-        told = None if done.cancelled() else done.result()
-        if told is None or self._is_closed:
+        news = None if done.cancelled() else done.result()
+        if news is None or self._is_closed:
             raise StopAsyncIteration
-        return told
+        return news
 
     async def __aenter__(self) -> AsyncWatch[T]:
         return await self.open()
@@ -86,11 +86,11 @@ class AsyncWatch(Generic[T]):
 
     async def _next(self) -> T | None:
         while not self._is_closed:
-            told = await self._read()
-            if told is None:
-                told = await self._open_again()
-            if told is not None:
-                return told
+            news = await self._read()
+            if news is None:
+                news = await self._open_again()
+            if news is not None:
+                return news
         return None
 
     async def _read(self) -> T | None:
@@ -100,10 +100,10 @@ class AsyncWatch(Generic[T]):
         assert self._messages is not None  # noqa: S101 - it was opened just now
         try:
             async for event in self._messages:
-                told = self._stream.read(event)
+                news = self._stream.read(event)
                 self._last_id = event.id
-                if told is not None:
-                    return told
+                if news is not None:
+                    return news
         except ApiConnectionError as error:
             LOG.debug("a stream was lost, and is opened again: %s", error)
         except (ValueError, KeyError, TypeError) as error:

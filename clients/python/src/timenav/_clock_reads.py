@@ -115,8 +115,8 @@ class ClockReads:
         left: list[Awaitable[None]] = []
         for listener in list(self._listeners) if change else []:
             try:
-                told = listener(change)  # type: ignore[arg-type]
-                left += [told] if told is not None else []
+                result = listener(change)  # type: ignore[arg-type]
+                left += [result] if result is not None else []
             except Exception:
                 # The clock goes on: one listener's mistake must not stop the time of all others.
                 _LOG.exception("a listener of the clock failed")

@@ -87,8 +87,8 @@ class Follower:
         """Knows nothing yet."""
         self.bounds = bounds
         self._known: _Known | None = None
-        self._asked = 0
-        self._heard = 0
+        self._requested_at = 0
+        self._received_at = 0
         self._lost: int | None = 0
         self._awaited = -1
         self._low: int | None = None
@@ -108,15 +108,15 @@ class Follower:
 
     def asked(self, now: int) -> None:
         """Notes when a request was sent, on a new connection: its answer is not older than this."""
-        self._asked, self._low, self._high = now, None, None
+        self._requested_at, self._low, self._high = now, None, None
 
     def heard(self, now: int) -> None:
         """Notes a sign of life."""
-        self._heard = now
+        self._received_at = now
 
     def confirmed(self, now: int) -> None:
         """Notes that a stream is open again, and that it goes on from what is known."""
-        self._heard = now
+        self._received_at = now
         known = self._known
         if known is not None and known.state.generation >= self._awaited:
             self._lost = None
@@ -150,7 +150,7 @@ class Follower:
         self._measure(state, Instant.parse(body["current_time"]), now, is_answer=True)
         if known is None or state.generation < known.state.generation or _has_another_past(state, known.state):
             return self._take(state, now, is_reset=known is not None)
-        self._heard = now
+        self._received_at = now
         self._awaited = state.generation
         if state.generation == known.state.generation:
             self._known = self._with(known.state, now)
@@ -158,7 +158,7 @@ class Follower:
 
     def told(self, event: str, body: Mapping[str, Any], now: int, *, is_first: bool = False) -> ClockChange | None:
         """Takes one message of the stream. `is_first` where it answers the request that was noted last."""
-        self._heard = now
+        self._received_at = now
         state = ClockState.of(body)
         known = self._known
         is_reset = event == "reset"
@@ -183,7 +183,7 @@ class Follower:
 
     def micros_vouched(self, now: int) -> int:
         """Returns for how much longer the clock may be vouched for if nothing more is heard."""
-        silent = self._heard + round(self.bounds.stale_after * 1e6) - now
+        silent = self._received_at + round(self.bounds.stale_after * 1e6) - now
         lost = self._lost
         return max(silent if lost is None else min(silent, lost + round(self.bounds.lost_after * 1e6) - now), 0)
 
@@ -193,7 +193,7 @@ class Follower:
             if isinstance(self._end, ClockAccessError):
                 raise ClockAccessError(self._end.problem)
             raise ClockClosedError(*self._end.args)
-        lost, silent = self._lost, (now - self._heard) / 1e6
+        lost, silent = self._lost, (now - self._received_at) / 1e6
         advice = "check that the service runs and can be reached; the clock keeps trying to reconnect"
         if silent > self.bounds.stale_after:
             vouched = f"this clock vouches for {self.bounds.stale_after:g} s (stale_after)"
@@ -205,7 +205,7 @@ class Follower:
     def _take(self, state: ClockState, now: int, *, is_reset: bool) -> ClockChange | None:
         known = self._known
         self._known = self._with(state, now)
-        self._heard = now
+        self._received_at = now
         if is_reset:
             self._awaited = state.generation
         if state.generation >= self._awaited:
@@ -216,18 +216,18 @@ class Follower:
         jump = state.origin_virtual.micros - before.at(state.origin_host.micros).micros
         return ClockChange(before, state, jump, is_reset)
 
-    def _measure(self, state: ClockState, shown: Instant, now: int, *, is_answer: bool) -> None:
+    def _measure(self, state: ClockState, current: Instant, now: int, *, is_answer: bool) -> None:
         """Narrows down how far the service's host time is from monotonic time here."""
         first, last = state.origin_host.micros, None
-        if state.is_running and Instant.MIN < shown < Instant.MAX:
+        if state.is_running and Instant.MIN < current < Instant.MAX:
             # All host times at which the clock shows this very microsecond.
-            first = state.host_when(shown.micros) or first
-            last = state.host_when(shown.micros + 1)
+            first = state.host_when(current.micros) or first
+            last = state.host_when(current.micros + 1)
         # The message was written before it came: service time is at least this much ahead of time here.
         self._low = first - now if self._low is None else max(self._low, first - now)
         if is_answer and last is not None:
             # And after it was asked for.
-            high = last - self._asked
+            high = last - self._requested_at
             self._high = high if self._high is None else min(self._high, high)
 
     def _with(self, state: ClockState, now: int) -> _Known:

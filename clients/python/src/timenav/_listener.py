@@ -16,7 +16,7 @@ from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
 from ._http_pool import HttpPool
-from ._listening import HEARD_MICROS, LOG, ONCE, Held, Terms, ends_it, held, not_told, reason
+from ._listening import IDLE_CLAIM_MICROS, LOG, ONCE, Held, Terms, ends_it, held, log_unsettled, reason
 
 if TYPE_CHECKING:
     from ._client import Client
@@ -155,10 +155,10 @@ class Listener:
     def _claim_at_once(self, free: int) -> None:
         self._take(self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
 
-    def _be_heard(self) -> None:
+    def _claim_if_idle(self) -> None:
         """Claims what else has fallen due if nobody has asked for some time."""
         at = self._claimed_at
-        if self._stopping or at is None or monotonic_micros() - at < HEARD_MICROS:
+        if self._stopping or at is None or monotonic_micros() - at < IDLE_CLAIM_MICROS:
             return
         try:
             self._claim_at_once(1)
@@ -185,7 +185,7 @@ class Listener:
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
                 why = reason(error)
             else:
-                self._be_heard()
+                self._claim_if_idle()
             finally:
                 # The next one is claimed while the service is told what this one did.
                 with self._changed:
@@ -205,7 +205,7 @@ class Listener:
         try:
             say()
         except TimenavError as error:
-            not_told(firing, error)
+            log_unsettled(firing, error)
 
     def _keep(self) -> None:
         """Keeps firings for longer while handlers work on them."""

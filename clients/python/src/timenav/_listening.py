@@ -15,7 +15,7 @@ from ._retry import Retries
 
 LOG = logging.getLogger("timenav")
 CLAIM_SECONDS = 20.0
-HEARD_MICROS = 5_000_000
+IDLE_CLAIM_MICROS = 5_000_000
 """A queue counts as heard for ten seconds after a claim. A handler that takes longer is followed by another claim
 before it is acknowledged, or else the clock would leave what is left at this moment behind."""
 REASON_LENGTH_MAX = 1_024
@@ -36,7 +36,7 @@ def held(firing: Firing[Any]) -> Held:
     return firing.id, firing.lease_id
 
 
-def not_told(firing: Firing[Any], error: Exception) -> None:
+def log_unsettled(firing: Firing[Any], error: Exception) -> None:
     """Logs that the service does not know what became of a firing."""
     if isinstance(error, ApiError) and error.code == "lease_lost":
         LOG.warning("%s took longer than its lease lasted, and another worker has it: %s", firing.id, error)

@@ -102,8 +102,8 @@ class Waiting:
         settled = changed.get("receipt")
         if settled is not None:
             return self.settled(settled)
-        shown = Instant.parse(changed["current_time"])
-        return Receipt(changed["timeline_id"], "settled", shown, shown, 0, 0, 0, 0, [])
+        current = Instant.parse(changed["current_time"])
+        return Receipt(changed["timeline_id"], "settled", current, current, 0, 0, 0, 0, [])
 
     def settled(self, settled: schemas.SettledBody) -> Receipt | None:
         """Reads how an advance stands. None while it goes on.
@@ -119,8 +119,8 @@ class Waiting:
                 raise FiringsFailedError(receipt)
             return receipt
         if self._deadline is not None and monotonic_micros() >= self._deadline:
-            told = f"the advance {receipt.advance_id} has come to {receipt.reached} in {self._timeout:g} s"
-            raise TimeoutError(f"{told}, and goes on to {receipt.to}; ask for its receipt, or pause the clock")
+            progress = f"the advance {receipt.advance_id} has come to {receipt.reached} in {self._timeout:g} s"
+            raise TimeoutError(f"{progress}, and goes on to {receipt.to}; ask for its receipt, or pause the clock")
         return None
 
     def _wait(self) -> str:

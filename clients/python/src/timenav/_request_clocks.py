@@ -30,7 +30,7 @@ class TooManyClocksError(TimenavError):
 
 
 @dataclass
-class _Kept(Generic[C]):
+class _SharedClock(Generic[C]):
     """The clock of a timeline, which is being opened where there is none."""
 
     clock: C | None = None
@@ -42,10 +42,10 @@ class _Shelf(Generic[C]):
 
     def __init__(self, clocks_max: int) -> None:
         self._clocks_max = clocks_max
-        self._kept: OrderedDict[str | None, _Kept[C]] = OrderedDict()
+        self._clocks: OrderedDict[str | None, _SharedClock[C]] = OrderedDict()
         self.is_closed = False
 
-    def find(self, timeline: str | None) -> tuple[_Kept[C] | None, list[C]]:
+    def find(self, timeline: str | None) -> tuple[_SharedClock[C] | None, list[C]]:
         """Returns what is kept of a timeline, in use from now on if it is open; and what is to be closed.
 
         Where there is nothing, somebody has to open it, and keeps the place until then.
@@ -53,56 +53,56 @@ class _Shelf(Generic[C]):
         if self.is_closed:
             raise ClockClosedError("the clocks of requests were closed")
         over: list[C] = []
-        kept = self._kept.get(timeline)
-        if kept is not None and kept.clock is not None and _is_over(kept.clock):
-            over += [kept.clock] if kept.uses == 0 else []
-            del self._kept[timeline]
-            kept = None
-        if kept is None:
+        shared = self._clocks.get(timeline)
+        if shared is not None and shared.clock is not None and _is_over(shared.clock):
+            over += [shared.clock] if shared.uses == 0 else []
+            del self._clocks[timeline]
+            shared = None
+        if shared is None:
             over += self._room()
-            self._kept[timeline] = _Kept()
-        elif kept.clock is not None:
-            kept.uses += 1
-            self._kept.move_to_end(timeline)
-        return kept, over
+            self._clocks[timeline] = _SharedClock()
+        elif shared.clock is not None:
+            shared.uses += 1
+            self._clocks.move_to_end(timeline)
+        return shared, over
 
-    def opened(self, timeline: str | None, clock: C) -> _Kept[C]:
+    def opened(self, timeline: str | None, clock: C) -> _SharedClock[C]:
         """Keeps a clock that was opened, in use from now on."""
-        kept = self._kept.get(timeline)
-        if self.is_closed or kept is None:
+        shared = self._clocks.get(timeline)
+        if self.is_closed or shared is None:
             raise ClockClosedError("the clocks of requests were closed")
-        kept.clock, kept.uses = clock, 1
-        return kept
+        shared.clock, shared.uses = clock, 1
+        return shared
 
     def failed(self, timeline: str | None) -> None:
         """Gives up the place of a clock that could not be opened."""
-        self._kept.pop(timeline, None)
+        self._clocks.pop(timeline, None)
 
-    def done(self, timeline: str | None, kept: _Kept[C]) -> list[C]:
+    def done(self, timeline: str | None, shared: _SharedClock[C]) -> list[C]:
         """Ends a use. Returns what is to be closed."""
-        kept.uses -= 1
-        is_kept = self._kept.get(timeline) is kept
-        return [kept.clock] if kept.uses == 0 and not is_kept and kept.clock is not None else []
+        shared.uses -= 1
+        is_current = self._clocks.get(timeline) is shared
+        return [shared.clock] if shared.uses == 0 and not is_current and shared.clock is not None else []
 
     def close(self) -> list[C]:
         """Returns all clocks, which are to be closed."""
         self.is_closed = True
-        clocks = [kept.clock for kept in self._kept.values() if kept.clock is not None]
-        self._kept.clear()
+        clocks = [shared.clock for shared in self._clocks.values() if shared.clock is not None]
+        self._clocks.clear()
         return clocks
 
     def _room(self) -> list[C]:
         """Makes room for one more. Returns what is to be closed for it."""
-        if len(self._kept) < self._clocks_max:
+        if len(self._clocks) < self._clocks_max:
             return []
-        for timeline, kept in self._kept.items():
-            if kept.uses == 0 and kept.clock is not None:
-                del self._kept[timeline]
-                return [kept.clock]
+        for timeline, shared in self._clocks.items():
+            if shared.uses == 0 and shared.clock is not None:
+                del self._clocks[timeline]
+                return [shared.clock]
         raise TooManyClocksError(f"requests of {self._clocks_max} timelines are being served; try again")
 
 
-class _Asked:
+class _AllowedTimelines:
     """Which timeline a request may go by."""
 
     def __init__(self, allowed: Callable[[str], bool] | None) -> None:
@@ -133,7 +133,7 @@ class RequestClocks:
     ) -> None:
         """Opens nothing yet. `allowed` says which timelines requests may name, by default all that the key may see."""
         self._client, self._timeout = client, timeout
-        self._asked = _Asked(allowed)
+        self._timelines = _AllowedTimelines(allowed)
         self._shelf: _Shelf[VirtualClock] = _Shelf(clocks_max)
         self._changed = threading.Condition()
 
@@ -143,15 +143,15 @@ class RequestClocks:
 
         Raises `BaggageError` for a header that is wrong, `TooManyClocksError`, or `ClockUnavailableError`.
         """
-        timeline = self._asked.timeline(header)
-        kept = self._take(timeline)
+        timeline = self._timelines.timeline(header)
+        shared = self._take(timeline)
         try:
-            clock = _vouched(kept)
+            clock = _vouched(shared)
             with baggage.serving(clock):
                 yield clock
         finally:
             with self._changed:
-                over = self._shelf.done(timeline, kept)
+                over = self._shelf.done(timeline, shared)
             _close(over)
 
     def close(self) -> None:
@@ -161,14 +161,14 @@ class RequestClocks:
             self._changed.notify_all()
         _close(clocks)
 
-    def _take(self, timeline: str | None) -> _Kept[VirtualClock]:
+    def _take(self, timeline: str | None) -> _SharedClock[VirtualClock]:
         with self._changed:
             while True:
-                kept, over = self._shelf.find(timeline)
-                if kept is None:
+                shared, over = self._shelf.find(timeline)
+                if shared is None:
                     break
-                if kept.clock is not None:
-                    return kept
+                if shared.clock is not None:
+                    return shared
                 # Another request opens it.
                 self._changed.wait()
         _close(over)
@@ -203,33 +203,33 @@ class AsyncRequestClocks:
     ) -> None:
         """Opens nothing yet. `allowed` says which timelines requests may name, by default all that the key may see."""
         self._client, self._timeout = client, timeout
-        self._asked = _Asked(allowed)
+        self._timelines = _AllowedTimelines(allowed)
         self._shelf: _Shelf[AsyncVirtualClock] = _Shelf(clocks_max)
         self._opening: dict[str | None, asyncio.Event] = {}
 
     @asynccontextmanager
     async def serving(self, header: str | None) -> AsyncIterator[AsyncVirtualClock]:
         """Serves a request by the clock that its `baggage` header names. Raises as `RequestClocks.serving` does."""
-        timeline = self._asked.timeline(header)
-        kept = await self._take(timeline)
+        timeline = self._timelines.timeline(header)
+        shared = await self._take(timeline)
         try:
-            clock = _vouched(kept)
+            clock = _vouched(shared)
             with baggage.serving(clock):
                 yield clock
         finally:
-            await _aclose(self._shelf.done(timeline, kept))
+            await _aclose(self._shelf.done(timeline, shared))
 
     async def aclose(self) -> None:
         """Closes all clocks. Requests that are being served can read theirs no more."""
         await _aclose(self._shelf.close())
 
-    async def _take(self, timeline: str | None) -> _Kept[AsyncVirtualClock]:
+    async def _take(self, timeline: str | None) -> _SharedClock[AsyncVirtualClock]:
         while True:
-            kept, over = self._shelf.find(timeline)
-            if kept is None:
+            shared, over = self._shelf.find(timeline)
+            if shared is None:
                 break
-            if kept.clock is not None:
-                return kept
+            if shared.clock is not None:
+                return shared
             # Another request opens it.
             await self._opening[timeline].wait()
         opening = self._opening[timeline] = asyncio.Event()
@@ -271,12 +271,12 @@ def _is_over(clock: ClockReads) -> bool:
     return False
 
 
-def _vouched(kept: _Kept[C]) -> C:
+def _vouched(shared: _SharedClock[C]) -> C:
     """Returns a clock if it may be read."""
-    if kept.clock is None:
+    if shared.clock is None:
         raise ClockClosedError("the clocks of requests were closed")
-    kept.clock.reading()
-    return kept.clock
+    shared.clock.reading()
+    return shared.clock
 
 
 def _mistake(timeline: str | None, error: BaseException) -> baggage.BaggageError | None:

@@ -49,13 +49,13 @@ class Service:
             self._process = subprocess.Popen(  # noqa: S603 - the program that the caller named
                 command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment
             )
-        told = self._process.stdout
-        if told is None:
+        output = self._process.stdout
+        if output is None:
             raise TimenavError("the service has no output")
         # A program that says nothing is ended, which ends the line that is waited for.
         watch = threading.Timer(_START_SECONDS_MAX, self._process.kill)
         watch.start()
-        line = told.readline()
+        line = output.readline()
         watch.cancel()
         if "listening on " not in line:
             log_text = (self.folder / "log").read_text(encoding="utf-8", errors="replace")

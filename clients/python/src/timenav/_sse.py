@@ -51,10 +51,10 @@ class EventReader:
         self._rest += self._decoder.decode(piece)
         events: list[RawEvent] = []
         # A line end may be cut between two pieces: a last carriage return waits for what follows it.
-        kept = "\r" if self._rest.endswith("\r") else ""
-        text = self._rest[: len(self._rest) - len(kept)].replace("\r\n", "\n").replace("\r", "\n")
+        carriage_return = "\r" if self._rest.endswith("\r") else ""
+        text = self._rest[: len(self._rest) - len(carriage_return)].replace("\r\n", "\n").replace("\r", "\n")
         *lines, rest = text.split("\n")
-        self._rest = rest + kept
+        self._rest = rest + carriage_return
         for line in lines:
             event = self._line(line)
             if event is not None:

@@ -61,11 +61,11 @@ class Watch(Generic[T]):
     def __next__(self) -> T:
         with self._reading:
             while not self._closing.is_set():
-                told = self._read()
-                if told is None and not self._closing.is_set():
-                    told = self._open_again()
-                if told is not None:
-                    return told
+                news = self._read()
+                if news is None and not self._closing.is_set():
+                    news = self._open_again()
+                if news is not None:
+                    return news
             self._events.close()
         raise StopIteration
 
@@ -81,10 +81,10 @@ class Watch(Generic[T]):
         """Returns the next message of this connection; None if it has ended."""
         try:
             for event in self._messages:
-                told = self._stream.read(event)
+                news = self._stream.read(event)
                 self._last_id = event.id
-                if told is not None:
-                    return told
+                if news is not None:
+                    return news
         except ApiConnectionError as error:
             LOG.debug("a stream was lost, and is opened again: %s", error)
         except (ValueError, KeyError, TypeError) as error:

@@ -127,21 +127,21 @@ LOST: SentEvent[Any] = SentEvent("reset", "", {})
 def _firing_news(event: SentEvent[Any]) -> FiringNews | Gap | None:
     if event.event != "firing":
         return _gap(event)
-    told = event.data["firing"]
+    body = event.data["firing"]
     firing = WatchedFiring(
-        change=told["change"],
-        firing_id=told["firing_id"],
-        timer_id=told["timer_id"],
-        due=Instant.parse(told["due"]),
-        round=told["round"],
-        queue=told.get("queue"),
-        event_id=told.get("event_id"),
-        order_key=told.get("order_key"),
-        claimed_by=told.get("claimed_by"),
-        attempt=told.get("attempt"),
-        leased_until=_instant(told.get("leased_until")),
-        not_before=_instant(told.get("not_before")),
-        reason=told.get("reason"),
+        change=body["change"],
+        firing_id=body["firing_id"],
+        timer_id=body["timer_id"],
+        due=Instant.parse(body["due"]),
+        round=body["round"],
+        queue=body.get("queue"),
+        event_id=body.get("event_id"),
+        order_key=body.get("order_key"),
+        claimed_by=body.get("claimed_by"),
+        attempt=body.get("attempt"),
+        leased_until=_instant(body.get("leased_until")),
+        not_before=_instant(body.get("not_before")),
+        reason=body.get("reason"),
     )
     return FiringNews(event.id, event.data["timeline_id"], event.data["position"], firing)
 
@@ -149,9 +149,9 @@ def _firing_news(event: SentEvent[Any]) -> FiringNews | Gap | None:
 def _passed(event: SentEvent[Any]) -> Passed | Gap | None:
     if event.event != "due":
         return _gap(event)
-    told = event.data["due"]
-    first, last = Instant.parse(told["from"]), Instant.parse(told["to"])
-    return Passed(event.id, event.data["timeline_id"], event.data["position"], first, last, told["time_range"])
+    due = event.data["due"]
+    first, last = Instant.parse(due["from"]), Instant.parse(due["to"])
+    return Passed(event.id, event.data["timeline_id"], event.data["position"], first, last, due["time_range"])
 
 
 def _gap(event: SentEvent[Any]) -> Gap | None:

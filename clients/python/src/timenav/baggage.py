@@ -120,8 +120,8 @@ def set_local(cursor: Cursor, moment: Instant | None = None) -> None:
 
     Or another moment. The driver writes parameters as `%s`, as psycopg does.
     """
-    shown = clock().now() if moment is None else moment
-    cursor.execute("SELECT set_config('timenav.now', %s, true)", (_sql(shown),))
+    now = clock().now() if moment is None else moment
+    cursor.execute("SELECT set_config('timenav.now', %s, true)", (_sql(now),))
 
 
 @contextmanager
