@@ -23,7 +23,7 @@ import urllib.error, urllib.parse, urllib.request
 
 TILE_WIDTH = 256
 NOTE_BYTES_MAX = 1_048_576
-PROBLEMS_SHOWN_MAX = 20
+PROBLEMS_PRINTED_MAX = 20
 ENTRIES_A_PAGE, ENTRIES_BYTES_MAX = 1_000, 64 * 1_048_576
 EVENTS_A_PAGE, EVENTS_BYTES_MAX = 500, 256 * 1_048_576
 CATCH_UPS_MAX = 3
@@ -204,11 +204,11 @@ def digest_of_read(read, salt):
     """2§3, D(i): of a read that is as the page says."""
     need(shape(read) in (READ, READ_CUT), "it does not have the members of a read")
     instant(read["clock_time"]), instant(read["host_time"])
-    kept = len(read["parameters"].encode())
+    size = len(read["parameters"].encode())
     if "parameters_bytes" in read:
-        is_cut = PARAMETERS_BYTES_MAX - 3 <= kept <= PARAMETERS_BYTES_MAX < read["parameters_bytes"]
+        is_cut = PARAMETERS_BYTES_MAX - 3 <= size <= PARAMETERS_BYTES_MAX < read["parameters_bytes"]
         need(is_cut and HASH.fullmatch(read["parameters_sha256"]), "its parameters are not cut as they must be")
-    need(kept <= PARAMETERS_BYTES_MAX, "it has longer parameters than are kept")
+    need(size <= PARAMETERS_BYTES_MAX, "it has longer parameters than are kept")
     return hashlib.sha256(salt + canonical(read)).digest()
 
 def digest_of_item(item):
@@ -239,15 +239,15 @@ def check_payload(entry, salt, payload):
 
 def check_read(entry, data):
     """2§8, one read. Returns it."""
-    shown, members = read_json(data), {"count": int, "hashes": list, "index": int, "read": dict, "salt": str}
+    opened, members = read_json(data), {"count": int, "hashes": list, "index": int, "read": dict, "salt": str}
     need(is_of_reads(entry), "the entry is not one of reads")
-    need(shape(shown) == members and SALT.fullmatch(shown["salt"]), "this is no read that is shown")
-    are_hashes = all(isinstance(one, str) and HASH.fullmatch(one) for one in shown["hashes"])
-    need(are_hashes and 0 <= shown["index"], "its hashes or its index are not as they are written")
-    leaf = leaf_hash(digest_of_read(shown["read"], bytes.fromhex(shown["salt"])))
-    root = Checkpoint(shown["count"], bytes.fromhex(entry["payload_hash"]))
-    check_inclusion(leaf, shown["index"], root, [bytes.fromhex(one) for one in shown["hashes"]])
-    return canonical(shown["read"]).decode()
+    need(shape(opened) == members and SALT.fullmatch(opened["salt"]), "this is no read that is shown")
+    are_hashes = all(isinstance(one, str) and HASH.fullmatch(one) for one in opened["hashes"])
+    need(are_hashes and 0 <= opened["index"], "its hashes or its index are not as they are written")
+    leaf = leaf_hash(digest_of_read(opened["read"], bytes.fromhex(opened["salt"])))
+    root = Checkpoint(opened["count"], bytes.fromhex(entry["payload_hash"]))
+    check_inclusion(leaf, opened["index"], root, [bytes.fromhex(one) for one in opened["hashes"]])
+    return canonical(opened["read"]).decode()
 
 # Keys, notes and checkpoints (§5, §6).
 def decoded(text):
@@ -280,15 +280,15 @@ def open_note(note, keys, counting):
             if (name, signature[:4]) == (key.name, key.id):
                 is_good = ed25519_verifies(key.public, f"{text}\n".encode(), signature[4:])
                 need(is_good, f"the signature of {signers[-1]} does not verify")
-    wanted = [f"{key.name}+{key.id.hex()}" for key in counting]
-    need(set(wanted) & set(signers), f"the note is not signed by the key {' or '.join(wanted)}, but by {', '.join(signers[:4])}; "
+    key_names = [f"{key.name}+{key.id.hex()}" for key in counting]
+    need(set(key_names) & set(signers), f"the note is not signed by the key {' or '.join(key_names)}, but by {', '.join(signers[:4])}; "
                                      "of keys that were rotated, give the one that signs today first, then retired ones")
     return text
 
-def open_checkpoint(note, keys, is_kept=False):
+def open_checkpoint(note, keys, is_saved=False):
     """§5: verifies and reads a checkpoint, whose origin must be the name of the key. A kept one may be of a retired key."""
     key = keys[0]
-    origin, size, root, *more = open_note(note, keys, keys if is_kept else keys[:1]).split("\n") + ["", ""]
+    origin, size, root, *more = open_note(note, keys, keys if is_saved else keys[:1]).split("\n") + ["", ""]
     need(origin == key.name, f"the checkpoint is of {origin!r}, the key of {key.name!r}")
     checkpoint = Checkpoint(int(size) if re.fullmatch("0|[1-9][0-9]{0,15}", size) else -1, decoded(root))
     need(checkpoint.size >= 0 and len(checkpoint.root) == 32 and "" not in more[:-2], "it is signed, but no checkpoint")
@@ -338,7 +338,7 @@ def verify_proof(data, entry, keys, payload, salt, read):
     extra, index, hashes, note = read_proof(data)
     entry = extra if entry is None else entry
     need(entry is not None, "the entry is not in the file; give it with --entry")
-    key, checkpoint = keys[0], open_checkpoint(note, keys, is_kept=True)
+    key, checkpoint = keys[0], open_checkpoint(note, keys, is_saved=True)
     print(f"checkpoint  {key.name}, {checkpoint.size} entries, root {checkpoint.root.hex()}: the signature verifies")
     members = read_entry(entry)
     instant(members["recorded_at"])
@@ -441,7 +441,7 @@ def whole(number):
 
 # What entries say (§2), and what follows from it (§8, what entries say).
 ON_EVENTS = {"record_event", "correct_event", "manipulate_event"}
-SHOWN_TO_READERS = ON_EVENTS | {"erase_data", "erase_events", "create_timeline", "travel", "pause_time", "resume_time",
+READER_ACTIONS = ON_EVENTS | {"erase_data", "erase_events", "create_timeline", "travel", "pause_time", "resume_time",
                                 "fast_forward", "rewind", "set_rate", "return_to_anchor", "set_anchor", "set_timer",
                                 "change_timer", "cancel_timer", "fire_timers", "settle_firings", "end_advance",
                                 "restore_timers"}
@@ -461,11 +461,11 @@ class Contents:
 
     def __init__(self, service, keys, problems):
         self.service, self.keys, self.problems = service, keys, problems
-        self.tree, self.events, self.shown, self.hidden = Tree(), {}, 0, collections.Counter()
+        self.tree, self.events, self.visible, self.hidden = Tree(), {}, 0, collections.Counter()
         self.missing, self.missing_reads = {}, {}
         # By whom: what sweeps let go, and reads that were erased; what erasures of events name.
         self.let_go, self.erased, self.runs = {}, {}, []
-        self.policies, self.gone, self.swept = [], {}, set()
+        self.policies, self.missing_leaves, self.swept = [], {}, set()
         self.parent, self.unread_parent = None, None
 
     def read(self, size):
@@ -487,11 +487,12 @@ class Contents:
         need(position == self.tree.size - 1, f"it says that it is entry {position}")
         need(members["timeline_id"] == self.service.timeline, f"it says that it is of {members['timeline_id']!r}")
         if contents == "restricted":
-            need(action not in SHOWN_TO_READERS, f"what `{action}` says is hidden, and readers may see it")
+            need(action not in READER_ACTIONS, f"what `{action}` says is hidden, and readers may see it")
             self.hidden[action] += 1
         elif contents == "erased":
             self.missing[position] = action
-            self.gone[position] = CLASSES.get(action), members["recorded_at"], leaf_hash(entry["leaf"].encode())
+            leaf = leaf_hash(entry["leaf"].encode())
+            self.missing_leaves[position] = CLASSES.get(action), members["recorded_at"], leaf
             if action in ON_EVENTS:
                 self.events[members["subject"]] = Event(self.service.timeline, position, None)
         else:
@@ -501,7 +502,7 @@ class Contents:
                 self.missing[position] = "some reads of reads"
                 numbered = enumerate(json.loads(payload))
                 self.missing_reads[position] = {number for number, item in numbered if "erased" in item}
-            self.shown += 1
+            self.visible += 1
             self.replay(members, payload)
 
     def replay(self, members, payload):
@@ -509,71 +510,72 @@ class Contents:
         action, position = members["action"], members["seq"]
         if action not in ON_CONTENTS:
             return
-        said = read_answer(payload)
+        fields = read_answer(payload)
         if action == "create_timeline":
-            if position == 0 and "fork" in said:
-                self.inherit(said["fork"])
+            if position == 0 and "fork" in fields:
+                self.inherit(fields["fork"])
             return
         if action in ("set_retention", "sweep"):
-            return self.retain(said, members) if members["v"] == 2 else None
+            return self.retain(fields, members) if members["v"] == 2 else None
         if action not in ON_EVENTS:
             # Entries of the first version that have the other names let go nothing.
-            return self.erase(said, action, position) if action == "erase_data" or members["v"] == 2 else None
-        event = said if action == "record_event" else said.get("event" if action == "correct_event" else "after")
-        event_id = (said if action == "manipulate_event" else event)["event_id"]
+            return self.erase(fields, action, position) if action == "erase_data" or members["v"] == 2 else None
+        event = fields if action == "record_event" else fields.get("event" if action == "correct_event" else "after")
+        event_id = (fields if action == "manipulate_event" else event)["event_id"]
         need(event_id == members["subject"], f"it says that it is about the event {event_id!r}")
         need(event is None or event["event_id"] == event_id, "the event in it has another id")
         if event is not None:
             self.events[event_id] = Event(self.service.timeline, position, frozen(event))
-        elif said["changed"]:
+        elif fields["changed"]:
             self.events.pop(event_id, None)
 
-    def erase(self, said, action, position):
+    def erase(self, fields, action, position):
         """Notes which contents an entry lets go, and ends the events that are erased."""
-        ones = [said["position"]] if action in ("erase_data", "erase_reads") else []
-        ones = [whole(one) for one in ones + said.get("also", [])]
-        runs = said.get("versions", []) + said.get("interventions", [])
+        ones = [fields["position"]] if action in ("erase_data", "erase_reads") else []
+        ones = [whole(one) for one in ones + fields.get("also", [])]
+        runs = fields.get("versions", []) + fields.get("interventions", [])
         runs = [(whole(first), whole(last), position) for first, last in runs]
         need(all(one < position for one in [*ones, *(last for _, last, _ in runs)]), "it erases what comes after it")
         if action == "erase_reads":
             of_entry = self.missing_reads.get(ones[0], set())
-            left = outside([(whole(first), whole(last)) for first, last in said["reads"]], of_entry)
+            left = outside([(whole(first), whole(last)) for first, last in fields["reads"]], of_entry)
             if of_entry and not left:
                 self.let_go[ones[0]] = position
             self.missing_reads[ones[0]] = left
             return
         # A sealed record goes, and what tells of it stays.
-        self.erased.update((one, position) for one in ones if "data_id" not in said)
+        self.erased.update((one, position) for one in ones if "data_id" not in fields)
         self.runs += runs
-        self.events.pop(said.get("event_id"), None)
+        self.events.pop(fields.get("event_id"), None)
         if action == "erase_events":
             of = self.service.timeline
             is_named = lambda one: one.timeline == of and any(first <= one.position <= last for first, last, _ in runs)
             self.events = {event_id: event for event_id, event in self.events.items() if not is_named(event)}
 
-    def retain(self, said, members):
+    def retain(self, fields, members):
         """2§7: notes how long what is kept, or what a sweep lets go. It lets go nothing that it may not."""
         position = members["seq"]
         if members["action"] == "set_retention":
-            seconds = {of: said[f"{of}_seconds"] for of in ("reads", "refusals")}
-            periods = {of: None if kept is None else 10**6 * whole(kept) for of, kept in seconds.items()}
+            seconds = {of: fields[f"{of}_seconds"] for of in ("reads", "refusals")}
+            periods = {of: None if length is None else 10**6 * whole(length) for of, length in seconds.items()}
             return self.policies.append((position, periods))
-        of, cutoff, policy = said["class"], host_micros(said["cutoff"]), dict(self.policies).get(whole(said["policy"]))
+        of, cutoff = fields["class"], host_micros(fields["cutoff"])
+        policy = dict(self.policies).get(whole(fields["policy"]))
         need(policy and policy[of] is not None, "no earlier policy allows what it pruned")
         need(cutoff + policy[of] <= host_micros(members["recorded_at"]), "its cutoff is later than its policy allows")
-        runs = [(whole(first), whole(last)) for first, last in said["positions"]]
+        runs = [(whole(first), whole(last)) for first, last in fields["positions"]]
         need(all(last < position for _, last in runs), "it lists entries that do not come before it")
-        named = sorted(set(self.gone) - outside(runs, set(self.gone)))
+        named = sorted(set(self.missing_leaves) - outside(runs, set(self.missing_leaves)))
         for one in named:
             in_force = bisect.bisect_left([at for at, _ in self.policies], one) - 1
             periods = [each[of] for _, each in self.policies[in_force:]] if in_force >= 0 else [None]
-            need(self.gone[one][0] == of, f"it lists entry {one}, which belongs to another class")
-            need(host_micros(self.gone[one][1]) < cutoff, f"it lists entry {one}, which was not recorded before its cutoff")
+            need(self.missing_leaves[one][0] == of, f"it lists entry {one}, which belongs to another class")
+            need(host_micros(self.missing_leaves[one][1]) < cutoff, f"it lists entry {one}, which was not recorded before its cutoff")
             is_due = None not in periods and max(periods) <= policy[of]
             need(is_due, f"it lists entry {one}, which another policy keeps longer")
-        if len(named) == whole(said["count"]):
-            found = hashlib.sha256(b"".join(self.gone[one][2] for one in named)).hexdigest()
-            need(found == said["leaf_hashes_sha256"], "the leaf hashes at its positions do not match those it lists")
+        if len(named) == whole(fields["count"]):
+            found = hashlib.sha256(b"".join(self.missing_leaves[one][2] for one in named)).hexdigest()
+            need(found == fields["leaf_hashes_sha256"], "the leaf hashes at its positions do not match those it lists")
         self.let_go.update((one, position) for one in named)
         self.swept.update(named)
 
@@ -636,12 +638,12 @@ class Contents:
         """Returns this ledger and those that it was forked from, one after the other."""
         return [self, *(self.parent.lineage() if self.parent else [])]
 
-    def erasures(self, is_told_alone=False):
+    def erasures(self, without_sweeps=False):
         """Returns a text for each content that is missing, with the entry that let it go, or None where none did. Told
         alone is what no sweep let go."""
         return [(f"entry {position} of {each.service.timeline} ({action})", self.whose(each.service.timeline, position))
                 for each in self.lineage() for position, action in each.missing.items()
-                if not is_told_alone or position not in each.swept]
+                if not without_sweeps or position not in each.swept]
 
 def compare_events(contents, expected, position):
     """Compares the events that are answered with those that follow. Returns what is wrong, and what is left out."""
@@ -687,27 +689,27 @@ def verify_contents(service, keys, checkpoint, problems):
     problems += [f"{what}: salt and payload are missing, and no entry erased them" for what in unnamed]
     if problems:
         return
-    lineage, standing = contents.lineage(), sum(event.content is not None for event in expected.values())
-    standing -= len(meanwhile)
-    print(f"contents    {sum(each.shown for each in lineage)} payloads are those that their entries were made for")
-    print(f"events      monitor-events answers the {standing} events that stand after entry {position}, "
+    lineage, visible_count = contents.lineage(), sum(event.content is not None for event in expected.values())
+    visible_count -= len(meanwhile)
+    print(f"contents    {sum(each.visible for each in lineage)} payloads are those that their entries were made for")
+    print(f"events      monitor-events answers the {visible_count} events that stand after entry {position}, "
           "and no others")
     if meanwhile:
         not_checked(f"events that were erased while this script looked: {len(meanwhile)}")
-    tell_unchecked(contents, sum((each.hidden for each in lineage), collections.Counter()))
+    print_unchecked(contents, sum((each.hidden for each in lineage), collections.Counter()))
 
-def tell_unchecked(contents, hidden):
+def print_unchecked(contents, hidden):
     if hidden:
         counts = ", ".join(f"{count} {action}" for action, count in sorted(hidden.items()))
         not_checked(f"what this API key may not see: {counts}")
     swept = sum(len(each.swept) for each in contents.lineage())
     if swept:
         not_checked(f"payloads that were pruned, as the retention of the timeline allows: {swept}")
-    erased = contents.erasures(is_told_alone=True)
-    for what, by in erased[:PROBLEMS_SHOWN_MAX]:
+    erased = contents.erasures(without_sweeps=True)
+    for what, by in erased[:PROBLEMS_PRINTED_MAX]:
         not_checked(f"{what}, erased by entry {by}")
-    if len(erased) > PROBLEMS_SHOWN_MAX:
-        not_checked(f"{len(erased) - PROBLEMS_SHOWN_MAX} more that were erased, each by an entry that says so")
+    if len(erased) > PROBLEMS_PRINTED_MAX:
+        not_checked(f"{len(erased) - PROBLEMS_PRINTED_MAX} more that were erased, each by an entry that says so")
     if contents.unread_parent:
         not_checked(f"events of {contents.unread_parent}")
     not_checked("whether each actor might do what an entry says", "host times", "locations that events are found by",
@@ -752,7 +754,7 @@ def verify(service, timeline, keys, note, saved_note, problems):
     key, checkpoint = keys[0], open_checkpoint(note, keys)
     need(key.name.rpartition("/")[2] == timeline, f"the key is of the ledger {key.name!r}")
     print(f"checkpoint  {key.name}, {checkpoint.size} entries, root {checkpoint.root.hex()}: the signature verifies")
-    saved = checkpoint if saved_note is None else open_checkpoint(saved_note, keys, is_kept=True)
+    saved = checkpoint if saved_note is None else open_checkpoint(saved_note, keys, is_saved=True)
     sample = checkpoint.size // 2
     sizes, accepted = {checkpoint.size, min(saved.size, checkpoint.size)}, []
     roots, sample_leaf = walk(service, timeline, sizes, sample, problems, accepted)
@@ -880,13 +882,13 @@ def main():
             return 2
     except (AttributeError, ValueError, KeyError, TypeError, RecursionError) as error:
         problems.append(error)
-    for problem in problems[:PROBLEMS_SHOWN_MAX]:
+    for problem in problems[:PROBLEMS_PRINTED_MAX]:
         print(printable(f"WRONG       {problem}"))
     print(f"{args.timeline} does NOT verify, findings: {len(problems)}." if problems else f"{args.timeline} verifies.")
     return 1 if problems else 0
 
 # Bundles (b§1 to b§5).
-BUNDLE_LINE_BYTES_MAX, BUNDLE_GONE_MAX, LAYERS_MAX, POLICIES_MAX = 16 * 1024 * 1024, 1_000_000, 65, 1_000
+BUNDLE_LINE_BYTES_MAX, BUNDLE_MISSING_MAX, LAYERS_MAX, POLICIES_MAX = 16 * 1024 * 1024, 1_000_000, 65, 1_000
 LAYER = {"size": int, "timeline_id": str}
 LINES = {
     "bundle": {"created_at": str, "format": str, "layers": list, "origin": str, "service_version": str, "timeline_id": str,
@@ -908,21 +910,21 @@ def read_line(data):
     need(data.endswith(b"\n"), "the last line has no line end: the file is cut off")
     line = read_json(data[:-1])
     need(isinstance(line, dict) and len(line) == 1, "this is no line of a bundle")
-    (name, said), = line.items()
+    (name, fields), = line.items()
     members = LINES.get(name, {})
-    is_known = name in LINES and isinstance(said, dict) and said.keys() == members.keys()
+    is_known = name in LINES and isinstance(fields, dict) and fields.keys() == members.keys()
     fits = lambda value, kind: isinstance(value, kind) and not isinstance(value, bool)
-    is_known = is_known and all(fits(said[one], kind) for one, kind in members.items())
+    is_known = is_known and all(fits(fields[one], kind) for one, kind in members.items())
     need(is_known, f"this is no line {name!r} as the page says")
-    return name, said
+    return name, fields
 
-def said_by(payload):
+def parse_payload(payload):
     """Reads a payload that is a JSON object; nothing where it is another."""
     try:
-        said = json.loads(payload)
+        parsed = json.loads(payload)
     except (ValueError, RecursionError):
-        said = None
-    return said if isinstance(said, dict) else {}
+        parsed = None
+    return parsed if isinstance(parsed, dict) else {}
 
 def outside(runs, numbered):
     """2§7, runs: returns the keys whose numbers are in none of these runs. A key is its own number, or the last of a pair."""
@@ -931,7 +933,7 @@ def outside(runs, numbered):
     is_named = lambda number: at(number) >= 0 and number <= runs[at(number)][1]
     return {key for key in numbered if not is_named(key[1] if isinstance(key, tuple) else key)}
 
-class Gone:
+class MissingContents:
     """b§3: what is missing from a layer until an entry says why."""
 
     def __init__(self):
@@ -951,12 +953,12 @@ class Gone:
             self.reads |= erased
             self.count += len(erased)
         elif (entry["action"], entry["v"]) == ("set_retention", 2):
-            kept = {of: json.loads(payload)[f"{of}_seconds"] for of in ("reads", "refusals")}
-            self.policies.append((seq, {of: None if seconds is None else 10**6 * seconds for of, seconds in kept.items()}))
+            all_seconds = {of: json.loads(payload)[f"{of}_seconds"] for of in ("reads", "refusals")}
+            self.policies.append((seq, {of: None if seconds is None else 10**6 * seconds for of, seconds in all_seconds.items()}))
             need(len(self.policies) <= POLICIES_MAX, f"a timeline can have at most {POLICIES_MAX} policies of retention")
         else:
             self.explain(entry, payload)
-        is_much = len(self.payloads) + len(self.data) + len(self.reads) > BUNDLE_GONE_MAX
+        is_much = len(self.payloads) + len(self.data) + len(self.reads) > BUNDLE_MISSING_MAX
         need(not is_much, "too much is missing before an entry says why")
 
     def explain(self, entry, payload, size=None):
@@ -965,29 +967,30 @@ class Gone:
         before, seq = len(self.payloads) + len(self.data) + len(self.reads), entry["seq"]
         action, sweep = (entry["action"], entry["v"]), None
         try:
-            told = said_by(payload) if action[0] in ("erase_data", "erase_events", "sweep", "erase_reads") else {}
-            if action[0] == "erase_data" and told.get("data_id") is not None:
-                if self.data.get(told["position"]) == (told["data_id"], seq):
-                    del self.data[told["position"]]
+            is_erasing = action[0] in ("erase_data", "erase_events", "sweep", "erase_reads")
+            fields = parse_payload(payload) if is_erasing else {}
+            if action[0] == "erase_data" and fields.get("data_id") is not None:
+                if self.data.get(fields["position"]) == (fields["data_id"], seq):
+                    del self.data[fields["position"]]
             elif action[0] == "erase_data":
-                self.payloads -= {told["position"], *told.get("also", [])} & self.events
+                self.payloads -= {fields["position"], *fields.get("also", [])} & self.events
             elif action == ("erase_events", 2):
-                left = outside(told["versions"], outside(told["interventions"], self.payloads))
+                left = outside(fields["versions"], outside(fields["interventions"], self.payloads))
                 self.payloads = left | self.payloads - self.events
             elif action == ("sweep", 2):
-                runs = [(first, last) for first, last in told["positions"]]
-                sweep = (runs, told["class"], host_micros(told["cutoff"]), told["policy"], told["count"],
-                         told["leaf_hashes_sha256"])
+                runs = [(first, last) for first, last in fields["positions"]]
+                sweep = (runs, fields["class"], host_micros(fields["cutoff"]), fields["policy"], fields["count"],
+                         fields["leaf_hashes_sha256"])
             elif action == ("erase_reads", 2):
-                of_entry = {read for read in self.reads if read[0] == told["position"]}
-                self.reads = self.reads - of_entry | outside(told["reads"], of_entry)
+                of_entry = {read for read in self.reads if read[0] == fields["position"]}
+                self.reads = self.reads - of_entry | outside(fields["reads"], of_entry)
         except (KeyError, TypeError, ValueError):
             pass  # What cannot be read names nothing.
         if sweep:
             self.sweep(entry, sweep, size)
         return len(self.payloads) + len(self.data) + len(self.reads) < before
 
-    def kept(self, of, position, starts, longest):
+    def retention_of(self, of, position, starts, longest):
         """2§7: returns how long the entry at a position is kept; `None` is forever. `starts`: where policies are set; `longest`
         remembers it, by policy in force."""
         first = bisect.bisect_left(starts, position) - 1
@@ -1013,32 +1016,32 @@ class Gone:
             class_of, recorded_at, _ = self.recorded[one]
             need(class_of == of, wrong + f"it lists entry {one}, which belongs to another class")
             need(host_micros(recorded_at) < cutoff, wrong + f"it lists entry {one}, which was not recorded before its cutoff")
-            kept = self.kept(of, one, starts, longest)
-            is_due = kept is not None and (kept <= allowed if is_known else cutoff + kept <= at)
+            retention = self.retention_of(of, one, starts, longest)
+            is_due = retention is not None and (retention <= allowed if is_known else cutoff + retention <= at)
             need(is_due, wrong + f"it lists entry {one}, which another policy keeps longer")
         if is_known and len(named) == count:
             found = hashlib.sha256(b"".join(self.recorded[one][2] for one in named)).hexdigest()
             need(found == hashes, wrong + "the leaf hashes at its positions do not match those it lists")
         self.payloads, self.let_go = self.payloads - {*named}, self.let_go + len(named)
 
-def erasure_in(said):
+def erasure_in(erasure):
     """b§3: the erasure that `layer_erased` tells of, through any number of services: its entry and payload."""
     while True:
-        extra, index, _, _ = read_proof(said["proof"].encode())
-        entry, payload = read_entry(extra or b""), said["payload"].encode()
-        need((entry["seq"], entry["timeline_id"]) == (index, said["timeline_id"]), "it is about another entry")
-        need(SALT.fullmatch(said["salt"]), "a salt is not written as it should be")
-        check_payload(entry, bytes.fromhex(said["salt"]), payload)
+        extra, index, _, _ = read_proof(erasure["proof"].encode())
+        entry, payload = read_entry(extra or b""), erasure["payload"].encode()
+        need((entry["seq"], entry["timeline_id"]) == (index, erasure["timeline_id"]), "it is about another entry")
+        need(SALT.fullmatch(erasure["salt"]), "a salt is not written as it should be")
+        check_payload(entry, bytes.fromhex(erasure["salt"]), payload)
         if entry["action"] != "layer_erased":
             return entry, payload
-        said = said_by(payload)
+        erasure = parse_payload(payload)
 
 class Layer:
     """b§2: one timeline of the chain. Keeps the edge of its tree, and what is missing."""
 
     def __init__(self, named):
         self.size, self.id = named["size"], named["timeline_id"]
-        self.tree, self.gone, self.recorded_at, self.directory = Tree(), Gone(), None, -1
+        self.tree, self.missing, self.recorded_at, self.directory = Tree(), MissingContents(), None, -1
 
     def entry(self, leaf, salt, payload):
         """§8, a whole ledger, step 2."""
@@ -1052,7 +1055,7 @@ class Layer:
         if salt or payload:
             check_payload(entry, salt, payload)
         self.tree.append(leaf_hash(leaf))
-        self.gone.add(entry, salt, payload, leaf_hash(leaf))
+        self.missing.add(entry, salt, payload, leaf_hash(leaf))
         return entry
 
 class Bundle:
@@ -1065,26 +1068,26 @@ class Bundle:
 
     def line(self, data):
         need(not self.is_over, "something follows the line 'end'")
-        name, said = read_line(data)
+        name, fields = read_line(data)
         need((self.header is None) == (name == "bundle"), f"a line {name!r} stands where none may")
         need(self.awaited is None or name == "data", "the sealed record of the entry before is missing")
         need(self.note is None or name in ("erasure", "end"), f"after the checkpoint there is no line {name!r}")
-        getattr(self, f"on_{name}")(said)
+        getattr(self, f"on_{name}")(fields)
         self.hash.update(data)
 
-    def on_bundle(self, said):
+    def on_bundle(self, fields):
         key = self.keys[0]
-        need(said["format"] in FORMATS, f"the format {said['format']!r} is not known; that is not damage")
-        need(said["origin"] == key.name, f"the bundle is of {said['origin']!r}, the key of {key.name!r}")
-        layers = said["layers"]
+        need(fields["format"] in FORMATS, f"the format {fields['format']!r} is not known; that is not damage")
+        need(fields["origin"] == key.name, f"the bundle is of {fields['origin']!r}, the key of {key.name!r}")
+        layers = fields["layers"]
         are_layers = 1 <= len(layers) <= LAYERS_MAX and all(shape(one) == LAYER for one in layers)
         need(are_layers, "its layers are not as they are written")
         ids = [one["timeline_id"] for one in layers]
         need(all(re.fullmatch("[A-Za-z0-9][\\w.:@-]{0,127}", one, re.ASCII) for one in ids), "a layer is named as no timeline is")
         need("system" not in ids, "the timeline 'system' is in no bundle")
         need(len(set(ids)) == len(ids), "a layer is there twice")
-        need(ids[-1] == said["timeline_id"] == key.name.rpartition("/")[2], "its last layer is not the timeline of the key")
-        self.header = said
+        need(ids[-1] == fields["timeline_id"] == key.name.rpartition("/")[2], "its last layer is not the timeline of the key")
+        self.header = fields
 
     def end_layer(self):
         if self.layers:
@@ -1092,58 +1095,59 @@ class Bundle:
             need(last.tree.size == last.size, f"the layer {last.id!r} has {last.tree.size} entries, and should have {last.size}")
         self.rotated = None
 
-    def on_layer(self, said):
+    def on_layer(self, fields):
         self.end_layer()
-        need(self.header["layers"][len(self.layers):][:1] == [said], "the layer is not the one that the first line names")
-        self.layers.append(Layer(said))
+        need(self.header["layers"][len(self.layers):][:1] == [fields], "the layer is not the one that the first line names")
+        self.layers.append(Layer(fields))
 
-    def on_entry(self, said):
+    def on_entry(self, fields):
         need(self.layers, "an entry is in no layer")
-        layer, leaf, payload = self.layers[-1], said["leaf"].encode(), said["payload"].encode()
-        need(re.fullmatch("([0-9a-f]{32})?", said["salt"]), "a salt is not written as it should be")
-        salt, self.rotated, seq = bytes.fromhex(said["salt"]), None, layer.tree.size
+        layer, leaf, payload = self.layers[-1], fields["leaf"].encode(), fields["payload"].encode()
+        need(re.fullmatch("([0-9a-f]{32})?", fields["salt"]), "a salt is not written as it should be")
+        salt, self.rotated, seq = bytes.fromhex(fields["salt"]), None, layer.tree.size
         try:
             entry = layer.entry(leaf, salt, payload)
             self.entries, self.payloads = self.entries + 1, self.payloads + bool(salt or payload)
             if entry["seq"] == 0:
-                self.begins(layer, entry, said_by(payload))
+                self.begins(layer, entry, parse_payload(payload))
             if entry["action"] == "layer_erased" and payload:
                 self.explain_earlier(self.layers[:-1], payload)
-            told = said_by(payload) if entry["action"] in ("encrypt_data", "rotate_signing_key") else {}
+            fields = parse_payload(payload) if entry["action"] in ("encrypt_data", "rotate_signing_key") else {}
             if entry["action"] == "encrypt_data" and payload:
-                self.awaited = told["data_id"], told["format"], told["kdf"], told["sha256"], entry["seq"]
+                self.awaited = fields["data_id"], fields["format"], fields["kdf"], fields["sha256"], entry["seq"]
             if entry["action"] == "rotate_signing_key" and payload:
-                self.rotated = told["retired_verifier_key"], told["verifier_key"]
+                self.rotated = fields["retired_verifier_key"], fields["verifier_key"]
                 need(entry["subject"] == self.rotated[1], "its subject is not the key named in its payload")
                 self.look_for_proof(leaf, entry["seq"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"entry {seq} of {layer.id}: {error}") from None
 
-    def begins(self, layer, entry, told):
+    def begins(self, layer, entry, fields):
         """b§2: what a layer says of where it comes from is what was read before it."""
-        fork = told.get("fork") if entry["action"] == "create_timeline" else None
+        fork = fields.get("fork") if entry["action"] == "create_timeline" else None
         before = self.layers[-2] if len(self.layers) > 1 else None
         need(before or fork is None, f"{layer.id!r} goes on from {fork and fork['fork_of']!r}, which is not in the bundle")
         expected = before and (before.id, before.size, before.tree.root().hex())
         found = fork and (fork["fork_of"], fork["size"], fork["root"])
         need(expected == found, f"what comes before {layer.id!r} is not what it goes on from")
 
-    def on_data(self, said):
+    def on_data(self, fields):
         need(self.awaited, "a sealed record does not follow an entry that mentions it")
         (data_id, form, kdf, sha256, seq), self.awaited = self.awaited, None
-        is_it = (said["data_id"], said["format"], KDFS.get(said["kdf"])) == (data_id, form, kdf)
+        is_it = (fields["data_id"], fields["format"], KDFS.get(fields["kdf"])) == (data_id, form, kdf)
         need(is_it, f"the sealed record of entry {seq} is not the one that the entry tells of")
         self.data_lines += 1
-        parts = [decoded(said[name]) if said[name] else b"" for name in ("salt", "nonce", "commitment", "ciphertext")]
-        if said["erased_by"] is None:
-            found = hashlib.sha256(bytes([said["format"], said["kdf"]]) + b"".join(parts)).hexdigest()
+        names = ("salt", "nonce", "commitment", "ciphertext")
+        parts = [decoded(fields[name]) if fields[name] else b"" for name in names]
+        if fields["erased_by"] is None:
+            found = hashlib.sha256(bytes([fields["format"], fields["kdf"]]) + b"".join(parts)).hexdigest()
             need(found == sha256, f"the sealed record of entry {seq} does not hash to what the entry says")
             self.data += 1
         else:
             need(not any(parts), f"the sealed record of entry {seq} was erased, and is there")
-            gone = self.layers[-1].gone
-            gone.data[seq] = data_id, said["erased_by"]
-            gone.count += 1
+            removed = self.layers[-1].missing
+            removed.data[seq] = data_id, fields["erased_by"]
+            removed.count += 1
 
     def is_own(self):
         return len(self.layers) == len(self.header["layers"])
@@ -1159,9 +1163,9 @@ class Bundle:
             self.unfollowed = (f"; entry {seq} says that another key took its place, which proves nothing by itself: give the "
                                "proof of that rotation with --rotation, or the key that signs today")
 
-    def on_rotation(self, said):
+    def on_rotation(self, fields):
         need(self.rotated and self.is_own(), "a line 'rotation' stands behind no entry of the last layer that tells of one")
-        self.follow(said["note"].encode())
+        self.follow(fields["note"].encode())
         self.rotated = None
 
     def follow(self, note):
@@ -1177,23 +1181,23 @@ class Bundle:
         open_note(note, [key, new], [key]), open_note(note, [key, new], [new])
         self.keys, self.unfollowed = [new, *self.keys], ""
 
-    def on_checkpoint(self, said):
+    def on_checkpoint(self, fields):
         need(self.layers, "the checkpoint stands before the entries")
         self.end_layer()
         need(self.is_own(), "the checkpoint comes before the last layer")
         try:
-            checkpoint = open_checkpoint(said["note"].encode(), self.keys)
+            checkpoint = open_checkpoint(fields["note"].encode(), self.keys)
         except ValueError as error:
             raise ValueError(f"{error}{self.unfollowed}") from None
         own = self.layers[-1].tree
         need(checkpoint == (own.size, own.root()), "the entries are not those that the checkpoint signs")
-        self.note = said["note"]
+        self.note = fields["note"]
 
-    def on_erasure(self, said):
+    def on_erasure(self, fields):
         """b§3: a later entry of a layer, proven by a later checkpoint of that ledger."""
-        layers = [layer for layer in self.layers if layer.id == said["timeline_id"]]
+        layers = [layer for layer in self.layers if layer.id == fields["timeline_id"]]
         need(self.note and layers, "an erasure is of no layer, or stands before the checkpoint")
-        extra, index, hashes, note = read_proof(said["proof"].encode())
+        extra, index, hashes, note = read_proof(fields["proof"].encode())
         service, public = self.keys[0].name.rpartition("/")[0], self.keys[0].public
         # The key pair signs every ledger of the service, under a name each (§6).
         name = f"{service}/{layers[0].id}"
@@ -1202,30 +1206,30 @@ class Bundle:
         check_inclusion(leaf_hash(extra), index, open_checkpoint(note, [key]), hashes)
         is_later = (entry["seq"], entry["timeline_id"]) == (index, layers[0].id) and index >= layers[0].size
         need(is_later, "an erasure is not a later entry of the layer")
-        need(SALT.fullmatch(said["salt"]), "a salt is not written as it should be")
-        payload, at = said["payload"].encode(), self.layers.index(layers[0])
-        check_payload(entry, bytes.fromhex(said["salt"]), payload)
+        need(SALT.fullmatch(fields["salt"]), "a salt is not written as it should be")
+        payload, at = fields["payload"].encode(), self.layers.index(layers[0])
+        check_payload(entry, bytes.fromhex(fields["salt"]), payload)
         is_about_another = entry["action"] == "layer_erased"
-        explain = layers[0].gone.explain
-        told = self.explain_earlier(self.layers[:at], payload) if is_about_another else explain(entry, payload, layers[0].size)
-        need(told, f"the erasure at {index} names nothing that is missing")
+        explain = layers[0].missing.explain
+        is_explained = self.explain_earlier(self.layers[:at], payload) if is_about_another else explain(entry, payload, layers[0].size)
+        need(is_explained, f"the erasure at {index} names nothing that is missing")
 
     def explain_earlier(self, earlier, payload):
         """b§3: an entry of a layer may say why something of an earlier one is gone; who signed that is not known here."""
         try:
-            entry, payload = erasure_in(said_by(payload))
+            entry, payload = erasure_in(parse_payload(payload))
         except (ValueError, KeyError, TypeError, AttributeError):
             return False  # What cannot be read names nothing.
         about = [layer for layer in earlier if layer.id == entry["timeline_id"] and layer.size <= entry["seq"]]
-        return self.header["format"] == FORMATS[1] and any(layer.gone.explain(entry, payload, layer.size) for layer in about)
+        return self.header["format"] == FORMATS[1] and any(layer.missing.explain(entry, payload, layer.size) for layer in about)
 
-    def on_end(self, said):
+    def on_end(self, fields):
         need(self.note, "there is no checkpoint")
         for layer in self.layers:
-            missing = sorted({*layer.gone.payloads, *layer.gone.data, *(one for one, _ in layer.gone.reads)})
+            missing = sorted({*layer.missing.payloads, *layer.missing.data, *(one for one, _ in layer.missing.reads)})
             need(not missing, f"what belongs to entries {missing[:4]} of {layer.id!r} is missing, and no entry erased it")
-        need((said["entries"], said["data"]) == (self.entries, self.data_lines), "it says that there are other numbers of entries")
-        need(said["sha256"] == self.hash.hexdigest(), "the lines before the last one are not the ones it was created for")
+        need((fields["entries"], fields["data"]) == (self.entries, self.data_lines), "it says that there are other numbers of entries")
+        need(fields["sha256"] == self.hash.hexdigest(), "the lines before the last one are not the ones it was created for")
         self.is_over = True
 
 def key_text(key):
@@ -1256,9 +1260,9 @@ def main_of_bundle(args):
         print(f"rotations   followed: {len(bundle.keys) - 1}, to the key with the id {key.id.hex()}")
     for layer in bundle.layers[:-1]:
         print(f"goes on     from {layer.size} entries of {layer.id}, whose root the fork's first entry has")
-    gone = sum(layer.gone.count for layer in bundle.layers)
-    let_go = sum(layer.gone.let_go for layer in bundle.layers)
-    print(f"contents    {bundle.payloads} payloads and {bundle.data} sealed records fit; erased, and listed by an entry: {gone}")
+    missing_count = sum(layer.missing.count for layer in bundle.layers)
+    let_go = sum(layer.missing.let_go for layer in bundle.layers)
+    print(f"contents    {bundle.payloads} payloads and {bundle.data} sealed records fit; erased, and listed by an entry: {missing_count}")
     if let_go:
         print(f"retention   of these, pruned: {let_go}")
     not_checked("the state that follows", "whether each actor might do what an entry says")
@@ -1289,15 +1293,15 @@ def cosigned_at(note, witness):
 
 def verify_witnessed(data, key, witnesses):
     """2§10: leads an entry to the tree of its timeline, that to an entry of `system`, and that to a cosigned checkpoint."""
-    told = json.loads(data)
+    response = json.loads(data)
     hashes = lambda texts: [bytes.fromhex(text) for text in texts]
     service, _, timeline = key.name.rpartition("/")
     name = f"{service}/system"
     kind = b"\1" + key.public
     system_key = Key(name, hashlib.sha256(name.encode() + b"\n" + kind).digest()[:4], key.public)
-    system = open_checkpoint(told["checkpoint"].encode(), [system_key])
-    times = {witness.name: cosigned_at(told["checkpoint"], witness) for witness in witnesses}
-    tree, head = Checkpoint(told["size"], bytes.fromhex(told["root"])), told.get("head")
+    system = open_checkpoint(response["checkpoint"].encode(), [system_key])
+    times = {witness.name: cosigned_at(response["checkpoint"], witness) for witness in witnesses}
+    tree, head = Checkpoint(response["size"], bytes.fromhex(response["root"])), response.get("head")
     if head is None:
         need(timeline == "system" and tree == system, "it does not show that `system` is committed to the timeline")
     else:
@@ -1309,22 +1313,23 @@ def verify_witnessed(data, key, witnesses):
         need(is_it and HASH.fullmatch(root) and count == str(head["count"]), "the entry of `system` does not commit to trees")
         text = f"{key.name}\n{tree.size}\n{base64.b64encode(tree.root).decode()}\n".encode()
         check_inclusion(leaf_hash(text), head["index"], Checkpoint(int(count), bytes.fromhex(root)), hashes(head["hashes"]))
-    leaf = told["leaf"].encode()
-    check_inclusion(leaf_hash(leaf), told["position"], tree, hashes(told["hashes"]))
+    leaf = response["leaf"].encode()
+    check_inclusion(leaf_hash(leaf), response["position"], tree, hashes(response["hashes"]))
     entry = read_entry(leaf)
-    need((entry["seq"], entry["timeline_id"]) == (told["position"], timeline), "the entry says that it is another one")
-    return told, system, times
+    need((entry["seq"], entry["timeline_id"]) == (response["position"], timeline),
+         "the entry says that it is another one")
+    return response, system, times
 
 def main_of_witnessed(args, data):
     """Checks a proof of an entry that witnesses vouch for, and tells of it."""
     try:
         need(args.witness, "give the keys of witnesses with --witness; without them it shows no more than an ordinary proof")
-        told, system, times = verify_witnessed(data, args.verifier_key[0], args.witness)
+        response, system, times = verify_witnessed(data, args.verifier_key[0], args.witness)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         print(printable(f"WRONG       {str(error)[:600]}") + f"\n{args.url} does NOT verify.")
         return 1
-    print(printable(f"entry       {told['leaf']}"))
-    print(f"tree        {told['size']} entries, which `system` is committed to; that has {system.size} entries, and is signed")
+    print(printable(f"entry       {response['leaf']}"))
+    print(f"tree        {response['size']} entries, which `system` is committed to; that has {system.size} entries, and is signed")
     for name, time in times.items():
         print(f"cosigned    by {name} at {datetime.datetime.fromtimestamp(time, datetime.timezone.utc):%Y-%m-%dT%H:%M:%SZ}")
     not_checked("the payload", "whether the actor might do this", "whether the witnesses work together with the service")

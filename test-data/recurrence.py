@@ -194,14 +194,14 @@ def passing():
     for zone in ["America/New_York", "Europe/Paris", "Australia/Lord_Howe"]:
         tz = zoneinfo.ZoneInfo(zone)
         first = int(datetime(2023, 1, 1, tzinfo=timezone.utc).timestamp())
-        shown = [(first + 60 * number, datetime.fromtimestamp(first + 60 * number, tz)) for number in range(2 * 525_600)]
+        civil = [(first + 60 * number, datetime.fromtimestamp(first + 60 * number, tz)) for number in range(2 * 525_600)]
         for text, fits in [
             ("*/5 * * * *", lambda at: at.minute % 5 == 0),
             ("17 * * * *", lambda at: at.minute == 17),
             ("*/30 1-3 * * SUN", lambda at: at.minute % 30 == 0 and 1 <= at.hour <= 3 and at.weekday() == 6),
             ("*/45 2 8-14 * *", lambda at: at.minute % 45 == 0 and at.hour == 2 and 8 <= at.day <= 14),
         ]:
-            found.append({"cron": text, "zone": zone, "runs": runs([second for second, at in shown if fits(at)])})
+            found.append({"cron": text, "zone": zone, "runs": runs([second for second, at in civil if fits(at)])})
     return found
 
 

@@ -236,8 +236,8 @@ def texts(value):
 
 def is_long_in_bytes_only(case, detail):
     """Whether a text is refused for its bytes, whose characters are few enough."""
-    told = TOO_LONG.match(detail)
-    limit = next((int(number) for number in told.groups() if number), None) if told else None
+    limits = TOO_LONG.match(detail)
+    limit = next((int(number) for number in limits.groups() if number), None) if limits else None
     sent = [*texts(case.body), *texts(dict(case.query or {}))]
     return limit is not None and any(len(text) <= limit < len(text.encode()) for text in sent)
 
