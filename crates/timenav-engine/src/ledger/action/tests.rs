@@ -47,7 +47,7 @@ fn documented_reader_actions_match_the_audience() {
     assert_eq!(words(between(&page, "and what was erased: ", "; its admins see everything"), '`'), visible);
     let script = file("examples/verify.py");
     let on_events = between(&script, "\nON_EVENTS = {", "}");
-    let others = between(&script, "\nSHOWN_TO_READERS = ON_EVENTS | {", "}");
+    let others = between(&script, "\nREADER_ACTIONS = ON_EVENTS | {", "}");
     assert_eq!(words(&format!("{on_events}{others}"), '"'), visible);
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{DAY, PATH, REFUSALS, Teller, compiled, is_installed, notice, service, travel};
 use crate::cli::command;
 use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::waiting::try_until;
 
 const SOURCE: &str = include_str!("../../programs/sleeps.c");
 const WAYS: [&str; 2] = ["exec", "trace"];
@@ -29,13 +29,32 @@ fn forward(service: &Service, duration: &str) {
 /// Moves the clock forward again and again until a program has ended, and returns its output. Waits that begin after a
 /// jump are ended by the next one.
 fn forwarded(service: &Service, mut program: Teller) -> String {
-    until("a program whose waits are over", || {
+    let ended = try_until(|| {
         forward(service, "1h");
         program.child.try_wait().unwrap()
     });
+    assert!(ended.is_some(), "a program whose waits are over still waits:\n{}", system_calls());
     let mut output = String::new();
     program.answers.read_to_string(&mut output).unwrap();
     output
+}
+
+/// Returns the system call of each thread of the test programs that run.
+fn system_calls() -> String {
+    let mut calls = String::new();
+    for process in std::fs::read_dir("/proc").unwrap().flatten() {
+        let read = |path: &str| std::fs::read_to_string(process.path().join(path)).unwrap_or_default();
+        if !matches!(read("comm").trim(), "sleeps" | "timenav") {
+            continue;
+        }
+        for thread in std::fs::read_dir(process.path().join("task")).into_iter().flatten().flatten() {
+            let id = thread.file_name();
+            let of_thread = |name: &str| read(&format!("task/{}/{name}", id.display()));
+            let (comm, call) = (of_thread("comm"), of_thread("syscall"));
+            calls += &format!("{} {} {}\n", id.display(), comm.trim(), call.trim());
+        }
+    }
+    calls
 }
 
 #[test]
