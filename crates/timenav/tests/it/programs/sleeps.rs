@@ -1,5 +1,6 @@
 //! `exec --sleeps virtual`: sleeps, timeouts and monotonic clocks follow the virtual clock.
 
+use std::fmt::Write as _;
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
@@ -51,7 +52,7 @@ fn system_calls() -> String {
             let id = thread.file_name();
             let of_thread = |name: &str| read(&format!("task/{}/{name}", id.display()));
             let (comm, call) = (of_thread("comm"), of_thread("syscall"));
-            calls += &format!("{} {} {}\n", id.display(), comm.trim(), call.trim());
+            let _ = writeln!(calls, "{} {} {}", id.display(), comm.trim(), call.trim());
         }
     }
     calls
