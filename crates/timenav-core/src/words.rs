@@ -73,25 +73,25 @@ impl WordSearch<'_> {
     }
 }
 
-/// Calls `tell` with each folded word of a text. A text matches a [`WordQuery`] if each word of the query is a prefix of
+/// Calls `visit` with each folded word of a text. A text matches a [`WordQuery`] if each word of the query is a prefix of
 /// one of these.
-pub fn each_word(text: &str, tell: &mut dyn FnMut(&str)) {
+pub fn each_word(text: &str, visit: &mut dyn FnMut(&str)) {
     let mut folded = String::new();
     // Unicode does not split words at the punctuation of identifiers and addresses.
     for part in text.unicode_words().flat_map(|word| word.split(['_', ':'])) {
-        fold(part, &mut folded, tell);
-        end(&mut folded, tell);
+        fold(part, &mut folded, visit);
+        end(&mut folded, visit);
     }
 }
 
-fn end(folded: &mut String, tell: &mut dyn FnMut(&str)) {
+fn end(folded: &mut String, visit: &mut dyn FnMut(&str)) {
     if !folded.is_empty() {
-        tell(folded);
+        visit(folded);
         folded.clear();
     }
 }
 
-fn fold(word: &str, folded: &mut String, tell: &mut dyn FnMut(&str)) {
+fn fold(word: &str, folded: &mut String, visit: &mut dyn FnMut(&str)) {
     let mut chars = word.chars().peekable();
     let mut before = ' ';
     // Letters since the last dot: dots after single letters join initials, a dot after more letters ends the word.
@@ -104,7 +104,7 @@ fn fold(word: &str, folded: &mut String, tell: &mut dyn FnMut(&str)) {
             _ if matches!(c, '.' | ',') && is_in_number => folded.push(c),
             _ if c == '.' => {
                 if letters > 2 {
-                    end(folded, tell);
+                    end(folded, visit);
                 }
                 letters = 0;
             }

@@ -165,12 +165,12 @@ fn contains_words(words: &WordQuery, event: &FilterFields<'_>) -> bool {
     any_searched_text(event, &mut |text| search.look_into(text))
 }
 
-/// Calls `tell` with each folded word that a search by `text` compares with. Returns `false` if the JSON is invalid: no
+/// Calls `visit` with each folded word that a search by `text` compares with. Returns `false` if the JSON is invalid: no
 /// search finds such an event.
-pub fn each_event_word(content: &str, tell: &mut dyn FnMut(&str)) -> bool {
+pub fn each_event_word(content: &str, visit: &mut dyn FnMut(&str)) -> bool {
     let Ok(event) = serde_json::from_str::<FilterFields<'_>>(content) else { return false };
     any_searched_text(&event, &mut |text| {
-        each_word(text, tell);
+        each_word(text, visit);
         false
     });
     true

@@ -18,9 +18,9 @@ pub(crate) mod postings;
 /// Longer words are indexed by their beginning.
 const WORD_BYTES_MAX: usize = 64;
 
-/// Calls `tell` with each indexed word of an event, possibly more than once.
-fn each_word(content: &str, tell: &mut dyn FnMut(&str)) {
-    each_event_word(content, &mut |word| tell(indexed(word)));
+/// Calls `visit` with each indexed word of an event, possibly more than once.
+fn each_word(content: &str, visit: &mut dyn FnMut(&str)) {
+    each_event_word(content, &mut |word| visit(indexed(word)));
 }
 
 /// Returns the part of a folded word that is indexed.

@@ -6,7 +6,7 @@
 //! process did not finish is deleted, and built again.
 
 use std::collections::HashMap;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use timenav_core::words::WORDS_VERSION;
@@ -181,22 +181,42 @@ impl<'a> Filler<'a> {
     }
 
     /// Runs a short transaction. Losing it in a power failure costs only work, so it does not wait for the disk.
-    fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(super) fn write<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut writer = self.shared.writer.lock();
-        writer.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
-        let written = (|| {
-            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-            let result = work(&transaction)?;
-            transaction.commit().map_err(failed)?;
-            Ok(result)
-        })();
-        if let Err(error) = writer.pragma_update(None, "synchronous", "FULL") {
-            // Commits would no longer be durable.
-            self.shared.is_failed.store(true, Ordering::Release);
-            return Err(failed(error));
-        }
+        let written = {
+            let relaxed = Relaxed::new(&mut writer, &self.shared.is_failed)?;
+            let begun = relaxed.writer.transaction_with_behavior(TransactionBehavior::Immediate);
+            let transaction = begun.map_err(failed)?;
+            work(&transaction).and_then(|result| transaction.commit().map_err(failed).map(|()| result))
+        };
         self.shared.log.lock().keep(&writer);
         written
+    }
+}
+
+/// The writer while its commits do not wait for the disk. Dropping this makes them durable again, after a panic too.
+struct Relaxed<'a> {
+    writer: &'a mut Connection,
+    is_failed: &'a AtomicBool,
+}
+
+impl<'a> Relaxed<'a> {
+    fn new(writer: &'a mut Connection, is_failed: &'a AtomicBool) -> Result<Self, StoreError> {
+        let relaxed = Self { writer, is_failed };
+        relaxed.writer.pragma_update(None, "synchronous", "NORMAL").map_err(failed)?;
+        Ok(relaxed)
+    }
+}
+
+impl Drop for Relaxed<'_> {
+    fn drop(&mut self) {
+        if let Err(error) = self.writer.pragma_update(None, "synchronous", "FULL") {
+            self.is_failed.store(true, Ordering::Release);
+            tracing::error!(%error, "commits are no longer durable; nothing more is written until a restart");
+        }
     }
 }
 

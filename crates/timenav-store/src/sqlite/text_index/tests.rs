@@ -385,8 +385,8 @@ fn changed_index_is_reported() {
     let world = with_events(&path, 100);
     fill(&world);
     let attacker = Connection::open(&path).unwrap();
-    let told = || comparing::differences(&world.store.shared.reader().unwrap()).unwrap();
-    assert_eq!(told(), [""; 0]);
+    let differences = || comparing::differences(&world.store.shared.reader().unwrap()).unwrap();
+    assert_eq!(differences(), [""; 0]);
     for attack in [
         "DELETE FROM text_words WHERE word = 'lodz'",
         "UPDATE text_words SET word = 'loda' WHERE word = 'lodz'",
@@ -395,12 +395,28 @@ fn changed_index_is_reported() {
         "DELETE FROM text_words",
     ] {
         attacker.execute_batch(attack).unwrap();
-        let told = told();
-        assert!(told.len() == 1 && told[0].starts_with("table text_words, timeline 2: "), "{attack}: {told:?}");
+        let found = differences();
+        assert!(found.len() == 1 && found[0].starts_with("table text_words, timeline 2: "), "{attack}: {found:?}");
         attacker.execute_batch("UPDATE text_blocks SET state = 2").unwrap();
         fill(&world);
         assert_eq!(comparing::differences(&world.store.shared.reader().unwrap()).unwrap(), [""; 0], "{attack}");
     }
+}
+
+#[test]
+fn commits_are_durable_again_after_a_panic_of_the_filler() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = with_events(&folder.path().join("x.db"), 1);
+    let synchronous = || -> i64 {
+        let writer = world.store.shared.writer.lock();
+        writer.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap()
+    };
+    let full = synchronous();
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        Filler::new(&world.store.shared, SMALL).write(|_| -> Result<(), _> { panic!("while it writes") })
+    }));
+    assert!(panicked.is_err());
+    assert_eq!((full, synchronous()), (2, 2));
 }
 
 #[test]
