@@ -30,7 +30,7 @@ pub(super) fn add(parameters: &mut Map<String, Value>, key: &str, value: Value) 
 /// Returns whether a body has such names. It is parsed only if the bytes contain one, which is rare.
 pub(super) fn are_in(body: &[u8]) -> bool {
     let name = b"\"attribute.";
-    let may_be = body.windows(name.len()).any(|bytes| bytes == name);
+    let may_be = memchr::memmem::find(body, name).is_some();
     may_be
         && serde_json::from_slice::<Map<String, Value>>(body)
             .is_ok_and(|given| given.keys().any(|name| key(name).is_some()))

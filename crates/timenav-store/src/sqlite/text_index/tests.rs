@@ -351,8 +351,7 @@ fn failed_writes_leave_the_index_correct() {
 #[test]
 fn erased_words_leave_the_file() {
     const SECRET: &str = "xylophonesecret";
-    let has_secret =
-        |path: &Path| std::fs::read(path).unwrap().windows(SECRET.len()).any(|piece| piece == SECRET.as_bytes());
+    let has_secret = |path: &Path| memchr::memmem::find(&std::fs::read(path).unwrap(), SECRET.as_bytes()).is_some();
     for steps in [0, 2, 5, 9, 14, 20, 40, 1_000] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");

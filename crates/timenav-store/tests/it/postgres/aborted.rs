@@ -77,7 +77,7 @@ fn has_signature(file: &[u8], checkpoint: &Checkpoint, signer: &SeedSigner) -> b
     let note: Note = checkpoint.sign(&key, |message| signer.sign(message)).unwrap();
     let text = note.to_string();
     let encoded = text.split_whitespace().next_back().unwrap();
-    let has = |some: &[u8]| file.windows(some.len()).any(|window| window == some);
+    let has = |some: &[u8]| memchr::memmem::find(file, some).is_some();
     has(note.signatures()[0].signature()) || has(encoded.as_bytes())
 }
 

@@ -138,7 +138,7 @@ async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
             read = client.read(&mut request) => {
                 let Some(read) = read.ok().filter(|read| *read > 0) else { return };
                 let bytes = &request[..read];
-                let has = |begin: &[u8]| bytes.windows(begin.len()).any(|some| some == begin);
+                let has = |begin: &[u8]| memchr::memmem::find(bytes, begin).is_some();
                 (writes, reads) = (writes || has(BEGIN), reads || has(BEGIN_TO_READ));
                 if writes && is_answered {
                     state.journeys.fetch_add(1, Ordering::SeqCst);
@@ -146,7 +146,7 @@ async fn carry(mut client: UnixStream, server: PathBuf, state: Arc<State>) {
                     state.journeys_to_read.fetch_add(1, Ordering::SeqCst);
                 }
                 is_answered = false;
-                let is_commit = bytes.windows(COMMIT.len()).any(|some| some == COMMIT);
+                let is_commit = memchr::memmem::find(bytes, COMMIT).is_some();
                 if is_commit && state.is(Lost::Others) {
                     is_spared = true;
                     state.count.fetch_add(1, Ordering::SeqCst);

@@ -53,8 +53,7 @@ impl State {
     fn pass(&self, turns: &Mutex<Turns>, way: Way, output: &[u8]) {
         let mut turns = turns.lock().unwrap();
         let mut hold = self.hold.lock().unwrap();
-        let begins =
-            way == Way::Request && BEGIN.iter().any(|begin| output.windows(begin.len()).any(|some| some == *begin));
+        let begins = way == Way::Request && BEGIN.iter().any(|begin| memchr::memmem::find(output, begin).is_some());
         if begins && let Hold::To { transactions, .. } = &mut *hold {
             *transactions = transactions.saturating_sub(1);
         }

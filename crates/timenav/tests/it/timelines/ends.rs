@@ -127,7 +127,7 @@ fn ended_timeline_is_pruned_after_a_kill() {
     let secret = b"a secret of the job";
     let holds = |name: &str| {
         let bytes = std::fs::read(data.join(name)).unwrap_or_default();
-        bytes.windows(secret.len()).any(|piece| piece == secret)
+        memchr::memmem::find(&bytes, secret).is_some()
     };
     until_so("no trace to be left in a file", || {
         service.get("/v1/clock", &[]);

@@ -133,7 +133,7 @@ pub(super) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 pub(super) fn holds(bytes: &[u8], text: &[u8]) -> bool {
-    bytes.windows(text.len()).any(|window| window == text)
+    memchr::memmem::find(bytes, text).is_some()
 }
 
 #[test]

@@ -233,7 +233,7 @@ fn tampered_session_and_password_rows_are_rejected() {
 /// Returns the files of the data folder, and the log, that contain a text.
 fn holding(service: &Service, text: &str) -> Vec<String> {
     let files = std::fs::read_dir(service.data()).unwrap().map(|entry| entry.unwrap().path());
-    let holds = |bytes: &[u8]| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    let holds = |bytes: &[u8]| memchr::memmem::find(bytes, text.as_bytes()).is_some();
     let mut found: Vec<String> = files
         .filter(|path| path.is_file() && holds(&std::fs::read(path).unwrap()))
         .map(|path| path.display().to_string())

@@ -32,7 +32,7 @@ fn database_bytes(house: &House) -> Vec<u8> {
 /// Returns whether the bytes contain a signed note.
 fn has_note(bytes: &[u8]) -> bool {
     let start = "\n\n\u{2014} timenav.test/".as_bytes();
-    bytes.windows(start.len()).any(|window| window == start)
+    memchr::memmem::find(bytes, start).is_some()
 }
 
 /// Backups, logs and memory dumps of a service must not contain two different checkpoints of one size.
