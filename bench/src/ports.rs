@@ -41,7 +41,7 @@ impl Signer for BenchSigner {
         UnparsedPublicKey::new(&ED25519, public_key).verify(message, signature).is_ok()
     }
 
-    fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
+    fn authenticate(&self, label: &'static str, message: &[u8]) -> [u8; 32] {
         let key = hmac::Key::new(hmac::HMAC_SHA256, label.as_bytes());
         hmac::sign(&key, message).as_ref().try_into().unwrap_or_default()
     }

@@ -11,8 +11,8 @@ pub trait Signer: Send + Sync + 'static {
     fn verify(&self, public_key: &[u8; 32], message: &[u8], signature: &[u8; 64]) -> bool;
 
     /// Returns a message authentication code under a secret derived from this key, and a label. It protects data that
-    /// the service issues and accepts again, such as cursors.
-    fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32];
+    /// the service issues and accepts again, such as cursors. Labels are few, so that their keys can be cached.
+    fn authenticate(&self, label: &'static str, message: &[u8]) -> [u8; 32];
 }
 
 impl dyn Signer {

@@ -120,7 +120,7 @@ impl Signer for SeedSigner {
         UnparsedPublicKey::new(&ED25519, public_key).verify(message, signature).is_ok()
     }
 
-    fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
+    fn authenticate(&self, label: &'static str, message: &[u8]) -> [u8; 32] {
         let made = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &self.seed), label.as_bytes());
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, made.as_ref()), message);
         tag.as_ref().try_into().unwrap()

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use aws_lc_rs::hkdf::{HKDF_SHA256, Prk, Salt};
 use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
+use parking_lot::RwLock;
 use rustix::time::{ClockId, clock_gettime};
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{BootClock, Entropy, Signer, WallClock};
@@ -96,19 +97,30 @@ impl Entropy for OsEntropy {
     }
 }
 
-/// The secret from which the keys of [`Signer::authenticate`] are derived (RFC 5869).
-struct Seals(Prk);
+/// The secret from which the keys of [`Signer::authenticate`] are derived (RFC 5869), and the keys in use. To derive one
+/// takes longer than the code of a short message.
+struct Seals {
+    secret: Prk,
+    keys: RwLock<Vec<(&'static str, hmac::Key)>>,
+}
 
 impl Seals {
     fn of(secret: &[u8; 32]) -> Self {
-        Self(Salt::new(HKDF_SHA256, b"timenav authenticate v1").extract(secret))
+        let secret = Salt::new(HKDF_SHA256, b"timenav authenticate v1").extract(secret);
+        Self { secret, keys: RwLock::default() }
     }
 
     /// Returns the MAC of a message under the key of a label.
-    fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
-        let info = [label.as_bytes()];
-        let key = self.0.expand(&info, HMAC_SHA256).expect("HKDF returns a key of 32 bytes");
-        let tag = hmac::sign(&hmac::Key::from(key), message);
+    fn authenticate(&self, label: &'static str, message: &[u8]) -> [u8; 32] {
+        let sign = |(known, key): &(&str, hmac::Key)| (*known == label).then(|| hmac::sign(key, message));
+        let known = self.keys.read().iter().find_map(sign);
+        let tag = known.unwrap_or_else(|| {
+            let info = [label.as_bytes()];
+            let key = self.secret.expand(&info, HMAC_SHA256).expect("HKDF returns a key of 32 bytes").into();
+            let tag = hmac::sign(&key, message);
+            self.keys.write().push((label, key));
+            tag
+        });
         tag.as_ref().try_into().expect("an HMAC-SHA-256 tag has 32 bytes")
     }
 }
@@ -148,7 +160,7 @@ impl Signer for FileSigner {
         verify_signature(public_key, message, signature)
     }
 
-    fn authenticate(&self, label: &str, message: &[u8]) -> [u8; 32] {
+    fn authenticate(&self, label: &'static str, message: &[u8]) -> [u8; 32] {
         self.seals.authenticate(label, message)
     }
 }
@@ -243,12 +255,15 @@ mod tests {
 
     #[test]
     fn authentication_depends_on_seed_label_and_message() {
-        let code =
-            |seed: u8, label: &str, message: &[u8]| FileSigner::new(&[seed; 32]).unwrap().authenticate(label, message);
-        let one = code(1, "cursor", b"x");
-        assert_eq!(one, code(1, "cursor", b"x"));
-        for other in [code(2, "cursor", b"x"), code(1, "other", b"x"), code(1, "cursor", b"y")] {
-            assert_ne!(one, other);
-        }
+        let signers = [1, 2].map(|seed| FileSigner::new(&[seed; 32]).unwrap());
+        let code = signers[0].authenticate("cursor", b"x");
+        assert_eq!(code, signers[0].authenticate("cursor", b"x"), "with the cached key");
+        assert_eq!(code, FileSigner::new(&[1; 32]).unwrap().authenticate("cursor", b"x"));
+        let of_others = [
+            signers[1].authenticate("cursor", b"x"),
+            signers[0].authenticate("other", b"x"),
+            signers[0].authenticate("cursor", b"y"),
+        ];
+        assert!(!of_others.contains(&code));
     }
 }

@@ -41,7 +41,7 @@ impl Signer for Nowhere {
         false
     }
 
-    fn authenticate(&self, _: &str, _: &[u8]) -> [u8; 32] {
+    fn authenticate(&self, _: &'static str, _: &[u8]) -> [u8; 32] {
         [7; 32]
     }
 }

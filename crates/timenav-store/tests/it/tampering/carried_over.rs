@@ -29,7 +29,8 @@ pub(super) fn make_old(house: &House) {
 fn seal_rows(house: &House, connection: &Connection) {
     let at = |micros: i64| crate::sample::host(micros).to_string();
     let put = |kind: &str, id: &str, text: &str| {
-        let seal = house.signer.authenticate(&format!("{kind} row"), text.as_bytes());
+        let label = if kind == "password" { "password row" } else { "session row" };
+        let seal = house.signer.authenticate(label, text.as_bytes());
         connection.execute("INSERT INTO carried_seals VALUES (?1, ?2, ?3)", params![kind, id, seal]).unwrap();
     };
     let mut select = connection.prepare("SELECT user_id, set_at, phc FROM passwords").unwrap();
