@@ -15,9 +15,7 @@ use timenav_core::ledger::{ForkedFrom, Hash, HeadStatement, Held, TimelineCounts
 
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::timers_text;
-use crate::ledger::stored_statement::StoredStatement;
-use crate::ledger::stored_statement::encode_statement;
-use crate::ledger::stored_statement::signed_by;
+use crate::ledger::stored_statement::{SignedBy, StoredStatement, encode_statement, signed_by, signed_with_text};
 use crate::ports::signer::Signer;
 use crate::requests::options::LEVEL_OF_HELD;
 use crate::requests::refusal::Refusal;
@@ -127,11 +125,13 @@ pub(crate) fn how_stated(
 
 /// Returns whether one of these keys has signed a statement, given its stored form.
 pub(crate) fn is_sealed(stored: &[u8], statement: &HeadStatement, signers: &[&dyn Signer]) -> bool {
-    // Verifiers with only the public key rely on the stored text, so it must match.
-    if StoredStatement::read(stored).is_some_and(|stated| stated.statement != *statement) {
-        return false;
-    }
     let text = statement.to_text();
-    signed_by(stored)
-        .any(|signed| signers.iter().any(|signer| signer.authenticate(LABEL, text.as_bytes()) == *signed.seal))
+    let is_by_signer =
+        |signed: SignedBy<'_>| signers.iter().any(|signer| signer.authenticate(LABEL, text.as_bytes()) == *signed.seal);
+    // Verifiers with only the public key rely on the stored text, so it must match.
+    match signed_with_text(stored, &text) {
+        Some(mut signed) => signed.any(is_by_signer),
+        None if StoredStatement::read(stored).is_some_and(|stated| stated.statement != *statement) => false,
+        None => signed_by(stored).any(is_by_signer),
+    }
 }

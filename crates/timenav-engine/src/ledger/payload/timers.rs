@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::{Deserialize, Serialize};
 use timenav_core::time::{Instant, Wall, parse_timestamp, zone_tables_version};
@@ -256,10 +256,13 @@ struct AdvanceRecord {
     failed: u64,
 }
 
+/// The summary of a timeline without timers, shared by all of them.
+static UNUSED: LazyLock<Arc<Timers>> = LazyLock::new(Arc::default);
+
 /// Returns the stored form of a timeline's timer summary, for [`read_timers`]. Empty if there were never any timers.
 #[must_use]
 pub fn timers_text(timers: &Timers) -> String {
-    if *timers == Timers::default() {
+    if std::ptr::eq(timers, Arc::as_ptr(&UNUSED)) || *timers == **UNUSED {
         return String::new();
     }
     let advance = timers.advance.as_ref().map(|advance| AdvanceRecord {
@@ -293,7 +296,7 @@ pub fn timers_text(timers: &Timers) -> String {
 #[must_use]
 pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
     if text.is_empty() {
-        return Some(Arc::default());
+        return Some(Arc::clone(&UNUSED));
     }
     let TimersRecord { next, armed, pending, advance, last, base, webhooks, sends_from, faults, faults_changed } =
         read(text.as_bytes())?;
