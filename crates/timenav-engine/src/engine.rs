@@ -42,6 +42,7 @@ use crate::requests::stats::{EngineStats, behind_seconds};
 use crate::writer::commit_times::CommitStats;
 use crate::writer::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
 use crate::writer::deciding::logged::LogRefusal;
+use crate::writer::draft::SaltPool;
 use crate::writer::shared::Shared;
 use crate::writer::submission::QueueItem;
 
@@ -52,6 +53,7 @@ pub struct Engine(Arc<Inner>);
 struct Inner {
     shared: Arc<Shared>,
     store: Arc<dyn Store>,
+    committer: Arc<Mutex<Committer>>,
     submissions: RwLock<Option<mpsc::Sender<QueueItem>>>,
     threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
 }
@@ -87,16 +89,18 @@ impl Engine {
         let shared = Arc::new(Shared::new(ports, options, &heads, ended, known_at, store.has_others()));
         shared.following.is_unseen.store(is_unseen, Ordering::Release);
         let (sender, submissions) = mpsc::channel(QUEUE_SUBMISSIONS_MAX);
-        let committer = Committer {
-            submissions,
+        let committer = Arc::new(Mutex::new(Committer {
             store: Arc::clone(&store),
             shared: Arc::clone(&shared),
             heads,
             runtime: Handle::current(),
             failures: RateLimitedLog::default(),
-        };
-        let threads = Mutex::new(committer.start().map_err(OpenError::Thread)?);
-        let engine = Self(Arc::new(Inner { shared, store, submissions: RwLock::new(Some(sender)), threads }));
+            salts: SaltPool::default(),
+            is_in_task: false,
+        }));
+        let threads = Mutex::new(Committer::start(&committer, submissions).map_err(OpenError::Thread)?);
+        let submissions = RwLock::new(Some(sender));
+        let engine = Self(Arc::new(Inner { shared, store, committer, submissions, threads }));
         engine.log_accepted(findings).await?;
         Ok(engine)
     }

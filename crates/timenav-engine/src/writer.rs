@@ -14,4 +14,5 @@ pub(crate) mod shared;
 pub(crate) mod committer;
 pub(crate) mod sealing;
 pub(crate) mod keeping;
+pub(crate) mod queue_state;
 pub(crate) mod vouching;

@@ -7,6 +7,7 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::batch_delay::hand_over;
+use crate::writer::committer::Committer;
 use crate::writer::deciding::Command;
 use crate::writer::deciding::repeated::{Again, RepeatableOutput};
 use crate::writer::submission::{Answer, PendingCommand, QueueItem, QueuedCommand, Reply, Submission};
@@ -120,8 +121,12 @@ impl Engine {
         let sender = self.0.submissions.read().clone();
         let sender = sender.ok_or_else(|| stopping(None))?;
         let item = QueueItem { submission, then };
+        let queue = &self.0.shared.queue;
+        let Some(item) = Committer::commit_alone(&self.0.committer, queue, item) else { return Ok(()) };
         let company = (item.is_awaited(), &self.0.shared.delay);
-        hand_over(&sender, item, company).await.map_err(|_| stopping(self.0.shared.failure()))
+        hand_over(&sender, item, company).await.map_err(|_| stopping(self.0.shared.failure()))?;
+        queue.note_queued();
+        Ok(())
     }
 }
 

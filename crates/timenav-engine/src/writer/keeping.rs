@@ -41,8 +41,12 @@ impl Keeper {
         let mut pending = self.pending.lock();
         self.changed.wait_while(&mut pending, is_late);
         pending.added += 1;
+        let is_first = pending.states.is_empty();
         pending.states.extend(states.iter().map(|state| (state.head.id.clone(), Arc::clone(state))));
-        self.changed.notify_all();
+        // Later ones are taken together with the first.
+        if is_first {
+            self.changed.notify_all();
+        }
     }
 
     /// Returns once everything added so far is kept outside, or keeping it has failed. Blocks the thread.

@@ -32,6 +32,7 @@ use crate::writer::batch_delay::BatchDelay;
 use crate::writer::commit_times::CommitTimes;
 use crate::writer::heads::Heads;
 use crate::writer::keeping::Keeper;
+use crate::writer::queue_state::QueueState;
 
 pub(crate) struct Committed {
     pub(crate) states: Vec<Arc<TimelineState>>,
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
     /// Timelines left to sweep in this round. Locked while sweeping.
     pub(crate) sweeping: tokio::sync::Mutex<VecDeque<TimelineId>>,
     pub(crate) delay: BatchDelay,
+    pub(crate) queue: QueueState,
     pub(crate) sealing: AtomicUsize,
     pub(crate) keeper: Keeper,
     pub(crate) timelines: RwLock<Published>,
@@ -123,6 +125,7 @@ impl Shared {
             long_work,
             sweeping: tokio::sync::Mutex::default(),
             delay: BatchDelay::default(),
+            queue: QueueState::default(),
             sealing: AtomicUsize::new(0),
             keeper: Keeper::default(),
             timelines: RwLock::new(published),

@@ -29,6 +29,10 @@ impl QueueItem {
         self.each().any(|one| one.command.is_awaited())
     }
 
+    pub(crate) fn events_count(&self) -> usize {
+        self.each().map(|one| one.command.spec().events_count()).sum()
+    }
+
     fn each(&self) -> impl Iterator<Item = &Submission> {
         std::iter::once(&self.submission).chain(&self.then)
     }

@@ -6,6 +6,7 @@ mod events;
 mod integrity;
 mod timelines;
 mod timers;
+mod alone;
 mod bounds;
 mod clocks;
 mod failures;

@@ -15,14 +15,16 @@ use crate::writer::group::Finished;
 use crate::writer::submission::Submission;
 
 impl Committer {
-    pub(super) fn commit_timed(&mut self, submissions: Vec<Submission>, salts: SaltPool) -> Option<Grouped> {
+    pub(super) fn commit_timed(&mut self, submissions: Vec<Submission>) -> Option<Grouped> {
         let (shared, requests) = (Arc::clone(&self.shared), submissions.len());
         let began = shared.ports.clock.measured();
         let waiting = shared.commit_times.begin_commit(began);
-        let grouped = self.commit(submissions, salts);
+        let grouped = self.commit(submissions);
         drop(waiting);
         if grouped.as_ref().is_some_and(|grouped| grouped.sealed.committed.entries_count > 0) {
-            shared.commit_times.note_commit(requests, began, shared.ports.clock.measured());
+            let ended = shared.ports.clock.measured();
+            shared.commit_times.note_commit(requests, began, ended);
+            shared.queue.note_commit(requests, ended.since(began));
         }
         grouped
     }
@@ -40,7 +42,7 @@ impl Committer {
         let (began, written) = (shared.ports.clock.measured(), Arc::new(OnceLock::new()));
         let note = (Arc::clone(&shared), Arc::clone(&written));
         commit.on_written = OnWritten::new(move || _ = note.1.set(note.0.ports.clock.measured()));
-        let committed = self.runtime.block_on(self.store.commit(commit));
+        let committed = self.wait_for(self.store.commit(commit));
         if let (Ok(()), Some(written)) = (&committed, written.get()) {
             shared.commit_times.note_part(CommitPart::Write, began, *written);
             shared.commit_times.note_part(CommitPart::Commit, *written, shared.ports.clock.measured());
@@ -50,15 +52,15 @@ impl Committer {
 
     pub(super) fn some_moved(&mut self, moved: &[TimelineKey]) -> Result<SomeMoved, Refusal> {
         self.timed(CommitPart::CatchUp, |committer| {
-            let Self { store, heads, runtime, shared, .. } = committer;
-            runtime.block_on(some_moved(&**store, heads, moved, &shared.ports, &shared.options))
+            let Self { store, heads, shared, .. } = &*committer;
+            committer.wait_for(some_moved(&**store, heads, moved, &shared.ports, &shared.options))
         })
     }
 
     pub(super) fn heads_moved(&mut self) -> Result<Moved, Refusal> {
         self.timed(CommitPart::CatchUp, |committer| {
-            let Self { store, heads, runtime, shared, .. } = committer;
-            runtime.block_on(heads_moved(&**store, heads, &shared.ports, &shared.options))
+            let Self { store, heads, shared, .. } = &*committer;
+            committer.wait_for(heads_moved(&**store, heads, &shared.ports, &shared.options))
         })
     }
 
@@ -73,6 +75,6 @@ impl Committer {
     }
 
     pub(super) fn lock_heads(&mut self, heads: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
-        self.timed(CommitPart::Lock, |committer| committer.runtime.block_on(committer.store.lock(heads)))
+        self.timed(CommitPart::Lock, |committer| committer.wait_for(committer.store.lock(heads)))
     }
 }
