@@ -54,7 +54,10 @@ pub(crate) fn draft(cells: &dyn Cells) -> Result<(EventDraft, Vec<RecordNote>), 
         |field| -> Result<Option<String>, RecordError> { Ok(cells.cell(field)?.map(|cell| cell.text.into_owned())) };
     let precision = cells.cell(Field::Precision)?.map(|cell| precision(&cell)).transpose()?;
     let has_gap = time.has_gap || end_time.is_some_and(|end| end.has_gap);
-    let notes = if has_gap { vec![RecordNote::TIME_IN_PART] } else { Vec::new() };
+    let mut notes = if has_gap { vec![RecordNote::TIME_IN_PART] } else { Vec::new() };
+    let without_zone = [(Field::Time, Some(time)), (Field::EndTime, end_time)];
+    let without_zone = without_zone.into_iter().find(|(_, known)| known.is_some_and(|known| known.is_zone_assumed));
+    notes.extend(without_zone.map(|(field, _)| RecordNote::zone_assumed(field.as_str())));
     let draft = EventDraft {
         event_id: cells.cell(Field::EventId)?.map(|cell| event_id("event_id", &cell)).transpose()?,
         time: time.at,
@@ -141,22 +144,21 @@ fn of_wrong(field: &str, wrong: Wrong) -> RecordError {
 
 fn instant(field: Field, cell: &Cell<'_>, rules: &TimeRules) -> Result<Known, RecordError> {
     let name = field.as_str();
-    let exactly = |at| Known { at, precision: None, has_gap: false };
     match cell.reading {
-        Reading::Unix(unit) => parse_unix(&cell.text, *unit).map(exactly).ok_or_else(|| {
+        Reading::Unix(unit) => parse_unix(&cell.text, *unit).map(Known::exactly).ok_or_else(|| {
             let counted = unit.as_str();
             let text = &cell.text;
             let detail = format!("`{text}` is not a number of {counted} since 1970 in the years -9999 to 9999");
             cell.invalid(name, detail)
         }),
         Reading::Excel => spreadsheet_date(name, cell, rules),
-        Reading::Sum => sum(name, cell).map(exactly),
+        Reading::Sum => sum(name, cell).map(Known::exactly),
         Reading::Format(format) => partial_time::of_format(&cell.text, format, rules).map_err(|wrong| {
             let detail = cell.invalid(name, &wrong.detail).detail;
             of_wrong(name, Wrong { detail, ..wrong })
         }),
         Reading::Default | Reading::LonLat | Reading::SplitAtBlanks | Reading::SplitAt(_) => {
-            let parsed = parse_timestamp(&cell.text).map(exactly);
+            let parsed = parse_timestamp(&cell.text).map(Known::exactly);
             parsed.or_else(|error| match partial_time::of_usual(&cell.text, rules) {
                 Some(known) => Ok(known),
                 None if number(&cell.text).is_some() => Err(cell.invalid(
@@ -184,7 +186,8 @@ fn spreadsheet_date(field: &str, cell: &Cell<'_>, rules: &TimeRules) -> Result<K
     })?;
     let at = rules.zone.as_ref().map_or(Some(local), |zone| zone.instant_of_local(local));
     let outside = || RecordError::of(RecordError::OUT_OF_RANGE, field, TimestampError::OutOfRange.to_string());
-    Ok(Known { at: at.ok_or_else(outside)?, precision, has_gap: false })
+    let is_zone_assumed = rules.zone.is_none() && precision.is_none();
+    Ok(Known { at: at.ok_or_else(outside)?, precision, has_gap: false, is_zone_assumed })
 }
 
 /// Parses a timestamp followed by durations to add, or with a minus sign to subtract.

@@ -29,7 +29,8 @@ impl Item {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordNote {
-    /// `recurrence_kept`, `time_in_part`, `line_left_out`, `offset_assumed`, `duration_negative` or `long_text_kept`.
+    /// `recurrence_kept`, `time_in_part`, `zone_assumed`, `line_left_out`, `offset_assumed`, `duration_negative` or
+    /// `long_text_kept`.
     pub code: &'static str,
     /// What was omitted, and what was done instead.
     pub detail: Cow<'static, str>,
@@ -55,6 +56,13 @@ impl RecordNote {
         Self { code: Self::OFFSET_ASSUMED, detail: Cow::Owned(clipped(detail)) }
     }
     pub(crate) const OFFSET_ASSUMED: &'static str = "offset_assumed";
+
+    /// Returns the note that UTC is used for times without a zone. Only the first record of a file has it.
+    pub(crate) fn zone_assumed(field: &str) -> Self {
+        let detail = format!("`{field}` has no zone, so UTC is assumed; set another in `{field}.zone`");
+        Self { code: Self::ZONE_ASSUMED, detail: Cow::Owned(detail) }
+    }
+    pub(crate) const ZONE_ASSUMED: &'static str = "zone_assumed";
 
     pub(crate) fn long_text_kept(field: &str, bytes: usize, bytes_max: usize) -> Self {
         let detail = format!(

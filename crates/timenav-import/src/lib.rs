@@ -78,6 +78,13 @@ pub fn read(
         files::encoding::Encoding::Utf8 => Box::new(input),
         files::encoding::Encoding::Windows1252 => Box::new(files::encoding::decoded(input)),
     };
+    let mut is_zone_noted = false;
+    let sink: Sink<'_> = &mut |mut item| {
+        let is_new =
+            |note: &RecordNote| note.code != RecordNote::ZONE_ASSUMED || !std::mem::replace(&mut is_zone_noted, true);
+        item.notes.retain(is_new);
+        sink(item)
+    };
     match format {
         Format::Ndjson if mapping.is_automatic() => files::ndjson_file::read(&mut input, sink),
         Format::Ndjson => files::json_file::read_lines(mapping, &mut input, sink),

@@ -46,6 +46,28 @@ const OF_OTHERS: [&str; 23] = [
 ];
 /// A record with one of these is a line of a log. A numeric `id` in it is a message type.
 const OF_LOGS: [&str; 6] = ["msg", "message", "level", "severity", "logger", "lvl"];
+/// Words in column names of names, most specific first.
+pub(super) const NAMES: [&str; 7] = ["name", "title", "headline", "event", "summary", "subject", "label"];
+/// Words in column names of descriptions, most specific first. A summary or subject is one in addition to a name.
+pub(super) const DESCRIPTIONS: [&str; 17] = [
+    "description",
+    "message",
+    "msg",
+    "text",
+    "comment",
+    "comments",
+    "remarks",
+    "remark",
+    "notes",
+    "note",
+    "details",
+    "detail",
+    "what",
+    "summary",
+    "subject",
+    "body",
+    "content",
+];
 /// Column names of cities, and of the states or countries that qualify them.
 const CITIES: [&str; 5] = ["city", "town", "municipality", "locality", "place"];
 const STATES: [&str; 7] = ["state", "province", "county", "region", "country", "department", "st"];
@@ -104,12 +126,8 @@ impl<'c> Roles<'c> {
         roles.place();
         roles.event_id();
         let short = |text: &str| text.len() <= EVENT_NAME_BYTES_MAX;
-        roles.text("name", &["name", "title", "headline", "event", "summary", "subject"], short);
-        roles.text(
-            "description",
-            &["description", "message", "msg", "text", "comment", "comments", "remarks", "notes"],
-            |_| true,
-        );
+        roles.text("name", &NAMES, short);
+        roles.text("description", &DESCRIPTIONS, |_| true);
         roles.location();
         roles.text("actors", &["actors", "actor", "country", "user", "author", "agent", "logger", "hostname"], short);
         roles.markers();

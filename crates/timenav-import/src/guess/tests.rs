@@ -1,3 +1,5 @@
+mod columns;
+
 use super::*;
 
 /// Guesses a file's mapping. Returns it on one line, with the count of refused records and what is unsure.

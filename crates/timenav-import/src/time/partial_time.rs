@@ -52,6 +52,14 @@ pub(crate) struct Known {
     pub(crate) precision: Option<Precision>,
     /// Whether a finer part is present and a coarser one missing.
     pub(crate) has_gap: bool,
+    /// Whether it has a time of day, but neither an offset nor a zone.
+    pub(crate) is_zone_assumed: bool,
+}
+
+impl Known {
+    pub(crate) const fn exactly(at: Instant<Virtual>) -> Self {
+        Self { at, precision: None, has_gap: false, is_zone_assumed: false }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -185,7 +193,8 @@ fn known(partial: &Partial, rules: &TimeRules) -> Result<Known, Wrong> {
         4 => Some(Precision::Minute),
         _ => fraction.is_none().then_some(Precision::Second),
     };
-    Ok(Known { at: at.ok_or_else(outside)?, precision, has_gap })
+    let is_zone_assumed = is_given(2) && rules.zone.is_none() && partial.offset_minutes.is_none();
+    Ok(Known { at: at.ok_or_else(outside)?, precision, has_gap, is_zone_assumed })
 }
 
 /// The year as in timestamps, where 0 is 1 BCE.
@@ -219,5 +228,5 @@ pub(crate) fn of_usual(text: &str, rules: &TimeRules) -> Option<Known> {
     }
     let zone = rules.zone.as_ref()?;
     let local: Instant<Virtual> = parse_timestamp(&format!("{text}Z")).ok()?;
-    Some(Known { at: zone.instant_of_local(local)?, precision: None, has_gap: false })
+    Some(Known::exactly(zone.instant_of_local(local)?))
 }

@@ -52,7 +52,7 @@ fn ancient_earthquakes_are_read_with_a_mapping() {
     assert_eq!(items.iter().map(item_text).collect::<Vec<_>>(), expected);
     let noted: Vec<(u64, &str)> =
         items.iter().flat_map(|item| item.notes.iter().map(|note| (item.line, note.code))).collect();
-    assert_eq!(noted, [(8, "time_in_part")]);
+    assert_eq!(noted, [(6, "zone_assumed"), (8, "time_in_part")]);
     let details: Vec<String> = items.into_iter().filter_map(|item| Some(item.event.err()?.detail)).collect();
     assert!(details[0].starts_with("year 0 does not exist"), "{details:?}");
     assert_eq!(details[1], "month 2 of the year 1908 has 29 days, not 30");
@@ -399,4 +399,26 @@ fn long_text_does_not_reject_the_record() {
     let record = format!(r#"{{"time":"2024-07-20T00:00:00Z","name":"{name}","a":1}}"#);
     let event = format!(r#"1 - {{"attributes":{{"a":1}},"description":"{name}","time":"2024-07-20T00:00:00Z"}}"#);
     check(Format::Json, "", &record, &[&event]);
+}
+
+#[test]
+fn times_without_a_zone_are_noted_once() {
+    let check = |map: &str, file: &str, expected: &[(u64, &str)]| {
+        let (items, outcome) = items(Format::Csv, map, file.as_bytes());
+        outcome.unwrap();
+        let noted: Vec<(u64, &str)> =
+            items.iter().flat_map(|item| item.notes.iter().map(|note| (item.line, &*note.detail))).collect();
+        assert_eq!(noted, expected, "{map}");
+    };
+    let local = "d,t\n28/02/2024,09:00\n28/02/2024 09:00,10:00\n29/02/2024 09:00,11:00\n";
+    let note = "`time` has no zone, so UTC is assumed; set another in `time.zone`";
+    check("time=d|DD/MM/YYYY HH:mm", local, &[(3, note)]);
+    check("time=d|DD/MM/YYYY HH:mm,time.zone=UTC", local, &[]);
+    check("time.date=d|DD/MM/YYYY,time.time_of_day=t", "d,t\n28/02/2024,\n28/02/2024,09:00\n", &[(3, note)]);
+    check("time=d|YYYY-MM-DD HH:mm Z", "d\n2024-02-28 09:00 +02:00\n", &[]);
+    check("time=d|DD/MM/YYYY", "d\n28/02/2024\n", &[]);
+    check("time=d|excel", "d\n45351\n45350.5\n", &[(3, note)]);
+    check("time=d|unix", "d\n1721506660\n", &[]);
+    let end = "`end_time` has no zone, so UTC is assumed; set another in `end_time.zone`";
+    check("time=a,end_time=d|DD/MM/YYYY HH:mm", "a,d\n2024-02-28T09:00:00Z,28/02/2024 10:00\n", &[(2, end)]);
 }

@@ -12,7 +12,7 @@ fn check(parts: &[(TimePart, &str)], expected: &str) {
         parts.iter().map(|(part, text)| (*part, String::from(*text).leak() as &'static str)).collect();
     let texts: Vec<PartText<'_>> = parts.iter().map(text).collect();
     let outcome = match of_parts(&texts, &TimeRules::default()) {
-        Ok(Known { at, precision, has_gap }) => {
+        Ok(Known { at, precision, has_gap, .. }) => {
             let precision = precision.map_or("exact", Precision::as_str);
             format!("{at} {precision}{}", if has_gap { " gap" } else { "" })
         }

@@ -172,7 +172,7 @@ impl Roles<'_> {
     pub(super) fn needs_zone(&self, place: usize, value: &str) -> bool {
         let has_clock = |text: &str| text.contains(':');
         match value.split_once('|') {
-            None => self.is(place, |text| is_local_timestamp(text) && has_clock(text)),
+            None => self.texts(place).any(|text| is_local_timestamp(text) && has_clock(text)),
             Some((_, "excel")) => self.texts(place).any(|text| text.contains('.')),
             Some((_, suffix)) => {
                 !suffix.starts_with("unix")
