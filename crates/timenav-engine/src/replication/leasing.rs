@@ -26,6 +26,22 @@ const CODE_LABEL: &str = "attempts at a firing";
 /// How long a firing with the maximum number of attempts stays leased until its outcome is recorded, in microseconds.
 const EXHAUSTED_HELD_MICROS: i64 = 30_000_000;
 
+/// The result of a claim. Releases the firings if it has arrived and is not read.
+struct Claimed<'a> {
+    receiver: oneshot::Receiver<Result<Vec<(FiringRow, u32)>, Refusal>>,
+    engine: &'a Engine,
+    timeline: &'a TimelineId,
+}
+
+impl Drop for Claimed<'_> {
+    fn drop(&mut self) {
+        self.receiver.close();
+        if let Ok(Ok(unread)) = self.receiver.try_recv() {
+            self.engine.give_back_later(self.timeline, unread.iter().map(attempt_of).collect());
+        }
+    }
+}
+
 /// The result of ended attempts: the retry of each firing, or those held by others.
 type Ended = Result<Vec<(FiringId, Retry)>, Vec<HeldByOther>>;
 
@@ -214,7 +230,8 @@ impl Engine {
         (max, ttl): (usize, Span),
         (lease_id, holder): (LeaseId, String),
     ) -> Result<Vec<(FiringRow, u32)>, Refusal> {
-        let (sender, claimed) = oneshot::channel();
+        let (sender, receiver) = oneshot::channel();
+        let mut claimed = Claimed { receiver, engine: self, timeline: &state.head.id };
         let below = self.offered_below(state).await?.unwrap_or(state.head.frontier.size());
         let (engine, rows) = (self.clone(), self.rows_of(state));
         let (queue, query) = (queue.clone(), LeaseQuery::Offered(queue.clone(), max));
@@ -228,7 +245,8 @@ impl Engine {
                 engine.give_back_shared(&timeline, unheard.iter().map(attempt_of).collect()).await;
             }
         });
-        claimed.await.unwrap_or_else(|_| Err(Refusal::Unavailable("the service is stopping".to_owned())))
+        let outcome = (&mut claimed.receiver).await;
+        outcome.unwrap_or_else(|_| Err(Refusal::Unavailable("the service is stopping".to_owned())))
     }
 
     /// Releases firings that were claimed and not delivered. On failure, their leases expire by themselves.

@@ -282,6 +282,47 @@ async fn firings_claimed_for_a_disconnected_client_are_released() {
     end(&house, [left, right]).await;
 }
 
+/// A claim is dropped after its result has arrived, and before it is read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn unread_claims_are_released() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    stand(&left).await;
+    let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
+    let claim = asking(10, 600, true);
+    let mut polls = 0;
+    loop {
+        polls += 1;
+        set(&left, &format!("t{polls}"), -1).await;
+        right.engine.catch_up_all().await.unwrap();
+        let mut claiming = Box::pin(right.engine.claim(&right.admin, None, &claim));
+        let mut found = None;
+        for _ in 0..polls {
+            found = tokio::select! {
+                biased;
+                found = &mut claiming => Some(found),
+                () = std::future::ready(()) => None,
+            };
+            if found.is_some() {
+                break;
+            }
+            // What the poll has begun ends unread.
+            let _ = timeout(EVERY * 2, std::future::pending::<()>()).await;
+        }
+        drop(claiming);
+        if let Some(found) = found {
+            assert_eq!(acknowledge(&right.engine, &right.admin, ids(&found.unwrap())).await.len(), 1);
+            break;
+        }
+        let found = timeout(PATIENCE, left.engine.claim(&left.admin, None, &claim)).await;
+        let found = found.unwrap_or_else(|_| panic!("the firing stays leased after {polls} polls")).unwrap();
+        assert_eq!(acknowledge(&left.engine, &left.admin, ids(&found)).await.len(), 1);
+    }
+    drop(keeping);
+    end(&house, [left, right]).await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn paused_timekeeper_writes_nothing_under_its_old_epoch() {
     let house = House::on_postgres();
