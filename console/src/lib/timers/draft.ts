@@ -154,11 +154,9 @@ export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnT
   const wrong: Wrong = {};
   const worker = draft.to === 'queue';
   if (worker && differs('payload')) changes.payload = body.payload;
-  if (worker && differs('order_key')) changes.order_key = body.order_key;
+  if (worker && differs('order_key')) changes.order_key = body.order_key ?? null;
   if ('payload' in changes && changes.payload === undefined)
     wrong.payload = 'A payload can be changed, but not removed. Write {} for an empty one.';
-  if ('order_key' in changes && changes.order_key === undefined)
-    wrong.orderKey = 'An order key can be changed, but not removed.';
   if (Object.keys(wrong).length > 0) return { wrong };
   return { body: changes };
 }
