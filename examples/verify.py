@@ -814,7 +814,7 @@ def main_of_files(args):
         print(verify_proof(read_file(args.proof), entry, args.verifier_key, payload, args.salt, read), "verifies.")
         return 0
     except OSError as error:
-        print(f"could not look: {error}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return 2
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         print(f"WRONG       {error}\n{args.head or args.proof} does NOT verify.")
@@ -877,7 +877,7 @@ def main():
             os.replace(f"{args.save}.new", args.save)
     except (OSError, http.client.HTTPException) as error:
         detail = re.sub("[^ -~]", "?", error.read(1000).decode("latin-1")) if isinstance(error, urllib.error.HTTPError) else ""
-        print(f"could not look: {error} {detail}", file=sys.stderr)
+        print(f"error: {error} {detail}", file=sys.stderr)
         if not problems:
             return 2
     except (AttributeError, ValueError, KeyError, TypeError, RecursionError) as error:
@@ -1249,7 +1249,7 @@ def main_of_bundle(args):
                 bundle.line(data)
         need(bundle.is_over, "the file ends before its line 'end': it is cut off")
     except OSError as error:
-        print(f"could not look: {error}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return 2
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
         print(f"WRONG       line {number}: {str(error)[:600]}\n{args.url} does NOT verify.")
@@ -1344,7 +1344,7 @@ def main_of_file(args):
             if begin.lstrip().startswith(b"{") and not re.match(rb'\s*\{\s*"bundle"', begin):
                 return main_of_witnessed(args, begin + file.read())
     except OSError as error:
-        print(f"could not look: {error}", file=sys.stderr)
+        print(f"error: {error}", file=sys.stderr)
         return 2
     return main_of_bundle(args)
 
