@@ -125,8 +125,10 @@ mod tests {
 
     #[test]
     fn invalid_checkpoint_text_is_rejected() {
-        for wrong in [&b""[..], b"{", b"{}\n", b"<html></html>\n", b"a\n\n"] {
-            assert!(parse_checkpoints(wrong.to_vec()).is_err() || wrong == b"{", "{wrong:?}");
+        for wrong in [&b""[..], b"{}\n", b"<html></html>\n", b"a\n\n"] {
+            assert!(parse_checkpoints(wrong.to_vec()).is_err(), "{wrong:?}");
         }
+        // A crash can truncate the last line of a file, which then does not count.
+        assert!(parse_checkpoints(b"{".to_vec()).unwrap().is_empty());
     }
 }
