@@ -95,6 +95,7 @@ pub(crate) fn run(command: &ExecCommand, surroundings: &Surroundings) -> Result<
 fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     use std::sync::Arc;
 
+    use timenav_exec::page::Sleeps;
     use timenav_exec::{Half, Plan};
 
     use crate::background::following;
@@ -118,6 +119,9 @@ fn start(command: &ExecCommand, surroundings: &Surroundings) -> Result<(), Failu
     let client = Client::new(&command.service, surroundings)?;
     let attempt = || following::begin(&client, &command.timeline);
     let begun = command.create.or_created(&client, &command.timeline, attempt)?;
+    if sleeps != Sleeps::Native && !begun.known.clock.is_running() {
+        report(&format!("the clock of `{}` is paused; sleeps wait until it resumes or moves", begun.timeline));
+    }
     let clock = Wrong::new(command.fault.fault(), &begun);
     let board = board::create(&client, &begun, &clock.displayed(), &mut chosen)?;
     let (timeline, name) = (command.timeline.clone(), command.follow.clone());

@@ -13,6 +13,7 @@ use crate::waiting::try_until;
 
 const SOURCE: &str = include_str!("../../programs/sleeps.c");
 const WAYS: [&str; 2] = ["exec", "trace"];
+const PAUSED: &str = "timenav exec: the clock of `main` is paused; sleeps wait until it resumes or moves\n";
 const GO: &str = include_str!("../../programs/sleeper.go");
 
 /// Returns the command that runs a program with virtual sleeps.
@@ -184,6 +185,22 @@ fn short_timeouts_are_native_below_the_limit() {
     service.audit();
 }
 
+#[test]
+fn virtual_sleeps_on_a_paused_clock_are_noted() {
+    let Some(service) = service() else { return };
+    let stderr = |options: &[&str]| {
+        let words = [&["exec"], options, &["--", "true"]].concat();
+        let (code, _, stderr) = run(command(&service, &words).env("PATH", PATH), "");
+        assert_eq!(code, Some(0), "{stderr}");
+        stderr
+    };
+    assert!(stderr(&["--sleeps", "virtual"]).contains(PAUSED));
+    assert!(!stderr(&[]).contains("is paused"));
+    service.post("/v1/resume-time", &json!({}));
+    assert!(!stderr(&["--sleeps", "virtual"]).contains("is paused"));
+    service.audit();
+}
+
 /// Runtimes sleep in their own ways, and measure it by the monotonic clock.
 #[test]
 fn runtimes_sleep_on_the_virtual_clock() {
@@ -275,7 +292,7 @@ fn waits_ended_by_signals_are_not_reported_as_traced() {
     for via in WAYS {
         let Some(notice) = notice(&service, via) else { continue };
         let (code, stdout, stderr) = run(&mut sleeping(&service, via, &[], &[&sleeps, "signals", "1000", "3600"]), "");
-        assert_eq!((code, stdout.as_str(), stderr), (Some(0), "done\n", notice), "{via}");
+        assert_eq!((code, stdout.as_str(), stderr.replace(PAUSED, "")), (Some(0), "done\n", notice), "{via}");
     }
     service.audit();
 }
