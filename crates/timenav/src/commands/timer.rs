@@ -147,8 +147,8 @@ enum Action {
     ///
     /// Without `--forward`, firings are acknowledged when shown. With it, each is sent as a POST: a status from 200 to
     /// 299 acknowledges it, anything else is a failed attempt. Requests have headers such as Timenav-Time, and are
-    /// signed as in Standard Webhooks, with the secret printed at the start. Ctrl-C returns unfinished firings to the
-    /// queue. With `--json`, each firing is a line.
+    /// signed as in Standard Webhooks, with the secret that `--print-secret` prints. Ctrl-C returns unfinished firings to
+    /// the queue. With `--json`, each firing is a line.
     Listen(listen::ListenOptions),
     /// Shows firings as they are offered, claimed and settled, until Ctrl-C. Claims none.
     ///
@@ -248,7 +248,11 @@ fn timer_text(answer: &Value) -> String {
         ("skipped from", "skipped/from"),
         ("skipped to", "skipped/to"),
     ];
-    let mut text = output::status(answer) + &output::fields(answer, &layout);
+    let mut answer = answer.clone();
+    if let Some(event) = answer.pointer_mut("/timer/deliver/event").and_then(Value::as_object_mut) {
+        event.retain(|_, value| *value != "");
+    }
+    let mut text = output::status(&answer) + &output::fields(&answer, &layout);
     if let Some(firings) = answer["firings"].as_array().filter(|firings| !firings.is_empty()) {
         let columns = [("DUE", "due"), ("STATE", "state"), ("FIRING", "firing_id"), ("REASON", "reason")];
         text.push('\n');
@@ -297,6 +301,13 @@ mod tests {
         let problem_json = list_text(&page, true);
         let last: Vec<&str> = problem_json.lines().filter_map(|line| line.split_whitespace().last()).collect();
         assert_eq!(last, ["TO", "billing", "https://hooks.example.com/", "timeline"], "{problem_json}");
+    }
+
+    #[test]
+    fn empty_texts_of_a_recorded_event_are_omitted() {
+        let event = json!({ "description": "", "name": "Renewal" });
+        let answer = json!({ "timer": { "timer_id": "t", "deliver": { "to": "timeline", "event": event } } });
+        assert_eq!(timer_text(&answer), "timer         t\nrecords       {\"name\":\"Renewal\"}\n");
     }
 
     #[test]

@@ -33,6 +33,9 @@ pub(super) struct ListenOptions {
     /// The URL to forward firings to, such as `http://localhost:3000/hooks`.
     #[arg(long, visible_alias = "forward-to", value_name = "URL", value_parser = service_url)]
     forward: Option<Url>,
+    /// Print the secret that signs forwarded requests, to stderr. It is new at each start.
+    #[arg(long, requires = "forward")]
+    print_secret: bool,
 }
 
 struct Outcome {
@@ -61,8 +64,7 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
     let claim = Value::Object(claim);
     output::note(&format!("listening to the queue {}; Ctrl-C ends it", options.queue));
     if let Some(forward) = &forward {
-        let secret = forward.signer.secret();
-        output::note(&format!("forwarding firings to {}, signed with the secret {secret}", forward.url));
+        output::note(&forward.description(options.print_secret));
     }
     let mut is_known = false;
     let mut patience = AGAIN.0;
@@ -196,6 +198,12 @@ impl Forward {
         Ok(Self { http, url, signer: Signer::new(&OsEntropy), clock: HostClock::start() })
     }
 
+    /// Standard error often ends in a log, so the secret is shown only on request.
+    fn description(&self, with_secret: bool) -> String {
+        let secret = if with_secret { self.signer.secret() } else { "that --print-secret prints".to_owned() };
+        format!("forwarding firings to {}, signed with the secret {secret}", self.url)
+    }
+
     /// Forwards firings concurrently. Returns the results and whether Ctrl-C was pressed.
     fn all(&self, client: &Client, interrupt: &mut Interrupt, firings: Vec<Value>) -> (Vec<Outcome>, bool) {
         let mut outcomes: Vec<Outcome> = firings
@@ -264,6 +272,14 @@ mod tests {
         let expected = json!({ "firing_ids": ["firing_1", "firing_1"], "lease_ids": ["lease_1"] });
         assert_eq!(Value::Object(named(&[&one, &other])), expected);
         assert_eq!(Value::Object(named(&[&of(Value::Null)])), json!({ "firing_ids": ["firing_1"] }));
+    }
+
+    #[test]
+    fn signing_secret_is_printed_only_on_request() {
+        let forward = Forward::new(Url::parse("http://127.0.0.1:9/hooks").unwrap()).unwrap();
+        let start = "forwarding firings to http://127.0.0.1:9/hooks, signed with the secret ";
+        assert_eq!(forward.description(true), format!("{start}{}", forward.signer.secret()));
+        assert_eq!(forward.description(false), format!("{start}that --print-secret prints"));
     }
 
     #[test]

@@ -210,7 +210,7 @@ fn timer_listen_forwards_signed_firings() {
     let service = at_new_year();
     let (statuses, answers) = channel();
     let (url, sent) = program(answers);
-    let mut listener = Listener::start(&service, &["--forward", &url]);
+    let mut listener = Listener::start(&service, &["--forward", &url, "--print-secret"]);
     assert_eq!(listener.note(), "listening to the queue billing; Ctrl-C ends it\n");
     let note = listener.note();
     let secret = note.trim().rsplit_once("whsec_").unwrap().1.to_owned();
@@ -302,7 +302,9 @@ fn interrupted_listener_returns_leased_firings() {
     let service = at_new_year();
     let (_statuses, answers): (Sender<u16>, _) = channel();
     let (url, sent) = program(answers);
-    let listener = Listener::start(&service, &["--forward", &url, "--json"]);
+    let mut listener = Listener::start(&service, &["--forward", &url, "--json"]);
+    let notes = listener.note() + &listener.note();
+    assert!(notes.ends_with("signed with the secret that --print-secret prints\n"), "{notes}");
     add(&service, "held", "2026-12-31T00:00:00Z");
     sent.recv().unwrap();
     let (code, output) = listener.interrupt();
