@@ -1,3 +1,5 @@
+mod listing;
+
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -136,9 +138,8 @@ impl Failure {
     /// Returns the message; `None` if nothing is to be reported.
     pub(crate) fn text(&self) -> Option<String> {
         Some(match self {
-            Self::Problem(problem) => problem.text(),
-            Self::NoTimeline(problem) => {
-                format!("{}\n  {CREATE_HINT}", problem.text())
+            Self::Problem(problem) | Self::NoTimeline(problem) => {
+                self.hint().map_or_else(|| problem.text(), |hint| format!("{}\n  {hint}", problem.text()))
             }
             Self::Unreachable { service, detail } => format!("cannot reach the service {service}: {detail}"),
             Self::Refused(1) => "1 record was rejected".to_owned(),
@@ -165,10 +166,22 @@ impl Failure {
         };
         body["http_status"] = problem.http_status.into();
         body["exit_code"] = self.exit().code().into();
-        if matches!(self, Self::NoTimeline(_)) {
-            body["hint"] = CREATE_HINT.into();
+        if let Some(hint) = self.hint() {
+            body["hint"] = hint.into();
         }
         Some(body)
+    }
+
+    /// Returns what to do if something was not found.
+    fn hint(&self) -> Option<String> {
+        match self {
+            Self::Problem(problem) => problem.listing(),
+            Self::NoTimeline(problem) => {
+                let listing = problem.listing().map_or_else(String::new, |listing| format!("; {listing}"));
+                Some(format!("{CREATE_HINT}{listing}"))
+            }
+            _ => None,
+        }
     }
 
     const fn word(&self) -> &'static str {
@@ -243,6 +256,10 @@ impl Problem {
 
     pub(crate) fn is_not_found(&self) -> bool {
         self.member("code") == Some("not_found")
+    }
+
+    fn listing(&self) -> Option<String> {
+        self.member("detail").filter(|_| self.is_not_found()).and_then(listing::hint)
     }
 
     /// Returns whether another worker has claimed the firing since.
@@ -366,6 +383,8 @@ mod tests {
         assert_eq!(problem("<html>")["code"], "unexpected_answer");
         let created = Failure::NoTimeline(Problem::new(404, r#"{"code": "not_found"}"#)).json().unwrap();
         assert_eq!((&created["hint"], &created["exit_code"]), (&CREATE_HINT.into(), &5.into()));
+        let body = r#"{"code": "not_found", "detail": "there is no timer `x`, or you don't have access to it"}"#;
+        assert_eq!(problem(body)["hint"], "to list timers: timenav timer list");
         let own = Failure::NoKey("there is no API key".to_owned()).json().unwrap();
         assert_eq!(
             own,
