@@ -16,7 +16,9 @@ mod profile;
 mod status;
 mod mcp;
 mod arguments;
+mod leading_options;
 mod pages;
+mod suggestions;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -32,7 +34,7 @@ use crate::wiring::surroundings::Surroundings;
 /// A controllable clock for whole systems.
 ///
 /// `timenav serve` runs the service. Most other commands are its clients, with the API key in `TIMENAV_API_KEY` or in
-/// the data folder.
+/// the data folder. Options of clients, such as `--json` and `--url`, can come before or after the command.
 #[derive(Debug, Parser)]
 #[command(name = "timenav", version, max_term_width = 100, styles = Styles::plain(), after_help = Exit::help())]
 pub(crate) struct Cli {
@@ -94,11 +96,13 @@ enum Command {
 
 /// Parses the command line and determines the output format. The error shows no password.
 pub(crate) fn parse() -> Result<(Cli, OutputFormat), clap::Error> {
-    let parsed = Cli::command().try_get_matches().and_then(|matches| {
+    let line = leading_options::moved(std::env::args_os().collect());
+    let parsed = Cli::command().try_get_matches_from(&line).and_then(|matches| {
         let format = output_format(&matches);
         Cli::from_arg_matches(&matches).map(|cli| (cli, format))
     });
-    parsed.map_err(|error| redact(error, &Cli::command()))
+    let root = Cli::command();
+    parsed.map_err(|error| redact(suggestions::suggest(error, &root, &line), &root))
 }
 
 /// Prints help or a usage error, as JSON if that is the output format.
@@ -222,7 +226,7 @@ mod tests {
             for argument in command.get_arguments() {
                 let name = argument.get_id().as_str();
                 // Arguments are visible to other users; the contents of a file are not.
-                if name.ends_with("_file") {
+                if name.ends_with("_file") || !argument.get_action().takes_values() {
                     continue;
                 }
                 assert!(!name.contains("api_key") && !name.contains("secret"), "{}: {name}", command.get_name());

@@ -93,7 +93,10 @@ fn page() -> String {
     let keys: Vec<String> = ServeOptions::keys().iter().map(|key| format!("`{key}`")).collect();
     let keys = keys.join(", ");
     let _ = writeln!(text, "{keys}.\nEach is the flag of the same name. An unknown key is an error.");
-    text.push_str("\n## Options of all clients\n\n`--timeline` applies to commands that act on a timeline.\n\n");
+    text.push_str(
+        "\n## Options of all clients\n\nThey can come before or after the command. `--timeline` applies \
+                   to commands that act on a timeline.\n\n",
+    );
     let mut sections: Vec<&str> = Vec::new();
     for argument in
         visible_subcommands(&cli).flat_map(Command::get_arguments).filter(|argument| argument.is_global_set())

@@ -29,6 +29,9 @@ use crate::exit::Failure;
 use crate::output::{self, Unshown};
 use crate::wiring::surroundings::Surroundings;
 
+/// The command that prints the public key of a ledger.
+pub(in crate::commands) const VERIFIER_KEY_COMMAND: &str =
+    "timenav api GET /timeline/TIMELINE_ID/checkpoint -H 'Accept: application/json'";
 const WITNESSED_FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// Verifies that ledgers match what was signed, from the files of a service or through the service.
@@ -46,7 +49,8 @@ pub(crate) struct VerifyCommand {
     #[arg(value_name = "FILE", requires = "verifier_key",
         conflicts_with_all = ["data", "checkpoints", "checkpoint", "url", "timeline", "depth", "key"])]
     bundle: Option<PathBuf>,
-    /// The public key of the file's ledger, as `<name>+<id>+<base64>`.
+    /// The public key of the file's ledger, as `<name>+<id>+<base64>`: the `verifier_key` from `timenav api GET
+    /// /timeline/TIMELINE_ID/checkpoint -H 'Accept: application/json'`.
     #[arg(long, value_name = "KEY", requires = "bundle", value_parser = verifier_key)]
     verifier_key: Option<VerifierKey>,
     /// The proof that the given key was replaced, from `rotate-signing-key --save`. Repeat it for each rotation.

@@ -9,6 +9,7 @@ use anyhow::{Context as _, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::client::Client;
+use crate::commands::service::verify::VERIFIER_KEY_COMMAND;
 use crate::data_folder::sync_folder_of;
 use crate::exit::Failure;
 use crate::output;
@@ -28,7 +29,11 @@ pub(super) fn export(client: &Client, timeline: &str, path: &Path) -> Result<(),
     let _ = std::fs::remove_file(&partial);
     let bytes = outcome?;
     let name = path.display();
-    output::note(&format!("{name} has {bytes} bytes; check it with `timenav verify {name} --verifier-key KEY`"));
+    let key_command = VERIFIER_KEY_COMMAND.replace("TIMELINE_ID", timeline);
+    output::note(&format!(
+        "{name} has {bytes} bytes; check it with `timenav verify {name} --verifier-key KEY`. KEY is the `verifier_key` \
+         from `{key_command}`"
+    ));
     Ok(())
 }
 

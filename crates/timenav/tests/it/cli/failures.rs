@@ -55,6 +55,78 @@ fn error_messages_suggest_the_correction() {
 }
 
 #[test]
+fn missing_things_are_reported_with_the_command_that_lists_them() {
+    let service = Service::start();
+    for (arguments, list) in [
+        (&["anchor", "return", "nothing"][..], "anchor list"),
+        (&["anchor", "show", "nothing"], "anchor list"),
+        (&["clock", "now", "--timeline", "nowhere"], "timeline list"),
+        (&["clock", "pause", "--timeline", "nowhere"], "timeline list"),
+        (&["timeline", "diff", "main", "nowhere"], "timeline list"),
+        (&["events", "show", "nothing"], "events find"),
+        (&["events", "correct", "--id", "nothing", "--time", "2000-01-01T00:00:00Z"], "events find"),
+        (&["timer", "show", "nothing"], "timer list"),
+        (&["timer", "cancel", "nothing"], "timer list"),
+        (&["timer", "redeliver", "firing_none"], "timer firings"),
+        (&["timer", "release", "hold_none"], "timer holds"),
+        (&["fault", "follower_none", "--offset", "1s"], "followers"),
+        (&["user", "remove", "nobody"], "user list"),
+        (&["key", "create", "--user", "nobody"], "user list"),
+        (&["user", "end-session", "session_none"], "user sessions"),
+        (&["key", "revoke", "key_none"], "key list"),
+    ] {
+        let (code, _, stderr) = run(&mut command(&service, arguments), "");
+        assert_eq!(code, Some(5), "{arguments:?}: {stderr}");
+        let hint = stderr.lines().find_map(|line| line.split_once("to list ")).expect("a hint").1;
+        assert!(hint.ends_with(&format!(": timenav {list}")), "{arguments:?}: {stderr}");
+        let (code, _, stderr) = run(&mut command(&service, &list.split(' ').collect::<Vec<_>>()), "");
+        assert_eq!(code, Some(0), "{list}: {stderr}");
+    }
+    let (_, _, stderr) = run(&mut command(&service, &["anchor", "return", "nothing", "--json"]), "");
+    let error: serde_json::Value = serde_json::from_str(&stderr).unwrap();
+    assert_eq!(error["hint"], "to list anchors: timenav anchor list");
+    service.audit();
+}
+
+#[test]
+fn unknown_words_are_reported_with_the_command_for_them() {
+    for (arguments, tip) in [
+        (&["events", "list"][..], "use `timenav events find`"),
+        (&["--json", "freeze"], "use `timenav clock pause`"),
+        (&["ledger"], "use `timenav entries` or `timenav verify`"),
+        (&["verify", "p.txt"], "prints the `verifier_key`"),
+    ] {
+        let (code, stdout, stderr) = run(timenav().args(arguments), "");
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains("tip: ") && stderr.contains(tip), "{stderr}");
+        assert_eq!(stderr.starts_with('{'), arguments[0] == "--json", "{stderr}");
+    }
+}
+
+#[test]
+fn client_options_precede_or_follow_the_command() {
+    let service = Service::start();
+    for arguments in [
+        &["--json", "clock", "now"][..],
+        &["clock", "--json", "now"],
+        &["clock", "now", "--json"],
+        &["--output", "json", "--timeline=main", "clock"],
+    ] {
+        let stdout = super::done(&service, arguments);
+        let clock: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert!(clock["current_time"].is_string(), "{arguments:?}: {stdout}");
+    }
+    let url = service.url();
+    for arguments in [&["--url", &url, "clock"][..], &["clock", "--url", &url], &["--url", &url, "--json", "clock"]] {
+        let (code, _, stderr) = run(timenav().args(arguments).env("TIMENAV_API_KEY", &service.admin), "");
+        assert_eq!(code, Some(0), "{arguments:?}: {stderr}");
+    }
+    let (code, _, stderr) = run(timenav().args(["--json", "openapi"]), "");
+    assert_eq!(code, Some(2), "{stderr}");
+    service.audit();
+}
+
+#[test]
 fn unreachable_service_exits_with_code_6() {
     // Nothing listens on a port that was just released.
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
