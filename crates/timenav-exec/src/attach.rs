@@ -98,7 +98,7 @@ impl Kernel {
 
 /// Returns the image for this kernel, without the functions that its own vDSO lacks.
 pub(crate) fn image() -> Option<Vec<u8>> {
-    let image = Mapped::read(IMAGE)?.image_beside(&own_vdso()?);
+    let image = Mapped::read(IMAGE)?.image_with(&own_vdso()?);
     (image.len() <= IMAGE_BYTES_MAX).then_some(image)
 }
 

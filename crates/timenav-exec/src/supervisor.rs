@@ -238,7 +238,7 @@ impl<'a> Supervisor<'a> {
         if call.pid == 0 {
             return self.let_without(&call, &Reason::Invisible);
         }
-        if self.is_executing_beside(call.pid) {
+        if self.is_executing_elsewhere(call.pid) {
             // The other thread ends this one if it succeeds. Attaching would be a deadlock.
             self.waiting.push_back(call);
             return;
@@ -268,7 +268,7 @@ impl<'a> Supervisor<'a> {
 
     /// Redirects a thread that waits until a realtime moment to the routine of the image.
     fn wait(&mut self, call: Call) {
-        if call.pid != 0 && self.is_executing_beside(call.pid) {
+        if call.pid != 0 && self.is_executing_elsewhere(call.pid) {
             self.waiting.push_back(call);
             return;
         }
@@ -325,10 +325,10 @@ impl<'a> Supervisor<'a> {
     }
 
     /// Returns whether another thread of the same process is executing a program.
-    fn is_executing_beside(&self, thread: i32) -> bool {
-        let beside = |other: &i32| *other != thread && Path::new(&format!("/proc/{other}/task/{thread}")).exists();
+    fn is_executing_elsewhere(&self, thread: i32) -> bool {
+        let elsewhere = |other: &i32| *other != thread && Path::new(&format!("/proc/{other}/task/{thread}")).exists();
         let executing = self.attached.iter().filter(|(_, stage)| matches!(stage, Stage::Executing | Stage::Executed));
-        executing.map(|(other, _)| other).any(beside)
+        executing.map(|(other, _)| other).any(elsewhere)
     }
 
     fn news(&mut self, pid: i32, status: i32) {

@@ -73,7 +73,7 @@ impl Mapped {
     }
 
     /// Returns the mapped bytes, without the sections after them, and without the functions that `other` lacks.
-    pub(crate) fn image_beside(&self, other: &Self) -> Vec<u8> {
+    pub(crate) fn image_with(&self, other: &Self) -> Vec<u8> {
         let mut bytes = self.bytes[..self.loaded.min(self.bytes.len())].to_vec();
         // Offset and number of sections (ELF-64 object file format, figure 2).
         bytes[40..48].fill(0);
@@ -152,7 +152,7 @@ mod tests {
         let image = Mapped::read(IMAGE).unwrap();
         let mut older = image.clone();
         older.symbols.retain(|symbol| !symbol.name.ends_with("getrandom"));
-        let bytes = image.image_beside(&older);
+        let bytes = image.image_with(&older);
         let read = Mapped::read(&bytes).unwrap();
         assert_eq!(read.function("getrandom"), None);
         assert_eq!(read.function("time"), image.function("time"));

@@ -43,7 +43,7 @@ impl Loaded {
             let originals = at.cast::<[i64; 7]>();
             let fake = fake_clock as *const c_void as i64;
             originals.write([fake, fake, fake, fake, fake, shift[0], shift[1]]);
-            let bytes = image.image_beside(&image);
+            let bytes = image.image_with(&image);
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), at.byte_add(2 * PAGE).cast::<u8>(), bytes.len());
             let code = at.byte_add(2 * PAGE);
             assert_eq!(libc::mprotect(code, IMAGE_BYTES_MAX, libc::PROT_READ | libc::PROT_EXEC), 0);

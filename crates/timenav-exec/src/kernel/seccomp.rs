@@ -36,14 +36,14 @@ impl Listener {
     /// Returns the next call; `None` if it is gone, for example after a signal.
     pub(crate) fn next(&self) -> io::Result<Option<Call>> {
         // SAFETY: any bits are valid for its integers; the kernel requires zeros.
-        let mut told_of: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        let mut notification: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         // SAFETY: the kernel writes one `seccomp_notif` into space for one.
-        match self.call(libc::SECCOMP_IOCTL_NOTIF_RECV, (&raw mut told_of).cast()) {
+        match self.call(libc::SECCOMP_IOCTL_NOTIF_RECV, (&raw mut notification).cast()) {
             Ok(_) => Ok(Some(Call {
-                id: told_of.id,
-                pid: told_of.pid.cast_signed(),
-                number: told_of.data.nr,
-                parameters: told_of.data.args,
+                id: notification.id,
+                pid: notification.pid.cast_signed(),
+                number: notification.data.nr,
+                parameters: notification.data.args,
             })),
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::EINTR)) => Ok(None),
             Err(error) => Err(error),

@@ -70,12 +70,12 @@ impl Timers {
                 return Answered::Done;
             }
         };
-        let had = duplicate(call.pid, descriptor);
+        let owned = duplicate(call.pid, descriptor);
         if !line.is_waiting(call.id) {
             // A signal has ended the call, or the thread.
             return Answered::Done;
         }
-        let Some((file, process)) = had else {
+        let Some((file, process)) = owned else {
             line.let_go_on(call.id);
             return Answered::ByHost(Hidden::Descriptor);
         };
@@ -96,9 +96,9 @@ impl Timers {
     /// Answers a call that reads a timer. Reported only if sleeps are virtual.
     pub(crate) fn read(&self, call: &Call, board: &Board, line: &impl Answering) {
         let [descriptor, into, ..] = call.parameters;
-        let had = duplicate(call.pid, descriptor)
+        let owned = duplicate(call.pid, descriptor)
             .map(|(file, process)| Timer::new((file, Some(process)), Due::Passed(i128::MAX), 0));
-        let Some(found) = had.and_then(|timer| timer.read()) else {
+        let Some(found) = owned.and_then(|timer| timer.read()) else {
             line.let_go_on(call.id);
             return;
         };
@@ -118,7 +118,7 @@ impl Timers {
     fn push(&mut self, timer: Timer) {
         self.all.push(timer);
         if self.all.len() >= self.tidy_at {
-            self.all.retain_mut(|timer| timer.is_set() && timer.is_had());
+            self.all.retain_mut(|timer| timer.is_set() && timer.is_owned());
             self.tidy_at = (2 * self.all.len()).max(TIDY_FROM);
         }
     }
@@ -127,7 +127,7 @@ impl Timers {
     pub(crate) fn set_again(&mut self, board: &Board) -> bool {
         let mut unseen = 0;
         self.all.retain_mut(|timer| {
-            if !timer.is_set() || !(timer.is_had_by_its_process() || timer.is_had()) {
+            if !timer.is_set() || !(timer.is_owned_by_its_process() || timer.is_owned()) {
                 return false;
             }
             unseen += usize::from(timer.is_unseen());

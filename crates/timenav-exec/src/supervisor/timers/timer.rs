@@ -166,12 +166,12 @@ impl Timer {
     }
 
     /// Returns whether the last known owner process exists. It may have closed the timer.
-    pub(super) fn is_had_by_its_process(&self) -> bool {
+    pub(super) fn is_owned_by_its_process(&self) -> bool {
         self.process.as_ref().is_some_and(|process| !is_readable(process))
     }
 
     /// Returns whether the run may have the timer: its creator may have ended, and left it to a child.
-    pub(super) fn is_had(&mut self) -> bool {
+    pub(super) fn is_owned(&mut self) -> bool {
         match self.look_for() {
             FdOwner::By(process) => self.process = Some(process),
             FdOwner::Unseen => self.process = None,
@@ -181,7 +181,7 @@ impl Timer {
     }
 
     fn look_for(&self) -> FdOwner {
-        let mut had = FdOwner::ByNobody;
+        let mut owned = FdOwner::ByNobody;
         for pid in descendants() {
             match self.is_among_those_of(pid) {
                 Ok(true) => {
@@ -190,11 +190,11 @@ impl Timer {
                         return FdOwner::By(process);
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => had = FdOwner::Unseen,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => owned = FdOwner::Unseen,
                 Ok(false) | Err(_) => {}
             }
         }
-        had
+        owned
     }
 
     /// Returns whether a process has a timer that ends at the same time, as accurately as can be determined.
