@@ -88,7 +88,7 @@ impl<'a> Cluster<'a> {
     }
 
     /// Starts another service on the same database, with the same signing key and its own folder.
-    pub(crate) fn serve_beside(&self, first: &Service<'_>, name: &str) -> anyhow::Result<Service<'a>> {
+    pub(crate) fn serve_replica(&self, first: &Service<'_>, name: &str) -> anyhow::Result<Service<'a>> {
         let data = self.setting.empty_folder(&format!("{SERVED_DATA}-{name}"))?;
         fs::copy(first.data().join(SIGNING_KEY), data.join(SIGNING_KEY)).context("the signing key cannot be copied")?;
         self.serve_from(&data, (self.address, SERVED), &["--replicas", "--join", "--replica-name", name])

@@ -79,7 +79,7 @@ impl<'a> Service<'a> {
     }
 
     /// Like [`Service::load`], distributed over services on the same database, with events on this many timelines.
-    pub(crate) fn load_beside(
+    pub(crate) fn load_across(
         &self,
         others: &[Self],
         (timelines, route): (u64, Route),

@@ -12,7 +12,7 @@ const LOG_INS: usize = 8;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     let target = Target::start(setting, "log-ins", &["--allow-insecure-login"])?;
-    let kept_out = block_on(async {
+    let rejected = block_on(async {
         let mut connection = Connection::open(target.address()).await?;
         let password = json!({ "password": "correct horse battery staple" });
         ask(&mut connection, target.admin(), "POST", "/v1/set-password", Some(&password)).await?;
@@ -29,7 +29,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     target.service.stop()?;
     Ok(vec![Verdict {
         what: format!("right passwords refused, of {LOG_INS}"),
-        figure: count(kept_out),
+        figure: count(rejected),
         most: 0.0,
         unit: "log-ins",
         remark: format!("beside {PASSPHRASES} passphrases of one user"),

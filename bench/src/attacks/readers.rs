@@ -127,13 +127,14 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     for kind in &READERS {
         interrupt::check()?;
         let alone = writes(address, &writer, setting.measure_time)?;
-        let (beside, answers) = beside(kind, address, &reader, || writes(address, &writer, setting.measure_time))?;
+        let (under_load, answers) =
+            under_load(kind, address, &reader, || writes(address, &writer, setting.measure_time))?;
         verdicts.push(Verdict {
             what: format!("{} ({})", kind.name, kind.connections),
-            figure: beside / alone,
+            figure: under_load / alone,
             most: RATIO_MOST,
             unit: "× p99",
-            remark: format!("{:.2} of {:.2} ms; {answers} answers", beside / 1e3, alone / 1e3),
+            remark: format!("{:.2} of {:.2} ms; {answers} answers", under_load / 1e3, alone / 1e3),
         });
     }
     target.service.stop()?;
@@ -188,7 +189,7 @@ pub(super) fn writes(address: SocketAddr, key: &str, time: Duration) -> anyhow::
 }
 
 /// Runs some work while others read. Returns its result, and the number of responses that the readers got.
-fn beside(
+fn under_load(
     kind: &Reader,
     address: SocketAddr,
     key: &str,

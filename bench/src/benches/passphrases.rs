@@ -25,7 +25,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for readers in READERS {
         let alone = || Ok(service.load(Plan::Clock, readers)?.p99_micros);
-        let rounds = Rounds::measure(setting, alone, || beside(setting, &service, readers))?;
+        let rounds = Rounds::measure(setting, alone, || under_load(setting, &service, readers))?;
         findings.push(Finding {
             name: format!("clock-beside-passphrases-{readers}"),
             unit: Unit::Micros,
@@ -40,7 +40,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 }
 
 /// Returns the 99th percentile of read latency while others seal.
-fn beside(setting: &Setting, service: &Service<'_>, readers: usize) -> anyhow::Result<f64> {
+fn under_load(setting: &Setting, service: &Service<'_>, readers: usize) -> anyhow::Result<f64> {
     let time = AHEAD + setting.measure_time + BEHIND;
     std::thread::scope(|scope| {
         let sealing = scope.spawn(service.loading_for(Plan::Passphrase, SEALERS, time));

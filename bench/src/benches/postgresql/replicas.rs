@@ -59,7 +59,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 /// Creates the hot timelines, one of them with a long history.
 fn fill(setting: &Setting, cluster: &Cluster<'_>) -> anyhow::Result<()> {
     let service = cluster.serve(cluster.address(), &["--replicas"])?;
-    service.load_beside(&[], (HOT, Route::Any), CLIENTS)?;
+    service.load_across(&[], (HOT, Route::Any), CLIENTS)?;
     let file = setting.folder.join("replicas.ndjson");
     let (mut first, size) = (0, setting.history_events());
     while first < size {
@@ -73,18 +73,18 @@ fn fill(setting: &Setting, cluster: &Cluster<'_>) -> anyhow::Result<()> {
         first = end;
     }
     // The sample consists of rows that the service has written.
-    service.load_beside(&[], (HOT, Route::Any), CLIENTS)?;
+    service.load_across(&[], (HOT, Route::Any), CLIENTS)?;
     service.stop().map(|_| ())
 }
 
 /// Returns events per second of `services` services together.
 fn rate(cluster: &Cluster<'_>, services: usize, route: Route) -> anyhow::Result<f64> {
     let first = cluster.serve_again(&["--replicas"])?;
-    let others = (1..services).map(|number| cluster.serve_beside(&first, &format!("replica-{number}")));
+    let others = (1..services).map(|number| cluster.serve_replica(&first, &format!("replica-{number}")));
     let others = others.collect::<anyhow::Result<Vec<_>>>()?;
     // A first run prepares the statements.
-    first.load_beside(&others, (HOT, route), CLIENTS)?;
-    let outcome = first.load_beside(&others, (HOT, route), CLIENTS)?;
+    first.load_across(&others, (HOT, route), CLIENTS)?;
+    let outcome = first.load_across(&others, (HOT, route), CLIENTS)?;
     for service in others.into_iter().chain([first]) {
         service.stop()?;
     }
