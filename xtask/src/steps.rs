@@ -30,14 +30,17 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
     tools::require(&steps)?;
     room::require(root, &steps)?;
     let count = steps.iter().position(|step| *step == Step::Test).map_or(steps.len(), |test| test + 1);
-    let (steps, beside) = steps.split_at(count);
+    let (steps, concurrent) = steps.split_at(count);
     let mut times: Vec<(Step, Cost)> = Vec::with_capacity(steps.len());
     let mut report = Report::default();
     let mut run_timed = |step: Step, report: &mut Report| {
         println!("\n== {step}: {}", headline(step));
         let start = Cost::now();
-        let others =
-            if step == Step::Test && !beside.is_empty() { Some(ParallelSteps::start(root, beside)?) } else { None };
+        let others = if step == Step::Test && !concurrent.is_empty() {
+            Some(ParallelSteps::start(root, concurrent)?)
+        } else {
+            None
+        };
         let is_built = times.iter().any(|(done, _)| *done == Step::Build);
         let result = run_step(root, step, is_built, report);
         let are_others_done = others.map_or(Ok(true), ParallelSteps::finish);
@@ -50,7 +53,7 @@ pub(crate) fn run(root: &Path, only: &[Step], skip: &[Step]) -> anyhow::Result<(
             return Ok(());
         }
         println!("\na step failed while the tests ran: these steps run again, alone");
-        beside.iter().try_for_each(|&step| run_timed(step, &mut report).map(|_| ()))?;
+        concurrent.iter().try_for_each(|&step| run_timed(step, &mut report).map(|_| ()))?;
         report.add_unsteady(vec!["a step after the tests".to_owned()]);
         anyhow::Ok(())
     });

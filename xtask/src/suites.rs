@@ -105,8 +105,8 @@ pub(crate) fn run(root: &Path, report: &mut Report) -> anyhow::Result<()> {
     let memory = room::in_memory();
     let temporary = memory.as_ref().map(TempDir::path);
     let (first, second) = thread::scope(|scope| {
-        let beside = scope.spawn(|| all_of(&computing, temporary, &out));
-        (all_of(&waiting, temporary, &out), beside.join())
+        let concurrent = scope.spawn(|| all_of(&computing, temporary, &out));
+        (all_of(&waiting, temporary, &out), concurrent.join())
     });
     let second = second.map_err(|_| anyhow::anyhow!("the thread of the computing tests panicked"))?;
     let outcomes: Vec<(Suite, Outcome)> = first?.into_iter().chain(second?).collect();
@@ -153,8 +153,8 @@ fn suites_of(output: &str) -> anyhow::Result<Vec<Suite>> {
             continue;
         }
         let folder = manifest.parent().context("a package has no parent folder")?.to_owned();
-        let is_beside = target.is_some_and(|target| target.kind.iter().any(|kind| kind == "test"));
-        let starts_service = is_beside && folder.file_name().is_some_and(|name| name == SERVICE);
+        let is_integration = target.is_some_and(|target| target.kind.iter().any(|kind| kind == "test"));
+        let starts_service = is_integration && folder.file_name().is_some_and(|name| name == SERVICE);
         suites.push(Suite { program, folder, starts_service });
     }
     Ok(suites)

@@ -85,8 +85,8 @@ mod tests {
         assert_lines("match action {\n    Action::A => 1,\n    Action::B | Action::C => 2,\n}\n", &[]);
         assert_lines("match action {\n    Some(Action::A) => 1,\n    None => 2,\n}\n", &[]);
         // An action inside the body of an arm does not count.
-        assert_lines("match told {\n    Told::A => {\n        b(Action::A)\n    }\n    _ => c(Action::B),\n}\n", &[]);
-        assert_lines("match told {\n    Told::A => Action::A,\n    _ => Action::B,\n}\n", &[]);
+        assert_lines("match state {\n    State::A => {\n        b(Action::A)\n    }\n    _ => c(Action::B),\n}\n", &[]);
+        assert_lines("match state {\n    State::A => Action::A,\n    _ => Action::B,\n}\n", &[]);
         assert_lines("match a {\n    Action::A => 1,\n}\nmatch b {\n    1 => 2,\n    _ => 3,\n}\n", &[]);
         assert_lines("match action {\n    Some(Action::A) => 1,\n    action => b(action),\n}\n", &[]);
         // An arm with a guard does not match everything.

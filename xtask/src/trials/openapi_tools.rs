@@ -40,8 +40,8 @@ pub(crate) fn run(root: &Path) -> anyhow::Result<()> {
     generate.arg("--output-path").arg(folder.join("python-client"));
     // The generator formats its output with a program installed next to it.
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let beside = python.parent().context("the generator has no parent folder")?.to_owned();
-    let paths = std::env::join_paths(std::iter::once(beside).chain(std::env::split_paths(&path)))?;
+    let tools = python.parent().context("the generator has no parent folder")?.to_owned();
+    let paths = std::env::join_paths(std::iter::once(tools).chain(std::env::split_paths(&path)))?;
     quiet(generate.env("PATH", paths), &["WARNING", "Unable to"])?;
     println!("redocly, openapi-typescript and openapi-python-client read {DOCUMENT} without a warning");
     Ok(())

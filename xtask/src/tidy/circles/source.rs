@@ -189,8 +189,8 @@ impl<'ast> Visit<'ast> for Reader<'_> {
         }
         if let Some(given) = module.attrs.iter().find_map(path_attribute) {
             let own_file = self.here().file.clone();
-            let (beside, _) = split(&own_file);
-            let path = format!("{beside}{given}");
+            let (siblings, _) = split(&own_file);
+            let path = format!("{siblings}{given}");
             let folder = split(&path).0.to_owned();
             return self.file(&name, &path, &folder);
         }
