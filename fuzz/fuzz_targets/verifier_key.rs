@@ -23,8 +23,8 @@ fuzz_target!(|bytes: &[u8]| {
     match SignerKey::parse(text) {
         Ok(key) => {
             assert_eq!(key.to_secret_text(), text);
-            let shown = format!("{key:?}");
-            assert!(shown.len() <= DEBUG_BYTES_MAX + format!("{:?}", key.name()).len(), "the seed is not shown");
+            let debug_text = format!("{key:?}");
+            assert!(debug_text.len() <= DEBUG_BYTES_MAX + format!("{:?}", key.name()).len(), "the seed is not shown");
             check_message(&key.name(), key.name().len());
             assert_eq!(
                 VerifierKey::new(key.name(), *key.seed()).map(|public| public.name().to_owned()).as_deref(),

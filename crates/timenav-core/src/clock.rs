@@ -168,7 +168,7 @@ impl Clock {
     #[must_use]
     pub fn host_when(&self, at: Instant<Virtual>) -> Option<Instant<Wall>> {
         match self.state {
-            ClockState::Paused { since, at: stands, .. } => (stands >= at).then_some(since),
+            ClockState::Paused { since, at: paused_at, .. } => (paused_at >= at).then_some(since),
             ClockState::Running { origin_host, origin_virtual, rate } => {
                 let micros = i128::from(at.since(origin_virtual).micros()) * 1_000_000;
                 let rate = i128::from(rate.micros());

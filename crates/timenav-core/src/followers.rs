@@ -214,10 +214,10 @@ impl Followers {
         if there.is_empty() {
             self.there.remove(timeline);
         }
-        self.went_away(follower, host);
+        self.disconnect(follower, host);
     }
 
-    fn went_away(&mut self, follower: Follower, host: Instant<Wall>) {
+    fn disconnect(&mut self, follower: Follower, host: Instant<Wall>) {
         self.forget(host);
         if self.away.len() >= FOLLOWERS_AWAY_MAX {
             self.away.pop_front();
@@ -246,7 +246,7 @@ impl Followers {
         for follower in known.into_values().filter(|follower| !by_id.contains_key(&follower.follower_id)) {
             let is_back = self.there(timeline).chain(by_id.values()).any(|other| other.follows_as(&follower));
             if !is_back {
-                self.went_away(follower, host);
+                self.disconnect(follower, host);
             }
         }
         if !by_id.is_empty() {
@@ -350,14 +350,14 @@ impl Followers {
         }
     }
 
-    fn status_of(&self, awaited: &Follower, beside: &[Follower], generation: u64) -> AwaitedStatus {
+    fn status_of(&self, awaited: &Follower, also_awaited: &[Follower], generation: u64) -> AwaitedStatus {
         let mut there = [&self.there, &self.elsewhere].into_iter().filter_map(|all| all.get(&awaited.timeline));
         if let Some(follower) = there.find_map(|there| there.get(&awaited.follower_id)) {
             return AwaitedStatus::of(follower, generation);
         }
-        let is_new = |follower: &Follower| beside.iter().all(|one| one.follower_id != follower.follower_id);
-        let came_back = |follower: &&Follower| follower.follows_as(awaited) && is_new(follower);
-        let back = self.there(&awaited.timeline).filter(came_back);
+        let is_new = |follower: &Follower| also_awaited.iter().all(|one| one.follower_id != follower.follower_id);
+        let is_back = |follower: &&Follower| follower.follows_as(awaited) && is_new(follower);
+        let back = self.there(&awaited.timeline).filter(is_back);
         if let Some(follower) = back.max_by_key(|follower| follower.has_confirmed(generation)) {
             return AwaitedStatus::of(follower, generation);
         }

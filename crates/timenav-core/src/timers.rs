@@ -163,9 +163,9 @@ pub struct Foreseen {
     pub is_complete: bool,
 }
 
-/// Predicts what falls due in an advance to `upto`. Lists up to `shown_max` firings, and counts up to `count_max`.
+/// Predicts what falls due in an advance to `upto`. Lists up to `firings_max` firings, and counts up to `count_max`.
 #[must_use]
-pub fn foresee(mut timers: Vec<Timer>, upto: Instant<Virtual>, (shown_max, count_max): (usize, u64)) -> Foreseen {
+pub fn foresee(mut timers: Vec<Timer>, upto: Instant<Virtual>, (firings_max, count_max): (usize, u64)) -> Foreseen {
     let mut foreseen = Foreseen { is_complete: true, ..Foreseen::default() };
     for timer in &timers {
         let Some(first) = timer.next.filter(|first| *first <= upto) else { continue };
@@ -179,7 +179,7 @@ pub fn foresee(mut timers: Vec<Timer>, upto: Instant<Virtual>, (shown_max, count
             break;
         }
     }
-    foreseen.firings = fall_due(&mut timers, upto, Coming::OneByOne, shown_max).due_firing;
+    foreseen.firings = fall_due(&mut timers, upto, Coming::OneByOne, firings_max).due_firing;
     foreseen
 }
 

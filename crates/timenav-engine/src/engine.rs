@@ -72,7 +72,7 @@ impl Engine {
         options: Options,
         keep_first_key: impl FnOnce(&str) -> std::io::Result<()>,
     ) -> Result<Self, OpenError> {
-        let kept_clock = store.host_clock().await?;
+        let stored_clock = store.host_clock().await?;
         let loaded = opening::loaded::load_or_begin(&*store, &ports, &options, keep_first_key).await?;
         let Loaded { heads, ended, findings, newest_at_start, clock_offset, is_unseen } = loaded;
         // An interrupted rotation is recovered while both keys are available.
@@ -81,7 +81,7 @@ impl Engine {
             .await
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         // Until the host clock has been checked, the newest entry from before the start is the lower bound.
-        let host_clock = HostClock::known(kept_clock.unwrap_or(newest_at_start), kept_clock).after(newest_at_start);
+        let host_clock = HostClock::known(stored_clock.unwrap_or(newest_at_start), stored_clock).after(newest_at_start);
         if let Some(offset) = clock_offset {
             host_clock.compared(offset);
         }

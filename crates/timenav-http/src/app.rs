@@ -44,7 +44,7 @@ pub fn routers(engine: Engine, options: HttpOptions, metrics_apart: bool) -> (Ro
         }
     }
     let for_callers = for_callers.route_layer(from_fn_with_state(app.clone(), auth::identify));
-    let for_anybody = for_anybody.route_layer(from_fn_with_state(app.clone(), auth::identify_if_shown));
+    let for_anybody = for_anybody.route_layer(from_fn_with_state(app.clone(), auth::identify_if_present));
     let others = service::routes()
         .merge(if metrics_apart { Router::new() } else { service::metrics_route() })
         .merge(console::routes());

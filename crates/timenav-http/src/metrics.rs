@@ -157,28 +157,28 @@ fn write_connections(text: &mut String, connections: &ConnectionCounts) {
 fn write_witnesses(text: &mut String, service: &Engine) {
     let of = |timeline: &TimelineId, label: &str| {
         let label = label.to_owned();
-        let stands = service.witnesses(timeline).into_iter();
-        stands.map(move |(witness, status)| (format!("witness={}{label}", quoted(&witness)), status))
+        let statuses = service.witnesses(timeline).into_iter();
+        statuses.map(move |(witness, status)| (format!("witness={}{label}", quoted(&witness)), status))
     };
     let of_system: Vec<_> = of(&TimelineId::system(), "").collect();
-    write_stands(text, ("witness", "system", "the service"), &of_system);
+    write_statuses(text, ("witness", "system", "the service"), &of_system);
     let named = service.named_to_witnesses();
     let of_named: Vec<_> =
         named.flat_map(|timeline| of(timeline, &format!(",timeline={}", quoted(timeline.as_str())))).collect();
-    write_stands(text, ("witness_timeline", "the timeline", "a timeline that is sent to it"), &of_named);
+    write_statuses(text, ("witness_timeline", "the timeline", "a timeline that is sent to it"), &of_named);
 }
 
-fn write_stands(
+fn write_statuses(
     text: &mut String,
-    (name, entries_of, stands_to): (&str, &str, &str),
-    stands: &[(String, WitnessStatus)],
+    (name, entries_of, described_as): (&str, &str, &str),
+    statuses: &[(String, WitnessStatus)],
 ) {
-    if stands.is_empty() {
+    if statuses.is_empty() {
         return;
     }
     let mut write_number = |what: &str, help: &str, value: fn(&WitnessStatus) -> u64| {
         let _ = write!(text, "# HELP timenav_{name}_{what} {help}.\n# TYPE timenav_{name}_{what} gauge\n");
-        for (labels, status) in stands {
+        for (labels, status) in statuses {
             let _ = writeln!(text, "timenav_{name}_{what}{{{labels}}} {}", value(status));
         }
     };
@@ -186,9 +186,9 @@ fn write_stands(
     write_number("cosigned_entries", &entries, |status| status.size);
     let seconds = "Time of its last cosignature by its own clock, in seconds since 1970";
     write_number("cosigned_seconds", seconds, |status| status.time);
-    let _ = writeln!(text, "# HELP timenav_{name}_state State of the witness for {stands_to}.");
+    let _ = writeln!(text, "# HELP timenav_{name}_state State of the witness for {described_as}.");
     let _ = writeln!(text, "# TYPE timenav_{name}_state stateset");
-    for (labels, status) in stands {
+    for (labels, status) in statuses {
         for state in WitnessState::ALL {
             let (word, is_it) = (state.as_str(), u8::from(state == status.state));
             let _ = writeln!(text, "timenav_{name}_state{{{labels},timenav_{name}_state=\"{word}\"}} {is_it}");
@@ -220,7 +220,7 @@ fn write_replica(text: &mut String, replica: &ReplicaStats) {
         ("database_connections_open", "gauge", "Open connections to the database", "", connections.open),
         ("database_connections_in_use", "gauge", "Connections to the database in use", "", connections.in_use),
         ("database_connections_waiting", "gauge", "Requests waiting for a connection", "", connections.waiting),
-        ("database_connections_opened", "counter", "Connections opened since start", "_total", connections.made),
+        ("database_connections_opened", "counter", "Connections opened since start", "_total", connections.opened),
         ("replica_full_reloads", "counter", "Full reloads of all timelines", "_total", replica.loads),
         ("replica_retries", "counter", "Decisions repeated because others wrote first", "_total", replica.retries),
         (

@@ -42,7 +42,7 @@ pub struct EventRecord {
     #[schema(format = "timestamp", example = "1969-07-21T17:54:01Z")]
     pub end_time: Option<String>,
     /// The precision of `time` and `end_time`. Defaults to microseconds.
-    pub precision: Option<PrecisionWord>,
+    pub precision: Option<PrecisionRecord>,
     /// What happened, in a sentence or two. Defaults to empty.
     #[schema(max_length = 16_384, example = "The lunar module Eagle lands on the moon.")]
     pub description: Option<String>,
@@ -62,7 +62,7 @@ pub struct EventRecord {
     #[schema(format = "actor", max_items = 256, example = json!(["Neil Armstrong", "Buzz Aldrin"]))]
     pub actors: Option<Vec<String>>,
     /// Whether the event was observed, is scheduled or is predicted. Defaults to `observed`.
-    pub kind: Option<EventKindWord>,
+    pub kind: Option<EventKindRecord>,
     /// States that hold while the event lasts. Two events that give the same predicate of the same subject different
     /// values at the same time contradict each other.
     #[schema(max_items = 64)]
@@ -139,13 +139,13 @@ pub struct CauseObject {
     #[schema(value_type = String, format = "id", required, nullable = false)]
     pub event_id: Option<String>,
     /// The strength. Defaults to `requires`.
-    pub kind: Option<CauseKindWord>,
+    pub kind: Option<CauseKindRecord>,
 }
 
 /// The strength of a cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum CauseKindWord {
+pub enum CauseKindRecord {
     /// Without the cause there is no effect.
     Requires,
     /// The cause added to the effect.
@@ -155,7 +155,7 @@ pub enum CauseKindWord {
 /// How the event is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum EventKindWord {
+pub enum EventKindRecord {
     /// It was seen.
     Observed,
     /// It is planned.
@@ -167,7 +167,7 @@ pub enum EventKindWord {
 /// The precision of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum PrecisionWord {
+pub enum PrecisionRecord {
     /// Only the year.
     Year,
     /// The month.
@@ -319,34 +319,34 @@ impl AssertionRecord {
     }
 }
 
-impl From<EventKindWord> for EventKind {
-    fn from(word: EventKindWord) -> Self {
+impl From<EventKindRecord> for EventKind {
+    fn from(word: EventKindRecord) -> Self {
         match word {
-            EventKindWord::Observed => Self::Observed,
-            EventKindWord::Scheduled => Self::Scheduled,
-            EventKindWord::Predicted => Self::Predicted,
+            EventKindRecord::Observed => Self::Observed,
+            EventKindRecord::Scheduled => Self::Scheduled,
+            EventKindRecord::Predicted => Self::Predicted,
         }
     }
 }
 
-impl From<CauseKindWord> for CauseKind {
-    fn from(word: CauseKindWord) -> Self {
+impl From<CauseKindRecord> for CauseKind {
+    fn from(word: CauseKindRecord) -> Self {
         match word {
-            CauseKindWord::Requires => Self::Requires,
-            CauseKindWord::Contributes => Self::Contributes,
+            CauseKindRecord::Requires => Self::Requires,
+            CauseKindRecord::Contributes => Self::Contributes,
         }
     }
 }
 
-impl From<PrecisionWord> for Precision {
-    fn from(word: PrecisionWord) -> Self {
+impl From<PrecisionRecord> for Precision {
+    fn from(word: PrecisionRecord) -> Self {
         match word {
-            PrecisionWord::Year => Self::Year,
-            PrecisionWord::Month => Self::Month,
-            PrecisionWord::Day => Self::Day,
-            PrecisionWord::Hour => Self::Hour,
-            PrecisionWord::Minute => Self::Minute,
-            PrecisionWord::Second => Self::Second,
+            PrecisionRecord::Year => Self::Year,
+            PrecisionRecord::Month => Self::Month,
+            PrecisionRecord::Day => Self::Day,
+            PrecisionRecord::Hour => Self::Hour,
+            PrecisionRecord::Minute => Self::Minute,
+            PrecisionRecord::Second => Self::Second,
         }
     }
 }

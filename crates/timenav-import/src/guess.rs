@@ -108,8 +108,8 @@ impl Guess {
             return Self::of_records(Format::GeoJson, start);
         }
         let likely = KNOWN.into_iter().filter(|(_, words)| words.iter().all(|word| json.contains(word)));
-        let mut shown = likely.map(|(format, _)| Self::proposal(format, None, start, Vec::new()));
-        if let Some(guess) = shown.find(|guess| guess.counts.0 > 0) {
+        let mut proposals = likely.map(|(format, _)| Self::proposal(format, None, start, Vec::new()));
+        if let Some(guess) = proposals.find(|guess| guess.counts.0 > 0) {
             return Ok(guess);
         }
         let is_object = |line: &str| line.starts_with('{') && serde_json::from_str::<Value>(line).is_ok();

@@ -33,7 +33,8 @@ mod tests;
 
 pub use content_id::content_id;
 pub use event_record::{
-    AssertionRecord, CauseKindWord, CauseObject, CauseRecord, EventKindWord, EventRecord, GeoRecord, PrecisionWord,
+    AssertionRecord, CauseKindRecord, CauseObject, CauseRecord, EventKindRecord, EventRecord, GeoRecord,
+    PrecisionRecord,
 };
 pub use export::{AttributeColumns, Export, ExportError, ExportFormat, UnknownExportFormat, WrongColumns};
 pub use files::cloud_event_file::cloud_event_of_parts;

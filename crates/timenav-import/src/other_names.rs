@@ -1,5 +1,5 @@
 /// Each synonym with the field names it may mean, likeliest first.
-const MEANT: [(&str, &[&str]); 60] = [
+const SYNONYMS: [(&str, &[&str]); 60] = [
     ("when", &["destination_time", "timestamp", "time", "time_range"]),
     ("time", &["destination_time", "timestamp", "time_range"]),
     ("date", &["destination_time", "timestamp", "time", "time_range"]),
@@ -64,9 +64,9 @@ const MEANT: [(&str, &[&str]); 60] = [
 
 /// The first known name that `name` is a synonym of.
 #[must_use]
-pub fn meant_by<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
-    let (_, meant) = MEANT.iter().find(|(other, _)| other.eq_ignore_ascii_case(name))?;
-    meant.iter().find_map(|one| known.iter().find(|known| *known == one)).copied()
+pub fn canonical_name<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let (_, canonical) = SYNONYMS.iter().find(|(other, _)| other.eq_ignore_ascii_case(name))?;
+    canonical.iter().find_map(|one| known.iter().find(|known| *known == one)).copied()
 }
 
 #[cfg(test)]
@@ -76,13 +76,13 @@ mod tests {
     #[test]
     fn alternative_parameter_names_are_known() {
         let travel = ["destination_time", "location", "timeline_id"];
-        assert_eq!(meant_by("when", &travel), Some("destination_time"));
-        assert_eq!(meant_by("TZ", &travel), Some("location"));
-        assert_eq!(meant_by("speed", &travel), None);
-        assert_eq!(meant_by("when", &["time", "description"]), Some("time"));
-        for (index, (name, meant)) in MEANT.iter().enumerate() {
-            assert!(!meant.contains(name) && !meant.is_empty(), "{name}");
-            assert!(MEANT[..index].iter().all(|(other, _)| other != name), "{name}");
+        assert_eq!(canonical_name("when", &travel), Some("destination_time"));
+        assert_eq!(canonical_name("TZ", &travel), Some("location"));
+        assert_eq!(canonical_name("speed", &travel), None);
+        assert_eq!(canonical_name("when", &["time", "description"]), Some("time"));
+        for (index, (name, canonical)) in SYNONYMS.iter().enumerate() {
+            assert!(!canonical.contains(name) && !canonical.is_empty(), "{name}");
+            assert!(SYNONYMS[..index].iter().all(|(other, _)| other != name), "{name}");
         }
     }
 }

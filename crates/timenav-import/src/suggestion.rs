@@ -23,8 +23,8 @@ pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 
 /// The nearest candidate as a question, or else the full list: `the fields are …`.
 pub(crate) fn hint<const COUNT: usize>(what: &str, word: &str, candidates: [&'static str; COUNT]) -> String {
-    let meant = crate::other_names::meant_by(word, &candidates);
-    match meant.or_else(|| nearest(word, candidates)) {
+    let canonical = crate::other_names::canonical_name(word, &candidates);
+    match canonical.or_else(|| nearest(word, candidates)) {
         Some(candidate) => format!("did you mean `{candidate}`?"),
         None => format!("{what} are `{}`", candidates.join("`, `")),
     }

@@ -144,16 +144,16 @@ impl CheckpointLog {
         for record in records {
             write_record(&mut bytes, record)?;
         }
-        let beside = self.path.with_extension("new");
+        let temporary = self.path.with_extension("new");
         // An existing file was left by a crash, or is a link to someone else's file.
-        match std::fs::remove_file(&beside) {
+        match std::fs::remove_file(&temporary) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(&beside)?;
+        let mut file = OpenOptions::new().read(true).write(true).create_new(true).mode(FILE_MODE).open(&temporary)?;
         file.write_all(&bytes)?;
         file.sync_all()?;
-        std::fs::rename(&beside, &self.path)?;
+        std::fs::rename(&temporary, &self.path)?;
         sync_folder(&self.path)?;
         let end = bytes.len() as u64;
         let (bytes_max, diverged) = (FILE_BYTES_MAX.max(2 * end), std::mem::take(&mut open.diverged));

@@ -92,7 +92,7 @@ impl Line {
             line.waiting >= KEY_DERIVATIONS_WAITING_MAX || own >= KEY_DERIVATIONS_WAITING_PER_USER_MAX
         };
         if is_full(self) {
-            self.forget_those_who_left();
+            self.forget_departed_callers();
             if is_full(self) {
                 return Err(VaultError::Busy);
             }
@@ -107,7 +107,7 @@ impl Line {
     }
 
     /// Removes requests whose callers have gone.
-    fn forget_those_who_left(&mut self) {
+    fn forget_departed_callers(&mut self) {
         for own in self.askers.values_mut() {
             own.waiting.retain(|waiting| !waiting.is_closed());
         }

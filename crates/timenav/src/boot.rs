@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(name.len(), 2 * DIGEST_BYTES);
         assert_ne!(name, name_of("5c6b7a2e-90f1-4c8e-8a37-d4b1b6d1c002").unwrap());
         let digits = boot_id.replace('-', "");
-        assert!(digits.as_bytes().windows(8).all(|some| !name.as_bytes().windows(8).any(|told| told == some)));
+        assert!(digits.as_bytes().windows(8).all(|some| !name.as_bytes().windows(8).any(|part| part == some)));
         assert_eq!(name_of(""), None);
     }
 

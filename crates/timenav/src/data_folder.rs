@@ -181,11 +181,11 @@ pub(crate) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
 
 /// Replaces a file by one that only its owner can read, atomically.
 pub(crate) fn replace_secret(path: &Path, text: &str) -> io::Result<()> {
-    let beside = beside(path, ".new");
-    let mut file = open_new(&beside)?;
+    let sibling = sibling(path, ".new");
+    let mut file = open_new(&sibling)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
-    std::fs::rename(&beside, path)?;
+    std::fs::rename(&sibling, path)?;
     sync_folder_of(path)
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn sync_folder_of(path: &Path) -> io::Result<()> {
 
 /// Checks that a secret can be replaced before anything depends on it: a mounted one cannot.
 pub(crate) fn check_replaceable(path: &Path) -> io::Result<()> {
-    let tried = beside(path, ".try");
+    let tried = sibling(path, ".try");
     open_new(&tried)?;
     std::fs::remove_file(&tried)
 }
@@ -211,10 +211,10 @@ fn open_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-fn beside(path: &Path, ending: &str) -> PathBuf {
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(ending);
-    PathBuf::from(beside)
+fn sibling(path: &Path, ending: &str) -> PathBuf {
+    let mut sibling = path.as_os_str().to_owned();
+    sibling.push(ending);
+    PathBuf::from(sibling)
 }
 
 /// Returns whether a file can be read by users other than its owner, or the group of a secret that root has mounted

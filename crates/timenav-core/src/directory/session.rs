@@ -137,9 +137,9 @@ pub fn decide(
 /// Checks that the password compared with is still the stored one, and that its user still exists.
 fn check_password(directory: &Directory, compared: &StoredPassword) -> Result<(), DirectoryRefusal> {
     let stored = directory.passwords.get(compared.user_id());
-    let stands = stored.is_some_and(|stored| stored.phc == compared.phc);
+    let is_same = stored.is_some_and(|stored| stored.phc == compared.phc);
     let is_user = directory.users.contains_key(compared.user_id());
-    if stands && is_user { Ok(()) } else { Err(DirectoryRefusal::WrongPassword) }
+    if is_same && is_user { Ok(()) } else { Err(DirectoryRefusal::WrongPassword) }
 }
 
 /// Returns the sessions that end at a login: the one that the new session replaces, expired sessions of all users, and

@@ -74,8 +74,8 @@ impl Leap {
         let shows = plain.now(at);
         let ahead = self.ahead(shows);
         let state = match plain.state {
-            ClockState::Paused { since, at: stands, rate } => {
-                ClockState::Paused { since, at: moved(stands, ahead), rate }
+            ClockState::Paused { since, at: paused_at, rate } => {
+                ClockState::Paused { since, at: moved(paused_at, ahead), rate }
             }
             ClockState::Running { rate, .. } if self.is_under_way(plain, at) => {
                 let more = i128::from(self.ahead(plain.now(end)) - ahead);

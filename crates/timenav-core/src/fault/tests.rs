@@ -54,9 +54,9 @@ fn clock_error_survives_jumps_and_pauses() {
     let travelled = running(100 * SECOND, -9_000 * SECOND, 1.0, 1);
     clock.change(&travelled, host(100 * SECOND + 300));
     assert_eq!(error(&clock, &travelled, 100 * SECOND), 990_000);
-    let stands = paused(200 * SECOND, -8_900 * SECOND, 2);
-    clock.change(&stands, host(200 * SECOND));
-    assert_eq!(error(&clock, &stands, 500 * SECOND), 980_000);
+    let paused_clock = paused(200 * SECOND, -8_900 * SECOND, 2);
+    clock.change(&paused_clock, host(200 * SECOND));
+    assert_eq!(error(&clock, &paused_clock, 500 * SECOND), 980_000);
     assert_eq!(clock.displayed().generation, 2);
     let resumed = running(500 * SECOND, -8_900 * SECOND, 1.0, 3);
     clock.change(&resumed, host(500 * SECOND));
@@ -173,9 +173,9 @@ fn slewed_offset_matches_pinned_errors() {
 fn slew_pauses_and_resumes_with_the_clock() {
     let fault = Fault { offset: Span::from_micros(2_000), slew: Some(Slew::To(500)), ..Fault::default() };
     let mut clock = FaultyClock::new(fault, running(0, 0, 1.0, 0), host(0));
-    let stands = paused(1_500_000, 1_500_000, 1);
-    clock.change(&stands, host(1_500_000));
-    assert_eq!((error(&clock, &stands, 90 * SECOND), clock.next_turn()), (750, None));
+    let paused_clock = paused(1_500_000, 1_500_000, 1);
+    clock.change(&paused_clock, host(1_500_000));
+    assert_eq!((error(&clock, &paused_clock, 90 * SECOND), clock.next_turn()), (750, None));
     let resumed = running(100 * SECOND, -86_400 * SECOND, 1.0, 2);
     clock.change(&resumed, host(100 * SECOND));
     assert_eq!(error(&clock, &resumed, 100 * SECOND), 750, "a jump leaves it as it is");
@@ -200,7 +200,7 @@ proptest::proptest! {
         let mut truth = running(0, 0, 1.0, 0);
         let mut clock = FaultyClock::new(fault, truth.clone(), host(0));
         let (mut at, mut before) = (0, first);
-        for (generation, (passes, jump, stands)) in (1..).zip(steps) {
+        for (generation, (passes, jump, paused_clock)) in (1..).zip(steps) {
             at += passes;
             clock.turn(host(at));
             let now = error(&clock, &truth, at);
@@ -209,7 +209,7 @@ proptest::proptest! {
             proptest::prop_assert!((first.min(last)..=first.max(last)).contains(&now), "{}", now);
             before = now;
             let shows = truth.now(host(at)).micros() + jump;
-            truth = if stands { paused(at, shows, generation) } else { running(at, shows, 1.0, generation) };
+            truth = if paused_clock { paused(at, shows, generation) } else { running(at, shows, 1.0, generation) };
             clock.change(&truth, host(at));
             let error_here = error(&clock, &truth, at);
             proptest::prop_assert_eq!(error_here, before);

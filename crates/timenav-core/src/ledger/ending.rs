@@ -73,7 +73,7 @@ impl<'a> TimelineEnded<'a> {
 /// The handover of a timeline. It accepts no more entries here, and continues at the service that adopts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HandedOver<'a> {
-    pub asked_by: Cow<'a, str>,
+    pub requested_by: Cow<'a, str>,
     /// The root over the entries before this one.
     pub root: Hash,
     /// The number of entries before this one, which is its own position.
@@ -85,7 +85,7 @@ impl<'a> HandedOver<'a> {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
-        writer.raw("{\"asked_by\":").text(&self.asked_by);
+        writer.raw("{\"asked_by\":").text(&self.requested_by);
         writer.raw(",\"root\":").hash(&self.root).raw(",\"size\":").integer(self.size).raw("}");
         writer.into_bytes()
     }
@@ -101,7 +101,7 @@ impl<'a> HandedOver<'a> {
         let (root, size) = scan_tree(&mut scanner)?;
         scanner.expect("}")?;
         scanner.end()?;
-        Ok(Self { asked_by: requested_by, root, size })
+        Ok(Self { requested_by, root, size })
     }
 }
 

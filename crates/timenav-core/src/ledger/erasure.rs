@@ -48,7 +48,7 @@ impl ErasedBy {
 /// One batch of erased events. It has positions and hashes only, so that erased content is not repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventsErased<'a> {
-    pub asked_by: Cow<'a, str>,
+    pub requested_by: Cow<'a, str>,
     pub by: ErasedBy,
     /// The ledger size at which they were selected.
     pub evaluated_at: u64,
@@ -68,7 +68,7 @@ impl<'a> EventsErased<'a> {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
-        writer.raw("{\"asked_by\":").text(&self.asked_by).raw(",\"by\":").text(self.by.as_str());
+        writer.raw("{\"asked_by\":").text(&self.requested_by).raw(",\"by\":").text(self.by.as_str());
         writer.raw(",\"evaluated_at\":").integer(self.evaluated_at);
         writer.raw(",\"events_count\":").integer(self.events_count);
         writer.raw(",\"include_forks\":").boolean(self.include_forks).raw(",\"interventions\":");
@@ -114,16 +114,7 @@ impl<'a> EventsErased<'a> {
         if versions.is_empty() {
             return Err(no_version);
         }
-        Ok(Self {
-            asked_by: requested_by,
-            by,
-            evaluated_at,
-            events_count,
-            include_forks,
-            interventions,
-            outcomes,
-            versions,
-        })
+        Ok(Self { requested_by, by, evaluated_at, events_count, include_forks, interventions, outcomes, versions })
     }
 
     /// Returns whether everything that it names comes before `position`, its own position.
@@ -137,7 +128,7 @@ impl<'a> EventsErased<'a> {
 /// Reads that were erased from one entry of reads. The others are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadsErased<'a> {
-    pub asked_by: Cow<'a, str>,
+    pub requested_by: Cow<'a, str>,
     pub position: u64,
     /// Indexes of the erased reads within that entry, from 0; not empty.
     pub reads: PositionRuns,
@@ -148,7 +139,7 @@ impl<'a> ReadsErased<'a> {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
-        writer.raw("{\"asked_by\":").text(&self.asked_by);
+        writer.raw("{\"asked_by\":").text(&self.requested_by);
         writer.raw(",\"position\":").integer(self.position).raw(",\"reads\":");
         self.reads.write(&mut writer).raw("}");
         writer.into_bytes()
@@ -172,7 +163,7 @@ impl<'a> ReadsErased<'a> {
         if reads.last().is_none_or(|last| last >= READS_MAX as u64) {
             return Err(wrong);
         }
-        Ok(Self { asked_by: requested_by, position, reads })
+        Ok(Self { requested_by, position, reads })
     }
 
     /// Returns whether the erasures cover every missing read of an entry. If not, that is `payload-mismatch`.

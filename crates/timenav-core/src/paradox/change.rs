@@ -11,15 +11,15 @@ use crate::paradox::rules::undo::{NameCounts, Undo};
 /// The paradoxes that records create and resolve, both in the order of [`super::List`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delta {
-    pub made: Vec<Paradox>,
+    pub created: Vec<Paradox>,
     /// Resolved paradoxes, as they were before.
-    pub healed: Vec<Paradox>,
+    pub resolved: Vec<Paradox>,
 }
 
 impl Delta {
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.made.is_empty() && self.healed.is_empty()
+        self.created.is_empty() && self.resolved.is_empty()
     }
 }
 
@@ -34,18 +34,18 @@ impl View {
         self.undo.clear();
         self.found.note();
         self.enter_all(records);
-        let (made, healed) = self.found.take_net();
-        let made = self.describe_all(made);
-        if healed.is_empty() {
+        let (created, resolved) = self.found.take_net();
+        let created = self.describe_all(created);
+        if resolved.is_empty() {
             self.undo.clear();
-            return Delta { made, healed: Vec::new() };
+            return Delta { created, resolved: Vec::new() };
         }
         // Resolved paradoxes can only be described in the state before the change.
         self.take_back(names);
-        let healed = self.describe_all(healed);
+        let resolved = self.describe_all(resolved);
         self.enter_all(records);
         self.undo.clear();
-        Delta { made, healed }
+        Delta { created, resolved }
     }
 
     /// Returns the paradoxes that these records would create and resolve. The view is unchanged afterwards.
@@ -54,11 +54,11 @@ impl View {
         self.undo.clear();
         self.found.note();
         self.enter_all(records);
-        let (made, healed) = self.found.take_net();
-        let made = self.describe_all(made);
+        let (created, resolved) = self.found.take_net();
+        let created = self.describe_all(created);
         self.take_back(names);
-        let healed = self.describe_all(healed);
-        Delta { made, healed }
+        let resolved = self.describe_all(resolved);
+        Delta { created, resolved }
     }
 
     fn enter_all(&mut self, records: &[Record<'_>]) {

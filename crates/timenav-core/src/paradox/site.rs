@@ -122,11 +122,11 @@ impl Found {
     /// Returns the paradoxes created and resolved since [`Found::note`], and stops recording.
     pub(super) fn take_net(&mut self) -> (Vec<Site>, Vec<Site>) {
         self.is_noting = false;
-        let (mut made, mut healed) = (Vec::new(), Vec::new());
+        let (mut created, mut resolved) = (Vec::new(), Vec::new());
         for (site, is_there) in self.net.drain() {
-            if is_there { made.push(site) } else { healed.push(site) }
+            if is_there { created.push(site) } else { resolved.push(site) }
         }
-        (made, healed)
+        (created, resolved)
     }
 
     /// Returns all paradoxes, in unspecified order.

@@ -134,7 +134,7 @@ impl Rule {
         // A time skipped before `from` may be interpreted as one after it.
         let mut stretch = self.zone.stretch(if self.pattern.is_passing() { from } else { from - GAP_SECONDS_MAX });
         loop {
-            let (begin, end) = self.pattern.shown_in(&stretch);
+            let (begin, end) = self.pattern.local_range(&stretch);
             let local = begin.max(from + stretch.offset);
             let mut skip_to = i64::MIN;
             if local < end {
@@ -163,7 +163,7 @@ impl Pattern {
     }
 
     /// Returns the range of local times to search in a period of constant offset, end excluded.
-    fn shown_in(&self, stretch: &Stretch) -> (i64, i64) {
+    fn local_range(&self, stretch: &Stretch) -> (i64, i64) {
         let (before, after) = if self.is_passing() {
             (stretch.offset, stretch.offset)
         } else {

@@ -673,7 +673,7 @@ fn last_of_many_moments_is_found_by_arithmetic() {
 }
 
 #[test]
-fn fall_due_with_rare_rules_is_split_and_continues() {
+fn fall_due_with_rare_rules_stops_at_work_limit_and_resumes() {
     // 29 February is a Monday every 28 or 40 years.
     let rule = "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=29;BYDAY=MO".to_owned();
     let now = at(100 * 365 * 24 * HOUR);

@@ -53,7 +53,7 @@ impl Engine {
         let is_left = |position: &u64| {
             let is_known = match undo.timers().get(position) {
                 None => false,
-                Some(stood) => stood.as_ref().is_none_or(|stood| stood.definition.is_some()),
+                Some(restored) => restored.as_ref().is_none_or(|restored| restored.definition.is_some()),
             };
             !is_known && !rows.contains_key(position)
         };

@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expiry_goes_by_newest_entry_unless_clock_had_leapt() {
+    fn expiry_uses_newest_entry_unless_clock_leapt() {
         let at = |seconds: i64| Instant::from_micros(seconds * 1_000_000).unwrap();
         let week = HOST_CLOCK_STEP_SECONDS_MAX;
         let started = |newest: i64| HostClock::known(at(1_000), Some(at(1_000))).after(at(newest));

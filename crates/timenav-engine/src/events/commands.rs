@@ -240,9 +240,9 @@ impl Engine {
             let found = self.search(caller, search).await?;
             (found.events, found.searched_until)
         };
-        let kept_max = items_max.min(count_within(&events, EVENTS_PAGE_BYTES_MAX));
-        let is_full = events.len() > kept_max;
-        events.truncate(kept_max);
+        let page_max = items_max.min(count_within(&events, EVENTS_PAGE_BYTES_MAX));
+        let is_full = events.len() > page_max;
+        events.truncate(page_max);
         let last = events.last().map(|last| (last.time, last.layer, last.position));
         Ok(Found { next: if is_full { last } else { searched_until }, is_cut: !is_full, events })
     }

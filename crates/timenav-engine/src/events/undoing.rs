@@ -24,7 +24,7 @@ pub struct UndoneImport {
     pub timeline_id: TimelineId,
     pub undone: u64,
     /// How many stay because they have changed since.
-    pub kept: u64,
+    pub skipped_changed: u64,
     /// The rest of the import, if it exceeds the limit of one request.
     pub rest: Option<ImportId>,
     pub ledger: LedgerPosition,
@@ -56,8 +56,8 @@ impl Engine {
         let choosing = async move { engine.choose_imported(&state, import, &asker).await };
         let Chosen { events, rest } = self.long_work().in_turn(caller, choosing).await?;
         let answer = self.submit(caller, timeline, UndoImport { import, events }, idempotency).await?;
-        let Answer { timeline_id, change: ImportUndone { undone, kept }, ledger, replayed } = answer;
-        Ok(UndoneImport { timeline_id, undone, kept, rest, ledger, replayed })
+        let Answer { timeline_id, change: ImportUndone { undone, skipped_changed }, ledger, replayed } = answer;
+        Ok(UndoneImport { timeline_id, undone, skipped_changed, rest, ledger, replayed })
     }
 
     async fn choose_imported(

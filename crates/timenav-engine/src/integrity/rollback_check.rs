@@ -36,7 +36,7 @@ impl Engine {
             return Err(failure);
         }
         // Read the known state first: later writes only add to it.
-        let seen = self.to_look_at();
+        let seen = self.unchecked_states();
         let found = self.store().trees(seen.keys().copied().collect()).await?;
         let mut diverged: Vec<_> =
             found.iter().filter_map(|tree| Some((tree, diverged(seen.get(&tree.timeline)?, tree)?))).collect();
@@ -94,7 +94,7 @@ impl Engine {
         Err(unavailable)
     }
 
-    fn to_look_at(&self) -> HashMap<TimelineKey, Arc<TimelineState>> {
+    fn unchecked_states(&self) -> HashMap<TimelineKey, Arc<TimelineState>> {
         let mut states = self.states();
         states.sort_unstable_by_key(|state| state.head.key);
         let after = TimelineKey(self.following().checked_until.load(Ordering::Relaxed));

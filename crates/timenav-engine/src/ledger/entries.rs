@@ -52,7 +52,7 @@ pub struct LedgerEntry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContents {
     /// The bytes that are hashed into the leaf.
-    Shown {
+    Visible {
         /// Hashed before the payload; empty if single reads of an entry of reads were erased.
         salt: Vec<u8>,
         /// JSON text.
@@ -131,7 +131,7 @@ fn entry(row: EntryRow, sees_all: bool) -> LedgerEntry {
     } else if payload.is_empty() {
         EntryContents::Erased
     } else {
-        EntryContents::Shown { salt, payload }
+        EntryContents::Visible { salt, payload }
     };
     LedgerEntry { position, leaf, contents }
 }

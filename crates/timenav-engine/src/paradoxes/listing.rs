@@ -57,8 +57,8 @@ pub struct ParadoxPage {
 
 #[derive(Clone, Debug)]
 pub struct Consequences {
-    pub made: Vec<Paradox>,
-    pub healed: Vec<Paradox>,
+    pub created: Vec<Paradox>,
+    pub resolved: Vec<Paradox>,
     /// Some of the current events that depend on the event, directly or indirectly, nearest first.
     pub downstream: Vec<EventId>,
     /// The number of these, counted up to [`IMPACT_EVENTS_MAX`].
@@ -116,7 +116,7 @@ impl Engine {
         Ok(ParadoxPage { timeline_id, paradoxes, total, counts, as_of, next_cursor })
     }
 
-    /// Intervenes in an event, and returns the paradoxes that this creates and heals.
+    /// Intervenes in an event, and returns the paradoxes that this creates and resolves.
     ///
     /// # Errors
     /// As [`Engine::manipulate_event`]; with [`OnParadox::Refuse`], also that it would create a paradox.
@@ -163,8 +163,8 @@ impl Engine {
         let (host, clock) = (self.host(state), &state.head.clock);
         let zone = zone_of(self.ports(), clock.location.as_deref());
         let hypothetical = self.what_would_be(&layers, request, (host, clock.now(host)), &zone).await?;
-        let made = self.with_view(caller, &layers, move |view| hypothetical.delta(view)).await?;
-        match made.made.iter().find(|paradox| !paradox.is_observation) {
+        let created = self.with_view(caller, &layers, move |view| hypothetical.delta(view)).await?;
+        match created.created.iter().find(|paradox| !paradox.is_observation) {
             Some(first) => Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() }),
             None => Ok(()),
         }
@@ -294,6 +294,6 @@ fn consequences(delta: Delta, (downstream, downstream_count): (Vec<EventId>, usi
         list.retain(|paradox| !paradox.is_observation);
         list
     };
-    let (made, healed) = (paradoxes(delta.made), paradoxes(delta.healed));
-    Consequences { made, healed, downstream, downstream_count }
+    let (created, resolved) = (paradoxes(delta.created), paradoxes(delta.resolved));
+    Consequences { created, resolved, downstream, downstream_count }
 }

@@ -26,7 +26,7 @@ pub(crate) struct CachedView {
     pub(crate) offset: u64,
     /// The timeline's size after the last entry that changed the view, or a later one.
     pub(crate) changed_at: u64,
-    /// Paradoxes created and healed by entries since the view was built, by position.
+    /// Paradoxes created and resolved by entries since the view was built, by position.
     deltas: VecDeque<(u64, Delta)>,
     delta_paradoxes: usize,
     /// Changes by entries before this position are unknown.
@@ -162,7 +162,7 @@ impl CachedView {
         if delta.is_empty() {
             return;
         }
-        let count = |delta: &Delta| delta.made.len() + delta.healed.len();
+        let count = |delta: &Delta| delta.created.len() + delta.resolved.len();
         self.delta_paradoxes += count(&delta);
         self.deltas.push_back((position, delta));
         while (self.deltas.len() > DELTAS_CACHED_MAX || self.delta_paradoxes > DELTA_PARADOXES_CACHED_MAX)

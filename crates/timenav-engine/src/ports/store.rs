@@ -167,7 +167,7 @@ pub struct ConnectionsUse {
     pub in_use: u64,
     pub waiting: u64,
     /// Connections opened since startup.
-    pub made: u64,
+    pub opened: u64,
     /// Transactions retried since startup after a conflict.
     pub retries: u64,
     /// Commits since startup whose response was lost, so that their outcome had to be looked up.

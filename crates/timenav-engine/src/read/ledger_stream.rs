@@ -35,7 +35,7 @@ pub use continuity::EntryMark;
 use continuity::begin;
 use due::DueProgress;
 pub use due::Waiting;
-pub use firings::{FiringNews, WatchFirings};
+pub use firings::{FiringUpdate, WatchFirings};
 use firings::{Observing, OfQueue};
 use paradoxes::Watch;
 pub use paradoxes::WatchedParadoxes;
@@ -113,11 +113,11 @@ pub enum News {
     /// The clock has passed events in this range, both ends inclusive.
     Due { from: Instant<Virtual>, to: Instant<Virtual> },
     /// A firing has changed.
-    Firing(Box<(FiringRow, FiringNews)>),
+    Firing(Box<(FiringRow, FiringUpdate)>),
     Paradox {
-        /// Whether it is healed and has not recurred.
-        is_healed: bool,
-        /// A healed paradox is sent as it was.
+        /// Whether it is resolved and has not recurred.
+        is_resolved: bool,
+        /// A resolved paradox is sent as it was.
         paradox: Box<Paradox>,
     },
 }
@@ -339,7 +339,7 @@ impl LedgerStream {
         }
     }
 
-    /// Returns the messages about an entry: its subject, and paradoxes that it created and healed. `None` if they are
+    /// Returns the messages about an entry: its subject, and paradoxes that it created and resolved. `None` if they are
     /// no longer known.
     async fn news(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<News>>, Refusal> {
         let mut news: Vec<News> = self.what_happened(position, leaf).await?.into_iter().collect();

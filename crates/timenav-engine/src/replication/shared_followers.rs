@@ -28,7 +28,7 @@ pub struct FollowerRow {
 #[async_trait]
 pub trait SharedFollowers: Send + Sync + 'static {
     /// Stores open streams of a service, and deletes closed ones. A stored confirmation never goes back.
-    async fn share_followers(&self, _there: Vec<FollowerRow>, _gone: Vec<FollowerId>) -> Result<(), StoreError> {
+    async fn share_followers(&self, _there: Vec<FollowerRow>, _left: Vec<FollowerId>) -> Result<(), StoreError> {
         Err(not_shared())
     }
 

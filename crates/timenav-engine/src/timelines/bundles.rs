@@ -219,8 +219,8 @@ impl Writing {
     }
 
     fn format(&self) -> &'static str {
-        let came = self.layers.iter().any(|layer| layer.id.adopting_fork().is_some());
-        if came { BUNDLE_FORMAT_OF_LAYERS } else { BUNDLE_FORMAT }
+        let has_adopted = self.layers.iter().any(|layer| layer.id.adopting_fork().is_some());
+        if has_adopted { BUNDLE_FORMAT_OF_LAYERS } else { BUNDLE_FORMAT }
     }
 
     fn add(&mut self, text: &mut String, line: &Line<'_>) -> Result<(), Refusal> {

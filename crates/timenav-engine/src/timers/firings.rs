@@ -439,12 +439,12 @@ impl Engine {
     async fn named(&self, state: &TimelineState, firing_ids: &[FiringId]) -> Result<Vec<KnownFiring>, Refusal> {
         let query = TimerQuery::Firings(firing_ids.to_vec());
         let rows = self.store().timer_rows(state.head.key, query).await?.firings;
-        let stands = |id: &FiringId| {
+        let state_of = |id: &FiringId| {
             let row = rows.iter().find(|row| row.firing_id == *id);
             let row = row.ok_or_else(|| Refusal::NotFound { what: "firing", id: id.to_string() })?;
             Ok(KnownFiring { firing_id: id.clone(), state: row.state, made: row.made })
         };
-        firing_ids.iter().map(stands).collect()
+        firing_ids.iter().map(state_of).collect()
     }
 }
 

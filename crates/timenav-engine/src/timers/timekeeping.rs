@@ -409,8 +409,8 @@ impl Engine {
     pub(crate) async fn fail_exhausted(&self, timeline: TimelineId, firing_ids: Vec<FiringId>, keeper: Option<Keeper>) {
         let reason = Some(NOT_IN_TIME.to_owned());
         let (outcome, under) = (FiringState::Failed, Under::Anybody);
-        let (firing_ids_told, left) = (firing_ids.clone(), Vec::new());
-        let outcome = SettleFirings { firing_ids: firing_ids_told, left, outcome, reason, under, keeper };
+        let (settled_ids, left) = (firing_ids.clone(), Vec::new());
+        let outcome = SettleFirings { firing_ids: settled_ids, left, outcome, reason, under, keeper };
         match self.submit_service(timeline.clone(), outcome).await {
             Ok(_) => {
                 let mut leases = self.timing().leases();

@@ -80,7 +80,7 @@ fn document(version: Version) -> Value {
     });
     texts::spell_out(&mut document);
     tidy::leave_out_unused(&mut document);
-    tidy::say_what_lists_hold(&mut document);
+    tidy::describe_list_items(&mut document);
     examples::add(&mut document);
     document
 }

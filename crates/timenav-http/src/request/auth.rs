@@ -108,12 +108,12 @@ async fn identify_caller(app: &App, request: Request, next: Next) -> Response {
 }
 
 /// Identifies the caller if the request has credentials. Requests without any, or of an ended session, pass through.
-pub(crate) async fn identify_if_shown(State(app): State<App>, request: Request, next: Next) -> Response {
+pub(crate) async fn identify_if_present(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
-    finish::noted(identify_caller_if_shown(&app, request, next).await, route)
+    finish::noted(identify_caller_if_present(&app, request, next).await, route)
 }
 
-async fn identify_caller_if_shown(app: &App, request: Request, next: Next) -> Response {
+async fn identify_caller_if_present(app: &App, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let has_ended = match who(app, &parts).await {
         Ok(caller) => {

@@ -12,7 +12,7 @@ use percent_encoding::percent_decode_str;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
-use timenav_import::other_names::meant_by;
+use timenav_import::other_names::canonical_name;
 use timenav_import::plain_words::{in_plain_words, no_json};
 use timenav_import::{lost_integer, lost_integer_detail};
 
@@ -311,8 +311,8 @@ fn unknown(name: &str, message: &str) -> String {
     if ["timezone", "time_zone", "tz", "zone"].iter().any(|zone| name.eq_ignore_ascii_case(zone)) {
         return of_zone(name, &known);
     }
-    if let Some(meant) = meant_by(name, &known) {
-        return format!("unknown parameter `{name}`; did you mean `{meant}`?");
+    if let Some(canonical) = canonical_name(name, &known) {
+        return format!("unknown parameter `{name}`; did you mean `{canonical}`?");
     }
     // A name that is too long resembles none of them.
     let likeness = |near: &str| if name.len() > SUGGESTION_BYTES_MAX { 0.0 } else { strsim::jaro_winkler(name, near) };

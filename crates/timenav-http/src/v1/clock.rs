@@ -48,11 +48,11 @@ pub(crate) fn routes() -> Vec<Route> {
             .heeds_if_match(GENERATION)
             .heeds(INSIDE, INSIDE_SAYS, "id"),
         Route::change("/pause-time", "pause_time", "Pauses the clock", pause_time)
-            .takes::<SwitchRequest>()
+            .takes::<PauseRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION),
         Route::change("/resume-time", "resume_time", "Resumes a paused clock", resume_time)
-            .takes::<SwitchRequest>()
+            .takes::<PauseRequest>()
             .gives::<ClockBody>()
             .heeds_if_match(GENERATION)
             .heeds(INSIDE, INSIDE_SAYS, "id"),
@@ -126,7 +126,7 @@ pub(crate) struct WatchRequest {
 /// A clock to pause or resume.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct SwitchRequest {
+pub(crate) struct PauseRequest {
     /// How long to wait for followers, in host time. Defaults to `5s`; `0s` does not wait.
     #[schema(value_type = Option<String>, format = "duration", example = "5s")]
     wait: Option<Text<HostTime>>,
@@ -290,7 +290,7 @@ async fn pause_time(
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
     headers: HeaderMap,
-    Params(request): Params<SwitchRequest>,
+    Params(request): Params<PauseRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(ClockCommand::Pause, &headers)?;
@@ -304,7 +304,7 @@ async fn resume_time(
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
     headers: HeaderMap,
-    Params(request): Params<SwitchRequest>,
+    Params(request): Params<PauseRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(ClockCommand::Resume, &headers)?;

@@ -72,7 +72,7 @@ pub(crate) enum EventsRequest {}
 
 #[cfg(feature = "schema")]
 impl EventsRequest {
-    const ONE: &str = "EventToRecord";
+    const ONE: &str = "NewEvent";
 
     fn one() -> RefOr<Schema> {
         let mut one = EventRecord::schema();

@@ -187,10 +187,10 @@ fn of_timers(limits: &mut Map<String, Value>) {
 }
 
 fn sizes() -> Vec<(&'static str, usize)> {
-    [sizes_of_what_is_kept(), sizes_of_files(), sizes_of_what_callers_take()].concat()
+    [storage_limits(), file_limits(), caller_limits()].concat()
 }
 
-fn sizes_of_what_is_kept() -> Vec<(&'static str, usize)> {
+fn storage_limits() -> Vec<(&'static str, usize)> {
     vec![
         ("id_bytes_max", core::ID_BYTES_MAX),
         ("event_name_bytes_max", core::EVENT_NAME_BYTES_MAX),
@@ -236,7 +236,7 @@ fn sizes_of_what_is_kept() -> Vec<(&'static str, usize)> {
     ]
 }
 
-fn sizes_of_files() -> Vec<(&'static str, usize)> {
+fn file_limits() -> Vec<(&'static str, usize)> {
     vec![
         ("attributes_depth_max", import::ATTRIBUTES_DEPTH_MAX),
         ("geometry_depth_max", import::GEOMETRY_DEPTH_MAX),
@@ -254,7 +254,7 @@ fn sizes_of_files() -> Vec<(&'static str, usize)> {
     ]
 }
 
-fn sizes_of_what_callers_take() -> Vec<(&'static str, usize)> {
+fn caller_limits() -> Vec<(&'static str, usize)> {
     vec![
         ("keys_per_user_max", core::KEYS_PER_USER_MAX),
         ("password_chars_min", core::PASSWORD_CHARS_MIN),

@@ -47,7 +47,7 @@ struct ReplicaConnectionsBody {
     /// The number of requests that wait for a connection.
     waiting: u64,
     /// The number of connections opened since the start.
-    made: u64,
+    opened: u64,
 }
 
 /// The clock of this host, compared with the database's.
@@ -88,13 +88,13 @@ struct DivergedTreeBody {
 
 impl ReplicaBody {
     pub(crate) fn of(stats: ReplicaStats) -> Self {
-        let ConnectionsUse { max, open, in_use, waiting, made, retries: _, unanswered } = stats.connections;
+        let ConnectionsUse { max, open, in_use, waiting, opened, retries: _, unanswered } = stats.connections;
         let lag_seconds = |micros: u64| seconds(i64::try_from(micros).unwrap_or(i64::MAX));
         Self {
             name: stats.name,
             lag_positions: stats.lag.map(|lag| lag.positions),
             lag_seconds: stats.lag.map(|lag| lag_seconds(lag.micros)),
-            connections: ReplicaConnectionsBody { max, open, in_use, waiting, made },
+            connections: ReplicaConnectionsBody { max, open, in_use, waiting, opened },
             retries: stats.retries,
             commit_acks_lost: unanswered,
             outcomes_unknown: stats.outcomes_unknown,

@@ -39,7 +39,7 @@ pub(crate) fn routes() -> Vec<Route> {
         .takes::<TimelineRequest>()
         .form(Form::default().without("at").without("deliver_webhooks"))
         .form(Form::default().with("fork_of"))
-        .gives::<TimelineMadeBody>()
+        .gives::<TimelineCreatedBody>()
         .created()
         .bare()
         .tag(TAG),
@@ -105,7 +105,7 @@ pub(crate) struct TimelinesRequest {
 
 /// A timeline that was created.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct TimelineMadeBody {
+pub(crate) struct TimelineCreatedBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
@@ -227,12 +227,12 @@ pub(crate) struct PermissionsBody {
     admin: Vec<String>,
     /// Host times when permissions expire; absent if none does. Expired permissions are listed until they are removed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<PermissionEndsBody>,
+    expires_at: Option<PermissionExpiriesBody>,
 }
 
 /// When permissions expire, in host time. Permissions of listed users who are not named here do not expire.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct PermissionEndsBody {
+pub(crate) struct PermissionExpiriesBody {
     /// When read access expires, by user id.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[schema(required = false)]
@@ -252,7 +252,7 @@ async fn create_timeline(
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
     Params(request): Params<TimelineRequest>,
-) -> Result<Changed<TimelineMadeBody>, Failure> {
+) -> Result<Changed<TimelineCreatedBody>, Failure> {
     let timeline_id = request.timeline_id.0;
     let engine = &app.engine;
     let expires_in = request.expires_in.map(|Text(duration)| expires_in("expires_in", duration)).transpose()?;
@@ -273,7 +273,7 @@ async fn create_timeline(
     let MadeTimeline { expires_at, ledger, replayed } = made;
     let expires_at = expires_at.map(|at| at.to_string());
     let timeline_id = timeline_id.to_string();
-    Ok(Changed::created(TimelineMadeBody { status, timeline_id, expires_at, ledger: ledger.into() }, replayed))
+    Ok(Changed::created(TimelineCreatedBody { status, timeline_id, expires_at, ledger: ledger.into() }, replayed))
 }
 
 pub(super) fn expires_in(field: &str, duration: Duration) -> Result<Span, Failure> {
@@ -390,12 +390,12 @@ impl From<&Permissions> for PermissionsBody {
             read: names(&permissions.read),
             write: names(&permissions.write),
             admin: names(&permissions.admin),
-            expires_at: (!permissions.ends.is_empty()).then(|| PermissionEndsBody::from(&permissions.ends)),
+            expires_at: (!permissions.ends.is_empty()).then(|| PermissionExpiriesBody::from(&permissions.ends)),
         }
     }
 }
 
-impl From<&Ends> for PermissionEndsBody {
+impl From<&Ends> for PermissionExpiriesBody {
     fn from(ends: &Ends) -> Self {
         let one = |role| ends.of(role).iter().map(|(user, end)| (user.to_string(), end.to_string())).collect();
         Self { read: one(Role::Read), write: one(Role::Write), admin: one(Role::Admin) }

@@ -31,7 +31,7 @@ mod moments;
 mod when;
 
 use deliver::{DeliverBody, DeliverRequest};
-use when::{CronBody, CronRequest, EveryBody, EveryRequest, MisfireWord, ScheduleFields, When};
+use when::{CronBody, CronRequest, EveryBody, EveryRequest, MisfirePolicy, ScheduleFields, When};
 
 const TAG: &str = "timers";
 
@@ -52,15 +52,15 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<TimersBody>()
             .tag(TAG),
         Route::lookup("/timers/{timer_id}", "timer", "Returns a timer and its newest firings", timer)
-            .takes::<TimerOfRequest>()
-            .gives::<TimerShownBody>()
+            .takes::<TimerTimelineRequest>()
+            .gives::<TimerDetailsBody>()
             .tag(TAG),
         Route::alteration("/timers/{timer_id}", "change_timer", "Changes an armed timer", change_timer)
             .takes::<ChangeTimerRequest>()
             .gives::<TimerSetBody>()
             .tag(TAG),
         Route::removal("/timers/{timer_id}", "cancel_timer", "Cancels a timer", cancel_timer)
-            .takes::<TimerOfRequest>()
+            .takes::<TimerTimelineRequest>()
             .gives::<TimerSetBody>()
             .stores_response()
             .tag(TAG),
@@ -84,7 +84,7 @@ pub(crate) struct SetTimerRequest {
     cron: Option<CronRequest>,
     /// Which moments of a rule fire if the clock jumps over several: `all`, only the last (`once`), or none (`skip`).
     /// Defaults to `all`.
-    misfire: Option<MisfireWord>,
+    misfire: Option<MisfirePolicy>,
     /// Whether moments of a rule before the clock's current time fire too: up to 10,000. Defaults to `false`.
     #[serde(default, deserialize_with = "wire::truth")]
     catch_up: Option<bool>,
@@ -114,7 +114,7 @@ pub(crate) struct ChangeTimerRequest {
     cron: Option<CronRequest>,
     /// Which moments of a rule fire if the clock jumps over several: `all`, only the last (`once`), or none (`skip`).
     /// Without a new rule, it applies to the timer's current rule.
-    misfire: Option<MisfireWord>,
+    misfire: Option<MisfirePolicy>,
     /// The delivery of firings.
     deliver: Option<DeliverRequest>,
     /// Any JSON for the handler, up to 65,536 bytes.
@@ -140,7 +140,7 @@ fn order_key_change<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
 #[serde(deny_unknown_fields)]
 pub(crate) struct TimersRequest {
     /// `armed` timers, by next moment; `done` or `cancelled` ones. Defaults to `armed`.
-    state: Option<StandingWord>,
+    state: Option<TimerStateFilter>,
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -156,7 +156,7 @@ pub(crate) struct TimersRequest {
 /// The state of a timer.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum StandingWord {
+pub(crate) enum TimerStateFilter {
     /// It will fire.
     Armed,
     /// It has fired for the last time.
@@ -168,7 +168,7 @@ pub(crate) enum StandingWord {
 /// The timeline of a timer.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct TimerOfRequest {
+pub(crate) struct TimerTimelineRequest {
     /// The timeline. Defaults to the API key's.
     #[schema(value_type = Option<String>, format = "timeline-id", example = "main")]
     timeline_id: Option<Text<TimelineId>>,
@@ -234,7 +234,7 @@ pub(crate) struct TimerSetBody {
 
 /// A timer and its firings.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct TimerShownBody {
+pub(crate) struct TimerDetailsBody {
     /// A sentence that sums up the result.
     status: String,
     /// The timeline.
@@ -246,12 +246,12 @@ pub(crate) struct TimerShownBody {
     /// Moments of the rule that did not fire because 10,000 firings were pending, or because of `misfire`. Omitted if
     /// empty.
     #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<SkippedBody>,
+    skipped: Option<SkippedMomentsBody>,
 }
 
 /// Moments of a rule that have not fired since the timer was set or changed, within the newest 4,096 ledger entries.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct SkippedBody {
+pub(crate) struct SkippedMomentsBody {
     /// The number of moments.
     count: u64,
     /// Whether all were counted: up to 100,000.
@@ -334,7 +334,7 @@ async fn cancel_timer(
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
     InPath(timer_id): InPath,
-    Params(request): Params<TimerOfRequest>,
+    Params(request): Params<TimerTimelineRequest>,
 ) -> Result<Changed<TimerSetBody>, Failure> {
     let timeline = timeline(request.timeline_id);
     let (step, pending) = app.engine.cancel_timer(&caller, timeline, named(timer_id)?, idempotency).await?;
@@ -358,10 +358,10 @@ async fn timers(
     Authenticated(caller): Authenticated,
     Params(request): Params<TimersRequest>,
 ) -> Result<Json<TimersBody>, Failure> {
-    let status = match request.state.unwrap_or(StandingWord::Armed) {
-        StandingWord::Armed => TimerStatus::Armed,
-        StandingWord::Done => TimerStatus::Done,
-        StandingWord::Cancelled => TimerStatus::Cancelled,
+    let status = match request.state.unwrap_or(TimerStateFilter::Armed) {
+        TimerStateFilter::Armed => TimerStatus::Armed,
+        TimerStateFilter::Done => TimerStatus::Done,
+        TimerStateFilter::Cancelled => TimerStatus::Cancelled,
     };
     let page = (items_max(request.limit), request.cursor.as_deref());
     let page = app.engine.timers(&caller, timeline(request.timeline_id), status, page).await?;
@@ -372,8 +372,8 @@ async fn timer(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     InPath(timer_id): InPath,
-    Params(request): Params<TimerOfRequest>,
-) -> Result<Json<TimerShownBody>, Failure> {
+    Params(request): Params<TimerTimelineRequest>,
+) -> Result<Json<TimerDetailsBody>, Failure> {
     let details = app.engine.timer(&caller, timeline(request.timeline_id), &named(timer_id)?).await?;
     let TimerDetails { timeline_id, timer, firings, skipped } = details;
     let timer = TimerBody::of(timer);
@@ -382,15 +382,15 @@ async fn timer(
         None => format!("The timer is {}.", timer.state),
     };
     let firings = firings.iter().map(FiringBody::of).collect();
-    let skipped = skipped.as_ref().map(SkippedBody::of);
-    Ok(Json(TimerShownBody { status, timeline_id: timeline_id.to_string(), timer, firings, skipped }))
+    let skipped = skipped.as_ref().map(SkippedMomentsBody::of);
+    Ok(Json(TimerDetailsBody { status, timeline_id: timeline_id.to_string(), timer, firings, skipped }))
 }
 
 fn named(timer_id: String) -> Result<TimerId, Failure> {
     TimerId::new(&timer_id).map_err(|_| Refusal::NotFound { what: "timer", id: timer_id }.into())
 }
 
-impl SkippedBody {
+impl SkippedMomentsBody {
     fn of(skipped: &SkippedMoments) -> Self {
         let SkippedMoments { count, is_complete, from, to } = skipped;
         Self { count: *count, complete: *is_complete, from: from.to_string(), to: to.to_string() }

@@ -186,11 +186,11 @@ fn add_territory(index: &mut Index, sources: &Sources, code: &str, target: Targe
 
 fn add_by_hand(index: &mut Index, world: &World<'_>) -> anyhow::Result<()> {
     for line in BY_HAND.lines().filter(|line| !line.starts_with('#')) {
-        let (name, meant) = line.split_once('\t').with_context(|| format!("`{line}` has no tab"))?;
-        let country = world.countries.iter().position(|country| country.iso == meant);
-        let id: Option<u32> = meant.parse().ok();
+        let (name, target) = line.split_once('\t').with_context(|| format!("`{line}` has no tab"))?;
+        let country = world.countries.iter().position(|country| country.iso == target);
+        let id: Option<u32> = target.parse().ok();
         let city = world.cities.iter().position(|city| Some(city.row.geonameid) == id);
-        let region = meant.split_once('.').and_then(|(country, code)| {
+        let region = target.split_once('.').and_then(|(country, code)| {
             let is_match = |region: &Region<'_>| world.countries[region.country].iso == country && region.code == code;
             world.regions.iter().position(is_match)
         });

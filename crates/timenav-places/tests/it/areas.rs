@@ -85,8 +85,8 @@ proptest! {
         let cities_count = cities.len();
         let city = cities.nth(near.index(cities_count)).unwrap().point.unwrap();
         let shift: f64 = shift;
-        let beside = point((city.lat() + shift).clamp(-90.0, 90.0), (city.lon() - shift).clamp(-180.0, 180.0));
-        for here in [point(lat, lon), beside, city] {
+        let nearby = point((city.lat() + shift).clamp(-90.0, 90.0), (city.lon() - shift).clamp(-180.0, 180.0));
+        for here in [point(lat, lon), nearby, city] {
             let Some(country) = gazetteer.country_at(here) else { continue };
             let country = gazetteer.location(&country);
             prop_assert!(country.matches(Some(here), None));

@@ -222,11 +222,11 @@ mod tests {
         let (path, diverged_file) = (folder.path().join("checkpoints.log"), folder.path().join(DIVERGED_FILE));
         let file = CheckpointFile::open(&path).unwrap();
         // The checkpoint file would have to be rewritten, which fails.
-        let beside = path.with_extension("new");
-        std::fs::create_dir_all(beside.join("x")).unwrap();
+        let temporary = path.with_extension("new");
+        std::fs::create_dir_all(temporary.join("x")).unwrap();
         file.log.open.lock().bytes_max = 0;
         file.keep_divergence(&divergence(), "a note\n").unwrap_err();
-        std::fs::remove_dir_all(beside).unwrap();
+        std::fs::remove_dir_all(temporary).unwrap();
         drop(file);
         assert_eq!(notes(&path), ["a note\n"]);
         assert_eq!(std::fs::read_to_string(&diverged_file).unwrap().lines().count(), 1);

@@ -20,12 +20,12 @@ pub(crate) struct Blocks {
     rows: usize,
     /// Rows read, and rows that matched.
     read: usize,
-    meant: usize,
+    matched: usize,
 }
 
 impl Blocks {
     pub(crate) const fn new(rows: usize) -> Self {
-        Self { rows, read: 0, meant: 0 }
+        Self { rows, read: 0, matched: 0 }
     }
 
     pub(crate) const fn rows(&self) -> usize {
@@ -33,12 +33,12 @@ impl Blocks {
     }
 
     /// Records the result of a block on the way to a page of `items_max` items.
-    pub(crate) fn note(&mut self, read: usize, meant: usize, items_max: usize) {
+    pub(crate) fn note(&mut self, read: usize, matched: usize, items_max: usize) {
         self.read += read;
-        self.meant += meant;
+        self.matched += matched;
         let grown = self.rows.saturating_mul(4).min(BLOCK_ROWS_MAX);
-        let lacking = items_max.saturating_sub(self.meant);
-        self.rows = match lacking.saturating_mul(self.read).checked_div(self.meant) {
+        let lacking = items_max.saturating_sub(self.matched);
+        self.rows = match lacking.saturating_mul(self.read).checked_div(self.matched) {
             // One eighth more, because the match rate varies.
             Some(rows) if lacking > 0 => rows.saturating_add(rows / 8).clamp(LATER_ROWS_MIN, grown.max(LATER_ROWS_MIN)),
             // Nothing matched yet, or a later filter dropped the matches.
@@ -53,8 +53,8 @@ mod tests {
 
     fn after(first: usize, notes: &[(usize, usize)], items_max: usize) -> usize {
         let mut blocks = Blocks::new(first);
-        for &(read, meant) in notes {
-            blocks.note(read, meant, items_max);
+        for &(read, matched) in notes {
+            blocks.note(read, matched, items_max);
         }
         blocks.rows()
     }

@@ -35,12 +35,12 @@ pub(crate) fn described_so(
         let version = known.get(*event_id).and_then(pick);
         version.is_some_and(|version| description_in(&version.content).as_deref() == Some(description))
     };
-    let stands = ids.iter().find(|event_id| is_so(event_id, KnownEvent::current));
+    let active = ids.iter().find(|event_id| is_so(event_id, KnownEvent::current));
     let erased = || {
         let is_missing = |event_id: &&EventId| known.get(*event_id).is_some_and(|known| known.current().is_none());
         ids.iter().filter(is_missing).find(|event_id| is_so(event_id, last_version))
     };
-    stands.or_else(erased).cloned()
+    active.or_else(erased).cloned()
 }
 
 /// Returns the last version that has content.

@@ -63,7 +63,7 @@ pub(super) struct Connections {
     session: Arc<AtomicI32>,
     pub(super) lengths: Arc<Lengths>,
     pub(super) spread: Arc<Spread>,
-    made: Arc<AtomicU64>,
+    opened: Arc<AtomicU64>,
     /// Number of transactions retried after losing against another one.
     pub(super) retries: AtomicU64,
     /// Number of commits whose response was lost.
@@ -74,21 +74,21 @@ impl Connections {
     /// Creates the pools of a service (`is_to_answer`), or of a command that only inspects the database.
     pub(super) fn new(options: &PostgresOptions, is_to_answer: bool) -> Result<Self, StoreError> {
         let address = Arc::new(Address::read(&options.url)?);
-        let (warnings, made) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
+        let (warnings, opened) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
         let session = Arc::<AtomicI32>::default();
         let lock = if options.is_alone { LOCK_ALONE } else { LOCK_SHARED };
-        let opened = |warnings: &Arc<AtomicU64>| Opened {
-            made: Arc::clone(&made),
+        let hook = |warnings: &Arc<AtomicU64>| Opened {
+            count: Arc::clone(&opened),
             warnings: Arc::clone(warnings),
             is_to_answer,
         };
         let of_writer = Writer { lock, session: Arc::clone(&session) };
         let silence = Arc::default();
-        let writer = pool(&address, 1, Some(of_writer), (opened(&warnings), &silence))?;
-        let readers = pool(&address, READERS_MAX, None, (opened(&Arc::default()), &silence))?;
+        let writer = pool(&address, 1, Some(of_writer), (hook(&warnings), &silence))?;
+        let readers = pool(&address, READERS_MAX, None, (hook(&Arc::default()), &silence))?;
         let (is_alone, retries, unanswered) = (options.is_alone, AtomicU64::new(0), AtomicU64::new(0));
         let (lengths, spread) = Default::default();
-        Ok(Self { writer, readers, address, is_alone, warnings, session, lengths, spread, made, retries, unanswered })
+        Ok(Self { writer, readers, address, is_alone, warnings, session, lengths, spread, opened, retries, unanswered })
     }
 
     /// Opens the first connections and checks them with [`Connections::check_no_pooler`]. If a server accepts a
@@ -110,7 +110,7 @@ impl Connections {
             open: open as u64,
             in_use: open.saturating_sub(writer.available + readers.available) as u64,
             waiting: (writer.waiting + readers.waiting) as u64,
-            made: self.made.load(Ordering::Relaxed),
+            opened: self.opened.load(Ordering::Relaxed),
             retries: self.retries.load(Ordering::Relaxed),
             unanswered: self.unanswered.load(Ordering::Relaxed),
         }

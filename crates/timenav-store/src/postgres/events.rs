@@ -365,7 +365,7 @@ impl Run<'_> {
         let statement = statements[self.detail as usize][usize::from(query.newest_first)];
         let found = rows(on, statement, &values).await?;
         let overridden = self.overridden(on, query, &found).await?;
-        let mut meant_count = 0;
+        let mut matched_count = 0;
         for row in &found {
             let found = found_in(row, self.layer, self.detail)?;
             self.after = (found.event.time.micros(), sql(found.event.position));
@@ -373,11 +373,11 @@ impl Run<'_> {
             let is_match = is_where(self.pattern, found.point) && self.stretch.means(&found.event.content);
             if !is_overridden && is_match {
                 self.block.push_back(found);
-                meant_count += 1;
+                matched_count += 1;
             }
         }
         self.ended = found.len() < self.blocks.rows();
-        self.blocks.note(found.len(), meant_count, query.items_max);
+        self.blocks.note(found.len(), matched_count, query.items_max);
         Ok(())
     }
 

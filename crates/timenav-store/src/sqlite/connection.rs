@@ -122,7 +122,7 @@ pub(super) fn check_files(path: &Path) -> Result<(), StoreError> {
                 .to_owned(),
         ));
     }
-    let journal = beside(path, "-journal");
+    let journal = sibling(path, "-journal");
     if journal.metadata().is_ok_and(|file| file.len() > 0) {
         return Err(damaged(&format!(
             "{} is next to the database; timenav never creates it, and SQLite would write its contents into the \
@@ -134,7 +134,7 @@ pub(super) fn check_files(path: &Path) -> Result<(), StoreError> {
 }
 
 /// Returns the path of an auxiliary file of a database, such as its log.
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+pub(super) fn sibling(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
@@ -204,7 +204,7 @@ mod tests {
         let page: u32 = writer.pragma_query_value(None, "page_size", |row| row.get(0)).unwrap();
         let mode: String = writer.pragma_query_value(None, "journal_mode", |row| row.get(0)).unwrap();
         assert_eq!((page, mode.as_str()), (PAGE_BYTES, "wal"));
-        assert!(!beside(&path, "-journal").exists());
+        assert!(!sibling(&path, "-journal").exists());
     }
 
     #[test]
@@ -212,12 +212,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.db");
         configure_writer(&open_to_write(&path).unwrap()).unwrap();
-        std::fs::write(beside(&path, "-journal"), "").unwrap();
+        std::fs::write(sibling(&path, "-journal"), "").unwrap();
         open_to_write(&path).expect("an empty journal holds nothing");
-        std::fs::write(beside(&path, "-journal"), "something").unwrap();
+        std::fs::write(sibling(&path, "-journal"), "something").unwrap();
         let refused = open_to_write(&path).unwrap_err().to_string();
         assert!(refused.contains("x.db-journal is next to the database"), "{refused}");
-        std::fs::remove_file(beside(&path, "-journal")).unwrap();
+        std::fs::remove_file(sibling(&path, "-journal")).unwrap();
         let link = folder.path().join("link.db");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         let refused = open_to_write(&link).unwrap_err().to_string();

@@ -13,7 +13,7 @@ use rusqlite::ffi;
 use rusqlite::limits::Limit;
 use timenav_engine::StoreError;
 
-use super::connection::{beside, open_to_copy};
+use super::connection::{open_to_copy, sibling};
 use super::values::{damaged, failed};
 use crate::sqlite::connection::log::page_bytes;
 use crate::sqlite::make_private;
@@ -40,7 +40,7 @@ pub fn copy(from: &Path, to: &Path, mut tell: impl FnMut(u64, u64) + Send + 'sta
     if to.try_exists().map_err(unwritable)? {
         return Err(StoreError::Unavailable(format!("{} already exists", to.display())));
     }
-    let has_log = beside(from, "-wal").exists();
+    let has_log = sibling(from, "-wal").exists();
     let mut connection = open_to_copy(from)?;
     schema::check(&connection)?;
     // `VACUUM INTO` attaches the file that it writes. This connection runs nothing else.
@@ -77,7 +77,7 @@ pub fn fold_log(path: &Path) -> Result<(), StoreError> {
     let is_held = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], fold).map_err(failed)?;
     drop(connection);
     // The last process to close the database removes the log.
-    if is_held || beside(path, "-wal").exists() {
+    if is_held || sibling(path, "-wal").exists() {
         return Err(StoreError::Unavailable("another program has it open".to_owned()));
     }
     Ok(())
@@ -195,16 +195,16 @@ mod tests {
             .execute("INSERT INTO outcomes (key, fingerprint, expires_at, outcome) VALUES (x'01', x'', 0, 'late')", [])
             .unwrap();
         std::fs::copy(&live, &from).unwrap();
-        std::fs::copy(beside(&live, "-wal"), beside(&from, "-wal")).unwrap();
-        let log = std::fs::read(beside(&from, "-wal")).unwrap();
+        std::fs::copy(sibling(&live, "-wal"), sibling(&from, "-wal")).unwrap();
+        let log = std::fs::read(sibling(&from, "-wal")).unwrap();
         copy(&from, &to, |_, _| {}).unwrap();
-        assert_eq!(std::fs::read(beside(&from, "-wal")).unwrap(), log);
+        assert_eq!(std::fs::read(sibling(&from, "-wal")).unwrap(), log);
         let count: i64 =
             Connection::open(&to).unwrap().query_row("SELECT count(*) FROM outcomes", [], |row| row.get(0)).unwrap();
         assert_eq!(count, 1);
         drop((writer, store));
         fold_log(&from).unwrap();
-        assert!(!beside(&from, "-wal").exists());
+        assert!(!sibling(&from, "-wal").exists());
         let reader = Connection::open(&from).unwrap();
         let count: i64 = reader.query_row("SELECT count(*) FROM outcomes", [], |row| row.get(0)).unwrap();
         assert_eq!(count, 1);

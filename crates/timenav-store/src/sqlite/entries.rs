@@ -25,9 +25,9 @@ pub(super) fn entry(
     let mut select = connection.prepare_cached(SELECT_ENTRY).map_err(failed)?;
     let key = entry_key(timeline, seq);
     let found = select.query_row([key], |row| {
-        let (leaf, beside) = (row.get::<_, Vec<u8>>(0)?, Contents { salt: row.get(1)?, payload: row.get(2)? });
+        let (leaf, inline) = (row.get::<_, Vec<u8>>(0)?, Contents { salt: row.get(1)?, payload: row.get(2)? });
         // SQLite keeps its snapshot while the row is being read.
-        let contents = contents::of_one(connection, key, &leaf, beside)?;
+        let contents = contents::of_one(connection, key, &leaf, inline)?;
         Ok((leaf, contents, row.get::<_, i64>(3)?, row.get::<_, i64>(4)?))
     });
     let Some(found) = found.optional().map_err(failed)? else { return Ok(None) };

@@ -7,7 +7,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, params, params_from_iter};
 use timenav_engine::{Head, StoreError};
 
-use super::connection::{self, beside};
+use super::connection::{self, sibling};
 use super::values::{NO_CELL, POSITION_BITS, damaged, failed, sql, value_of};
 use super::{SqliteStore, fold_log, read};
 use crate::persistence::leaf::may_go;
@@ -120,7 +120,7 @@ impl SqliteTarget {
         if path.try_exists().map_err(named)? {
             return Err(StoreError::Unavailable(format!("{} already exists", path.display())));
         }
-        let unfinished = beside(path, UNFINISHED_END);
+        let unfinished = sibling(path, UNFINISHED_END);
         if !has_progress(&unfinished)? {
             drop(SqliteStore::open(&unfinished)?);
         }
@@ -281,8 +281,8 @@ fn put_entries(transaction: &Transaction<'_>, rows: Vec<Row>) -> Result<(), Stor
         };
         let key = (timeline << POSITION_BITS) | position;
         let is_apart = may_go(&leaf) && !payload.is_empty();
-        let beside: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (&salt, &payload) };
-        let values = params![key, leaf, beside.0, beside.1, events_count, clock_entry];
+        let inline: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (&salt, &payload) };
+        let values = params![key, leaf, inline.0, inline.1, events_count, clock_entry];
         entries.execute(values).map_err(failed)?;
         if is_apart {
             contents.execute(params![key, salt, payload, payload_bytes]).map_err(failed)?;
@@ -311,7 +311,7 @@ mod tests {
             let row = [Value::Whole(1), Value::Whole(position), leaf, salt, payload, Value::Null, Value::Whole(0)];
             let row = row.into_iter().chain([Value::Whole(0)]).collect();
             target.put(entries, vec![row], &Progress::default()).await?;
-            longest = longest.max(beside(&target.unfinished, "-wal").metadata().unwrap().len());
+            longest = longest.max(sibling(&target.unfinished, "-wal").metadata().unwrap().len());
         }
         Ok(longest)
     }

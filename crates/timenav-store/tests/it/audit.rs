@@ -99,7 +99,7 @@ pub(crate) async fn check(store: &dyn Store, house: &House) -> Vec<Line> {
         check_ended(store, ended, house).await;
     }
     let users: BTreeSet<&str> = opened.directory.users.keys().map(timenav_core::ids::UserId::as_str).collect();
-    assert_eq!(users_told(&all), users, "users that `system` tells of");
+    assert_eq!(users_in(&all), users, "users that `system` tells of");
     all
 }
 
@@ -379,7 +379,7 @@ async fn check_erased(store: &dyn Store, lines: &[Line], entries_erased: &[u64])
     }
 }
 
-fn users_told(lines: &[Line]) -> BTreeSet<&str> {
+fn users_in(lines: &[Line]) -> BTreeSet<&str> {
     let mut users = BTreeSet::new();
     for line in lines.iter().filter(|line| line.timeline == "system") {
         match line.action.as_str() {

@@ -17,7 +17,7 @@ mod reads;
 mod shared_reads;
 mod streams;
 
-pub(crate) use faults::faults_are_kept;
+pub(crate) use faults::faults_are_stored;
 pub(crate) use timers::again::{fires_again, is_superseded, returns};
 pub(crate) use timers::apart::apart;
 pub(crate) use timers::due::plays;

@@ -209,7 +209,7 @@ fn commit_visible_after_a_crash_is_confirmed_once_replicated() {
         assert!(matches!(committed, Ok(()) | Err(StoreError::Unknown(_))), "{committed:?}");
     });
     assert_eq!(size(&store), 5);
-    assert!(store.connections_use().unwrap().made > 2);
+    assert!(store.connections_use().unwrap().opened > 2);
 }
 
 /// Prevents commits from being acknowledged. A reload is asynchronous, and a new session shows that it has happened.

@@ -71,7 +71,7 @@ pub(crate) trait ClockObserver: Send + Sync + 'static {
     }
 
     /// The service has set a clock fault, or removed it with `None`.
-    fn fault(&self, _told: Option<Fault>) {}
+    fn fault(&self, _fault: Option<Fault>) {}
 
     fn reachable(&self);
 
@@ -149,10 +149,10 @@ pub(crate) struct Begun {
 pub(crate) fn begin(client: &Client, timeline: &TimelineOptions) -> Result<Begun, Failure> {
     let (kernel, sent_at) = (Kernel::here(), boot_now());
     let answer = client.get(&["v1", "clock"], &timeline.query())?;
-    let came = boot_now();
+    let received_at = boot_now();
     let report = ClockReport::read(&answer.value)
         .ok_or_else(|| anyhow::anyhow!("the service returned no clock; is it timenav?"))?;
-    let mut known = report.learned(None, (Some(sent_at), came), kernel.as_ref());
+    let mut known = report.learned(None, (Some(sent_at), received_at), kernel.as_ref());
     if known.clock.is_running() && known.uncertainty != Some(0) {
         measure(client, timeline, kernel.as_ref(), &mut known);
     }
@@ -166,11 +166,11 @@ fn measure(client: &Client, timeline: &TimelineOptions, kernel: Option<&Kernel>,
         let sent_at = boot_now();
         // Without a response the known value stays.
         let Ok(answer) = client.get(&["v1", "clock"], &timeline.query()) else { return };
-        let came = boot_now();
+        let received_at = boot_now();
         // A load balancer may have sent the request to another replica with a different clock.
         let same = ClockReport::read(&answer.value).filter(|report| report.host_clock == known.host_clock);
         if let Some(report) = same {
-            let Known { offset, uncertainty, .. } = report.learned(Some(known), (Some(sent_at), came), kernel);
+            let Known { offset, uncertainty, .. } = report.learned(Some(known), (Some(sent_at), received_at), kernel);
             (known.offset, known.uncertainty) = (offset, uncertainty);
         }
     }
@@ -187,7 +187,7 @@ pub(crate) fn follow(
     words: &Words,
     mut known: Known,
 ) -> std::io::Result<std::convert::Infallible> {
-    let (_never_told, nothing) = mpsc::channel::<()>();
+    let (_sender, nothing) = mpsc::channel::<()>();
     let (mut query, mut place) = (timeline.query(), Vec::new());
     if let Some(name) = &name.follow {
         query.extend([("follow", name.clone()), ("steps", "true".to_owned())]);

@@ -315,9 +315,9 @@ fn deploy_config_is_valid_with_each_comment_enabled() {
         .collect();
     assert_ne!(enabled.join("\n"), text.trim_end());
     let enabled = Settings::layer(ServeOptions::default(), ServeOptions::parse(&enabled.join("\n")).unwrap()).unwrap();
-    let as_told = |key: &str| text.lines().any(|line| line.starts_with(&format!("#{key} = \"")));
-    assert!(as_told("listen") && enabled.listen == LISTEN_DEFAULT);
+    let is_listed = |key: &str| text.lines().any(|line| line.starts_with(&format!("#{key} = \"")));
+    assert!(is_listed("listen") && enabled.listen == LISTEN_DEFAULT);
     assert!(
-        as_told("tls_cert") && enabled.tls.is_some() && enabled.public_url.is_some() && enabled.checkpoints.is_some()
+        is_listed("tls_cert") && enabled.tls.is_some() && enabled.public_url.is_some() && enabled.checkpoints.is_some()
     );
 }

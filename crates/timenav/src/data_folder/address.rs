@@ -30,16 +30,16 @@ pub(crate) enum Listening {
 impl AddressFile {
     pub(crate) fn keep(folder: &DataFolder, scheme: &str, address: SocketAddr) -> io::Result<Self> {
         let path = folder.path().join(ADDRESS_FILE);
-        let beside = folder.path().join(format!("{ADDRESS_FILE}.new"));
+        let temporary = folder.path().join(format!("{ADDRESS_FILE}.new"));
         let mut options = OpenOptions::new();
-        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
+        let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
         // Locked before it gets its name, so that it is always locked when it is found.
         file.try_lock().map_err(|error| match error {
             TryLockError::Error(error) => error,
             TryLockError::WouldBlock => io::Error::from(io::ErrorKind::WouldBlock),
         })?;
         writeln!(file, "{scheme}://{}", on_this_machine(address))?;
-        std::fs::rename(&beside, &path)?;
+        std::fs::rename(&temporary, &path)?;
         Ok(Self { path, _lock: file })
     }
 }

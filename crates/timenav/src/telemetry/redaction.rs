@@ -103,8 +103,8 @@ mod tests {
     #[test]
     fn variable_of_an_address_is_hidden_in_help() {
         each_argument(&Cli::command(), &[], &|path, argument| {
-            let is_shown = argument.get_env().is_some() && !argument.is_hide_env_values_set();
-            assert!(!(is_address(argument) && is_shown), "{path:?} {argument}");
+            let is_in_help = argument.get_env().is_some() && !argument.is_hide_env_values_set();
+            assert!(!(is_address(argument) && is_in_help), "{path:?} {argument}");
         });
     }
 }

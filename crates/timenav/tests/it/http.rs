@@ -139,13 +139,13 @@ impl Answer {
     /// Asserts the status and the error code, and returns the error.
     #[track_caller]
     pub(crate) fn refused(self, status: u16, code: &str) -> Value {
-        let shown = self.to_string();
+        let text = self.to_string();
         let body = self.expect(status);
-        assert_eq!(body["code"], code, "{shown}");
-        assert!(body["status"].as_str().is_some_and(|text| text.ends_with('.')), "{shown}");
-        assert!(body["detail"].as_str().is_some_and(|text| !text.is_empty()), "{shown}");
-        assert!(body["request_id"].as_str().is_some_and(|text| !text.is_empty()), "{shown}");
-        assert!(body["errors"].is_array(), "{shown}");
+        assert_eq!(body["code"], code, "{text}");
+        assert!(body["status"].as_str().is_some_and(|text| text.ends_with('.')), "{text}");
+        assert!(body["detail"].as_str().is_some_and(|text| !text.is_empty()), "{text}");
+        assert!(body["request_id"].as_str().is_some_and(|text| !text.is_empty()), "{text}");
+        assert!(body["errors"].is_array(), "{text}");
         body
     }
 }

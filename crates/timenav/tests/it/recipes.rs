@@ -171,7 +171,7 @@ fn check_page(path: &Path) {
     if recipe.steps.iter().any(|step| step.command.contains("initdb")) {
         provide_postgres(folder.path());
     }
-    provide_what_files_name(&mut recipe, folder.path(), &service);
+    provide_referenced_files(&mut recipe, folder.path(), &service);
     assert!(recipe.steps.len() > 2, "{name} has {} commands", recipe.steps.len());
     let steps: Vec<String> = recipe.steps.iter().map(|step| format!("{}\necho '{END}'\n", step.command)).collect();
     // Background processes of a page are ended with it.
@@ -202,7 +202,7 @@ fn check_page(path: &Path) {
 }
 
 /// Reads the deployment files, and provides substitutes for the programs that run them.
-fn provide_what_files_name(recipe: &mut Recipe, folder: &Path, service: &Service) {
+fn provide_referenced_files(recipe: &mut Recipe, folder: &Path, service: &Service) {
     for (name, text) in &recipe.files {
         if name == "compose.yaml" {
             compose::provide_compose(text, folder, service);

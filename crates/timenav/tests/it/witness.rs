@@ -5,7 +5,7 @@ mod named;
 mod required;
 mod server;
 mod service;
-pub(crate) mod stand_in;
+pub(crate) mod stub_witness;
 
 use std::fs::OpenOptions;
 use std::io::{BufRead as _, BufReader};

@@ -49,8 +49,8 @@ fn next_turn_is_known_before_a_leap_second() {
     assert_eq!(clock.next_turn(), Some(host(4 * SECOND)), "eight seconds, at twice the speed");
     let clock = FaultyClock::new(leap(LeapKind::Delete, 0), truth, host(0));
     assert_eq!(clock.next_turn(), Some(host(3_500_000)));
-    let stands = FaultyClock::new(leap(LeapKind::Delete, 0), paused(0, LAST - 1, 0), host(0));
-    assert_eq!(stands.next_turn(), None);
+    let paused_clock = FaultyClock::new(leap(LeapKind::Delete, 0), paused(0, LAST - 1, 0), host(0));
+    assert_eq!(paused_clock.next_turn(), None);
 }
 
 #[test]

@@ -46,7 +46,7 @@ proptest! {
         let value: serde_json::Value = serde_json::from_slice(&payload).unwrap();
         prop_assert_eq!(&payload, &serde_json_canonicalizer::to_vec(&value).unwrap());
         prop_assert_eq!(TimelineEnded::decode(&payload), Ok(ended));
-        let handed = HandedOver { asked_by: by.into(), root: sha256(&[b"root"]), size };
+        let handed = HandedOver { requested_by: by.into(), root: sha256(&[b"root"]), size };
         let payload = handed.encode();
         let value: serde_json::Value = serde_json::from_slice(&payload).unwrap();
         prop_assert_eq!(&payload, &serde_json_canonicalizer::to_vec(&value).unwrap());

@@ -13,7 +13,7 @@ fn erased() -> EventsErased<'static> {
     let mut outcomes = vec![sha256(&[b"one"]), sha256(&[b"two"])];
     outcomes.sort();
     EventsErased {
-        asked_by: "ada".into(),
+        requested_by: "ada".into(),
         by: ErasedBy::Query,
         evaluated_at: 12,
         events_count: 2,
@@ -81,7 +81,7 @@ fn erased_reads_must_be_named_by_an_erasure() {
     let opened = whole.without(|number, _| number == 1 || number == 3);
     let opened = RemainingReads::parse(&[], &opened).unwrap();
     let erased = |position, numbers: &[u64]| ReadsErased {
-        asked_by: "ada".into(),
+        requested_by: "ada".into(),
         position,
         reads: runs(numbers.iter().copied()),
     };
@@ -109,7 +109,7 @@ proptest! {
         interventions in prop::collection::btree_set(0..99_u64, 0..20),
     ) {
         let erased = EventsErased {
-            asked_by: requested_by.into(),
+            requested_by: requested_by.into(),
             by,
             include_forks,
             versions: runs(versions),

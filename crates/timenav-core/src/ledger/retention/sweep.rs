@@ -36,7 +36,7 @@ pub struct SweptEntry<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep<'a> {
     /// The user who requested it, or the service itself.
-    pub asked_by: Cow<'a, str>,
+    pub requested_by: Cow<'a, str>,
     pub class: PruneClass,
     /// All listed entries were recorded before this host time.
     pub cutoff: Instant<Wall>,
@@ -53,7 +53,7 @@ impl<'a> Sweep<'a> {
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = Writer::default();
-        writer.raw("{\"asked_by\":").text(&self.asked_by);
+        writer.raw("{\"asked_by\":").text(&self.requested_by);
         writer.raw(",\"class\":").text(self.class.as_str());
         writer.raw(",\"count\":").integer(self.positions.count());
         writer.raw(",\"cutoff\":").instant(self.cutoff);
@@ -90,11 +90,11 @@ impl<'a> Sweep<'a> {
         if positions.is_empty() || positions.count() != count {
             return Err(wrong);
         }
-        Ok(Self { asked_by: requested_by, class, cutoff, leaf_hashes, policy, positions })
+        Ok(Self { requested_by, class, cutoff, leaf_hashes, policy, positions })
     }
 
     #[must_use]
     pub fn into_owned(self) -> Sweep<'static> {
-        Sweep { asked_by: self.asked_by.into_owned().into(), ..self }
+        Sweep { requested_by: self.requested_by.into_owned().into(), ..self }
     }
 }

@@ -56,8 +56,8 @@ pub(in super::super) fn nearest_path(
     if from == to {
         return (Some(vec![from]), 0);
     }
-    let mut came_from: Map<u32, u32> = Map::default();
-    came_from.insert(from, from);
+    let mut predecessors: Map<u32, u32> = Map::default();
+    predecessors.insert(from, from);
     let mut open = VecDeque::from([(from, 1_usize)]);
     let (mut ahead, mut looked_at) = (Vec::new(), 0);
     while let Some((node, length)) = open.pop_front() {
@@ -67,13 +67,13 @@ pub(in super::super) fn nearest_path(
         next(node, &mut ahead);
         looked_at += ahead.len();
         for next in ahead.drain(..) {
-            if came_from.contains_key(&next) {
+            if predecessors.contains_key(&next) {
                 continue;
             }
-            came_from.insert(next, node);
+            predecessors.insert(next, node);
             if next == to {
                 let back =
-                    std::iter::successors(Some(to), |node| came_from.get(node).copied().filter(|_| *node != from));
+                    std::iter::successors(Some(to), |node| predecessors.get(node).copied().filter(|_| *node != from));
                 let mut path: Vec<u32> = back.collect();
                 path.reverse();
                 return (Some(path), looked_at);

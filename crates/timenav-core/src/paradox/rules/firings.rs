@@ -44,7 +44,7 @@ impl Firing {
     }
 
     /// Returns whether it occurred at a ledger position.
-    fn stood_at(&self, position: u64) -> bool {
+    fn existed_at(&self, position: u64) -> bool {
         let last = self.changes.iter().rfind(|(at, _)| *at <= position);
         self.position <= position && last.is_none_or(|(_, taken)| taken.is_none())
     }
@@ -96,10 +96,10 @@ impl Firings {
         if is_same {
             return None;
         }
-        let differs = |(node, one): (&u32, &Firing)| (one.stood_at(anchor) != one.taken().is_none()).then_some(*node);
+        let differs = |(node, one): (&u32, &Firing)| (one.existed_at(anchor) != one.taken().is_none()).then_some(*node);
         let mut differing: Vec<u32> = self.of.iter().filter_map(differs).collect();
         differing.sort_unstable();
-        Some(differing.into_iter().partition(|node| self.get(*node).is_some_and(|one| one.stood_at(anchor))))
+        Some(differing.into_iter().partition(|node| self.get(*node).is_some_and(|one| one.existed_at(anchor))))
     }
 
     pub(in crate::paradox) fn of_timer(&self, timer: u64, is_so: impl Fn(&Firing) -> bool) -> Vec<u32> {

@@ -44,8 +44,9 @@ impl Sequences {
         let before = self.entries.range(..entry).next_back().copied();
         let after = self.entries.range(entry..).next().copied();
         let across = before.zip(after).and_then(|(before, after)| between(before, after));
-        let beside = [before.and_then(|before| between(before, entry)), after.and_then(|after| between(entry, after))];
-        let (old, new) = if is_missing { (beside, [across, None]) } else { ([across, None], beside) };
+        let adjacent =
+            [before.and_then(|before| between(before, entry)), after.and_then(|after| between(entry, after))];
+        let (old, new) = if is_missing { (adjacent, [across, None]) } else { ([across, None], adjacent) };
         old.into_iter().flatten().for_each(|site| found.toggle(site, false));
         new.into_iter().flatten().for_each(|site| found.toggle(site, true));
     }

@@ -44,7 +44,7 @@ fn e03_causal_circle_with_an_outside_cause() {
     story.record("b", event("2020-01-01T00:00:00Z").because_of(&["a"]));
     story.record("c", event("2020-01-01T00:00:00Z").because_of(&["b"]));
     story.check(&["P02 definite a,b,c", "P03 definite a,b,c"]);
-    assert_eq!(lines(&story.last.made), ["P02 definite a,b,c", "P03 definite a,b,c"]);
+    assert_eq!(lines(&story.last.created), ["P02 definite a,b,c", "P03 definite a,b,c"]);
     let Witness::Cycle { steps, length, component_size } = &story.of(Kind::CausalCycle)[0].witness else { panic!() };
     assert_eq!((steps.len(), *length, *component_size), (3, 3, 3));
     assert!(steps.iter().all(|step| step.kind == CauseKind::Requires && step.gap == Span::ZERO));
@@ -54,7 +54,7 @@ fn e03_causal_circle_with_an_outside_cause() {
     story.record("x", event("2019-01-01T00:00:00Z"));
     story.correct("a", event("2020-01-01T00:00:00Z").because_of(&["c", "x"]));
     story.check(&["P02 definite a,b,c"]);
-    assert_eq!(lines(&story.last.healed), ["P03 definite a,b,c"]);
+    assert_eq!(lines(&story.last.resolved), ["P03 definite a,b,c"]);
     story.cancel("x");
     story.check(&["P02 definite a,b,c", "P03 definite a,b,c", "P05 definite x,a"]);
 }
@@ -72,7 +72,7 @@ fn e04_intervention_against_its_own_reason() {
     assert_eq!((intervention.clone(), *cancelled_at, *impact), (Some(id("i")), Some(3), 1));
     story.restore("a", event("2020-01-01T00:00:00Z"));
     story.check(&[]);
-    assert_eq!(lines(&story.last.healed), ["P04 definite a,b,i", "P05 definite a,b"]);
+    assert_eq!(lines(&story.last.resolved), ["P04 definite a,b,i", "P05 definite a,b"]);
 }
 
 #[test]
@@ -227,15 +227,15 @@ fn e13_circle_of_a_million_events() {
     let (event_id, draft, stamp) = version(0, Some(count - 1));
     let stamp = Stamp { position: u64::from(count), ..stamp };
     let closing = Version { event_id: &event_id, stamp, draft: &draft, origin: VersionOrigin::Corrected };
-    let made = view.apply(&Record::Version(closing)).made;
+    let created = view.apply(&Record::Version(closing)).created;
     let check = |paradox: &Paradox| {
         let Witness::Cycle { steps, length, component_size } = &paradox.witness else { panic!("{}", paradox.kind) };
         assert_eq!((*length, *component_size), (count as usize, count as usize));
         assert_eq!(steps.len(), PATH_EVENTS_MAX);
     };
-    let kinds: Vec<&str> = made.iter().map(|paradox| paradox.kind.code()).collect();
+    let kinds: Vec<&str> = created.iter().map(|paradox| paradox.kind.code()).collect();
     assert_eq!(kinds, ["P02", "P03", "P01"]);
-    check(&made[0]);
+    check(&created[0]);
 
     view.find_again();
     let list = view.list(|heading| heading.kind == Kind::CausalCycle);

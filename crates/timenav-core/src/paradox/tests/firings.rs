@@ -148,7 +148,7 @@ fn hour(hour: u8) -> Instant<Virtual> {
 #[derive(Default)]
 struct Plain {
     fired: Vec<DueFiring>,
-    stands: BTreeSet<usize>,
+    active: BTreeSet<usize>,
     anchors: Vec<BTreeSet<usize>>,
     rounds: [u32; 2],
     recorded: BTreeSet<usize>,
@@ -158,11 +158,11 @@ struct Plain {
 impl Plain {
     fn revoke(&mut self, is_so: impl Fn(&DueFiring) -> bool) {
         let fired = &self.fired;
-        self.stands.retain(|number| !is_so(&fired[*number]));
+        self.active.retain(|number| !is_so(&fired[*number]));
     }
 
     fn orphans(&self) -> BTreeSet<(String, String)> {
-        let is_revoked = |number: &usize| *number < self.fired.len() && !self.stands.contains(number);
+        let is_revoked = |number: &usize| *number < self.fired.len() && !self.active.contains(number);
         let own = self.recorded.iter().filter(|number| is_revoked(number));
         let own = own.map(|number| (format!("f{number}"), format!("f{number}")));
         let named = self.named.iter().filter(|(number, _)| is_revoked(number) && !self.recorded.contains(number));
@@ -177,7 +177,7 @@ impl Plain {
             Op::Fire(timer, at) => {
                 let round = self.rounds[usize::from(timer)];
                 let due_firing = DueFiring { due: hour(at), position: u64::from(timer), round };
-                self.stands.insert(self.fired.len());
+                self.active.insert(self.fired.len());
                 let firing_id = Box::leak(Box::new(id(&format!("f{}", self.fired.len()))));
                 self.fired.push(due_firing);
                 Fact::Timers(TimerRecord::Fired { position, firing_id, due_firing })
@@ -216,11 +216,11 @@ impl Plain {
             }
             Op::Anchor => {
                 let id = anchor(self.anchors.len());
-                self.anchors.push(self.stands.clone());
+                self.anchors.push(self.active.clone());
                 Fact::Anchor { id, position, timestamp: hour(0), is_fixed: false }
             }
             Op::Return(number) => {
-                self.stands.clone_from(self.anchors.get(usize::from(number))?);
+                self.active.clone_from(self.anchors.get(usize::from(number))?);
                 let anchor_id = Box::leak(Box::new(anchor(usize::from(number))));
                 Fact::Timers(TimerRecord::Returned { position, anchor_id })
             }
@@ -247,13 +247,13 @@ proptest! {
             let position = 2 * view_log.len() as u64;
             let Some(one) = plain.take(op, position) else { continue };
             let foreseen = view.what_if(&[one.record()]);
-            let Delta { made, healed } = view.apply(&one.record());
+            let Delta { created, resolved } = view.apply(&one.record());
             view_log.push(one);
-            prop_assert_eq!(&foreseen, &Delta { made: made.clone(), healed: healed.clone() });
-            for paradox in healed {
+            prop_assert_eq!(&foreseen, &Delta { created: created.clone(), resolved: resolved.clone() });
+            for paradox in resolved {
                 prop_assert!(known.remove(&paradox.key));
             }
-            known.extend(made.into_iter().map(|paradox| paradox.key));
+            known.extend(created.into_iter().map(|paradox| paradox.key));
             prop_assert_eq!(orphans(&view), plain.orphans());
         }
         let keys = |view: &View| view.list(|_| true).all().into_iter().map(|one| one.key).collect::<BTreeSet<_>>();

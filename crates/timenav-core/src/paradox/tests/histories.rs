@@ -109,7 +109,7 @@ fn op() -> impl Strategy<Value = Op> {
 
 /// An event is recorded once and then corrected; a correction may restore an earlier version.
 pub(super) fn history(steps_max: usize) -> impl Strategy<Value = Vec<Fact>> {
-    prop::collection::vec(op(), 1..steps_max).prop_map(|ops| told(&ops))
+    prop::collection::vec(op(), 1..steps_max).prop_map(|ops| facts_of(&ops))
 }
 
 pub(super) fn stamp(position: usize) -> Stamp {
@@ -118,7 +118,7 @@ pub(super) fn stamp(position: usize) -> Stamp {
     Stamp { position, recorded_at: host, clock_at: at("2026-06-01T00:00:00Z") }
 }
 
-fn told(ops: &[Op]) -> Vec<Fact> {
+fn facts_of(ops: &[Op]) -> Vec<Fact> {
     let mut log: Vec<Fact> = Vec::new();
     let mut seen: [Option<EventDraft>; 8] = Default::default();
     let mut interventions = 0;

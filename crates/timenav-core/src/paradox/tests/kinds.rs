@@ -19,7 +19,7 @@ fn dangling_cause_is_ignored_within_the_grace_period() {
     story.check(&["P06 definite a,b"]);
     assert_eq!(story.of(Kind::DanglingCause)[0].severity, Severity::Medium);
     story.record("a", event("2020-01-01T00:00:00Z"));
-    assert_eq!(lines(&story.last.healed), ["P06 definite a,b"]);
+    assert_eq!(lines(&story.last.resolved), ["P06 definite a,b"]);
     story.check(&[]);
 }
 
@@ -51,7 +51,7 @@ fn sequence_gaps_and_repeats_are_found_per_source() {
     assert_eq!(gap(&story), gaps);
     story.record("e", sent_by("s", "2020-01-04T00:00:00Z", Some(5)));
     assert_eq!(story.view.count(Kind::SequenceGap, Grade::Definite), 3);
-    assert_eq!(story.last.made[0].explanation, "source `s` gave the number 5 to both `b` and `e`.");
+    assert_eq!(story.last.created[0].explanation, "source `s` gave the number 5 to both `b` and `e`.");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn interventions_take_part_in_causality() {
     story.check(&["P01 definite a,i"]);
     story.record("b", event("2020-01-06T00:00:00Z").because_of(&["i"]));
     story.correct("a", event("2020-01-05T00:00:00Z").because_of(&["b"]));
-    let kinds: Vec<&str> = story.last.made.iter().map(|paradox| paradox.kind.code()).collect();
+    let kinds: Vec<&str> = story.last.created.iter().map(|paradox| paradox.kind.code()).collect();
     assert_eq!(kinds, ["P02", "P03", "P01"]);
     assert_eq!(story.of(Kind::Grandfather), []);
 }
@@ -150,7 +150,7 @@ fn late_cause_turns_an_old_intervention_into_a_paradox() {
     story.check(&["P04 definite a,b,i", "P05 definite a,b"]);
     story.correct("b", event("2020-01-02T00:00:00Z").maybe_because_of(&["a"]));
     story.check(&[]);
-    assert_eq!(lines(&story.last.healed), ["P04 definite a,b,i", "P05 definite a,b"]);
+    assert_eq!(lines(&story.last.resolved), ["P04 definite a,b,i", "P05 definite a,b"]);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn hypothetical_records_change_nothing() {
     let intervention = Fact::Intervention { id: i.clone(), stamp, time, on: a, negates: true, causes };
     let delta = story.view.what_if(&[intervention.record(), cancelled.record()]);
     let expected = ["P04 definite a,b,new-intervention", "P05 definite a,b", "P13 definite a"];
-    assert_eq!(lines(&delta.made), expected);
+    assert_eq!(lines(&delta.created), expected);
     assert_eq!((story.view.status(&i), story.view.nodes_count()), (None, 2));
     story.check(&[]);
 }
@@ -209,8 +209,9 @@ fn state_contradictions_per_event_are_limited() {
         let (event_id, draft) = (id(&format!("e{number}")), says(number));
         let stamp = Stamp { position: number, recorded_at: crate::time::Instant::EPOCH, clock_at: draft.time };
         let origin = VersionOrigin::Recorded;
-        let made = view.apply(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, origin })).made;
-        assert_eq!(made.len() as u64, number.min(100));
+        let created =
+            view.apply(&Record::Version(Version { event_id: &event_id, stamp, draft: &draft, origin })).created;
+        assert_eq!(created.len() as u64, number.min(100));
     }
     // All records about an event are removed with it.
     for number in 0..300 {

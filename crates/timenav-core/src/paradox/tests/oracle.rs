@@ -63,8 +63,8 @@ impl Oracle {
             }
             Fact::Anchor { id, timestamp, is_fixed, .. } if *is_fixed => {
                 let live = self.events.iter().filter(|(_, event)| event.is_live);
-                let stood = live.map(|(id, event)| (id.clone(), event.draft.clone())).collect();
-                self.anchors.push((id.as_str().to_owned(), *timestamp, stood));
+                let drafts = live.map(|(id, event)| (id.clone(), event.draft.clone())).collect();
+                self.anchors.push((id.as_str().to_owned(), *timestamp, drafts));
             }
             Fact::Anchor { .. } | Fact::Clock { .. } | Fact::Timers(_) => {}
         }
@@ -248,8 +248,8 @@ impl Oracle {
             if event.is_live && is_observed && ahead {
                 found.insert(("P10", "definite", ids));
             }
-            for (anchor, timestamp, stood) in &self.anchors {
-                let Some(then) = stood.get(id).filter(|then| !event.is_live || *then != draft) else { continue };
+            for (anchor, timestamp, drafts) in &self.anchors {
+                let Some(then) = drafts.get(id).filter(|then| !event.is_live || *then != draft) else { continue };
                 let ids = vec![id.clone(), anchor.clone()];
                 if start(then).max <= *timestamp {
                     found.insert(("P13", "definite", ids));

@@ -174,9 +174,9 @@ proptest! {
             prop_assert_eq!(&keys(&view), &before, "asking changed the view");
             prop_assert_eq!(&delta, &view.apply(&record));
             let now = keys(&view);
-            let told_keys = |all: &[Paradox]| all.iter().map(|paradox| paradox.key.clone()).collect::<BTreeSet<_>>();
-            prop_assert_eq!(told_keys(&delta.made), now.difference(&before).cloned().collect::<BTreeSet<_>>());
-            prop_assert_eq!(told_keys(&delta.healed), before.difference(&now).cloned().collect::<BTreeSet<_>>());
+            let keys_of = |all: &[Paradox]| all.iter().map(|paradox| paradox.key.clone()).collect::<BTreeSet<_>>();
+            prop_assert_eq!(keys_of(&delta.created), now.difference(&before).cloned().collect::<BTreeSet<_>>());
+            prop_assert_eq!(keys_of(&delta.resolved), before.difference(&now).cloned().collect::<BTreeSet<_>>());
             let built = View::build(settings, records(&log[..count]));
             prop_assert_eq!(view.list(|_| true).all(), built.list(|_| true).all());
             before = now;
@@ -233,7 +233,7 @@ proptest! {
         prop_assert_eq!(&keys(&view), &before);
         let delta = view.apply_all(&records(&log[at..]));
         prop_assert_eq!(&what_if, &delta);
-        prop_assert_eq!(delta.made.len() + before.len(), keys(&view).len() + delta.healed.len());
+        prop_assert_eq!(delta.created.len() + before.len(), keys(&view).len() + delta.resolved.len());
         prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&log))));
     }
 
@@ -265,9 +265,9 @@ proptest! {
         let (id, stamp) = (id("harmless"), stamp(log.len()));
         let harmless = Fact::Version { id, stamp, draft, origin: VersionOrigin::Recorded };
         let delta = view.apply(&harmless.record());
-        prop_assert_eq!(delta.healed, vec![]);
+        prop_assert_eq!(delta.resolved, vec![]);
         let late_or_future = |paradox: &Paradox| matches!(paradox.kind, Kind::OutOfOrderRecording | Kind::FutureDated);
-        prop_assert!(delta.made.iter().all(late_or_future), "{:?}", delta.made);
+        prop_assert!(delta.created.iter().all(late_or_future), "{:?}", delta.created);
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Simple {
         let start = self.starts.date();
         let mut found: Vec<i64> = (-40..days)
             .map(|day| start.checked_add(day.days()).unwrap())
-            .filter_map(|day| self.meant_for(day))
+            .filter_map(|day| self.candidate_for(day))
             .filter_map(|day| self.instant(day))
             .collect();
         let first = self.instant(start).unwrap();
@@ -114,7 +114,7 @@ impl Simple {
     }
 
     /// The day itself, or none if it is not included. For short months see `moved`.
-    fn meant_for(&self, day: Date) -> Option<Date> {
+    fn candidate_for(&self, day: Date) -> Option<Date> {
         let moved = self.skip != "OMIT" && matches!(self.frequency, "YEARLY" | "MONTHLY");
         let is_weekday = self.fits_weekday(day);
         let by_month_day = if moved { self.is_named_or_moved_to(day) } else { self.is_named(day, day.day()) };

@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn attribute_of_random_json_is_the_parsed_one(attributes in objects(), key in "[ab.]{0,6}") {
+        fn attribute_without_parsing_equals_parsed_attribute(attributes in objects(), key in "[ab.]{0,6}") {
             check(&attributes, &key);
         }
     }

@@ -37,7 +37,7 @@ pub(crate) struct DirectoryAfter {
 pub(crate) enum ReloadReason {
     /// The ledger was rolled back or replaced. All timelines are read to report which.
     #[error("`system` has {found} entries and another directory, but {known} were known")]
-    WentBack { found: u64, known: u64 },
+    RolledBack { found: u64, known: u64 },
     /// The service lagged behind for long. A reload is cheaper then, and holds no lock.
     #[error("`system` has grown by {0} entries")]
     TooMany(u64),
@@ -93,7 +93,7 @@ pub(crate) async fn directory_after(
     let known = before.get(&TimelineId::system()).map(|known| known.head.frontier.clone()).unwrap_or_default();
     let (first, size) = (known.size(), system.frontier.size());
     if size <= first || system.directory < before.directory().version {
-        return Err(ReloadReason::WentBack { found: size, known: first }.into());
+        return Err(ReloadReason::RolledBack { found: size, known: first }.into());
     }
     if size - first > CATCH_UP_ENTRIES_MAX {
         return Err(ReloadReason::TooMany(size - first).into());

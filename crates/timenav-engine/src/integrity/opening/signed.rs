@@ -45,7 +45,7 @@ struct Compared {
     is_stored: bool,
     is_sealed: bool,
     rows: StatementState,
-    has_gone_over: bool,
+    has_rotated_key: bool,
     error: Option<OpenError>,
 }
 
@@ -63,8 +63,8 @@ pub(crate) async fn compare_with_signed(
     let stored: ExternalCheckpoints<'_> = all.iter().map(|stored| (&stored.timeline, stored)).collect();
     let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
     let mut compared = compare_all(&states, &stored, heads.rows().root(), ports, options);
-    let has_gone_over = states.iter().zip(&compared).filter(|(_, one)| one.has_gone_over).map(|(state, _)| *state);
-    if let Some(state) = has_gone_over.min_by_key(|state| &state.head.id).filter(|_| store.has_others()) {
+    let has_rotated_key = states.iter().zip(&compared).filter(|(_, one)| one.has_rotated_key).map(|(state, _)| *state);
+    if let Some(state) = has_rotated_key.min_by_key(|state| &state.head.id).filter(|_| store.has_others()) {
         // Check this first: timelines that were created after the rotation do not verify with the retired key, although
         // they were not tampered with.
         return Err(OpenError::OtherKey { timeline: state.head.id.clone() });
@@ -77,7 +77,7 @@ pub(crate) async fn compare_with_signed(
     for (_, error) in failed {
         accepting.take(Err(error))?;
     }
-    warn_of_retired_key(compared.iter().filter(|one| one.has_gone_over).count());
+    warn_of_retired_key(compared.iter().filter(|one| one.has_rotated_key).count());
     if stored.is_empty() {
         if !options.joins {
             accepting.take(compare_with_nothing(heads))?;
@@ -130,8 +130,8 @@ fn compare_all(
     options: &Options,
 ) -> Vec<Compared> {
     let compare = |states: &[&TimelineState]| -> Vec<Compared> {
-        let kept_of = |state: &TimelineState| stored.get(&state.head.id).copied();
-        states.iter().map(|state| compare_one(state, kept_of(state), directory_root, ports, options)).collect()
+        let stored_of = |state: &TimelineState| stored.get(&state.head.id).copied();
+        states.iter().map(|state| compare_one(state, stored_of(state), directory_root, ports, options)).collect()
     };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
     let chunk = states.len().div_ceil(cores).max(THREAD_TIMELINES_MIN);
@@ -170,8 +170,8 @@ fn compare_one(
     }
     let is_stored = stored.is_some() && error.is_none();
     // Another key has taken over signing, and no rotation is in progress.
-    let has_gone_over = !is_by_known_key(state, ports, options);
-    Compared { is_stored, is_sealed: is_stored && is_sealed, rows, has_gone_over, error }
+    let has_rotated_key = !is_by_known_key(state, ports, options);
+    Compared { is_stored, is_sealed: is_stored && is_sealed, rows, has_rotated_key, error }
 }
 
 pub(crate) async fn check_signed(
@@ -312,8 +312,8 @@ fn keep_newest(
     options: &Options,
 ) -> Result<(), OpenError> {
     let newest = |is_match: &dyn Fn(&Compared) -> bool| -> Result<Vec<ExternalCheckpoint>, OpenError> {
-        let meant = states.iter().zip(compared).filter(|(_, one)| is_match(one));
-        let sealed = meant.map(|(state, _)| {
+        let matching = states.iter().zip(compared).filter(|(_, one)| is_match(one));
+        let sealed = matching.map(|(state, _)| {
             let note = newest_note(state, ports, options).map_err(|error| StoreError::Damaged(error.to_string()))?;
             Ok(ExternalCheckpoint::seal(state.head.id.clone(), note, &*ports.signer))
         });

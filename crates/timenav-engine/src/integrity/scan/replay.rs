@@ -191,7 +191,7 @@ impl Replay {
 
     fn events_count(&self) -> i64 {
         // Events erased during the scan were current when it began, and their payloads may already be missing.
-        let unseen = |(position, erased): &(&u64, &Erased)| erased.stood && self.missing.contains(**position);
+        let unseen = |(position, erased): &(&u64, &Erased)| erased.was_active && self.missing.contains(**position);
         let unseen = self.erased_later.iter().filter(unseen).count();
         self.events_count.saturating_add_unsigned(unseen as u64)
     }

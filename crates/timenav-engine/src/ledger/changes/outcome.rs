@@ -21,8 +21,8 @@ pub(crate) struct OutcomeRecord {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     timeline_created: bool,
     /// Whether the request wrote no entry. The position is then that of the last entry at the time.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    untold: bool,
+    #[serde(default, rename = "untold", skip_serializing_if = "std::ops::Not::not")]
+    is_withheld: bool,
     change: Box<RawValue>,
 }
 
@@ -34,7 +34,7 @@ impl OutcomeRecord {
             size: ledger.size,
             root: ledger.root.to_hex(),
             timeline_created: ledger.timeline_created,
-            untold: false,
+            is_withheld: false,
             change: RawValue::from_string(change).ok()?,
         })
     }
@@ -44,12 +44,12 @@ impl OutcomeRecord {
         Self::of(timeline, ledger, FORGOTTEN.to_owned())
     }
 
-    pub(crate) fn untold(self, untold: bool) -> Self {
-        Self { untold, ..self }
+    pub(crate) fn withheld(self, is_withheld: bool) -> Self {
+        Self { is_withheld, ..self }
     }
 
     pub(crate) const fn is_withheld(&self) -> bool {
-        self.untold
+        self.is_withheld
     }
 
     /// `None` if the record is invalid.

@@ -87,8 +87,8 @@ pub(crate) struct FiringsAfter {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FiringsAfterRecord {
     firings: Vec<(String, String)>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    untold: bool,
+    #[serde(default, rename = "untold", skip_serializing_if = "std::ops::Not::not")]
+    is_withheld: bool,
 }
 
 impl Change for FiringsAfter {
@@ -97,12 +97,12 @@ impl Change for FiringsAfter {
 
     fn record(&self) -> FiringsAfterRecord {
         let one = |(id, state): &(FiringId, FiringState)| (id.to_string(), state.as_str().to_owned());
-        FiringsAfterRecord { firings: self.firings.iter().map(one).collect(), untold: self.is_withheld }
+        FiringsAfterRecord { firings: self.firings.iter().map(one).collect(), is_withheld: self.is_withheld }
     }
 
     fn of(record: FiringsAfterRecord) -> Option<Self> {
         let one = |(id, state): (String, String)| Some((FiringId::new(&id).ok()?, FiringState::parse(&state)?));
-        let is_withheld = record.untold;
+        let is_withheld = record.is_withheld;
         Some(Self { firings: record.firings.into_iter().map(one).collect::<Option<_>>()?, is_withheld })
     }
 }

@@ -5,7 +5,8 @@ use super::Change;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct ImportUndone {
     pub(crate) undone: u64,
-    pub(crate) kept: u64,
+    #[serde(rename = "kept")]
+    pub(crate) skipped_changed: u64,
 }
 
 impl Change for ImportUndone {

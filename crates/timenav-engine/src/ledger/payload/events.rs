@@ -35,7 +35,8 @@ pub(crate) struct Intervened<'a> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) import_id: Option<String>,
     /// Whether the event was current before.
-    pub(crate) stood: bool,
+    #[serde(rename = "stood")]
+    pub(crate) was_active: bool,
     /// Whether the intervention changed the current version, or canceled it.
     pub(crate) changed: bool,
     /// Whether the version before was inherited from the timeline that this one was forked from.

@@ -218,7 +218,7 @@ fn of_undoing() -> Vec<(Action, String)> {
         causes: Vec::new(),
         anchor_id: None,
         import_id: Some("3-9-4".to_owned()),
-        stood: true,
+        was_active: true,
         changed: true,
         inherited: false,
         after: None,
@@ -238,7 +238,7 @@ fn intervened(effect: &Effect, after: Option<&str>) -> String {
         causes: causes.iter().map(CauseContent::of).collect(),
         anchor_id: after.is_none().then(|| "before".to_owned()),
         import_id: None,
-        stood: true,
+        was_active: true,
         changed: !matches!(effect, Effect::Note),
         inherited: after.is_some(),
         after: after.and_then(raw),
@@ -389,14 +389,14 @@ fn of_the_service() -> Vec<(Action, String)> {
         root: hash,
         size: 7,
     };
-    let handed_over = HandedOver { asked_by: "ada".into(), root: hash, size: 7 };
+    let handed_over = HandedOver { requested_by: "ada".into(), root: hash, size: 7 };
     let retention = Retention { reads_seconds: Some(86_400), refusals_seconds: None };
     let mut positions = PositionRuns::default();
     for position in [3, 4, 9] {
         positions.push(position).unwrap();
     }
     let sweep = Sweep {
-        asked_by: "ada \"x\"".into(),
+        requested_by: "ada \"x\"".into(),
         class: PruneClass::Reads,
         cutoff: at(2),
         leaf_hashes: Hash::from_bytes([7; 32]),
@@ -567,7 +567,7 @@ fn of_erasures() -> Vec<(Action, String)> {
         runs
     };
     let events = EventsErased {
-        asked_by: "ada \"x\"".into(),
+        requested_by: "ada \"x\"".into(),
         by: ErasedBy::Age,
         evaluated_at: 12,
         events_count: 2,
@@ -576,7 +576,7 @@ fn of_erasures() -> Vec<(Action, String)> {
         outcomes: vec![Hash::from_bytes([7; 32])],
         versions: runs(&[3, 4, 9]),
     };
-    let reads = ReadsErased { asked_by: "ada".into(), position: 3, reads: runs(&[0, 1, 5]) };
+    let reads = ReadsErased { requested_by: "ada".into(), position: 3, reads: runs(&[0, 1, 5]) };
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     vec![(Action::EraseEvents, text(events.encode())), (Action::EraseReads, text(reads.encode()))]
 }

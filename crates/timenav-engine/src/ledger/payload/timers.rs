@@ -109,7 +109,7 @@ pub(crate) struct TimerSet<'a> {
 impl<'a> TimerSet<'a> {
     /// Includes the previous state if the entry changes the timer. `None` if a part of the rows is not JSON.
     pub(crate) fn of(row: &'a TimerRow, was: Option<&'a TimerRow>, before: Option<u64>) -> Option<Self> {
-        let told_before = match was {
+        let previous = match was {
             Some(was) => Some(Box::new(TimerStateRecord::of(was, true)?)),
             None => None,
         };
@@ -118,7 +118,7 @@ impl<'a> TimerSet<'a> {
             position: was.map(|was| was.position),
             next: row.next.map(|next| next.to_string()),
             round: row.round,
-            was: told_before,
+            was: previous,
             before,
         })
     }

@@ -54,7 +54,7 @@ impl Engine {
         Err(Refusal::LimitReached { what: "events on timelines with streamed paradoxes", max })
     }
 
-    /// Returns the paradoxes created and healed by an entry. Entries are requested in order. `None` if the shared view
+    /// Returns the paradoxes created and resolved by an entry. Entries are requested in order. `None` if the shared view
     /// no longer knows them and all private views are taken: the listener then gets `reset`.
     pub(crate) async fn followed_delta(
         &self,

@@ -64,12 +64,12 @@ impl LedgerStream {
 /// there is no last message, it is beyond the end, or the listener is more than `behind_max` entries behind.
 pub(super) fn begin(seen: Option<Seen>, size: u64, behind_max: u64) -> Option<(u64, usize)> {
     let Seen { position, part, .. } = seen?;
-    let (next, told_parts) = match part {
+    let (next, sent_parts) = match part {
         None => (position.checked_add(1)?, 0),
         Some(_) if position >= size => return None,
         Some(part) => (position, part as usize + 1),
     };
-    (next <= size && size - next <= behind_max).then_some((next, told_parts))
+    (next <= size && size - next <= behind_max).then_some((next, sent_parts))
 }
 
 #[cfg(test)]

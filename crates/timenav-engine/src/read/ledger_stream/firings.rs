@@ -30,7 +30,7 @@ pub struct WatchFirings {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FiringNews {
+pub enum FiringUpdate {
     /// It fell due and can be claimed.
     Offered,
     /// It replaces the failed firing of the previous round.
@@ -99,10 +99,10 @@ impl LedgerStream {
         };
         let news = |attempt: &Attempt| match attempt {
             Attempt::Leased { holder, number, until } => {
-                FiringNews::Leased { holder: Arc::clone(holder), attempt: *number, until: *until }
+                FiringUpdate::Leased { holder: Arc::clone(holder), attempt: *number, until: *until }
             }
-            Attempt::Extended(until) => FiringNews::Extended(*until),
-            Attempt::Ended(not_before) => FiringNews::AttemptEnded(*not_before),
+            Attempt::Extended(until) => FiringUpdate::Extended(*until),
+            Attempt::Ended(not_before) => FiringUpdate::AttemptEnded(*not_before),
         };
         self.of_firings(note.firings.iter().map(|(firing_id, attempt)| (firing_id.clone(), news(attempt))).collect())
             .await
@@ -129,7 +129,7 @@ impl LedgerStream {
         self.of_firings(firings.ok_or_else(unreadable)?).await
     }
 
-    async fn of_firings(&self, happened: Vec<(FiringId, FiringNews)>) -> Result<Vec<News>, Refusal> {
+    async fn of_firings(&self, happened: Vec<(FiringId, FiringUpdate)>) -> Result<Vec<News>, Refusal> {
         let Some(observing) = self.firings.as_ref().filter(|_| !happened.is_empty()) else { return Ok(Vec::new()) };
         let named = happened.iter().map(|(firing_id, _)| firing_id.clone()).collect();
         let rows = self.engine.store().timer_rows(self.key, TimerQuery::Firings(named)).await?.firings;
@@ -143,26 +143,26 @@ impl LedgerStream {
     }
 }
 
-fn offered(fired: &TimersFired, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
+fn offered(fired: &TimersFired, timeline: &TimelineId) -> Vec<(FiringId, FiringUpdate)> {
     let due_firing = fired.fired.iter().filter_map(|&(position, due, round, _)| due_firing_of(&(position, due, round)));
-    due_firing.map(|due_firing: DueFiring| (due_firing.firing_id(timeline), FiringNews::Offered)).collect()
+    due_firing.map(|due_firing: DueFiring| (due_firing.firing_id(timeline), FiringUpdate::Offered)).collect()
 }
 
-fn settled(outcomes: FiringsSettled) -> Option<Vec<(FiringId, FiringNews)>> {
+fn settled(outcomes: FiringsSettled) -> Option<Vec<(FiringId, FiringUpdate)>> {
     let outcome = |one: OutcomeOfFiring| {
         let state = FiringState::parse(&one.outcome)?;
-        Some((FiringId::new(&one.firing_id).ok()?, FiringNews::Settled(state, one.reason)))
+        Some((FiringId::new(&one.firing_id).ok()?, FiringUpdate::Settled(state, one.reason)))
     };
     outcomes.outcomes.into_iter().map(outcome).collect()
 }
 
-fn restored(record: &TimersRestored<'_>, timeline: &TimelineId) -> Vec<(FiringId, FiringNews)> {
+fn restored(record: &TimersRestored<'_>, timeline: &TimelineId) -> Vec<(FiringId, FiringUpdate)> {
     let superseded = record.superseded.iter().filter_map(due_firing_of);
     let superseded = superseded
-        .map(|due_firing| (due_firing.firing_id(timeline), FiringNews::Settled(FiringState::Superseded, None)));
+        .map(|due_firing| (due_firing.firing_id(timeline), FiringUpdate::Settled(FiringState::Superseded, None)));
     // Without an anchor or a fork as the cause, a redelivery was requested.
-    let is_asked_for = record.anchor_id.is_none() && !record.inherited;
-    let again = if is_asked_for { FiringNews::Redelivered } else { FiringNews::Offered };
+    let is_redelivered = record.anchor_id.is_none() && !record.inherited;
+    let again = if is_redelivered { FiringUpdate::Redelivered } else { FiringUpdate::Offered };
     let fired = record.fired.iter().filter_map(|one| due_firing_of(&(one.timer, one.due, one.round)));
     superseded.chain(fired.map(|due_firing| (due_firing.firing_id(timeline), again.clone()))).collect()
 }

@@ -57,7 +57,7 @@ impl LedgerStream {
         Ok(())
     }
 
-    /// Returns the paradoxes that an entry created and healed and that match the filter; `None` if they are no longer
+    /// Returns the paradoxes that an entry created and resolved and that match the filter; `None` if they are no longer
     /// known.
     pub(super) async fn paradoxes_of(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<News>>, Refusal> {
         let Some(watch) = &mut self.paradoxes else { return Ok(Some(Vec::new())) };
@@ -76,12 +76,12 @@ impl LedgerStream {
         let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(Some(Vec::new())) };
         let delta = self.engine.followed_delta(&mut watch.following, &state.layers_now(), position).await?;
         let Some(delta) = delta else { return Ok(None) };
-        let news = |is_healed| move |paradox| News::Paradox { is_healed, paradox: Box::new(paradox) };
+        let news = |is_resolved| move |paradox| News::Paradox { is_resolved, paradox: Box::new(paradox) };
         let watched = |paradox: &Paradox| watch.watched.includes(paradox);
-        // Report healed paradoxes before created ones, so that the sum of the messages is the current set.
-        let healed = delta.healed.into_iter().filter(watched).map(news(true));
-        let made = delta.made.into_iter().filter(watched).map(news(false));
-        Ok(Some(healed.chain(made).collect()))
+        // Report resolved paradoxes before created ones, so that the sum of the messages is the current set.
+        let resolved = delta.resolved.into_iter().filter(watched).map(news(true));
+        let created = delta.created.into_iter().filter(watched).map(news(false));
+        Ok(Some(resolved.chain(created).collect()))
     }
 }
 

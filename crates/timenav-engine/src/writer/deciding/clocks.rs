@@ -195,7 +195,7 @@ fn change_clock(
         None => moved,
     };
     let after = moved.as_ref().map_or_else(|| before.clone(), |moved| clock::apply(&before, moved));
-    let went = to.map(|to| to.since(before.now(host)));
+    let moved_by = to.map(|to| to.since(before.now(host)));
     let duration = match command {
         ClockCommand::FastForward(by) | ClockCommand::Rewind(by) | ClockCommand::Elapse { by, since: None } => {
             Some(by.to_string())
@@ -203,7 +203,7 @@ fn change_clock(
         // For these commands, the actual distance: the part that no other caller has spent, or the distance to the next
         // due time.
         ClockCommand::Elapse { since: Some(_), .. } | ClockCommand::ToNext { .. } => {
-            went.and_then(|span| Duration::new(0, span)).map(|by| by.to_string())
+            moved_by.and_then(|span| Duration::new(0, span)).map(|by| by.to_string())
         }
         ClockCommand::Travel { .. }
         | ClockCommand::Pause

@@ -62,7 +62,7 @@ struct Holding {
     interventions: BTreeMap<u64, EventId>,
     events_count: u64,
     /// By how much the erased entries increased the number of current events.
-    stood: i64,
+    active_count: i64,
     overrides: u64,
 }
 
@@ -268,16 +268,16 @@ pub(super) fn forget(
 
 /// Appends usually one entry, and erases the positions it names. Returns the position of the last entry.
 fn append(draft: &mut Draft<'_>, ledger: Ledger, saying: &Saying, (holding, outcomes): (Holding, Vec<Hash>)) -> u64 {
-    let Holding { versions, interventions, mut events_count, stood, overrides } = holding;
+    let Holding { versions, interventions, mut events_count, active_count, overrides } = holding;
     let head = &mut draft.state_mut(ledger).head;
-    head.events_count = head.events_count.saturating_add_signed(-stood);
+    head.events_count = head.events_count.saturating_add_signed(-active_count);
     head.overrides_count = head.overrides_count.saturating_sub(overrides);
     let host = draft.host(ledger);
     let requested_by = draft.actor().name().to_owned();
     let mut position = draft.last_position(ledger);
     for (versions, interventions, outcomes) in parts(&versions, &interventions, &outcomes) {
         let erased_payload = EventsErased {
-            asked_by: Cow::Borrowed(&requested_by),
+            requested_by: Cow::Borrowed(&requested_by),
             by: saying.by,
             evaluated_at: saying.evaluated_at,
             events_count: std::mem::take(&mut events_count),
@@ -349,10 +349,10 @@ impl Holding {
             return;
         }
         self.events_count += 1;
-        let stood_before = inherited.is_some_and(|version| version.until.is_none());
-        self.stood += i64::from(known.current().is_some()) - i64::from(stood_before);
+        let was_active_before = inherited.is_some_and(|version| version.until.is_none());
+        self.active_count += i64::from(known.current().is_some()) - i64::from(was_active_before);
         // Only versions that hide an inherited event count, not events recorded under an id that had become free.
-        let is_override = |position: &u64| stood_before || known.interventions.contains(&(layer, *position));
+        let is_override = |position: &u64| was_active_before || known.interventions.contains(&(layer, *position));
         self.overrides += u64::from(inherited.is_some() && own.first().is_some_and(is_override));
         self.versions.extend(own.into_iter().map(|position| (position, event_id.clone())));
         self.interventions.extend(others.into_iter().map(|position| (position, event_id.clone())));
@@ -400,7 +400,8 @@ impl Command for EraseReads {
         let left = remaining.without(|number, _| runs.contains(number as u64));
         let erased = runs.count();
         let left_count = remaining.iter().flatten().count() as u64 - erased;
-        let erased_payload = ReadsErased { asked_by: Cow::Borrowed(draft.actor().name()), position: at, reads: runs };
+        let erased_payload =
+            ReadsErased { requested_by: Cow::Borrowed(draft.actor().name()), position: at, reads: runs };
         let payload = String::from_utf8_lossy(&erased_payload.encode()).into_owned();
         let host = draft.host(ledger);
         let by = draft.append(ledger, Action::EraseReads, "reads", payload, host);

@@ -204,7 +204,7 @@ pub(super) fn append_intervention(
         Some(TakenBack::ToAnchor(anchor_id)) => (Some(anchor_id.to_owned()), None),
         Some(TakenBack::OfImport(import_id)) => (None, Some(import_id.to_owned())),
     };
-    let (stood, inherited) = (before.version.is_some(), changed && before.is_inherited);
+    let (was_active, inherited) = (before.version.is_some(), changed && before.is_inherited);
     let payload = json(&Intervened {
         intervention_id: intervention_id.to_string(),
         event_id: event_id.to_string(),
@@ -214,7 +214,7 @@ pub(super) fn append_intervention(
         causes: causes.iter().map(CauseContent::of).collect(),
         anchor_id,
         import_id,
-        stood,
+        was_active,
         changed,
         inherited,
         after: content.as_deref().and_then(raw),
@@ -223,7 +223,7 @@ pub(super) fn append_intervention(
         None => EventChange::unchanged(),
         Some(after) => {
             let after = after.as_ref().map(|(of, content)| new_version(draft, (of, content)));
-            EventChange::intervened(after, stood, inherited)
+            EventChange::intervened(after, was_active, inherited)
         }
     };
     let contents = draft.hashed(payload);

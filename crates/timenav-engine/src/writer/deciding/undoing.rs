@@ -49,13 +49,13 @@ impl Command for UndoImport {
         let host = draft.host(ledger);
         let time = draft.state(ledger).head.clock.now(host);
         let import = self.import.to_string();
-        let mut change = ImportUndone { undone: 0, kept: 0 };
+        let mut change = ImportUndone { undone: 0, skipped_changed: 0 };
         let mut last = None;
         for event in &self.events {
             match find(draft, ledger, event) {
                 Found::AsImported => change.undone += 1,
                 Found::Changed => {
-                    change.kept += 1;
+                    change.skipped_changed += 1;
                     continue;
                 }
                 Found::Missing => continue,

@@ -20,7 +20,7 @@ pub(super) fn stored_outcome(
     } else {
         command.keep().and_then(|stored| OutcomeRecord::of(timeline_id, *ledger, stored))
     };
-    let record = record.map(|record| record.untold(is_withheld));
+    let record = record.map(|record| record.withheld(is_withheld));
     let record = record.ok_or_else(|| Refusal::Damaged("an outcome cannot be stored".to_owned()))?;
     let event = command.event().filter(|_| !is_erased);
     Ok(IdempotencyRecord {
@@ -36,7 +36,7 @@ pub(super) fn forgotten(record: &IdempotencyRecord) -> IdempotencyRecord {
     let stored: Option<OutcomeRecord> = serde_json::from_str(&record.outcome).ok();
     let outcome = stored.as_ref().and_then(|stored| {
         let (timeline_id, ledger, _) = stored.parts()?;
-        Some(OutcomeRecord::forgotten(&timeline_id, ledger)?.untold(stored.is_withheld()))
+        Some(OutcomeRecord::forgotten(&timeline_id, ledger)?.withheld(stored.is_withheld()))
     });
     // An unreadable outcome is not kept.
     IdempotencyRecord {

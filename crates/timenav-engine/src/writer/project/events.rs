@@ -36,15 +36,15 @@ impl<V> EventChange<V> {
 
     /// `manipulate_event` that changed the event. `after` is the new version; `None` if the event is now canceled.
     /// `previous_state` and `inherited` are fields of the payload.
-    pub(crate) fn intervened(after: Option<V>, stood: bool, inherited: bool) -> Self {
-        let count = i64::from(after.is_some()) - i64::from(stood);
+    pub(crate) fn intervened(after: Option<V>, was_active: bool, inherited: bool) -> Self {
+        let count = i64::from(after.is_some()) - i64::from(was_active);
         let made = match after {
             Some(version) => EventMade::Version(version),
             // The parent timeline still has the version, so a row of this timeline has to hide it.
             None if inherited => EventMade::Tombstone,
             None => EventMade::Nothing,
         };
-        Self { made, ends: stood && !inherited, count, overrides: inherited }
+        Self { made, ends: was_active && !inherited, count, overrides: inherited }
     }
 
     /// `manipulate_event` that changed nothing.

@@ -31,17 +31,17 @@ fn named(value: &Value) -> Vec<String> {
 }
 
 /// Adds an empty `items` to lists without one: some tools require the keyword.
-pub(super) fn say_what_lists_hold(value: &mut Value) {
+pub(super) fn describe_list_items(value: &mut Value) {
     match value {
         Value::Object(object) => {
-            object.values_mut().for_each(say_what_lists_hold);
+            object.values_mut().for_each(describe_list_items);
             let is_list =
                 |kind: &Value| kind == "array" || kind.as_array().is_some_and(|all| all.contains(&json!("array")));
             if object.get("type").is_some_and(is_list) && !object.contains_key("items") {
                 object.insert("items".to_owned(), json!({}));
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(say_what_lists_hold),
+        Value::Array(items) => items.iter_mut().for_each(describe_list_items),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }

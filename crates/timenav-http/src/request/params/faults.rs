@@ -32,9 +32,9 @@ pub(super) fn all(
     };
     let mut faults = wrong(&given, refusal);
     // A parameter that was sent under a misspelled name is not reported as missing too.
-    let meant: Vec<String> =
+    let canonical: Vec<String> =
         faults.iter().filter(|fault| fault.kind == FaultKind::Unknown).filter_map(suggested).collect();
-    let is_reported = |name: &String| given.contains_key(name) || meant.contains(name);
+    let is_reported = |name: &String| given.contains_key(name) || canonical.contains(name);
     faults.extend(required().into_iter().filter(|name| !is_reported(name)).map(|name| missing(&name)));
     // The fault that was found first stays first: clients branch on its code.
     faults.retain(|fault| fault.path != first.path);

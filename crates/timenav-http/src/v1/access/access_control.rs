@@ -78,16 +78,16 @@ pub(crate) struct PermissionsRequest {
     admin: Option<BTreeSet<UserId>>,
     /// When permissions expire, in host time. Users who stay in a list and are not named here keep their expiry.
     #[serde(default, deserialize_with = "wire::object")]
-    expires_at: PermissionEnds,
+    expires_at: PermissionExpiries,
     /// How long permissions last, in host time: as `expires_at`, counted from now.
     #[serde(default, deserialize_with = "wire::object")]
-    expires_in: PermissionSpans,
+    expires_in: PermissionDurations,
 }
 
 /// When permissions expire. Each named user must be in the list.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PermissionEnds {
+pub(crate) struct PermissionExpiries {
     /// When read access expires, by user id; `null` for never.
     #[schema(value_type = Option<HashMap<String, Option<String>>>, format = "expiry")]
     #[serde(default, deserialize_with = "by_user")]
@@ -105,7 +105,7 @@ pub(crate) struct PermissionEnds {
 /// How long permissions last. Each named user must be in the list, and not in `expires_at`.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PermissionSpans {
+pub(crate) struct PermissionDurations {
     /// How long read access lasts, by user id.
     #[schema(value_type = Option<HashMap<String, String>>, format = "duration", example = json!({"alice": "P7D"}))]
     #[serde(default, deserialize_with = "by_user")]
@@ -213,7 +213,7 @@ async fn access_control(
 }
 
 /// Returns when permissions expire, from both parameter forms.
-fn ends(at: PermissionEnds, within: PermissionSpans) -> Result<BTreeMap<(Role, UserId), End>, Failure> {
+fn ends(at: PermissionExpiries, within: PermissionDurations) -> Result<BTreeMap<(Role, UserId), End>, Failure> {
     let mut ends = BTreeMap::new();
     for (role, given) in Role::ALL.into_iter().zip([at.read, at.write, at.admin]) {
         let given = given.into_iter().map(|(user, end)| (user, end.map_or(End::Never, |Text(end)| End::At(end))));

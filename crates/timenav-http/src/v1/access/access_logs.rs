@@ -47,7 +47,7 @@ pub(crate) struct AccessLogsRequest {
     #[schema(value_type = Option<String>, format = "action", example = "unauthorized_access_attempt")]
     action: Option<Text<ActionName>>,
     /// The order of entries. Defaults to the oldest first.
-    order: Option<OrderBody>,
+    order: Option<EntryOrder>,
     /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
@@ -60,7 +60,7 @@ pub(crate) struct AccessLogsRequest {
 /// The order of entries.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum OrderBody {
+pub(crate) enum EntryOrder {
     /// Those that were made first.
     Oldest,
     /// Those that were made last.
@@ -75,7 +75,7 @@ pub(crate) struct AccessLogsBody {
     /// The timeline.
     timeline_id: String,
     /// The entries.
-    logs: Vec<LogBody>,
+    logs: Vec<AccessLogEntryBody>,
     /// Reads on this page that no longer name a user because they were erased or pruned, in the same order. The user
     /// filter does not apply to them. An `action` filter other than `read` or `reads` omits them.
     redacted: Vec<GapBody>,
@@ -88,7 +88,7 @@ pub(crate) struct AccessLogsBody {
 
 /// An entry of the access log.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct LogBody {
+pub(crate) struct AccessLogEntryBody {
     /// The acting user; `unknown` if the caller could not be identified.
     user_id: String,
     /// The action.
@@ -157,7 +157,7 @@ async fn access_logs(
         cursor: request.cursor,
     };
     let page = app.engine.access_logs(&caller, engine_request).await?;
-    let logs: Vec<LogBody> = page.logs.into_iter().map(Into::into).collect();
+    let logs: Vec<AccessLogEntryBody> = page.logs.into_iter().map(Into::into).collect();
     let redacted: Vec<GapBody> = page.gaps.into_iter().map(Into::into).collect();
     Ok(Json(AccessLogsBody {
         status: match logs.len() {
@@ -203,16 +203,16 @@ impl From<LogGap> for GapBody {
     }
 }
 
-impl From<OrderBody> for LogOrder {
-    fn from(order: OrderBody) -> Self {
+impl From<EntryOrder> for LogOrder {
+    fn from(order: EntryOrder) -> Self {
         match order {
-            OrderBody::Oldest => Self::Oldest,
-            OrderBody::Newest => Self::Newest,
+            EntryOrder::Oldest => Self::Oldest,
+            EntryOrder::Newest => Self::Newest,
         }
     }
 }
 
-impl From<LogEntry> for LogBody {
+impl From<LogEntry> for AccessLogEntryBody {
     fn from(entry: LogEntry) -> Self {
         Self {
             user_id: entry.user_id,

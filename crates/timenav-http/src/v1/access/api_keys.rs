@@ -26,7 +26,7 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::change("/api-keys", "create_api_key", "Creates an API key and shows it once", create_api_key)
             .takes::<KeyRequest>()
-            .gives::<KeyMadeBody>()
+            .gives::<KeyCreatedBody>()
             .created()
             .tag(TAG),
         Route::lookup("/api-keys", "api_keys", "Lists the keys of a user, without their secrets", api_keys)
@@ -34,7 +34,7 @@ pub(crate) fn routes() -> Vec<Route> {
             .gives::<KeysBody>()
             .tag(TAG),
         Route::removal("/api-keys/{key_id}", "revoke_api_key", "Revokes an API key", revoke_api_key)
-            .gives::<KeyStoppedBody>()
+            .gives::<KeyRevokedBody>()
             .tag(TAG),
     ]
 }
@@ -80,7 +80,7 @@ pub(crate) struct KeysRequest {
 
 /// A key that was created.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct KeyMadeBody {
+pub(crate) struct KeyCreatedBody {
     /// A sentence that says what happened.
     status: String,
     /// The public id of the key.
@@ -99,7 +99,7 @@ pub(crate) struct KeyMadeBody {
 
 /// A key that was revoked.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct KeyStoppedBody {
+pub(crate) struct KeyRevokedBody {
     /// A sentence that says what happened.
     status: String,
     /// The key.
@@ -151,7 +151,7 @@ async fn create_api_key(
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
     Params(request): Params<KeyRequest>,
-) -> Result<Changed<KeyMadeBody>, Failure> {
+) -> Result<Changed<KeyCreatedBody>, Failure> {
     let engine_request = ApiKeyRequest {
         user_id: request.user_id.map(|text| text.0),
         timeline_id: timeline(request.timeline_id),
@@ -166,7 +166,7 @@ async fn create_api_key(
         "An earlier request with this Idempotency-Key created the API key, and only its response contained the key. If \
          you did not receive it, revoke this one and create another."
     };
-    let body = KeyMadeBody {
+    let body = KeyCreatedBody {
         status: status.to_owned(),
         key_id: made.key_id.to_string(),
         api_key: made.secret,
@@ -182,11 +182,11 @@ async fn revoke_api_key(
     Authenticated(caller): Authenticated,
     InPath(key_id): InPath,
     Params(NoParameters {}): Params<NoParameters>,
-) -> Result<Changed<KeyStoppedBody>, Failure> {
+) -> Result<Changed<KeyRevokedBody>, Failure> {
     let key_id = KeyId::new(&key_id).map_err(|_| Refusal::NotFound { what: "API key", id: key_id })?;
     let (key_id, ledger, replayed) = app.engine.revoke_api_key(&caller, key_id).await?;
     let status = "The API key was revoked.".to_owned();
-    Ok(Changed::ok(KeyStoppedBody { status, key_id: key_id.to_string(), ledger: ledger.into() }, replayed))
+    Ok(Changed::ok(KeyRevokedBody { status, key_id: key_id.to_string(), ledger: ledger.into() }, replayed))
 }
 
 async fn api_keys(

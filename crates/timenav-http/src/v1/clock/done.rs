@@ -11,7 +11,7 @@ use super::view::{ClockBody, Operation};
 use crate::response::answer::Changed;
 use crate::response::problem::Failure;
 use crate::state::App;
-use crate::v1::clock::followers::{AwaitedBody, Patience, sentence};
+use crate::v1::clock::followers::{ConfirmationsBody, Patience, sentence};
 use crate::v1::timers::firings::host;
 
 pub(crate) async fn once_done(
@@ -59,7 +59,7 @@ pub(crate) async fn once_done(
             one.state = AwaitedState::Behind;
         }
     }
-    let awaited = AwaitedBody::of(&wait, &statuses, app.engine.changed_at(&wait), partial);
+    let awaited = ConfirmationsBody::of(&wait, &statuses, app.engine.changed_at(&wait), partial);
     let text = sentence(&statuses);
     let text =
         if is_on_its_way && !statuses.is_empty() { format!("The advance has not finished yet: {text}") } else { text };

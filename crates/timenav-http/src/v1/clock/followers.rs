@@ -159,7 +159,7 @@ pub(crate) struct ConfirmedBody {
 
 /// The followers that have to confirm a change, and their confirmations.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct AwaitedBody {
+pub(crate) struct ConfirmationsBody {
     /// `confirmed` if all followers have confirmed, `waiting` if some had not when the response was sent.
     #[schema(value_type = String)]
     state: &'static str,
@@ -170,12 +170,12 @@ pub(crate) struct AwaitedBody {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     partial: bool,
     /// The followers that have to confirm.
-    followers: Vec<AwaitedFollowerBody>,
+    followers: Vec<FollowerConfirmationBody>,
 }
 
 /// Whether a follower has confirmed a change.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct AwaitedFollowerBody {
+pub(crate) struct FollowerConfirmationBody {
     /// The name of the follower.
     name: String,
     /// `confirmed`; `lagging` if it is connected and has not confirmed; `disconnected`; `unknown` if no follower has this
@@ -320,7 +320,7 @@ impl FollowerBody {
     }
 }
 
-impl AwaitedBody {
+impl ConfirmationsBody {
     /// `changed` is the newest change and its host time, if the clock has not changed since.
     pub(crate) fn of(
         wait: &WaitFor,
@@ -333,12 +333,12 @@ impl AwaitedBody {
             state: if is_confirmed { "confirmed" } else { "waiting" },
             generation: wait.generation(),
             partial,
-            followers: statuses.iter().map(|statuses| AwaitedFollowerBody::of(statuses, changed)).collect(),
+            followers: statuses.iter().map(|statuses| FollowerConfirmationBody::of(statuses, changed)).collect(),
         }
     }
 }
 
-impl AwaitedFollowerBody {
+impl FollowerConfirmationBody {
     fn of(statuses: &AwaitedStatus, changed: Option<(Step, Instant<Wall>)>) -> Self {
         let follower = statuses.follower.as_ref();
         let confirmed = follower.and_then(|follower| follower.confirmed);

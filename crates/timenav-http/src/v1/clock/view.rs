@@ -8,13 +8,13 @@ use timenav_engine::{
 
 use crate::response::answer::{Changed, LedgerBody, created_first};
 use crate::v1::clock::faults::FaultBody;
-use crate::v1::clock::followers::AwaitedBody;
+use crate::v1::clock::followers::ConfirmationsBody;
 use crate::v1::clock::foreseen;
 use crate::v1::clock::foreseen::{
     WouldChangeBody, WouldComeAgain, WouldDisarmBody, WouldFireBody, WouldRearmBody, WouldSupersedeBody,
 };
 use crate::v1::events::resolved::ResolvedBody;
-use crate::v1::timers::advances::{SettledBody, receipt_sentence};
+use crate::v1::timers::advances::{ReceiptBody, receipt_sentence};
 
 /// A clock, with everything needed to compute its time without another request: while it runs, `origin_virtual + (host
 /// time - origin_host) * rate`; while it is paused, `origin_virtual`.
@@ -77,10 +77,10 @@ pub(crate) struct ClockBody {
     lag: Option<LagBody>,
     /// After a change that passed timers: the receipt.
     #[serde(skip_serializing_if = "Option::is_none")]
-    receipt: Option<SettledBody>,
+    receipt: Option<ReceiptBody>,
     /// After a change with `followers`: the confirmations.
     #[serde(skip_serializing_if = "Option::is_none")]
-    followers: Option<AwaitedBody>,
+    followers: Option<ConfirmationsBody>,
     /// In a stream with `follow`: the id of the follower, for confirmations.
     #[serde(skip_serializing_if = "Option::is_none")]
     follower_id: Option<String>,
@@ -196,10 +196,10 @@ impl ClockBody {
         let sentence = receipt_sentence(receipt, body.status.as_deref().unwrap_or_default());
         let created = timeline_created.and(before).map(|before| format!("{before} "));
         let status = Some(format!("{}{sentence}", created.unwrap_or_default()));
-        Self { status, new_time, timeline_created, ledger, receipt: Some(SettledBody::of(receipt)), ..body }
+        Self { status, new_time, timeline_created, ledger, receipt: Some(ReceiptBody::of(receipt)), ..body }
     }
 
-    pub(crate) fn confirmed(self, sentence: &str, awaited: AwaitedBody) -> Self {
+    pub(crate) fn confirmed(self, sentence: &str, awaited: ConfirmationsBody) -> Self {
         let status = self.status.map_or_else(|| sentence.to_owned(), |status| format!("{status} {sentence}"));
         Self { status: Some(status), followers: Some(awaited), ..self }
     }

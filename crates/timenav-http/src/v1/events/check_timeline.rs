@@ -23,7 +23,7 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::lookup("/check-timeline", "check_timeline", "Checks whether an event occurs", check_timeline)
             .takes::<CheckRequest>()
-            .gives::<CheckBody>()
+            .gives::<EventCheckBody>()
             .tag("paradoxes"),
     ]
 }
@@ -46,7 +46,7 @@ pub(crate) struct CheckRequest {
 
 /// Whether an event occurs, with its causes and consequences.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct CheckBody {
+pub(crate) struct EventCheckBody {
     /// A sentence that sums up the result.
     status: String,
     /// The timeline.
@@ -121,7 +121,7 @@ async fn check_timeline(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Params(request): Params<CheckRequest>,
-) -> Result<Json<CheckBody>, Failure> {
+) -> Result<Json<EventCheckBody>, Failure> {
     let named = request.significant_event;
     if named.is_empty() || named.len() > DESCRIPTION_BYTES_MAX {
         let detail = format!("give the event's id, name or description, in 1 to {DESCRIPTION_BYTES_MAX} bytes");
@@ -130,10 +130,10 @@ async fn check_timeline(
     let as_of = request.as_of.map(|moment| (moment.text, moment.as_of));
     let on = timeline(Some(request.timeline_id));
     let check = app.engine.check_timeline(&caller, on, &named, as_of.as_ref()).await?;
-    Ok(Json(CheckBody::of(named, check)))
+    Ok(Json(EventCheckBody::of(named, check)))
 }
 
-impl CheckBody {
+impl EventCheckBody {
     fn of(named: String, check: TimelineCheck) -> Self {
         let relation = check.event_time().map(|time| match time.cmp(&check.clock_at) {
             std::cmp::Ordering::Less => "past",

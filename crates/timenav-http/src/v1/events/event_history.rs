@@ -97,7 +97,7 @@ pub(crate) struct ManipulateRequest {
     causes: Option<Vec<timenav_import::CauseRecord>>,
     /// Whether to reject an intervention that would create a paradox (`reject`), or only report the paradox (`report`,
     /// the default).
-    on_paradox: Option<OnParadoxWord>,
+    on_paradox: Option<ParadoxPolicy>,
     /// Whether to report the effect without changing anything.
     #[serde(default, deserialize_with = "wire::truth")]
     dry_run: Option<bool>,
@@ -109,7 +109,7 @@ pub(crate) struct ManipulateRequest {
 /// The reaction to a new paradox.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum OnParadoxWord {
+pub(crate) enum ParadoxPolicy {
     /// It is reported.
     Report,
     /// The intervention is rejected.
@@ -176,7 +176,8 @@ pub(crate) struct InterventionBody {
     /// The import, if undoing it caused the intervention.
     import_id: Option<String>,
     /// Whether the event occurred before.
-    stood: bool,
+    #[schema(rename = "stood")]
+    was_active: bool,
     /// Whether the intervention changed the event.
     changed: bool,
     /// Position of the ledger entry.
@@ -308,8 +309,8 @@ async fn manipulate_event(
         return Ok(Changed::ok(ManipulatedBody::of(&preview, &foreseen, None, missing), false));
     }
     let on_paradox = match on_paradox {
-        None | Some(OnParadoxWord::Report) => OnParadox::Report,
-        Some(OnParadoxWord::Reject) => OnParadox::Refuse,
+        None | Some(ParadoxPolicy::Report) => OnParadox::Report,
+        Some(ParadoxPolicy::Reject) => OnParadox::Refuse,
     };
     let (done, consequences) = app.engine.intervene(&caller, timeline, request, on_paradox, idempotency).await?;
     let (ledger, replayed) = (done.ledger.into(), done.replayed);
@@ -404,8 +405,8 @@ impl ManipulatedBody {
             after: done.after.as_deref().and_then(raw),
             downstream: consequences.downstream.iter().map(ToString::to_string).collect(),
             downstream_count: consequences.downstream_count,
-            paradoxes_created: consequences.made.iter().map(ParadoxBody::of).collect(),
-            paradoxes_resolved: consequences.healed.iter().map(ParadoxBody::of).collect(),
+            paradoxes_created: consequences.created.iter().map(ParadoxBody::of).collect(),
+            paradoxes_resolved: consequences.resolved.iter().map(ParadoxBody::of).collect(),
             dry_run,
             ledger,
         }

@@ -122,14 +122,14 @@ fn format(named: Option<&str>, headers: &HeaderMap) -> Result<ExportFormat, Fail
             .map_err(|error: timenav_import::UnknownExportFormat| Failure::invalid("format", error.to_string()));
     }
     let accept = Accept::of(headers);
-    let asked_for = ExportFormat::ALL.into_iter().filter_map(|format| {
+    let accepted = ExportFormat::ALL.into_iter().filter_map(|format| {
         let media_type = essence(format.content_type());
         let place = accept.place(media_type)?;
         accept
             .asks_for(media_type, ExportFormat::Ndjson.content_type())
             .then(|| (accept.weight(media_type), Reverse(place), format))
     });
-    let best = asked_for.max_by_key(|(weight, place, _)| (*weight, *place));
+    let best = accepted.max_by_key(|(weight, place, _)| (*weight, *place));
     Ok(best.map_or(ExportFormat::Ndjson, |(_, _, format)| format))
 }
 

@@ -113,7 +113,7 @@ pub(crate) struct ScannedEventBody {
     #[serde(flatten)]
     event: EventBody,
     /// Its direct consequences: at most 100.
-    effects: Vec<EffectOfBody>,
+    effects: Vec<EventEffectBody>,
     /// Its interventions, in order.
     interventions: Vec<String>,
     /// Codes of the kinds of paradoxes that involve it.
@@ -126,14 +126,14 @@ struct MarksBody {
     position: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     timeline_id: Option<String>,
-    effects: Vec<EffectOfBody>,
+    effects: Vec<EventEffectBody>,
     interventions: Vec<String>,
     paradoxes: Vec<&'static str>,
 }
 
 /// An effect of an event.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct EffectOfBody {
+pub(crate) struct EventEffectBody {
     /// The event or intervention.
     event_id: String,
     /// `requires` or `contributes`.
@@ -209,7 +209,7 @@ async fn scan_events(
 fn scanned(event: &StoredEvent, timeline_id: Option<String>, marks: &EventMarks) -> Option<Box<RawValue>> {
     let effect = |(event_id, kind): &(_, timenav_core::event::CauseKind)| {
         let event_id: &timenav_core::ids::EventId = event_id;
-        EffectOfBody { event_id: event_id.to_string(), kind: kind.as_str() }
+        EventEffectBody { event_id: event_id.to_string(), kind: kind.as_str() }
     };
     let marks = MarksBody {
         position: event.position,

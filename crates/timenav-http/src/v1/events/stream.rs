@@ -111,7 +111,7 @@ pub(crate) struct StreamBody {
     /// The clock after the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<ClockBody>,
-    /// The change of an event (`recorded`, `corrected` or `manipulated`) or of a paradox (`made` or `healed`).
+    /// The change of an event (`recorded`, `corrected` or `manipulated`) or of a paradox (`made` or `resolved`).
     #[schema(value_type = Option<String>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     change: Option<&'static str>,
@@ -215,10 +215,10 @@ fn message(app: &App, timeline_id: &TimelineId, sent: LedgerMessage) -> Option<E
             body.advance = Some(AdvanceProgressBody::of(&receipt));
             Topic::Advances.as_str()
         }
-        News::Paradox { is_healed, paradox } => {
-            body.change = Some(if is_healed { "healed" } else { "made" });
+        News::Paradox { is_resolved, paradox } => {
+            body.change = Some(if is_resolved { "resolved" } else { "created" });
             body.paradox = Some(ParadoxBody::of(&paradox));
-            if is_healed { "paradox-resolved" } else { "paradox-created" }
+            if is_resolved { "paradox-resolved" } else { "paradox-created" }
         }
     };
     message.event(name).json_data(body).ok()

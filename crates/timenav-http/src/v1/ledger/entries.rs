@@ -131,7 +131,7 @@ fn body(timeline_id: String, from: u64, page: EntryPage) -> EntriesBody {
 impl From<LedgerEntry> for LedgerEntryBody {
     fn from(entry: LedgerEntry) -> Self {
         let (contents, salt, payload) = match entry.contents {
-            EntryContents::Shown { salt, payload } => ("visible", Some(HEXLOWER.encode(&salt)), Some(text(&payload))),
+            EntryContents::Visible { salt, payload } => ("visible", Some(HEXLOWER.encode(&salt)), Some(text(&payload))),
             EntryContents::Erased => ("erased", None, None),
             EntryContents::AdminsOnly => ("restricted", None, None),
         };

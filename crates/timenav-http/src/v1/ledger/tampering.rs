@@ -60,7 +60,7 @@ pub(crate) struct TamperingBody {
     /// The number of findings omitted because there are too many of one kind.
     findings_omitted: u64,
     /// The checks, with counts.
-    checked: Vec<CheckedBody>,
+    checked: Vec<CheckedCountBody>,
     /// Everything that was not checked, one sentence each.
     not_checked: Vec<String>,
     /// The latest checkpoint: keep it to detect a rollback of history later.
@@ -85,7 +85,7 @@ pub(crate) struct FindingBody {
 
 /// Something that was checked.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct CheckedBody {
+pub(crate) struct CheckedCountBody {
     /// The kind of item.
     #[schema(value_type = String, example = "entries")]
     what: &'static str,
@@ -157,7 +157,7 @@ impl From<Detection> for TamperingBody {
             details,
             findings: findings.into_iter().map(Into::into).collect(),
             findings_omitted,
-            checked: checked.into_iter().map(|Checked { what, count }| CheckedBody { what, count }).collect(),
+            checked: checked.into_iter().map(|Checked { what, count }| CheckedCountBody { what, count }).collect(),
             not_checked,
             checkpoint: checkpoint.map(|note| ScannedCheckpoint { size, root, note }),
             ledger: ledger.into(),

@@ -49,7 +49,7 @@ pub(crate) struct DiffRequest {
     #[schema(value_type = String, format = "timeline-id", example = "main")]
     compare: Text<TimelineId>,
     /// What to compare: `events`, `timers` (armed ones), or `firings` (their outcomes). Defaults to `events`.
-    r#type: Option<DiffWord>,
+    r#type: Option<DiffType>,
     /// The maximum number per page.
     #[schema(minimum = 1, maximum = 1_000)]
     #[serde(default, deserialize_with = "wire::page_items")]
@@ -62,7 +62,7 @@ pub(crate) struct DiffRequest {
 /// The kind of comparison.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum DiffWord {
+pub(crate) enum DiffType {
     /// Events.
     Events,
     /// Timers.
@@ -82,9 +82,9 @@ pub(crate) struct DiffBody {
     /// The other timeline.
     compare: DiffSideBody,
     /// The shared history.
-    common: CommonBody,
+    common: SharedHistoryBody,
     /// The differing events. Empty if timers or firings are compared.
-    differences: Vec<DifferenceBody>,
+    differences: Vec<EventDifferenceBody>,
     /// The timers that differ and are armed on at least one of the timelines, as of the time of this page. Absent
     /// unless timers are compared.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub(crate) struct DiffSideBody {
 
 /// The history that two timelines share: the first entries of a ledger, and everything before them.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct CommonBody {
+pub(crate) struct SharedHistoryBody {
     /// The timeline of that ledger.
     timeline_id: String,
     /// The number of shared entries.
@@ -120,7 +120,7 @@ pub(crate) struct CommonBody {
 
 /// An event that differs.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct DifferenceBody {
+pub(crate) struct EventDifferenceBody {
     /// The event's id.
     event_id: String,
     /// `only_in_base`, `only_in_compare`, or `differs`.
@@ -170,10 +170,10 @@ async fn timelines_diff(
     Params(request): Params<DiffRequest>,
 ) -> Result<Json<DiffBody>, Failure> {
     let DiffRequest { base: Text(a), compare: Text(b), r#type, limit, cursor } = request;
-    let of = match r#type.unwrap_or(DiffWord::Events) {
-        DiffWord::Events => DiffOf::Events,
-        DiffWord::Timers => DiffOf::Timers,
-        DiffWord::Firings => DiffOf::Firings,
+    let of = match r#type.unwrap_or(DiffType::Events) {
+        DiffType::Events => DiffOf::Events,
+        DiffType::Timers => DiffOf::Timers,
+        DiffType::Firings => DiffOf::Firings,
     };
     let engine_request = TimelinesDiff { a, b, of, items_max: items_max(limit), cursor };
     let page = app.engine.timelines_diff(&caller, engine_request).await?;
@@ -182,7 +182,7 @@ async fn timelines_diff(
 
 impl DiffBody {
     fn of(of: DiffOf, page: DiffPage) -> Self {
-        let differences = page.differences.iter().map(|one| DifferenceBody::of(one, &page.a, &page.b)).collect();
+        let differences = page.differences.iter().map(|one| EventDifferenceBody::of(one, &page.a, &page.b)).collect();
         Self {
             status: match of {
                 DiffOf::Events => status(page.differences.len(), "event"),
@@ -191,7 +191,7 @@ impl DiffBody {
             },
             base: DiffSideBody { timeline_id: page.a.timeline_id.to_string(), as_of: page.a.as_of },
             compare: DiffSideBody { timeline_id: page.b.timeline_id.to_string(), as_of: page.b.as_of },
-            common: CommonBody { timeline_id: page.common.to_string(), size: page.common_size },
+            common: SharedHistoryBody { timeline_id: page.common.to_string(), size: page.common_size },
             differences,
             timers: (of == DiffOf::Timers).then(|| page.timers.into_iter().map(TimerDifferenceBody::of).collect()),
             firings: (of == DiffOf::Firings).then(|| page.firings.iter().map(FiringDifferenceBody::of).collect()),
@@ -234,7 +234,7 @@ impl FiringDifferenceBody {
     }
 }
 
-impl DifferenceBody {
+impl EventDifferenceBody {
     fn of(difference: &Difference, a: &DiffSide, b: &DiffSide) -> Self {
         let on = |version: Option<&EventVersion>, side: &DiffSide| version.and_then(|version| event(version, side));
         let change = change(difference.a.as_ref(), difference.b.as_ref());

@@ -30,7 +30,7 @@ pub(crate) fn routes() -> Vec<Route> {
             advance,
         )
         .takes::<AdvanceRequest>()
-        .gives::<ReceiptBody>()
+        .gives::<AdvanceReceiptBody>()
         .tag("timers"),
     ]
 }
@@ -49,18 +49,18 @@ pub(crate) struct AdvanceRequest {
 
 /// The receipt of an advance.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ReceiptBody {
+pub(crate) struct AdvanceReceiptBody {
     /// A sentence that sums up the result.
     status: String,
     /// The timeline.
     timeline_id: String,
     /// The receipt.
-    receipt: SettledBody,
+    receipt: ReceiptBody,
 }
 
 /// The receipt of an advance.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct SettledBody {
+pub(crate) struct ReceiptBody {
     /// `settled` at the destination, `running` on the way; `stopped` if the clock was paused or held for too long,
     /// `stuck` if timers kept arming themselves for the same instant.
     #[schema(value_type = String)]
@@ -127,7 +127,7 @@ async fn advance(
     Authenticated(caller): Authenticated,
     InPath(advance_id): InPath,
     Params(request): Params<AdvanceRequest>,
-) -> Result<Json<ReceiptBody>, Failure> {
+) -> Result<Json<AdvanceReceiptBody>, Failure> {
     let missing = |id: &str| Refusal::NotFound { what: "advance", id: id.to_owned() };
     let advance_id = AdvanceId::new(&advance_id).map_err(|_| missing(&advance_id))?;
     let range = (0, SETTLE_WAIT_SECONDS_MAX);
@@ -146,8 +146,8 @@ async fn advance(
         receipt
     };
     let status = receipt_sentence(&receipt, "");
-    let receipt = SettledBody::of(&receipt);
-    Ok(Json(ReceiptBody { status, timeline_id: timeline_id.to_string(), receipt }))
+    let receipt = ReceiptBody::of(&receipt);
+    Ok(Json(AdvanceReceiptBody { status, timeline_id: timeline_id.to_string(), receipt }))
 }
 
 /// Waits until an advance is settled, but no longer than `wait` and only while the service runs.
@@ -197,7 +197,7 @@ impl AdvanceProgressBody {
     }
 }
 
-impl SettledBody {
+impl ReceiptBody {
     pub(crate) fn of(receipt: &Receipt) -> Self {
         Self {
             state: receipt.state.as_str(),

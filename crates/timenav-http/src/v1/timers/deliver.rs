@@ -33,7 +33,7 @@ const OF_FIRING: [(&str, &str); 3] = [
 pub(crate) struct DeliverRequest {
     /// `queue`: a worker claims the firings. `timeline`: each firing records an event at once. `webhook`: the service
     /// sends each firing to an address.
-    to: DeliverTo,
+    to: DeliveryKind,
     /// The queue, with `to: queue`. Defaults to `default`.
     #[schema(value_type = Option<String>, format = "id", example = "billing")]
     queue: Option<Text<QueueId>>,
@@ -60,7 +60,7 @@ fn secret<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Zeroizing
 /// The delivery of firings.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum DeliverTo {
+pub(crate) enum DeliveryKind {
     /// They wait in a queue.
     Queue,
     /// Each records an event.
@@ -134,12 +134,12 @@ impl DeliverRequest {
             return Err(Failure::invalid(format!("deliver/{field}"), format!("{why}; leave it out")));
         }
         match to {
-            DeliverTo::Queue => Ok(Delivery::Queue(queue.map_or_else(QueueId::unnamed, |queue| queue.0))),
-            DeliverTo::Timeline => {
+            DeliveryKind::Queue => Ok(Delivery::Queue(queue.map_or_else(QueueId::unnamed, |queue| queue.0))),
+            DeliveryKind::Timeline => {
                 let missing = || Failure::invalid("deliver/event", "give the event that each firing records");
                 event_of(event.ok_or_else(missing)?).map(Delivery::Timeline)
             }
-            DeliverTo::Webhook => {
+            DeliveryKind::Webhook => {
                 let missing = || Failure::invalid("deliver/url", "give the address that each firing is sent to");
                 Ok(Delivery::Webhook(WebhookTarget { url: url.ok_or_else(missing)?, secret }))
             }
@@ -147,7 +147,7 @@ impl DeliverRequest {
     }
 }
 
-impl DeliverTo {
+impl DeliveryKind {
     const fn foreign(self) -> &'static [(&'static str, &'static str)] {
         const NO_EVENT: &str = "only `\"to\": \"timeline\"` records an event";
         const NO_QUEUE: &str = "only `\"to\": \"queue\"` puts firings in a queue";

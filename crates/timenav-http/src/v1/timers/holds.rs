@@ -25,7 +25,7 @@ pub(crate) fn routes() -> Vec<Route> {
     vec![
         Route::change("/holds", "hold_advances", "Holds advances of the clock at their current instant", hold)
             .takes::<HoldAdvancesRequest>()
-            .gives::<HeldBody>()
+            .gives::<HoldCreatedBody>()
             .tag(TAG),
         Route::lookup("/holds", "holds", "Lists the holds on the clock", holds)
             .takes::<HoldsRequest>()
@@ -81,7 +81,7 @@ pub(crate) struct HoldBody {
 
 /// A hold.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct HeldBody {
+pub(crate) struct HoldCreatedBody {
     /// A sentence that says what happened.
     status: String,
     /// The timeline.
@@ -117,13 +117,13 @@ async fn hold(
     Authenticated(caller): Authenticated,
     Idempotent(idempotency): Idempotent,
     Params(request): Params<HoldAdvancesRequest>,
-) -> Result<Changed<HeldBody>, Failure> {
+) -> Result<Changed<HoldCreatedBody>, Failure> {
     let ttl = lease("ttl", request.ttl)?;
     let lease_id = request.hold_id.map(|text| text.0);
     let engine_request = HoldRequest { timeline: timeline(request.timeline_id), lease_id, reason: request.reason, ttl };
     let (timeline_id, hold, replayed) = app.engine.hold_advances(&caller, engine_request, idempotency).await?;
     let status = format!("Advances of `{timeline_id}` are held until {}, or until you release the hold.", hold.until);
-    let body = HeldBody { status, timeline_id: timeline_id.to_string(), hold: HoldBody::of(hold) };
+    let body = HoldCreatedBody { status, timeline_id: timeline_id.to_string(), hold: HoldBody::of(hold) };
     Ok(Changed::ok(body, replayed))
 }
 

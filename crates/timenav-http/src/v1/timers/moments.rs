@@ -21,7 +21,7 @@ pub(super) fn route() -> Route {
     let summary = "Lists the moments of a rule without setting a timer";
     Route::lookup("/timer-preview", "timer_preview", summary, timer_preview)
         .takes::<TimerMomentsRequest>()
-        .gives::<TimerMomentsBody>()
+        .gives::<TimerPreviewBody>()
 }
 
 /// A rule whose moments to list.
@@ -52,7 +52,7 @@ pub(crate) struct TimerMomentsRequest {
 
 /// The moments of a rule.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct TimerMomentsBody {
+pub(crate) struct TimerPreviewBody {
     /// A sentence that sums up the result.
     status: String,
     /// The timeline.
@@ -68,7 +68,7 @@ async fn timer_preview(
     State(app): State<App>,
     Authenticated(caller): Authenticated,
     Params(request): Params<TimerMomentsRequest>,
-) -> Result<Json<TimerMomentsBody>, Failure> {
+) -> Result<Json<TimerPreviewBody>, Failure> {
     let TimerMomentsRequest { rule, starts, zone, after, timeline_id, limit } = request;
     let timeline_id = caller.timeline(timeline(timeline_id));
     let now = || app.engine.clock_after(&timeline_id).map_or(Instant::EPOCH, |view| view.current_time);
@@ -90,7 +90,7 @@ async fn timer_preview(
     Ok(Json(app.engine.timer_moments(&caller, timeline_id, &repeating.rule, limits).await?.into()))
 }
 
-impl From<TimerMoments> for TimerMomentsBody {
+impl From<TimerMoments> for TimerPreviewBody {
     fn from(TimerMoments { timeline_id, moments, has_more }: TimerMoments) -> Self {
         let status = match (&*moments, has_more) {
             ([], _) => "A timer with this rule would not fire.".to_owned(),

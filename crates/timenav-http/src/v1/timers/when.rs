@@ -39,7 +39,7 @@ pub(crate) struct CronRequest {
 /// Which moments of a rule fire if the clock jumps over several.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum MisfireWord {
+pub(crate) enum MisfirePolicy {
     /// Each fires.
     All,
     /// The last one fires.
@@ -48,7 +48,7 @@ pub(crate) enum MisfireWord {
     Skip,
 }
 
-impl MisfireWord {
+impl MisfirePolicy {
     const fn read(self) -> Misfire {
         match self {
             Self::All => Misfire::All,
@@ -82,7 +82,7 @@ pub(super) struct When {
     pub(super) at: Option<Text<Instant<Virtual>>>,
     pub(super) every: Option<EveryRequest>,
     pub(super) cron: Option<CronRequest>,
-    pub(super) misfire: Option<MisfireWord>,
+    pub(super) misfire: Option<MisfirePolicy>,
 }
 
 impl When {
@@ -110,7 +110,7 @@ impl When {
             }
             _ => return Err(Failure::invalid("at", "give one of `at`, `every` and `cron`")),
         };
-        let misfire = self.misfire.map_or(Misfire::All, MisfireWord::read);
+        let misfire = self.misfire.map_or(Misfire::All, MisfirePolicy::read);
         let field = source.field();
         let repeating = Repeating::read(source, misfire, catch_up).map_err(|error| {
             let part = match (&error, field) {

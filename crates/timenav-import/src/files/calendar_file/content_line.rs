@@ -88,7 +88,7 @@ fn decoded(text: &str) -> String {
     let mut decoded = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(character) = chars.next() {
-        let meant = match (character, chars.peek()) {
+        let unescaped_char = match (character, chars.peek()) {
             ('^', Some('n')) => '\n',
             ('^', Some('\'')) => '"',
             ('^', Some('^')) => '^',
@@ -97,7 +97,7 @@ fn decoded(text: &str) -> String {
                 continue;
             }
         };
-        decoded.push(meant);
+        decoded.push(unescaped_char);
         chars.next();
     }
     decoded
@@ -111,7 +111,7 @@ fn unescaped(text: &str) -> String {
         match character {
             '\\' => match chars.next() {
                 Some('n' | 'N') => unescaped.push('\n'),
-                Some(meant @ ('\\' | ';' | ',' | ':' | '"')) => unescaped.push(meant),
+                Some(unescaped_char @ ('\\' | ';' | ',' | ':' | '"')) => unescaped.push(unescaped_char),
                 Some(other) => unescaped.extend(['\\', other]),
                 None => unescaped.push('\\'),
             },

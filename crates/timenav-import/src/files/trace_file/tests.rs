@@ -58,10 +58,10 @@ fn both_halves_of_a_shared_span_are_events() {
     let shared = zipkin("2", &format!(r#"{b},"kind":"SERVER","parentId":"1","shared":true"#));
     let unmarked = zipkin("2", &format!(r#"{b},"kind":"SERVER","parentId":"1""#));
     let below = zipkin("3", &format!(r#"{b},"parentId":"2""#));
-    let beside = zipkin("4", &format!(r#"{a},"parentId":"2""#));
+    let sibling = zipkin("4", &format!(r#"{a},"parentId":"2""#));
     let (one, two, half) = ("T:0000000000000001", "T:0000000000000002", "T:0000000000000002:server");
     for server in [&shared, &unmarked] {
-        let file = format!("[{below},{beside},{server},{client},{root}]");
+        let file = format!("[{below},{sibling},{server},{client},{root}]");
         check_causes(
             Format::Zipkin,
             &file,
@@ -75,7 +75,7 @@ fn both_halves_of_a_shared_span_are_events() {
         );
     }
     // Without the client's event, the parent causes the server's.
-    check_causes(Format::Zipkin, &format!("[{shared},{beside}]"), &[(half, &[one]), ("T:0000000000000004", &[half])]);
+    check_causes(Format::Zipkin, &format!("[{shared},{sibling}]"), &[(half, &[one]), ("T:0000000000000004", &[half])]);
     // With several receivers, children attach to the first.
     let later = shared.replace("1000000", "1000007");
     check_causes(
@@ -291,14 +291,14 @@ fn shared_span_origin_size_is_limited() {
             "scopeSpans":[{{"spans":[{{"traceId":"a","spanId":"1","startTimeUnixNano":1}}]}}]}}]}}"#
         )
     };
-    let shown_of = |bytes: usize| {
+    let summary_of = |bytes: usize| {
         let (items, outcome) = items(Format::Otlp, "", of(bytes).as_bytes());
         outcome.unwrap();
         item_text(&items[0])
     };
-    let whole = shown_of(TRACE_ORIGIN_BYTES_MAX);
+    let whole = summary_of(TRACE_ORIGIN_BYTES_MAX);
     assert!(whole.starts_with("1 000000000000000a:"), "{whole:.99}");
-    assert_eq!(shown_of(TRACE_ORIGIN_BYTES_MAX + 1), "1 record_too_large resource");
+    assert_eq!(summary_of(TRACE_ORIGIN_BYTES_MAX + 1), "1 record_too_large resource");
     let process = format!(
         r#"{{"spans":[{{"traceID":"a","spanID":"1","startTime":1,"processID":"p"}}],"processes":{{"p":{{"serviceName":"{}"}}}}}}"#,
         "x".repeat(TRACE_ORIGIN_BYTES_MAX)

@@ -63,11 +63,11 @@ async fn cancel(token: CancelToken, tls: Option<MakeRustlsConnect>) {
     }
 }
 
-async fn begin(client: &Client, writer: Option<Writer>, opened: &Opened) -> Result<(), HookError> {
+async fn begin(client: &Client, writer: Option<Writer>, hook: &Opened) -> Result<(), HookError> {
     client.batch_execute(SETTINGS).await.map_err(backend)?;
-    opened.made.fetch_add(1, Ordering::Relaxed);
-    if opened.is_to_answer {
-        write_something(client, &opened.warnings).await?;
+    hook.count.fetch_add(1, Ordering::Relaxed);
+    if hook.is_to_answer {
+        write_something(client, &hook.warnings).await?;
     }
     let Some(Writer { lock, session }) = writer else { return Ok(()) };
     lock_alone(client, lock).await?;
@@ -78,7 +78,7 @@ async fn begin(client: &Client, writer: Option<Writer>, opened: &Opened) -> Resu
 
 #[derive(Clone)]
 pub(in crate::postgres) struct Opened {
-    pub(in crate::postgres) made: Arc<AtomicU64>,
+    pub(in crate::postgres) count: Arc<AtomicU64>,
     pub(in crate::postgres) warnings: Arc<AtomicU64>,
     /// Whether data read on the connection is returned to clients.
     pub(in crate::postgres) is_to_answer: bool,

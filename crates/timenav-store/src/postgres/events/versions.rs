@@ -45,10 +45,10 @@ pub(in crate::postgres) async fn named(
     let mut found = select_named(on, SELECT_NAMED, layers, key, items_max).await?;
     // A later layer may change or cancel an event of an earlier one.
     let known_current = known(on, layers, &ids(&found)).await?;
-    let stands_here = |(_, layer, event_id): &(i64, usize, EventId)| {
+    let is_current_here = |(_, layer, event_id): &(i64, usize, EventId)| {
         known_current.get(event_id).and_then(KnownEvent::current).is_some_and(|version| version.layer == *layer)
     };
-    found.retain(stands_here);
+    found.retain(is_current_here);
     found.sort_by_key(|(time, layer, _)| (*time, *layer));
     found.truncate(items_max);
     if !found.is_empty() {

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 
-use crate::sqlite::connection::{BUSY_WAIT, beside};
+use crate::sqlite::connection::{BUSY_WAIT, sibling};
 
 /// Length from which commits wait briefly so that the log restarts. It also restarts whenever the writer pauses, but a
 /// constant load leaves no pause.
@@ -94,7 +94,7 @@ impl LogLimit {
     ) -> rusqlite::Result<Self> {
         // A log that grew beyond the limit because of a reader is truncated when it restarts.
         writer.pragma_update(None, "journal_size_limit", i64::try_from(bytes_max).unwrap_or(i64::MAX))?;
-        let (page_bytes, file) = (page_bytes(writer)?, beside(Path::new(writer.path().unwrap_or_default()), "-wal"));
+        let (page_bytes, file) = (page_bytes(writer)?, sibling(Path::new(writer.path().unwrap_or_default()), "-wal"));
         let pages = Arc::new(AtomicU64::new(0));
         let committed = Arc::clone(&pages);
         writer.wal_hook(Some(move |_: &mut Wal, pages| {
@@ -220,7 +220,7 @@ mod tests {
         for _ in 0..commits {
             writer.execute("INSERT INTO t VALUES (zeroblob(65536))", []).unwrap();
             limit.keep(writer);
-            longest = longest.max(beside(path, "-wal").metadata().unwrap().len());
+            longest = longest.max(sibling(path, "-wal").metadata().unwrap().len());
         }
         longest
     }
@@ -240,7 +240,7 @@ mod tests {
         let path = folder.path().join("x.db");
         let (mut writer, _) = database(&path);
         let mut limit = LogLimit::with(&mut writer, Folding::default(), 8 << 20, Duration::ZERO).unwrap();
-        let length = || beside(&path, "-wal").metadata().unwrap().len();
+        let length = || sibling(&path, "-wal").metadata().unwrap().len();
         let mut lengths = vec![length()];
         for number in 0..200 {
             let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
@@ -257,7 +257,7 @@ mod tests {
         // As after a kill: what follows the last frame is ignored.
         let copied = folder.path().join("copied.db");
         for end in ["", "-wal"] {
-            std::fs::copy(beside(&path, end), beside(&copied, end)).unwrap();
+            std::fs::copy(sibling(&path, end), sibling(&copied, end)).unwrap();
         }
         let sum = |path: &Path| -> (i64, i64) {
             let opened = Connection::open(path).unwrap();
@@ -272,7 +272,7 @@ mod tests {
         let path = folder.path().join("x.db");
         let (mut writer, _) = database(&path);
         let mut limit = LogLimit::with(&mut writer, Folding::default(), 4 << 20, Duration::ZERO).unwrap();
-        let length = || beside(&path, "-wal").metadata().unwrap().len();
+        let length = || sibling(&path, "-wal").metadata().unwrap().len();
         for _ in 0..30 {
             writer.execute("INSERT INTO t VALUES (zeroblob(200000))", []).unwrap();
             let written = length();
@@ -304,7 +304,7 @@ mod tests {
         reader.execute_batch("COMMIT").unwrap();
         // The next check is one commit or two away. Then the log restarts and is truncated.
         write(&path, &writer, &mut limit, 6);
-        let length = beside(&path, "-wal").metadata().unwrap().len();
+        let length = sibling(&path, "-wal").metadata().unwrap().len();
         assert!(length <= BYTES_MAX + COMMIT_BYTES, "{length}");
         assert_eq!(limit.bytes_next, BYTES_MAX);
         assert_eq!(limit.wait_next(), limit.wait);

@@ -39,14 +39,14 @@ pub(in crate::sqlite) struct Contents {
 
 impl Contents {
     /// Merges what `entries` and `contents` store for an entry.
-    fn of(stored_leaf: &[u8], beside: Self, apart: Option<Self>) -> Self {
-        let Some(apart) = apart else { return beside };
-        if beside == Self::default() && may_go(stored_leaf) {
+    fn of(stored_leaf: &[u8], inline: Self, apart: Option<Self>) -> Self {
+        let Some(apart) = apart else { return inline };
+        if inline == Self::default() && may_go(stored_leaf) {
             return apart;
         }
         // Both tables have contents, or the row is in the wrong table.
-        let salt = [beside.salt, apart.salt].concat();
-        Self { salt, payload: [beside.payload, apart.payload].concat() }.unfit()
+        let salt = [inline.salt, apart.salt].concat();
+        Self { salt, payload: [inline.payload, apart.payload].concat() }.unfit()
     }
 
     /// Makes the contents fit no leaf, so that readers detect damage: no valid salt has this length.
@@ -75,8 +75,8 @@ impl<'c> Insertion<'c> {
         let salt: &[u8] = if is_missing { &[] } else { entry.salt.as_bytes() };
         let leaf = leaf::stored_form(&entry.leaf);
         let is_apart = may_go(&leaf) && !entry.payload.is_empty();
-        let beside: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (salt, &entry.payload) };
-        self.entries.execute(params![key, leaf, beside.0, beside.1, marks.0, marks.1])?;
+        let inline: (&[u8], &[u8]) = if is_apart { (&[], &[]) } else { (salt, &entry.payload) };
+        self.entries.execute(params![key, leaf, inline.0, inline.1, marks.0, marks.1])?;
         if is_apart {
             let packed = packed::pack(&entry.payload);
             let bytes = packed.as_ref().map(|_| sql(entry.payload.len() as u64));
@@ -91,11 +91,11 @@ pub(in crate::sqlite) fn of_one(
     connection: &Connection,
     key: i64,
     stored_leaf: &[u8],
-    beside: Contents,
+    inline: Contents,
 ) -> rusqlite::Result<Contents> {
     let mut select = connection.prepare_cached(SELECT_ONE)?;
     let apart = select.query_row([key], apart).optional()?;
-    Ok(Contents::of(stored_leaf, beside, apart))
+    Ok(Contents::of(stored_leaf, inline, apart))
 }
 
 pub(in crate::sqlite) struct StoredContents<'a> {
@@ -142,8 +142,8 @@ pub(in crate::sqlite) fn walk(
 fn stored_contents<'a>(row: &'a Row<'_>, apart: &mut Apart<'_>) -> rusqlite::Result<StoredContents<'a>> {
     let key = row.get(0)?;
     let leaf = bytes(row, 1)?;
-    let beside = Contents { salt: bytes(row, 2)?.to_owned(), payload: bytes(row, 3)?.to_owned() };
-    let contents = Contents::of(leaf, beside, apart.of(key)?);
+    let inline = Contents { salt: bytes(row, 2)?.to_owned(), payload: bytes(row, 3)?.to_owned() };
+    let contents = Contents::of(leaf, inline, apart.of(key)?);
     Ok(StoredContents { key, leaf, contents, events_count: row.get(4)?, clock_entry: row.get(5)? })
 }
 

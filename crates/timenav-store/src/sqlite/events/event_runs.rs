@@ -282,7 +282,7 @@ impl<'a> Run<'a> {
             Source::Candidates(_) => return Ok(0),
         }
         .map_err(failed)?;
-        let (mut rows_count, mut meant_count) = (0, 0);
+        let (mut rows_count, mut matched_count) = (0, 0);
         while let Some(row) = rows.next().map_err(failed)? {
             rows_count += 1;
             let (time, position) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
@@ -315,12 +315,12 @@ impl<'a> Run<'a> {
             let (time, position) = (instant(time)?, count(position)?);
             let event = StoredEvent { time, layer: self.layer, position, content };
             take(Found { event, point });
-            meant_count += 1;
+            matched_count += 1;
         }
         self.ended = rows_count < self.blocks.rows();
-        self.blocks.note(rows_count, meant_count, query.items_max);
+        self.blocks.note(rows_count, matched_count, query.items_max);
         Ok(match &mut self.source {
-            Source::Sifted(sieve) => sieve.pass(rows_count) + meant_count,
+            Source::Sifted(sieve) => sieve.pass(rows_count) + matched_count,
             _ => rows_count,
         })
     }
@@ -353,7 +353,7 @@ impl<'a> Run<'a> {
         places: Vec<RowPlace>,
         mut take: impl FnMut(Found),
     ) -> Result<usize, StoreError> {
-        let (rows_count, mut meant_count) = (places.len(), 0);
+        let (rows_count, mut matched_count) = (places.len(), 0);
         let layer = &query.layers[self.layer];
         let (wanted_place, wanted_id) = match self.pattern {
             Pattern::Event(event_id) => (None, Some(event_id.as_str())),
@@ -373,9 +373,9 @@ impl<'a> Run<'a> {
             let Some(content) = content.filter(|content| self.stretch.means(content)) else { continue };
             let event = StoredEvent { time: instant(time)?, layer: self.layer, position: count(position)?, content };
             take(Found { event, point });
-            meant_count += 1;
+            matched_count += 1;
         }
-        self.blocks.note(rows_count, meant_count, query.items_max);
+        self.blocks.note(rows_count, matched_count, query.items_max);
         Ok(rows_count)
     }
 }

@@ -82,10 +82,10 @@ fn current_named(
     // A later layer may change or cancel an event of an earlier one.
     let ids: Vec<EventId> = found.iter().map(|(_, _, event_id)| event_id.clone()).collect();
     let known = known(connection, layers, &ids)?;
-    let stands_here = |(_, layer, event_id): &(i64, usize, EventId)| {
+    let is_current_here = |(_, layer, event_id): &(i64, usize, EventId)| {
         known.get(event_id).and_then(KnownEvent::current).is_some_and(|version| version.layer == *layer)
     };
-    found.retain(stands_here);
+    found.retain(is_current_here);
     found.sort_by_key(|(time, layer, _)| (*time, *layer));
     found.truncate(items_max);
     Ok(found.into_iter().map(|(_, _, event_id)| event_id).collect())

@@ -37,7 +37,7 @@ const SELECT_EVENT: &str =
 const SELECT_BEFORE: &str = "SELECT until FROM events INDEXED BY events_by_id WHERE timeline = ?1 AND event_id = ?2
     AND position = (SELECT max(position) FROM events INDEXED BY events_by_id
         WHERE timeline = ?1 AND event_id = ?2 AND position < ?3)";
-const IS_TOLD: &str =
+const IS_REPORTED: &str =
     "SELECT EXISTS (SELECT 1 FROM interventions WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)
     OR EXISTS (SELECT 1 FROM events INDEXED BY events_by_id
         WHERE timeline = ?1 AND event_id = ?2 AND position = ?3)";
@@ -154,7 +154,7 @@ impl Archive {
 
 /// Returns whether a database has a write-ahead log: while it is open, and after a crash.
 fn has_log(path: &Path) -> bool {
-    connection::beside(path, "-wal").exists()
+    connection::sibling(path, "-wal").exists()
 }
 
 /// Returns a URI that opens a database as immutable.
@@ -379,7 +379,7 @@ fn event_rows(
     let mut select = moment.prepare_cached(SELECT_EVENT).map_err(failed)?;
     let mut select_before = moment.prepare_cached(SELECT_BEFORE).map_err(failed)?;
     let mut select_intervention = moment.prepare_cached(SELECT_INTERVENTION).map_err(failed)?;
-    let mut is_reported = moment.prepare_cached(IS_TOLD).map_err(failed)?;
+    let mut is_reported = moment.prepare_cached(IS_REPORTED).map_err(failed)?;
     let mut one = |event_id: &str, position: u64| {
         let at = |position: u64| (key.0, event_id, sql(position));
         let mut rows = select.query(at(position)).map_err(failed)?;

@@ -261,7 +261,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
     #[test]
-    fn text_index_finds_what_a_scan_finds(
+    fn text_index_and_scan_find_the_same_events(
         deeds in proptest::collection::vec(deeds(), 1..160),
         forked_after in 0..160_usize,
         moment in 0..300_u64,

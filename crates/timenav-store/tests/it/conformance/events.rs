@@ -373,11 +373,11 @@ async fn check_event_pages_contain_each_event_once(backend: &dyn Backend) {
 async fn check_queries_across_several_blocks_match_the_model(backend: &dyn Backend) {
     let store = backend.open();
     let crowded = Point::new(29.95, -90.07).unwrap();
-    let beside = Point::new(29.95, -89.99).unwrap();
+    let nearby = Point::new(29.95, -89.99).unwrap();
     let made = (0..4_000_i64).map(|number| {
         let point = match number % 10 {
             0 => None,
-            1 => Some(beside),
+            1 => Some(nearby),
             _ => Some(crowded),
         };
         // Many at one instant, recorded out of order.
@@ -388,8 +388,8 @@ async fn check_queries_across_several_blocks_match_the_model(backend: &dyn Backe
         LocationQuery::Anywhere,
         LocationQuery::Named("New Orleans".to_owned()),
         LocationQuery::Near { center: crowded, radius_m: 50_000.0 },
-        LocationQuery::Near { center: beside, radius_m: 1.0 },
-        LocationQuery::Near { center: beside, radius_m: 2e7 },
+        LocationQuery::Near { center: nearby, radius_m: 1.0 },
+        LocationQuery::Near { center: nearby, radius_m: 2e7 },
         // Eighty cells and thousands with few events, and eighty without any.
         boxed(-90.0, 25.0, -83.1, 34.0),
         boxed(-90.0, 0.0, -30.0, 45.0),

@@ -68,10 +68,10 @@ async fn check_interval_counts_match_the_model(backend: &dyn Backend) {
     let limits = [1, 255, 256, 257, 767, 4_352, 4_353, 5_000, 100_000];
     for (as_of, (from, to)) in sizes.into_iter().flat_map(|size| ranges.map(|range| (size, range))) {
         let range = TimeRange::new(from, to).unwrap();
-        let stands = |until: Option<u64>| until.is_none_or(|until| until >= as_of);
+        let is_current = |until: Option<u64>| until.is_none_or(|until| until >= as_of);
         let mut places: Vec<EventPlace> = rows
             .iter()
-            .filter(|(time, position, until)| range.contains(*time) && *position < as_of && stands(*until))
+            .filter(|(time, position, until)| range.contains(*time) && *position < as_of && is_current(*until))
             .map(|(time, position, _)| (*time, 0, *position))
             .collect();
         places.sort_unstable();
@@ -85,7 +85,7 @@ async fn check_interval_counts_match_the_model(backend: &dyn Backend) {
             let looked_at: HashSet<usize> =
                 [0, 1, 2, pages / 2, pages - 1].into_iter().filter(|&at| at < pages).collect();
             for page in looked_at {
-                let meant = &places[page * items_max..places.len().min((page + 1) * items_max)];
+                let page_places = &places[page * items_max..places.len().min((page + 1) * items_max)];
                 let query = EventQuery {
                     layers: layer(ledger.head.key, as_of),
                     patterns: vec![Pattern::Location(LocationQuery::Anywhere)],
@@ -100,8 +100,8 @@ async fn check_interval_counts_match_the_model(backend: &dyn Backend) {
                     assert!(!store.stores_parties());
                     return;
                 };
-                assert_eq!(counted.stretches, in_stretches(meant, bucket), "{bucket:?} {query:#?}");
-                let counted_until = meant.last().copied().filter(|_| meant.len() == items_max);
+                assert_eq!(counted.stretches, in_stretches(page_places, bucket), "{bucket:?} {query:#?}");
+                let counted_until = page_places.last().copied().filter(|_| page_places.len() == items_max);
                 assert_eq!(counted.counted_until, counted_until, "{bucket:?} {query:#?}");
             }
         }

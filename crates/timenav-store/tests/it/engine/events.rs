@@ -2,7 +2,7 @@ pub(in crate::engine) mod counts;
 pub(in crate::engine) mod data;
 pub(in crate::engine) mod entries;
 pub(in crate::engine) mod erasing;
-pub(in crate::engine) mod gone_reads;
+pub(in crate::engine) mod erased_reads;
 pub(in crate::engine) mod history;
 pub(in crate::engine) mod import;
 pub(in crate::engine) mod pages;

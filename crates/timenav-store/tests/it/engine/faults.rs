@@ -49,7 +49,7 @@ async fn fork(home: &Home<'_>, name: &str, of: &str, at: Option<&AsOf>) {
 
 /// A fault applies to all followers of one user with one name, is stored, and is inherited by forks as of their
 /// beginning.
-pub(crate) async fn faults_are_kept(house: House) {
+pub(crate) async fn faults_are_stored(house: House) {
     let home = house.open().await;
     let mut web = follow(&home, "main", "web", true).await;
     let db = follow(&home, "main", "db", true).await;
@@ -97,7 +97,7 @@ pub(crate) async fn faults_are_kept(house: House) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fault_is_persisted_and_inherited_by_forks() {
-    Box::pin(faults_are_kept(House::new())).await;
+    Box::pin(faults_are_stored(House::new())).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

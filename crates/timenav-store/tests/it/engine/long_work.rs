@@ -89,9 +89,9 @@ async fn reads(home: &Home<'_>) -> u64 {
 }
 
 /// Waits until this many reads were recorded and are at the gate, and makes sure that no more arrive.
-async fn wait_for(store: &FaultyStore, home: &Home<'_>, reads_told: u64, at_gate: usize) {
+async fn wait_for(store: &FaultyStore, home: &Home<'_>, reads_count: u64, at_gate: usize) {
     for _ in 0..ROUNDS_MAX {
-        if store.at_scan_gate.lock().len() >= at_gate && reads(home).await >= reads_told {
+        if store.at_scan_gate.lock().len() >= at_gate && reads(home).await >= reads_count {
             break;
         }
         tokio::task::yield_now().await;
@@ -99,7 +99,7 @@ async fn wait_for(store: &FaultyStore, home: &Home<'_>, reads_told: u64, at_gate
     for _ in 0..100 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(reads(home).await, reads_told, "all have asked");
+    assert_eq!(reads(home).await, reads_count, "all have asked");
     assert_eq!(store.at_scan_gate.lock().len(), at_gate, "as many as have a turn");
 }
 

@@ -10,7 +10,7 @@ use crate::house::{Home, House, outcome_text, watch};
 use crate::sample::{event_id, moment, timeline_id};
 
 /// News that needs no paradox detection.
-const TOLD: [Topic; 3] = [Topic::Clock, Topic::Events, Topic::Interventions];
+const TOPICS: [Topic; 3] = [Topic::Clock, Topic::Events, Topic::Interventions];
 const PARADOXES: [Topic; 1] = [Topic::Paradoxes];
 
 async fn record(home: &Home<'_>, name: &str) -> u64 {
@@ -55,7 +55,7 @@ async fn idle_stream_sends_position_marks() {
 async fn lagging_listener_is_reset() {
     let house = House::with(Options { stream_entries_max: 100, ..House::new().options });
     let home = house.open().await;
-    let mut stream = home.engine.watch_ledger(&home.admin, watch(&TOLD, None)).await.unwrap();
+    let mut stream = home.engine.watch_ledger(&home.admin, watch(&TOPICS, None)).await.unwrap();
     let first = stream.next().await.unwrap();
     assert!(matches!(first.what, News::Clock(_)), "{first:?}");
     let one = |number: u64| EventDraft {
@@ -70,7 +70,7 @@ async fn lagging_listener_is_reset() {
     let position = record(&home, "e1").await;
     let message = stream.next().await.unwrap();
     assert_eq!((event_of(&message), message.position), (Some("e1"), position));
-    let far = home.engine.watch_ledger(&home.admin, watch(&TOLD, Some(first.position))).await;
+    let far = home.engine.watch_ledger(&home.admin, watch(&TOPICS, Some(first.position))).await;
     assert_eq!(far.unwrap().next().await.unwrap().what, News::Reset);
     drop(stream);
     home.close().await;
@@ -87,8 +87,8 @@ async fn record_early(home: &Home<'_>, name: &str, cause: &str) -> u64 {
 async fn next_paradox(stream: &mut LedgerStream) -> (u64, bool, String) {
     loop {
         let message = stream.next().await.unwrap();
-        if let News::Paradox { is_healed, paradox } = message.what {
-            return (message.position, is_healed, paradox.key.to_string());
+        if let News::Paradox { is_resolved, paradox } = message.what {
+            return (message.position, is_resolved, paradox.key.to_string());
         }
     }
 }
@@ -144,7 +144,7 @@ async fn resumed_stream_replays_earlier_paradoxes_identically() {
     for _ in 0..EARLY {
         received.push(next_paradox(&mut live).await);
     }
-    assert!(received.iter().all(|(position, is_healed, _)| *position > start && !is_healed));
+    assert!(received.iter().all(|(position, is_resolved, _)| *position > start && !is_resolved));
     for skipped in [0, 1, 1_200, EARLY - 1] {
         let seen = received[skipped].0 - 1;
         let mut late = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(seen))).await.unwrap();

@@ -88,7 +88,7 @@ async fn cost_of_a_change_is_independent_of_timeline_count() {
 
 /// The directory as shown by one service.
 #[derive(Debug, PartialEq, Eq)]
-struct Shown {
+struct Credentials {
     users: Vec<String>,
     let_in: Vec<bool>,
     sessions: Vec<bool>,
@@ -104,9 +104,9 @@ struct HandedOut {
     timelines: usize,
 }
 
-async fn state_of(home: &Home<'_>, out: &HandedOut) -> Shown {
+async fn state_of(home: &Home<'_>, out: &HandedOut) -> Credentials {
     let (users, _) = home.engine.users(&home.admin, 100, None).await.unwrap();
-    Shown {
+    Credentials {
         users: users.iter().map(|user| format!("{user:?}")).collect(),
         let_in: out.keys.iter().map(|key| home.engine.authenticate(key).is_ok()).collect(),
         sessions: out.sessions.iter().map(|(key, _)| home.engine.authenticate_session(key).is_ok()).collect(),

@@ -26,7 +26,7 @@ const LEASES: &str =
 /// Beyond the end of any lease in these tests, in microseconds.
 const LONG: i64 = 60_000_000;
 
-async fn until_somebody_waits(url: &str) {
+async fn wait_for_blocked_lock(url: &str) {
     let waits = async {
         while !try_execute(url, SOMEBODY_WAITS) {
             let _ = timeout(HostDuration::from_millis(20), std::future::pending::<()>()).await;
@@ -55,10 +55,10 @@ async fn outcome_of_a_paused_former_timekeeper_is_not_written() {
     // The last possible attempt has ended without an outcome.
     for attempt in 1..=ATTEMPTS_MAX {
         execute(&url, "UPDATE firing_leases SET not_before = 0");
-        let had = claimed(&right.engine, &right.admin, 30).await;
-        assert_eq!(had[0].attempt, attempt);
+        let claimed_firings = claimed(&right.engine, &right.admin, 30).await;
+        assert_eq!(claimed_firings[0].attempt, attempt);
         if attempt < ATTEMPTS_MAX {
-            let request = FiringsRequest { timeline: None, firing_ids: ids(&had), lease_ids: None };
+            let request = FiringsRequest { timeline: None, firing_ids: ids(&claimed_firings), lease_ids: None };
             right.engine.fail_firings(&right.admin, request, None, None).await.unwrap();
         }
     }
@@ -68,7 +68,7 @@ async fn outcome_of_a_paused_former_timekeeper_is_not_written() {
     left.engine.report_presence().await.unwrap();
     let engine = left.engine.clone();
     let keeping = tokio::spawn(async move { engine.keep_time().await });
-    until_somebody_waits(&url).await;
+    wait_for_blocked_lock(&url).await;
     // Another service takes over, and the database loses its leases like in a crash: a worker gets the firing again.
     execute(&url, "UPDATE services SET until = 0");
     right.engine.report_presence().await.unwrap();
@@ -98,7 +98,7 @@ async fn delayed_claim_is_not_returned_after_lease_expiry() {
     let held = Holding::start(&url, LEASES);
     let (engine, caller) = (right.engine.clone(), right.admin.clone());
     let claiming = tokio::spawn(async move { engine.claim(&caller, None, &asking(1, 30, false)).await.unwrap() });
-    until_somebody_waits(&url).await;
+    wait_for_blocked_lock(&url).await;
     house.clock.advance(LONG);
     drop(held);
     assert!(claiming.await.unwrap().is_empty(), "it hands out what somebody else may have by now");
@@ -139,37 +139,37 @@ async fn only_the_timekeeper_steps_the_clock_with_an_outcome() {
         home.engine.catch_up_all().await.unwrap();
         claimed(&home.engine, &home.admin, 30).await
     };
-    let stands = async |home: &Home<'_>| {
+    let progress = async |home: &Home<'_>| {
         home.engine.catch_up_all().await.unwrap();
         let receipt = home.engine.receipt(&main, &advance_id).await.unwrap();
         (receipt.state, receipt.step)
     };
-    assert_eq!(stands(&left).await, (AdvanceState::Running, 1));
+    assert_eq!(progress(&left).await, (AdvanceState::Running, 1));
     // The timekeeper receives the outcome.
-    let had = claim(&right).await;
+    let claimed_firings = claim(&right).await;
     let before = left.engine.stats().groups;
-    acknowledge(&left.engine, &left.admin, ids(&had)).await;
+    acknowledge(&left.engine, &left.admin, ids(&claimed_firings)).await;
     assert_eq!(left.engine.stats().groups, before + 1);
-    assert_eq!(stands(&right).await, (AdvanceState::Running, 2));
+    assert_eq!(progress(&right).await, (AdvanceState::Running, 2));
     // Another service receives the outcome.
-    let had = claim(&left).await;
-    acknowledge(&right.engine, &right.admin, ids(&had)).await;
-    assert_eq!(stands(&right).await, (AdvanceState::Running, 2));
+    let claimed_firings = claim(&left).await;
+    acknowledge(&right.engine, &right.admin, ids(&claimed_firings)).await;
+    assert_eq!(progress(&right).await, (AdvanceState::Running, 2));
     right.engine.keep_time().await;
-    assert_eq!(stands(&left).await, (AdvanceState::Running, 2));
+    assert_eq!(progress(&left).await, (AdvanceState::Running, 2));
     left.engine.keep_time().await;
-    assert_eq!(stands(&right).await, (AdvanceState::Running, 3));
+    assert_eq!(progress(&right).await, (AdvanceState::Running, 3));
     // A timekeeper that has lost the timeline without knowing makes no step with an outcome.
-    let had = claim(&left).await;
+    let claimed_firings = claim(&left).await;
     execute(&house.database(), "UPDATE services SET until = 0");
     right.engine.report_presence().await.unwrap();
     right.engine.keep_time().await;
     assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
-    let states = acknowledge(&left.engine, &left.admin, ids(&had)).await;
-    assert_eq!((states.as_slice(), stands(&left).await.1), ([FiringState::Acknowledged].as_slice(), 3));
-    assert_eq!(stands(&left).await.0, AdvanceState::Running);
+    let states = acknowledge(&left.engine, &left.admin, ids(&claimed_firings)).await;
+    assert_eq!((states.as_slice(), progress(&left).await.1), ([FiringState::Acknowledged].as_slice(), 3));
+    assert_eq!(progress(&left).await.0, AdvanceState::Running);
     right.engine.catch_up_all().await.unwrap();
     right.engine.keep_time().await;
-    assert_eq!(stands(&left).await, (AdvanceState::Settled, 3));
+    assert_eq!(progress(&left).await, (AdvanceState::Settled, 3));
     end(&house, [left, right]).await;
 }

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use super::leases::{acknowledge, asking, claimed, ids, set, stand};
 use super::{end, hour, two};
 use crate::cluster::{execute, open};
-use crate::engine::faults_are_kept;
+use crate::engine::faults_are_stored;
 use crate::house::{Home, House};
 use crate::postgres::END_OTHER_SESSIONS;
 use crate::sample::{moment, timeline_id};
@@ -270,5 +270,5 @@ async fn fault_reaches_a_follower_of_another_replica() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fault_is_inherited_by_forks_on_postgresql() {
-    Box::pin(faults_are_kept(House::on_postgres())).await;
+    Box::pin(faults_are_stored(House::on_postgres())).await;
 }

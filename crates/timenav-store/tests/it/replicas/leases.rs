@@ -176,8 +176,8 @@ async fn advance_waits_for_a_worker_of_another_replica() {
         let mut dues = Vec::new();
         while dues.len() < 5 {
             for one in claimed(&engine, &caller, 30).await {
-                let shown = engine.read_clock(&caller, None).await.unwrap().current_time;
-                assert_eq!(shown, one.firing.due_firing.due, "the clock waits for whoever has the firing");
+                let current_time = engine.read_clock(&caller, None).await.unwrap().current_time;
+                assert_eq!(current_time, one.firing.due_firing.due, "the clock waits for whoever has the firing");
                 dues.push(one.firing.due_firing.due.micros());
                 acknowledge(&engine, &caller, vec![one.firing.firing_id]).await;
             }

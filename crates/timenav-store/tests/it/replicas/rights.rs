@@ -45,7 +45,7 @@ async fn stream_sends_nothing_written_after_a_revocation_on_another_replica() {
             record(&format!("after{number}")).await;
         }
         right.engine.catch_up_all().await.unwrap();
-        assert_eq!(stream.next().await.map(|told| told.position), None, "{round}");
+        assert_eq!(stream.next().await.map(|message| message.position), None, "{round}");
         drop(stream);
         end(&house, [left, right]).await;
     }

@@ -63,7 +63,7 @@ struct State {
     /// The signed entries of the timeline, each with a unique number.
     database: Vec<u8>,
     /// The rows of the first entries, if the owner has restored others.
-    shown: Option<Vec<u8>>,
+    backup: Option<Vec<u8>>,
     standby: Vec<u8>,
     services: [Service; SERVICES],
     written: u8,
@@ -101,9 +101,9 @@ impl State {
         if seen.len() > self.database.len() {
             return false;
         }
-        match &self.shown {
+        match &self.backup {
             // The newest root is in the head, which is independent of the rows.
-            Some(shown) if !rules.goes_by_signed_tree && seen.len() < self.database.len() => shown.starts_with(seen),
+            Some(backup) if !rules.goes_by_signed_tree && seen.len() < self.database.len() => backup.starts_with(seen),
             _ => self.database.starts_with(seen),
         }
     }
@@ -146,10 +146,10 @@ impl State {
             Step::Failover => {
                 self.is_anything_lost |= self.standby != self.database;
                 self.database.clone_from(&self.standby);
-                self.shown = None;
+                self.backup = None;
                 self.failovers += 1;
             }
-            Step::PutBack(service) => self.shown.clone_from(&self.services[service].seen),
+            Step::PutBack(service) => self.backup.clone_from(&self.services[service].seen),
         }
     }
 }
@@ -162,7 +162,7 @@ impl Model for Rules {
         let service = Service { life: Life::Runs, seen: Some(Vec::new()), has_contradicted_itself: false };
         vec![State {
             database: Vec::new(),
-            shown: None,
+            backup: None,
             standby: Vec::new(),
             services: [service.clone(), service],
             written: 0,
@@ -183,7 +183,7 @@ impl Model for Rules {
                     steps.extend([Step::Start(number), Step::Forget(number)]);
                 }
             }
-            if service.seen.is_some() && state.shown.is_none() && state.is_anything_lost {
+            if service.seen.is_some() && state.backup.is_none() && state.is_anything_lost {
                 steps.push(Step::PutBack(number));
             }
         }

@@ -42,11 +42,11 @@ const UNNOTICED: &[(&str, &str, &str, &str)] = &[
     ("ended_timelines", "overrides", "first, last", LAYER),
     ("entries", "clock_entry", "last", "no fork begins on a timeline that has ended"),
     ("entries", "events_count", "last", "no fork begins on a timeline that has ended"),
-    ("events", "cell", "last", NEVER_STOOD),
+    ("events", "cell", "last", NEVER_ACTIVE),
     ("events", "lat", "null", "half a point is none: both are read together"),
     ("events", "lon", "null", "half a point is none: both are read together"),
-    ("events", "parties", "null", NEVER_STOOD),
-    ("events", "time", "last", NEVER_STOOD),
+    ("events", "parties", "null", NEVER_ACTIVE),
+    ("events", "time", "last", NEVER_ACTIVE),
     (
         "host_clock",
         "known_at",
@@ -78,7 +78,7 @@ const ALONE: &str = "an erasure finds an answer by both, and nothing by one of t
 const ANSWER: &str = "no entry tells with which key a request came, or what it was answered";
 const ARRIVALS: &str = "nothing arrives; what does is compared with the bundle's signatures when it stands";
 const LAYER: &str = "known gap: forks that continue it would read other events, which their own entries do not tell";
-const NEVER_STOOD: &str = "an inherited event that does not stand: only its id and where it ends are read";
+const NEVER_ACTIVE: &str = "an inherited event that does not stand: only its id and where it ends are read";
 const ROTATION: &str = "whoever is given it verifies both signatures";
 const SEALS: &str = "read only where `system` has no statement, and such a service does not start";
 const UNUSED: &str = "the block is not used: searches read the events, until it is built again";

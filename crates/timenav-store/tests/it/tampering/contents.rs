@@ -53,12 +53,12 @@ async fn only_reads_and_rejections_are_stored_in_contents() {
     let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))).unwrap();
     let rows: Vec<(i64, Vec<u8>, bool, bool)> = rows.collect::<Result<_, _>>().unwrap();
     let mut apart_count = 0;
-    for (key, stored, is_beside, is_apart) in &rows {
+    for (key, stored, is_inline, is_apart) in &rows {
         let (timeline, position) = (key >> 40, (key & ((1 << 40) - 1)).cast_unsigned());
         let leaf = whole(&connection, timeline, position, stored);
         let class = PruneClass::of(&LeafRecord::decode(&leaf).unwrap().action);
         assert_eq!(*is_apart, class.is_some(), "{timeline}/{position}");
-        assert!(!(*is_apart && *is_beside), "{timeline}/{position}");
+        assert!(!(*is_apart && *is_inline), "{timeline}/{position}");
         apart_count += usize::from(*is_apart);
     }
     assert!(apart_count > 5 && rows.len() > 1_000);

@@ -205,7 +205,7 @@ async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
     house.copy_database(&older);
     let home = house.open().await;
     home.engine.commit_heads().await.unwrap();
-    let shown = home.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap().note;
+    let note = home.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap().note;
     // The stored one is newer than the last one shown to the witness.
     home.engine.create_user(&home.admin, user_id("later"), false, None).await.unwrap();
     home.engine.close().await;
@@ -213,14 +213,14 @@ async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
     house.replace_database(&older);
     for (stored, is_accepted) in [
         (Vec::new(), false),
-        (vec![ExternalCheckpoint { timeline: timeline_id("system"), note: shown.as_str().into(), seal: None }], true),
+        (vec![ExternalCheckpoint { timeline: timeline_id("system"), note: note.as_str().into(), seal: None }], true),
     ] {
         house.options.accept_rollback = Some(Acceptance { checkpoints: stored, ..Acceptance::default() });
         let home = house.open().await;
-        let compared = home.engine.compare_signed(&TimelineId::system(), &shown).await.unwrap().unwrap();
+        let compared = home.engine.compare_signed(&TimelineId::system(), &note).await.unwrap().unwrap();
         assert_eq!((compared.contradiction.is_some(), compared.is_accepted), (true, is_accepted));
         // If the acceptance covers the cosigned checkpoint, it is set aside. Otherwise it raises an alarm.
-        assert_eq!(home.engine.recall_cosigned(&TimelineId::system(), &shown, &[]).await.is_ok(), is_accepted);
+        assert_eq!(home.engine.recall_cosigned(&TimelineId::system(), &note, &[]).await.is_ok(), is_accepted);
         assert_eq!(home.engine.ready().await.is_ok(), is_accepted);
         home.engine.close().await;
         drop(home);
@@ -228,9 +228,9 @@ async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
         let home = house.open().await;
         let evidence = if is_accepted { Evidence::Accepted } else { Evidence::Proven };
         assert_eq!(home.engine.judge_evidence(&TimelineId::system(), "x").await.unwrap(), Evidence::None);
-        let kept_before = house.outside.diverged.lock().len();
+        let count_before = house.outside.diverged.lock().len();
         for _ in 0..2 {
-            assert_eq!(home.engine.judge_evidence(&TimelineId::system(), &shown).await.unwrap(), evidence);
+            assert_eq!(home.engine.judge_evidence(&TimelineId::system(), &note).await.unwrap(), evidence);
         }
         let written = home.engine.create_user(&home.admin, user_id("late"), false, None).await;
         assert_eq!(written.is_ok(), is_accepted, "{written:?}");
@@ -238,7 +238,7 @@ async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
             let Err(Refusal::Diverged(divergence)) = written else { panic!("{written:?}") };
             assert_eq!(divergence.timeline.as_str(), "system");
             let stored = house.outside.diverged.lock();
-            assert_eq!(stored[kept_before..], [(Divergence::clone(&divergence), shown.clone())], "once");
+            assert_eq!(stored[count_before..], [(Divergence::clone(&divergence), note.clone())], "once");
         }
         home.engine.close().await;
     }

@@ -467,7 +467,7 @@ async fn refuse_at_once(home: &Home<'_>, times: u64, caller: &Caller, between: b
         }
         asking.spawn(async move { engine.access_control(&caller, &timeline_id("main")).await.is_err() });
     }
-    assert!(asking.join_all().await.into_iter().all(|went| went));
+    assert!(asking.join_all().await.into_iter().all(|is_done| is_done));
 }
 
 #[tokio::test]

@@ -12,7 +12,7 @@ use crate::house::House;
 use crate::sample::timeline_id;
 
 /// Returns a house that continued after a copy was made.
-async fn went_on() -> (House, PathBuf) {
+async fn house_with_older_copy() -> (House, PathBuf) {
     let house = lived_in().await;
     let older = house.path().with_extension("older");
     house.copy_database(&older);
@@ -25,7 +25,7 @@ async fn went_on() -> (House, PathBuf) {
 
 #[tokio::test]
 async fn t11_and_t12_truncated_or_older_database_is_reported() {
-    let (house, older) = went_on().await;
+    let (house, older) = house_with_older_copy().await;
     house.replace_database(&older);
     let size = look(&house, "main", Depth::Quick, Outside::Nothing).await.size;
     for depth in [Depth::Full, Depth::Quick, "tail:10".parse().unwrap(), "sample:5".parse().unwrap()] {
@@ -44,7 +44,7 @@ async fn t11_and_t12_truncated_or_older_database_is_reported() {
 #[tokio::test]
 async fn t13_continued_older_copy_is_reported() {
     for count in [10, 51, 400] {
-        let (house, older) = went_on().await;
+        let (house, older) = house_with_older_copy().await;
         let stored = house.outside.notes();
         house.replace_database(&older);
         let mut house = house;
@@ -67,8 +67,8 @@ async fn t13_continued_older_copy_is_reported() {
 
 #[tokio::test]
 async fn t14_split_view_is_reported_as_a_fork() {
-    let (house, older) = went_on().await;
-    let shown_to_one = house.outside.notes()[&timeline_id("main")].clone();
+    let (house, older) = house_with_older_copy().await;
+    let witnessed_note = house.outside.notes()[&timeline_id("main")].clone();
     house.replace_database(&older);
     let mut house = house;
     house.options.accept_rollback = Some(Acceptance::default());
@@ -76,7 +76,7 @@ async fn t14_split_view_is_reported_as_a_fork() {
     record(&home, "main", 9_000, 49).await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
     home.engine.close().await;
-    let scan = look_at(&house, house.path(), "main", Depth::Full, Some(&shown_to_one)).await;
+    let scan = look_at(&house, house.path(), "main", Depth::Full, Some(&witnessed_note)).await;
     check_found(&scan, FindingKind::Fork, None);
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
     assert_eq!(finding_kinds(&alone), []);
@@ -96,7 +96,7 @@ async fn t24_empty_database_is_reported_as_a_rollback() {
 
 #[tokio::test]
 async fn rollback_during_operation_is_reported() {
-    let (house, older) = went_on().await;
+    let (house, older) = house_with_older_copy().await;
     let home = house.open().await;
     // The service's memory is an external checkpoint too.
     let connection = rusqlite::Connection::open(house.path()).unwrap();

@@ -238,7 +238,7 @@ async fn credentials_forged_during_operation_grant_nothing() {
         .unwrap();
     engine.revoke_api_key(admin, revoked.key_id.clone()).await.unwrap();
     engine.log_out(&session.caller, false).await.unwrap();
-    let shown = read(admin).await.unwrap().clock;
+    let clock = read(admin).await.unwrap().clock;
     let written = [
         // A key and a session that were valid once.
         "REPLACE INTO main.api_keys SELECT * FROM k",
@@ -260,7 +260,7 @@ async fn credentials_forged_during_operation_grant_nothing() {
     assert!(engine.identify(&secret).await.unwrap().is_err());
     assert!(engine.identify_session(&session.secret).await.unwrap().is_err());
     assert!(read(&bob).await.is_err());
-    assert_eq!(read(admin).await.unwrap().clock, shown);
+    assert_eq!(read(admin).await.unwrap().clock, clock);
     // The current user stays, although their row is gone.
     let ada = home.caller("ada", None).await;
     assert!(stored.execute("DELETE FROM main.api_keys WHERE user_id = 'ada'", []).unwrap() > 0);

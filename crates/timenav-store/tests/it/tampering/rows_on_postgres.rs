@@ -145,8 +145,8 @@ async fn restored_old_rows_grant_nothing_on_either_replica() {
         put_back(&house, tables);
         // An action of one service makes the other one read the rows.
         let made = home.engine.create_user(&home.admin, user_id("mallory"), false, None).await;
-        let went_back = tables.contains(&"timelines");
-        assert_eq!(made.is_err(), went_back, "{tables:?}: {made:?}");
+        let rolled_back = tables.contains(&"timelines");
+        assert_eq!(made.is_err(), rolled_back, "{tables:?}: {made:?}");
         for engine in [&home.engine, &there.engine] {
             for _ in 0..3 {
                 for caller in [&lost, &stored] {
@@ -157,7 +157,7 @@ async fn restored_old_rows_grant_nothing_on_either_replica() {
                 drop(engine.read_clock(&home.admin, Some(main.clone())).await);
             }
             let steered = engine.set_anchor(&home.admin, None, anchor(), None).await;
-            assert!(!went_back || steered.is_err() && engine.ready().await.is_err(), "{tables:?}: {steered:?}");
+            assert!(!rolled_back || steered.is_err() && engine.ready().await.is_err(), "{tables:?}: {steered:?}");
             // One table alone does not match the others, which is detected first.
             let is_rollback = matches!(steered, Err(Refusal::Diverged(_)));
             assert_eq!(is_rollback, tables == TABLES, "{tables:?}: {steered:?}");

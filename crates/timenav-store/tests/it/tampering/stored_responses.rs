@@ -103,9 +103,9 @@ async fn check_missing_entry(house: &House) {
 
 /// This column is used to delete responses together with their timeline.
 async fn check_changed_timeline_reference(house: &House) {
-    for told_of in ["NULL", "'other'", "'main'"] {
-        change(house, &format!("UPDATE outcomes SET told_of = {told_of} WHERE event_id = 'e1'"));
-        if told_of == "'main'" {
+    for timeline in ["NULL", "'other'", "'main'"] {
+        change(house, &format!("UPDATE outcomes SET told_of = {timeline} WHERE event_id = 'e1'"));
+        if timeline == "'main'" {
             return clean(house).await;
         }
         let scan = found(house, "system", FindingKind::StateMismatch, None).await;

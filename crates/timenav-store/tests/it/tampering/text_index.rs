@@ -18,12 +18,12 @@ async fn index_without_the_words_of_events_is_reported() {
     let house = lived_in().await;
     clean(&house).await;
     plant(&house, 300);
-    let told = evidence(&house, "system").await;
+    let findings = evidence(&house, "system").await;
     let expected = "state-mismatch: table text_words, timeline 2: its 0 positions of words are not the";
-    assert!(told.iter().any(|one| one.starts_with(expected)), "{told:#?}");
+    assert!(findings.iter().any(|one| one.starts_with(expected)), "{findings:#?}");
     plant(&house, 99_999);
-    let told = evidence(&house, "system").await;
-    assert!(told.iter().any(|one| one.ends_with("timeline 2: its blocks end after the ledger")), "{told:#?}");
+    let findings = evidence(&house, "system").await;
+    assert!(findings.iter().any(|one| one.ends_with("timeline 2: its blocks end after the ledger")), "{findings:#?}");
 }
 
 #[tokio::test]

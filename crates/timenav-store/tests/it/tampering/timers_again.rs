@@ -9,7 +9,7 @@ use super::*;
 const SECOND: i64 = 1_000_000;
 
 /// Creates a house with timers that fired, were rewound, and were inherited by a fork.
-async fn gone_back() -> House {
+async fn house_after_return() -> House {
     let house = House::new();
     let home = house.open().await;
     let go = |seconds: i64| {
@@ -33,7 +33,7 @@ async fn gone_back() -> House {
 
 #[tokio::test]
 async fn tampered_rearmed_timers_are_reported() {
-    let house = gone_back().await;
+    let house = house_after_return().await;
     clean(&house).await;
     let whole = house.path().with_extension("whole");
     house.copy_database(&whole);

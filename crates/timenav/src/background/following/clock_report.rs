@@ -56,7 +56,7 @@ impl ClockReport {
         Some(Self { clock, host_clock, host, grain })
     }
 
-    /// Combines a message with what was known: `came` is when it arrived and `requested_at` when it was requested, both by the
+    /// Combines a message with what was known: `received_at` is when it arrived and `requested_at` when it was requested, both by the
     /// local boot clock in nanoseconds. For a change message only the time of writing is known, not that of a request.
     ///
     /// On the service's kernel, its boot clock is exact. Elsewhere the offset is kept unless the message contradicts
@@ -64,11 +64,11 @@ impl ClockReport {
     pub(super) fn learned(
         &self,
         before: Option<&Known>,
-        (requested_at, came): (Option<i128>, i128),
+        (requested_at, received_at): (Option<i128>, i128),
         kernel: Option<&Kernel>,
     ) -> Known {
         let host = i128::from(self.host.micros()) * 1_000;
-        let low = host - came;
+        let low = host - received_at;
         // For a paused clock only the lower bound is known.
         let high =
             requested_at.filter(|_| self.clock.is_running()).map(|requested_at| host + self.grain - requested_at);

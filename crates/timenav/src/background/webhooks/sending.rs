@@ -112,7 +112,7 @@ impl Sender {
     async fn ask(&self, to: &WebhookTo, request: RequestBuilder) -> (Attempt, Option<StatusCode>) {
         let refused = match request.send().await {
             // The body is not read: it could be endless.
-            Ok(answer) => return (came_of(to, answer.status()), Some(answer.status())),
+            Ok(answer) => return (attempt_of(to, answer.status()), Some(answer.status())),
             Err(error) if error.is_timeout() => {
                 format!("{to} did not respond in {} seconds", self.answer_time.as_secs())
             }
@@ -196,7 +196,7 @@ fn attributes(
 }
 
 /// Maps a response status to an outcome (Standard Webhooks 1.0.0, "Delivery").
-fn came_of(to: &WebhookTo, status: StatusCode) -> Attempt {
+fn attempt_of(to: &WebhookTo, status: StatusCode) -> Attempt {
     let reason = format!("{to} responded with {}", status.as_u16());
     if status.is_success() {
         Attempt::Taken
@@ -265,7 +265,7 @@ mod tests {
     fn webhook_status_decides_the_delivery_outcome() {
         let to: WebhookTo = "hooks.example".parse().unwrap();
         let check = |status: u16, expected: &str| {
-            let outcome = match came_of(&to, StatusCode::from_u16(status).unwrap()) {
+            let outcome = match attempt_of(&to, StatusCode::from_u16(status).unwrap()) {
                 Attempt::Taken => "taken".to_owned(),
                 Attempt::Lost => "lost".to_owned(),
                 Attempt::Refused(reason) => format!("refused: {reason}"),

@@ -91,7 +91,7 @@ struct Made {
 async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> Result<Made, Failure> {
     let database = database(settings)?;
     is_free(to)?;
-    let work = WorkFolder::make(beside(to)?)?;
+    let work = WorkFolder::make(parent_folder(to)?)?;
     let made_at = HostClock::start().now();
     // Read before the database: entries appended in between must not look like a rollback.
     let stored = settings.checkpoints.as_deref().unwrap_or(&settings.data).join(CHECKPOINTS_FILE);
@@ -145,7 +145,7 @@ fn is_free(to: &Path) -> anyhow::Result<()> {
 }
 
 /// Returns the parent folder of a file, for its temporary files.
-fn beside(to: &Path) -> anyhow::Result<PathBuf> {
+fn parent_folder(to: &Path) -> anyhow::Result<PathBuf> {
     let name = to.file_name().with_context(|| format!("{} is not the name of a file", to.display()))?;
     let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !parent.is_dir() {

@@ -187,8 +187,8 @@ fn key_texts(
 ) -> anyhow::Result<Vec<(&'static str, Zeroizing<String>)>> {
     let mut texts = Vec::new();
     for name in KEY_NAMES.into_iter().filter(|name| !folder.path().join(name).exists()) {
-        let beside = keys.map(|keys| keys.join(name)).filter(|path| path.exists());
-        if let Some(path) = beside {
+        let given_key = keys.map(|keys| keys.join(name)).filter(|path| path.exists());
+        if let Some(path) = given_key {
             let text = std::fs::read_to_string(&path).with_context(|| format!("{} cannot be read", path.display()))?;
             texts.push((name, Zeroizing::new(text)));
         } else if contents.keys().any(|there| there == name) {

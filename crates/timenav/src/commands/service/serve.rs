@@ -125,7 +125,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     tokio::spawn(timekeeper::keep_time(wired.engine.clone(), closing.clone()));
     let mut server = entrance.open(router);
     // Before the line is printed: whoever waits for that line may read the file.
-    let kept_address = keep_address(&folder, scheme, address);
+    let address_file = keep_address(&folder, scheme, address);
     say_listening(scheme, address)?;
     let stop = tokio::select! {
         stop = signals.next() => stop,
@@ -134,7 +134,7 @@ async fn serve(settings: &Settings) -> Result<(), Failure> {
     };
     tokio::spawn(stop_at_once(signals));
     drain(stop, settings.drain, &draining).await;
-    drop(kept_address);
+    drop(address_file);
     // New connections are stopped before streams: otherwise their readers would reconnect.
     server.stop().await;
     closing.cancel();

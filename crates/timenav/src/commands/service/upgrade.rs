@@ -94,10 +94,10 @@ fn show(level: u64, services: &[SeenService], finished: Option<&Finished>, json:
 
 fn row(service: &SeenService) -> Value {
     let SeenService { name, version, level, seen_micros_ago } = service;
-    let state = if service.is_there() { "running" } else { "gone" };
-    let heard_seconds_ago = seen_micros_ago.max(&0) / 1_000_000;
+    let state = if service.is_there() { "running" } else { "stopped" };
+    let last_seen_seconds_ago = seen_micros_ago.max(&0) / 1_000_000;
     json!({
         "name": output::printable(name), "version": output::printable(version), "feature_level": level, "state": state,
-        "heard_seconds_ago": heard_seconds_ago,
+        "last_seen_seconds_ago": last_seen_seconds_ago,
     })
 }

@@ -226,10 +226,10 @@ fn sntp_server_applies_offset_and_drift_faults() {
     service.post("/v1/resume-time", &json!({}));
     right.ask_until("an hour", |answer| answer[0] >> 6 == 0 && exact_seconds_of(answer) > start + 3_600.0);
     service.post("/v1/pause-time", &json!({}));
-    let stands = |answer: &[u8; 48]| answer[0] >> 6 == 3;
-    let shown = exact_seconds_of(&right.ask_until("a clock that stands", stands));
-    let error = exact_seconds_of(&wrong.ask_until("a wrong clock that stands", stands)) - shown;
-    assert!((error - ((shown - start) / 10.0 - 2.0)).abs() < 0.001, "{error} after {}", shown - start);
+    let is_unsynchronized = |answer: &[u8; 48]| answer[0] >> 6 == 3;
+    let reading = exact_seconds_of(&right.ask_until("a clock that stands", is_unsynchronized));
+    let error = exact_seconds_of(&wrong.ask_until("a wrong clock that stands", is_unsynchronized)) - reading;
+    assert!((error - ((reading - start) / 10.0 - 2.0)).abs() < 0.001, "{error} after {}", reading - start);
     travel(&service, "1999-12-31T00:00:00Z");
     right.ask_until("the jump", |answer| seconds_of(answer, 0) == 946_598_400);
     let jumped = wrong.ask_until("the jump", |answer| seconds_of(answer, 0) < 1_000_000_000);

@@ -77,7 +77,7 @@ fn sql_function_follows_the_clock() {
     assert_eq!(ask(&cluster, "SELECT to_regclass('timenav_clock') IS NULL"), "t");
     let clock = SqlClock::start(&service, &cluster);
     assert_eq!(ask(&cluster, NOW), DAY.1);
-    for (to, shown) in [
+    for (to, reading) in [
         ("1969-07-20T20:17:40.5Z", "1969-07-20 20:17:40.5"),
         ("0001-01-01T00:00:00Z", "0001-01-01 00:00:00"),
         ("-000043-03-15T12:00:00.000001Z", "0044-03-15 12:00:00.000001 BC"),
@@ -85,7 +85,7 @@ fn sql_function_follows_the_clock() {
         (DAY.0, DAY.1),
     ] {
         travel(&service, to);
-        until_it_says(&cluster, NOW, shown);
+        until_it_says(&cluster, NOW, reading);
     }
     // As a column default, in any time zone, for any role.
     ask(&cluster, "CREATE TABLE orders (id int, at timestamptz DEFAULT timenav_now()); CREATE ROLE reader");
@@ -108,11 +108,14 @@ fn sql_function_follows_the_clock() {
         let before = clock_shows();
         let output = ask(&cluster, both);
         let after = clock_shows();
-        let (shown, uncertainty) = output.split_once('|').unwrap();
-        let (shown, uncertainty): (i128, i128) = (shown.parse().unwrap(), uncertainty.parse().unwrap());
+        let (reading, uncertainty) = output.split_once('|').unwrap();
+        let (reading, uncertainty): (i128, i128) = (reading.parse().unwrap(), uncertainty.parse().unwrap());
         // One millisecond for truncation.
         let slack = (uncertainty + 1_000) * 3_600;
-        assert!(before - slack <= shown && shown <= after + slack, "{before} {shown} {after}, uncertain {uncertainty}");
+        assert!(
+            before - slack <= reading && reading <= after + slack,
+            "{before} {reading} {after}, uncertain {uncertainty}"
+        );
     }
     service.post("/v1/pause-time", &json!({}));
     travel(&service, DAY.0);

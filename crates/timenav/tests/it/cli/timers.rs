@@ -327,9 +327,9 @@ fn clock_forward_lists_every_firing_of_long_advance() {
     let deliver = json!({ "to": "timeline", "event": { "name": "An hour" } });
     service.post("/v1/timers", &json!({ "timer_id": "hour", "every": every, "deliver": deliver }));
     let text = done(&service, &["clock", "forward", "150h"]);
-    let shown: Vec<&str> = text.lines().filter(|line| line.contains("  hour  ")).collect();
-    assert_eq!(shown.len(), 150, "{text}");
-    assert!(shown[149].starts_with("2027-01-07T06:00:00Z  hour  ") && shown[149].ends_with("acknowledged"), "{text}");
+    let rows: Vec<&str> = text.lines().filter(|line| line.contains("  hour  ")).collect();
+    assert_eq!(rows.len(), 150, "{text}");
+    assert!(rows[149].starts_with("2027-01-07T06:00:00Z  hour  ") && rows[149].ends_with("acknowledged"), "{text}");
     assert!(text.contains("fired           150\nacknowledged    150\n"), "{text}");
     service.audit();
 }

@@ -29,13 +29,13 @@ fn clock_watch_prints_each_change() {
     let mut service = Service::start();
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z" }));
-    let (people, mut shown) = watch(&service, &[]);
+    let (people, mut output) = watch(&service, &[]);
     let (program, mut data) = watch(&service, &["--json"]);
-    assert_eq!(line(&mut shown), "2005-08-29T11:10:00Z  paused  rate 1  (generation 2)\n");
+    assert_eq!(line(&mut output), "2005-08-29T11:10:00Z  paused  rate 1  (generation 2)\n");
     let read: Value = serde_json::from_str(&line(&mut data)).unwrap();
     assert_eq!(read, service.get("/v1/clock", &[]));
     service.post("/v1/fast-forward", &json!({ "duration": "1h" }));
-    assert_eq!(line(&mut shown), "2005-08-29T12:10:00Z  paused  rate 1  (generation 3)\n");
+    assert_eq!(line(&mut output), "2005-08-29T12:10:00Z  paused  rate 1  (generation 3)\n");
     let read: Value = serde_json::from_str(&line(&mut data)).unwrap();
     assert_eq!(read["generation"], 3);
     assert!(service.stop().success(), "watchers do not hold the service up");
@@ -54,11 +54,11 @@ fn stream_command_filters_by_topic_and_resumes() {
     service.post("/v1/pause-time", &json!({}));
     service.post("/v1/travel", &json!({ "destination_time": "2005-08-29T11:10:00Z" }));
     let stream = ["stream", "--topics", "clock,paradoxes"];
-    let (people, mut shown) = listen(&service, &stream);
+    let (people, mut output) = listen(&service, &stream);
     let (program, mut data) = listen(&service, &["stream", "--json"]);
     let first: Value = serde_json::from_str(&line(&mut data)).unwrap();
     assert_eq!((&first["event"], &first["data"]["clock"]["generation"]), (&json!("clock"), &json!(2)));
-    assert!(line(&mut shown).ends_with("  clock  2005-08-29T11:10:00Z  paused  rate 1  (generation 2)\n"));
+    assert!(line(&mut output).ends_with("  clock  2005-08-29T11:10:00Z  paused  rate 1  (generation 2)\n"));
     let record = |event: &Value| service.post("/v1/events", event)["ledger"]["position"].to_string();
     let cause = record(&json!({ "event_id": "cause", "time": "2005-08-29T00:00:00Z" }));
     let effect = record(&json!({ "event_id": "effect", "time": "2005-08-28T00:00:00Z", "causes": ["cause"] }));
@@ -69,7 +69,7 @@ fn stream_command_filters_by_topic_and_resumes() {
     let heads: [_; 3] = std::array::from_fn(|at| (places[at], messages[at]["event"].as_str().unwrap()));
     let part = format!("{effect}.0");
     assert_eq!(heads, [(&*cause, "events"), (&*part, "events"), (&*effect, "paradox-created")]);
-    let text = line(&mut shown);
+    let text = line(&mut output);
     assert!(text.starts_with(&format!("{effect}  paradox-created  P01 definite  `effect` ")), "{text}");
     // Resumes after an id, even within an entry.
     let (late, mut rest) = listen(&service, &["stream", "--json", "--after", ids[1], "--kinds", "P01"]);

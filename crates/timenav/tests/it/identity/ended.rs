@@ -20,7 +20,7 @@ enum End {
 
 struct Ada {
     /// The key or the session cookie.
-    shown: String,
+    secret: String,
     key_id: Option<String>,
     end: End,
 }
@@ -40,18 +40,18 @@ impl Ada {
         }
         if let End::LoggedOut = end {
             service.set_password("ada", "correct horse battery");
-            return Self { shown: service.log_in("ada", "correct horse battery"), key_id: None, end };
+            return Self { secret: service.log_in("ada", "correct horse battery"), key_id: None, end };
         }
         let made = service.post("/v1/api-keys", &body);
         let text = |name: &str| made[name].as_str().unwrap().to_owned();
-        Self { shown: text("api_key"), key_id: Some(text("key_id")), end }
+        Self { secret: text("api_key"), key_id: Some(text("key_id")), end }
     }
 
     fn shows(&self, request: Request) -> Request {
         match self.end {
-            End::Revoked | End::Expired => request.key(&self.shown),
+            End::Revoked | End::Expired => request.key(&self.secret),
             End::LoggedOut => {
-                request.session(&self.shown).header("Host", "127.0.0.1").header("Origin", "http://127.0.0.1")
+                request.session(&self.secret).header("Host", "127.0.0.1").header("Origin", "http://127.0.0.1")
             }
         }
     }

@@ -35,13 +35,13 @@ struct Targets {
 }
 
 /// The credential of a caller.
-enum Shown {
+enum Credentials {
     Nothing,
     Key(String),
     Cookie(String),
 }
 
-impl Shown {
+impl Credentials {
     fn on(&self, request: Request) -> Request {
         match self {
             Self::Nothing => request.anonymous(),
@@ -235,7 +235,7 @@ fn expired(service: &Service) -> String {
 
 /// Callers by name with their keys: by credential, by role on `hers`, by time travel restriction of an administrator of
 /// `hers`, and by the scopes of the key.
-fn callers(service: &Service) -> Vec<(&'static str, Shown)> {
+fn callers(service: &Service) -> Vec<(&'static str, Credentials)> {
     let ada = service.user("ada");
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
     let [stranger, reader, writer] = ["stranger", "reader", "writer"].map(|name| service.user(name));
@@ -250,26 +250,27 @@ fn callers(service: &Service) -> Vec<(&'static str, Shown)> {
         service.user(name);
         service.post("/v1/restrict-time-travel", &json!({ "user_id": name, "restriction_level": level }));
         service.set_password(name, PASSWORD);
-        Shown::Cookie(service.log_in(name, PASSWORD))
+        Credentials::Cookie(service.log_in(name, PASSWORD))
     });
     let admins: Vec<&str> = levels.into_iter().chain(["ada", "in-session", "looks-in-session"]).collect();
     let lists = json!({ "read": ["reader"], "write": ["writer"], "admin": admins });
     service.post("/v1/set-access-control", &json!({ "timeline_id": "hers", "permissions": lists }));
-    let scoped = |user: &str, scope: &str| Shown::Key(service.key(&json!({ "user_id": user, "scopes": [scope] })));
+    let scoped =
+        |user: &str, scope: &str| Credentials::Key(service.key(&json!({ "user_id": user, "scopes": [scope] })));
     vec![
-        ("no key", Shown::Nothing),
-        ("malformed key", Shown::Key(format!("tnk_{}", "0".repeat(36)))),
-        ("unknown key", Shown::Key(UNKNOWN_KEY.to_owned())),
-        ("expired key", Shown::Key(expired(service))),
-        ("stranger", Shown::Key(stranger)),
-        ("reader", Shown::Key(reader)),
-        ("writer", Shown::Key(writer)),
-        ("admin", Shown::Key(ada)),
-        ("operator", Shown::Key(service.admin.clone())),
-        ("limited_access", Shown::Key(limited)),
-        ("read_only", Shown::Key(looks)),
-        ("no_access", Shown::Key(blind)),
-        ("full_access", Shown::Key(full)),
+        ("no key", Credentials::Nothing),
+        ("malformed key", Credentials::Key(format!("tnk_{}", "0".repeat(36)))),
+        ("unknown key", Credentials::Key(UNKNOWN_KEY.to_owned())),
+        ("expired key", Credentials::Key(expired(service))),
+        ("stranger", Credentials::Key(stranger)),
+        ("reader", Credentials::Key(reader)),
+        ("writer", Credentials::Key(writer)),
+        ("admin", Credentials::Key(ada)),
+        ("operator", Credentials::Key(service.admin.clone())),
+        ("limited_access", Credentials::Key(limited)),
+        ("read_only", Credentials::Key(looks)),
+        ("no_access", Credentials::Key(blind)),
+        ("full_access", Credentials::Key(full)),
         ("admin:read", scoped("ada", "timeline:read")),
         ("admin:write", scoped("ada", "timeline:write")),
         ("admin:admin", scoped("ada", "timeline:admin")),
@@ -353,8 +354,8 @@ fn operation_permissions_match_the_golden_table() {
     table.push('\n');
     for (row, (name, _)) in columns[0].iter().enumerate() {
         let _ = write!(table, "{name:30}");
-        for ((_, shown), column) in callers.iter().zip(&columns) {
-            let request = shown.on(column[row].1.clone());
+        for ((_, credentials), column) in callers.iter().zip(&columns) {
+            let request = credentials.on(column[row].1.clone());
             let _ = write!(table, "{:16}", cell(&begun(&service, &request)));
         }
         table.push('\n');

@@ -12,13 +12,13 @@ use crate::service::Service;
 /// How the edge of a limit is tested.
 enum Edge {
     /// Requests with this amount, and the field that is rejected above the limit.
-    Asked(fn(u64) -> Vec<(Request, &'static str)>),
+    Requests(fn(u64) -> Vec<(Request, &'static str)>),
     /// A function in this file.
-    Looked(fn(&Service, u64)),
+    Observed(fn(&Service, u64)),
     /// A test elsewhere: the file below `crates`, and its name.
     Tested(&'static str, &'static str),
 }
-use Edge::{Asked, Looked, Tested};
+use Edge::{Observed, Requests, Tested};
 
 const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
 const HISTORY: &str = "timenav-store/tests/it/engine/events/history.rs";
@@ -52,7 +52,7 @@ const GEOJSON: &str = "timenav-import/src/files/geojson_file/tests.rs";
 #[expect(clippy::too_many_lines, reason = "a table with a row for each limit")]
 fn edge(name: &str) -> Option<Edge> {
     Some(match name {
-        "id_bytes_max" => Asked(|n| {
+        "id_bytes_max" => Requests(|n| {
             vec![
                 (post("/v1/users", &json!({ "user_id": text(n) })), "user_id"),
                 (post("/timelines", &json!({ "timeline_id": text(n) })), "timeline_id"),
@@ -61,12 +61,12 @@ fn edge(name: &str) -> Option<Edge> {
                 (event(&json!({ "causes": [text(n)] })), "causes/0"),
             ]
         }),
-        "event_name_bytes_max" => Asked(|n| vec![(event(&json!({ "name": text(n) })), "name")]),
-        "description_bytes_max" => Asked(|n| {
+        "event_name_bytes_max" => Requests(|n| vec![(event(&json!({ "name": text(n) })), "name")]),
+        "description_bytes_max" => Requests(|n| {
             let anchor = post("/v1/set-anchor", &json!({ "description": text(n) }));
             vec![(event(&json!({ "description": text(n) })), "description"), (anchor, "description")]
         }),
-        "location_bytes_max" => Asked(|n| {
+        "location_bytes_max" => Requests(|n| {
             let travel = json!({ "destination_time": "2000-01-01T00:00:00Z", "location": text(n) });
             vec![
                 (event(&json!({ "location": text(n) })), "location"),
@@ -74,20 +74,20 @@ fn edge(name: &str) -> Option<Edge> {
                 (post("/v1/travel", &travel), "location"),
             ]
         }),
-        "source_bytes_max" => Asked(|n| vec![(event(&json!({ "source": text(n) })), "source")]),
-        "label_bytes_max" => Asked(|n| vec![(post("/v1/api-keys", &json!({ "label": text(n) })), "label")]),
-        "event_causes_max" => Asked(|n| vec![(event(&json!({ "causes": ids(n) })), "causes")]),
-        "event_actors_max" => Asked(|n| vec![(event(&json!({ "actors": ids(n) })), "actors")]),
-        "event_asserts_max" => Asked(|n| {
+        "source_bytes_max" => Requests(|n| vec![(event(&json!({ "source": text(n) })), "source")]),
+        "label_bytes_max" => Requests(|n| vec![(post("/v1/api-keys", &json!({ "label": text(n) })), "label")]),
+        "event_causes_max" => Requests(|n| vec![(event(&json!({ "causes": ids(n) })), "causes")]),
+        "event_actors_max" => Requests(|n| vec![(event(&json!({ "actors": ids(n) })), "actors")]),
+        "event_asserts_max" => Requests(|n| {
             let assert = |subject: String| json!({ "subject": subject, "predicate": "state", "value": 1 });
             let asserts: Vec<Value> = ids(n).into_iter().map(assert).collect();
             vec![(event(&json!({ "asserts": asserts })), "asserts")]
         }),
-        "assertion_bytes_max" => Asked(|n| {
+        "assertion_bytes_max" => Requests(|n| {
             let assert = json!({ "subject": "door", "predicate": "state", "value": text(n - 2) });
             vec![(event(&json!({ "asserts": [assert] })), "asserts/0/value")]
         }),
-        "event_sequence_max" => Asked(|n| vec![(event(&json!({ "sequence": n })), "sequence")]),
+        "event_sequence_max" => Requests(|n| vec![(event(&json!({ "sequence": n })), "sequence")]),
         "action_bytes_max" => Tested(DEEDS, "action_length_is_limited"),
         "erase_events_batch_max" => Tested(ERASING, "many_events_are_erased_in_batches"),
         "erase_events_selected_max" => Tested("timenav-engine/src/events/erasing.rs", "selected_events_are_limited"),
@@ -107,19 +107,19 @@ fn edge(name: &str) -> Option<Edge> {
         "view_idle_seconds_max" => {
             Tested("timenav-engine/src/paradoxes/view_board.rs", "idle_view_is_dropped_after_a_timeout")
         }
-        "event_attributes_bytes_max" => Asked(|n| {
+        "event_attributes_bytes_max" => Requests(|n| {
             let attributes = json!({ "a": text(n - r#"{"a":""}"#.len() as u64) });
             vec![(event(&json!({ "attributes": attributes })), "attributes")]
         }),
-        "events_per_request_max" => Asked(|n| {
+        "events_per_request_max" => Requests(|n| {
             let events: Vec<Value> = (0..n).map(|_| json!({ "time": "2000-01-01T00:00:00Z" })).collect();
             vec![(post("/v1/events", &events.into()), "")]
         }),
-        "attributes_depth_max" => Asked(|n| {
+        "attributes_depth_max" => Requests(|n| {
             let nested = (1..n).fold(json!(0), |inside, _| json!([inside]));
             vec![(event(&json!({ "attributes": { "deep": nested } })), "attributes/deep")]
         }),
-        "page_items_max" => Asked(|n| {
+        "page_items_max" => Requests(|n| {
             let n = n.to_string();
             let logs = [("timeline_id", "main"), ("time_range", "../.."), ("limit", &n)];
             vec![
@@ -135,47 +135,47 @@ fn edge(name: &str) -> Option<Edge> {
                 (Request::get(&target("/v1/access-logs", &logs)), "limit"),
             ]
         }),
-        "timestamp_bytes_max" => Asked(|n| {
+        "timestamp_bytes_max" => Requests(|n| {
             let travel = post("/v1/travel", &json!({ "destination_time": time(n) }));
             vec![(travel, "destination_time"), (event(&json!({ "time": time(n) })), "time")]
         }),
-        "duration_bytes_max" => Asked(|n| {
+        "duration_bytes_max" => Requests(|n| {
             let duration = format!("{}1s", "0".repeat(size(n) - 2));
             vec![(post("/v1/fast-forward", &json!({ "duration": duration })), "duration")]
         }),
-        "time_range_bytes_max" => Asked(|n| {
+        "time_range_bytes_max" => Requests(|n| {
             let range = format!("{}/{}", time((n - 1) / 2), time(n - 1 - (n - 1) / 2));
             vec![(find(&[("time_range", &range)]), "time_range")]
         }),
-        "sample_entries_max" => Asked(|n| {
+        "sample_entries_max" => Requests(|n| {
             let sample = json!({ "timeline_id": "main", "scan_depth": format!("sample:{n}") });
             vec![(post("/v1/detect-tampering", &sample), "scan_depth")]
         }),
-        "radius_meters_max" => Asked(|n| {
+        "radius_meters_max" => Requests(|n| {
             let geo = json!({ "lat": 0, "lon": 0, "radius_m": n });
             let near = format!("geo:0,0;u={n}");
             vec![(event(&json!({ "geo": geo })), "geo/radius_m"), (find(&[("location", &near)]), "location")]
         }),
-        "permission_users_max" => Asked(|n| {
+        "permission_users_max" => Requests(|n| {
             let body = json!({ "timeline_id": "main", "permissions": { "read": ids(n) } });
             vec![(post("/v1/set-access-control", &body), "permissions/read")]
         }),
-        "json_depth_max" => Looked(json_depth),
-        "radius_meters_default" => Looked(default_radius),
-        "rate_micros_min" => Looked(slowest_rate),
-        "rate_micros_max" => Looked(fastest_rate),
-        "log_entries_read_max" => Looked(filtered_log),
-        "find_text_bytes_max" => Asked(|n| vec![(find(&[("text", &text(n))]), "text")]),
-        "find_words_max" => Asked(|n| {
+        "json_depth_max" => Observed(json_depth),
+        "radius_meters_default" => Observed(default_radius),
+        "rate_micros_min" => Observed(slowest_rate),
+        "rate_micros_max" => Observed(fastest_rate),
+        "log_entries_read_max" => Observed(filtered_log),
+        "find_text_bytes_max" => Requests(|n| vec![(find(&[("text", &text(n))]), "text")]),
+        "find_words_max" => Requests(|n| {
             let words: Vec<String> = (0..n).map(|n| format!("w{n}")).collect();
             vec![(find(&[("text", &words.join(" "))]), "text")]
         }),
-        "find_attributes_max" => Asked(|n| {
+        "find_attributes_max" => Requests(|n| {
             let values: Vec<String> = (0..n).map(|n| format!("v{n}")).collect();
             let body = json!({ "location": "*", "time_range": "../..", "attribute": { "k": values } });
             vec![(Request::get("/v1/monitor-events").json(&body), "attribute")]
         }),
-        "find_attribute_bytes_max" => Asked(|n| vec![(find(&[("attribute.k", &text(n))]), "attribute/k")]),
+        "find_attribute_bytes_max" => Requests(|n| vec![(find(&[("attribute.k", &text(n))]), "attribute/k")]),
         "aggregate_events_max" | "aggregate_events_read_max" => Tested(
             "timenav-store/tests/it/engine/events/history/counted.rs",
             "event_counts_match_counting_one_at_a_time",
@@ -190,9 +190,9 @@ fn edge(name: &str) -> Option<Edge> {
             "timenav-engine/src/events/aggregate/tally/tests.rs",
             "groups_of_two_keys_are_limited_per_event_and_in_total",
         ),
-        "aggregate_values_max" => Asked(|n| vec![(grouped(n), "values")]),
+        "aggregate_values_max" => Requests(|n| vec![(grouped(n), "values")]),
         "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "rare_match_is_returned_on_a_later_page"),
-        "stream_changes_kept_max" => Looked(kept_changes),
+        "stream_changes_kept_max" => Observed(stream_changes),
         "stream_firings_kept_max" => {
             Tested("timenav-engine/src/timers/observing.rs", "slow_observer_is_notified_of_missed_firings")
         }
@@ -220,17 +220,17 @@ fn edge(name: &str) -> Option<Edge> {
         "address_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_address_are_limited_across_users"),
         "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_per_user_are_limited"),
         "timer_payload_bytes_max" => {
-            Asked(|n| vec![(post("/v1/timers", &json!({ "at": at(), "payload": text(n - 2) })), "payload")])
+            Requests(|n| vec![(post("/v1/timers", &json!({ "at": at(), "payload": text(n - 2) })), "payload")])
         }
-        "timer_event_bytes_max" => Asked(|n| {
+        "timer_event_bytes_max" => Requests(|n| {
             let around = r#"{"to":"timeline","event":{"description":""}}"#.len() as u64;
             let deliver = json!({ "to": "timeline", "event": { "description": text(n - around) } });
             vec![(post("/v1/timers", &json!({ "at": at(), "deliver": deliver })), "deliver/event")]
         }),
         "timer_order_key_bytes_max" => {
-            Asked(|n| vec![(post("/v1/timers", &json!({ "at": at(), "order_key": text(n) })), "order_key")])
+            Requests(|n| vec![(post("/v1/timers", &json!({ "at": at(), "order_key": text(n) })), "order_key")])
         }
-        "firings_per_request_max" => Asked(|n| vec![(post("/v1/queues/edge/claim", &json!({ "max": n })), "max")]),
+        "firings_per_request_max" => Requests(|n| vec![(post("/v1/queues/edge/claim", &json!({ "max": n })), "max")]),
         "claim_wait_seconds_max"
         | "lease_seconds_min"
         | "lease_seconds_max"
@@ -269,13 +269,13 @@ fn edge(name: &str) -> Option<Edge> {
             "webhook_retries_are_shortened_if_too_many_are_pending",
         ),
         "webhook_seconds_max" => Tested("timenav/src/background/webhooks/sending.rs", "receiver_timeout_is_retried"),
-        "rule_bytes_max" => Asked(|n| {
+        "rule_bytes_max" => Requests(|n| {
             let rule = format!("FREQ=DAILY;BYHOUR={}", "1,".repeat(size(n))).chars().take(size(n)).collect::<String>();
             let rule = rule.trim_end_matches(',').to_owned();
             let rule = format!("{rule}{}", " ".repeat(size(n) - rule.len()));
             vec![(post("/v1/timers", &json!({ "every": { "rule": rule } })), "every/rule")]
         }),
-        "rule_count_max" => Asked(|n| {
+        "rule_count_max" => Requests(|n| {
             let rule = format!("FREQ=DAILY;COUNT={n}");
             vec![(post("/v1/timers", &json!({ "every": { "rule": rule } })), "every/rule")]
         }),
@@ -505,17 +505,17 @@ fn limits_accept_the_maximum_and_reject_one_more() {
         let max =
             max.as_f64().filter(|max| max.fract() == 0.0).map(|max| format!("{max}").parse::<u64>().unwrap()).unwrap();
         match edge(name).unwrap_or_else(|| panic!("`{name}` has no edge in this table")) {
-            Asked(requests) => {
+            Requests(requests) => {
                 for ((at, _), (over, field)) in requests(max).into_iter().zip(requests(max + 1)) {
-                    let (shown, passed) =
+                    let (sent, passed) =
                         (format!("{name}: {} {}", at.method, at.target.split('?').next().unwrap()), service.send(at));
-                    assert!(passed.status < 300, "{shown} {passed}");
+                    assert!(passed.status < 300, "{sent} {passed}");
                     let refused = service.send(over).refused(400, "invalid_parameter");
                     let pointer = if field.is_empty() { "#".to_owned() } else { format!("#/{field}") };
-                    assert_eq!(refused["errors"][0]["pointer"], pointer, "{shown} {refused}");
+                    assert_eq!(refused["errors"][0]["pointer"], pointer, "{sent} {refused}");
                 }
             }
-            Looked(look) => look(&service, max),
+            Observed(look) => look(&service, max),
             Tested(file, test) => {
                 let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(file);
                 let source = std::fs::read_to_string(&path);
@@ -620,7 +620,7 @@ fn filtered_log(service: &Service, max: u64) {
 }
 
 /// A client that missed as many changes as are stored gets each of them; one more, and it must start over.
-fn kept_changes(service: &Service, max: u64) {
+fn stream_changes(service: &Service, max: u64) {
     let change = |rate: u64| service.post("/v1/set-rate", &json!({ "timeline_id": "watched", "rate": rate }));
     let generation = || service.get("/v1/clock", &[("timeline_id", "watched")])["generation"].as_u64().unwrap();
     change(1_000);

@@ -123,7 +123,7 @@ fn wait_for_advances_paused_clock_to_next_firing() {
 fn wait_for_ends_at_event_recorded_by_handler() {
     let service = at_new_year();
     let mut agent = agent(&service);
-    let (sender, is_heard) = channel();
+    let (sender, received) = channel();
     let worker = std::thread::spawn({
         let (address, key) = (service.address(), service.admin.clone());
         move || {
@@ -144,7 +144,7 @@ fn wait_for_ends_at_event_recorded_by_handler() {
     });
     // A firing that is due at once proves that the queue has a listener.
     timer(&service, "hello", "2026-12-31T00:00:00Z", "worker");
-    is_heard.recv().unwrap();
+    received.recv().unwrap();
     timer(&service, "work", "2027-01-05T09:00:00Z", "worker");
     timer(&service, "later", "2027-01-06T09:00:00Z", "nobody");
     let on =

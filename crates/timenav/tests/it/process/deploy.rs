@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::postgres::Cluster;
 use crate::http::Request;
 use crate::service::Service;
-use crate::witness::stand_in::StandIn;
+use crate::witness::stub_witness::StubWitness;
 
 /// Prefixes of metric names.
 const PREFIXES: [&str; 2] = ["timenav_", "process_"];
@@ -25,7 +25,7 @@ fn monitored_metrics_are_all_served() {
     let cluster = Cluster::start();
     let mut service = Service::with(&["--store", &cluster.url]);
     assert!(service.stop().success());
-    let witness = StandIn::start("silent.test", |_, _| None).option();
+    let witness = StubWitness::start("silent.test", |_, _| None).option();
     let witnessed = ["--witness", &witness, "--witness-timeline", "main"];
     let replica = ["--store", &cluster.url, "--replicas", "--replica-name", "one \"or\" other"];
     service.arguments(&[&replica[..], &witnessed].concat());
@@ -69,12 +69,12 @@ fn monitored_metrics_are_all_served() {
     let page = |name: &str| {
         std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../docs/{name}.md"))).unwrap()
     };
-    let all_told = names(&["operations", "postgresql"].map(page).concat());
+    let documented = names(&["operations", "postgresql"].map(page).concat());
     let name_of = |name: &str| {
         ["_bucket", "_count", "_sum"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name).to_owned()
     };
     let undocumented: Vec<String> =
-        served.iter().map(|name| name_of(name)).filter(|name| !all_told.contains(name)).collect();
+        served.iter().map(|name| name_of(name)).filter(|name| !documented.contains(name)).collect();
     assert!(undocumented.is_empty(), "no page tells of {undocumented:?}");
     let replica = service.get("/v1/limits", &[])["replica"].clone();
     assert_eq!(replica["name"], "one \"or\" other");

@@ -299,7 +299,7 @@ fn database_killed_under_load_loses_and_repeats_nothing() {
         assert_eq!(again.header("idempotency-replayed"), Some("true"), "{id}: {}", again.text());
     }
     let replica = first.get("/v1/limits", &[])["replica"].clone();
-    assert!(replica["connections"]["made"].as_u64() > Some(5) && replica["diverged"].is_null(), "{replica:#}");
+    assert!(replica["connections"]["opened"].as_u64() > Some(5) && replica["diverged"].is_null(), "{replica:#}");
     for timeline in ["main", "system"] {
         let scan = second.post("/v1/detect-tampering", &json!({ "timeline_id": timeline }));
         assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");

@@ -43,16 +43,16 @@ fn rolled_back_database_is_rejected_unless_accepted() {
     // The loss is shown first, without writing anything.
     let (code, stdout, stderr) = accept(&[]);
     assert_eq!((code, stderr.contains("nothing was written")), (Some(1), true), "{stdout}{stderr}");
-    let shown: Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!(shown["accepted"], json!(false), "{shown:#}");
-    let findings = shown["findings"].as_array().unwrap();
+    let report: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(report["accepted"], json!(false), "{report:#}");
+    let findings = report["findings"].as_array().unwrap();
     let of_main = findings.iter().find(|finding| finding.as_str().unwrap().contains("timeline `main`"));
-    assert!(of_main.unwrap().as_str().unwrap().contains("were signed and kept"), "{shown:#}");
+    assert!(of_main.unwrap().as_str().unwrap().contains("were signed and kept"), "{report:#}");
     assert!(refused_start(&service.data(), &[]).contains("the database was rolled back"));
     let (code, stdout, stderr) = accept(&["--by", "ada", "--reason", "the disk broke"]);
     assert_eq!(code, Some(0), "{stdout}{stderr}");
     let accepted: Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!((&accepted["accepted"], &accepted["findings"]), (&json!(true), &shown["findings"]), "{accepted:#}");
+    assert_eq!((&accepted["accepted"], &accepted["findings"]), (&json!(true), &report["findings"]), "{accepted:#}");
     let (code, stdout, _) = accept(&["--by", "ada", "--reason", "the disk broke"]);
     assert_eq!((code, stdout.contains("Nothing was lost")), (Some(0), true), "it is accepted once: {stdout}");
     // Another folder with the same checkpoints needs nothing more: the entry explains its state.

@@ -27,7 +27,7 @@ const SHIFT_SECONDS: i128 = 1_000_000;
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     before: i128,
-    shown: i128,
+    reading: i128,
     after: i128,
     generation: i128,
     /// In millionths.
@@ -41,13 +41,13 @@ fn ask(teller: &mut Teller) -> Seen {
     teller.questions.write_all(b"?\n").unwrap();
     let line = teller.line();
     let words: Vec<&str> = line.split_whitespace().collect();
-    let &[before, shown, after, generation, rate, origin_virtual, origin_boot, uncertainty] = words.as_slice() else {
+    let &[before, reading, after, generation, rate, origin_virtual, origin_boot, uncertainty] = words.as_slice() else {
         panic!("{line}")
     };
     let number = |word: &str| word.parse::<i128>().unwrap();
     Seen {
         before: number(before),
-        shown: number(shown),
+        reading: number(reading),
         after: number(after),
         generation: number(generation),
         rate: number(rate),
@@ -71,7 +71,7 @@ fn following(command: &mut Command) -> Teller {
 #[track_caller]
 fn check_order(earlier: &Seen, later: &Seen) {
     let rate = later.rate / 1_000_000;
-    let passed = later.shown - earlier.shown;
+    let passed = later.reading - earlier.reading;
     assert!(passed >= rate * (later.before - earlier.after), "{earlier:?} {later:?}");
     assert!(passed <= rate * (later.after - earlier.before), "{earlier:?} {later:?}");
 }

@@ -80,8 +80,8 @@ fn database_jobs_wait_for_the_virtual_clock() {
     wait(&mut database, later);
     service.post("/v1/set-rate", &json!({ "rate": 3600 }));
     service.post("/v1/resume-time", &json!({}));
-    let shown: i64 = database.line().trim_end().parse().unwrap();
-    assert!(shown >= later, "{shown} is before {later}");
+    let reading: i64 = database.line().trim_end().parse().unwrap();
+    assert!(reading >= later, "{reading} is before {later}");
 
     // A sleep has a duration in host time, whatever the clock does meanwhile.
     service.post("/v1/set-rate", &json!({ "rate": 1 }));

@@ -30,13 +30,17 @@ fn demo_moves_programs_of_several_languages_together() {
         if let Some(typed) = line.strip_prefix("$ timenav ") {
             steps.push((typed, Vec::new()));
         } else if let Some(clock) = line.strip_prefix("  ") {
-            steps.last_mut().unwrap().1.push(clock.split_once(' ').map(|(name, shown)| (name, shown.trim())).unwrap());
+            steps
+                .last_mut()
+                .unwrap()
+                .1
+                .push(clock.split_once(' ').map(|(name, reading)| (name, reading.trim())).unwrap());
         }
     }
     let (_, stand) = steps.iter().find(|(typed, _)| typed.starts_with("clock travel 1969-07-20T20:17:40Z")).unwrap();
     assert!(stand.iter().any(|(name, _)| *name == "bash"), "{stdout}");
-    for (name, shown) in stand {
-        assert_eq!(*shown, "1969-07-20 20:17:40", "{name}: {stdout}");
+    for (name, reading) in stand {
+        assert_eq!(*reading, "1969-07-20 20:17:40", "{name}: {stdout}");
     }
     assert_eq!(steps.len(), 8, "{stdout}");
     assert!(stdout.lines().last().unwrap().contains("timenav exec -- COMMAND"), "{stdout}");

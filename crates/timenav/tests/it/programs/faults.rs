@@ -36,8 +36,8 @@ fn clock_fault_affects_only_one_program() {
     let mut right = Teller::start(&service, Stdio::null());
     assert_eq!((ahead.ask(), right.ask()), (DAY.1 + 3_600, DAY.1));
     travel(&service, "1969-07-20T20:17:40Z");
-    ahead.ask_until("the jump", |shown| shown == -14_182_940 + 3_600);
-    right.ask_until("the jump", |shown| shown == -14_182_940);
+    ahead.ask_until("the jump", |reading| reading == -14_182_940 + 3_600);
+    right.ask_until("the jump", |reading| reading == -14_182_940);
     drop((ahead, right));
     // A tenth more passes than on a correct clock, at any rate and with any jitter.
     if !is_installed("python3") {
@@ -89,7 +89,7 @@ fn clock_fault_can_be_set_and_cleared_at_runtime() {
         stdout
     };
     assert_eq!(set(&["--offset", "1h"]), "`web` shows the clock of `main` with the error in `fault`.\n");
-    web.ask_until("the offset", |shown| shown == DAY.1 + 3_600);
+    web.ask_until("the offset", |reading| reading == DAY.1 + 3_600);
     assert_eq!((right.ask(), &listed()["fault"]), (DAY.1, &json!({ "offset": "3600s" })));
     service.post("/timelines", &json!({ "timeline_id": "what-if", "fork_of": "main" }));
     // The error stays when the clock jumps; the correct clock is confirmed.
@@ -98,10 +98,10 @@ fn clock_fault_can_be_set_and_cleared_at_runtime() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert_eq!((web.ask(), right.ask()), (-14_182_940 + 3_600, -14_182_940));
     assert_eq!(set(&["--none"]), "`web` shows the clock of `main` without an error.\n");
-    web.ask_until("the clock that it was started with", |shown| shown == -14_182_940 - 5);
+    web.ask_until("the clock that it was started with", |reading| reading == -14_182_940 - 5);
     assert!(listed().get("fault").is_none());
     let mut fork = start("what-if", &[]);
-    fork.ask_until("the fault of the fork", |shown| shown == DAY.1 + 3_600);
+    fork.ask_until("the fault of the fork", |reading| reading == DAY.1 + 3_600);
     drop((web, right, fork));
     service.audit();
 }
@@ -128,7 +128,7 @@ fn service_without_fault_support_can_be_followed() {
     let states = || service.get("/v1/followers", &[])["followers"][0]["state"].as_str().map(str::to_owned);
     until("the program to follow", || states().filter(|state| state == "up_to_date"));
     travel(&service, "1969-07-20T20:17:40Z");
-    web.ask_until("the jump", |shown| shown == -14_182_940 - 5);
+    web.ask_until("the jump", |reading| reading == -14_182_940 - 5);
     let follower = service.get("/v1/followers", &[])["followers"][0]["follower_id"].as_str().unwrap().to_owned();
     let (code, _, stderr) = run(&mut command(&service, &["fault", &follower, "--offset", "1h"]), "");
     assert!(code == Some(1) && stderr.contains("does not support clock errors"), "{code:?}: {stderr}");

@@ -23,8 +23,8 @@ fn documented_host_time_uses_stay_on_host_time() {
     let (Some(service), Some((folder, host))) = (service(), compiled(SOURCE, &[])) else { return };
     let made = file(&folder, "made");
     let now = host_seconds(&folder);
-    let shown = DAY.1.to_string();
-    let words = [host.as_str(), &now, &shown, made.to_str().unwrap()];
+    let reading = DAY.1.to_string();
+    let words = [host.as_str(), &now, &reading, made.to_str().unwrap()];
     let report = file(&folder, "told");
     let mut program = Teller::of(exec(&service, &words).stderr(std::fs::File::create(&report).unwrap()));
     let mut line = program.line();
@@ -115,8 +115,8 @@ fn host_seconds(folder: &TempDir) -> String {
 fn io_uring_is_reported_only_for_realtime_timeouts() {
     let (Some(service), Some((folder, host))) = (service(), compiled(SOURCE, &[])) else { return };
     let made = file(&folder, "made").to_str().unwrap().to_owned();
-    let (now, shown, report) = (host_seconds(&folder), DAY.1.to_string(), file(&folder, "told"));
-    let kinds = [(&["otherwise"][..], 0), (&[&now, &shown, &made], 1)];
+    let (now, reading, report) = (host_seconds(&folder), DAY.1.to_string(), file(&folder, "told"));
+    let kinds = [(&["otherwise"][..], 0), (&[&now, &reading, &made], 1)];
     for (via, (words, count)) in ["exec", "trace"].into_iter().flat_map(|via| kinds.map(|kind| (via, kind))) {
         let mut with = command(&service, &[&["exec", "--via", via, "--", &host], words].concat());
         let mut program = Teller::of(with.env("PATH", PATH).stderr(std::fs::File::create(&report).unwrap()));
@@ -179,7 +179,7 @@ fn database_sleep_lasts_while_the_clock_is_paused() {
         ("SET statement_timeout = 300", ""),
         ("SELECT pg_sleep(3600)", "canceling statement due to statement timeout"),
     ] {
-        let stands = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
+        let current_time = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
         ask(&mut database, "SELECT 'be' || 'gun' AS it", "it = \"begun\"");
         writeln!(database.questions, "{statement}").unwrap();
         assert_eq!(done(&service, &longer_than_that), "");
@@ -188,7 +188,8 @@ fn database_sleep_lasts_while_the_clock_is_paused() {
             ask(&mut database, "", ends);
         }
         if statement.starts_with("SELECT") {
-            let passed = format!("SELECT clock_timestamp() >= timestamptz '{stands}' + interval '0.3s' AS passed");
+            let passed =
+                format!("SELECT clock_timestamp() >= timestamptz '{current_time}' + interval '0.3s' AS passed");
             ask(&mut database, &passed, "passed = \"t\"");
         }
         service.post("/v1/pause-time", &json!({}));

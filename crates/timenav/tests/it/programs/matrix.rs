@@ -107,11 +107,11 @@ fn compiled(folder: &Path, name: &str, source: (&str, &str), compiler: &[&str], 
     let mut trial = Command::new(&program);
     let mut is_run =
         || trial.stdin(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|it| it.code() == Some(code));
-    let is_had = is_made && is_run();
-    if !is_had {
+    let is_available = is_made && is_run();
+    if !is_available {
         eprintln!("skipped for {compiler:?}");
     }
-    is_had.then(|| program.to_str().unwrap().to_owned())
+    is_available.then(|| program.to_str().unwrap().to_owned())
 }
 
 fn rows(folder: &Path) -> Vec<Row> {
@@ -261,8 +261,8 @@ fn at_rates(service: &Service, all: &mut [Seen]) {
             let least = before.next().unwrap() + least;
             let awaited = format!("{least} at {rate} × in {}, {}", row.program, row.asks_by);
             let after = teller.ask_until(&awaited, |answer| answer >= least);
-            let shown = seconds_of(service.get("/v1/clock", &[])["current_time"].as_str().unwrap());
-            assert!(after <= shown, "{} is ahead of the service: {after} {shown}", row.program);
+            let reading = seconds_of(service.get("/v1/clock", &[])["current_time"].as_str().unwrap());
+            assert!(after <= reading, "{} is ahead of the service: {after} {reading}", row.program);
             format!("{rate} ×")
         });
         let paused = service.post("/v1/pause-time", &json!({}));
@@ -388,8 +388,8 @@ fn nested(service: &Service, folder: &Path, way: &str, words: &[String]) -> Stri
     "refused".to_owned()
 }
 
-pub(super) fn seconds_of(shown: &str) -> i64 {
-    parse_timestamp::<Virtual>(shown).unwrap().micros().div_euclid(1_000_000)
+pub(super) fn seconds_of(reading: &str) -> i64 {
+    parse_timestamp::<Virtual>(reading).unwrap().micros().div_euclid(1_000_000)
 }
 
 /// Serializes the tests that write the page.

@@ -90,9 +90,9 @@ fn preloaded_programs_see_one_clock_in_every_call() {
         (&["node", "-e", "console.log(Math.floor(Date.now() / 1000))"], 1),
     ] {
         if is_installed(program[0]) {
-            let shown = bare.done(program);
-            assert!(shown.ends_with(&format!("{seconds}\n").repeat(times - 1)), "{program:?}: {shown}");
-            assert_eq!(shown.lines().filter(|line| **line == *seconds).count(), times, "{program:?}: {shown}");
+            let stdout = bare.done(program);
+            assert!(stdout.ends_with(&format!("{seconds}\n").repeat(times - 1)), "{program:?}: {stdout}");
+            assert_eq!(stdout.lines().filter(|line| **line == *seconds).count(), times, "{program:?}: {stdout}");
         }
     }
     if let Some((_folder, probe)) = probe(&[]) {
@@ -107,8 +107,8 @@ fn preloaded_programs_see_one_clock_in_every_call() {
     }
     // As many concurrent processes as in a build.
     let many = "i=0; while [ $i -lt 100 ]; do date +%s; i=$((i+1)); done";
-    let beside = format!("for j in 1 2 3 4; do ({many}) & done; wait");
-    assert_eq!(bare.done(&["sh", "-c", &beside]), format!("{seconds}\n").repeat(400));
+    let in_parallel = format!("for j in 1 2 3 4; do ({many}) & done; wait");
+    assert_eq!(bare.done(&["sh", "-c", &in_parallel]), format!("{seconds}\n").repeat(400));
     bare.end();
 }
 
@@ -160,9 +160,9 @@ fn static_programs_are_reported_and_rejected_in_strict_mode() {
     for (program, kind, clock) in [("date", "dynamic", "virtual"), (&fixed, "static", "host")] {
         let (code, stdout, stderr) = run(&mut bare.with(&["--inspect", "--json"], &[program]), "");
         assert_eq!((code, stderr.as_str()), (Some(0), ""));
-        let shown: Value = serde_json::from_str(&stdout).unwrap();
-        assert_eq!((&shown["via"], &shown["kind"]), (&json!("preload"), &json!(kind)), "{shown}");
-        assert_eq!((&shown["clock"], &shown["ways"][2]["is_possible"]), (&json!(clock), &json!(true)), "{shown}");
+        let report: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!((&report["via"], &report["kind"]), (&json!("preload"), &json!(kind)), "{report}");
+        assert_eq!((&report["clock"], &report["ways"][2]["is_possible"]), (&json!(clock), &json!(true)), "{report}");
     }
     bare.end();
 }
@@ -214,8 +214,8 @@ fn waits_of_preloaded_programs_follow_the_clock() {
     }
     travel(service, DAY.0);
     let later = (DAY.1 + 3 * 3600).to_string();
-    let shown = bare.done(&["timeout", "120", &waits, "timer", &later]);
-    assert_eq!(shown, format!("waiting\nat {later}\n"), "a timer of the kernel");
+    let stdout = bare.done(&["timeout", "120", &waits, "timer", &later]);
+    assert_eq!(stdout, format!("waiting\nat {later}\n"), "a timer of the kernel");
     bare.end();
 }
 
@@ -259,9 +259,9 @@ fn preloaded_programs_outlive_the_supervisor() {
     let supervisor = children(front)[0];
     let program = children(supervisor)[0];
     let look = || run(&mut bare.with(&["--inspect", "--json"], &[&program.to_string()]), "");
-    let shown: Value = serde_json::from_str(&look().1).unwrap();
-    assert_eq!((&shown["clock"], &shown["is_confirmed"]), (&json!("virtual"), &json!(true)), "{shown}");
-    assert_eq!((&shown["supervisor"], &shown["timeline_id"]), (&json!(supervisor), &json!("main")), "{shown}");
+    let report: Value = serde_json::from_str(&look().1).unwrap();
+    assert_eq!((&report["clock"], &report["is_confirmed"]), (&json!("virtual"), &json!(true)), "{report}");
+    assert_eq!((&report["supervisor"], &report["timeline_id"]), (&json!(supervisor), &json!("main")), "{report}");
     // A nested run is rejected, as with every method.
     let (code, _, stderr) = run(&mut bare.exec(&[env!("CARGO_BIN_EXE_timenav"), "exec", "date"]), "");
     assert_eq!(code, Some(1));

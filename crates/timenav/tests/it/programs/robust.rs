@@ -19,11 +19,11 @@ fn seconds() -> String {
 #[test]
 fn concurrent_starts_all_show_virtual_time() {
     let (Some(service), Some((_folder, crowd))) = (service(), compiled(CROWD, &["-static"])) else { return };
-    let shown = done(&service, &[&crowd, "starts", &DAY.1.to_string(), &seconds()]);
-    println!("{shown}");
-    let started: u64 = shown.split_once(' ').and_then(|(count, _)| count.parse().ok()).expect("a count");
-    assert_eq!(shown, format!("{started} started, 0 at another time\n"));
-    assert!(started >= 200, "{shown}");
+    let stdout = done(&service, &[&crowd, "starts", &DAY.1.to_string(), &seconds()]);
+    println!("{stdout}");
+    let started: u64 = stdout.split_once(' ').and_then(|(count, _)| count.parse().ok()).expect("a count");
+    assert_eq!(stdout, format!("{started} started, 0 at another time\n"));
+    assert!(started >= 200, "{stdout}");
     service.audit();
 }
 

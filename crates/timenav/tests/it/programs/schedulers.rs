@@ -128,8 +128,8 @@ impl Running {
 }
 
 fn now(service: &Service) -> i64 {
-    let shown = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
-    parse_timestamp::<Virtual>(&shown).unwrap().micros().div_euclid(1_000_000)
+    let reading = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
+    parse_timestamp::<Virtual>(&reading).unwrap().micros().div_euclid(1_000_000)
 }
 
 /// Runs the clock until all jobs have run, or until a time of the clock, and pauses it. Later jobs are not due by then.

@@ -54,11 +54,11 @@ fn time_calls_and_program_starts_show_one_clock() {
 fn thousand_program_starts_show_virtual_time() {
     let Some(service) = service() else { return };
     let script = "i=0; while [ $i -lt 250 ]; do date +%s; i=$((i+1)); done";
-    let beside = format!("for j in 1 2 3 4; do ({script}) & done; wait");
-    let shown = done(&service, &["sh", "-c", &beside]);
-    assert_eq!(shown.lines().count(), 1_000);
+    let in_parallel = format!("for j in 1 2 3 4; do ({script}) & done; wait");
+    let stdout = done(&service, &["sh", "-c", &in_parallel]);
+    assert_eq!(stdout.lines().count(), 1_000);
     let expected = DAY.1.to_string();
-    assert!(shown.lines().all(|line| line == expected), "{shown}");
+    assert!(stdout.lines().all(|line| line == expected), "{stdout}");
     service.audit();
 }
 

@@ -49,14 +49,14 @@ fn traced_programs_see_one_clock_in_every_call() {
         );
         for flags in [&[][..], &["-static"]] {
             let Some((_folder, probe)) = probe(flags) else { continue };
-            let shown = done(&service, &deny, denied, &[&probe, "starts", &seconds]);
-            assert_eq!(shown, "done\n".repeat(8), "{denied:?} {flags:?}");
+            let stdout = done(&service, &deny, denied, &[&probe, "starts", &seconds]);
+            assert_eq!(stdout, "done\n".repeat(8), "{denied:?} {flags:?}");
         }
     }
     let many = "i=0; while [ $i -lt 50 ]; do date +%s; i=$((i+1)); done";
-    let beside = format!("for j in 1 2 3 4; do ({many}) & done; wait");
-    let shown = done(&service, &deny, &["listeners"], &["sh", "-c", &beside]);
-    assert_eq!(shown, format!("{seconds}\n").repeat(200));
+    let in_parallel = format!("for j in 1 2 3 4; do ({many}) & done; wait");
+    let stdout = done(&service, &deny, &["listeners"], &["sh", "-c", &in_parallel]);
+    assert_eq!(stdout, format!("{seconds}\n").repeat(200));
     // By explicit choice, and programs that cannot be put on the clock.
     let chosen = |words: &[&str]| {
         let words = [&["exec", "--via", "trace"], words].concat();
@@ -91,9 +91,9 @@ fn unavailable_exec_methods_are_reported_with_a_reason() {
     ] {
         let (code, stdout, stderr) = reasons(&[denied], &["--inspect", "--json", "--", "date"]);
         assert_eq!((code, stderr.as_str()), (Some(0), ""));
-        let shown: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-        assert_eq!((&shown["via"], &shown["clock"]), (&via, &clock.into()), "{denied}: {shown}");
-        assert_eq!(shown["ways"][0]["is_possible"], false, "{denied}: {shown}");
+        let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!((&report["via"], &report["clock"]), (&via, &clock.into()), "{denied}: {report}");
+        assert_eq!(report["ways"][0]["is_possible"], false, "{denied}: {report}");
     }
     service.audit();
 }
@@ -126,8 +126,8 @@ fn traced_waits_end_by_the_clock_and_by_signals() {
         service.post("/v1/set-rate", &json!({ "rate": 3600 }));
         service.post("/v1/resume-time", &json!({}));
         let date = (DAY.1 + 3 * 3600).to_string();
-        let shown = done(&service, &deny, &denied, &["timeout", "120", &waits, "timer", &date]);
-        assert_eq!(shown, format!("waiting\nat {date}\n"), "{denied:?}");
+        let stdout = done(&service, &deny, &denied, &["timeout", "120", &waits, "timer", &date]);
+        assert_eq!(stdout, format!("waiting\nat {date}\n"), "{denied:?}");
         service.post("/v1/pause-time", &json!({}));
         travel(&service, DAY.0);
         // A thread that sleeps until a date is not stopped: signals reach it.

@@ -42,8 +42,8 @@ fn waits_end_when_clock_reaches_their_time() {
     assert_eq!(done(&service, &["timeout", "120", &waits, "until", &later]), "waiting\ndone\n");
     travel(&service, DAY.0);
     let later = DAY.1 + 3 * 3600;
-    let shown = done(&service, &["timeout", "120", &waits, "timer", &later.to_string()]);
-    assert_eq!(shown, format!("waiting\nat {later}\n"), "a timer that is set to a date");
+    let stdout = done(&service, &["timeout", "120", &waits, "timer", &later.to_string()]);
+    assert_eq!(stdout, format!("waiting\nat {later}\n"), "a timer that is set to a date");
     service.audit();
 }
 

@@ -30,7 +30,7 @@ pub(super) fn steps_of(text: &str, step_outputs: &[(String, Vec<String>)], folde
         std::fs::write(runner.join(name), content).unwrap();
     }
     let mut steps = Vec::new();
-    let mut told_of: Vec<&String> = step_outputs.iter().map(|(name, _)| name).collect();
+    let mut unused_outputs: Vec<&String> = step_outputs.iter().map(|(name, _)| name).collect();
     for job in workflow["jobs"].as_object().unwrap().values() {
         assert!(job["runs-on"].is_string() && job["timeout-minutes"].is_number());
         for (number, step) in job["steps"].as_array().unwrap().iter().enumerate() {
@@ -49,11 +49,11 @@ pub(super) fn steps_of(text: &str, step_outputs: &[(String, Vec<String>)], folde
                 Some(line) => line.push_str("exit code 0"),
                 None => answer.push("exit code 0".to_owned()),
             }
-            told_of.retain(|one| *one != name);
+            unused_outputs.retain(|one| *one != name);
             steps.push(Step { command: format!("bash runner/run runner/{number}.sh"), answer });
         }
     }
-    assert!(told_of.is_empty(), "there are no such steps: {told_of:?}");
+    assert!(unused_outputs.is_empty(), "there are no such steps: {unused_outputs:?}");
     steps
 }
 

@@ -86,14 +86,14 @@ fn key_guess_counts_after_client_disconnects() {
             });
         }
         let _ends = Ends(&is_over);
-        CUT_AFTER_MILLIS.iter().any(|&millis| counts_what_is_cut(&service, free, Duration::from_millis(millis)))
+        CUT_AFTER_MILLIS.iter().any(|&millis| counts_aborted_requests(&service, free, Duration::from_millis(millis)))
     });
     assert!(some_counted, "no guess counts whose connection was cut");
     service.audit();
 }
 
 /// Returns whether guesses counted whose connections were cut after a while without a response.
-fn counts_what_is_cut(service: &Service, free: u64, after: Duration) -> bool {
+fn counts_aborted_requests(service: &Service, free: u64, after: Duration) -> bool {
     let data_id = seal(service);
     let guess = opening(service, &data_id, "a guess");
     let mut cut: Vec<Connection> = (0..free).map(|_| service.connect()).collect();

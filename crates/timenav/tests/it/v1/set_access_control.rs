@@ -77,10 +77,10 @@ fn permissions_expire_after_their_period() {
     let week = set(&service, &json!({ "read": ["ada"], "expires_in": { "read": { "ada": "P7D" } } }));
     week.expect(200);
     assert_eq!(may(&service, &key), [200, 403, 403]);
-    let shown = service.send(Request::get("/timeline/main").key(&key)).expect(200);
+    let timeline = service.send(Request::get("/timeline/main").key(&key)).expect(200);
     let end = lists(&service)["expires_at"]["read"]["ada"].clone();
     assert!(end.is_string());
-    assert_eq!((&shown["role"], &shown["role_expires_at"]), (&json!("read"), &end));
+    assert_eq!((&timeline["role"], &timeline["role_expires_at"]), (&json!("read"), &end));
 
     // A client that does not know expiry sends back the list it has read, with one more user.
     set(&service, &json!({ "read": ["ada", "bob"] })).expect(200);

@@ -42,8 +42,8 @@ fn system_retention_survives_a_restart() {
     let body = json!({ "timeline_id": "system", "reads": "1d", "rejections": "2d" });
     service.post("/v1/set-retention", &body);
     service.restart();
-    let shown = service.get("/timeline/system", &[])["retention"].clone();
-    assert_eq!(shown, json!({ "reads": "P1D", "rejections": "P2D" }));
+    let system_retention = service.get("/timeline/system", &[])["retention"].clone();
+    assert_eq!(system_retention, json!({ "reads": "P1D", "rejections": "P2D" }));
     service.audit();
 }
 

@@ -100,8 +100,8 @@ fn timer_is_set_shown_changed_and_canceled() {
     let patch = Request::new("PATCH", "/v1/timers/renew").json(&json!({ "at": "2000-01-16T00:00:00Z" }));
     service.send(patch).refused(409, "conflict");
     assert_eq!(service.get("/v1/timers", &[])["timers"], json!([]));
-    let shown = service.get("/v1/timers/renew", &[]);
-    assert_eq!((&shown["timer"]["state"], &shown["firings"]), (&json!("cancelled"), &json!([])));
+    let details = service.get("/v1/timers/renew", &[]);
+    assert_eq!((&details["timer"]["state"], &details["firings"]), (&json!("cancelled"), &json!([])));
     service.send(Request::get("/v1/timers/none")).refused(404, "not_found");
     service.audit();
 }
@@ -118,8 +118,8 @@ fn timer_in_the_past_fires_immediately() {
     assert_eq!(acknowledged["firings"][0]["state"], "acknowledged");
     // Twice is not an error.
     assert_eq!(acknowledge(&service, &firings)["firings"][0]["state"], "acknowledged");
-    let shown = service.get("/v1/timers/late", &[]);
-    assert_eq!((&shown["timer"]["state"], &shown["firings"][0]["state"]), (&json!("done"), &json!("acknowledged")));
+    let details = service.get("/v1/timers/late", &[]);
+    assert_eq!((&details["timer"]["state"], &details["firings"][0]["state"]), (&json!("done"), &json!("acknowledged")));
     assert!(claim(&service, 1, "0s").is_empty());
     send(&service, "/v1/firings/ack", &json!({ "firing_ids": ["firing_none"] })).refused(404, "not_found");
     service.audit();

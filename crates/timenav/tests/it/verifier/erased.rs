@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{examples, has_python};
 use crate::service;
-use crate::witness::stand_in::StandIn;
+use crate::witness::stub_witness::StubWitness;
 
 /// The bundles that are rejected because of an erasure.
 fn vectors() -> Vec<Value> {
@@ -74,7 +74,7 @@ fn found(claims: Claims, vector: &Value) -> Vec<String> {
     let key = folder.path().join("key");
     std::fs::write(&key, vector["verifier_key"].as_str().unwrap()).unwrap();
     let answer = move |path: &str| Some((200, "application/json", claims.answer(path).to_string()));
-    let service = StandIn::start("a.thief", move |_, (path, _)| answer(path));
+    let service = StubWitness::start("a.thief", move |_, (path, _)| answer(path));
     let mut command = service::timenav();
     command.args(["verify", "--contents", "--timeline", "apollo-11", "--url", &service.url(), "--key"]).arg(&key);
     let (code, output, complaint) = service::run(command.env("TIMENAV_API_KEY", "tnk_any"), "");

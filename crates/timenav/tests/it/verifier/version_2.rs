@@ -80,8 +80,8 @@ fn reads_verify_individually_and_after_erasure() {
     assert!(verifies && output.contains("; reads that were erased: 1\n"), "{output}");
 
     for read in reads["reads"].as_array().unwrap() {
-        let shown = vectors.file("shown", text(&read["handed_around"]));
-        let (verifies, output) = vectors.verify(&["--proof", &proof, "--read", &shown]);
+        let read_file = vectors.file("shown", text(&read["handed_around"]));
+        let (verifies, output) = vectors.verify(&["--proof", &proof, "--read", &read_file]);
         assert!(verifies && output.contains(&format!("read        {}\n", text(&read["read"]))), "{output}");
         let changed = text(&read["handed_around"]).replace("\"user\":\"", "\"user\":\"x");
         let changed = vectors.file("changed", &changed);
@@ -89,7 +89,7 @@ fn reads_verify_individually_and_after_erasure() {
         assert!(!verifies && output.contains("WRONG       the proof does not lead from "), "{output}");
         // No other entry is an entry of reads.
         let other = vectors.file("other", text(&vectors.all["tlog_proofs"][1]["text"]));
-        assert!(!vectors.verify(&["--proof", &other, "--read", &shown]).0);
+        assert!(!vectors.verify(&["--proof", &other, "--read", &read_file]).0);
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Witness;
 use super::log::cosigned_at;
 use super::service::{copy, is_ready, record, system_key, wait_for_some};
-use super::stand_in::StandIn;
+use super::stub_witness::StubWitness;
 use crate::http::Request;
 use crate::ledger::verifier_key;
 use crate::process::refused_start;
@@ -176,9 +176,9 @@ fn rolled_back_named_timeline_stops_the_service() {
 #[test]
 fn ended_named_timeline_is_not_a_rollback() {
     let mut service = Service::start();
-    let [is_asked, has_ended] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-    let (request, blocked_by) = (Arc::clone(&is_asked), Arc::clone(&has_ended));
-    let witness = StandIn::start("witness.test/w1", move |_, (_, body)| {
+    let [is_requested, has_ended] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+    let (request, blocked_by) = (Arc::clone(&is_requested), Arc::clone(&has_ended));
+    let witness = StubWitness::start("witness.test/w1", move |_, (_, body)| {
         if !body.contains(BOOKS) {
             return Some((403, "text/plain", "no\n".to_owned()));
         }
@@ -189,7 +189,7 @@ fn ended_named_timeline_is_not_a_rollback() {
     record(&service, "books", "first");
     naming(&mut service, &witness.option(), &["books"]);
     // One request at a time: that of `system` may come after this.
-    wait_for_some(&service, "the question", || is_asked.load(Ordering::SeqCst).then_some(()));
+    wait_for_some(&service, "the question", || is_requested.load(Ordering::SeqCst).then_some(()));
     assert_eq!(service.send(Request::new("DELETE", "/timeline/books")).status, 200);
     has_ended.store(true, Ordering::SeqCst);
     wait_for_state(&service, "books", "refusing");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Witness;
 use super::service::{record, system_key, wait_for_some};
-use super::stand_in::StandIn;
+use super::stub_witness::StubWitness;
 use crate::http::Request;
 use crate::service::{Service, timenav};
 
@@ -58,7 +58,7 @@ fn response_waits_for_required_witnesses() {
 fn required_number_of_witnesses_must_cosign() {
     let mut service = Service::start();
     let witness = Witness::start(&[&system_key(&service)]);
-    let silent = StandIn::start("silent.test/w2", |_, _| None);
+    let silent = StubWitness::start("silent.test/w2", |_, _| None);
     requiring(&mut service, &[&witness.option(), &silent.option()], "1");
     record(&service, "main", "one-is-enough");
     requiring(&mut service, &[&witness.option(), &silent.option()], "2");

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Witness;
 use super::log::cosigned_at;
-use super::stand_in::StandIn;
+use super::stub_witness::StubWitness;
 use crate::http::Request;
 use crate::instant::micros;
 use crate::ledger::{self, verifier_key};
@@ -167,7 +167,7 @@ fn witnessed_proof_is_verified_offline_by_both_verifiers() {
     let proof = proof(&service, "apollo", position);
     let file = service.data().join("../apollo.json");
     let key = verifier_key("timenav.local/apollo", &service.public_key);
-    let other = StandIn::start("witness.test/w2", |_, _| None).option();
+    let other = StubWitness::start("witness.test/w2", |_, _| None).option();
     let other = other.split_once('=').unwrap().0;
     let rust = |arguments: &[&str]| {
         let mut command = timenav();
@@ -366,7 +366,7 @@ fn faulty_witness_does_not_block_while_another_cosigns() {
     let witness = Witness::start(&[&system_key(&service)]);
     // A different size each time without evidence; a signature on something else; a wrong clock; no response.
     let liar = |name, answer: fn(&str) -> (u16, &'static str, String)| {
-        StandIn::start(name, move |_, (_, body)| Some(answer(body)))
+        StubWitness::start(name, move |_, (_, body)| Some(answer(body)))
     };
     let size = liar("liar.test/size", |_| (409, "text/x.tlog.size", "99999\n".to_owned()));
     let fork = liar("liar.test/fork", |_| (422, "text/plain", "no\n".to_owned()));
@@ -375,24 +375,24 @@ fn faulty_witness_does_not_block_while_another_cosigns() {
         let note = body.split_once("\n\n").unwrap().1;
         note.split_once("\n\n").unwrap().0.to_owned() + "\n"
     };
-    let else_ = StandIn::start("liar.test/else", move |signer, (path, body)| {
+    let else_ = StubWitness::start("liar.test/else", move |signer, (path, body)| {
         assert_eq!(path, "/prefix/add-checkpoint");
         Some((200, "text/plain", signer.line(&text(body).replace("system", "other"), 1_700_000_000)))
     });
-    let late = StandIn::start("liar.test/late", move |signer, (_, body)| {
+    let late = StubWitness::start("liar.test/late", move |signer, (_, body)| {
         Some((200, "text/plain", signer.line(&text(body), 1_000_000_000)))
     });
-    let silent = StandIn::start("silent.test", |_, _| None);
+    let silent = StubWitness::start("silent.test", |_, _| None);
     // The stand-ins share one key under different names. A service accepts each key once, so they are tested in
     // sequence.
-    for (stand_in, name, state) in [
+    for (stub_witness, name, state) in [
         (&size, "liar.test/size", "rollback"),
         (&fork, "liar.test/fork", "fork"),
         (&long, "liar.test/long", "refusing"),
         (&else_, "liar.test/else", "refusing"),
         (&late, "liar.test/late", "refusing"),
     ] {
-        with_witnesses(&mut service, &[&stand_in.option(), &witness.option()]);
+        with_witnesses(&mut service, &[&stub_witness.option(), &witness.option()]);
         wait_for_state(&service, name, state);
         wait_for_state(&service, "witness.test/w1", "cosigning");
         let position = record(&service, "main", &name.replace('/', "-"));
@@ -401,7 +401,7 @@ fn faulty_witness_does_not_block_while_another_cosigns() {
         cosigned_at(note, &witness.key);
         assert!(!note.contains(name), "{note}");
         assert_eq!(is_ready(&service).0, 200, "one that shows nothing is not believed while another cosigns");
-        assert!(stand_in.requests_count() > 0);
+        assert!(stub_witness.requests_count() > 0);
     }
     with_witnesses(&mut service, &[&silent.option(), &witness.option()]);
     wait_for_some(&service, "a question", || (silent.requests_count() > 0).then_some(()));
@@ -420,7 +420,7 @@ fn faulty_witness_does_not_block_while_another_cosigns() {
 #[test]
 fn invalid_witness_settings_are_rejected() {
     let mut service = Service::start();
-    let witness = StandIn::start("w.test", |_, _| None).option();
+    let witness = StubWitness::start("w.test", |_, _| None).option();
     assert!(service.stop().success());
     let refused = |arguments: &[&str]| {
         let mut command = timenav();

@@ -77,6 +77,6 @@ impl<'p> SweepDraft<'p> {
         let (policy, cutoff) = self.decided?;
         let leaf_hashes = Hash::from_bytes(self.hasher.finalize().into());
         let Self { class, positions, .. } = self;
-        Some(Sweep { asked_by: requested_by.into(), class, cutoff, leaf_hashes, policy, positions })
+        Some(Sweep { requested_by: requested_by.into(), class, cutoff, leaf_hashes, policy, positions })
     }
 }

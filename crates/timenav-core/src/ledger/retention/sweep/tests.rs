@@ -351,7 +351,7 @@ fn many(sweeps: u64, named: u64) -> Vec<(u64, u64, Sweep<'static>)> {
             hasher.update(leaf_hash(&position.to_be_bytes()).as_bytes());
         }
         let sweep = Sweep {
-            asked_by: "system".into(),
+            requested_by: "system".into(),
             class: PruneClass::Reads,
             cutoff: day(1),
             leaf_hashes: Hash::from_bytes(hasher.finalize().into()),

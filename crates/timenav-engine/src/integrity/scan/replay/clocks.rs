@@ -210,8 +210,8 @@ fn nearby(command: &ClockCommand, decided: Instant<Virtual>, reached: Instant<Vi
 }
 
 fn differs(expected: &Clock, found: &Clock, host: Instant<Wall>) -> String {
-    let (expected_time, is_shown) = (expected.now(host), found.now(host));
-    if expected_time == is_shown {
+    let (expected_time, found_time) = (expected.now(host), found.now(host));
+    if expected_time == found_time {
         return format!("but the change leads to {expected:?}, not {found:?}");
     }
     format!("but the change leads to {expected_time}")

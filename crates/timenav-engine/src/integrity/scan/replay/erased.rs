@@ -38,7 +38,7 @@ impl Replay {
 pub(super) fn erasures(payload: &DataErased, by: u64) -> impl Iterator<Item = (u64, Erased)> + use<> {
     let is_event = payload.is_event();
     let DataErased { position, also, cancelled, .. } = payload;
-    let first = (*position, Erased { by, is_event, stood: is_event && !cancelled });
+    let first = (*position, Erased { by, is_event, was_active: is_event && !cancelled });
     let also = also.clone();
-    std::iter::once(first).chain(also.into_iter().map(move |also| (also, Erased { by, is_event, stood: false })))
+    std::iter::once(first).chain(also.into_iter().map(move |also| (also, Erased { by, is_event, was_active: false })))
 }

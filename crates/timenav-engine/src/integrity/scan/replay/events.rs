@@ -45,9 +45,9 @@ impl Replay {
         let Some(payload) = payload else {
             return Some(self.event(record, position, &EventChange::erased(), None));
         };
-        let Intervened { intervention_id, stood, changed, inherited, after, .. } = read(payload)?;
+        let Intervened { intervention_id, was_active, changed, inherited, after, .. } = read(payload)?;
         let change = if changed {
-            EventChange::intervened(after.map(|content| content.get().as_bytes()), stood, inherited)
+            EventChange::intervened(after.map(|content| content.get().as_bytes()), was_active, inherited)
         } else {
             EventChange::unchanged()
         };

@@ -42,7 +42,7 @@ pub(super) struct Erased {
     /// Whether an event was erased, whose payload is missing; the payload of a sealed record stays.
     pub(super) is_event: bool,
     /// Whether the event was current, and this is the first position of the erasure.
-    pub(super) stood: bool,
+    pub(super) was_active: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -15,8 +15,8 @@ impl Replay {
         (payload, readers): (Option<&[u8]>, Option<&[ReadBy]>),
     ) {
         let is_system = self.timeline_id == TimelineId::SYSTEM;
-        let is_asked = self.from_the_start && self.blind.is_none() && position >= self.decided_from;
-        let Some(authority) = record.authority.as_ref().filter(|_| is_asked) else { return };
+        let is_checked = self.from_the_start && self.blind.is_none() && position >= self.decided_from;
+        let Some(authority) = record.authority.as_ref().filter(|_| is_checked) else { return };
         let own = is_system.then(|| self.directory.powers());
         let Some(powers) = own.or(self.powers.as_deref()) else { return };
         let claim = Claim {

@@ -45,8 +45,8 @@ pub(super) fn take(
             replay.lose(row.position);
         }
         let is_pruned = is_pruned(&record, row, payload.is_none());
-        let beside = EntryData { position: row.position, payload, readers: hashes.readers() };
-        let recorded = replay.entry(&record, beside, Some(row.marks), is_pruned);
+        let data = EntryData { position: row.position, payload, readers: hashes.readers() };
+        let recorded = replay.entry(&record, data, Some(row.marks), is_pruned);
         if let Some(root) = adopted_after {
             replay.compare_adopted(row.position, payload, root);
         }

@@ -30,10 +30,10 @@ impl Way<'_, '_> {
             self.findings.add(kind, Some(0), evidence);
         };
         // If another service wrote the first entry, the named origin is a timeline of that service.
-        let came = !self.snapshot.head.origins.is_empty();
+        let is_adopted = !self.snapshot.head.origins.is_empty();
         let parent = TimelineId::new(&fork.fork_of).ok();
-        let parent =
-            parent.map(|parent| if came { TimelineId::layer_of(&self.request.timeline, &parent) } else { parent });
+        let parent = parent
+            .map(|parent| if is_adopted { TimelineId::layer_of(&self.request.timeline, &parent) } else { parent });
         let known = match &parent {
             Some(parent) => parent_of(self.request.source, parent).await?,
             None => None,
@@ -58,21 +58,26 @@ impl Way<'_, '_> {
         self.checked.push(Checked { what: "forks", count: 1 });
         let signed = Hash::from_hex(&fork.root).filter(|signed| root == Some(*signed));
         if let Some((id, root)) = parent.clone().zip(signed) {
-            self.compare_returns(SignedTree { key, id, size: fork.size, root }, came, replay).await?;
+            self.compare_returns(SignedTree { key, id, size: fork.size, root }, is_adopted, replay).await?;
         }
-        match parent.filter(|_| came) {
+        match parent.filter(|_| is_adopted) {
             Some(layer) => Box::pin(self.compare_layers(layer, replay.recorded_layers().to_vec())).await,
             None => Ok(()),
         }
     }
 
-    async fn compare_returns(&mut self, newest: SignedTree, came: bool, replay: &Replay) -> Result<(), StoreError> {
+    async fn compare_returns(
+        &mut self,
+        newest: SignedTree,
+        is_adopted: bool,
+        replay: &Replay,
+    ) -> Result<(), StoreError> {
         let mut returns = replay.inherited_returns();
         let mut next = Some(newest);
         while let Some(tree) = next.take().filter(|_| !returns.is_empty()) {
             self.compare_returns_to(&tree, &mut returns).await?;
-            let came = came.then_some(&self.request.timeline);
-            next = match goes_on_from(self.request.source, &tree, came).await {
+            let adopted_as = is_adopted.then_some(&self.request.timeline);
+            next = match goes_on_from(self.request.source, &tree, adopted_as).await {
                 Ok(before) => before,
                 Err(Refusal::Damaged(what)) => {
                     self.findings.add(FindingKind::StateMismatch, Some(0), what);
@@ -121,15 +126,15 @@ impl Way<'_, '_> {
     }
 }
 
-/// Returns the tree of a fork's origin. `came` is the fork that the timeline was adopted with, if any.
+/// Returns the tree of a fork's origin. `adopted_as` is the fork that the timeline was adopted with, if any.
 async fn goes_on_from(
     source: &dyn ScanSource,
     tree: &SignedTree,
-    came: Option<&TimelineId>,
+    adopted_as: Option<&TimelineId>,
 ) -> Result<Option<SignedTree>, Refusal> {
     let Some(fork) = tree.fork(source).await? else { return Ok(None) };
     let parent = TimelineId::new(&fork.fork_of).map_err(|error| Refusal::Damaged(error.to_string()))?;
-    let id = came.map_or_else(|| parent.clone(), |came| TimelineId::layer_of(came, &parent));
+    let id = adopted_as.map_or_else(|| parent.clone(), |fork| TimelineId::layer_of(fork, &parent));
     let known = parent_of(source, &id).await?.zip(Hash::from_hex(&fork.root));
     let ((key, _), root) = known.ok_or_else(|| tree.damaged(0, "names a timeline that is not here"))?;
     Ok(Some(SignedTree { key, id, size: fork.size, root }))

@@ -93,10 +93,10 @@ fn recorded_at(leaf: Option<&[u8]>) -> Option<Instant<Wall>> {
 }
 
 fn key_hex(key: &[u8; 32]) -> String {
-    key.iter().fold(String::new(), |mut shown, byte| {
+    key.iter().fold(String::new(), |mut hex, byte| {
         // Writing to a string cannot fail.
-        let _ = write!(shown, "{byte:02x}");
-        shown
+        let _ = write!(hex, "{byte:02x}");
+        hex
     })
 }
 

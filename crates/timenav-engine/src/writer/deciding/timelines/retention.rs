@@ -105,7 +105,7 @@ impl Command for PrunePayloads {
             return Err(Refusal::ChangedMeanwhile);
         }
         let requested_by = Cow::Owned(draft.actor().name().to_owned());
-        let sweep = Sweep { asked_by: requested_by, positions: self.sweep.positions.clone(), ..self.sweep };
+        let sweep = Sweep { requested_by, positions: self.sweep.positions.clone(), ..self.sweep };
         let Sweep { class, cutoff, .. } = sweep;
         let (count, retention) = (sweep.positions.count(), self.policies.in_force());
         let host = draft.host(ledger);

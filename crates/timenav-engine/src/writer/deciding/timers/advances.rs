@@ -122,10 +122,10 @@ impl Command for StepAdvance {
             let (position, queues) = fire(draft, ledger, &upcoming, (&fell, Some(clock)), host)?;
             fired += fell.due_firing.len() as u64;
             last = Some(position);
-            let is_heard = |queue: &QueueId| {
+            let has_listener = |queue: &QueueId| {
                 self.listening.contains(queue) || at_work.is_some_and(|at_work| at_work.listening.contains(queue))
             };
-            if self.is_resumed || queues.iter().any(is_heard) {
+            if self.is_resumed || queues.iter().any(has_listener) {
                 break;
             }
         }

@@ -67,8 +67,12 @@ async fn undo_import(
 
 impl ImportUndoneBody {
     fn of(undone: UndoneImport) -> Self {
-        let UndoneImport { timeline_id, undone, kept, rest, ledger, .. } = undone;
-        let changed = if kept == 0 { String::new() } else { format!(" {kept} changed since and were kept.") };
+        let UndoneImport { timeline_id, undone, skipped_changed, rest, ledger, .. } = undone;
+        let changed = if skipped_changed == 0 {
+            String::new()
+        } else {
+            format!(" {skipped_changed} changed since and were kept.")
+        };
         let left = match &rest {
             None => String::new(),
             Some(_) => {
@@ -83,7 +87,7 @@ impl ImportUndoneBody {
             status,
             timeline_id: timeline_id.to_string(),
             undone_count: undone,
-            skipped_changed: kept,
+            skipped_changed,
             next_import_id: rest,
             ledger: ledger.into(),
         }

@@ -25,7 +25,7 @@ pub(crate) struct FiringsRequest {
     #[schema(value_type = Option<String>, format = "id")]
     advance_id: Option<Text<AdvanceId>>,
     /// Only firings in this state: `pending`, `acknowledged`, `failed` or `superseded`.
-    state: Option<FiringStateWord>,
+    state: Option<FiringStateFilter>,
     /// Only firings of this queue; `timenav:webhook` for those that the service sends.
     #[schema(value_type = Option<String>, format = "id", example = "billing")]
     queue: Option<Text<QueueId>>,
@@ -44,7 +44,7 @@ pub(crate) struct FiringsRequest {
 /// The state of a firing.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum FiringStateWord {
+pub(crate) enum FiringStateFilter {
     /// Nothing yet.
     Pending,
     /// It is done.
@@ -79,7 +79,7 @@ pub(super) async fn list(
     let filter = FiringFilter {
         timer_id: request.timer_id.map(|text| text.0),
         advance_id: request.advance_id.map(|text| text.0),
-        state: request.state.map(FiringStateWord::state),
+        state: request.state.map(FiringStateFilter::state),
         queue: request.queue.map(|text| text.0),
     };
     let page = (items_max(request.limit), request.cursor.as_deref());
@@ -87,7 +87,7 @@ pub(super) async fn list(
     Ok(Json(page.into()))
 }
 
-impl FiringStateWord {
+impl FiringStateFilter {
     const fn state(self) -> FiringState {
         match self {
             Self::Pending => FiringState::Pending,

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::timers::FiringState;
-use timenav_engine::{FiringNews, FiringRow, LedgerMessage, News, WatchFirings};
+use timenav_engine::{FiringRow, FiringUpdate, LedgerMessage, News, WatchFirings};
 
 use crate::request::auth::Authenticated;
 use crate::request::params::Params;
@@ -51,12 +51,12 @@ pub(super) struct FiringsStreamBody {
     position: u64,
     /// The firing and its change.
     #[serde(skip_serializing_if = "Option::is_none")]
-    firing: Option<FiringNewsBody>,
+    firing: Option<FiringUpdateBody>,
 }
 
 /// A firing and its change.
 #[derive(Serialize, ToSchema)]
-pub(super) struct FiringNewsBody {
+pub(super) struct FiringUpdateBody {
     /// The change: `offered` when it was due, `redelivered` after a failure, `leased` by a claim, `extended`,
     /// `tried_again` after a failed attempt, or the outcome `acknowledged`, `failed` or `superseded`.
     #[schema(value_type = String)]
@@ -117,7 +117,7 @@ fn message(_app: &App, timeline_id: &TimelineId, sent: LedgerMessage) -> Option<
         News::Mark => return Some(message),
         News::Reset => ("reset", None),
         News::Gap => ("gap", None),
-        News::Firing(firing) => ("firing", Some(FiringNewsBody::of(*firing))),
+        News::Firing(firing) => ("firing", Some(FiringUpdateBody::of(*firing))),
         // Part of the topic stream.
         News::Clock(_)
         | News::Due { .. }
@@ -132,8 +132,8 @@ fn message(_app: &App, timeline_id: &TimelineId, sent: LedgerMessage) -> Option<
     message.event(name).json_data(body).ok()
 }
 
-impl FiringNewsBody {
-    fn of((row, news): (FiringRow, FiringNews)) -> Self {
+impl FiringUpdateBody {
+    fn of((row, news): (FiringRow, FiringUpdate)) -> Self {
         let records_event = row.records_event();
         let mut body = Self {
             change: "",
@@ -151,22 +151,22 @@ impl FiringNewsBody {
             reason: None,
         };
         body.change = match news {
-            FiringNews::Offered => "offered",
-            FiringNews::Redelivered => "redelivered",
-            FiringNews::Leased { holder, attempt, until } => {
+            FiringUpdate::Offered => "offered",
+            FiringUpdate::Redelivered => "redelivered",
+            FiringUpdate::Leased { holder, attempt, until } => {
                 (body.claimed_by, body.attempt) = (Some(holder.to_string()), Some(attempt));
                 body.leased_until = Some(until.to_string());
                 "leased"
             }
-            FiringNews::Extended(until) => {
+            FiringUpdate::Extended(until) => {
                 body.leased_until = Some(until.to_string());
                 "extended"
             }
-            FiringNews::AttemptEnded(not_before) => {
+            FiringUpdate::AttemptEnded(not_before) => {
                 body.not_before = Some(not_before.to_string());
                 "tried_again"
             }
-            FiringNews::Settled(state, reason) => {
+            FiringUpdate::Settled(state, reason) => {
                 body.reason = reason;
                 let is_event = records_event && state == FiringState::Acknowledged;
                 body.event_id = Some(body.firing_id.clone()).filter(|_| is_event);

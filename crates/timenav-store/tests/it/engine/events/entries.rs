@@ -42,7 +42,7 @@ fn seen(page: &EntryPage) -> BTreeMap<String, Vec<&'static str>> {
     for entry in &page.entries {
         let action = LeafRecord::decode(&entry.leaf).unwrap().action.into_owned();
         let contents = match entry.contents {
-            EntryContents::Shown { .. } => "shown",
+            EntryContents::Visible { .. } => "shown",
             EntryContents::Erased => "erased",
             EntryContents::AdminsOnly => "restricted",
         };
@@ -69,8 +69,8 @@ async fn readers_see_clock_anchor_and_event_payloads() {
     let narrow = home.caller("owner", Some(vec![Scope::TimelineRead])).await;
     let readers = [home.caller("reader", None).await, home.caller("writer", None).await, narrow];
     for reader in &readers {
-        let shown = page(&home, reader, 0, 100).await;
-        let seen = seen(&shown);
+        let listing = page(&home, reader, 0, 100).await;
+        let seen = seen(&listing);
         assert_eq!(seen["create_timeline"], ["shown"]);
         assert_eq!(seen["record_event"], ["shown", "erased"]);
         assert_eq!(seen["pause_time"], ["shown"]);
@@ -80,8 +80,8 @@ async fn readers_see_clock_anchor_and_event_payloads() {
         assert_eq!(seen["set_access_control"], ["restricted"]);
     }
     let owner = home.caller("owner", None).await;
-    let shown = page(&home, &owner, 0, 100).await;
-    let hidden = shown.entries.iter().filter(|entry| entry.contents == EntryContents::AdminsOnly).count();
+    let listing = page(&home, &owner, 0, 100).await;
+    let hidden = listing.entries.iter().filter(|entry| entry.contents == EntryContents::AdminsOnly).count();
     assert_eq!(hidden, 0);
     home.close().await;
 }
@@ -126,7 +126,7 @@ async fn entry_page_size_is_limited_in_bytes() {
     home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
     let bytes_of = |page: &EntryPage| -> usize {
         let bytes = page.entries.iter().map(|entry| match &entry.contents {
-            EntryContents::Shown { payload, .. } => entry.leaf.len() + payload.len(),
+            EntryContents::Visible { payload, .. } => entry.leaf.len() + payload.len(),
             EntryContents::Erased | EntryContents::AdminsOnly => entry.leaf.len(),
         });
         bytes.sum()
@@ -151,7 +151,7 @@ async fn fork_entries_name_the_parent_checkpoint() {
     let page = home.engine.entries(&home.admin, request).await.unwrap();
     let (of, size) = page.fork.unwrap();
     assert_eq!(of, timeline_id("main"));
-    let EntryContents::Shown { payload, .. } = &page.entries[0].contents else { panic!("the making is shown") };
+    let EntryContents::Visible { payload, .. } = &page.entries[0].contents else { panic!("the making is shown") };
     let made: serde_json::Value = serde_json::from_slice(payload).unwrap();
     assert_eq!(made["fork"]["size"], size);
     let parent = self::page(&home, &home.admin, 0, 100).await;

@@ -120,16 +120,7 @@ fn erasures(lines: &[Line], timeline: &str) -> Vec<EventsErased<'static>> {
         let EventsErased { by, evaluated_at, events_count, include_forks, interventions, outcomes, versions, .. } =
             EventsErased::decode(payload.as_bytes()).unwrap();
         let requested_by = line.actor.clone().into();
-        EventsErased {
-            asked_by: requested_by,
-            by,
-            evaluated_at,
-            events_count,
-            include_forks,
-            interventions,
-            outcomes,
-            versions,
-        }
+        EventsErased { requested_by, by, evaluated_at, events_count, include_forks, interventions, outcomes, versions }
     };
     lines.iter().filter(is_one).map(of).collect()
 }
@@ -459,7 +450,7 @@ async fn remaining_reads_are_provable_after_single_reads_are_erased() {
     }
     let request = EntriesRequest { timeline: timeline_id("main"), from: position, items_max: 1 };
     let page = home.engine.entries(&home.admin, request).await.unwrap();
-    let EntryContents::Shown { salt, payload } = &page.entries[0].contents else { panic!("{page:?}") };
+    let EntryContents::Visible { salt, payload } = &page.entries[0].contents else { panic!("{page:?}") };
     assert!(salt.is_empty() && !String::from_utf8_lossy(payload).contains("\"user\":\"ada\""));
     let home = home.reopen().await;
     let lines = home.lines().await;

@@ -78,8 +78,9 @@ async fn intervene(home: &Home<'_>, timeline: &TimelineId, event: u8, effect: Ef
 async fn change(home: &Home<'_>, life: &mut Life, event: u8, effect: Effect) {
     let done = intervene(home, &life.name, event, effect.clone()).await;
     let known = life.now.get_mut(&format!("e{event}"));
-    let may =
-        known.as_ref().is_some_and(|known| known.stands.is_some() || matches!(effect, Effect::Restore | Effect::Note));
+    let may = known
+        .as_ref()
+        .is_some_and(|known| known.active_at.is_some() || matches!(effect, Effect::Restore | Effect::Note));
     assert_eq!(done.is_ok(), may, "{done:?}");
     if let Some(known) = known.filter(|_| may) {
         known.change(&effect);
@@ -124,13 +125,13 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
         }
         Step::Correct(event, time) => {
             let done = home.engine.correct_event(&home.admin, named, draft(*event, *time), None, None).await;
-            let known = lives[number].now.get_mut(&id(event)).filter(|known| known.stands.is_some());
+            let known = lives[number].now.get_mut(&id(event)).filter(|known| known.active_at.is_some());
             assert_eq!(done.is_ok(), known.is_some(), "{done:?}");
             if let Some(known) = known {
-                assert_eq!(done.unwrap().changed, known.stands != Some(*time));
+                assert_eq!(done.unwrap().changed, known.active_at != Some(*time));
                 // Recording the same again is not a correction.
-                let recorded = if known.stands == Some(*time) { known.recorded } else { *time };
-                *known = Known { recorded, stands: Some(*time), ..*known };
+                let recorded = if known.active_at == Some(*time) { known.recorded } else { *time };
+                *known = Known { recorded, active_at: Some(*time), ..*known };
             }
         }
         Step::Cancel(event) => change(home, &mut lives[number], *event, Effect::Cancel).await,

@@ -48,7 +48,7 @@ async fn undone_import_keeps_events_changed_since() {
     intervene(&home, "e2", Effect::Describe("somebody knew better".to_owned())).await;
     intervene(&home, "e3", Effect::Cancel).await;
     let undone = undo(&home, &home.admin, &main, bad).await.unwrap();
-    assert_eq!((undone.undone, undone.kept, undone.rest), (2, 1, None));
+    assert_eq!((undone.undone, undone.skipped_changed, undone.rest), (2, 1, None));
     assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned()), (9, "e9".to_owned())]);
     let home = home.reopen().await;
     home.check_clean(&main).await;
@@ -59,7 +59,7 @@ async fn undone_import_keeps_events_changed_since() {
     assert_eq!((batch.taken, refused), (2, vec!["e2".to_owned(), "e3".to_owned()]));
     // Events recorded again do not belong to the first import.
     let undone = undo(&home, &home.admin, &main, bad).await.unwrap();
-    assert_eq!((undone.undone, undone.kept), (0, 3));
+    assert_eq!((undone.undone, undone.skipped_changed), (0, 3));
     home.check_clean(&main).await;
     let history = home.engine.event(&home.admin, None, &event_id("e1"), None).await.unwrap();
     assert_eq!(history.interventions.len(), 1);
@@ -94,7 +94,7 @@ async fn undo_excludes_events_recorded_by_others_during_the_import() {
     assert!(matches!(refused, Err(Refusal::NotFound { what: "import", .. })), "{}", outcome_text(&refused));
     // Another user may undo it as well, if it is clear which import is meant.
     let undone = undo(&home, &ada, &main, whole).await.unwrap();
-    assert_eq!((undone.undone, undone.kept), (2, 0));
+    assert_eq!((undone.undone, undone.skipped_changed), (2, 0));
     assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned())]);
     home.check_clean(&main).await;
     home.close().await;

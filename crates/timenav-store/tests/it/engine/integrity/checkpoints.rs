@@ -113,7 +113,7 @@ async fn timeline_end_waits_for_pending_writes_to_commit() {
 }
 
 /// Returns the stored checkpoints after the engine has opened and nothing else has happened.
-async fn kept_by_a_start(house: &House) -> BTreeMap<TimelineId, String> {
+async fn checkpoints_after_start(house: &House) -> BTreeMap<TimelineId, String> {
     let home = house.open().await;
     let stored = house.outside.notes();
     home.close().await;
@@ -132,7 +132,7 @@ async fn lost_checkpoints_are_restored_identically_after_a_crash() {
     for lost in 0..3 {
         // The last `lost` steps were committed, but their checkpoints were not stored.
         (0..lost).for_each(|_| house.outside.lose_last());
-        assert_eq!(kept_by_a_start(&house).await, before, "the same bytes, by whomever they are made");
+        assert_eq!(checkpoints_after_start(&house).await, before, "the same bytes, by whomever they are made");
     }
 }
 

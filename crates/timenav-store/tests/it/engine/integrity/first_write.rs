@@ -60,11 +60,11 @@ async fn rejected_first_write_does_not_revert_its_group() {
     tokio::task::yield_now().await;
     store.open_gate();
     first.await.unwrap().unwrap();
-    let mut told_all = Vec::new();
+    let mut outcomes = Vec::new();
     for task in tasks {
-        told_all.push(outcome_text(&task.await.unwrap()));
+        outcomes.push(outcome_text(&task.await.unwrap()));
     }
-    assert_eq!(told_all, ["Clock(Location)", "ok", "Clock(Location)", "Clock(Location)", "ok", "Clock(Location)"]);
+    assert_eq!(outcomes, ["Clock(Location)", "ok", "Clock(Location)", "Clock(Location)", "ok", "Clock(Location)"]);
     assert_eq!((home.size("one").await, home.size("two").await, home.size("three").await), (2, 2, 0));
     assert_eq!(home.size("system").await, system_size + 3);
     home.close().await;

@@ -39,7 +39,7 @@ const MEDDLINGS: [Meddling; 4] =
 
 impl Meddling {
     /// Returns a request that writes to the same timeline without changing what this request finds.
-    const fn beside(request: Request) -> Request {
+    const fn alongside(request: Request) -> Request {
         if request.is_about_timers() { Request::Anchor } else { Request::Clock }
     }
 
@@ -47,7 +47,7 @@ impl Meddling {
         let (name, on) = (&scene.name, scene.on.clone());
         let other = |name: String, on| Scene { name, caller: admin, on, position: 0, about: About::Nothing };
         match self {
-            Self::SameTimeline => Self::beside(request).ask(engine, other(format!("beside-{name}"), on)),
+            Self::SameTimeline => Self::alongside(request).ask(engine, other(format!("beside-{name}"), on)),
             Self::System => Request::User.ask(engine, other(format!("user-beside-{name}"), on)),
             Self::NewTimeline => Request::Create.ask(engine, other(format!("timeline-beside-{name}"), on)),
             Self::SameRequest => request.ask(engine, scene.clone()),
@@ -108,9 +108,9 @@ async fn meddle(
         None => check_alone(&ours, &case),
         Some(theirs) => check(request, meddling, (&ours, theirs, store.locks()), &case),
     };
-    let beside = if theirs.is_some() { meddling.writes(request) } else { &[] };
+    let alongside = if theirs.is_some() { meddling.writes(request) } else { &[] };
     for (action, count) in request.writes() {
-        let others = beside.iter().find(|(other, _)| other == action).map_or(0, |(_, count)| *count);
+        let others = alongside.iter().find(|(other, _)| other == action).map_or(0, |(_, count)| *count);
         let found = written.get(action).copied().unwrap_or(0);
         assert_eq!(found, count * times + others, "{case}: entries `{}`", action.word());
     }

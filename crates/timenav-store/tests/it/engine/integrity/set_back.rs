@@ -67,18 +67,18 @@ async fn sessions_keep_their_duration_after_a_host_clock_setback() {
 async fn fork_continues_from_the_right_time_after_a_setback() {
     let house = House::new();
     let home = after_the_wrong_start(&house).await;
-    let shown = async |timeline: &str| {
+    let current_time = async |timeline: &str| {
         let view = home.engine.read_clock(&home.admin, on(timeline)).await.unwrap();
         view.current_time.micros()
     };
-    let stuck = shown("main").await;
+    let stuck = current_time("main").await;
     house.clock.advance(DAY);
-    assert_eq!(shown("main").await, stuck, "it stands");
+    assert_eq!(current_time("main").await, stuck, "it stands");
     let fork = home.engine.fork_timeline(&home.admin, timeline_id("again"), &timeline_id("main"), None, None).await;
     assert_eq!(outcome_text(&fork), "ok");
-    let now = shown("again").await;
+    let now = current_time("again").await;
     assert_eq!(now, house.clock.now().micros());
     house.clock.advance(DAY);
-    assert_eq!(shown("again").await, now + DAY);
+    assert_eq!(current_time("again").await, now + DAY);
     home.close().await;
 }

@@ -16,7 +16,7 @@ use crate::sample::{event_id, every_event, moment};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::engine) struct Known {
     pub(in crate::engine) recorded: i64,
-    pub(in crate::engine) stands: Option<i64>,
+    pub(in crate::engine) active_at: Option<i64>,
     /// Whether a return undid it, so that its id is available.
     pub(in crate::engine) is_taken_back: bool,
     /// Distinguishes it from earlier, erased events with the same id.
@@ -27,7 +27,7 @@ pub(in crate::engine) struct Known {
 
 impl Known {
     pub(in crate::engine) const fn recorded(time: i64, born: usize) -> Self {
-        Self { recorded: time, stands: Some(time), is_taken_back: false, born, version: 0 }
+        Self { recorded: time, active_at: Some(time), is_taken_back: false, born, version: 0 }
     }
 
     /// Applies an intervention.
@@ -35,23 +35,23 @@ impl Known {
         match effect {
             Effect::Cancel => self.stand(None),
             Effect::Restore => self.stand(Some(self.recorded)),
-            Effect::Delay(_) => self.stand(self.stands.map(|time| time + 3_600)),
+            Effect::Delay(_) => self.stand(self.active_at.map(|time| time + 3_600)),
             _ => {}
         }
-        self.is_taken_back &= self.stands.is_none();
+        self.is_taken_back &= self.active_at.is_none();
     }
 
     /// Sets the effective time, or cancels the event.
-    pub(in crate::engine) fn stand(&mut self, stands: Option<i64>) {
-        self.version += usize::from(stands != self.stands);
-        self.stands = stands;
+    pub(in crate::engine) fn stand(&mut self, active_at: Option<i64>) {
+        self.version += usize::from(active_at != self.active_at);
+        self.active_at = active_at;
     }
 
     /// Applies a return to a state.
     pub(in crate::engine) fn take_back(&mut self, then: Option<&Self>) {
-        let before = self.stands;
-        self.stand(then.and_then(|then| then.stands));
-        self.is_taken_back = self.stands.is_none() && (before.is_some() || self.is_taken_back);
+        let before = self.active_at;
+        self.stand(then.and_then(|then| then.active_at));
+        self.is_taken_back = self.active_at.is_none() && (before.is_some() || self.is_taken_back);
     }
 }
 
@@ -86,8 +86,8 @@ impl Life {
 }
 
 pub(in crate::engine) fn current_events(state: &State) -> Vec<(i64, String)> {
-    let stands = state.iter().filter_map(|(id, known)| Some((known.stands?, id.clone())));
-    let mut all: Vec<_> = stands.collect();
+    let active_at = state.iter().filter_map(|(id, known)| Some((known.active_at?, id.clone())));
+    let mut all: Vec<_> = active_at.collect();
     all.sort();
     all
 }

@@ -112,7 +112,7 @@ async fn both_parts_of_a_dry_run_use_one_position() {
     let (preview, consequences) = reading.await.unwrap();
     assert!(preview.before.is_some() && preview.after.is_none());
     assert_eq!(consequences.downstream, [event_id("landing")]);
-    assert_eq!((consequences.downstream_count, consequences.made.len(), consequences.healed.len()), (1, 1, 0));
+    assert_eq!((consequences.downstream_count, consequences.created.len(), consequences.resolved.len()), (1, 1, 0));
     // One read, one entry, and the tree before it.
     assert_eq!(reads_of(&home, "manipulate_event").await, [preview.ledger.size]);
     let main = crate::sample::timeline_id("main");

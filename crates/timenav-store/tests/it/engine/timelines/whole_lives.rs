@@ -6,7 +6,7 @@
 //! timeline is adopted by another service, and every ledger is audited.
 
 mod erasing;
-mod household;
+mod accounts;
 mod timers;
 mod timing;
 mod world;
@@ -20,8 +20,8 @@ use timenav_core::intervention::Effect;
 use timenav_core::time::parse_duration;
 use timenav_core::timers::Misfire;
 
+use self::accounts::{Chore, USERS};
 use self::erasing::Clearing;
-use self::household::{Chore, USERS};
 use self::timers::{Rough, TimerDeed};
 use self::timing::Target;
 use self::world::World;
@@ -58,7 +58,7 @@ enum Deed {
     Clear(Clearing),
     End,
     Timer(TimerDeed),
-    House(Chore),
+    Account(Chore),
 }
 
 /// How a clock change treats timers.
@@ -76,7 +76,7 @@ enum Cut {
     /// Writing fails after this many commits. Then it works again, or the service is killed.
     NotWritten { commits: usize, is_killed: bool },
     /// The service is killed before it stores the checkpoints of its writes externally.
-    NotKept,
+    NotStored,
 }
 
 /// The fate of a request that would succeed.
@@ -162,7 +162,7 @@ fn journeys() -> impl Strategy<Value = Vec<Step>> {
 fn fates() -> impl Strategy<Value = Fate> {
     let cut = prop_oneof![
         2 => (0..3_usize, any::<bool>()).prop_map(|(commits, is_killed)| Cut::NotWritten { commits, is_killed }),
-        1 => Just(Cut::NotKept),
+        1 => Just(Cut::NotStored),
     ];
     prop_oneof![
         8 => Just(Fate::Answered),
@@ -214,7 +214,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => event().prop_map(Deed::Erase),
         3 => clearings().prop_map(Deed::Clear),
         1 => Just(Deed::End),
-        9 => chores().prop_map(Deed::House),
+        9 => chores().prop_map(Deed::Account),
     ];
     let step = prop_oneof![
         20 => (any::<Index>(), deed, fates(), prop::option::weighted(0.4, any::<Index>()))

@@ -47,8 +47,8 @@ pub(crate) async fn holds(house: House) {
     let second = hold(&home, "second").await;
     assert_eq!(engine.holds(admin, None).await.unwrap().1.len(), 2);
     let travel = |seconds: i64| ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
-    let went = engine.change_clock(admin, None, travel(15), None).await.unwrap();
-    let advance_id = went.advance_id.unwrap();
+    let traveled = engine.change_clock(admin, None, travel(15), None).await.unwrap();
+    let advance_id = traveled.advance_id.unwrap();
     let timeline = timenav_core::ids::TimelineId::main();
     drive(&home).await;
     let receipt = engine.receipt(&timeline, &advance_id).await.unwrap();
@@ -66,7 +66,7 @@ pub(crate) async fn holds(house: House) {
     assert_eq!(engine.receipt(&timeline, &advance_id).await.unwrap().state, AdvanceState::Settled);
     // No instant can be held for longer than ten minutes, even with renewals.
     let third = hold(&home, "third").await;
-    let went = engine.change_clock(admin, None, travel(30), None).await.unwrap();
+    let traveled = engine.change_clock(admin, None, travel(30), None).await.unwrap();
     drive(&home).await;
     house.pass((HOLD_SECONDS_MAX - 1) * SECOND);
     let longer = HoldRequest {
@@ -78,12 +78,12 @@ pub(crate) async fn holds(house: House) {
     engine.hold_advances(admin, longer, None).await.unwrap();
     drive(&home).await;
     assert_eq!(
-        engine.receipt(&timeline, went.advance_id.as_ref().unwrap()).await.unwrap().state,
+        engine.receipt(&timeline, traveled.advance_id.as_ref().unwrap()).await.unwrap().state,
         AdvanceState::Running
     );
     house.pass(SECOND);
     drive(&home).await;
-    let stopped = engine.receipt(&timeline, &went.advance_id.unwrap()).await.unwrap();
+    let stopped = engine.receipt(&timeline, &traveled.advance_id.unwrap()).await.unwrap();
     assert_eq!((stopped.state, stopped.held_by), (AdvanceState::Stopped, Some(third.description())));
     home.close().await;
 }

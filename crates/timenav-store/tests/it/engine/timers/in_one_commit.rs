@@ -73,14 +73,14 @@ async fn release(home: &Home<'_>, lease_id: &LeaseId) {
 }
 
 impl Advancing<'_, '_> {
-    async fn stands(&self) -> (AdvanceState, u64, Counts) {
+    async fn progress(&self) -> (AdvanceState, u64, Counts) {
         let receipt = self.home.engine.receipt(&TimelineId::main(), &self.advance_id).await.unwrap();
         (receipt.state, receipt.step, receipt.counts)
     }
 
     /// Returns the number of the current step.
     async fn step(&self) -> u64 {
-        let (state, step, _) = self.stands().await;
+        let (state, step, _) = self.progress().await;
         assert_eq!(state, AdvanceState::Running);
         step
     }
@@ -89,8 +89,8 @@ impl Advancing<'_, '_> {
 /// Returns the number of groups written by some work.
 async fn groups<T>(home: &Home<'_>, something: impl Future<Output = T>) -> (u64, T) {
     let before = home.engine.stats().groups;
-    let came = something.await;
-    (home.engine.stats().groups - before, came)
+    let result = something.await;
+    (home.engine.stats().groups - before, result)
 }
 
 /// Each instant costs one commit, and the last one ends the advance. The entries are the same as with separate commits.
@@ -111,7 +111,7 @@ pub(crate) async fn one_commit_an_instant(house: House) {
     }
     let fired = INSTANTS.unsigned_abs();
     let counts = Counts { fired, acknowledged: fired, failed: 0 };
-    assert_eq!(advance.stands().await, (AdvanceState::Settled, fired, counts));
+    assert_eq!(advance.progress().await, (AdvanceState::Settled, fired, counts));
     let lines = home.close().await;
     let from = lines.iter().position(|line| line.action == "fire_timers").unwrap();
     let actions: Vec<(&str, &str, &str)> = lines[from..]
@@ -169,14 +169,14 @@ pub(crate) async fn no_step_while_held(house: House) {
         home.engine.fail_firings(&home.admin, done(ids(&claimed)), Some("no".to_owned()), None).await.unwrap();
     }
     let counts = Counts { fired: 5, acknowledged: 3, failed: 1 };
-    assert_eq!(advance.stands().await, (AdvanceState::Running, 4, counts));
+    assert_eq!(advance.progress().await, (AdvanceState::Running, 4, counts));
     // Pausing the clock ends the advance where it is.
     let claimed = claim(&home).await;
     home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
     let (count, answer) = groups(&home, acknowledge(&home, ids(&claimed))).await;
     assert_eq!((count, answer.firings[0].1), (1, FiringState::Acknowledged));
     home.engine.keep_time().await;
-    assert_eq!(advance.stands().await, (AdvanceState::Stopped, 4, counts));
+    assert_eq!(advance.progress().await, (AdvanceState::Stopped, 4, counts));
     home.close().await;
 }
 
@@ -201,14 +201,14 @@ async fn concurrent_outcomes_are_written_in_groups() {
     home.engine.keep_time().await;
     let acknowledged = WORKERS as u64;
     let counts = Counts { fired: acknowledged + 1, acknowledged, failed: 0 };
-    assert_eq!(advance.stands().await, (AdvanceState::Running, 2, counts));
+    assert_eq!(advance.progress().await, (AdvanceState::Running, 2, counts));
     // Two concurrent outcomes of the same firing result in one.
     let last = ids(&claim(&home).await);
     let (one, other) = tokio::join!(acknowledge(&home, last.clone()), acknowledge(&home, last));
     assert_eq!((&one.firings, one.firings[0].1), (&other.firings, FiringState::Acknowledged));
     home.engine.keep_time().await;
     let counts = Counts { fired: acknowledged + 1, acknowledged: acknowledged + 1, failed: 0 };
-    assert_eq!(advance.stands().await, (AdvanceState::Settled, 2, counts));
+    assert_eq!(advance.progress().await, (AdvanceState::Settled, 2, counts));
     let lines = home.close().await;
     let outcomes = lines.iter().filter(|line| line.action == "settle_firings");
     assert_eq!(outcomes.count(), WORKERS + 1);
@@ -253,7 +253,7 @@ async fn hold_waits_for_a_step_in_progress() {
     home.engine.keep_time().await;
     acknowledge(&home, ids(&claim(&home).await)).await;
     let counts = Counts { fired: 3, acknowledged: 3, failed: 0 };
-    assert_eq!(advance.stands().await, (AdvanceState::Settled, 3, counts));
+    assert_eq!(advance.progress().await, (AdvanceState::Settled, 3, counts));
     // An acknowledged firing cannot get another outcome.
     let refused = home.engine.acknowledge(&home.admin, done(vec![FiringId::new("firing_none").unwrap()]), None).await;
     assert!(matches!(&refused, Err(Refusal::NotFound { .. })), "{refused:?}");

@@ -5,7 +5,7 @@ use timenav_core::ids::{FiringId, QueueId, TimerId};
 use timenav_core::time::Span;
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
-    Claim, ClockChange, Delivery, FiringNews, FiringsRequest, LedgerMessage, LedgerStream, News, PENDING_FIRINGS_MAX,
+    Claim, ClockChange, Delivery, FiringUpdate, FiringsRequest, LedgerMessage, LedgerStream, News, PENDING_FIRINGS_MAX,
     Seen, TimerRequest, WatchFirings,
 };
 
@@ -50,15 +50,15 @@ async fn next(stream: &mut LedgerStream) -> (String, LedgerMessage) {
             News::Firing(firing) => {
                 let (row, news) = &**firing;
                 let news = match news {
-                    FiringNews::Offered => "offered",
-                    FiringNews::Redelivered => "redelivered",
-                    FiringNews::Leased { attempt, holder, .. } => {
+                    FiringUpdate::Offered => "offered",
+                    FiringUpdate::Redelivered => "redelivered",
+                    FiringUpdate::Leased { attempt, holder, .. } => {
                         assert_eq!((&**holder, *attempt > 0), ("admin", true));
                         "leased"
                     }
-                    FiringNews::Extended(_) => "extended",
-                    FiringNews::AttemptEnded(_) => "tried_again",
-                    FiringNews::Settled(state, _) => state.as_str(),
+                    FiringUpdate::Extended(_) => "extended",
+                    FiringUpdate::AttemptEnded(_) => "tried_again",
+                    FiringUpdate::Settled(state, _) => state.as_str(),
                 };
                 format!("{} {news}", row.timer_id)
             }
@@ -132,7 +132,7 @@ pub(crate) async fn observed(house: House) {
     };
     assert_eq!(last.0, "two failed");
     assert!(matches!(&last.1.what, News::Firing(messages)
-        if matches!(&messages.1, FiringNews::Settled(FiringState::Failed, Some(reason)) if reason.contains("in time"))));
+        if matches!(&messages.1, FiringUpdate::Settled(FiringState::Failed, Some(reason)) if reason.contains("in time"))));
     let failed = firings[1].clone();
     home.engine.redeliver(&home.admin, None, failed, None).await.unwrap();
     all(&mut work, &["two redelivered"]).await;

@@ -40,8 +40,8 @@ fn response_bounds_host_time_by_the_round_trip() {
     let clock = report("running", 60.0, "2000-01-01T00:01:00Z");
     let host = host(&clock);
     assert_eq!(clock.host.micros() % 60_000_000, 1_000_000, "one second of host time has passed");
-    let learned = |before: Option<&Known>, requested_at, came| {
-        clock.learned(before, (Some(boot(requested_at)), boot(came)), None)
+    let learned = |before: Option<&Known>, requested_at, received_at| {
+        clock.learned(before, (Some(boot(requested_at)), boot(received_at)), None)
     };
     let known = learned(None, 100, 103);
     assert_eq!(known.offset, host - boot(103), "never ahead of the service");

@@ -67,9 +67,9 @@ impl Request {
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let header = bytes.get(..PACKET_BYTES)?;
         let (version, mode) = (header[0] >> 3 & 7, header[0] & 7);
-        let is_asked = matches!(mode, MODE_CLIENT | MODE_SYMMETRIC_ACTIVE) && (1..=VERSION_MAX).contains(&version);
+        let is_request = matches!(mode, MODE_CLIENT | MODE_SYMMETRIC_ACTIVE) && (1..=VERSION_MAX).contains(&version);
         let transmit = header[40..].try_into().ok()?;
-        is_asked.then_some(Self { version, mode, poll: header[2], transmit })
+        is_request.then_some(Self { version, mode, poll: header[2], transmit })
     }
 
     /// Returns a response with the time. A jump of the clock sends no kiss code `STEP`: that code tells clients to wait

@@ -183,10 +183,10 @@ async fn check(guest: &PostgresGuest, place: &Place) -> anyhow::Result<()> {
 async fn measured(guest: &PostgresGuest, before: Option<Ahead>) -> anyhow::Result<Ahead> {
     let requested_at = boot_now();
     let rows = guest.ask(TIME, &[]).await?;
-    let came = boot_now();
+    let received_at = boot_now();
     let database_time = rows.first().and_then(|row| row.first()?.as_deref()?.parse::<i128>().ok());
     let database_time = database_time.context("the database did not return its time")?;
-    Ok(Ahead::learned(before, requested_at, database_time * 1_000, came))
+    Ok(Ahead::learned(before, requested_at, database_time * 1_000, received_at))
 }
 
 /// Returns the boot clock of this host, in nanoseconds.

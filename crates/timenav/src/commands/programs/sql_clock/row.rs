@@ -18,8 +18,8 @@ impl Ahead {
     /// arrived, all in nanoseconds.
     ///
     /// The previous value is kept unless the measurement contradicts it, so that the clock does not jitter.
-    pub(super) fn learned(before: Option<Self>, requested_at: i128, database_time: i128, came: i128) -> Self {
-        let (low, high) = (database_time - came, database_time - requested_at);
+    pub(super) fn learned(before: Option<Self>, requested_at: i128, database_time: i128, received_at: i128) -> Self {
+        let (low, high) = (database_time - received_at, database_time - requested_at);
         let Some(before) = before else {
             let uncertainty = (high - low) / 2;
             return Self { nanos: low + uncertainty, uncertainty };

@@ -142,12 +142,12 @@ fn owner(files: &Files, asker: u32) -> Check {
 
 pub(super) fn checkpoints(settings: &Settings) -> Check {
     // With PostgreSQL, the data folder is not where the database is.
-    let is_beside = settings.store.is_none()
+    let is_nested = settings.store.is_none()
         && settings.checkpoints.as_ref().is_none_or(|folder| {
             let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
             real(folder).starts_with(real(&settings.data))
         });
-    if is_beside {
+    if is_nested {
         let advice = "Give --checkpoints a folder that users who can change the database cannot write to";
         return Check::warn("checkpoints", "signed checkpoints are in the same folder as the database", advice);
     }

@@ -17,7 +17,7 @@ use crate::wiring::surroundings::Surroundings;
 
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// TLS 1.0 and 1.1, which are deprecated (RFC 8996).
-const GONE: [(u8, &str); 2] = [(1, "TLS 1.0"), (2, "TLS 1.1")];
+const DEPRECATED: [(u8, &str); 2] = [(1, "TLS 1.0"), (2, "TLS 1.1")];
 
 pub(super) struct Seen {
     pub(super) status: u16,
@@ -48,7 +48,7 @@ impl ServiceProbe {
     }
 
     pub(super) fn get(&self, path: &str, key: Option<&str>) -> Result<Seen, reqwest::Error> {
-        let mut request = self.http.get(beside(&self.url, path)).header(ACCEPT, "application/json");
+        let mut request = self.http.get(sibling_url(&self.url, path)).header(ACCEPT, "application/json");
         if let Some(key) = key {
             request = request.bearer_auth(key.trim());
         }
@@ -82,7 +82,7 @@ pub(super) fn look_at(url: &Url, ca: Option<&Path>, surroundings: &Surroundings)
 }
 
 /// Returns a URL below that of the service, which may have a path prefix.
-fn beside(url: &Url, path: &str) -> Url {
+fn sibling_url(url: &Url, path: &str) -> Url {
     let mut address = url.clone();
     address.set_path(&format!("{}/{path}", url.path().trim_end_matches('/')));
     address
@@ -134,7 +134,7 @@ pub(super) fn hsts(headers: &HeaderMap) -> Check {
 
 fn old_versions(url: &Url) -> Check {
     let spoken: Vec<String> =
-        GONE.iter().filter(|(minor, _)| speaks(url, *minor)).map(|(_, name)| (*name).to_owned()).collect();
+        DEPRECATED.iter().filter(|(minor, _)| speaks(url, *minor)).map(|(_, name)| (*name).to_owned()).collect();
     tls_versions(&spoken)
 }
 

@@ -71,8 +71,8 @@ fn open_file_modes_and_owners_are_reported() {
 #[test]
 fn checkpoints_in_the_data_folder_are_reported() {
     let place = tempfile::tempdir().unwrap();
-    let [data, beside, elsewhere] = ["data", "data/beside", "elsewhere"].map(|name| place.path().join(name));
-    std::fs::create_dir_all(&beside).unwrap();
+    let [data, nested, elsewhere] = ["data", "data/beside", "elsewhere"].map(|name| place.path().join(name));
+    std::fs::create_dir_all(&nested).unwrap();
     std::fs::create_dir_all(&elsewhere).unwrap();
     let with = |folder: Option<&std::path::Path>| {
         let mut settings = settings_of(&["--data", data.to_str().unwrap()]);
@@ -83,11 +83,11 @@ fn checkpoints_in_the_data_folder_are_reported() {
         std::fs::set_permissions(&elsewhere, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
     };
     check(&with(None), "checkpoints", WARN);
-    let beside_nothing = ["--data", data.to_str().unwrap(), "--store", "postgres://db.test/timenav"];
-    check(&folder::checkpoints(&settings_of(&beside_nothing)), "checkpoints", FAIL);
+    let without_data = ["--data", data.to_str().unwrap(), "--store", "postgres://db.test/timenav"];
+    check(&folder::checkpoints(&settings_of(&without_data)), "checkpoints", FAIL);
     std::fs::set_permissions(&data, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-    check(&folder::checkpoints(&settings_of(&beside_nothing)), "checkpoints", OK);
-    check(&with(Some(&beside)), "checkpoints", WARN);
+    check(&folder::checkpoints(&settings_of(&without_data)), "checkpoints", OK);
+    check(&with(Some(&nested)), "checkpoints", WARN);
     check(&with(Some(&place.path().join("nowhere"))), "checkpoints", WARN);
     set_mode(0o755);
     check(&with(Some(&elsewhere)), "checkpoints", FAIL);

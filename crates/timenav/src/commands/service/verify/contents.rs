@@ -123,10 +123,11 @@ impl Contents<'_> {
 
     fn take(&mut self, entry: &Entry) {
         let Entry { position, leaf, contents, salt, payload } = entry;
-        let is_shown = contents == "visible";
+        let is_visible = contents == "visible";
         // An invalid salt decodes to a value that matches no signed hash.
-        let salt = salt.as_ref().filter(|_| is_shown).map(|salt| HEXLOWER.decode(salt.as_bytes()).unwrap_or_default());
-        let payload = payload.as_deref().filter(|_| is_shown).unwrap_or_default();
+        let salt =
+            salt.as_ref().filter(|_| is_visible).map(|salt| HEXLOWER.decode(salt.as_bytes()).unwrap_or_default());
+        let payload = payload.as_deref().filter(|_| is_visible).unwrap_or_default();
         let salt = salt.unwrap_or_default();
         self.frontier.push(leaf_hash(leaf.as_bytes()));
         let bytes = EntryBytes { position: *position, leaf: leaf.as_bytes(), salt: &salt, payload: payload.as_bytes() };

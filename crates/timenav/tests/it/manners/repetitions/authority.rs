@@ -120,12 +120,12 @@ fn repetition_after_lost_authority_is_rejected_and_logged() {
     let request = ask_everything(&service, &key);
     service.admin = boss;
     // Data erased with its event is not returned.
-    let told_again = |service: &Service| -> Vec<String> {
+    let repeat_all = |service: &Service| -> Vec<String> {
         let logged = request.iter().filter(|one| service.send(one.by(&key)).header(REPLAYED) == Some("true"));
         logged.map(|one| one.what.clone()).collect()
     };
-    let told_before = told_again(&service);
-    assert!(told_before.len() + 3 >= request.len(), "{told_before:?}");
+    let first_responses = repeat_all(&service);
+    assert!(first_responses.len() + 3 >= request.len(), "{first_responses:?}");
 
     // A key without the scope.
     repeat(&service, &request, &narrow, |_| Some((403, "insufficient_scope")));
@@ -138,7 +138,7 @@ fn repetition_after_lost_authority_is_rejected_and_logged() {
     repeat(&service, &request, &key, |one| (!is_administrative(one)).then_some((403, "time_travel_restricted")));
     restrict("full_access");
     // With the permission restored, the response is returned again.
-    assert_eq!(told_again(&service), told_before);
+    assert_eq!(repeat_all(&service), first_responses);
     // The timeline has ended.
     service.send(Request::new("DELETE", &format!("/timeline/{HERE}"))).expect(200);
     repeat(&service, &request, &key, |one| match one.id.as_str() {

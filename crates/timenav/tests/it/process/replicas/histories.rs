@@ -208,12 +208,12 @@ impl Round {
     /// Sends a request through one service after the other until there is a response.
     fn ask(&self, client: u64, number: u64, (by, kind): (By, RequestKind)) -> Operation {
         let again = format!("h{}-{client}-{number}", self.number);
-        let shown = match by {
+        let key = match by {
             By::Operator => &self.admin,
             By::Key(_) => &self.key.0,
             By::User(_) => &self.user.1,
         };
-        let request = self.request(kind, &again).key(shown);
+        let request = self.request(kind, &again).key(key);
         let begun = self.tick();
         let mut operation =
             Operation { by, request: kind, response: Response::Unknown, begun, ended: 0, was_repeated: false };

@@ -94,8 +94,8 @@ fn round(services: &mut Three, url: &str, (year, signal): (u32, Signal)) {
         if signal == Signal::STOP {
             services.signal(struck, Signal::CONT);
             // A resumed service sees the changes and does not undo them.
-            let asked_there = || send(addresses[struck], &request).ok().filter(|answer| answer.status == 200);
-            until_so("it to wake up", || asked_there().is_some_and(|answer| answer.json()["receipt"] == settled));
+            let repeated = || send(addresses[struck], &request).ok().filter(|answer| answer.status == 200);
+            until_so("it to wake up", || repeated().is_some_and(|answer| answer.json()["receipt"] == settled));
         } else {
             services.start_again(struck, url);
         }
@@ -139,13 +139,13 @@ fn firings_leased_at_dead_replica_are_redelivered() {
         let request = Request::post("/v1/queues/default/claim").json(&body).key(&first.admin);
         send(address, &request).unwrap().json()["firings"].as_array().unwrap().clone()
     };
-    let had = claim(second.process.address, "30s", "8s");
-    assert_eq!(had.len(), 1);
+    let leased = claim(second.process.address, "30s", "8s");
+    assert_eq!(leased.len(), 1);
     assert!(claim(first.address(), "0s", "8s").is_empty(), "somebody has it");
     let address = first.address();
     second.process.kill();
     let again = claim(address, "60s", "30s");
-    assert_eq!((&again[0]["firing_id"], &again[0]["attempt"]), (&had[0]["firing_id"], &json!(2)));
+    assert_eq!((&again[0]["firing_id"], &again[0]["attempt"]), (&leased[0]["firing_id"], &json!(2)));
     let done = first.post("/v1/firings/ack", &json!({ "firing_ids": [again[0]["firing_id"]] }));
     assert_eq!(done["firings"][0]["state"], "acknowledged");
     first.audit();

@@ -104,10 +104,10 @@ fn webhook_is_sent_once_and_taken_over_after_kill() {
     first.process().signal(Signal::CONT);
     second.process.kill();
     hooks.holds.store(false, Ordering::SeqCst);
-    let shown = || first.get("/v1/timers/under-way", &[])["firings"].clone();
-    until_so("the other service to send it", || shown()[0]["state"] == "acknowledged");
+    let firings = || first.get("/v1/timers/under-way", &[])["firings"].clone();
+    until_so("the other service to send it", || firings()[0]["state"] == "acknowledged");
     assert_eq!(hooks.sent()[TIMERS..], [firing_id.clone(), firing_id.clone()], "once more, and to nobody else");
-    assert_eq!((shown().as_array().map(Vec::len), &shown()[0]["firing_id"]), (Some(1), &json!(firing_id)));
+    assert_eq!((firings().as_array().map(Vec::len), &firings()[0]["firing_id"]), (Some(1), &json!(firing_id)));
     let scan = first.post("/v1/detect-tampering", &json!({ "timeline_id": "main" }));
     assert_eq!(scan["findings"], json!([]), "{scan:#}");
     first.audit();

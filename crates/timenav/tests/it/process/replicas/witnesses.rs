@@ -13,10 +13,10 @@ use crate::ledger::verifier_key;
 use crate::service::{run, timenav};
 use crate::waiting::until;
 use crate::witness::Witness;
-use crate::witness::stand_in::StandIn;
+use crate::witness::stub_witness::StubWitness;
 
 /// Records an event on `main` and returns the cosigned checkpoints with which each service proves it.
-fn proven(replica: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAddr]) -> Vec<String> {
+fn proven(replica: SocketAddr, admin: &str, event_id: &str, services: &[SocketAddr]) -> Vec<String> {
     let event = json!({ "time": "2000-01-01T00:00:00Z", "event_id": event_id });
     let recorded = send(replica, &Request::post("/v1/events").json(&event).key(admin)).unwrap().json();
     let position = recorded["ledger"]["position"].as_u64().unwrap_or_else(|| panic!("{recorded:#}"));
@@ -28,7 +28,7 @@ fn proven(replica: SocketAddr, admin: &str, event_id: &str, shown_by: &[SocketAd
         });
         proof["checkpoint"].as_str().unwrap().to_owned()
     };
-    shown_by.iter().map(prove).collect()
+    services.iter().map(prove).collect()
 }
 
 /// If responses require cosignatures, they do so at each service, whichever asks the witness, and for repetitions at
@@ -55,8 +55,8 @@ fn responses_wait_for_cosignatures_at_each_replica() {
     for (number, address) in both.into_iter().cycle().take(4).enumerate() {
         let recorded = record(address, &format!("vouched-{number}")).expect(201);
         let path = format!("/timeline/main/proof?position={}&witnessed=true", recorded["ledger"]["position"]);
-        for shown_by in both {
-            let proof = send(shown_by, &Request::get(&path).key(&second.admin)).unwrap().expect(200);
+        for services in both {
+            let proof = send(services, &Request::get(&path).key(&second.admin)).unwrap().expect(200);
             assert!(proof["checkpoint"].as_str().unwrap().contains("\n— witness.test/w1 "), "{proof:#}");
         }
     }
@@ -163,8 +163,8 @@ fn each_replica_submits_named_timeline_to_the_witness() {
     };
     for (number, replica) in both.into_iter().enumerate() {
         let size = record(replica, &format!("both-{number}"));
-        for shown_by in both {
-            cosigned_main(shown_by, &second.admin, size);
+        for services in both {
+            cosigned_main(services, &second.admin, size);
         }
     }
     first.kill();
@@ -181,7 +181,7 @@ fn each_replica_submits_named_timeline_to_the_witness() {
 fn joining_replica_ignores_forged_witness_checkpoint() {
     let cluster = Cluster::start();
     let (first, Replica { folder, process, admin: _ }) = two(&cluster);
-    let witness = StandIn::start("witness.test/liar", |signer, (path, _)| {
+    let witness = StubWitness::start("witness.test/liar", |signer, (path, _)| {
         if !path.ends_with("/checkpoint") {
             return Some((404, "text/plain", String::new()));
         }

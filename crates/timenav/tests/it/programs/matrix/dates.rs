@@ -200,8 +200,8 @@ fn a_jump_reaches_them(service: &Service, all: &mut [Waiter]) {
                 // Checked below.
                 _ if waiter.ends == Ends::Length => "does not, as natively".to_owned(),
                 _ if waiter.ends == Ends::Armed => NOT_REACHED.to_owned(),
-                shown => {
-                    assert_eq!(shown, (seconds + 2 * HOUR).to_string(), "{} {} {day}", waiter.waits_by, waiter.way);
+                reading => {
+                    assert_eq!(reading, (seconds + 2 * HOUR).to_string(), "{} {} {day}", waiter.waits_by, waiter.way);
                     "comes".to_owned()
                 }
             },
@@ -252,8 +252,8 @@ fn no_jump_ends_a_length(service: &Service, folder: &std::path::Path, all: &mut 
 /// A timeout ends after its host time; a date waits until the paused clock shows it.
 fn they_stand(service: &Service, all: &mut [Waiter]) {
     jump(service, DAY.0);
-    let stands = |waiter: &mut Waiter| waiter.ends != Ends::Armed && waiter.begin(DAY.1 + 1);
-    let begun: Vec<bool> = all.iter_mut().map(stands).collect();
+    let is_started = |waiter: &mut Waiter| waiter.ends != Ends::Armed && waiter.begin(DAY.1 + 1);
+    let begun: Vec<bool> = all.iter_mut().map(is_started).collect();
     let begun = |waiters: &mut [Waiter], is_date: bool, cell: &str, expected: i64| {
         let is_kind = |waiter: &Waiter| (waiter.ends == Ends::Date) == is_date;
         for (waiter, _) in waiters.iter_mut().zip(&begun).filter(|(waiter, begun)| **begun && is_kind(waiter)) {
@@ -298,12 +298,12 @@ fn they_are_slow(service: &Service, all: &mut [Waiter]) {
 }
 
 fn now(service: &Service) -> i64 {
-    let shown = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
-    seconds_of(&shown)
+    let reading = service.get("/v1/clock", &[])["current_time"].as_str().unwrap().to_owned();
+    seconds_of(&reading)
 }
 
 /// Programs that started to wait while the service was down follow it once it is back, and a jump reaches them.
-fn it_comes_back(service: &mut Service, all: &mut [Waiter], before: i64) {
+fn check_reconnection(service: &mut Service, all: &mut [Waiter], before: i64) {
     let count = running(all);
     let come_back = || {
         service.start_again();
@@ -337,8 +337,8 @@ fn the_supervisor_is_killed(all: &mut [Waiter], later: i64) {
             let later = if is_by_length { DAY.1 } else { later };
             std::io::Write::write_all(&mut teller.questions, format!("{later}\n").as_bytes()).unwrap();
             assert_eq!(teller.line(), "waiting\n", "{} {}", waiter.program, waiter.way);
-            let shown = teller.line();
-            match shown.trim_end().parse::<i64>() {
+            let reading = teller.line();
+            match reading.trim_end().parse::<i64>() {
                 Ok(_) if is_by_length => LENGTH,
                 Ok(_) => "comes",
                 Err(_) => "fails",
@@ -367,7 +367,7 @@ fn waits_until_a_date_end_as_documented() {
     let address = service.address().to_string();
     service.arguments(&["--listen", &address]);
     an_hour_passes(&mut all, (before, 2 * HOUR), || service.kill());
-    it_comes_back(&mut service, &mut all, before);
+    check_reconnection(&mut service, &mut all, before);
     the_supervisor_is_killed(&mut all, now(&service) + 6 * HOUR);
     for Waiter { command, way, cells, .. } in &mut all {
         if let Some(words) = command {

@@ -41,9 +41,9 @@ fn repeated_program_starts_always_show_virtual_time() {
         let many = ["sh", "-c", STARTS, "sh", &times.to_string()].map(str::to_owned);
         let command = &mut on_clock(&service, folder.path(), (row.way, &[]), &[&many[..], words].concat());
         let (_, stdout, stderr) = run(command, "");
-        let shown = Shown::of(&stdout, times, host);
-        println!("| {} | {} | {} | {} |", row.program, row.asks_by, row.way, shown.cells());
-        if shown.right != times || shown.wrong() != 0 {
+        let readings = Readings::of(&stdout, times, host);
+        println!("| {} | {} | {} | {} |", row.program, row.asks_by, row.way, readings.cells());
+        if readings.right != times || readings.wrong() != 0 {
             missed.push(format!("{} by {}, {}: {stdout} {stderr}", row.program, row.asks_by, row.way));
         }
     }
@@ -52,25 +52,25 @@ fn repeated_program_starts_always_show_virtual_time() {
 }
 
 /// The first times shown by a program.
-struct Shown {
+struct Readings {
     starts: u32,
     right: u32,
     host: u32,
     other: u32,
 }
 
-impl Shown {
+impl Readings {
     fn of(stdout: &str, starts: u32, host: i64) -> Self {
-        let mut shown = Self { starts, right: 0, host: 0, other: 0 };
+        let mut readings = Self { starts, right: 0, host: 0, other: 0 };
         for line in stdout.lines() {
             let count = match line.parse::<i64>() {
-                Ok(seconds) if seconds == DAY.1 => &mut shown.right,
-                Ok(seconds) if seconds.abs_diff(host) < DAY_SECONDS => &mut shown.host,
-                Ok(_) | Err(_) => &mut shown.other,
+                Ok(seconds) if seconds == DAY.1 => &mut readings.right,
+                Ok(seconds) if seconds.abs_diff(host) < DAY_SECONDS => &mut readings.host,
+                Ok(_) | Err(_) => &mut readings.other,
             };
             *count += 1;
         }
-        shown
+        readings
     }
 
     fn wrong(&self) -> u32 {

@@ -136,8 +136,8 @@ fn duplicate_origin_headers_reject_the_cookie() {
     let slipped_in = Request::get("/v1/sessions").session(&format!("{cookie}; timenav=tnc_x"));
     service.send(slipped_in).refused(401, "invalid_credentials");
     // Other cookies do not matter.
-    let beside = Request::get("/v1/sessions").session(&format!("a=b; {cookie}; theme=dark"));
-    service.send(beside).expect(200);
+    let among_others = Request::get("/v1/sessions").session(&format!("a=b; {cookie}; theme=dark"));
+    service.send(among_others).expect(200);
     service.audit();
 }
 

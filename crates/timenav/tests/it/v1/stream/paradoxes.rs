@@ -43,7 +43,7 @@ struct ParadoxListener {
     /// The id of the last message.
     place: String,
     there: BTreeMap<String, Value>,
-    healed: usize,
+    resolved: usize,
     resumed_within: usize,
 }
 
@@ -52,7 +52,7 @@ impl ParadoxListener {
         let topics = format!("?topics=events,paradoxes&timeline_id={timeline}{settings}");
         let first = read(service, stream_of(&topics), 1).remove(0);
         let there = listed(service, timeline, settings, first.id);
-        Self { timeline, settings, place: first.place, there, healed: 0, resumed_within: 0 }
+        Self { timeline, settings, place: first.place, there, resolved: 0, resumed_within: 0 }
     }
 
     fn stream(&self) -> Request {
@@ -82,8 +82,8 @@ impl ParadoxListener {
                 assert!(twice.is_none(), "made twice: {message:?}");
             }
             "paradox-resolved" => {
-                assert!(self.there.remove(&key()).is_some(), "healed and not there: {message:?}");
-                self.healed += 1;
+                assert!(self.there.remove(&key()).is_some(), "resolved and not there: {message:?}");
+                self.resolved += 1;
             }
             "events" | "" => {}
             other => panic!("{other}: {message:?}"),
@@ -150,7 +150,7 @@ fn mark(service: &Service, timeline: &str) -> u64 {
 
 #[test]
 fn streamed_paradoxes_add_up_to_the_listed_ones() {
-    let mut healed = 0;
+    let mut resolved = 0;
     for seed in 0..3 {
         let mut service = paused_service();
         let mut dice = Dice::new(seed);
@@ -195,11 +195,11 @@ fn streamed_paradoxes_add_up_to_the_listed_ones() {
                 listener.check(&service, end);
             }
         }
-        healed += ears.iter().map(|listener| listener.healed).sum::<usize>();
+        resolved += ears.iter().map(|listener| listener.resolved).sum::<usize>();
         assert!(ears.iter().all(|listener| listener.resumed_within > 0), "entries tell several things");
         service.audit();
     }
-    assert!(healed > 100, "paradoxes are healed too: {healed}");
+    assert!(resolved > 100, "paradoxes are resolved too: {resolved}");
 }
 
 #[test]
@@ -215,9 +215,9 @@ fn streamed_paradox_equals_the_listed_one() {
             service.post("/v1/events", &json!({ "event_id": "effect", "time": at(5), "causes": ["cause", "none"] }));
         let list = service.get("/v1/monitor-paradox", &[("timeline_id", "main"), ("time_range", "../..")]);
         let deed = json!({ "event_id": "effect", "action": "delay by 1h", "time": at(30) });
-        let healed = service.post("/v1/manipulate-event", &deed);
+        let resolved = service.post("/v1/manipulate-event", &deed);
         let received = [messages.next().expect("a message"), messages.next().expect("a message")];
-        let positions = [&made, &healed].map(|answer| answer["ledger"]["position"].as_u64().unwrap());
+        let positions = [&made, &resolved].map(|answer| answer["ledger"]["position"].as_u64().unwrap());
         assert_eq!(ids(&received), [("paradox-created", positions[0]), ("paradox-resolved", positions[1])]);
         assert_eq!(received[0].data["paradox"], list["paradoxes"][0]);
         assert_eq!(received[1].data["paradox"], list["paradoxes"][0], "it is told as it was");

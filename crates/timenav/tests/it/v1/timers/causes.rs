@@ -64,8 +64,8 @@ fn later_events_of_canceled_timer_are_orphans() {
     assert_eq!(check["paradoxes"][0]["key"], first["key"], "{check}");
     // Of the two resolutions, one cancels the event, and the other restores the timer.
     let prevent = json!({ "event_id": event_id, "action": "prevent", "time": "2000-01-02T00:00:00Z" });
-    let healed = service.post("/v1/manipulate-event", &prevent);
-    assert_eq!(healed["paradoxes_resolved"][0]["key"], first["key"], "{healed}");
+    let resolved = service.post("/v1/manipulate-event", &prevent);
+    assert_eq!(resolved["paradoxes_resolved"][0]["key"], first["key"], "{resolved}");
     assert_eq!(causes(&service), [orphan(4, "cancelled")]);
     service.post("/v1/return-to-anchor", &json!({ "anchor_id": anchor }));
     assert_eq!(causes(&service), []);

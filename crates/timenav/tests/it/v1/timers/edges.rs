@@ -81,8 +81,8 @@ fn pending_firing_limit_skips_rules_but_fires_single_timers() {
         service.post("/v1/fast-forward", &json!({ "duration": duration, "wait_for_timers": false }));
     };
     let fired = |timer_id: &str| {
-        let shown = service.get(&format!("/v1/timers/{timer_id}"), &[]);
-        (shown["timer"]["next"].clone(), shown["firings"].as_array().expect("firings").len())
+        let details = service.get(&format!("/v1/timers/{timer_id}"), &[]);
+        (details["timer"]["next"].clone(), details["firings"].as_array().expect("firings").len())
     };
     jump("3d");
     until_so("all is told", || fired("all").0 == "2000-01-04T00:30:00Z" && fired("single-3").1 == 1);

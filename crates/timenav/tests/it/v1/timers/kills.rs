@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::crew::{At, Crew, Killer, kill};
 use self::crew::{CrewLog, Setting, Steps, insist};
-use super::plans::{DAY, HEARD, HOUR, Plan, To, UNHEARD, When, moment, number, stamp};
+use super::plans::{CLAIMED_QUEUES, DAY, HOUR, Plan, To, UNCLAIMED_QUEUES, When, moment, number, stamp};
 use crate::dice::Dice;
 use crate::http::{Connection, Request};
 use crate::service::Service;
@@ -95,8 +95,8 @@ impl Driver {
             let mut plan = Plan::cast(dice, format!("r{:05}-{index}", self.number), self.now);
             // After a kill every queue counts as having a listener for ten seconds: few advances should wait for one
             // that has none.
-            if plan.to == To::Queue(UNHEARD) && dice.below(5) > 0 {
-                plan.to = To::Queue(HEARD[1]);
+            if plan.to == To::Queue(UNCLAIMED_QUEUES) && dice.below(5) > 0 {
+                plan.to = To::Queue(CLAIMED_QUEUES[1]);
             }
             self.acts.push_back(Act::Set(plan));
         }
@@ -261,7 +261,7 @@ pub(crate) fn finish(service: &Service, addresses: &[SocketAddr], driver: &mut D
         // Endless rules are canceled, and everything else fires within a week.
         drive(rules.into_iter().map(Act::Cancel).collect());
         drive(vec![Act::Forward { by: 7 * DAY, is_settled: true }]);
-        crew.start_on(scope, UNHEARD, at, &steps);
+        crew.start_on(scope, UNCLAIMED_QUEUES, at, &steps);
         let is_done = || service.get("/v1/clock", &[])["lag"].is_null();
         let is_behind = |timer: &Value| moment(&timer["next"]) <= driver.now;
         let are_to_come =
@@ -289,12 +289,12 @@ fn check(service: &Service, driver: &Driver, log: &CrewLog) {
     let mut events: BTreeMap<String, i64> = BTreeMap::new();
     for (timer_id, (expected, records)) in planned.chain(by_handlers) {
         assert!(expected.len() <= FAILURES_PRINTED_MAX, "{timer_id} fires too often to be shown");
-        let shown = service.get(&format!("/v1/timers/{timer_id}"), &[]);
-        let firings = shown["firings"].as_array().expect("firings");
+        let details = service.get(&format!("/v1/timers/{timer_id}"), &[]);
+        let firings = details["firings"].as_array().expect("firings");
         let mut due: Vec<i64> = firings.iter().map(|firing| moment(&firing["due"])).collect();
         due.sort_unstable();
         let life = driver.timers.get(&timer_id).map(|timer| (timer.set_at, timer.cancelled_at));
-        assert_eq!(due, expected, "{timer_id}, set and cancelled {life:?}, jumps {:?}: {shown:#}", driver.jumps);
+        assert_eq!(due, expected, "{timer_id}, set and cancelled {life:?}, jumps {:?}: {details:#}", driver.jumps);
         for firing in firings {
             let (firing_id, state) = (text(&firing["firing_id"]), text(&firing["state"]));
             assert!(["acknowledged", "failed"].contains(&state.as_str()), "{firing}");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use self::oracle::{Fate, Firing, Misfire, Model};
 use super::Ends;
-use super::plans::{DAY, HEARD, HOUR, Plan, To, UNHEARD, When, moment, number, stamp};
+use super::plans::{CLAIMED_QUEUES, DAY, HOUR, Plan, To, UNCLAIMED_QUEUES, When, moment, number, stamp};
 use crate::dice::Dice;
 use crate::http::{Answer, Request, target};
 use crate::service::Service;
@@ -104,7 +104,7 @@ impl Life<'_> {
         let worker = Life { service, name: name.to_owned(), model: Model::default(), advances: 0, is_over };
         while !worker.is_over.load(Ordering::Relaxed) {
             let requests_count = json!({ "max": 4, "wait": "1s", "ack_timeout": "4s" });
-            let claimed = worker.post(&format!("/v1/queues/{}/claim", HEARD[0]), requests_count);
+            let claimed = worker.post(&format!("/v1/queues/{}/claim", CLAIMED_QUEUES[0]), requests_count);
             for firing in claimed["firings"].as_array().expect("firings") {
                 worker.handle(firing);
             }
@@ -167,8 +167,8 @@ impl Life<'_> {
 
     fn set(&mut self, dice: &mut Dice, timer_id: String) {
         let mut plan = Plan::cast(dice, timer_id, self.model.now);
-        if plan.to != To::Timeline && plan.to != To::Queue(UNHEARD) {
-            plan.to = To::Queue(HEARD[0]);
+        if plan.to != To::Timeline && plan.to != To::Queue(UNCLAIMED_QUEUES) {
+            plan.to = To::Queue(CLAIMED_QUEUES[0]);
         }
         if dice.below(8) == 0 {
             plan.when = When::Once(self.model.now - number(dice, DAY));
@@ -266,8 +266,8 @@ impl Life<'_> {
             one.state == "failed" && self.model.firings.iter().filter(same).count() == 1
         };
         let Some(failed) = self.model.firings.iter().find(|one| is_only(one)).cloned() else { return };
-        let shown = self.get(&format!("/v1/timers/{}", failed.timer_id));
-        let firings = shown["firings"].as_array().expect("firings");
+        let details = self.get(&format!("/v1/timers/{}", failed.timer_id));
+        let firings = details["firings"].as_array().expect("firings");
         let firing = firings.iter().find(|one| moment(&one["due"]) == failed.due).expect("it is shown");
         let path = format!("/v1/firings/{}/redeliver", firing["firing_id"].as_str().expect("an id"));
         self.post(&path, json!({}));
@@ -292,7 +292,7 @@ impl Life<'_> {
     /// Consumes the queue without listeners in order, and compares every firing. Returns the counts.
     fn end(mut self) -> Tally {
         let requests_count = json!({ "max": 1000 });
-        let claimed = self.post(&format!("/v1/queues/{UNHEARD}/claim"), requests_count)["firings"].clone();
+        let claimed = self.post(&format!("/v1/queues/{UNCLAIMED_QUEUES}/claim"), requests_count)["firings"].clone();
         let claimed = claimed.as_array().expect("firings");
         let order = |firing: &Value| (moment(&firing["due"]), firing["timer_id"].as_str().unwrap().to_owned());
         let offered: Vec<(i64, String)> = claimed.iter().map(order).collect();
@@ -308,8 +308,8 @@ impl Life<'_> {
         for timer_id in self.model.timers.keys() {
             let of_it = self.model.firings.iter().filter(|one| one.timer_id == *timer_id);
             let mut expected: Vec<(i64, &str)> = of_it.map(|one| (one.due, one.state)).collect();
-            let shown = self.get(&format!("/v1/timers/{timer_id}"));
-            let firings = shown["firings"].as_array().expect("firings").iter();
+            let details = self.get(&format!("/v1/timers/{timer_id}"));
+            let firings = details["firings"].as_array().expect("firings").iter();
             let one = |firing: &Value| (moment(&firing["due"]), firing["state"].as_str().unwrap().to_owned());
             let mut found: Vec<(i64, String)> = firings.map(one).collect();
             expected.sort_unstable();
@@ -317,7 +317,7 @@ impl Life<'_> {
             assert!(expected.len() <= 100, "{timer_id} fires too often to be shown");
             assert!(
                 found.iter().map(|(due, state)| (*due, state.as_str())).eq(expected.clone()),
-                "{expected:?} {shown:#}"
+                "{expected:?} {details:#}"
             );
         }
         let count = |state: &str| self.model.firings.iter().filter(|one| one.state == state).count() as u64;

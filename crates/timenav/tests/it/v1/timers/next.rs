@@ -66,14 +66,14 @@ fn advance_to_next_without_due_timers_is_rejected() {
     set(&service, "b", "2000-01-20T00:00:00Z");
     // A loop with an end time stops exactly there.
     let until = "2000-01-15T00:00:00Z";
-    let mut shown = Vec::new();
-    while shown.last().is_none_or(|last| last != until) {
+    let mut new_times = Vec::new();
+    while new_times.last().is_none_or(|last| last != until) {
         let answer = next(&service, &json!({ "until": until }));
         let fired = answer["receipt"]["fired"].as_u64().unwrap_or(0);
-        shown.push(answer["new_time"].as_str().expect("a time").to_owned());
-        assert_eq!(fired, u64::from(shown.len() == 1), "{answer}");
+        new_times.push(answer["new_time"].as_str().expect("a time").to_owned());
+        assert_eq!(fired, u64::from(new_times.len() == 1), "{answer}");
     }
-    assert_eq!(shown, ["2000-01-10T00:00:00Z", until]);
+    assert_eq!(new_times, ["2000-01-10T00:00:00Z", until]);
     // At or after that time it stays, and nothing changes.
     let before = service.get("/v1/clock", &[]);
     for until in [until, "1999-01-01T00:00:00Z"] {

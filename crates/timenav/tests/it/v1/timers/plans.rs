@@ -8,9 +8,9 @@ pub(super) const HOUR: i64 = 60;
 pub(super) const DAY: i64 = 24 * HOUR;
 
 /// The queue without listeners until the end.
-pub(super) const UNHEARD: &str = "later";
+pub(super) const UNCLAIMED_QUEUES: &str = "later";
 /// The queues with listeners.
-pub(super) const HEARD: [&str; 2] = ["default", "work"];
+pub(super) const CLAIMED_QUEUES: [&str; 2] = ["default", "work"];
 
 /// When a timer falls due.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,9 +100,9 @@ impl Plan {
     pub(super) fn cast(dice: &mut Dice, timer_id: String, now: i64) -> Self {
         let to = match dice.below(6) {
             0 => To::Timeline,
-            1 => To::Queue(UNHEARD),
-            2 | 3 => To::Queue(HEARD[0]),
-            _ => To::Queue(HEARD[1]),
+            1 => To::Queue(UNCLAIMED_QUEUES),
+            2 | 3 => To::Queue(CLAIMED_QUEUES[0]),
+            _ => To::Queue(CLAIMED_QUEUES[1]),
         };
         Self { timer_id, when: When::cast(dice, now), to }
     }

@@ -39,8 +39,8 @@ fn recorded_firings_are_visible_events() {
     assert_eq!((&found[0]["event_id"], &found[0]["time"]), (&firing["firing_id"], &json!("2000-01-02T00:00:00Z")));
     assert_eq!((&found[0]["name"], &found[0]["source"]), (&json!("Trial ends"), &json!("timer:trial")));
     assert_eq!(found[0]["attributes"], json!({ "n": 1 }));
-    let shown = service.get("/v1/timers/trial", &[]);
-    assert_eq!((&shown["timer"]["state"], &shown["firings"][0]["state"]), (&json!("done"), &json!("acknowledged")));
+    let details = service.get("/v1/timers/trial", &[]);
+    assert_eq!((&details["timer"]["state"], &details["firings"][0]["state"]), (&json!("done"), &json!("acknowledged")));
 
     // Intermediate steps may be skipped; the first and last message of an advance are not.
     let mut events: Vec<Value> = Vec::new();

@@ -51,10 +51,10 @@ fn finally_failed_firing_can_be_redelivered() {
         acknowledge(&service, &claimed);
         service.send(redeliver(&service, &failed)).refused(409, "conflict");
         service.send(redeliver(&service, &claimed[0])).refused(409, "conflict");
-        let shown = service.get(&format!("/v1/timers/{timer_id}"), &[]);
+        let details = service.get(&format!("/v1/timers/{timer_id}"), &[]);
         let states: Vec<(&Value, &Value)> =
-            shown["firings"].as_array().expect("firings").iter().map(|one| (&one["round"], &one["state"])).collect();
-        assert_eq!(states, [(&json!(1), &json!("acknowledged")), (&json!(0), &json!("failed"))], "{shown:#}");
+            details["firings"].as_array().expect("firings").iter().map(|one| (&one["round"], &one["state"])).collect();
+        assert_eq!(states, [(&json!(1), &json!("acknowledged")), (&json!(0), &json!("failed"))], "{details:#}");
     }
     // The rule continues as scheduled, and the scan accepts all of it.
     let next = service.get("/v1/timers/daily", &[])["timer"]["next"].clone();

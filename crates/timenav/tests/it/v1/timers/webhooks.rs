@@ -142,10 +142,10 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     let (hooks, elsewhere) = (Hooks::start(), Hooks::start());
     let mut service = sending(&hooks);
     let signed = json!({ "to": "webhook", "url": hooks.url("/in?a=b"), "secret": SECRET });
-    let shown = json!({ "to": "webhook", "url": hooks.url("/in?a=b"), "signed": true });
-    assert_eq!(set(&service, "taken", "2000-01-02T00:00:00Z", &signed)["deliver"], shown);
+    let details = json!({ "to": "webhook", "url": hooks.url("/in?a=b"), "signed": true });
+    assert_eq!(set(&service, "taken", "2000-01-02T00:00:00Z", &signed)["deliver"], details);
     // An identical timer may be set again; a different secret makes it a different timer.
-    assert_eq!(set(&service, "taken", "2000-01-02T00:00:00Z", &signed)["deliver"], shown);
+    assert_eq!(set(&service, "taken", "2000-01-02T00:00:00Z", &signed)["deliver"], details);
     let other = json!({ "timer_id": "taken", "at": "2000-01-02T00:00:00Z", "payload": { "of": "taken" },
         "deliver": { "to": "webhook", "url": hooks.url("/in?a=b"), "secret": format!("whsec_{}", "A".repeat(32)) } });
     send(&service, "/v1/timers", &other).refused(409, "already_exists");
@@ -165,8 +165,11 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     assert_eq!(reason(2), format!("{to} responded with 307, a redirect, which is not followed"));
     assert_eq!(reason(3), format!("{to} responded with 410: it accepts no more webhooks"));
     assert_eq!(settled["firings"][0]["queue"], "timenav:webhook");
-    let shown = service.get("/v1/timers/moved", &[]);
-    assert_eq!((&shown["firings"][0]["state"], &shown["firings"][0]["reason"]), (&json!("failed"), &json!(reason(2))));
+    let details = service.get("/v1/timers/moved", &[]);
+    assert_eq!(
+        (&details["firings"][0]["state"], &details["firings"][0]["reason"]),
+        (&json!("failed"), &json!(reason(2)))
+    );
     assert!(elsewhere.sent.try_recv().is_err(), "a redirect was followed");
 
     let sent: Vec<Sent> = (0..7).map(|_| hooks.sent.recv().unwrap()).collect();
@@ -198,8 +201,8 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
     assert_eq!(counts(&settled), [&json!(1), &json!(1), &json!(0), &json!("settled")], "{settled}");
     assert!(settled["firings"][0]["reason"].as_str().unwrap().contains("an adoption or a fork"), "{settled}");
     assert_eq!(hooks.sent.recv().unwrap().data()["timer_id"], "own");
-    sends_what_it_took_along(&service, &hooks);
-    sends_nothing_for_who_may_not_write_any_more(&service, &hooks);
+    adopted_webhooks_are_sent(&service, &hooks);
+    nothing_is_sent_without_write_permission(&service, &hooks);
 
     // Without allowed hosts nothing is sent, and nothing waits for it.
     let plain = SECRET.strip_prefix("whsec_").unwrap();
@@ -219,7 +222,7 @@ fn advance_waits_for_webhooks_and_reports_their_outcomes() {
 }
 
 /// A fork with webhooks enabled sends those of inherited timers, with the same signatures; its own fork does not.
-fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
+fn adopted_webhooks_are_sent(service: &Service, hooks: &Hooks) {
     let signed = json!({ "to": "webhook", "url": hooks.url("/in"), "secret": SECRET });
     let timer = json!({ "timer_id": "along", "at": "2000-02-01T00:00:00Z", "deliver": signed, "timeline_id": "base" });
     service.post("/v1/pause-time", &json!({ "timeline_id": "base" }));
@@ -271,7 +274,7 @@ fn sends_what_it_took_along(service: &Service, hooks: &Hooks) {
 
 /// Permission to send inherited webhooks is checked when they are sent: the creator of the fork, and of every fork
 /// before, must still have write access to the parent. Timers set on the fork itself are sent.
-fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks) {
+fn nothing_is_sent_without_write_permission(service: &Service, hooks: &Hooks) {
     let allow = |timeline: &str, writers: &[&str]| {
         let lists = json!({ "timeline_id": timeline, "permissions": { "write": writers } });
         service.post("/v1/set-access-control", &lists);
@@ -319,8 +322,8 @@ fn sends_nothing_for_who_may_not_write_any_more(service: &Service, hooks: &Hooks
         assert!(!reason.contains("lent") && !reason.contains("lender"), "{reason}");
         sent("own", timeline);
     }
-    let shown = service.get("/v1/timers/two", &[("timeline_id", "staged")]);
-    assert_eq!(shown["firings"][0]["state"], "failed", "{shown}");
+    let details = service.get("/v1/timers/two", &[("timeline_id", "staged")]);
+    assert_eq!(details["firings"][0]["state"], "failed", "{details}");
     assert!(hooks.sent.try_recv().is_err());
     // With the permission restored it continues, as far as all creators have it.
     allow("lent", &["lender"]);

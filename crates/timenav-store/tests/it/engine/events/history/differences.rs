@@ -19,7 +19,7 @@ async fn pages(home: &Home<'_>, a: &TimelineId, b: &TimelineId, items_max: usize
     }
 }
 
-fn told_in(pages: &[DiffPage]) -> Vec<Difference> {
+fn differences_in(pages: &[DiffPage]) -> Vec<Difference> {
     let time = |version: &Option<EventVersion>| {
         let event: serde_json::Value = serde_json::from_str(&version.as_ref()?.content).unwrap();
         let time = timenav_core::time::parse_timestamp::<timenav_core::time::Virtual>(event["time"].as_str().unwrap());
@@ -31,8 +31,8 @@ fn told_in(pages: &[DiffPage]) -> Vec<Difference> {
 
 fn expected(a: &State, b: &State) -> Vec<Difference> {
     let ids: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
-    let stands = |state: &State, id: &String| state.get(id).and_then(|known| known.stands);
-    let both = ids.into_iter().map(|id| (id.clone(), stands(a, id), stands(b, id)));
+    let active_at = |state: &State, id: &String| state.get(id).and_then(|known| known.active_at);
+    let both = ids.into_iter().map(|id| (id.clone(), active_at(a, id), active_at(b, id)));
     both.filter(|(_, a, b)| a != b).collect()
 }
 
@@ -41,7 +41,7 @@ pub(super) async fn check(home: &Home<'_>, lives: &[Life]) {
     for a in lives {
         for b in lives {
             let pages = pages(home, &a.name, &b.name, 2).await;
-            assert_eq!(told_in(&pages), expected(&a.now, &b.now), "{} {}", a.name, b.name);
+            assert_eq!(differences_in(&pages), expected(&a.now, &b.now), "{} {}", a.name, b.name);
             assert!(pages.iter().all(|page| sizes(page) == sizes(&pages[0])), "pages show one moment");
             assert!(pages.iter().rev().skip(1).all(|page| page.differences.len() == 2), "only the last page is short");
         }
@@ -71,7 +71,7 @@ async fn comparison_pages_continue_past_many_identical_events() {
     let pages = pages(&home, &main, &fork, 100).await;
     let counts: Vec<usize> = pages.iter().map(|page| page.differences.len()).collect();
     assert_eq!(counts, [0, 1], "the first page looked at as many as it may");
-    assert_eq!(told_in(&pages), [("n10000".to_owned(), None, Some(0))]);
+    assert_eq!(differences_in(&pages), [("n10000".to_owned(), None, Some(0))]);
     // Events recorded in the meantime are not on later pages of the same query.
     let cursor = pages[0].next_cursor.clone();
     home.engine.import_events(&home.admin, &fork, vec![one(10_001)]).await.unwrap();

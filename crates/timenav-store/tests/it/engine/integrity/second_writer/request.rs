@@ -225,7 +225,7 @@ impl Meddling {
     /// Returns the entries of the interference itself.
     pub(super) const fn writes(self, request: Request) -> &'static [(Action, usize)] {
         match self {
-            Self::SameTimeline => Self::beside(request).writes(),
+            Self::SameTimeline => Self::alongside(request).writes(),
             Self::System => Request::User.writes(),
             Self::NewTimeline => Request::Create.writes(),
             Self::SameRequest => &[],

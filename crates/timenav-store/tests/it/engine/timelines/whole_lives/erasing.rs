@@ -8,7 +8,7 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{ErasureRequest, EventErasure, Idempotency, ReadErasure, Refusal, WhichEvents, WhichReads};
 
-use super::household::{Came, Made};
+use super::accounts::{Made, Reply};
 use crate::audit::lines;
 use crate::house::Home;
 use crate::sample::{event_id, moment};
@@ -86,28 +86,28 @@ impl Clearance {
         home: &Home<'_>,
         on: &TimelineId,
         key: Option<Idempotency>,
-    ) -> Result<Came, Refusal> {
+    ) -> Result<Reply, Refusal> {
         let (engine, admin) = (&home.engine, &home.admin);
-        let came = |summary: String, position, replayed| Came { summary, position, replayed, made: Made::Nothing };
+        let reply = |summary: String, position, replayed| Reply { summary, position, replayed, made: Made::Nothing };
         Ok(match self {
             Self::Events { which, evaluated_at, born } => {
                 let request = erasure(on, which.clone(), Some(*evaluated_at));
                 let made = engine.erase_events(admin, request, key).await?;
                 assert_eq!((made.events_count, made.left), (born.len() as u64, 0), "{self:?}");
                 let summary = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
-                came(summary, made.ledger.position, made.replayed)
+                reply(summary, made.ledger.position, made.replayed)
             }
             Self::One { event_id: id, .. } => {
                 let request = ErasureRequest::Event(Some(on.clone()), event_id(id));
                 let made = engine.erase_data(admin, request, key).await?;
-                came(format!("{} {:?}", made.position, made.ledger), made.ledger.position, made.replayed)
+                reply(format!("{} {:?}", made.position, made.ledger), made.ledger.position, made.replayed)
             }
             Self::Reads { position, erased, left } => {
                 let which = WhichReads::Of("admin".to_owned());
                 let request = ReadErasure { timeline: Some(on.clone()), position: *position, which };
                 let made = engine.erase_reads(admin, request, key).await?;
                 assert_eq!((made.erased, made.left), (*erased, *left), "{self:?}");
-                came(format!("{:?}", made.ledger), made.ledger.position, made.replayed)
+                reply(format!("{:?}", made.ledger), made.ledger.position, made.replayed)
             }
         })
     }

@@ -12,7 +12,7 @@ use timenav_engine::{
     TimerChangeRequest, TimerQuery, TimerRequest, TimerRow, TimerSetStep, WebhookTarget,
 };
 
-use super::household::{Came, Made};
+use super::accounts::{Made, Reply};
 use super::timing::{Fired, Plan, SECOND, Target, Timing, When, firing_id};
 use crate::house::Home;
 use crate::sample::moment;
@@ -133,35 +133,35 @@ impl TimerErrand {
         (engine, caller): (&Engine, &Caller),
         on: &TimelineId,
         key: Option<Idempotency>,
-    ) -> Result<Came, Refusal> {
+    ) -> Result<Reply, Refusal> {
         let named = Some(on.clone());
-        let came = |step: TimerSetStep| {
+        let reply = |step: TimerSetStep| {
             let row = &step.timer.row;
             let summary = format!("{} {:?} {} {:?}", row.timer_id, row.next, step.changed, step.ledger);
             let (position, replayed) = (step.ledger.position, step.replayed);
-            Came { summary, position, replayed, made: Made::Timer(row.position) }
+            Reply { summary, position, replayed, made: Made::Timer(row.position) }
         };
         Ok(match self {
             Self::Set(name, Plan { when, target, number, .. }) => {
                 let payload = (*target != Target::Event).then(|| number.to_string().into());
                 let (schedule, deliver) = (Some(schedule(when)), Some(delivery(*target, Some(*number))));
                 let request = TimerRequest { schedule, deliver, payload, order_key: None };
-                came(engine.set_timer(caller, named, (Some(timer_id(name)), request), key).await?)
+                reply(engine.set_timer(caller, named, (Some(timer_id(name)), request), key).await?)
             }
             Self::Change(name, when, target) => {
                 let schedule = when.as_ref().map(|when| ScheduleChange::To(schedule(when)));
                 let deliver = Some(delivery(*target, None));
                 let request = TimerChangeRequest { schedule, deliver, ..TimerChangeRequest::default() };
-                came(engine.change_timer(caller, named, (timer_id(name), request), key).await?)
+                reply(engine.change_timer(caller, named, (timer_id(name), request), key).await?)
             }
-            Self::Cancel(name) => came(engine.cancel_timer(caller, named, timer_id(name), key).await?.0),
+            Self::Cancel(name) => reply(engine.cancel_timer(caller, named, timer_id(name), key).await?.0),
             Self::Done(fired) => {
                 let firing_ids: Vec<FiringId> = fired.iter().map(|fired| firing_id(*fired, on)).collect();
                 let request = FiringsRequest { timeline: named, firing_ids, lease_ids: None };
                 let answer = engine.acknowledge(caller, request, key).await?;
                 let ledger = answer.ledger.expect("they had no outcome");
                 let summary = format!("{:?} {ledger:?}", answer.firings);
-                Came { summary, position: ledger.position, replayed: answer.replayed, made: Made::Nothing }
+                Reply { summary, position: ledger.position, replayed: answer.replayed, made: Made::Nothing }
             }
         })
     }

@@ -223,19 +223,19 @@ impl Timing {
             *state = FiringState::Superseded;
         }
         let before = std::mem::take(&mut self.timers);
-        for (position, stood) in &then.timers {
+        for (position, restored) in &then.timers {
             let again: Vec<Fired> = in_flight.iter().filter(|(_, of, _)| of == position).copied().collect();
             let now = before.get(position);
-            let same = now.filter(|now| again.is_empty() && Timer { round: now.round, ..stood.clone() } == **now);
+            let same = now.filter(|now| again.is_empty() && Timer { round: now.round, ..restored.clone() } == **now);
             let round = same.map_or_else(|| rounds[position], |same| same.round);
             if same.is_none() {
                 let fired = self.firings.keys().filter(|(_, of, _)| of == position).map(|(.., round)| *round);
                 let highest = fired.chain(now.map(|now| now.round)).max();
                 assert!(highest.is_none_or(|highest| highest < round), "{position}: {highest:?}, and then {round}");
             }
-            self.timers.insert(*position, Timer { round, ..stood.clone() });
+            self.timers.insert(*position, Timer { round, ..restored.clone() });
             for (due, position, was) in again {
-                let fired = (due, position, was + round - stood.round);
+                let fired = (due, position, was + round - restored.round);
                 assert_eq!(self.firings.insert(fired, FiringState::Pending), None, "{fired:?} is another one");
             }
         }

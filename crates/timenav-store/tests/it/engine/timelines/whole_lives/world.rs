@@ -1,6 +1,6 @@
 //! A service with everything requested of it, and the model of its expected state.
 
-mod becoming;
+mod transitions;
 mod clearing;
 mod moving;
 mod request;
@@ -21,7 +21,7 @@ use timenav_engine::{ImportId, Refusal, ReturnScope, WallClock as _};
 pub(super) use self::request::Repetition;
 use self::request::{Answer, Request, What, id_of, plain};
 use self::running::{HALF_A_DAY, open};
-use super::household::{Errand, Household, NO_KEY};
+use super::accounts::{Accounts, Errand, NO_KEY};
 use super::timers::{TimerErrand, Timings, UNHEARD_AFTER};
 use super::timing::Timing;
 use super::{Deed, Fate};
@@ -64,7 +64,7 @@ pub(super) struct World<'a> {
     /// `None` only while the database is closed.
     open: Option<(Arc<FaultyStore>, Home<'a>)>,
     lives: Vec<Life>,
-    household: Household,
+    accounts: Accounts,
     ended: BTreeSet<TimelineId>,
     clocks: Model,
     timings: Timings,
@@ -92,7 +92,7 @@ impl<'a> World<'a> {
             house,
             open: Some(open(house).await),
             lives: Vec::new(),
-            household: Household::default(),
+            accounts: Accounts::default(),
             ended: BTreeSet::new(),
             clocks: Model::default(),
             timings: Timings::default(),
@@ -131,7 +131,7 @@ impl<'a> World<'a> {
         let base = view.state.head.timers.base;
         let clock = view.clock.expect("the first operator sees it").clock;
         self.clocks.insert(name.as_str(), clock, self.house.clock.now());
-        self.household.begin(&name);
+        self.accounts.begin(&name);
         // Its own ones are sent in any case.
         let sends_from = timing.sends_from.min(base);
         self.timings.begin(&name, Timing { base, sends_from, ..timing });
@@ -140,7 +140,7 @@ impl<'a> World<'a> {
 
     /// Turns drawn values into a request, unless that is impossible.
     async fn draw(&mut self, on: Index, deed: Deed, by: Option<Index>) -> Option<Request> {
-        let by = by.and_then(|which| self.household.asker(which));
+        let by = by.and_then(|which| self.accounts.asker(which));
         let life = on.get(&self.lives);
         let mut on = life.name.clone();
         let what = match deed {
@@ -181,15 +181,15 @@ impl<'a> World<'a> {
                 let request = (self.requests_count, by.as_ref().map(|asker| asker.user.clone()));
                 What::Timer(TimerErrand::draw(&deed, (self.home(), &on), (self.timings.of(&on), now), request).await?)
             }
-            Deed::House(chore) => {
-                let (aim, errand) = self.household.draw(&on, chore, self.requests_count)?;
+            Deed::Account(chore) => {
+                let (aim, errand) = self.accounts.draw(&on, chore, self.requests_count)?;
                 // Sealed data was deleted with its timeline.
                 let is_none = matches!(errand, Errand::EraseData(_));
                 if is_none && self.ended.contains(&aim) {
                     return None;
                 }
                 on = aim;
-                What::House(errand)
+                What::Account(errand)
             }
         };
         self.requests_count += 1;
@@ -289,7 +289,7 @@ impl<'a> World<'a> {
     async fn is_denied(&self, request: &Request) -> bool {
         let Some(asker) = &request.by else { return false };
         let demands = request.what.demands().unwrap_or_default();
-        let Some(denied) = self.household.denied(asker, &request.on, demands) else { return false };
+        let Some(denied) = self.accounts.denied(asker, &request.on, demands) else { return false };
         let Some(caller) = asker.caller(&self.home().engine) else {
             assert_eq!(denied, NO_KEY, "{request:?}");
             return true;
@@ -375,8 +375,8 @@ impl<'a> World<'a> {
         for life in self.lives.iter().filter(|life| !self.ended.contains(&life.name)) {
             let (home, name) = (self.home(), &life.name);
             self.timings.check(home, name).await;
-            let shown = home.engine.read_clock(&home.admin, Some(name.clone())).await.unwrap();
-            assert_eq!(shown.clock, *self.clocks.clock(name.as_str()), "{name}");
+            let reading = home.engine.read_clock(&home.admin, Some(name.clone())).await.unwrap();
+            assert_eq!(reading.clock, *self.clocks.clock(name.as_str()), "{name}");
             assert_eq!(found(home, name, None).await, current_events(&life.now), "{name}");
             let view = home.engine.timeline(&home.admin, name).await.unwrap();
             if !self.bereft.contains(name) {
@@ -395,7 +395,7 @@ impl<'a> World<'a> {
         }
         let current_events: Vec<&TimelineId> =
             self.lives.iter().map(|life| &life.name).filter(|name| !self.ended.contains(name)).collect();
-        self.household.check(self.home(), &current_events).await;
+        self.accounts.check(self.home(), &current_events).await;
         for life in self.lives.iter().filter(|life| current_events.contains(&&life.name)) {
             self.check_bundle(life).await;
         }

@@ -12,7 +12,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::super::Ends;
-use super::super::plans::{HEARD, HOUR, moment, stamp};
+use super::super::plans::{CLAIMED_QUEUES, HOUR, moment, stamp};
 use crate::dice::Dice;
 use crate::http::{Answer, Connection, Request};
 
@@ -122,7 +122,7 @@ impl Crew {
     }
 
     pub(crate) fn start<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, at: At<'_>, steps: &Steps) {
-        for queue in HEARD {
+        for queue in CLAIMED_QUEUES {
             self.start_on(scope, queue, at, steps);
         }
     }

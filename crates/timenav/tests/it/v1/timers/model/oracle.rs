@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::plans::{Plan, To, UNHEARD, When};
+use super::super::plans::{Plan, To, UNCLAIMED_QUEUES, When};
 use crate::dice::Dice;
 
 /// How rule moments that a clock jumps over are handled.
@@ -101,7 +101,7 @@ impl Model {
         all.sort();
         let firing = |(due, _, timer_id): (i64, u64, String)| {
             let state = match self.timers[&timer_id].plan.to {
-                To::Queue(UNHEARD) => "pending",
+                To::Queue(UNCLAIMED_QUEUES) => "pending",
                 To::Queue(_) if Fate::of(&timer_id, due) == Fate::Fails => "failed",
                 To::Queue(_) | To::Timeline => "acknowledged",
             };

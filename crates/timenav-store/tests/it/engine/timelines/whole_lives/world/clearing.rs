@@ -35,7 +35,7 @@ impl World<'_> {
         let own: Vec<Known> = self.own(on);
         let is_selected = |known: &Known| match which {
             WhichEvents::Ids(_) => false,
-            WhichEvents::Found { range, .. } => known.stands.is_some_and(|time| {
+            WhichEvents::Found { range, .. } => known.active_at.is_some_and(|time| {
                 let time = moment(time * 1_000_000);
                 range.first() <= time && time <= range.last()
             }),

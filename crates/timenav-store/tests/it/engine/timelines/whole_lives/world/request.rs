@@ -14,8 +14,8 @@ use timenav_engine::{
 };
 
 use crate::engine::timelines::whole_lives::Passing;
+use crate::engine::timelines::whole_lives::accounts::{Asker, Errand, Made, Reply};
 use crate::engine::timelines::whole_lives::erasing::Clearance;
-use crate::engine::timelines::whole_lives::household::{Asker, Came, Errand, Made};
 use crate::engine::timelines::whole_lives::timers::TimerErrand;
 use crate::house::Home;
 use crate::sample::{digest, event_id, moment};
@@ -54,7 +54,7 @@ pub(super) enum What {
     Clear(Clearance),
     End,
     Timer(TimerErrand),
-    House(Errand),
+    Account(Errand),
 }
 
 /// A response as a comparable text, and what the model needs to learn.
@@ -97,7 +97,7 @@ impl What {
             | Self::Fork { .. }
             | Self::Erase(_)
             | Self::Clear(_)
-            | Self::House(_) => None,
+            | Self::Account(_) => None,
         }
     }
 }
@@ -106,7 +106,7 @@ impl Request {
     pub(super) const fn repetition(&self) -> Repetition {
         match &self.what {
             What::Import(_) => Repetition::Anew,
-            What::House(errand) => errand.repetition(),
+            What::Account(errand) => errand.repetition(),
             _ => Repetition::Answered,
         }
     }
@@ -126,8 +126,8 @@ impl Request {
             What::Import(drafts) => import(engine, caller, (on, drafts)).await?,
             What::UndoImport(_, import) => {
                 let made = engine.undo_import(caller, named, *import, key).await?;
-                let summary = format!("{} {} {:?} {:?}", made.undone, made.kept, made.rest, made.ledger);
-                let learned = Made::Undone((made.undone, made.kept));
+                let summary = format!("{} {} {:?} {:?}", made.undone, made.skipped_changed, made.rest, made.ledger);
+                let learned = Made::Undone((made.undone, made.skipped_changed));
                 Answer { made: learned, ..plain(summary, made.replayed, made.ledger.position) }
             }
             What::Correct(draft) => {
@@ -173,9 +173,9 @@ impl Request {
                 let summary = format!("{} {:?} {} {:?}", end.size, end.root, end.checkpoint, end.ledger);
                 plain(summary, end.replayed, end.ledger.position)
             }
-            What::Clear(clearance) => came(clearance.send(home, &on, key).await?),
-            What::Timer(errand) => came(errand.send((engine, caller), &on, key).await?),
-            What::House(errand) => came(errand.send(home, &on, key).await?),
+            What::Clear(clearance) => reply(clearance.send(home, &on, key).await?),
+            What::Timer(errand) => reply(errand.send((engine, caller), &on, key).await?),
+            What::Account(errand) => reply(errand.send(home, &on, key).await?),
         })
     }
 }
@@ -220,7 +220,7 @@ pub(super) fn plain(summary: String, replayed: bool, position: u64) -> Answer {
     Answer { summary, replayed, position, anchor_id: None, step: None, made: Made::Nothing }
 }
 
-fn came(Came { summary, position, replayed, made }: Came) -> Answer {
+fn reply(Reply { summary, position, replayed, made }: Reply) -> Answer {
     Answer { made, ..plain(summary, replayed, position) }
 }
 

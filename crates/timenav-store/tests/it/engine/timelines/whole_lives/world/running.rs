@@ -68,7 +68,7 @@ impl World<'_> {
                     self.kill_and_open().await;
                 }
             }
-            Cut::NotKept => {
+            Cut::NotStored => {
                 self.house.outside.set_failing(true);
                 self.home().engine.keep_time().await;
                 self.house.outside.set_failing(false);
@@ -80,8 +80,8 @@ impl World<'_> {
     async fn nothing_is_left(&self) -> bool {
         let (now, heads) = (self.house.clock.now(), self.home().store.open().await.unwrap().heads);
         heads.iter().all(|head| {
-            let shown = head.clock.now(now.max(head.recorded_at));
-            head.timers.advance.is_none() && !head.timers.is_behind(shown)
+            let current_time = head.clock.now(now.max(head.recorded_at));
+            head.timers.advance.is_none() && !head.timers.is_behind(current_time)
         })
     }
 
@@ -89,9 +89,9 @@ impl World<'_> {
     fn falls_due_until(&mut self, then: Instant<Wall>) -> bool {
         let now = self.house.clock.now();
         self.open_timelines().into_iter().any(|name| {
-            let shown = self.clocks.read(name.as_str(), now).expect("it stands");
+            let current_time = self.clocks.read(name.as_str(), now).expect("it stands");
             let later = self.clocks.clock(name.as_str()).now(then);
-            self.timings.of(&name).comes_between(shown, later)
+            self.timings.of(&name).comes_between(current_time, later)
         })
     }
 
@@ -111,9 +111,9 @@ impl World<'_> {
             self.record(&name, recorded);
         }
         for name in self.open_timelines() {
-            let shown = self.clocks.read(name.as_str(), now).expect("it stands");
+            let current_time = self.clocks.read(name.as_str(), now).expect("it stands");
             let leave = self.leave(&name);
-            let recorded = self.timings.of_mut(&name).fall_due(shown, Coming::Together, &leave);
+            let recorded = self.timings.of_mut(&name).fall_due(current_time, Coming::Together, &leave);
             self.record(&name, recorded);
             self.note_changes(&name);
         }
@@ -127,7 +127,7 @@ impl World<'_> {
         let of_ended = forks.zip(self.ancestors(name)).find(|(_, forked)| self.ended.contains(*forked));
         let sends_from =
             of_ended.map_or(timing.sends_from, |(fork, _)| self.timings.of(fork).base.max(timing.sends_from));
-        Leave { recorders: self.household.recorders(name), sends_from }
+        Leave { recorders: self.accounts.recorders(name), sends_from }
     }
 
     /// Returns the ancestors of a timeline, the nearest first.

@@ -13,7 +13,7 @@ use super::request::{Answer, Request, What, id_of, seconds_of};
 use super::{Import, Imported, World};
 use crate::engine::timelines::life::{Known, Mark, is_free};
 use crate::engine::timelines::whole_lives::Passing;
-use crate::engine::timelines::whole_lives::household::Made;
+use crate::engine::timelines::whole_lives::accounts::Made;
 use crate::engine::timelines::whole_lives::timing::{Fired, Timing, firing_id};
 
 impl World<'_> {
@@ -36,12 +36,12 @@ impl World<'_> {
                 let ids: BTreeSet<&str> = drafts.iter().map(id_of).collect();
                 ids.len() == drafts.len() && ids.iter().all(|id| is_free(state, id))
             }
-            What::Correct(draft) => known(id_of(draft)).is_some_and(|known| known.stands.is_some()),
+            What::Correct(draft) => known(id_of(draft)).is_some_and(|known| known.active_at.is_some()),
             What::Intervene(event, effect) => known(&format!("e{event}"))
-                .is_some_and(|known| known.stands.is_some() || matches!(effect, Effect::Restore | Effect::Note)),
+                .is_some_and(|known| known.active_at.is_some() || matches!(effect, Effect::Restore | Effect::Note)),
             What::Steer(..) => steered,
             What::Timer(errand) => errand.may(&timing, reading),
-            What::House(errand) => self.household.may(errand),
+            What::Account(errand) => self.accounts.may(errand),
             What::Import(_)
             | What::UndoImport(..)
             | What::Anchor
@@ -70,7 +70,7 @@ impl World<'_> {
                 let time = seconds_of(draft);
                 let known = self.life(name).now.get_mut(id_of(draft)).unwrap();
                 // Recording the same again is not a correction.
-                known.recorded = if known.stands == Some(time) { known.recorded } else { time };
+                known.recorded = if known.active_at == Some(time) { known.recorded } else { time };
                 known.stand(Some(time));
             }
             What::Intervene(event, effect) => {
@@ -104,7 +104,7 @@ impl World<'_> {
                 let reading = self.clocks.read(name.as_str(), now).expect("it stands");
                 errand.apply(self.timings.of_mut(name), reading, &answer.made);
             }
-            What::House(errand) => self.household.apply(name, errand, answer.made.clone()),
+            What::Account(errand) => self.accounts.apply(name, errand, answer.made.clone()),
         }
         self.note_changes(name);
         self.remember().await;
@@ -187,9 +187,9 @@ impl World<'_> {
         let Some(moved) = moved.clone().filter(|_| is_advance) else {
             return self.clocks.apply(name.as_str(), moved.as_ref(), now);
         };
-        let stands = Moment { running: false, ..self.clocks.clock(name.as_str()).moment(moved.host) };
+        let active_at = Moment { running: false, ..self.clocks.clock(name.as_str()).moment(moved.host) };
         self.advance = Some((name.clone(), moved.moment));
-        self.clocks.apply(name.as_str(), Some(&ClockMoved { host: moved.host, moment: stands }), now)
+        self.clocks.apply(name.as_str(), Some(&ClockMoved { host: moved.host, moment: active_at }), now)
     }
 
     /// Adds an event to the model. Erasing it also erases earlier events with its id.
@@ -225,7 +225,7 @@ impl World<'_> {
         for index in refused {
             let (event_id, time) = (id_of(&drafts[*index]), seconds_of(&drafts[*index]));
             let known = self.life(name).now[event_id];
-            assert!(known.recorded != time && known.stands != Some(time), "{event_id} at {time} is {known:?}");
+            assert!(known.recorded != time && known.active_at != Some(time), "{event_id} at {time} is {known:?}");
         }
         if let Some(import) = ImportId::new(answer.position + 1 - taken, answer.position + 1, *taken) {
             self.imports.push(Import { on: name.clone(), name: import, events });
@@ -237,7 +237,7 @@ impl World<'_> {
         let Import { on, events, .. } = self.imports[number].clone();
         let (mut undone, mut stored) = (0, 0);
         for Imported { event_id, born, version } in events {
-            let Some(known) = self.life(&on).now.get_mut(&event_id).filter(|known| known.stands.is_some()) else {
+            let Some(known) = self.life(&on).now.get_mut(&event_id).filter(|known| known.active_at.is_some()) else {
                 continue;
             };
             if (known.born, known.version) == (born, version) {

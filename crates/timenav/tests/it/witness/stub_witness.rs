@@ -15,7 +15,7 @@ pub(crate) type LogRequest<'a> = (&'a str, &'a str);
 /// A response: status, media type, body; `None` for no response.
 pub(crate) type Said = Option<(u16, &'static str, String)>;
 
-pub(crate) struct StandIn {
+pub(crate) struct StubWitness {
     address: SocketAddr,
     signer: Arc<Signer>,
     pub(crate) requests_count: Arc<AtomicUsize>,
@@ -41,7 +41,7 @@ impl Signer {
     }
 }
 
-impl StandIn {
+impl StubWitness {
     /// Starts a witness with these responses. The thread ends with the test process.
     pub(crate) fn start(
         name: &'static str,

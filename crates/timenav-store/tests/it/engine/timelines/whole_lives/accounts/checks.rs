@@ -6,10 +6,10 @@ use timenav_core::access::{self, Demand};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_engine::{Caller, Refusal};
 
-use super::{GivenKey, Household, Member, own_key};
+use super::{Accounts, GivenKey, Member, own_key};
 use crate::house::Home;
 
-impl Household {
+impl Accounts {
     /// Reads everything, and has all users read every live timeline.
     pub(in crate::engine::timelines::whole_lives) async fn check(
         &self,
@@ -30,9 +30,9 @@ impl Household {
             self.check_key(home, key, caller_access).await;
         }
         for session in &self.sessions {
-            let shown = engine.authenticate_session(&session.secret);
-            assert_eq!(shown.is_ok(), session.is_live, "{} of {}", session.session_id, session.user);
-            if let Ok(caller) = shown {
+            let authenticated = engine.authenticate_session(&session.secret);
+            assert_eq!(authenticated.is_ok(), session.is_live, "{} of {}", session.session_id, session.user);
+            if let Ok(caller) = authenticated {
                 self.check_looks(home, (&session.user, &caller), caller_access).await;
             }
         }
@@ -58,9 +58,9 @@ impl Household {
         let listed = listed.iter().find(|listed| listed.key_id == key.key_id).expect("the key is listed");
         assert_eq!(listed.revoked_at.is_none(), key.is_live, "{} of {}", key.key_id, key.user);
         let Some(secret) = &key.secret else { return };
-        let shown = engine.authenticate(secret);
-        assert_eq!(shown.is_ok(), key.is_live, "{} of {}", key.key_id, key.user);
-        if let Ok(caller) = shown {
+        let authenticated = engine.authenticate(secret);
+        assert_eq!(authenticated.is_ok(), key.is_live, "{} of {}", key.key_id, key.user);
+        if let Ok(caller) = authenticated {
             self.check_looks(home, (&key.user, &caller), caller_access).await;
         }
     }

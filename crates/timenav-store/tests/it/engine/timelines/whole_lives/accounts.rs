@@ -1,6 +1,6 @@
 //! A model of users, their keys, restrictions, the permissions of timelines, and sealed data.
 
-mod looking;
+mod checks;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,7 +64,7 @@ pub(super) enum Errand {
 }
 
 /// The result of an errand: a comparable text, and what the model needs to learn.
-pub(super) struct Came {
+pub(super) struct Reply {
     pub(super) summary: String,
     pub(super) position: u64,
     pub(super) replayed: bool,
@@ -130,7 +130,7 @@ struct Sealed {
 }
 
 #[derive(Default)]
-pub(super) struct Household {
+pub(super) struct Accounts {
     members: BTreeMap<UserId, Member>,
     keys: Vec<GivenKey>,
     passwords: BTreeSet<UserId>,
@@ -171,9 +171,9 @@ impl Errand {
         home: &Home<'_>,
         on: &TimelineId,
         key: Option<Idempotency>,
-    ) -> Result<Came, Refusal> {
+    ) -> Result<Reply, Refusal> {
         let (engine, admin) = (&home.engine, &home.admin);
-        let plain = |(summary, ledger, replayed): (String, LedgerPosition, bool)| Came {
+        let plain = |(summary, ledger, replayed): (String, LedgerPosition, bool)| Reply {
             summary: format!("{summary} {ledger:?}"),
             position: ledger.position,
             replayed,
@@ -189,8 +189,8 @@ impl Errand {
             Self::GiveKey(..) => {
                 let request = self.key_request();
                 let given = engine.create_api_key(admin, request, key).await?;
-                let came = plain((given.key_id.to_string(), given.ledger, given.replayed));
-                Came { made: Made::Key(given.key_id, given.secret), ..came }
+                let reply = plain((given.key_id.to_string(), given.ledger, given.replayed));
+                Reply { made: Made::Key(given.key_id, given.secret), ..reply }
             }
             Self::StopKey(key_id) => {
                 let (key_id, ledger, replayed) = engine.revoke_api_key(admin, key_id.clone()).await?;
@@ -219,8 +219,8 @@ impl Errand {
             Self::Seal(text) => {
                 let data = Plaintext::new(Zeroizing::new(text.clone()));
                 let sealed = engine.encrypt_data(admin, on.clone(), data, own_key(), key).await?;
-                let came = plain((sealed.data_id.to_string(), sealed.ledger, sealed.replayed));
-                Came { made: Made::Data(sealed.data_id), ..came }
+                let reply = plain((sealed.data_id.to_string(), sealed.ledger, sealed.replayed));
+                Reply { made: Made::Data(sealed.data_id), ..reply }
             }
             Self::EraseData(data_id) => {
                 let erasure = ErasureRequest::Data(Some(on.clone()), data_id.clone());
@@ -243,8 +243,8 @@ fn replacing(set: &Permissions) -> PermissionsChange {
 }
 
 /// A result without a position.
-fn unreported(made: Made) -> Came {
-    Came { summary: String::new(), position: 0, replayed: false, made }
+fn unreported(made: Made) -> Reply {
+    Reply { summary: String::new(), position: 0, replayed: false, made }
 }
 
 impl Asker {
@@ -258,19 +258,19 @@ impl Asker {
     }
 }
 
-impl Household {
+impl Accounts {
     /// Picks a caller with a usable key or session, if there is one.
     pub(super) fn asker(&self, which: Index) -> Option<Asker> {
-        let shown =
+        let credentials =
             |key: &GivenKey| Some(Asker { user: key.user.clone(), secret: key.secret.clone()?, is_in_session: false });
         let in_session = |session: &LoggedIn| Asker {
             user: session.user.clone(),
             secret: session.secret.clone(),
             is_in_session: true,
         };
-        let keys = self.keys.iter().filter_map(shown);
-        let shown: Vec<Asker> = keys.chain(self.sessions.iter().map(in_session)).collect();
-        (!shown.is_empty()).then(|| which.get(&shown).clone())
+        let keys = self.keys.iter().filter_map(credentials);
+        let credentials: Vec<Asker> = keys.chain(self.sessions.iter().map(in_session)).collect();
+        (!credentials.is_empty()).then(|| which.get(&credentials).clone())
     }
 
     /// Returns the denial of an operation on a timeline, as text, if there is one.
