@@ -85,7 +85,7 @@ def test_it_refuses_what_it_cannot_vouch_for_and_comes_back() -> None:
         asyncio.run(main(service))
 
 
-def test_a_clock_that_cannot_be_had_is_an_error_at_once(service: Service) -> None:
+def test_unavailable_clock_fails_at_once(service: Service) -> None:
     async def main() -> None:
         async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as client:
             with pytest.raises(timenav.ApiError):

@@ -14,15 +14,15 @@ import pytest
 import timenav
 from timenav.testing import Service
 
-from .stand_in import StandIn
+from .stub_server import StubServer
 
 KEY = "tnk_000000000000000000000000000000000000"
 
 
 @pytest.fixture
-def stand_in() -> Iterator[StandIn]:
-    with StandIn() as stand_in:
-        yield stand_in
+def stub() -> Iterator[StubServer]:
+    with StubServer() as stub:
+        yield stub
 
 
 def test_texts_datetimes_and_timedeltas_are_understood(client: timenav.Client, timeline: str) -> None:
@@ -112,7 +112,7 @@ def test_a_timeline_is_watched(client: timenav.Client, timeline: str) -> None:
         assert events.last_id.split("~")[0] == str(message.data["position"])
 
 
-def test_the_timeline_of_the_client_is_meant_where_none_is_named(service: Service, timeline: str) -> None:
+def test_requests_without_timeline_use_the_timeline_of_the_client(service: Service, timeline: str) -> None:
     with service.client(timeline) as client:
         assert client.clock()["timeline_id"] == timeline
         assert client.pause_time()["timeline_id"] == timeline
@@ -166,54 +166,54 @@ def test_the_key_is_in_no_text(service: Service, caplog: pytest.LogCaptureFixtur
     assert service.api_key not in "".join(texts)
 
 
-def test_lost_response_is_requested_again_with_the_same_key(stand_in: StandIn) -> None:
-    stand_in.answers = ["drop", (503, {"Retry-After": "0"}), (200, {"generation": 1})]
-    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
+def test_lost_response_is_requested_again_with_the_same_key(stub: StubServer) -> None:
+    stub.answers = ["drop", (503, {"Retry-After": "0"}), (200, {"generation": 1})]
+    with timenav.Client(base_url=stub.url, api_key=KEY) as client:
         assert client.travel(destination_time="2028-02-29T09:00:00Z")["generation"] == 1
-    keys = [headers.get("Idempotency-Key") for _, headers in stand_in.requests]
+    keys = [headers.get("Idempotency-Key") for _, headers in stub.requests]
     assert len(keys) == 3
     assert keys[0] is not None
     assert len(set(keys)) == 1
 
 
-def test_timeline_header_names_the_timeline_of_the_request(stand_in: StandIn) -> None:
-    stand_in.answers = [(200, {})] * 4
-    with timenav.Client(base_url=stand_in.url, api_key=KEY, timeline_id="mine") as client:
+def test_timeline_header_names_the_timeline_of_the_request(stub: StubServer) -> None:
+    stub.answers = [(200, {})] * 4
+    with timenav.Client(base_url=stub.url, api_key=KEY, timeline_id="mine") as client:
         client.clock()
         client.pause_time(timeline_id="other")
         client.timeline("third")
-    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
+    with timenav.Client(base_url=stub.url, api_key=KEY) as client:
         client.clock()
-    named = [headers.get("Timenav-Timeline") for _, headers in stand_in.requests]
+    named = [headers.get("Timenav-Timeline") for _, headers in stub.requests]
     assert named == ["mine", "other", "third", None]
 
 
-def test_what_may_have_happened_is_not_sent_twice(stand_in: StandIn) -> None:
-    stand_in.answers = ["drop"]
-    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client, pytest.raises(timenav.ApiConnectionError):
+def test_what_may_have_happened_is_not_sent_twice(stub: StubServer) -> None:
+    stub.answers = ["drop"]
+    with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiConnectionError):
         client.delete_user("alice")
-    assert len(stand_in.requests) == 1
+    assert len(stub.requests) == 1
 
 
-def test_waiting_has_an_end(stand_in: StandIn) -> None:
-    stand_in.answers = [(429, {"Retry-After": "3600"})]
-    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
+def test_waiting_has_an_end(stub: StubServer) -> None:
+    stub.answers = [(429, {"Retry-After": "3600"})]
+    with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
         client.clock()
     assert (raised.value.http_status, raised.value.retry_after) == (429, 3600)
-    assert len(stand_in.requests) == 1
+    assert len(stub.requests) == 1
 
 
-def test_no_redirect_takes_the_key_elsewhere(stand_in: StandIn) -> None:
-    stand_in.answers = [(302, {"Location": "http://127.0.0.1:9/"})]
-    with timenav.Client(base_url=stand_in.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
+def test_no_redirect_takes_the_key_elsewhere(stub: StubServer) -> None:
+    stub.answers = [(302, {"Location": "http://127.0.0.1:9/"})]
+    with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
         client.clock()
     assert raised.value.http_status == 302
 
 
-def test_asyncio_does_the_same(service: Service, stand_in: StandIn) -> None:
+def test_asyncio_does_the_same(service: Service, stub: StubServer) -> None:
     async def calls() -> tuple[Any, ...]:
-        stand_in.answers = ["drop", (200, {"generation": 1})]
-        async with timenav.AsyncClient(base_url=stand_in.url, api_key=KEY) as retried:
+        stub.answers = ["drop", (200, {"generation": 1})]
+        async with timenav.AsyncClient(base_url=stub.url, api_key=KEY) as retried:
             moved = await retried.travel(destination_time="2028-02-29T09:00:00Z")
         async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as client:
             with pytest.raises(timenav.ApiError) as raised:

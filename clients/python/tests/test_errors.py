@@ -15,7 +15,7 @@ import timenav
 from timenav import _errors, _request_clocks, baggage
 
 from .conftest import CLIENTS
-from .stand_in import StandIn
+from .stub_server import StubServer
 
 KEY = "tnk_000000000000000000000000000000000000"
 ERRORS_PAGE = (CLIENTS.parent / "docs/errors.md").read_text(encoding="utf-8")
@@ -41,10 +41,10 @@ ERRORS_PAGE = (CLIENTS.parent / "docs/errors.md").read_text(encoding="utf-8")
 )
 def test_error_class_follows_the_status(http_status: int, kind: type[timenav.ApiError]) -> None:
     with (
-        StandIn() as stand_in,
-        timenav.Client(base_url=stand_in.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
+        StubServer() as stub,
+        timenav.Client(base_url=stub.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
     ):
-        stand_in.answers = [(http_status, {})]
+        stub.answers = [(http_status, {})]
         with pytest.raises(timenav.ApiError) as raised:
             client.clock()
     assert type(raised.value) is kind

@@ -17,7 +17,7 @@ import timenav
 from timenav import Firing, Instant
 from timenav.testing import Service, TestClock
 
-from .stand_in import StandIn
+from .stub_server import StubServer
 
 KEY = "tnk_000000000000000000000000000000000000"
 SOON = 60.0
@@ -289,10 +289,10 @@ def test_advance_with_lost_response_is_repeated_with_the_same_key() -> None:
     }
     done = {**settled, "state": "settled", "acknowledged": 1}
     with (
-        StandIn() as stand_in,
-        timenav.Client(base_url=stand_in.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
+        StubServer() as stub,
+        timenav.Client(base_url=stub.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
     ):
-        stand_in.answers = [
+        stub.answers = [
             *["drop"] * 5,
             (200, {"timeline_id": "main", "current_time": START, "receipt": settled}),
             "drop",
@@ -300,21 +300,21 @@ def test_advance_with_lost_response_is_repeated_with_the_same_key() -> None:
             (200, {"receipt": done}),
         ]
         assert client.advance("1d").acknowledged == 1
-    keys = [headers.get("Idempotency-Key") for path, headers in stand_in.requests if path == "/v1/fast-forward"]
+    keys = [headers.get("Idempotency-Key") for path, headers in stub.requests if path == "/v1/fast-forward"]
     assert len(keys) == 6
     assert len(set(keys)) == 1
-    assert {path.split("?")[0] for path, _ in stand_in.requests[6:]} == {"/v1/advances/advance_1"}
+    assert {path.split("?")[0] for path, _ in stub.requests[6:]} == {"/v1/advances/advance_1"}
 
 
 class _BothAtOnce:
     """Hands a firing out once, takes its acknowledgement once the next claim has come, and answers that after it."""
 
-    def __init__(self, stand_in: StandIn) -> None:
+    def __init__(self, stub: StubServer) -> None:
         self.alone: list[str] = []
         self._claims = 0
         self._claimed = threading.Event()
         self._settled = threading.Event()
-        stand_in.respond = self._respond
+        stub.respond = self._respond
 
     def wait(self) -> bool:
         return self._claimed.wait(SOON) and self._settled.wait(SOON)
@@ -346,8 +346,8 @@ class _BothAtOnce:
 
 @pytest.mark.parametrize("concurrency", [1, 2])
 def test_next_firing_is_claimed_while_the_last_one_is_settled(concurrency: int) -> None:
-    with StandIn() as stand_in, timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
-        both = _BothAtOnce(stand_in)
+    with StubServer() as stub, timenav.Client(base_url=stub.url, api_key=KEY) as client:
+        both = _BothAtOnce(stub)
         with client.on("default", lambda _: time.sleep(0.05), concurrency=concurrency):
             assert both.wait()
         assert both.alone == [], "neither waits for the other"
@@ -365,9 +365,9 @@ def test_what_comes_next_is_claimed_meanwhile_with_asyncio_too(concurrency: int)
         ):
             assert await asyncio.to_thread(both.wait)
 
-    with StandIn() as stand_in:
-        both = _BothAtOnce(stand_in)
-        asyncio.run(listen(stand_in.url, both))
+    with StubServer() as stub:
+        both = _BothAtOnce(stub)
+        asyncio.run(listen(stub.url, both))
         assert both.alone == [], "neither waits for the other"
 
 

@@ -75,17 +75,17 @@ def test_the_calendar_is_that_of_datetime_where_there_is_one() -> None:
 
 
 @pytest.mark.parametrize("case", FOLLOW["cases"], ids=[case["name"] for case in FOLLOW["cases"]])
-def test_what_a_client_vouches_for(case: dict[str, Any]) -> None:
+def test_follower_readings_match_shared_vectors(case: dict[str, Any]) -> None:
     follower = Follower(Bounds(**case.get("bounds", FOLLOW["bounds"])))
     for step in case["steps"]:
         at = step["at"]
         if "read" in step:
             check_reading(follower, at, step["read"])
-        elif step["do"] in ("message", "answer"):
-            if step["do"] == "answer":
-                change = follower.answered(step["body"], at)
+        elif "change" in step:
+            if step["do"] == "apply_response":
+                change = follower.apply_response(step["body"], at)
             else:
-                change = follower.told(step["event"], step["body"], at, is_first=step["first"])
+                change = follower.apply_message(step["event"], step["body"], at, is_first=step["first"])
             outcome = change and {"jump": change.jump_micros, "reset": change.is_reset}
             assert outcome == step["change"], step
         elif step["do"] == "closed":

@@ -207,7 +207,7 @@ def test_closing_wakes_whoever_waits(client: timenav.Client, timeline: str) -> N
     assert not thread.is_alive()
 
 
-def test_a_clock_that_cannot_be_had_is_an_error_at_once(client: timenav.Client) -> None:
+def test_unavailable_clock_fails_at_once(client: timenav.Client) -> None:
     with pytest.raises(timenav.ApiError) as raised:
         client.virtual_clock("no-such-timeline")
     assert raised.value.http_status == 404

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 import timenav
-from timenav import FiringNews, Gap, Passed
+from timenav import DueRange, FiringUpdate, Gap
 from timenav.testing import Service
 
-from .stand_in import Answer, StandIn
+from .stub_server import Answer, StubServer
 
 KEY = "tnk_000000000000000000000000000000000000"
 START = "2027-01-01T00:00:00Z"
@@ -31,17 +31,17 @@ def paused_timeline(client: timenav.Client, timeline: str) -> str:
     return timeline
 
 
-def summary_of(news: FiringNews | Passed | Gap) -> Any:
-    if isinstance(news, Gap):
-        return "reset" if news.is_reset else "gap"
-    if isinstance(news, Passed):
-        assert news.time_range == f"{news.first}/{news.last}"
-        return str(news.first), str(news.last)
-    return news.firing.change, news.firing.timer_id
+def summary_of(update: FiringUpdate | DueRange | Gap) -> Any:
+    if isinstance(update, Gap):
+        return "reset" if update.is_reset else "gap"
+    if isinstance(update, DueRange):
+        assert update.time_range == f"{update.first}/{update.last}"
+        return str(update.first), str(update.last)
+    return update.firing.change, update.firing.timer_id
 
 
 def take(watch: timenav.Watch[Any], count: int) -> list[Any]:
-    return [summary_of(news) for news in islice(watch, count)]
+    return [summary_of(update) for update in islice(watch, count)]
 
 
 def record(client: timenav.Client, timeline: str, *days: int) -> None:
@@ -60,7 +60,7 @@ def test_watch_reports_firings_of_a_queue_without_claiming_them(client: timenav.
             client.set_timer(timeline_id=paused_timeline, timer_id=timer_id, at="2027-01-02T00:00:00Z", deliver=deliver)
         client.fast_forward(duration="2d", wait_for_timers=False, timeline_id=paused_timeline)
         offered = next(watch)
-        assert isinstance(offered, FiringNews)
+        assert isinstance(offered, FiringUpdate)
         firing = offered.firing
         assert (summary_of(offered), str(firing.due), firing.queue) == (
             ("offered", "renew"),
@@ -71,7 +71,7 @@ def test_watch_reports_firings_of_a_queue_without_claiming_them(client: timenav.
         assert (offered.timeline_id, watch.last_id) == (paused_timeline, offered.id)
         claimed = client.claim_firings("billing", timeline_id=paused_timeline)["firings"]
         leased = next(watch)
-        assert isinstance(leased, FiringNews)
+        assert isinstance(leased, FiringUpdate)
         assert (summary_of(leased), leased.firing.claimed_by, leased.firing.attempt) == (
             ("leased", "renew"),
             "admin",
@@ -93,7 +93,7 @@ def test_watch_reports_the_range_that_the_clock_passes(client: timenav.Client, p
     with client.watch_due(timeline_id=paused_timeline) as watch:
         client.fast_forward(duration="5d", timeline_id=paused_timeline)
         passed = next(watch)
-        assert isinstance(passed, Passed)
+        assert isinstance(passed, DueRange)
         assert summary_of(passed) == ("2027-01-01T00:00:00.000001Z", "2027-01-06T00:00:00Z")
         found = client.monitor_events(location="*", time_range=passed.time_range, timeline_id=paused_timeline)["events"]
         assert [event["time"] for event in found] == ["2027-01-02T00:00:00Z", "2027-01-03T00:00:00Z"]
@@ -138,8 +138,8 @@ def test_closing_ends_it_from_any_thread(client: timenav.Client, paused_timeline
     client.set_timer(timeline_id=paused_timeline, timer_id="two", at=START)
     seen = []
     with client.watch_firings(timeline_id=paused_timeline, last_event_id="0") as within:
-        for news in within:
-            seen.append(summary_of(news))
+        for update in within:
+            seen.append(summary_of(update))
             within.close()
     assert seen == ["gap"]
     # Before it was ever read, and twice.
@@ -183,23 +183,23 @@ ANSWERS: list[Answer] = [
 ]
 
 
-def stand_in_for(answers: list[Answer]) -> Iterator[tuple[StandIn, timenav.Client]]:
-    with StandIn() as stand_in, timenav.Client(base_url=stand_in.url, api_key=KEY) as client:
-        stand_in.answers = list(answers)
-        yield stand_in, client
+def stub_for(answers: list[Answer]) -> Iterator[tuple[StubServer, timenav.Client]]:
+    with StubServer() as stub, timenav.Client(base_url=stub.url, api_key=KEY) as client:
+        stub.answers = list(answers)
+        yield stub, client
 
 
 def test_it_goes_on_after_the_newest_id_and_says_where_it_cannot() -> None:
-    for stand_in, client in stand_in_for(ANSWERS):
+    for stub, client in stub_for(ANSWERS):
         watch = client.watch_due()
         # No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
         assert take(watch, 3) == ["reset", (START, START), "reset"]
         with pytest.raises(timenav.ApiError):
             next(watch)
         assert list(watch) == []
-        last_ids = [headers.get("Last-Event-ID") for _, headers in stand_in.requests]
+        last_ids = [headers.get("Last-Event-ID") for _, headers in stub.requests]
         assert last_ids == [None, None, None, None, "9@2", "12"]
-    for _, client in stand_in_for(["event: due\nid: 1\ndata: {}\n\n"]):
+    for _, client in stub_for(["event: due\nid: 1\ndata: {}\n\n"]):
         with pytest.raises(timenav.TimenavError, match="no timenav service"):
             next(client.watch_due())
 
@@ -225,8 +225,8 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, paused_
                 await firings.aclose()
                 seen.append(await waiting)
             async with own.watch_firings(last_event_id=last_id) as again:
-                async for news in again:
-                    seen.append(summary_of(news))
+                async for update in again:
+                    seen.append(summary_of(update))
                     await again.aclose()
             with pytest.raises(timenav.ApiError):
                 await own.watch_firings("no queue").open()
@@ -235,21 +235,21 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, paused_
     passed = ("2027-01-01T00:00:00.000001Z", "2027-01-03T00:00:00Z")
     assert asyncio.run(main()) == [("offered", "one"), passed, [], "gap"]
 
-    async def beside_a_stand_in() -> None:
-        with StandIn() as stand_in:
-            stand_in.answers = list(ANSWERS)
-            async with timenav.AsyncClient(base_url=stand_in.url, api_key=KEY) as own, own.watch_due() as watch:
+    async def watch_stub() -> None:
+        with StubServer() as stub:
+            stub.answers = list(ANSWERS)
+            async with timenav.AsyncClient(base_url=stub.url, api_key=KEY) as own, own.watch_due() as watch:
                 assert [summary_of(await anext(watch)) for _ in range(3)] == ["reset", (START, START), "reset"]
                 with pytest.raises(timenav.ApiError):
                     await anext(watch)
                 assert await _all(watch) == []
-            assert [headers.get("Last-Event-ID") for _, headers in stand_in.requests][3:] == [None, "9@2", "12"]
+            assert [headers.get("Last-Event-ID") for _, headers in stub.requests][3:] == [None, "9@2", "12"]
 
-    asyncio.run(beside_a_stand_in())
+    asyncio.run(watch_stub())
 
 
 async def _all(watch: timenav.AsyncWatch[Any]) -> list[Any]:
-    return [summary_of(news) async for news in watch]
+    return [summary_of(update) async for update in watch]
 
 
 def test_a_watch_needs_no_thread(client: timenav.Client, paused_timeline: str) -> None:

@@ -11,7 +11,7 @@ import type { Answer, Input, PagedOperation } from './shapes.js';
 import type { CallOptions } from './transport.js';
 import { VirtualClock } from './virtual-clock.js';
 import { Watch, type WatchOptions } from './watch.js';
-import { firingNews, passed, type FiringNews, type Gap, type Passed } from './watched.js';
+import { firingUpdate, dueRange, type FiringUpdate, type Gap, type DueRange } from './watched.js';
 
 /** How a clock is opened. */
 export interface ClockOptions extends Partial<Bounds> {
@@ -78,7 +78,7 @@ export class Client extends Calls {
    */
   on(queue: string, handler: Handler, options: ListenOptions = {}): Promise<Listener> {
     const once = { ...this.settings.retries, attempts: 1 };
-    const asks = { client: this, claims: this.#beside(once), answerMsMax: this.settings.timeoutMs };
+    const asks = { client: this, claims: this.#withOptions(once), answerMsMax: this.settings.timeoutMs };
     return Listener.start(queue, asks, handler, options);
   }
 
@@ -88,13 +88,13 @@ export class Client extends Calls {
    * When this resolves, everything that happens from now on is told, across lost connections. After one, a `Gap` says
    * where claims, extensions and failed attempts may be missing.
    */
-  watchFirings(queue: string | null = null, options: WatchOptions = {}): Promise<Watch<FiringNews | Gap>> {
+  watchFirings(queue: string | null = null, options: WatchOptions = {}): Promise<Watch<FiringUpdate | Gap>> {
     const input = { ...timelineOf(options), ...(queue === null ? {} : { queue }) };
-    const again = this.#beside({ ...this.settings.retries, attempts: 1 });
+    const again = this.#withOptions({ ...this.settings.retries, attempts: 1 });
     const stream = {
       first: (how: CallOptions) => this.firingsStream(input, how),
       again: (how: CallOptions) => again.firingsStream(input, how),
-      read: firingNews,
+      read: firingUpdate,
     };
     return Watch.open(stream, options);
   }
@@ -105,13 +105,13 @@ export class Client extends Calls {
    * When this resolves, everything that the clock passes from now on is told, across lost connections. A stretch that
    * begins before the last one ended says that the clock went back.
    */
-  watchDue(options: WatchOptions = {}): Promise<Watch<Passed | Gap>> {
+  watchDue(options: WatchOptions = {}): Promise<Watch<DueRange | Gap>> {
     const input = { ...timelineOf(options), topics: 'due' };
-    const again = this.#beside({ ...this.settings.retries, attempts: 1 });
+    const again = this.#withOptions({ ...this.settings.retries, attempts: 1 });
     const stream = {
       first: (how: CallOptions) => this.stream(input, how),
       again: (how: CallOptions) => again.stream(input, how),
-      read: passed,
+      read: dueRange,
     };
     return Watch.open(stream, options);
   }
@@ -129,7 +129,7 @@ export class Client extends Calls {
       attempts: Math.max(attempts, ATTEMPTS),
       waitSecondsMax: Math.max(waitSecondsMax, WAIT_SECONDS_MIN),
     };
-    const client = this.#beside(patient);
+    const client = this.#withOptions(patient);
     const limit =
       options.timeoutMs === undefined ? null : host.monotonicMicros() + BigInt(Math.round(options.timeoutMs * 1_000));
     const answer: CallOptions = options.signal === undefined ? {} : { signal: options.signal };
@@ -174,7 +174,7 @@ export class Client extends Calls {
 
   /** Returns this client for the handler of a firing: the service is told where its requests come from. */
   inside(firing: string): Client {
-    return Object.assign(this.#beside(this.settings.retries), { firing });
+    return Object.assign(this.#withOptions(this.settings.retries), { firing });
   }
 
   #wait(limit: bigint | null): string {
@@ -185,7 +185,7 @@ export class Client extends Calls {
   }
 
   /** Returns the same client with other retries. */
-  #beside(retries: Retries): Client {
+  #withOptions(retries: Retries): Client {
     return Object.assign(new Client(this.settings.with(retries)), { firing: this.firing });
   }
 }

@@ -58,7 +58,7 @@ export class ClockState {
   }
 
   /** Tells whether another clock is computed in the same way. */
-  showsTheSameAs(other: ClockState): boolean {
+  hasSameReadings(other: ClockState): boolean {
     return (
       this.timelineId === other.timelineId &&
       this.generation === other.generation &&

@@ -84,70 +84,70 @@ export class Follower {
     }
   }
 
-  /** The clock as it was last told, whether or not it may be vouched for. */
+  /** The last known state, valid or not. */
   get state(): ClockState | null {
     return this.#known?.state ?? null;
   }
 
-  /** Whether the stream is open and has told everything that the service knows. */
+  /** Whether the stream is open and up to date. */
   get isConnected(): boolean {
     return this.#lost === null && !this.#isDoubted;
   }
 
-  /** Why the clock will never be known again, if it will not. */
+  /** The error that ended this follower, if it has ended. */
   get end(): ClockUnavailableError | null {
     return this.#end;
   }
 
-  /** Notes when a request was sent, on a new connection: its answer is not older than this. */
-  asked(now: bigint): void {
+  /** Records that a request was sent on a new connection: its response is not older than this. */
+  requestSent(now: bigint): void {
     [this.#requestedAt, this.#low, this.#high] = [now, null, null];
   }
 
-  /** Notes a sign of life. */
-  heard(now: bigint): void {
+  /** Records that the stream is alive: a message or a keep-alive arrived. */
+  messageReceived(now: bigint): void {
     this.#receivedAt = now;
   }
 
-  /** Notes that a stream is open again, and that it goes on from what is known. */
-  confirmed(now: bigint): void {
+  /** Records that a stream is open again and continues from the known state. */
+  streamOpened(now: bigint): void {
     this.#receivedAt = now;
     if (this.#known !== null && this.#known.state.generation >= this.#awaited) this.#found();
   }
 
-  /** Notes that the connection was lost. */
-  lost(now: bigint): void {
+  /** Records that the connection was lost. */
+  connectionLost(now: bigint): void {
     this.#lost ??= now;
   }
 
-  /** Notes that monotonic time may have stood still here: nothing is vouched for until the service is heard anew. */
-  doubted(): void {
+  /** Makes readings stale until the next message, because monotonic time may have stopped here. */
+  invalidate(): void {
     this.#isDoubted = true;
   }
 
-  /** Notes that the service will not tell any more. */
-  refused(problem: ApiError): void {
+  /** Records that the service rejected the stream for good. */
+  rejected(problem: ApiError): void {
     this.#end ??= new ClockAccessError(problem);
   }
 
-  /** Notes that nobody listens any more. */
+  /** Records that the clock was closed. */
   closed(): void {
     this.#end ??= new ClockClosedError('the clock was closed; open another one with virtualClock()');
   }
 
   /**
-   * Takes what a request for the clock was answered, before a stream is opened again.
+   * Applies the response to a request for the clock, sent before a stream is reopened.
    *
-   * Newer changes are left to the stream, which tells each of them; until it has, nothing is vouched for. An older
-   * generation, or the same one with another past, means that the service was taken back, and is a reset.
+   * Newer changes are left to the stream, which reports each of them; until then, readings are stale. An older
+   * generation, or the same one with a different history, means that the service was rolled back, and is a reset.
    */
-  answered(body: Body, now: bigint): ClockChange | null {
+  applyResponse(body: Body, now: bigint): ClockChange | null {
     const state = ClockState.of(body);
     const known = this.#known;
     this.#measure(state, Instant.parse(body.current_time), now, true);
     const isSame = known?.state.generation === state.generation;
-    const hasAnotherPast = isSame && !known.state.showsTheSameAs(state);
-    if (known === null || state.generation < known.state.generation || hasAnotherPast) {
+    const hasDifferentHistory = isSame && !known.state.hasSameReadings(state);
+    if (known === null || state.generation < known.state.generation || hasDifferentHistory) {
       return this.#take(state, now, known !== null);
     }
     this.#receivedAt = now;
@@ -156,8 +156,8 @@ export class Follower {
     return null;
   }
 
-  /** Takes one message of the stream. `isFirst` where it answers the request that was noted last. */
-  told(event: string, body: Body, now: bigint, isFirst = false): ClockChange | null {
+  /** Applies a message of the stream. `isFirst` if it responds to the last recorded request. */
+  applyMessage(event: string, body: Body, now: bigint, isFirst = false): ClockChange | null {
     this.#receivedAt = now;
     const state = ClockState.of(body);
     const isReset = event === 'reset';
@@ -166,7 +166,7 @@ export class Follower {
     return this.#take(state, now, isReset);
   }
 
-  /** Returns what the clock shows, or throws `ClockUnavailableError`. */
+  /** Returns the virtual time, or throws `ClockUnavailableError`. */
   read(now: bigint): Reading {
     this.#vouch(now);
     const known = this.#known;

@@ -24,4 +24,4 @@ export type {
 export { Events, type CallOptions, type SentEvent } from './transport.js';
 export { VirtualClock, type WaitOptions } from './virtual-clock.js';
 export { Watch, type WatchOptions } from './watch.js';
-export type { FiringChange, FiringNews, Gap, Passed, WatchedFiring } from './watched.js';
+export type { FiringChange, FiringUpdate, Gap, DueRange, WatchedFiring } from './watched.js';

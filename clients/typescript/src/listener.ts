@@ -159,8 +159,8 @@ export class Listener {
    * claimed: a slow service would have a fast handler hold ever more.
    */
   #free(): number {
-    const untold = this.#inHand.size - this.#running.size;
-    return untold <= this.#concurrency ? Math.max(0, this.#concurrency - this.#running.size) : 0;
+    const settling = this.#inHand.size - this.#running.size;
+    return settling <= this.#concurrency ? Math.max(0, this.#concurrency - this.#running.size) : 0;
   }
 
   #isOpen(): boolean {

@@ -38,7 +38,7 @@ export function receiptOfNothing(changed: Schema<'ClockBody'>): Receipt {
 }
 
 /** Reads how an advance stands. Throws `NotSettledError` if it ended before its destination. */
-export function receiptOf(settled: Schema<'SettledBody'>): Receipt {
+export function receiptOf(settled: Schema<'ReceiptBody'>): Receipt {
   const { fired, acknowledged, failed, unacknowledged, firings } = settled;
   const receipt: Receipt = {
     timelineId: settled.timeline_id,

@@ -30,10 +30,10 @@ export interface Attempt {
 export function waitSeconds(retries: Retries, attemptMade: Attempt): number | null {
   const { attempt, outcome, isRepeatable, retryAfterSeconds, waitedSeconds } = attemptMade;
   // Refused before anything was done: by its quota, for want of room, or because it could not be written.
-  const wasNotDone = outcome === 'not_sent' || outcome === 429 || outcome === 503;
+  const wasNotProcessed = outcome === 'not_sent' || outcome === 429 || outcome === 503;
   // It may have happened, and the answer was lost, here or in a proxy.
   const wasLost = outcome === 'no_answer' || outcome === 502 || outcome === 504;
-  if (attempt >= retries.attempts || !(wasNotDone || (isRepeatable && wasLost))) return null;
+  if (attempt >= retries.attempts || !(wasNotProcessed || (isRepeatable && wasLost))) return null;
   const wait = retryAfterSeconds ?? jittered(Math.min(DELAY_FIRST * 2 ** (attempt - 1), DELAY_MAX));
   return waitedSeconds + wait <= retries.waitSecondsMax ? wait : null;
 }

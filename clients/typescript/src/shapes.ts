@@ -60,7 +60,7 @@ export interface StreamMessage {
   position: number;
   clock?: Schema<'ClockBody'>;
   /** The change of an event or a paradox. */
-  change?: 'recorded' | 'corrected' | 'manipulated' | 'made' | 'healed';
+  change?: 'recorded' | 'corrected' | 'manipulated' | 'created' | 'resolved';
   event_id?: string;
   /** The event as it was recorded or corrected; absent if it has been erased since. */
   event?: Schema<'EventBody'>;

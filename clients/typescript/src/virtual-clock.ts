@@ -237,7 +237,7 @@ export class VirtualClock {
   /** Monotonic time may have stood still: what is known is asked for anew. */
   #doubt(): void {
     this.#wallAhead = host.wallAheadMs();
-    this.#follower.doubted();
+    this.#follower.invalidate();
     this.#connection?.abort();
   }
 
@@ -248,11 +248,11 @@ export class VirtualClock {
         () => null,
         (error: unknown) => this.#named(error),
       );
-      if (failure instanceof ApiError && FINAL.has(failure.httpStatus)) this.#follower.refused(failure);
+      if (failure instanceof ApiError && FINAL.has(failure.httpStatus)) this.#follower.rejected(failure);
       // It was open: whoever loses a connection now and then need not wait long for the next.
       if (this.#failure === null) delay = DELAY_FIRST;
       this.#failure = failure;
-      this.#follower.lost(host.monotonicMicros());
+      this.#follower.connectionLost(host.monotonicMicros());
       this.#notify(null);
       if (this.#isEnded()) return;
       const after = failure instanceof ApiError ? failure.retryAfterSeconds : null;
@@ -280,19 +280,19 @@ export class VirtualClock {
     this.#wallAhead = host.wallAheadMs();
     const headers: Record<string, string> = { Accept: 'text/event-stream' };
     const isFirst = this.#follower.state === null;
-    this.#follower.asked(host.monotonicMicros());
+    this.#follower.requestSent(host.monotonicMicros());
     if (!isFirst) {
       const init = { headers: { Accept: 'application/json' }, signal: AbortSignal.any([signal, this.#limit()]) };
       const response = await this.#settings.send(`/v1/clock${query({ timeline_id: this.#timelineId })}`, init);
       if (!response.ok) throw await refusal(response);
       const body = await readJson<Body>(response);
-      this.#notify(this.#follower.answered(body, host.monotonicMicros()));
+      this.#notify(this.#follower.applyResponse(body, host.monotonicMicros()));
       Object.assign(headers, this.#lastEventId());
     }
     const params = query({ timeline_id: this.#timelineId, follow: this.#follow });
     const response = await this.#settings.send(`/v1/clock/stream${params}`, { headers, signal });
     if (!response.ok) throw await refusal(response);
-    this.#follower.confirmed(host.monotonicMicros());
+    this.#follower.streamOpened(host.monotonicMicros());
     this.#failure = null;
     await this.#read(response, isFirst, connection);
   }
@@ -306,10 +306,10 @@ export class VirtualClock {
       const silence = host.startTimer(() => connection.abort(), this.#follower.bounds.staleAfter * 1_000);
       const { done, value } = await reader.read().finally(() => host.stopTimer(silence));
       if (done) return;
-      this.#follower.heard(host.monotonicMicros());
+      this.#follower.messageReceived(host.monotonicMicros());
       for (const { event, data } of events.push(value)) {
         const body = JSON.parse(data) as Body;
-        this.#notify(this.#follower.told(event, body, host.monotonicMicros(), isNext));
+        this.#notify(this.#follower.applyMessage(event, body, host.monotonicMicros(), isNext));
         isNext = false;
         this.#confirm(body);
       }

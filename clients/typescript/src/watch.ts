@@ -124,9 +124,9 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   async *#read<M>(stream: Stream<M, T>, events: Events<M>): AsyncGenerator<T, undefined> {
     try {
       for await (const event of events.within(BOUNDS.staleAfter * 1_000)) {
-        const news = stream.read(event);
+        const update = stream.read(event);
         this.#lastId = event.id;
-        if (news !== null) yield news;
+        if (update !== null) yield update;
       }
     } catch (error) {
       if (error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError) {

@@ -51,7 +51,7 @@ export interface WatchedFiring {
 }
 
 /** A change of a firing. */
-export interface FiringNews {
+export interface FiringUpdate {
   readonly kind: 'firing';
   /** The id of the message, to resume after it. */
   readonly id: string;
@@ -63,8 +63,8 @@ export interface FiringNews {
 }
 
 /** A range of virtual time with events that the clock has passed. Both ends are included. */
-export interface Passed {
-  readonly kind: 'passed';
+export interface DueRange {
+  readonly kind: 'due';
   /** The id of the message, to resume after it. */
   readonly id: string;
   readonly timelineId: string;
@@ -79,7 +79,7 @@ export interface Passed {
 }
 
 /** Reads a message of `firings_stream`; null for one of a kind that this version does not know. */
-export function firingNews({ event, id, data }: SentEvent<FiringMessage>): FiringNews | Gap | null {
+export function firingUpdate({ event, id, data }: SentEvent<FiringMessage>): FiringUpdate | Gap | null {
   if (event !== 'firing') return gap(event, id);
   const body = data.firing;
   if (body === undefined) throw new SyntaxError('the message has no firing');
@@ -102,13 +102,13 @@ export function firingNews({ event, id, data }: SentEvent<FiringMessage>): Firin
 }
 
 /** Reads a message of the topic `due`; null for one of a kind that this version does not know. */
-export function passed({ event, id, data }: SentEvent<StreamMessage>): Passed | Gap | null {
+export function dueRange({ event, id, data }: SentEvent<StreamMessage>): DueRange | Gap | null {
   if (event !== 'due') return gap(event, id);
   const range = data.due;
   if (range === undefined) throw new SyntaxError('the message has no range');
   const { timeline_id: timelineId, position } = data;
   const [first, last] = [Instant.parse(range.from), Instant.parse(range.to)];
-  return { kind: 'passed', id, timelineId, position, first, last, timeRange: range.time_range };
+  return { kind: 'due', id, timelineId, position, first, last, timeRange: range.time_range };
 }
 
 function gap(event: string, id: string): Gap | null {

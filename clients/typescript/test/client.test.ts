@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { ApiConnectionError, ApiError, BadRequestError, Client, SettingsError, type Input } from '../src/index.js';
-import { client, rejection, standIn, timeline } from './harness.js';
+import { client, rejection, stubServer, timeline } from './harness.js';
 
 const KEY = `tnk_${'0'.repeat(36)}`;
 
@@ -140,7 +140,7 @@ describe('calls', () => {
 
 describe('retries', () => {
   it('ask for a lost answer with the same key', async () => {
-    const { url, requests } = await standIn(['drop', [503, { 'Retry-After': '0' }], [200, { generation: 1 }]]);
+    const { url, requests } = await stubServer(['drop', [503, { 'Retry-After': '0' }], [200, { generation: 1 }]]);
     const moved = await new Client({ baseUrl: url, apiKey: KEY }).travel({ destination_time: '2028-02-29T09:00:00Z' });
     expect(moved.generation).toBe(1);
     const keys = requests.map((headers) => headers['idempotency-key']);
@@ -150,7 +150,7 @@ describe('retries', () => {
   });
 
   it('name their timeline in a header', async () => {
-    const { url, requests } = await standIn([
+    const { url, requests } = await stubServer([
       [200, {}],
       [200, {}],
       [200, {}],
@@ -165,7 +165,7 @@ describe('retries', () => {
   });
 
   it('do not send twice what may have happened', async () => {
-    const { url, requests } = await standIn(['drop']);
+    const { url, requests } = await stubServer(['drop']);
     expect(await rejection(new Client({ baseUrl: url, apiKey: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(
       ApiConnectionError,
     );
@@ -173,14 +173,14 @@ describe('retries', () => {
   });
 
   it('have an end', async () => {
-    const { url, requests } = await standIn([[429, { 'Retry-After': '3600' }]]);
+    const { url, requests } = await stubServer([[429, { 'Retry-After': '3600' }]]);
     const error = (await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock())) as ApiError;
     expect([error.httpStatus, error.retryAfterSeconds]).toEqual([429, 3600]);
     expect(requests).toHaveLength(1);
   });
 
   it('end with the signal of the caller', async () => {
-    const { url } = await standIn([[503, { 'Retry-After': '20' }]]);
+    const { url } = await stubServer([[503, { 'Retry-After': '20' }]]);
     const signal = AbortSignal.timeout(50);
     const start = performance.now();
     expect((await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock({}, { signal }))) as Error).toHaveProperty(
@@ -234,12 +234,12 @@ describe('settings', () => {
   });
 
   it('follow no redirect with the key', async () => {
-    const { url } = await standIn([[302, { Location: 'http://127.0.0.1:9/' }]]);
+    const { url } = await stubServer([[302, { Location: 'http://127.0.0.1:9/' }]]);
     expect(((await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock())) as ApiError).httpStatus).toBe(302);
   });
 
   it('need no key in a page of the service', async () => {
-    const { url, requests } = await standIn([[200, { generation: 1 }]]);
+    const { url, requests } = await stubServer([[200, { generation: 1 }]]);
     await new Client({ baseUrl: url, session: true }).clock();
     expect(requests[0]).not.toHaveProperty('authorization');
   });

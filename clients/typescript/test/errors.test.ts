@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import * as timenav from '../src/index.js';
 import { ApiError, type ErrorCode } from '../src/index.js';
-import { client, readText, rejection, standIn } from './harness.js';
+import { client, readText, rejection, stubServer } from './harness.js';
 
 const KEY = `tnk_${'0'.repeat(36)}`;
 
@@ -22,7 +22,7 @@ describe('the class of an error', () => {
     [500, 'ServerError'],
     [503, 'ServerError'],
   ] as const)('follows the status %i', async (httpStatus, name) => {
-    const { url } = await standIn([[httpStatus, {}]]);
+    const { url } = await stubServer([[httpStatus, {}]]);
     const service = new timenav.Client({ baseUrl: url, apiKey: KEY, retries: { attempts: 1 } });
     const error = (await rejection(service.clock())) as ApiError;
     expect(error).toBeInstanceOf(ApiError);

@@ -50,11 +50,11 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('it was expected to fail');
 }
 
-export type StandInAnswer = 'drop' | { stream: string } | [status: number, headersOrBody: Record<string, unknown>];
+export type StubAnswer = 'drop' | { stream: string } | [status: number, headersOrBody: Record<string, unknown>];
 
 /** Answers what a test wants: for failures that a real service does not have at will. */
-export async function standIn(
-  answers: StandInAnswer[] | ((path: string) => Promise<StandInAnswer>),
+export async function stubServer(
+  answers: StubAnswer[] | ((path: string) => Promise<StubAnswer>),
 ): Promise<{ url: string; requests: IncomingHttpHeaders[] }> {
   const requests: IncomingHttpHeaders[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {

@@ -10,7 +10,7 @@ import {
   type Firing,
 } from '../src/index.js';
 import { Service, TestClock } from '../src/testing.js';
-import { client, eventually, rejection, standIn, wait } from './harness.js';
+import { client, eventually, rejection, stubServer, wait } from './harness.js';
 
 const KEY = 'tnk_000000000000000000000000000000000000';
 const START = '2027-01-31T09:00:00Z';
@@ -252,7 +252,7 @@ describe('an advance', () => {
       ...{ step: 1, fired: 1, acknowledged: 0, failed: 0, unacknowledged: 0, firings: [] },
     };
     const done = { ...receipt, state: 'settled', acknowledged: 1 };
-    const { url, requests } = await standIn([
+    const { url, requests } = await stubServer([
       ...(['drop', 'drop', 'drop', 'drop', 'drop'] as const),
       [200, { timeline_id: 'main', current_time: START, receipt }],
       'drop',
@@ -274,19 +274,19 @@ describe('a listener', () => {
       ...{ step: 1, attempt: 1, lease_id: 'lease_1', payload: null, leased_until: START },
     };
     let claims = 0;
-    const came = new Set<string>();
+    const overlapping = new Set<string>();
     const alone: string[] = [];
-    const { url } = await standIn(async (path) => {
+    const { url } = await stubServer(async (path) => {
       const what = path.endsWith('/claim') ? 'claimed' : 'told';
       if (what === 'claimed' && (claims += 1) === 1) return [200, { firings: [firing] }];
-      came.add(what);
+      overlapping.add(what);
       // Neither is answered before the other has come.
-      for (let waits = 0; came.size < 2 && waits < 200; waits += 1) await wait(50);
-      if (came.size < 2) alone.push(what);
+      for (let waits = 0; overlapping.size < 2 && waits < 200; waits += 1) await wait(50);
+      if (overlapping.size < 2) alone.push(what);
       return [200, { firings: [] }];
     });
     const listener = await new Client({ baseUrl: url, apiKey: KEY }).on('default', () => wait(50), { concurrency });
-    await eventually(() => came.size === 2);
+    await eventually(() => overlapping.size === 2);
     await listener.close();
     expect(alone).toEqual([]);
   });

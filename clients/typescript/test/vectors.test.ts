@@ -9,7 +9,7 @@ type Body = Schema<'ClockBody'>;
 type ClockFields = Pick<Body, 'state' | 'rate' | 'origin_host' | 'origin_virtual'>;
 interface Step {
   at: number;
-  do?: 'asked' | 'heard' | 'confirmed' | 'lost' | 'closed' | 'message' | 'answer';
+  do?: keyof typeof TRANSITIONS | 'apply_message' | 'apply_response';
   event?: string;
   body?: Body;
   first?: boolean;
@@ -74,38 +74,47 @@ describe('timestamps', () => {
   });
 });
 
-describe('what a client vouches for', () => {
+describe('follower readings', () => {
   const file = vectors<{ bounds: Seconds; cases: { name: string; bounds?: Seconds; steps: Step[] }[] }>('follow');
   it.each(file.cases)('$name', ({ bounds = file.bounds, steps }) => {
     const follower = new Follower({ staleAfter: bounds.stale_after, lostAfter: bounds.lost_after });
     for (const step of steps) run(follower, step);
   });
 
-  it('nothing while monotonic time is in doubt', () => {
+  it('are stale after an invalidation', () => {
     const follower = new Follower({ staleAfter: 30, lostAfter: 10 });
     const first = file.cases[1]!.steps.slice(0, 3);
     for (const step of first) run(follower, step);
-    follower.doubted();
+    follower.invalidate();
     expect(() => follower.read(3_000n)).toThrow(ClockStaleError);
     expect(follower.isConnected).toBe(false);
-    follower.asked(4_000n);
-    follower.confirmed(5_000n);
+    follower.requestSent(4_000n);
+    follower.streamOpened(5_000n);
     expect(follower.read(5_000n).generation).toBe(3);
   });
 });
+
+/** The transitions of a follower without a message, by their names in the vectors. */
+const TRANSITIONS = {
+  request_sent: (follower: Follower, at: bigint): void => follower.requestSent(at),
+  stream_opened: (follower: Follower, at: bigint): void => follower.streamOpened(at),
+  message_received: (follower: Follower, at: bigint): void => follower.messageReceived(at),
+  connection_lost: (follower: Follower, at: bigint): void => follower.connectionLost(at),
+  closed: (follower: Follower): void => follower.closed(),
+};
 
 function run(follower: Follower, step: Step): void {
   const at = BigInt(step.at);
   if (step.read) {
     checkReading(follower, at, step.read);
-  } else if (step.do === 'message' || step.do === 'answer') {
-    const isAnswer = step.do === 'answer';
-    const change = isAnswer
-      ? follower.answered(step.body!, at)
-      : follower.told(step.event!, step.body!, at, step.first);
+  } else if (step.do === 'apply_message' || step.do === 'apply_response') {
+    const change =
+      step.do === 'apply_response'
+        ? follower.applyResponse(step.body!, at)
+        : follower.applyMessage(step.event!, step.body!, at, step.first);
     expect(change && { jump: Number(change.jumpMicros), reset: change.isReset }).toEqual(step.change);
   } else if (step.do !== undefined) {
-    follower[step.do](at);
+    TRANSITIONS[step.do](follower, at);
   }
 }
 

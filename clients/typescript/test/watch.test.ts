@@ -1,12 +1,20 @@
 /** What happens to firings, and which events the clock passes: told across lost connections, beside a real service. */
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { Client, ApiError, TimenavError, type FiringNews, type Gap, type Passed, type Watch } from '../src/index.js';
+import {
+  Client,
+  ApiError,
+  TimenavError,
+  type FiringUpdate,
+  type Gap,
+  type DueRange,
+  type Watch,
+} from '../src/index.js';
 import { Service } from '../src/testing.js';
-import { client, rejection, standIn, timeline, wait, type StandInAnswer } from './harness.js';
+import { client, rejection, stubServer, timeline, wait, type StubAnswer } from './harness.js';
 
 const KEY = 'tnk_000000000000000000000000000000000000';
 const START = '2027-01-01T00:00:00Z';
-type News = FiringNews | Passed | Gap;
+type News = FiringUpdate | DueRange | Gap;
 
 /** Returns a client for a new timeline whose clock stands. */
 async function timelineClient(): Promise<Client> {
@@ -17,11 +25,11 @@ async function timelineClient(): Promise<Client> {
   return own;
 }
 
-function summaryOf(news: News): unknown {
-  if (news.kind === 'gap') return news.isReset ? 'reset' : 'gap';
-  if (news.kind === 'firing') return [news.firing.change, news.firing.timerId];
-  expect(news.timeRange).toBe(`${String(news.first)}/${String(news.last)}`);
-  return [String(news.first), String(news.last)];
+function summaryOf(update: News): unknown {
+  if (update.kind === 'gap') return update.isReset ? 'reset' : 'gap';
+  if (update.kind === 'firing') return [update.firing.change, update.firing.timerId];
+  expect(update.timeRange).toBe(`${String(update.first)}/${String(update.last)}`);
+  return [String(update.first), String(update.last)];
 }
 
 async function next<T extends News>(watch: Watch<T>): Promise<T> {
@@ -38,7 +46,7 @@ async function take(watch: Watch<News>, count: number): Promise<unknown[]> {
 
 async function all(watch: Watch<News>): Promise<unknown[]> {
   const seen: unknown[] = [];
-  for await (const news of watch) seen.push(summaryOf(news));
+  for await (const update of watch) seen.push(summaryOf(update));
   return seen;
 }
 
@@ -91,7 +99,7 @@ describe('a watch of what the clock passes', () => {
     await own.fastForward({ duration: '5d' });
     const passed = await next(watch);
     expect(summaryOf(passed)).toEqual(['2027-01-01T00:00:00.000001Z', '2027-01-06T00:00:00Z']);
-    const time_range = passed.kind === 'passed' ? passed.timeRange : '';
+    const time_range = passed.kind === 'due' ? passed.timeRange : '';
     const { events } = await own.monitorEvents({ location: '*', time_range });
     expect(events.map(({ time }) => time)).toEqual(['2027-01-02T00:00:00Z', '2027-01-03T00:00:00Z']);
     await own.rewind({ duration: '4d' });
@@ -140,8 +148,8 @@ describe('a watch', () => {
     expect([await waiting, await all(watch)]).toEqual([[], []]);
     await own.setTimer({ at: START });
     const left = await own.watchFirings(null, { lastEventId: '0' });
-    for await (const news of left) {
-      expect(summaryOf(news)).toBe('gap');
+    for await (const update of left) {
+      expect(summaryOf(update)).toBe('gap');
       break;
     }
     expect(await all(left)).toEqual([]);
@@ -171,7 +179,7 @@ describe('a watch', () => {
   it('goes on after the newest id, and says where it cannot', async () => {
     const due = { from: START, to: START, time_range: `${START}/${START}` };
     const message = `event: due\nid: 7@1\ndata: ${JSON.stringify({ timeline_id: 't', position: 7, due })}\n\n`;
-    const answers: StandInAnswer[] = [
+    const answers: StubAnswer[] = [
       { stream: '' },
       [503, { 'Retry-After': '0' }],
       'drop',
@@ -179,7 +187,7 @@ describe('a watch', () => {
       { stream: 'event: reset\nid: 12\ndata: {}\n\n' },
       [404, {}],
     ];
-    const { url, requests } = await standIn(answers);
+    const { url, requests } = await stubServer(answers);
     const watch = await new Client({ baseUrl: url, apiKey: KEY }).watchDue();
     // No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
     expect(await take(watch, 3)).toEqual(['reset', [START, START], 'reset']);
@@ -187,7 +195,7 @@ describe('a watch', () => {
     expect(await all(watch)).toEqual([]);
     const lastIds = requests.map((headers) => headers['last-event-id']);
     expect(lastIds).toEqual([undefined, undefined, undefined, undefined, '9@2', '12']);
-    const wrong = await standIn([{ stream: 'event: due\nid: 1\ndata: {}\n\n' }]);
+    const wrong = await stubServer([{ stream: 'event: due\nid: 1\ndata: {}\n\n' }]);
     const unread = await new Client({ baseUrl: wrong.url, apiKey: KEY }).watchDue();
     const error = await rejection(unread.next());
     expect(error).toBeInstanceOf(TimenavError);

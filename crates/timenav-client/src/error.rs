@@ -124,14 +124,14 @@ impl Problem {
             code: text(error, "code"),
             detail: text(error, "detail"),
         };
-        let told_id = Some(text(&document, "request_id")).filter(|id| !id.is_empty());
+        let body_id = Some(text(&document, "request_id")).filter(|id| !id.is_empty());
         Self {
             http_status,
             code: or(text(&document, "code"), format!("http_{http_status}")),
             status: or(text(&document, "status"), format!("The service returned {http_status}.")),
             detail: text(&document, "detail"),
             errors: fields.iter().map(field).collect(),
-            request_id: told_id.or_else(|| request_id.map(str::to_owned)),
+            request_id: body_id.or_else(|| request_id.map(str::to_owned)),
             retry_after,
             body,
         }
@@ -187,7 +187,7 @@ pub enum ClockUnavailable {
     },
     /// The service no longer allows this user to watch the clock.
     #[error("the clock can no longer be watched: {0}")]
-    Refused(Box<Problem>),
+    Rejected(Box<Problem>),
     /// The clock was closed.
     #[error("the clock was closed")]
     Closed,

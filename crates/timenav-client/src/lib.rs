@@ -96,6 +96,6 @@ pub use virtual_clock::VirtualClock;
 pub use virtual_clock::clock_state::ClockState;
 pub use virtual_clock::follower::{Bounds, ClockChange, Reading};
 pub use virtual_clock::watched::{
-    FiringChange, FiringNews, Gap, Passed, StreamMessage, Stretch, Watched, WatchedFiring,
+    DueRange, FiringChange, FiringUpdate, Gap, StreamMessage, Stretch, Watched, WatchedFiring,
 };
 pub use watch::Watch;

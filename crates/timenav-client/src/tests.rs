@@ -5,7 +5,7 @@ mod baggage;
 mod calls;
 mod document;
 mod listening;
-mod stand_in;
+mod stub_server;
 mod watch;
 
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::virtual_clock::clock_parameters::ClockParameters;
 use crate::virtual_clock::clock_state::ClockState;
 use crate::virtual_clock::follower::{Bounds, Follower};
 use crate::{Client, Request};
-use stand_in::{StandIn, answer};
+use stub_server::{StubServer, answer};
 
 const KEY: &str = "tnk_000000000000000000000000000000000000";
 
@@ -121,12 +121,12 @@ fn take(follower: &mut Follower, step: &Value, name: &Value) {
     let body = || serde_json::from_value::<Clock>(step["body"].clone()).unwrap();
     let change = match step["do"].as_str() {
         None => return check_reading(follower, now, &step["read"], name),
-        Some("answer") => follower.answered(&body(), now),
-        Some("message") => follower.learn(text(&step["event"]), &body(), now, step["first"] == true),
-        Some("asked") => return follower.begin_request(now),
-        Some("confirmed") => return follower.confirmed(now),
-        Some("heard") => return follower.message_received(now),
-        Some("lost") => return follower.lost(now),
+        Some("apply_response") => follower.apply_response(&body(), now),
+        Some("apply_message") => follower.apply_message(text(&step["event"]), &body(), now, step["first"] == true),
+        Some("request_sent") => return follower.request_sent(now),
+        Some("stream_opened") => return follower.stream_opened(now),
+        Some("message_received") => return follower.message_received(now),
+        Some("connection_lost") => return follower.connection_lost(now),
         Some("closed") => return follower.closed(),
         Some(other) => panic!("{other}"),
     };
@@ -229,8 +229,8 @@ fn run<T>(test: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(test)
 }
 
-fn client(stand_in: &StandIn) -> Client {
-    Client::builder().url(stand_in.url()).key(KEY).timeline("t").build().unwrap()
+fn client(stub_server: &StubServer) -> Client {
+    Client::builder().url(stub_server.url()).key(KEY).timeline("t").build().unwrap()
 }
 
 #[test]
@@ -242,10 +242,11 @@ fn lost_response_is_retried_with_the_same_idempotency_key() {
             "current_time": "2028-02-29T09:00:00Z",
         });
         let busy = answer(503, &[("Retry-After", "0")], &json!({}));
-        let stand_in = StandIn::start(vec![String::new(), busy, answer(200, &[], &clock)]).await;
-        let moved = client(&stand_in).inside("firing_1").travel("2028-02-29T09:00:00Z".parse().unwrap()).await.unwrap();
+        let stub_server = StubServer::start(vec![String::new(), busy, answer(200, &[], &clock)]).await;
+        let moved =
+            client(&stub_server).inside("firing_1").travel("2028-02-29T09:00:00Z".parse().unwrap()).await.unwrap();
         assert_eq!((moved.generation, moved.state), (1, Running::Paused));
-        let requests = stand_in.requests();
+        let requests = stub_server.requests();
         let keys: Vec<_> = requests.iter().map(|request| header(request, "idempotency-key")).collect();
         assert_eq!(keys.len(), 3);
         assert!(keys[0].is_some() && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
@@ -263,12 +264,12 @@ fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
 #[test]
 fn request_with_unknown_outcome_is_not_sent_twice() {
     run(async {
-        let stand_in = StandIn::start(vec![String::new()]).await;
+        let stub_server = StubServer::start(vec![String::new()]).await;
         let request = Request::new(reqwest::Method::DELETE, &["v1", "users", "a/b"]);
-        let error = client(&stand_in).send(request).await.unwrap_err();
+        let error = client(&stub_server).send(request).await.unwrap_err();
         assert!(matches!(error, Error::Unreachable { was_sent: true, .. }), "{error:?}");
-        assert_eq!(stand_in.requests().len(), 1);
-        assert!(stand_in.requests()[0].starts_with("DELETE /v1/users/a%2Fb "), "a segment stays one");
+        assert_eq!(stub_server.requests().len(), 1);
+        assert!(stub_server.requests()[0].starts_with("DELETE /v1/users/a%2Fb "), "a segment stays one");
     });
 }
 
@@ -282,8 +283,8 @@ fn rejected_request_returns_a_problem_with_details() {
         let proxy = "HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 3\r\nX-Request-Id: p\r\n\r\n<p>"
             .to_owned();
         let elsewhere = answer(302, &[("Location", "http://127.0.0.1:9/")], &json!({}));
-        let stand_in = StandIn::start(vec![answer(400, &[], &expected), proxy, elsewhere]).await;
-        let client = client(&stand_in).with_retries(Retries { attempts: 1, ..Retries::default() });
+        let stub_server = StubServer::start(vec![answer(400, &[], &expected), proxy, elsewhere]).await;
+        let client = client(&stub_server).with_retries(Retries { attempts: 1, ..Retries::default() });
         let refused = client.clock().await.unwrap_err();
         let problem = refused.problem().unwrap();
         assert_eq!((problem.http_status, problem.code.as_str()), (400, "invalid_parameter"));
@@ -302,14 +303,14 @@ fn stream_resumes_after_its_last_message() {
     run(async {
         let stream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n\
                       event: clock\nid: 7\ndata: {}\n\nid: 9\n\n";
-        let stand_in = StandIn::start(vec![stream.to_owned()]).await;
+        let stub_server = StubServer::start(vec![stream.to_owned()]).await;
         let request = Request::get(&["v1", "stream"]).after("6").unwrap().unbounded();
-        let mut events: Events = client(&stand_in).send(request).await.unwrap().events();
+        let mut events: Events = client(&stub_server).send(request).await.unwrap().events();
         let event = events.next().await.unwrap().unwrap();
         assert_eq!((event.event.as_str(), event.id.as_str(), event.data.as_str()), ("clock", "7", "{}"));
         assert_eq!(events.next().await.unwrap(), None);
         assert_eq!(events.last_id(), "9");
-        assert_eq!(header(&stand_in.requests()[0], "last-event-id"), Some("6"));
+        assert_eq!(header(&stub_server.requests()[0], "last-event-id"), Some("6"));
     });
 }
 

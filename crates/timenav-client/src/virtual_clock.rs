@@ -148,7 +148,7 @@ impl Client {
             return Ok(clock);
         }
         Err(match (end, clock.shared.failure.lock().take()) {
-            (Some(ClockUnavailable::Refused(problem)), _) => Error::Problem(problem),
+            (Some(ClockUnavailable::Rejected(problem)), _) => Error::Problem(problem),
             (_, Some(failure)) => failure,
             (end, None) => Error::Clock(end.unwrap_or(ClockUnavailable::Unknown)),
         })
@@ -287,9 +287,9 @@ impl Following<'_> {
             *self.shared.failure.lock() = failure;
             let is_over = self.shared.note(|follower| {
                 if let Some(problem) = problem.as_ref().filter(|problem| problem.is_final()) {
-                    follower.refused(problem);
+                    follower.rejected(problem);
                 }
-                follower.lost(monotonic_micros());
+                follower.connection_lost(monotonic_micros());
                 follower.end().is_some()
             });
             if is_over {
@@ -310,19 +310,19 @@ impl Following<'_> {
             }
         }
         let generation = shared.note(|follower| {
-            follower.begin_request(monotonic_micros());
+            follower.request_sent(monotonic_micros());
             follower.state().map(|state| state.generation)
         });
         if let Some(generation) = generation {
-            let asked = client.clock().into_future();
-            let body = timeout(ANSWER_TIMEOUT, asked).await.map_err(|_| silent(client))??;
-            shared.announce(shared.note(|follower| follower.answered(&body, monotonic_micros())));
+            let request = client.clock().into_future();
+            let body = timeout(ANSWER_TIMEOUT, request).await.map_err(|_| silent(client))??;
+            shared.announce(shared.note(|follower| follower.apply_response(&body, monotonic_micros())));
             stream = stream.after(&generation.to_string())?;
         }
         let opening = timeout(ANSWER_TIMEOUT, client.send(stream.unbounded()));
         let mut events = opening.await.map_err(|_| silent(client))??.events();
         *was_open = true;
-        shared.note(|follower| follower.confirmed(monotonic_micros()));
+        shared.note(|follower| follower.stream_opened(monotonic_micros()));
         let mut is_first = generation.is_none();
         while read_event(client, &mut events, self.bounds).await? {
             shared.note(|follower| follower.message_received(monotonic_micros()));
@@ -332,7 +332,7 @@ impl Following<'_> {
                     detail: error.to_string(),
                 })?;
                 let now = monotonic_micros();
-                shared.announce(shared.note(|follower| follower.learn(&event.event, &body, now, is_first)));
+                shared.announce(shared.note(|follower| follower.apply_message(&event.event, &body, now, is_first)));
                 is_first = false;
                 self.confirm(&body);
             }

@@ -52,7 +52,7 @@ from ._sse import SentEvent
 from ._transport import Download, Events
 from ._virtual_clock import VirtualClock
 from ._watch import Watch
-from ._watched import FiringChange, FiringNews, Gap, Passed, WatchedFiring
+from ._watched import DueRange, FiringChange, FiringUpdate, Gap, WatchedFiring
 
 __version__ = "0.1.0"
 
@@ -81,13 +81,14 @@ __all__ = [
     "ConflictError",
     "DatetimeRangeError",
     "Download",
+    "DueRange",
     "ErrorCode",
     "Events",
     "FieldError",
     "Firing",
     "FiringChange",
     "FiringClock",
-    "FiringNews",
+    "FiringUpdate",
     "FiringsFailedError",
     "Follower",
     "Gap",
@@ -95,7 +96,6 @@ __all__ = [
     "Listener",
     "NotFoundError",
     "NotSettledError",
-    "Passed",
     "PermissionDeniedError",
     "PreconditionFailedError",
     "RateLimitError",

@@ -17,7 +17,7 @@ from ._receipt import Receipt, Waiting, patient
 from ._request import UNSET, IfMatch, Length, Unset
 from ._retry import Retries
 from ._settings import Settings
-from ._watched import FiringNews, Gap, Passed, due, firings
+from ._watched import DueRange, FiringUpdate, Gap, due, firings
 
 _BOUNDS = Bounds()
 _RETRIES = Retries()
@@ -86,7 +86,7 @@ class AsyncClient(AsyncCalls):
 
     def inside(self, firing: str) -> AsyncClient:
         """Returns this client for the handler of a firing: the service is told where its requests come from."""
-        return self._beside(firing=firing)
+        return self._with_options(firing=firing)
 
     def on(
         self,
@@ -108,7 +108,7 @@ class AsyncClient(AsyncCalls):
 
     def watch_firings(
         self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
-    ) -> AsyncWatch[FiringNews | Gap]:
+    ) -> AsyncWatch[FiringUpdate | Gap]:
         """Watches what happens to the firings of a queue, and claims none; without `queue`, to all of the timeline.
 
         Open it with `async with`: from then on everything that happens is told, across lost connections. After one, a
@@ -120,7 +120,7 @@ class AsyncClient(AsyncCalls):
 
     def watch_due(
         self, *, timeline_id: str | None = None, last_event_id: str | None = None
-    ) -> AsyncWatch[Passed | Gap]:
+    ) -> AsyncWatch[DueRange | Gap]:
         """Watches which events the clock passes, as stretches of virtual time, to play them back.
 
         Open it with `async with`: from then on everything that the clock passes is told, across lost
@@ -155,7 +155,7 @@ class AsyncClient(AsyncCalls):
             check=check,
             answer_timeout=self._settings.timeout,
         )
-        client = self._beside(retries=patient(self._retries))
+        client = self._with_options(retries=patient(self._retries))
         changed = await (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.given)
         settled, receipt = changed.get("receipt"), waiting.receipt(changed)
         while receipt is None:

@@ -33,7 +33,7 @@ class AsyncListener:
         self._client = client
         self._handler = handler
         self._terms = terms
-        self._claims = client._beside(retries=ONCE)
+        self._claims = client._with_options(retries=ONCE)
         self._in_hand: dict[Held, asyncio.Task[None]] = {}
         self._running = 0
         self._room = asyncio.Event()

@@ -45,7 +45,7 @@ class AsyncTransport:
         """Closes all connections. Later calls raise `ClientClosedError`. A given `http_client` stays open."""
         await self._http.aclose()
 
-    def _beside(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
+    def _with_options(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
         """Returns the same client, on the same connections, with other retries, or for the handler of a firing."""
         other = copy.copy(self)
         other._retries = retries or self._retries

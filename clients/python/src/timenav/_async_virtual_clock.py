@@ -128,12 +128,12 @@ class AsyncVirtualClock(ClockReads):
                 except (TimenavError, ValueError, KeyError, TypeError) as error:
                     failure = named(error)
                 if isinstance(failure, ApiError) and is_final(failure):
-                    self._follower.refused(failure)
+                    self._follower.rejected(failure)
                 if self._failure is None:
                     # It was open: whoever loses a connection now and then need not wait long for the next.
                     delay = DELAY_FIRST
                 self._failure = failure
-                self._follower.lost(monotonic_micros())
+                self._follower.connection_lost(monotonic_micros())
                 self._notify()
                 if self._follower.end is not None:
                     return
@@ -143,12 +143,12 @@ class AsyncVirtualClock(ClockReads):
     async def _listen(self, http: AsyncHttpPool) -> None:
         """Follows one connection until it ends."""
         is_first = self._follower.state is None
-        self._follower.asked(monotonic_micros())
+        self._follower.request_sent(monotonic_micros())
         if not is_first:
             response = await http.send("GET", "/v1/clock", params=self._query())
             if not response.is_success:
                 raise refusal(response)[2]
-            self._notify(self._follower.answered(response.json(), monotonic_micros()))
+            self._notify(self._follower.apply_response(response.json(), monotonic_micros()))
         stream = await http.send(
             "GET",
             "/v1/clock/stream",
@@ -161,14 +161,14 @@ class AsyncVirtualClock(ClockReads):
             if not response.is_success:
                 await response.aread()
                 raise refusal(response)[2]
-            self._follower.confirmed(monotonic_micros())
+            self._follower.stream_opened(monotonic_micros())
             self._failure = None
             reader = EventReader()
             async for piece in response.aiter_bytes():
-                self._follower.heard(monotonic_micros())
+                self._follower.message_received(monotonic_micros())
                 for event in reader.push(piece):
                     now, body = monotonic_micros(), json.loads(event.data)
-                    self._notify(self._follower.told(event.event, body, now, is_first=is_first))
+                    self._notify(self._follower.apply_message(event.event, body, now, is_first=is_first))
                     is_first = False
                     # Reads here show it, and whoever listens was told.
                     confirmed = confirmation(body, self._timeline)

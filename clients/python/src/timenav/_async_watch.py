@@ -32,7 +32,7 @@ class AsyncWatch(Generic[T]):
     def __init__(self, client: AsyncClient, stream: Stream[T], last_id: str | None) -> None:
         """Prepares a watch, which `open` or `async with` opens."""
         self._first = client
-        self._client = client._beside(retries=ONCE)
+        self._client = client._with_options(retries=ONCE)
         self._stream = stream
         self._newest = self._last_id = last_id or ""
         self._is_closed = False
@@ -71,10 +71,10 @@ class AsyncWatch(Generic[T]):
         # Whoever gives up waiting gets the same message when they ask again.
         await asyncio.wait([self._waiting])
         done, self._waiting = self._waiting, None
-        news = None if done.cancelled() else done.result()
-        if news is None or self._is_closed:
+        update = None if done.cancelled() else done.result()
+        if update is None or self._is_closed:
             raise StopAsyncIteration
-        return news
+        return update
 
     async def __aenter__(self) -> AsyncWatch[T]:
         return await self.open()
@@ -86,11 +86,11 @@ class AsyncWatch(Generic[T]):
 
     async def _next(self) -> T | None:
         while not self._is_closed:
-            news = await self._read()
-            if news is None:
-                news = await self._open_again()
-            if news is not None:
-                return news
+            update = await self._read()
+            if update is None:
+                update = await self._open_again()
+            if update is not None:
+                return update
         return None
 
     async def _read(self) -> T | None:
@@ -100,10 +100,10 @@ class AsyncWatch(Generic[T]):
         assert self._messages is not None  # noqa: S101 - it was opened just now
         try:
             async for event in self._messages:
-                news = self._stream.read(event)
+                update = self._stream.read(event)
                 self._last_id = event.id
-                if news is not None:
-                    return news
+                if update is not None:
+                    return update
         except ApiConnectionError as error:
             LOG.debug("a stream was lost, and is opened again: %s", error)
         except (ValueError, KeyError, TypeError) as error:

@@ -17,7 +17,7 @@ from ._settings import Settings
 from ._sync_calls import Calls
 from ._virtual_clock import VirtualClock
 from ._watch import Watch
-from ._watched import FiringNews, Gap, Passed, due, firings
+from ._watched import DueRange, FiringUpdate, Gap, due, firings
 
 _BOUNDS = Bounds()
 _RETRIES = Retries()
@@ -86,7 +86,7 @@ class Client(Calls):
 
     def inside(self, firing: str) -> Client:
         """Returns this client for the handler of a firing: the service is told where its requests come from."""
-        return self._beside(firing=firing)
+        return self._with_options(firing=firing)
 
     def on(
         self,
@@ -108,7 +108,7 @@ class Client(Calls):
 
     def watch_firings(
         self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
-    ) -> Watch[FiringNews | Gap]:
+    ) -> Watch[FiringUpdate | Gap]:
         """Watches what happens to the firings of a queue, and claims none; without `queue`, to all of the timeline.
 
         When this returns, everything that happens from now on is told, across lost connections. After one, a
@@ -118,7 +118,7 @@ class Client(Calls):
         stream = firings(queue, timeline_id or self._settings.timeline_id)
         return Watch(self, stream, last_event_id)
 
-    def watch_due(self, *, timeline_id: str | None = None, last_event_id: str | None = None) -> Watch[Passed | Gap]:
+    def watch_due(self, *, timeline_id: str | None = None, last_event_id: str | None = None) -> Watch[DueRange | Gap]:
         """Watches which events the clock passes, as stretches of virtual time, to play them back.
 
         When this returns, everything that the clock passes from now on is told, across lost
@@ -153,7 +153,7 @@ class Client(Calls):
             check=check,
             answer_timeout=self._settings.timeout,
         )
-        client = self._beside(retries=patient(self._retries))
+        client = self._with_options(retries=patient(self._retries))
         changed = (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.given)
         settled, receipt = changed.get("receipt"), waiting.receipt(changed)
         while receipt is None:

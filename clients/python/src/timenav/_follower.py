@@ -97,58 +97,58 @@ class Follower:
 
     @property
     def state(self) -> ClockState | None:
-        """The clock as it was last told, whether or not it may be vouched for."""
+        """The last known state, valid or not."""
         known = self._known
         return known.state if known else None
 
     @property
     def is_connected(self) -> bool:
-        """Whether the stream is open and has told everything that the service knows."""
+        """Whether the stream is open and up to date."""
         return self._lost is None
 
-    def asked(self, now: int) -> None:
-        """Notes when a request was sent, on a new connection: its answer is not older than this."""
+    def request_sent(self, now: int) -> None:
+        """Records that a request was sent on a new connection: its response is not older than this."""
         self._requested_at, self._low, self._high = now, None, None
 
-    def heard(self, now: int) -> None:
-        """Notes a sign of life."""
+    def message_received(self, now: int) -> None:
+        """Records that the stream is alive: a message or a keep-alive arrived."""
         self._received_at = now
 
-    def confirmed(self, now: int) -> None:
-        """Notes that a stream is open again, and that it goes on from what is known."""
+    def stream_opened(self, now: int) -> None:
+        """Records that a stream is open again and continues from the known state."""
         self._received_at = now
         known = self._known
         if known is not None and known.state.generation >= self._awaited:
             self._lost = None
 
-    def lost(self, now: int) -> None:
-        """Notes that the connection was lost."""
+    def connection_lost(self, now: int) -> None:
+        """Records that the connection was lost."""
         if self._lost is None:
             self._lost = now
 
-    def refused(self, problem: ApiError) -> None:
-        """Notes that the service will not tell any more."""
+    def rejected(self, problem: ApiError) -> None:
+        """Records that the service rejected the stream for good."""
         self._end = self._end or ClockAccessError(problem)
 
     def closed(self) -> None:
-        """Notes that nobody listens any more."""
+        """Records that the clock was closed."""
         self._end = self._end or ClockClosedError("the clock was closed; open another one with virtual_clock()")
 
     @property
     def end(self) -> ClockUnavailableError | None:
-        """Why the clock will never be known again, if it will not."""
+        """The error that ended this follower, if it has ended."""
         return self._end
 
-    def answered(self, body: Mapping[str, Any], now: int) -> ClockChange | None:
-        """Takes what a request for the clock was answered, before a stream is opened again.
+    def apply_response(self, body: Mapping[str, Any], now: int) -> ClockChange | None:
+        """Applies the response to a request for the clock, sent before a stream is reopened.
 
-        Newer changes are left to the stream, which tells each of them; until it has, nothing is vouched for. An older
-        generation, or the same one with another past, means that the service was taken back, and is a reset.
+        Newer changes are left to the stream, which reports each of them; until then, readings are stale. An older
+        generation, or the same one with a different history, means that the service was rolled back, and is a reset.
         """
         state = ClockState.of(body)
         known = self._known
         self._measure(state, Instant.parse(body["current_time"]), now, is_answer=True)
-        if known is None or state.generation < known.state.generation or _has_another_past(state, known.state):
+        if known is None or state.generation < known.state.generation or _has_different_history(state, known.state):
             return self._take(state, now, is_reset=known is not None)
         self._received_at = now
         self._awaited = state.generation
@@ -156,8 +156,10 @@ class Follower:
             self._known = self._with(known.state, now)
         return None
 
-    def told(self, event: str, body: Mapping[str, Any], now: int, *, is_first: bool = False) -> ClockChange | None:
-        """Takes one message of the stream. `is_first` where it answers the request that was noted last."""
+    def apply_message(
+        self, event: str, body: Mapping[str, Any], now: int, *, is_first: bool = False
+    ) -> ClockChange | None:
+        """Applies a message of the stream. `is_first` if it responds to the last recorded request."""
         self._received_at = now
         state = ClockState.of(body)
         known = self._known
@@ -168,7 +170,7 @@ class Follower:
         return self._take(state, now, is_reset=is_reset)
 
     def read(self, now: int) -> Reading:
-        """Returns what the clock shows, or raises `ClockUnavailableError`."""
+        """Returns the virtual time, or raises `ClockUnavailableError`."""
         known = self._known
         self._vouch(now)
         if known is None:
@@ -239,7 +241,7 @@ class Follower:
         return _Known(state, offset, high, now)
 
 
-def _has_another_past(state: ClockState, known: ClockState) -> bool:
+def _has_different_history(state: ClockState, known: ClockState) -> bool:
     return state.generation == known.generation and replace(state, location=known.location) != known
 
 

@@ -53,7 +53,7 @@ class Listener:
         # Other requests use the connections of an httpx client of the caller, so no claim may be interrupted there.
         timeout = client._settings.timeout
         self._claim_timeout = timeout if self._http.is_owned else min(timeout, 2 * _SHARED_CLAIM_SECONDS)
-        self._claims = client._beside(retries=ONCE)
+        self._claims = client._with_options(retries=ONCE)
         self._claims._http = self._http
         # Twice as many: while the service is told what a handler did, the next one runs.
         self._handlers = ThreadPoolExecutor(2 * terms.concurrency, thread_name_prefix="timenav-handler")

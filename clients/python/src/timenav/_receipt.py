@@ -43,7 +43,7 @@ class Receipt:
     """The worker, hold or followers that the last instant waited for."""
 
     @classmethod
-    def of(cls, settled: schemas.SettledBody) -> Receipt:
+    def of(cls, settled: schemas.ReceiptBody) -> Receipt:
         """Reads a receipt."""
         return cls(
             timeline_id=settled["timeline_id"],
@@ -105,7 +105,7 @@ class Waiting:
         current = Instant.parse(changed["current_time"])
         return Receipt(changed["timeline_id"], "settled", current, current, 0, 0, 0, 0, [])
 
-    def settled(self, settled: schemas.SettledBody) -> Receipt | None:
+    def settled(self, settled: schemas.ReceiptBody) -> Receipt | None:
         """Reads how an advance stands. None while it goes on.
 
         Raises `NotSettledError` if it ended before its destination, `FiringsFailedError` if firings failed and that is

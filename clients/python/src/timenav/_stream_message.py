@@ -22,7 +22,7 @@ class StreamMessage(TypedDict):
     """Position of the ledger entry."""
     clock: NotRequired[schemas.ClockBody]
     """The clock after the change."""
-    change: NotRequired[Literal["recorded", "corrected", "manipulated", "made", "healed"]]
+    change: NotRequired[Literal["recorded", "corrected", "manipulated", "created", "resolved"]]
     """The change of an event or a paradox."""
     event_id: NotRequired[str]
     """The event's id."""

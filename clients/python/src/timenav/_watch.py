@@ -30,7 +30,7 @@ class Watch(Generic[T]):
 
     def __init__(self, client: Client, stream: Stream[T], last_id: str | None) -> None:
         """Opens the stream; `Client.watch_firings` and `Client.watch_due` do it."""
-        self._client = client._beside(retries=ONCE)
+        self._client = client._with_options(retries=ONCE)
         self._stream = stream
         self._newest = self._last_id = last_id or ""
         self._closing = threading.Event()
@@ -61,11 +61,11 @@ class Watch(Generic[T]):
     def __next__(self) -> T:
         with self._reading:
             while not self._closing.is_set():
-                news = self._read()
-                if news is None and not self._closing.is_set():
-                    news = self._open_again()
-                if news is not None:
-                    return news
+                update = self._read()
+                if update is None and not self._closing.is_set():
+                    update = self._open_again()
+                if update is not None:
+                    return update
             self._events.close()
         raise StopIteration
 
@@ -81,10 +81,10 @@ class Watch(Generic[T]):
         """Returns the next message of this connection; None if it has ended."""
         try:
             for event in self._messages:
-                news = self._stream.read(event)
+                update = self._stream.read(event)
                 self._last_id = event.id
-                if news is not None:
-                    return news
+                if update is not None:
+                    return update
         except ApiConnectionError as error:
             LOG.debug("a stream was lost, and is opened again: %s", error)
         except (ValueError, KeyError, TypeError) as error:

@@ -66,7 +66,7 @@ class WatchedFiring:
 
 
 @dataclass(frozen=True, slots=True)
-class FiringNews:
+class FiringUpdate:
     """A change of a firing."""
 
     id: str
@@ -79,7 +79,7 @@ class FiringNews:
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class DueRange:
     """A range of virtual time with events that the clock has passed. Both ends are included."""
 
     id: str
@@ -109,22 +109,22 @@ class Stream(Generic[T]):
         return {**self.given, "last_event_id": last_id or UNSET}
 
 
-def firings(queue: str | None, timeline_id: str | None) -> Stream[FiringNews | Gap]:
+def firings(queue: str | None, timeline_id: str | None) -> Stream[FiringUpdate | Gap]:
     """Returns the stream of what happens to firings."""
     given = {"queue": UNSET if queue is None else queue, "timeline_id": timeline_id or UNSET}
-    return Stream(OPERATIONS["firings_stream"], given, _firing_news)
+    return Stream(OPERATIONS["firings_stream"], given, _firing_update)
 
 
-def due(timeline_id: str | None) -> Stream[Passed | Gap]:
+def due(timeline_id: str | None) -> Stream[DueRange | Gap]:
     """Returns the stream of what the clock passes."""
-    return Stream(OPERATIONS["stream"], {"topics": "due", "timeline_id": timeline_id or UNSET}, _passed)
+    return Stream(OPERATIONS["stream"], {"topics": "due", "timeline_id": timeline_id or UNSET}, _due_range)
 
 
 LOST: SentEvent[Any] = SentEvent("reset", "", {})
 """What is told where a connection was lost before the service had told any id."""
 
 
-def _firing_news(event: SentEvent[Any]) -> FiringNews | Gap | None:
+def _firing_update(event: SentEvent[Any]) -> FiringUpdate | Gap | None:
     if event.event != "firing":
         return _gap(event)
     body = event.data["firing"]
@@ -143,15 +143,15 @@ def _firing_news(event: SentEvent[Any]) -> FiringNews | Gap | None:
         not_before=_instant(body.get("not_before")),
         reason=body.get("reason"),
     )
-    return FiringNews(event.id, event.data["timeline_id"], event.data["position"], firing)
+    return FiringUpdate(event.id, event.data["timeline_id"], event.data["position"], firing)
 
 
-def _passed(event: SentEvent[Any]) -> Passed | Gap | None:
+def _due_range(event: SentEvent[Any]) -> DueRange | Gap | None:
     if event.event != "due":
         return _gap(event)
     due = event.data["due"]
     first, last = Instant.parse(due["from"]), Instant.parse(due["to"])
-    return Passed(event.id, event.data["timeline_id"], event.data["position"], first, last, due["time_range"])
+    return DueRange(event.id, event.data["timeline_id"], event.data["position"], first, last, due["time_range"])
 
 
 def _gap(event: SentEvent[Any]) -> Gap | None:

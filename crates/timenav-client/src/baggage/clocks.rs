@@ -140,7 +140,7 @@ fn is_unused(cell: &Cell) -> bool {
 
 /// Returns whether a clock has ended permanently, because its timeline or its key did.
 fn is_over(entry: &RequestClock) -> bool {
-    matches!(entry.reading(), Err(ClockUnavailable::Refused(_) | ClockUnavailable::Closed))
+    matches!(entry.reading(), Err(ClockUnavailable::Rejected(_) | ClockUnavailable::Closed))
 }
 
 /// Returns the error for a request that names a timeline it cannot use, which is the request's fault.

@@ -69,7 +69,8 @@ pub struct Intervention {
     /// The effect of the action.
     pub effect: Effect,
     /// Whether the event occurred before.
-    pub stood: bool,
+    #[serde(rename = "stood")]
+    pub was_active: bool,
     /// Whether the event changed.
     pub changed: bool,
     /// The user.

@@ -3,7 +3,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::stand_in::{StandIn, answer};
+use super::stub_server::{StubServer, answer};
 use super::{KEY, client, run};
 use crate::{AdvanceState, Call, CauseKind, Client, EventPage, FiringPage, NewEvent, Page as _, Receipt, Request};
 
@@ -132,15 +132,15 @@ fn failed_page_is_requested_again() {
             answer(200, &[], &page)
         };
         let rejected = answer(500, &[], &json!({ "code": "internal" }));
-        let stand_in = StandIn::start(vec![page("a", Some("c1")), rejected, page("b", None)]).await;
-        let client = client(&stand_in);
+        let stub_server = StubServer::start(vec![page("a", Some("c1")), rejected, page("b", None)]).await;
+        let client = client(&stub_server);
         let mut pages = client.monitor_events("*", ..).pages();
         let ids = |page: EventPage| page.into_items().into_iter().map(|event| event.event_id).collect::<Vec<_>>();
         assert_eq!(ids(pages.next().await.unwrap().unwrap()), ["a"]);
         assert_eq!(pages.next().await.unwrap_err().problem().unwrap().code, "internal");
         assert_eq!(ids(pages.next().await.unwrap().unwrap()), ["b"]);
         assert!(pages.next().await.unwrap().is_none());
-        let cursors: Vec<bool> = stand_in.requests().iter().map(|request| request.contains("cursor=c1")).collect();
+        let cursors: Vec<bool> = stub_server.requests().iter().map(|request| request.contains("cursor=c1")).collect();
         assert_eq!(cursors, [false, true, true]);
     });
 }
@@ -149,8 +149,8 @@ fn failed_page_is_requested_again() {
 fn response_has_its_headers() {
     run(async {
         let replayed = answer(200, &[("ETag", "\"7\""), ("Idempotency-Replayed", "true")], &json!({ "firings": [] }));
-        let stand_in = StandIn::start(vec![replayed]).await;
-        let response = client(&stand_in).firings().send().await.unwrap();
+        let stub_server = StubServer::start(vec![replayed]).await;
+        let response = client(&stub_server).firings().send().await.unwrap();
         assert_eq!((response.entity_tag(), response.header("idempotency-replayed")), (Some("7"), Some("true")));
         assert!(response.json::<FiringPage>().await.is_err(), "it has no timeline");
     });

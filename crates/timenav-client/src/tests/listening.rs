@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::run;
-use super::stand_in::{answer, read};
+use super::stub_server::{answer, read};
 use crate::{Client, ListenOptions};
 
 const SOON: Duration = Duration::from_secs(10);

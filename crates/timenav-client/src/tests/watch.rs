@@ -1,9 +1,9 @@
 use serde_json::json;
 
-use super::stand_in::{StandIn, answer};
+use super::stub_server::{StubServer, answer};
 use super::{client, header, run};
 use crate::error::Error;
-use crate::virtual_clock::watched::{Gap, Passed, Watched};
+use crate::virtual_clock::watched::{DueRange, Gap, Watched};
 
 const START: &str = "2027-01-01T00:00:00Z";
 
@@ -11,9 +11,9 @@ fn stream(messages: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n{messages}")
 }
 
-fn description(watched: Option<&Watched<Passed>>) -> String {
+fn description(watched: Option<&Watched<DueRange>>) -> String {
     match watched {
-        Some(Watched::News(Passed { first, last, .. })) => format!("{first}/{last}"),
+        Some(Watched::Update(DueRange { first, last, .. })) => format!("{first}/{last}"),
         Some(Watched::Gap(Gap { is_reset, .. })) => (if *is_reset { "reset" } else { "gap" }).to_owned(),
         None => "end".to_owned(),
     }
@@ -33,8 +33,8 @@ fn watch_resumes_after_the_newest_id_and_reports_gaps() {
             stream("event: reset\nid: 12\ndata: {}\n\n"),
             answer(404, &[], &json!({})),
         ];
-        let stand_in = StandIn::start(answers).await;
-        let mut watch = client(&stand_in).watch_due().await.unwrap();
+        let stub_server = StubServer::start(answers).await;
+        let mut watch = client(&stub_server).watch_due().await.unwrap();
         // Without an id, events in the meantime are lost; unknown kinds are skipped.
         assert_eq!(description(watch.next().await.unwrap().as_ref()), "reset");
         assert_eq!(description(watch.next().await.unwrap().as_ref()), range);
@@ -42,7 +42,7 @@ fn watch_resumes_after_the_newest_id_and_reports_gaps() {
         assert_eq!(description(watch.next().await.unwrap().as_ref()), "reset");
         assert_eq!(watch.next().await.unwrap_err().problem().unwrap().http_status, 404);
         assert_eq!(description(watch.next().await.unwrap().as_ref()), "end");
-        let requests = stand_in.requests();
+        let requests = stub_server.requests();
         let ids: Vec<_> = requests.iter().map(|request| header(request, "last-event-id")).collect();
         assert_eq!(ids, [None, None, None, None, Some("9@2"), Some("12")]);
         assert!(requests.iter().all(|request| request.starts_with("GET /v1/stream?timeline_id=t&topics=due ")));
@@ -52,8 +52,8 @@ fn watch_resumes_after_the_newest_id_and_reports_gaps() {
 #[test]
 fn unreadable_watch_message_is_an_error() {
     run(async {
-        let stand_in = StandIn::start(vec![stream("event: due\nid: 1\ndata: {}\n\n")]).await;
-        let error = client(&stand_in).watch_due().await.unwrap().next().await.unwrap_err();
+        let stub_server = StubServer::start(vec![stream("event: due\nid: 1\ndata: {}\n\n")]).await;
+        let error = client(&stub_server).watch_due().await.unwrap().next().await.unwrap_err();
         assert!(matches!(error, Error::Unreadable { .. }), "{error:?}");
     });
 }

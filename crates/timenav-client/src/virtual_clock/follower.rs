@@ -139,7 +139,7 @@ impl Follower {
     }
 
     /// Records that a request was sent on a new connection: its response is not older than this.
-    pub(crate) const fn begin_request(&mut self, now: i64) {
+    pub(crate) const fn request_sent(&mut self, now: i64) {
         (self.requested_at, self.low, self.high) = (now, None, None);
     }
 
@@ -148,36 +148,38 @@ impl Follower {
     }
 
     /// Records that a stream is open again and continues from the known state.
-    pub(crate) fn confirmed(&mut self, now: i64) {
+    pub(crate) fn stream_opened(&mut self, now: i64) {
         self.received_at = now;
         if self.known.as_ref().is_some_and(|known| Some(known.state.generation) >= self.awaited) {
             self.lost = None;
         }
     }
 
-    pub(crate) const fn lost(&mut self, now: i64) {
+    pub(crate) const fn connection_lost(&mut self, now: i64) {
         if self.lost.is_none() {
             self.lost = Some(now);
         }
     }
 
-    pub(crate) fn refused(&mut self, problem: &Problem) {
-        self.end.get_or_insert_with(|| ClockUnavailable::Refused(Box::new(problem.clone())));
+    pub(crate) fn rejected(&mut self, problem: &Problem) {
+        self.end.get_or_insert_with(|| ClockUnavailable::Rejected(Box::new(problem.clone())));
     }
 
     pub(crate) fn closed(&mut self) {
         self.end.get_or_insert(ClockUnavailable::Closed);
     }
 
-    /// Processes the response to a request for the clock, sent before a stream is reopened.
+    /// Applies the response to a request for the clock, sent before a stream is reopened.
     ///
     /// Newer changes are left to the stream, which reports each of them; until then, readings are invalid. An older
     /// generation, or the same one with a different history, means that the service was rolled back, and is a reset.
-    pub(crate) fn answered(&mut self, body: &Clock, now: i64) -> Option<ClockChange> {
+    pub(crate) fn apply_response(&mut self, body: &Clock, now: i64) -> Option<ClockChange> {
         let state = body.clock_state();
         self.measure(&state, body.current_time, now, true);
         let known = match &self.known {
-            Some(known) if state.generation >= known.state.generation && !has_another_past(&state, &known.state) => {
+            Some(known)
+                if state.generation >= known.state.generation && !has_different_history(&state, &known.state) =>
+            {
                 known.state.clone()
             }
             known => {
@@ -193,8 +195,8 @@ impl Follower {
         None
     }
 
-    /// Processes a message of the stream. `is_first` if it responds to the last recorded request.
-    pub(crate) fn learn(&mut self, event: &str, body: &Clock, now: i64, is_first: bool) -> Option<ClockChange> {
+    /// Applies a message of the stream. `is_first` if it responds to the last recorded request.
+    pub(crate) fn apply_message(&mut self, event: &str, body: &Clock, now: i64, is_first: bool) -> Option<ClockChange> {
         self.received_at = now;
         let state = body.clock_state();
         let is_reset = event == "reset";
@@ -308,7 +310,7 @@ impl Follower {
     }
 }
 
-fn has_another_past(state: &ClockState, known: &ClockState) -> bool {
+fn has_different_history(state: &ClockState, known: &ClockState) -> bool {
     let reported = ClockState { location: known.location.clone(), ..state.clone() };
     state.generation == known.generation && reported != *known
 }

@@ -16,7 +16,7 @@ use crate::watch::Watch;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Watched<T> {
     /// A change.
-    News(T),
+    Update(T),
     /// Messages may be missing here.
     Gap(Gap),
 }
@@ -62,7 +62,7 @@ pub enum FiringChange {
 /// A message about a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FiringNews {
+pub struct FiringUpdate {
     /// The id of the message, to resume after it.
     pub id: String,
     /// The timeline.
@@ -108,7 +108,7 @@ pub struct WatchedFiring {
 /// A range of virtual time with events that the clock has passed. Both ends are inclusive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Passed {
+pub struct DueRange {
     /// The id of the message, to resume after it.
     pub id: String,
     /// The timeline.
@@ -148,7 +148,7 @@ pub struct StreamMessage {
     pub position: u64,
     /// The clock after the change.
     pub clock: Option<Clock>,
-    /// The change of an event or a paradox: `recorded`, `corrected`, `manipulated`, `made` or `healed`.
+    /// The change of an event or a paradox: `recorded`, `corrected`, `manipulated`, `made` or `resolved`.
     pub change: Option<String>,
     /// The event's id.
     pub event_id: Option<String>,
@@ -156,7 +156,7 @@ pub struct StreamMessage {
     pub event: Option<Event>,
     /// The intervention on the event; absent if it has been erased since.
     pub intervention: Option<Intervention>,
-    /// The paradox that was created or healed. A healed one is sent as it was.
+    /// The paradox that was created or resolved. A resolved one is sent as it was.
     pub paradox: Option<Paradox>,
     /// The time that the clock has passed, if there were events in it.
     pub due: Option<Stretch>,
@@ -173,8 +173,8 @@ impl Client {
     pub async fn watch_firings<'a>(
         &self,
         queue: impl Into<Option<&'a str>>,
-    ) -> Result<Watch<Watched<FiringNews>>, Error> {
-        self.watch_as(self.firings_of(queue.into())?, firing_news).await
+    ) -> Result<Watch<Watched<FiringUpdate>>, Error> {
+        self.watch_as(self.firings_of(queue.into())?, firing_update).await
     }
 
     /// Like [`Client::watch_firings`], resuming after the message with this id.
@@ -185,8 +185,8 @@ impl Client {
         &self,
         queue: impl Into<Option<&'a str>>,
         last_event_id: &str,
-    ) -> Result<Watch<Watched<FiringNews>>, Error> {
-        self.watch_as(self.firings_of(queue.into())?.after(last_event_id)?, firing_news).await
+    ) -> Result<Watch<Watched<FiringUpdate>>, Error> {
+        self.watch_as(self.firings_of(queue.into())?.after(last_event_id)?, firing_update).await
     }
 
     /// Watches which events the clock passes, as ranges of virtual time, to play them back.
@@ -196,8 +196,8 @@ impl Client {
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
-    pub async fn watch_due(&self) -> Result<Watch<Watched<Passed>>, Error> {
-        self.watch_as(self.due()?, passed).await
+    pub async fn watch_due(&self) -> Result<Watch<Watched<DueRange>>, Error> {
+        self.watch_as(self.due()?, due_range).await
     }
 
     /// Like [`Client::watch_due`], resuming after the message with this id: everything that the clock has passed since
@@ -205,8 +205,8 @@ impl Client {
     ///
     /// # Errors
     /// The service does not respond or rejects the request, or the id is invalid.
-    pub async fn watch_due_after(&self, last_event_id: &str) -> Result<Watch<Watched<Passed>>, Error> {
-        self.watch_as(self.due()?.after(last_event_id)?, passed).await
+    pub async fn watch_due_after(&self, last_event_id: &str) -> Result<Watch<Watched<DueRange>>, Error> {
+        self.watch_as(self.due()?.after(last_event_id)?, due_range).await
     }
 
     fn firings_of(&self, queue: Option<&str>) -> Result<Request, Error> {
@@ -232,17 +232,17 @@ struct DueMessage {
     due: Stretch,
 }
 
-fn firing_news(event: SentEvent) -> Result<Option<Watched<FiringNews>>, serde_json::Error> {
+fn firing_update(event: SentEvent) -> Result<Option<Watched<FiringUpdate>>, serde_json::Error> {
     read(event, "firing", |id, message: FiringMessage| {
         let FiringMessage { timeline_id, position, firing } = message;
-        FiringNews { id, timeline_id, position, firing }
+        FiringUpdate { id, timeline_id, position, firing }
     })
 }
 
-fn passed(event: SentEvent) -> Result<Option<Watched<Passed>>, serde_json::Error> {
+fn due_range(event: SentEvent) -> Result<Option<Watched<DueRange>>, serde_json::Error> {
     read(event, "due", |id, message: DueMessage| {
         let DueMessage { timeline_id, position, due: Stretch { first, last, time_range } } = message;
-        Passed { id, timeline_id, position, first, last, time_range }
+        DueRange { id, timeline_id, position, first, last, time_range }
     })
 }
 
@@ -250,11 +250,11 @@ fn passed(event: SentEvent) -> Result<Option<Watched<Passed>>, serde_json::Error
 fn read<M: DeserializeOwned, T>(
     event: SentEvent,
     name: &str,
-    news: impl FnOnce(String, M) -> T,
+    update: impl FnOnce(String, M) -> T,
 ) -> Result<Option<Watched<T>>, serde_json::Error> {
     let SentEvent { event, id, data } = event;
     Ok(match event.as_str() {
-        message if message == name => Some(Watched::News(news(id, serde_json::from_str(&data)?))),
+        message if message == name => Some(Watched::Update(update(id, serde_json::from_str(&data)?))),
         "gap" => Some(Watched::Gap(Gap { id, is_reset: false })),
         "reset" => Some(Watched::Gap(Gap { id, is_reset: true })),
         _ => None,

@@ -218,7 +218,7 @@ fn listener_and_clock_reconnect_after_a_crash() {
         client.set_timer(&Timer::at(at(START))).await.unwrap();
         tokio::time::timeout(PATIENCE, fired.notified()).await.unwrap();
         let moved = client.travel(at("2028-02-29T09:00:00Z")).await.unwrap();
-        let shown = tokio::time::timeout(PATIENCE, async {
+        let waiting = tokio::time::timeout(PATIENCE, async {
             loop {
                 match clock.until_generation(moved.generation).await {
                     Ok(reading) => break reading.now,
@@ -230,7 +230,7 @@ fn listener_and_clock_reconnect_after_a_crash() {
                 }
             }
         });
-        assert_eq!(shown.await.unwrap(), at("2028-02-29T09:00:00Z"));
+        assert_eq!(waiting.await.unwrap(), at("2028-02-29T09:00:00Z"));
         listener.close().await.unwrap();
     });
     drop(clock);

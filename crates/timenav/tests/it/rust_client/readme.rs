@@ -63,8 +63,8 @@ fn readme_examples_match_this_file() {
     let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
     let (example, _) = example.split_once("// So much for the README.").unwrap();
     assert!(readme.contains(&format!("```rust\n{example}```\n")), "they differ");
-    let shown = between(readme, "```rust\n", "```").replace("Client::from_env()?", "Client::clone(&here)");
-    assert_eq!(shown, between(own, "// From here", "// to here."));
+    let example = between(readme, "```rust\n", "```").replace("Client::from_env()?", "Client::clone(&here)");
+    assert_eq!(example, between(own, "// From here", "// to here."));
 }
 
 #[test]

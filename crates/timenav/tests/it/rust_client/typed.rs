@@ -139,8 +139,8 @@ fn clock_moves_and_timers_fire() {
         assert_eq!(read, receipt);
         let firings = client.firings().timer_id("daily").state(FiringState::Acknowledged).limit(1);
         assert_eq!(firings.pages().all().await.unwrap().len(), 2);
-        let shown = client.timer("daily").await.unwrap();
-        assert_eq!((shown.timer.state, shown.firings.len()), (TimerState::Armed, 2));
+        let details = client.timer("daily").await.unwrap();
+        assert_eq!((details.timer.state, details.firings.len()), (TimerState::Armed, 2));
         client.cancel_timer("daily").await.unwrap();
         assert_eq!(client.timers().state(TimerState::Canceled).await.unwrap().timers[0].timer_id, "daily");
         let generation = client.clock().await.unwrap().generation;

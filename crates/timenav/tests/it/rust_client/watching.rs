@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use timenav_client::{FiringNews, Passed, Request, Timer, Watch};
+use timenav_client::{DueRange, FiringUpdate, Request, Timer, Watch};
 
 use super::{Front, START, at, paused_client, paused_client_at, runtime};
 use crate::service::{Service, timenav};
@@ -21,12 +21,12 @@ async fn failures(client: &Client) -> Result<Vec<String>, Error> {
         && let Some(message) = watch.next().await?
     {
         match message {
-            Watched::News(news) if news.firing.change == FiringChange::Failed => {
-                failed.push(news.firing.timer_id);
+            Watched::Update(update) if update.firing.change == FiringChange::Failed => {
+                failed.push(update.firing.timer_id);
                 left -= 1;
             }
             Watched::Gap(gap) if gap.is_reset => break, // everything may be missing here
-            Watched::News(_) | Watched::Gap(_) => {}
+            Watched::Update(_) | Watched::Gap(_) => {}
         }
     }
     Ok(failed)
@@ -43,17 +43,17 @@ fn readme_example_matches_this_file() {
 }
 
 /// Returns the event and timer of the next firing message; `gap` or `reset` if messages may be missing.
-async fn fired(watch: &mut Watch<Watched<FiringNews>>) -> String {
+async fn fired(watch: &mut Watch<Watched<FiringUpdate>>) -> String {
     match watch.next().await.unwrap().expect("the watch goes on") {
-        Watched::News(FiringNews { firing, .. }) => format!("{:?} {}", firing.change, firing.timer_id),
+        Watched::Update(FiringUpdate { firing, .. }) => format!("{:?} {}", firing.change, firing.timer_id),
         Watched::Gap(gap) => (if gap.is_reset { "reset" } else { "gap" }).to_owned(),
     }
 }
 
 /// Returns the range passed by the clock; `reset` if messages may be missing.
-async fn passed(watch: &mut Watch<Watched<Passed>>) -> String {
+async fn passed(watch: &mut Watch<Watched<DueRange>>) -> String {
     match watch.next().await.unwrap().expect("the watch goes on") {
-        Watched::News(Passed { first, last, time_range, .. }) => {
+        Watched::Update(DueRange { first, last, time_range, .. }) => {
             assert_eq!(time_range, format!("{first}/{last}"));
             time_range
         }
@@ -80,14 +80,14 @@ fn watched_firings_are_not_claimed() {
         client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("renew").queue("billing")).await.unwrap();
         client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("other")).await.unwrap();
         client.advance("2d").await.unwrap();
-        let Ok(Some(Watched::News(offered))) = billing.next().await else { panic!("it is told") };
+        let Ok(Some(Watched::Update(offered))) = billing.next().await else { panic!("it is told") };
         let firing = &offered.firing;
         assert_eq!((firing.change, firing.timer_id.as_str()), (FiringChange::Offered, "renew"));
         assert_eq!((firing.due, firing.queue.as_deref()), (at("2027-01-02T00:00:00Z"), Some("billing")));
         assert_eq!((offered.timeline_id.as_str(), offered.id.as_str()), ("watched", billing.last_id()));
         let claim = Request::post(&["v1", "queues", "billing", "claim"]).json(&json!({ "timeline_id": "watched" }));
         let claimed: Value = client.json(claim.unwrap()).await.unwrap();
-        let Ok(Some(Watched::News(leased))) = billing.next().await else { panic!("it is told") };
+        let Ok(Some(Watched::Update(leased))) = billing.next().await else { panic!("it is told") };
         assert_eq!((leased.firing.claimed_by.as_deref(), leased.firing.attempt), (Some("admin"), Some(1)));
         assert_eq!(leased.firing.leased_until.unwrap().to_string(), claimed["firings"][0]["leased_until"]);
         let done = json!({ "timeline_id": "watched", "firing_ids": [firing.firing_id] });
@@ -179,7 +179,7 @@ fn command_line_watches_reconnect_after_a_crash() {
         client.set_timer(&Timer::at(at(START)).id("before")).await.unwrap();
         (front, client)
     });
-    let shown = |arguments: &[&str]| {
+    let spawn = |arguments: &[&str]| {
         let mut command = timenav();
         command.args(arguments).args(["--timeline", "shown"]);
         command.env("TIMENAV_URL", &front.url).env("TIMENAV_API_KEY", &service.admin);
@@ -187,9 +187,9 @@ fn command_line_watches_reconnect_after_a_crash() {
         let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
         (child, lines)
     };
-    let (timers, mut of_timers) = shown(&["timer", "watch", "--after", "0"]);
-    let (clock, mut of_clock) = shown(&["clock", "watch"]);
-    let (stream, mut of_stream) = shown(&["stream", "--topics", "events", "--after", "0"]);
+    let (timers, mut of_timers) = spawn(&["timer", "watch", "--after", "0"]);
+    let (clock, mut of_clock) = spawn(&["clock", "watch"]);
+    let (stream, mut of_stream) = spawn(&["stream", "--topics", "events", "--after", "0"]);
     let read_lines = |lines: &mut dyn Iterator<Item = String>, expected: &str| {
         let line = lines.next().unwrap();
         assert!(line.ends_with(expected), "{line}");

@@ -9,12 +9,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 /// Sends one response after the other, each on a connection of its own; an empty one closes the connection.
-pub(super) struct StandIn {
+pub(super) struct StubServer {
     address: String,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
-impl StandIn {
+impl StubServer {
     pub(super) async fn start(answers: Vec<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -58,7 +58,7 @@ pub(super) async fn read(connection: &mut TcpStream) -> String {
 
 pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> String {
     let body = body.to_string();
-    let mut text = format!("HTTP/1.1 {status} Told\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
+    let mut text = format!("HTTP/1.1 {status} Status\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
     for (name, value) in headers {
         let _ = write!(text, "{name}: {value}\r\n");
     }

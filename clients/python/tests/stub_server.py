@@ -13,7 +13,7 @@ from typing import Any
 Answer = str | tuple[int, dict[str, Any]]
 
 
-class StandIn:
+class StubServer:
     """Takes one answer after the other: `drop` closes the connection, other texts are streams
     that end; beside 200 is a body, beside others headers."""
 
@@ -23,15 +23,15 @@ class StandIn:
         # Given the path, where the order does not say which answer belongs to which request.
         self.respond: Callable[[str], Answer] = lambda _: self.answers.pop(0)
         self.requests: list[tuple[str, dict[str, str]]] = []
-        stand_in = self
+        stub = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
             def answer(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
-                stand_in.requests.append((self.path, dict(self.headers)))
-                answer = stand_in.respond(self.path)
+                stub.requests.append((self.path, dict(self.headers)))
+                answer = stub.respond(self.path)
                 if isinstance(answer, str):
                     self.close_connection = True
                     if answer != "drop":
@@ -59,7 +59,7 @@ class StandIn:
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self._thread.start()
 
-    def __enter__(self) -> StandIn:
+    def __enter__(self) -> StubServer:
         return self
 
     def __exit__(
