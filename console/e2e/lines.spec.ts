@@ -19,7 +19,7 @@ const headings = (): number[][] => {
     const { top: from, height } = words.getBoundingClientRect();
     byTop.set(Math.round(top), [...(byTop.get(Math.round(top)) ?? []), from + height / 2 - top]);
   }
-  return [...byTop.values()].filter((beside) => beside.length > 1);
+  return [...byTop.values()].filter((row) => row.length > 1);
 };
 
 it.each([
@@ -32,7 +32,7 @@ it.each([
   await page.getByText(words).first().waitFor();
   const found = await page.evaluate(headings);
   expect(found.length).toBeGreaterThan(0);
-  for (const beside of found) expect(Math.max(...beside) - Math.min(...beside)).toBeLessThan(1.5);
+  for (const row of found) expect(Math.max(...row) - Math.min(...row)).toBeLessThan(1.5);
 });
 
 it('does not end a line within the example of a moment', async () => {

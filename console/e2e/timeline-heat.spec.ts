@@ -106,8 +106,8 @@ describe('heat', () => {
       await expectNoSidewaysScroll(page);
       // Neither the tools nor the legend are on what they are about.
       const map = region(page, 'Map').getByRole('application');
-      for (const beside of [region(page, 'Map').locator('.tools'), legend(page, /^events per/)])
-        await expect.poll(() => overlap(map, beside), { message: `at ${width}` }).toBeLessThanOrEqual(1);
+      for (const control of [region(page, 'Map').locator('.tools'), legend(page, /^events per/)])
+        await expect.poll(() => overlap(map, control), { message: `at ${width}` }).toBeLessThanOrEqual(1);
       const [around, own] = await Promise.all([
         region(page, 'Map').boundingBox(),
         region(page, 'Map').locator('.tools').boundingBox(),

@@ -17,11 +17,11 @@ it('shows the card of a chosen event beside the axis, and its title and close bu
   const close = card(page).getByRole('button', { name: 'Close the card' });
   await card(page).getByText('Recorded').first().waitFor();
   await expect.poll(() => hidden(title)).toBe(0);
-  const beside = async (): Promise<number> => {
+  const gap = async (): Promise<number> => {
     const [left, right] = [await axis(page).boundingBox(), await card(page).boundingBox()];
     return right!.x - left!.x - left!.width;
   };
-  await expect.poll(beside).toBeGreaterThanOrEqual(0);
+  await expect.poll(gap).toBeGreaterThanOrEqual(0);
   const side = page.getByRole('region', { name: 'Selected event' });
   await side.evaluate((one) => one.scrollTo(0, one.scrollHeight));
   await expect.poll(() => side.evaluate((one) => one.scrollTop)).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parse, SECOND } from '../time/instant';
-import { FIRST, LAST, besideScale, fitted, panned, scale, split, timeAt, xOf, zoomed } from './scale';
+import { FIRST, LAST, paddedScale, fitted, panned, scale, split, timeAt, xOf, zoomed } from './scale';
 
 const at = (text: string): bigint => parse(text)!;
 
@@ -45,12 +45,12 @@ describe('the scale', () => {
   it('leaves the numbers at its left their room, on a phone too', () => {
     const [from, to] = [at('2013-01-01T00:00:00Z'), at('2014-01-01T00:00:00Z')];
     for (const width of [320, 366, 1_000, 1_100, 2_400]) {
-      const view = besideScale(from, to, width);
+      const view = paddedScale(from, to, width);
       expect(xOf(view, from), `at ${width}`).toBeGreaterThan(45);
       expect(xOf(view, to), `at ${width}`).toBeLessThan(width - 10);
       expect(view.width).toBe(width);
     }
-    expect(besideScale(from, to, 1_300)).toEqual(fitted(from, to, 1_300));
+    expect(paddedScale(from, to, 1_300)).toEqual(fitted(from, to, 1_300));
   });
 
   it('splits instants without loss, also before 1970', () => {

@@ -94,7 +94,7 @@ const NUMBERS_PIXELS = 48;
 const ROOM = 0.04;
 
 /** Shows all from one instant to another, beside the numbers of a scale at the left. */
-export function besideScale(from: Micros, to: Micros, width: number): Scale {
+export function paddedScale(from: Micros, to: Micros, width: number): Scale {
   const more = Math.max(0, NUMBERS_PIXELS - ROOM * width);
   // What lasts may end after the calendar.
   const end = to > LAST ? LAST : to;

@@ -25,7 +25,7 @@ export class Submission {
   }
 
   /** Returns the error, unless one of these fields shows it beside itself. */
-  besides(...names: string[]): unknown {
+  generalError(...names: string[]): unknown {
     return names.some((name) => this.wrong(name) !== null) ? null : this.error;
   }
 }

@@ -26,10 +26,10 @@ describe('a form that is sent', () => {
     await form.send(submit(), () => Promise.reject(refused));
     expect([form.isBusy, form.error]).toEqual([false, refused]);
     expect([form.wrong('label'), form.wrong('scopes')]).toEqual(['At most 256 characters.', null]);
-    expect([form.besides('label', 'scopes'), form.besides('scopes')]).toEqual([null, refused]);
+    expect([form.generalError('label', 'scopes'), form.generalError('scopes')]).toEqual([null, refused]);
 
     await form.send(submit(), () => Promise.reject(new TypeError('broken')));
-    expect([form.wrong('label'), form.besides('label')]).toEqual([null, new TypeError('broken')]);
+    expect([form.wrong('label'), form.generalError('label')]).toEqual([null, new TypeError('broken')]);
     await form.send(submit(), () => Promise.resolve());
     expect(form.error).toBeNull();
   });

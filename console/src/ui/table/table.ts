@@ -74,15 +74,15 @@ export function nextOrder(order: Order | null, id: string): Order | null {
 }
 
 /** Some rows above and below the screen are there too, so that a quick hand finds them drawn. */
-const BESIDE = 12;
+const OVERSCAN_ROWS = 12;
 /** With fewer rows all are drawn: then the browser's own search finds them. */
 export const DRAWN_MAX = 160;
 
 /** Returns which rows are drawn: `[first, last)`. */
 export function drawn(count: number, tall: number, top: number, height: number): { first: number; last: number } {
   if (count <= DRAWN_MAX || tall <= 0) return { first: 0, last: count };
-  const first = Math.max(0, Math.floor(top / tall) - BESIDE);
-  const last = Math.min(count, Math.ceil((top + height) / tall) + BESIDE);
+  const first = Math.max(0, Math.floor(top / tall) - OVERSCAN_ROWS);
+  const last = Math.min(count, Math.ceil((top + height) / tall) + OVERSCAN_ROWS);
   return { first: Math.min(first, Math.max(0, count - 1)), last: Math.max(last, Math.min(count, first + 1)) };
 }
 

@@ -12,7 +12,7 @@ import { amid, spanOf } from './span';
 
 export type Change = 'only_in_base' | 'only_in_compare' | 'differs';
 
-interface DifferenceBody {
+interface EventDifferenceBody {
   event_id: string;
   change: Change;
   base?: EventBody | null;
@@ -32,7 +32,7 @@ export interface Difference {
 
 interface DiffBody {
   common: { timeline_id: string; size: number };
-  differences: DifferenceBody[];
+  differences: EventDifferenceBody[];
   next_cursor?: string | null;
   has_more: boolean;
 }
@@ -286,7 +286,7 @@ const timeOf = ({ at }: Difference): Micros => at.a ?? at.b ?? 0n;
 const byTime = (x: Difference, y: Difference): number =>
   timeOf(x) < timeOf(y) ? -1 : timeOf(x) > timeOf(y) ? 1 : x.event_id < y.event_id ? -1 : 1;
 
-function timed({ event_id, change, base: a, compare: b }: DifferenceBody): Difference {
+function timed({ event_id, change, base: a, compare: b }: EventDifferenceBody): Difference {
   const both = (of: 'time' | 'end_time'): Difference['at'] => ({
     a: parse(a?.[of] ?? ''),
     b: parse(b?.[of] ?? ''),

@@ -4,7 +4,7 @@ import { fitted, scale, xOf } from '../../lib/chart/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Palette } from '../../lib/chart/palette';
 import type { Difference } from './compare.svelte';
-import { apartIn, cut, leastOf, namesBeside, paint, pick } from './paint';
+import { apartIn, cut, leastOf, nameLabels, paint, pick } from './paint';
 
 const at = (event_id: string, a: bigint | null, b: bigint | null): Difference => ({
   event_id,
@@ -28,7 +28,7 @@ it('is named as far as there is room before the next mark, or not at all', () =>
     at('Jose', 60n * second, null),
   ];
   const named = (chosen: string | null): [string, number][] =>
-    namesBeside({ view, height: 300, differences, chosen }, (text) => 7 * text.length).map(({ text, left }) => [
+    nameLabels({ view, height: 300, differences, chosen }, (text) => 7 * text.length).map(({ text, left }) => [
       text,
       Math.round(left - xOf(view, 0n)),
     ]);

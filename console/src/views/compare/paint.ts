@@ -83,7 +83,7 @@ interface Name {
 }
 
 /** Returns what is written beside marks: as far as there is room before the next mark. The chosen one comes first. */
-export function namesBeside(
+export function nameLabels(
   { view, differences, chosen, height }: Pick<Picture, 'view' | 'differences' | 'chosen' | 'height'>,
   widthOf: (text: string) => number,
 ): Name[] {
@@ -131,7 +131,7 @@ function paintNames(context: CanvasRenderingContext2D, palette: Palette, picture
   context.lineJoin = 'round';
   context.strokeStyle = palette.surface;
   context.fillStyle = palette.ink;
-  for (const { text, left, y } of namesBeside(picture, (text) => context.measureText(text).width)) {
+  for (const { text, left, y } of nameLabels(picture, (text) => context.measureText(text).width)) {
     context.strokeText(text, left, y);
     context.fillText(text, left, y);
   }

@@ -358,24 +358,24 @@ describe('a list that follows the stream', () => {
   const keys = (paradoxes: Paradox[]): string[] => paradoxes.map((paradox) => paradox.key);
 
   it('takes in what is made, in its place, and counts it', () => {
-    const made = follow(body(), list, { position: 11, change: 'made', paradox: one('P04', 5) }, all);
-    expect(keys(made.list)).toEqual(['P01/3', 'P04/5', 'P01/7']);
-    expect(countOf(made.body.counts.P04)).toBe(1);
-    expect(keys(follow(body(), list, { position: 11, change: 'made', paradox: one('P04', 9) }, all).list)).toEqual([
+    const created = follow(body(), list, { position: 11, change: 'created', paradox: one('P04', 5) }, all);
+    expect(keys(created.list)).toEqual(['P01/3', 'P04/5', 'P01/7']);
+    expect(countOf(created.body.counts.P04)).toBe(1);
+    expect(keys(follow(body(), list, { position: 11, change: 'created', paradox: one('P04', 9) }, all).list)).toEqual([
       'P01/3',
       'P01/7',
       'P04/9',
     ]);
   });
 
-  it('lets go what is healed', () => {
-    const healed = follow(body(), list, { position: 11, change: 'healed', paradox: list[0]! }, all);
-    expect(keys(healed.list)).toEqual(['P01/7']);
-    expect(countOf(healed.body.counts.P01)).toBe(1);
+  it('lets go what is resolved', () => {
+    const resolved = follow(body(), list, { position: 11, change: 'resolved', paradox: list[0]! }, all);
+    expect(keys(resolved.list)).toEqual(['P01/7']);
+    expect(countOf(resolved.body.counts.P01)).toBe(1);
   });
 
   it('keeps to what is chosen, and counts the rest', () => {
-    const seen = { position: 11, change: 'made', paradox: one('P10', 5, true) } as const;
+    const seen = { position: 11, change: 'created', paradox: one('P10', 5, true) } as const;
     expect(follow(body(), list, seen, all).list).toHaveLength(2);
     expect(countOf(follow(body(), list, seen, all).body.observations.P10)).toBe(1);
     expect(follow(body(), list, seen, { ...all, observations: true }).list).toHaveLength(3);
@@ -384,10 +384,10 @@ describe('a list that follows the stream', () => {
   });
 
   it('knows what it has heard already, and what comes with the next page', () => {
-    expect(follow(body(), list, { position: 10, change: 'healed', paradox: list[0]! }, all).list).toHaveLength(2);
-    expect(follow(body(true), list, { position: 11, change: 'made', paradox: one('P04', 9) }, all).list).toHaveLength(
-      2,
-    );
+    expect(follow(body(), list, { position: 10, change: 'resolved', paradox: list[0]! }, all).list).toHaveLength(2);
+    expect(
+      follow(body(true), list, { position: 11, change: 'created', paradox: one('P04', 9) }, all).list,
+    ).toHaveLength(2);
     expect(keys(append(list, [list[1]!, one('P04', 9)]))).toEqual(['P01/3', 'P01/7', 'P04/9']);
   });
 });

@@ -29,7 +29,7 @@ import { changesIn, Live, spanOf, type Changes } from './live.svelte';
 import { Renewal } from './counts/renewal';
 import { Sight, type Range } from './sight.svelte';
 import { readEnds, readExtent, readPage, readSpan } from '../../lib/events/pages';
-import { FIRST, LAST, besideScale, type Scale } from '../../lib/chart/scale';
+import { FIRST, LAST, paddedScale, type Scale } from '../../lib/chart/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
 
@@ -263,7 +263,7 @@ export class TimelineModel {
     this.extent = extent && { from: extent.first, to: extent.last };
     if (extent === null) return;
     if (!this.sight.isChosen) this.fit();
-    const whole = besideScale(extent.first, extent.last, this.view.width);
+    const whole = paddedScale(extent.first, extent.last, this.view.width);
     await this.counted.readOverall(question, extent, whole.pixel, signal);
     const passing = this.#passing;
     if (passing === null) return;
@@ -345,7 +345,7 @@ export class TimelineModel {
     if (this.extent !== null) {
       const ends = this.#ends?.of === this.counted.overall ? this.#ends : null;
       const { from, to } = ends ?? this.#passing ?? this.extent;
-      this.view = besideScale(from, to, width);
+      this.view = paddedScale(from, to, width);
     }
     this.settle();
   }

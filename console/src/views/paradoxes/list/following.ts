@@ -4,7 +4,7 @@ import type { Count, Paradox, ParadoxesBody } from '../paradox';
 /** What the stream tells of one paradox. */
 export interface ParadoxUpdate {
   position: number;
-  change: 'made' | 'healed';
+  change: 'created' | 'resolved';
   paradox: Paradox;
 }
 
@@ -41,9 +41,9 @@ export function follow(
   const { paradox } = update;
   if (update.position <= (body.as_of ?? -1)) return { body, list: [...list] };
   const which = paradox.is_observation ? 'observations' : 'counts';
-  const counted = { ...body, [which]: recount(body[which], paradox, update.change === 'made' ? 1 : -1) };
+  const counted = { ...body, [which]: recount(body[which], paradox, update.change === 'created' ? 1 : -1) };
   const others = list.filter((each) => each.key !== paradox.key);
-  if (update.change === 'healed' || !isChosen(paradox, choice)) return { body: counted, list: others };
+  if (update.change === 'resolved' || !isChosen(paradox, choice)) return { body: counted, list: others };
   const after = others.findIndex((each) => isBefore(paradox, each));
   // What belongs behind the end of a list that has more pages comes with these.
   if (after < 0 && body.has_more) return { body: counted, list: others };

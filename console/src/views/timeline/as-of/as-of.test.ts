@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { format, parse } from '../../../lib/time/instant';
-import { changeBeside, type Known } from './as-of';
+import { adjacentChange, type Known } from './as-of';
 
 /** Minutes of an hour at which something was recorded, on each timeline. */
 const LEDGERS: Record<string, [minute: number, action: string][]> = {
@@ -45,14 +45,18 @@ describe('the change beside a moment', () => {
   it('is that of the timeline, and before it was made that of its parent; looks are none', async () => {
     serve();
     const { signal } = new AbortController();
-    const beside = async (at: number, way: 'before' | 'after'): Promise<number | null> => {
-      const found = await changeBeside(lineage, minute(at), way, signal);
+    const adjacent = async (at: number, way: 'before' | 'after'): Promise<number | null> => {
+      const found = await adjacentChange(lineage, minute(at), way, signal);
       return found === null ? null : Number((found - minute(0)) / 60_000_000n);
     };
-    expect([await beside(55, 'before'), await beside(40, 'before'), await beside(30, 'before')]).toEqual([40, 30, 20]);
-    expect([await beside(20, 'before'), await beside(5, 'before')]).toEqual([5, null]);
+    expect([await adjacent(55, 'before'), await adjacent(40, 'before'), await adjacent(30, 'before')]).toEqual([
+      40, 30, 20,
+    ]);
+    expect([await adjacent(20, 'before'), await adjacent(5, 'before')]).toEqual([5, null]);
     // What the parent recorded after the fork is not known here.
-    expect([await beside(5, 'after'), await beside(20, 'after'), await beside(30, 'after')]).toEqual([20, 30, 40]);
-    expect(await beside(40, 'after')).toBeNull();
+    expect([await adjacent(5, 'after'), await adjacent(20, 'after'), await adjacent(30, 'after')]).toEqual([
+      20, 30, 40,
+    ]);
+    expect(await adjacent(40, 'after')).toBeNull();
   });
 });

@@ -20,7 +20,7 @@ const PAGES_MAX = 5;
  * Returns when the change before a moment was recorded, or the one after it; null where there is none. `lineage` has
  * the timeline first, and then its ancestors.
  */
-export async function changeBeside(
+export async function adjacentChange(
   lineage: readonly Known[],
   at: Micros,
   way: 'before' | 'after',

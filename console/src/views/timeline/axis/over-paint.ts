@@ -103,13 +103,13 @@ export function nowStep({ now, scale }: { now: Micros | null; scale: Scale }): n
 }
 
 /** As wide as what marks now, and as the curve in which a fork leaves its line, with some room beside it. */
-const [NOW_WIDE, BRANCH_WIDE, BESIDE] = [2, 26, 3];
+const [NOW_WIDE, BRANCH_WIDE, GAP] = [2, 26, 3];
 
 /** Returns where the lines of now and of forks run through what is written, in pixels from the middle. */
 export function crossings(scale: Scale, lanes: readonly Lane[], now: Micros | null): Crossing[] {
   const at = (time: Micros, wide: number): Crossing => {
     const x = xOf(scale, time) - scale.width / 2;
-    return [x - BESIDE, x + wide + BESIDE];
+    return [x - GAP, x + wide + GAP];
   };
   // What a fork left is above the events, and so is the line to it.
   const forks = lanes.flatMap((lane) => (lane.isParent || lane.at === null ? [] : [at(lane.at, BRANCH_WIDE)]));
@@ -266,9 +266,9 @@ export function paintSelection(
     context.beginPath();
     if (isRows) {
       // From begin to begin, beside the bars and not through them.
-      const beside = Math.min(from, to) - 14;
+      const bend = Math.min(from, to) - 14;
       context.moveTo(from, y);
-      context.bezierCurveTo(beside, y, beside, other.y, to, other.y);
+      context.bezierCurveTo(bend, y, bend, other.y, to, other.y);
     } else {
       const lift = Math.min(base - RULER - FLAGS, 18 + Math.abs(to - from) * 0.3);
       context.moveTo(from, other.y);

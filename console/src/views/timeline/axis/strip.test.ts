@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LAST, besideScale, panned, xOf, zoomed } from '../../../lib/chart/scale';
+import { LAST, paddedScale, panned, xOf, zoomed } from '../../../lib/chart/scale';
 import { partOf, stripOf } from './strip';
 
 const YEAR = 31_557_600_000_000n;
@@ -10,7 +10,7 @@ describe('the strip of all time', () => {
     for (const width of [320, 390, 1_180, 2_400]) {
       for (const extent of [ALL, { from: 5n, to: 5n }, { from: 0n, to: LAST + 40n * YEAR }]) {
         // What `fit` shows.
-        const axis = besideScale(extent.from, extent.to, width);
+        const axis = paddedScale(extent.from, extent.to, width);
         const strip = stripOf(extent, width);
         for (const time of [extent.from, extent.to, (extent.from + extent.to) / 2n])
           expect(xOf(strip, time)).toBeCloseTo(xOf(axis, time), 6);
@@ -21,7 +21,7 @@ describe('the strip of all time', () => {
 
   it('frames a part of it, and never less than can be taken hold of', () => {
     const strip = stripOf(ALL, 1_000);
-    const near = zoomed(besideScale(ALL.from, ALL.to, 1_000), 0.25, 500);
+    const near = zoomed(paddedScale(ALL.from, ALL.to, 1_000), 0.25, 500);
     expect(partOf(strip, near).isAll).toBe(false);
     expect(partOf(strip, near).from).toBeCloseTo(375, 0);
     expect(partOf(strip, near).wide).toBeCloseTo(250, 0);
@@ -31,7 +31,7 @@ describe('the strip of all time', () => {
   });
 
   it('frames nothing where more than all is in view', () => {
-    const axis = besideScale(ALL.from, ALL.to, 1_000);
+    const axis = paddedScale(ALL.from, ALL.to, 1_000);
     expect(partOf(stripOf(ALL, 1_000), zoomed(axis, 1.4, 500)).isAll).toBe(true);
     expect(partOf(stripOf(ALL, 1_000), panned(axis, 60)).isAll).toBe(false);
   });

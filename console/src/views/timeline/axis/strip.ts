@@ -1,5 +1,5 @@
 /** The strip of all time, and which part of it is in view. */
-import { besideScale, xOf, type Scale } from '../../../lib/chart/scale';
+import { paddedScale, xOf, type Scale } from '../../../lib/chart/scale';
 import type { Range } from '../sight.svelte';
 
 /** So wide its frame is at least: it has to be taken hold of. */
@@ -9,7 +9,7 @@ const NEAR = 1;
 
 /** Makes the scale of the strip: that of the axis where all is in view, so that one is below the other. */
 export function stripOf({ from, to }: Range, width: number): Scale {
-  return besideScale(from, to, width);
+  return paddedScale(from, to, width);
 }
 
 /** Returns from where the frame of what is in view reaches, how far, and whether that is all there is. */

@@ -17,7 +17,7 @@ it('cells of the whole earth are too coarse once the map has come nearer', () =>
 it('a map comes nearer as often as it goes, however often it asks', () => {
   const nearer = new Nearer();
   for (let time = 0; time < 8; time += 1) expect(nearer.to(cells, WORLD, size)).not.toBeNull();
-  for (let time = 0; time < 3; time += 1) nearer.went();
+  for (let time = 0; time < 3; time += 1) nearer.moved();
   expect(nearer.to(cells, WORLD, size)).toBeNull();
 });
 

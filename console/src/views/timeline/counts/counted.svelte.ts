@@ -53,8 +53,8 @@ export class Counted {
     // Where there is nothing, nothing is counted.
     if (overall !== null && overall.until >= overall.to && (overall.to <= from || overall.from > to)) return;
     const inSight = Number(to - from) / step.micros;
-    const beside = BigInt(Math.round(Math.min(inSight, (GROUPS_MAX - 4 - inSight) / 2) * step.micros));
-    const [low, high] = [from - (beside > 0n ? beside : 0n), to + (beside > 0n ? beside : 0n)];
+    const padding = BigInt(Math.round(Math.min(inSight, (GROUPS_MAX - 4 - inSight) / 2) * step.micros));
+    const [low, high] = [from - (padding > 0n ? padding : 0n), to + (padding > 0n ? padding : 0n)];
     const range = { from: stepBegin(step, low), to: stepEnd(step, stepBegin(step, high)) };
     this.near = await readCounts(question, step, range, signal, () => {});
   }

@@ -18,8 +18,8 @@ it('it stands at the edge where that is not in view, not known or nowhere has ro
 it('it hides neither the line of now nor the way to a fork below', () => {
   // At now, where forks of a running clock begin.
   expect(chips([800], 800)).toEqual([694]);
-  const [beside] = chips([820], 800);
-  expect(beside! + 100).toBeLessThanOrEqual(798);
+  const [chip] = chips([820], 800);
+  expect(chip! + 100).toBeLessThanOrEqual(798);
   // The way to the second passes the first; that to the first does not reach the second.
   const [first, second] = chips([700, 650]);
   expect(first! + 100).toBeLessThanOrEqual(650);

@@ -1,7 +1,7 @@
 /** Where the names of forks stand: beside the places where their lines begin. */
 
 /** How far a name is from the edge and from a line, and how wide the curve is in which a fork leaves its line. */
-const [EDGE, BESIDE, CURVE] = [8, 6, 26];
+const [EDGE, GAP, CURVE] = [8, 6, 26];
 /** Half of what the line of now takes. */
 const NOW_HALF = 2;
 
@@ -22,11 +22,11 @@ export function chipPlaces({ begins, widths, room, now }: Chips): number[] {
     const passing = begins.slice(index + 1).flatMap((x) => (x === null ? [] : [{ from: x, to: x + CURVE }]));
     const lines = now === null ? passing : [...passing, { from: now - NOW_HALF, to: now + NOW_HALF }];
     const hides = (left: number) => lines.find(({ from, to }) => from < left + width && to > left);
-    let left = begin - BESIDE - width;
-    for (let line = hides(left); line && left >= EDGE; line = hides(left)) left = line.from - BESIDE - width;
+    let left = begin - GAP - width;
+    for (let line = hides(left); line && left >= EDGE; line = hides(left)) left = line.from - GAP - width;
     if (left >= EDGE) return left;
-    left = begin + CURVE + BESIDE + 2;
-    for (let line = hides(left); line && left + width <= room; line = hides(left)) left = line.to + BESIDE;
+    left = begin + CURVE + GAP + 2;
+    for (let line = hides(left); line && left + width <= room; line = hides(left)) left = line.to + GAP;
     return left + width <= room - EDGE ? left : EDGE;
   });
 }

@@ -288,9 +288,9 @@ class Bars implements PlacedRows {
     );
     const at = inRow.filter((bar) => x >= bar.x - NEAR && x <= bar.x + Math.max(bar.length, 1.5) + NEAR);
     const within = at.filter((bar) => x >= bar.x && x <= bar.x + bar.length);
-    const beside = inRow.find((bar) => bar.text !== '' && x >= bar.x && x <= bar.x + bar.textWidth + TEXT_ROOM);
+    const labeled = inRow.find((bar) => bar.text !== '' && x >= bar.x && x <= bar.x + bar.textWidth + TEXT_ROOM);
     // What is wide enough to be hit is meant, and what is near only where nothing is.
-    const found = within.some((bar) => bar.length >= 2 * NEAR) ? within : at.length > 0 ? at : beside ? [beside] : [];
+    const found = within.some((bar) => bar.length >= 2 * NEAR) ? within : at.length > 0 ? at : labeled ? [labeled] : [];
     if (found.length === 0) return null;
     const events = found.map((bar) => bar.event).sort((a, b) => a - b);
     return { row: found[0]!.event, rows: events };

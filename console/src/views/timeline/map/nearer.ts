@@ -17,7 +17,7 @@ export class Nearer {
   }
 
   /** Is told that the map went where this said. */
-  went(): void {
+  moved(): void {
     this.times += 1;
   }
 

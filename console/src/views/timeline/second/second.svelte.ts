@@ -3,7 +3,7 @@ import { isAborted } from '../../../lib/service/api';
 import { countWithin, readExact, type Counts } from '../../../lib/events/counts';
 import { filterQuery, type Filter, type Question } from '../../../lib/events/filter';
 import type { Micros } from '../../../lib/time/instant';
-import { FIRST, LAST, besideScale } from '../../../lib/chart/scale';
+import { FIRST, LAST, paddedScale } from '../../../lib/chart/scale';
 import { readExtent } from '../../../lib/events/pages';
 import { stepOf } from '../../../lib/events/steps';
 import { Stream } from '../../../lib/live/stream.svelte';
@@ -79,7 +79,7 @@ export class Second {
     this.#loading.abort();
     this.#loading = new AbortController();
     this.#counted.clear();
-    const { pixel } = besideScale(from, to, this.model.view.width);
+    const { pixel } = paddedScale(from, to, this.model.view.width);
     this.#overall = this.#counted.readOverall(question, { first: from, last: to }, pixel, this.#loading.signal);
     // Who waits for it is told.
     this.#overall.catch(() => {});
