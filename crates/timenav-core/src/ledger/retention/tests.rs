@@ -118,3 +118,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn first_of_equally_long_policies_decides() {
+    let equal = policies(&[(10, Some(5)), (20, Some(100)), (30, Some(5)), (40, Some(100))]);
+    let decided = |position| equal.deciding(PruneClass::Reads, position, 99).map(|(policy, _)| policy);
+    assert_eq!([decided(11), decided(21), decided(31), decided(41)], [Some(20), Some(20), Some(40), Some(40)]);
+}
