@@ -3,7 +3,7 @@ use timenav_core::time::Instant;
 use timenav_core::timers::{Advance, Counts, DueFiring, FiringState, Timers};
 
 use crate::ledger::payload::{
-    FiringsSettled, OutcomeOfFiring, StatePayload, TimerCancelled, TimerRestored, TimersFired, TimersRestored,
+    FiringsSettled, OutcomeOfFiring, StatePayload, TimerCancelled, TimerRestored, TimerSet, TimersFired, TimersRestored,
 };
 use crate::ports::timer_rows::{FiringRow, TimerMove, TimerRow, TimerRows};
 use crate::writer::project::{Before, Changes, Entry, KnownTimerRows, project};
@@ -181,4 +181,42 @@ fn restored_timer_takes_its_definition_from_the_row_before() {
     assert_eq!(changes.timer_rows.settled[0].state, FiringState::Superseded);
     let after = changes.timers.unwrap();
     assert_eq!((after.armed, after.pending), (1, 0));
+}
+
+#[test]
+fn settled_firing_of_an_earlier_advance_is_not_counted_in_the_current_one() {
+    let timers = Timers { pending: 1, advance: Some(advance()), ..Timers::default() };
+    for of_advance in [Some(4), None] {
+        let earlier = FiringRow { advance: of_advance, ..firing(6) };
+        let after = settle(FiringState::Failed.as_str(), &[earlier], &timers).unwrap().timers.unwrap();
+        assert_eq!((after.pending, after.advance), (0, Some(advance())), "{of_advance:?}");
+    }
+}
+
+#[test]
+fn skipped_last_moment_of_a_timer_disarms_it() {
+    let timers = Timers { armed: 4, ..Timers::default() };
+    let payload = StatePayload::TimersFired(fired(Vec::new(), vec![(3, 10, 20, None)]));
+    let after = projected(&payload, &timers).unwrap().timers.unwrap();
+    assert_eq!((after.armed, after.pending), (3, 0));
+}
+
+#[test]
+fn timer_changed_by_another_user_keeps_who_set_it_and_when() {
+    let set_at = Instant::from_micros(-9).unwrap();
+    let before = TimerRow {
+        schedule: r#"{"at":"1970-01-01T00:00:00.000010Z"}"#.into(),
+        deliver: r#"{"to":"queue","queue":"bills"}"#.into(),
+        payload: "1".into(),
+        set_at,
+        ..armed()
+    };
+    let after = TimerRow { payload: "2".into(), ..before.clone() };
+    let payload = StatePayload::TimerChanged(TimerSet::of(&after, Some(&before), None).unwrap());
+    let entry = Entry { timeline: "year", position: 7, recorded_at: Instant::from_micros(50).unwrap(), actor: "bob" };
+    let (timers, rows) = (Timers { armed: 1, ..Timers::default() }, KnownTimerRows::of_timers([&before]));
+    let changes = project(&payload, entry, Before { clock: None, timers: &timers, rows: &rows }).unwrap();
+    let row = &changes.timer_rows.set[0];
+    assert_eq!((row.position, row.set_by.as_str(), row.set_at, &*row.payload), (3, "ada", set_at, "2"));
+    assert_eq!(changes.timers.unwrap().armed, 1);
 }
