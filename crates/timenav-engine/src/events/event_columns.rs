@@ -80,4 +80,12 @@ mod tests {
         let nowhere = EventColumns::of(&EventDraft::at(Instant::EPOCH, ""), None);
         assert_eq!(nowhere, EventColumns { parties: Some(String::new()), ..EventColumns::of_nothing() });
     }
+
+    #[test]
+    fn name_key_ignores_case_and_spaces_around_in_any_alphabet() {
+        for (name, key) in [("The Fall ", "the fall"), (" ÉTÉ", "été"), ("ΑΘΗΝΑ", "αθηνα"), ("Москва", "москва")]
+        {
+            assert_eq!(name_key(name), key);
+        }
+    }
 }
