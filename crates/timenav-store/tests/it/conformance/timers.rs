@@ -13,7 +13,11 @@ use timenav_engine::{
 use crate::backend::{Backend, on_each_backend};
 use crate::sample::{Ledger, commit_of, host};
 
-on_each_backend!(check_timers_round_trip, check_timer_state_changes_are_stored,);
+on_each_backend!(
+    check_timers_round_trip,
+    check_timer_state_changes_are_stored,
+    check_firings_of_one_due_time_are_ordered_and_paged_by_round,
+);
 
 const ONE: TimelineKey = TimelineKey(1);
 
@@ -191,4 +195,33 @@ async fn check_timer_state_changes_are_stored(backend: &dyn Backend) {
     assert_eq!(timers(store, TimerQuery::ByPosition(None, 9)).await, [1, 2, 3, 10]);
     assert_eq!(ask(store, TimerQuery::Named(named.timer_id.clone())).await.timers, [named]);
     assert_eq!(firings(store, TimerQuery::FiringsOf(5, 9)).await, [(3, 5), (1, 5)]);
+}
+
+/// A due time that recurs has a firing in each round.
+async fn check_firings_of_one_due_time_are_ordered_and_paged_by_round(backend: &dyn Backend) {
+    let store = backend.open();
+    let store = &*store;
+    let mut one = fill(store).await;
+    let in_round = |round| {
+        let due_firing = DueFiring { round, ..firing(5, 3, 7).due_firing };
+        FiringRow { due_firing, firing_id: due_firing.firing_id(&TimelineId::main()), ..firing(5, 3, 7) }
+    };
+    let mut step = one.grow(1);
+    step.timers = TimerRows { fired: vec![in_round(2), in_round(1)], ..TimerRows::default() };
+    store.commit(commit_of(vec![step])).await.unwrap();
+    let rounds = async |query: TimerQuery| {
+        let found = ask(store, query).await.firings;
+        let found =
+            found.into_iter().map(|firing| firing.due_firing).filter(|one| one.position == 5 && one.due == at(3));
+        found.map(|one| one.round).collect::<Vec<u32>>()
+    };
+    assert_eq!(rounds(TimerQuery::FiringsOf(5, 9)).await, [2, 1, 0]);
+    assert_eq!(rounds(TimerQuery::Pending(QueueId::new("odd").unwrap(), 9)).await, [0, 1, 2]);
+    assert_eq!(rounds(TimerQuery::OfAdvance(4, at(3), at(3), 9)).await, [0, 1, 2]);
+    for (round, left) in [(0, vec![1, 2]), (1, vec![2]), (2, vec![])] {
+        let after = Some(in_round(round).due_firing);
+        assert_eq!(rounds(TimerQuery::FiringsOfAfter(5, after, 9)).await, left, "after round {round}");
+        assert_eq!(rounds(TimerQuery::FiringsAfter(after, 9)).await, left, "after round {round}");
+        assert_eq!(rounds(TimerQuery::PendingAfter(after, 9)).await, left, "after round {round}");
+    }
 }
