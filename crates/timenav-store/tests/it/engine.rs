@@ -13,6 +13,7 @@ mod failures;
 mod faults;
 mod idempotency;
 mod long_work;
+mod one_group;
 mod reads;
 mod shared_reads;
 mod streams;

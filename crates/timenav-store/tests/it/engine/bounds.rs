@@ -67,6 +67,42 @@ async fn timelines_over_the_user_limit_are_rejected() {
     home.close().await;
 }
 
+/// Requests of one group are decided before any of them is committed.
+#[tokio::test]
+async fn timelines_created_in_one_group_stay_within_the_limits() {
+    for options in [
+        // `system` and `main` are timelines too.
+        Options { timelines_max: 4, ..House::new().options },
+        Options { timelines_per_user_max: 2, ..House::new().options },
+    ] {
+        let house = House::with(options);
+        let store = Arc::new(FaultyStore::new(house.store()));
+        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        let ada = home.user("ada", false).await;
+        store.close_gate();
+        let (engine, admin) = (home.engine.clone(), home.admin.clone());
+        let first = tokio::spawn(async move { engine.read_clock(&admin, None).await.map(|_| ()) });
+        store.arrival().await;
+        let mut tasks = Vec::new();
+        for number in 0..4 {
+            let (engine, ada, name) = (home.engine.clone(), ada.clone(), timeline_id(&format!("line-{number}")));
+            tasks.push(tokio::spawn(async move { outcome_text(&engine.create_timeline(&ada, name, None).await) }));
+        }
+        // On a single thread, each task has run up to its wait when this one continues.
+        tokio::task::yield_now().await;
+        let groups = home.engine.stats().groups;
+        store.open_gate();
+        first.await.unwrap().unwrap();
+        let mut outcomes = Vec::new();
+        for task in tasks {
+            outcomes.push(task.await.unwrap());
+        }
+        assert_eq!(home.engine.stats().groups, groups + 2, "they were one group");
+        assert_eq!(outcomes.iter().filter(|outcome| *outcome == "ok").count(), 2, "{outcomes:?}");
+        home.close().await;
+    }
+}
+
 #[tokio::test]
 async fn failed_timeline_creation_does_not_consume_quota() {
     let house = House::with(Options { timelines_per_user_max: 1, ..House::new().options });
