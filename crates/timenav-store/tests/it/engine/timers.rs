@@ -7,4 +7,5 @@ pub(in crate::engine) mod holds;
 pub(in crate::engine) mod in_one_commit;
 pub(in crate::engine) mod observing;
 pub(in crate::engine) mod recording;
+pub(in crate::engine) mod setting;
 pub(in crate::engine) mod webhooks_again;
