@@ -189,3 +189,17 @@ async fn late_clock_listener_catches_up_within_the_retention_limit() {
     }
     home.close().await;
 }
+
+#[tokio::test]
+async fn fork_counts_its_own_clock_changes_from_zero() {
+    let house = House::new();
+    let home = house.open().await;
+    for command in [ClockCommand::Pause, ClockCommand::Resume, rate(2.0)] {
+        change(&home, command).await;
+    }
+    assert_eq!(read(&home).await.clock.generation, 3);
+    home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
+    let forked = home.engine.read_clock(&home.admin, on("fork")).await.unwrap();
+    assert_eq!((forked.clock.generation, forked.clock.rate()), (0, Rate::from_factor(2.0).unwrap()));
+    home.close().await;
+}
