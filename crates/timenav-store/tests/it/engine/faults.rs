@@ -61,12 +61,13 @@ pub(crate) async fn faults_are_stored(house: House) {
     fork(&home, "early", "main", None).await;
     let offset = Span::from_micros(-1_500_000);
     let slewed = Some(Fault { offset, slew: Some(Slew::To(500)), jitter_micros: 5_000, seed: 7, ..Fault::default() });
-    set(&home, id(&db), slewed, None).await.unwrap();
+    let both = set(&home, id(&db), slewed, None).await.unwrap().ledger.position;
     set(&home, id(&web), None, None).await.unwrap();
     assert_eq!((wrong(&home, "main", "web"), wrong(&home, "main", "db")), (None, slewed));
-    // As of an earlier position: before the first fault, and between the others.
+    // As of an earlier position: before the first fault, between the others, and before the last one was removed.
     fork(&home, "before", "main", Some(&AsOf::Position(begun - 1))).await;
     fork(&home, "then", "main", Some(&AsOf::Position(begun))).await;
+    fork(&home, "both", "main", Some(&AsOf::Position(both))).await;
     fork(&home, "now", "main", None).await;
     fork(&home, "of-early", "early", None).await;
     drop((web, db));
@@ -77,6 +78,7 @@ pub(crate) async fn faults_are_stored(house: House) {
         ("of-early", drift(200), None),
         ("before", None, None),
         ("then", drift(200), None),
+        ("both", drift(200), slewed),
         ("now", None, slewed),
     ] {
         assert_eq!((wrong(&home, timeline, "web"), wrong(&home, timeline, "db")), (web, db), "{timeline}");
