@@ -163,3 +163,20 @@ async fn concurrent_return_and_recording_are_serialized() {
     home.check_clean(&main).await;
     home.close().await;
 }
+
+#[tokio::test]
+async fn event_recorded_again_is_compared_with_all_its_versions() {
+    let house = House::new();
+    let home = house.open().await;
+    let main = timeline_id("main");
+    record(&home, &main, 10).await.unwrap();
+    for effect in [Effect::Rename("Moved".to_owned()), Effect::Cancel] {
+        intervene(&home, &main, effect.clone()).await;
+        for (time, is_different) in [(10, false), (11, true)] {
+            let rejected = record(&home, &main, time).await;
+            let is_expected = matches!(rejected, Err(Refusal::EventExists { differs, .. }) if differs == is_different);
+            assert!(is_expected, "{effect:?}: {rejected:?}");
+        }
+    }
+    home.close().await;
+}
