@@ -9,6 +9,7 @@ pub mod limits;
 pub mod recurrence;
 pub mod place;
 pub mod clock;
+pub mod text;
 pub mod words;
 pub mod event;
 pub mod intervention;

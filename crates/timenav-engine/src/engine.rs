@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering;
 use timenav_core::access::{self, Demand, Denial};
 use timenav_core::directory::Directory;
 use timenav_core::ids::{TimelineId, UserId, type_id};
+use timenav_core::text::counted;
 use timenav_core::time::{Instant, Wall};
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
@@ -134,7 +135,10 @@ impl Engine {
             return Err(refusal);
         }
         if let Some(seconds) = shared.commit_times.stalled_seconds(shared.ports.clock.measured()) {
-            return Err(Refusal::Unavailable(format!("a write has been waiting for the store for {seconds} seconds")));
+            return Err(Refusal::Unavailable(format!(
+                "a write has been waiting for the store for {}",
+                counted(seconds, "second")
+            )));
         }
         if let Some(offset) = shared.host_clock.apart() {
             return Err(Refusal::Unavailable(offset.to_string()));

@@ -8,6 +8,7 @@ use axum::routing::get;
 use axum::{Json, Router};
 use http::{HeaderMap, header};
 use serde::Serialize;
+use timenav_core::text::counted;
 use timenav_engine::Refusal;
 use tokio::time::timeout;
 
@@ -81,7 +82,7 @@ async fn ready(app: &App, wait: Duration) -> Result<(), Refusal> {
     let ready = timeout(wait, app.engine.ready()).await;
     ready.unwrap_or_else(|_| {
         let seconds = wait.as_secs();
-        Err(Refusal::Unavailable(format!("the store has not responded for {seconds} seconds")))
+        Err(Refusal::Unavailable(format!("the store has not responded for {}", counted(seconds, "second"))))
     })
 }
 

@@ -6,6 +6,7 @@ use timenav_core::clock::ClockRefusal;
 use timenav_core::directory::DirectoryRefusal;
 use timenav_core::ids::{DataId, IdError, TimelineId};
 use timenav_core::limits::{ANCHORS_PER_TIMELINE_MAX, KEYS_PER_USER_MAX};
+use timenav_core::text::counted;
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::TooMuch;
 use timenav_core::timers::leases::HeldByOther;
@@ -174,7 +175,7 @@ pub enum Refusal {
     WrongEncryptionKey,
     #[error("the current password is wrong")]
     WrongPassword,
-    #[error("there are too many {what}; try again in {retry_after_seconds} seconds")]
+    #[error("there are too many {what}; try again in {}", counted(*retry_after_seconds, "second"))]
     RateLimited {
         /// The limited attempts.
         what: &'static str,

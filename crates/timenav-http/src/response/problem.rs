@@ -8,6 +8,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use timenav_core::access::Denial;
 use timenav_core::clock::ClockRefusal;
+use timenav_core::text::counted;
 use timenav_engine::{AuthFailure, Code, Refusal};
 
 use crate::rate::Left;
@@ -309,13 +310,15 @@ impl Failure {
             Self::BodyLost => "the body did not arrive in time, or the connection closed first".to_owned(),
             Self::Full { what, spent: Spent::Own, retry_after_seconds } => format!(
                 "you already have the maximum number of {what} for one user; wait for some to finish, and try again \
-                 in {retry_after_seconds} seconds"
+                 in {}",
+                counted(*retry_after_seconds, "second")
             ),
             Self::Full { what, spent: Spent::All, retry_after_seconds } => format!(
-                "the service already has the maximum number of {what}; try again in {retry_after_seconds} seconds"
+                "the service already has the maximum number of {what}; try again in {}",
+                counted(*retry_after_seconds, "second")
             ),
             Self::TooMany(left) => {
-                format!("the quota `{}` is used up; try again in {} seconds", left.policy(), left.seconds())
+                format!("the quota `{}` is used up; try again in {}", left.policy(), counted(left.seconds(), "second"))
             }
             Self::Host { detail } => (*detail).to_owned(),
             Self::NoRoute => "there is nothing at this path; GET /openapi.json lists all paths".to_owned(),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use timenav_core::access::{Ends, Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::{EXPIRES_IN_DAYS_MAX, EXPIRES_IN_SECONDS_MIN};
+use timenav_core::text::counted;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{MadeTimeline, NewTimeline, TimelineView};
 
@@ -332,8 +333,7 @@ async fn timelines(
     let after = request.cursor.map(|cursor| cursor.0);
     let (found, next) = app.engine.timelines(&caller, items_max(request.limit), after.as_ref()).await?;
     let timelines: Vec<TimelineBody> = found.iter().map(TimelineBody::from).collect();
-    let status =
-        if timelines.len() == 1 { "1 timeline.".to_owned() } else { format!("{} timelines.", timelines.len()) };
+    let status = format!("{}.", counted(timelines.len(), "timeline"));
     let next_cursor = next.map(|next| next.to_string());
     Ok(Json(TimelinesBody { status, timelines, has_more: next_cursor.is_some(), next_cursor }))
 }

@@ -1,6 +1,7 @@
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Hash};
 use timenav_core::scan::{Depth, Finding, Findings, open_signed};
+use timenav_core::text::counted;
 
 use super::request::ScanRequest;
 use crate::ledger::head::Head;
@@ -77,7 +78,7 @@ pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -
             "No tampering found: the {size} entries of `{timeline}` match what was signed (depth `{depth}`)."
         );
     };
-    let findings = if count == 1 { "1 finding".to_owned() } else { format!("{count} findings") };
+    let findings = counted(count, "finding");
     let at = first.position.map_or_else(String::new, |position| format!(" at {position}"));
     let which = if count == 1 { "it is" } else { "the first is" };
     let good = first.last_good_checkpoint.map_or_else(

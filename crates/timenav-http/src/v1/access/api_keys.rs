@@ -7,6 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::access::Scope;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
+use timenav_core::text::counted;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{ApiKey, ApiKeyRequest, Refusal};
 
@@ -198,7 +199,7 @@ async fn api_keys(
     let after = request.cursor.map(|cursor| KeyId::new(&cursor)).transpose().map_err(|_| Refusal::Cursor)?;
     let (keys, next) = app.engine.api_keys(&caller, user_id, items_max(request.limit), after).await?;
     let api_keys: Vec<KeyBody> = keys.iter().map(KeyBody::from).collect();
-    let status = if api_keys.len() == 1 { "1 key.".to_owned() } else { format!("{} keys.", api_keys.len()) };
+    let status = format!("{}.", counted(api_keys.len(), "key"));
     let next_cursor = next.map(|next| next.to_string());
     Ok(Json(KeysBody { status, api_keys, has_more: next_cursor.is_some(), next_cursor }))
 }

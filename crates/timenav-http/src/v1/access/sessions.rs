@@ -8,6 +8,7 @@ use http::{HeaderName, HeaderValue, header};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{SessionId, TimelineId, UserId};
 use timenav_core::password::Password;
+use timenav_core::text::counted;
 use timenav_engine::{AuthFailure, Caller, Code, Refusal, SessionView};
 
 use crate::rate::{Left, RefusalKind};
@@ -231,7 +232,7 @@ async fn sessions(
 ) -> Result<Json<SessionsBody>, Failure> {
     let found = app.engine.sessions(&caller, request.user_id.map(|text| text.0)).await?;
     let sessions: Vec<SessionItem> = found.iter().map(SessionItem::from).collect();
-    let status = if sessions.len() == 1 { "1 session.".to_owned() } else { format!("{} sessions.", sessions.len()) };
+    let status = format!("{}.", counted(sessions.len(), "session"));
     Ok(Json(SessionsBody { status, sessions }))
 }
 

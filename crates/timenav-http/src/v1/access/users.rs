@@ -5,6 +5,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::UserId;
+use timenav_core::text::counted;
 use timenav_engine::{Refusal, User};
 
 use crate::request::auth::Authenticated;
@@ -132,7 +133,7 @@ async fn users(
     let after = request.cursor.map(|cursor| cursor.0);
     let (found, next) = app.engine.users(&caller, items_max(request.limit), after.as_ref()).await?;
     let users: Vec<UserBody> = found.iter().map(UserBody::from).collect();
-    let status = if users.len() == 1 { "1 user.".to_owned() } else { format!("{} users.", users.len()) };
+    let status = format!("{}.", counted(users.len(), "user"));
     let next_cursor = next.map(|next| next.to_string());
     Ok(Json(UsersBody { status, users, has_more: next_cursor.is_some(), next_cursor }))
 }

@@ -3,6 +3,7 @@
 use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_core::ids::{EventId, TimerId};
+use timenav_core::text::counted;
 use timenav_engine::{ClockPreview, FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer};
 
 /// Firings that would be due if the clock moved.
@@ -17,7 +18,7 @@ pub(crate) struct WouldFireBody {
     complete: bool,
     /// The first 1,000 of these firings, in order.
     firings: Vec<WouldFireFiringBody>,
-    /// The number of firings of each timer.
+    /// The number of firings of each timer, by its name.
     timers: Vec<WouldFireTimerBody>,
 }
 
@@ -190,16 +191,13 @@ pub(in crate::v1) fn sentence(foresight: &ClockPreview) -> String {
             (false, Some(fires)) => format!("{fires} on the way to {to}. Nothing has moved."),
         };
     };
-    let counted = |count: u64, what: &str, done: &str| {
-        let many = if count == 1 { "" } else { "s" };
-        (count > 0).then(|| format!("{count} {what}{many} {done}"))
-    };
+    let some = |count: u64, what: &str, done: &str| (count > 0).then(|| format!("{} {done}", counted(count, what)));
     let would = [
-        counted(rearmed.count, "timer", "armed again"),
-        counted(disarmed.count, "timer", "disarmed"),
-        counted(superseded.count, "firing", "superseded"),
+        some(rearmed.count, "timer", "armed again"),
+        some(disarmed.count, "timer", "disarmed"),
+        some(superseded.count, "firing", "superseded"),
         fires.map(|fires| format!("{fires} delivered")),
-        foresight.events.as_ref().and_then(|events| counted(events.count, "event", "changed back")),
+        foresight.events.as_ref().and_then(|events| some(events.count, "event", "changed back")),
     ];
     let would: Vec<String> = would.into_iter().flatten().collect();
     let would = if would.is_empty() { "no timer changes".to_owned() } else { would.join(", ") };

@@ -9,6 +9,7 @@ use timenav_core::limits::{
     AGGREGATE_VALUES_MAX, FIND_ATTRIBUTE_BYTES_MAX, PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX,
 };
 use timenav_core::place::LocationQuery;
+use timenav_core::text::counted;
 use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
 use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 
@@ -361,24 +362,23 @@ fn millionths(degrees: f64) -> Result<i64, Failure> {
 }
 
 impl AggregatedBody {
-    fn of(counted: AggregatedEvents, group_by: String) -> Self {
-        let plural = |count: usize, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
-        let so_far = if counted.counted_until.is_some() { " so far" } else { "" };
-        let (events, groups) = (plural(counted.count, "event"), plural(counted.groups_count, "group"));
+    fn of(aggregated: AggregatedEvents, group_by: String) -> Self {
+        let so_far = if aggregated.counted_until.is_some() { " so far" } else { "" };
+        let (events, groups) = (counted(aggregated.count, "event"), counted(aggregated.groups_count, "group"));
         Self {
             status: format!("{events} in {groups}{so_far}."),
-            timeline_id: counted.timeline_id.to_string(),
+            timeline_id: aggregated.timeline_id.to_string(),
             group_by,
-            groups: counted.groups.into_iter().map(GroupBody::of).collect(),
-            groups_count: counted.groups_count,
-            groups_truncated: counted.groups_truncated,
-            count: counted.count,
-            ungrouped_count: counted.ungrouped_count,
-            counted_until: counted.counted_until.map(|time| time.to_string()),
-            has_more: counted.next_cursor.is_some(),
-            next_cursor: counted.next_cursor,
-            location_resolved: ResolvedBody::of_understood(&counted.understood, counted.suggestions),
-            as_of: counted.as_of,
+            groups: aggregated.groups.into_iter().map(GroupBody::of).collect(),
+            groups_count: aggregated.groups_count,
+            groups_truncated: aggregated.groups_truncated,
+            count: aggregated.count,
+            ungrouped_count: aggregated.ungrouped_count,
+            counted_until: aggregated.counted_until.map(|time| time.to_string()),
+            has_more: aggregated.next_cursor.is_some(),
+            next_cursor: aggregated.next_cursor,
+            location_resolved: ResolvedBody::of_understood(&aggregated.understood, aggregated.suggestions),
+            as_of: aggregated.as_of,
         }
     }
 }

@@ -5,6 +5,7 @@ use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use timenav_core::ids::{EventId, TimelineId, UserId};
 use timenav_core::ledger::READS_MAX;
+use timenav_core::text::counted;
 use timenav_core::time::{Duration, TimeRange, Virtual};
 use timenav_engine::{
     ERASE_EVENTS_BATCH_MAX, ErasedEvents, ErasedReads, EventErasure, ForeseenErasure, ForkSeen, ReadErasure,
@@ -292,10 +293,6 @@ impl ErasedEventsBody {
             ledger: Some(ledger.into()),
         }
     }
-}
-
-fn counted(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
 
 /// Reads a position, which is text in a query string.

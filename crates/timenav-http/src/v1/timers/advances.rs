@@ -7,6 +7,7 @@ use futures_util::future::select;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AdvanceId, TimelineId};
 use timenav_core::limits::{SETTLE_WAIT_SECONDS_DEFAULT, SETTLE_WAIT_SECONDS_MAX};
+use timenav_core::text::counted;
 use timenav_core::time::Span;
 use timenav_core::timers::AdvanceState;
 use timenav_engine::{Engine, Receipt, Refusal};
@@ -161,7 +162,7 @@ pub(crate) async fn wait_for(app: &App, (timeline, advance_id): (&TimelineId, &A
 
 pub(crate) fn receipt_sentence(receipt: &Receipt, of_clock: &str) -> String {
     let counts = receipt.counts;
-    let fired = if counts.fired == 1 { "1 timer fired".to_owned() } else { format!("{} timers fired", counts.fired) };
+    let fired = format!("{} fired", counted(counts.fired, "timer"));
     let what = match receipt.state {
         AdvanceState::Settled => String::new(),
         AdvanceState::Running => format!(" The advance is still on its way to {}.", receipt.to),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, anyhow, bail};
 use serde_json::json;
+use timenav_core::text::counted;
 use timenav_engine::Acceptance;
 
 use crate::commands::service::backup;
@@ -106,7 +107,7 @@ pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
 
 fn show(lost: &[String], is_accepted: bool, as_json: bool) -> Result<(), Failure> {
     let is_written = is_accepted && !lost.is_empty();
-    let findings = if lost.len() == 1 { "1 finding".to_owned() } else { format!("{} findings", lost.len()) };
+    let findings = counted(lost.len(), "finding");
     let status = match (lost.len(), is_written) {
         (0, _) => "Nothing was lost: every ledger continues its signed checkpoints.".to_owned(),
         (_, true) => format!("Accepted: {findings}. Entries `accept_rollback` in `system` record it."),

@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
+use timenav_core::text::counted;
 use timenav_engine::{ImportBatch, ImportId, LedgerPosition};
 use timenav_import::{Item, RecordNote};
 
@@ -214,13 +215,13 @@ impl Tally {
         {
             return because;
         }
-        let taken = counted(self.imported, "event", "events");
+        let taken = counted(self.imported, "event");
         let were = match (self.is_dry, self.imported) {
             (true, _) => "would have been",
             (false, 1) => "was",
             (false, _) => "were",
         };
-        let refused = counted(self.rejected, "record", "records");
+        let refused = counted(self.rejected, "record");
         let id = self.import_id().map_or_else(String::new, |id| format!(" (import_id `{id}`)"));
         let known = self.unchanged + self.repeated;
         let before = format!("{taken} {were} imported, {known} unchanged and {refused} rejected{id}");
@@ -236,13 +237,13 @@ impl Tally {
             count => format!("{count} the same as an earlier record in the file, "),
         };
         let status = if self.is_dry {
-            let taken = counted(self.imported, "event", "events");
+            let taken = counted(self.imported, "event");
             format!(
                 "Dry run: nothing was recorded. {taken} would be new, {known} already recorded, {repeated}{refused} \
                  rejected."
             )
         } else {
-            let taken = counted(self.imported, "event is", "events are");
+            let taken = counted(self.imported, "event") + if self.imported == 1 { " is" } else { " are" };
             format!("{taken} new, {known} already recorded, {repeated}{refused} rejected.")
         };
         let (status, timeline_created) = created_first(self.first, timeline_id.as_str(), status);
@@ -263,8 +264,4 @@ impl Tally {
             ledger: self.ledger.into(),
         }
     }
-}
-
-pub(super) fn counted(count: u64, one: &str, several: &str) -> String {
-    if count == 1 { format!("1 {one}") } else { format!("{count} {several}") }
 }

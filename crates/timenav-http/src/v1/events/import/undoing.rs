@@ -3,9 +3,9 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::RETURN_EVENTS_MAX;
+use timenav_core::text::counted;
 use timenav_engine::{ImportId, UndoneImport};
 
-use super::tally::counted;
 use crate::request::auth::Authenticated;
 use crate::request::idempotency::Idempotent;
 use crate::request::params::Params;
@@ -81,7 +81,7 @@ impl ImportUndoneBody {
                 )
             }
         };
-        let status = format!("{} undone.{changed}{left}", counted(undone, "event", "events"));
+        let status = format!("{} undone.{changed}{left}", counted(undone, "event"));
         let rest = rest.map(|rest| rest.to_string());
         Self {
             status,

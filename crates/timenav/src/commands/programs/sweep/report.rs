@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::outcome::{Boundary, Outcome, Run};
 use crate::output::{self, Records};
+use timenav_core::text::counted;
 
 /// Failed dates whose output is shown.
 const DATES_LISTED_MAX: usize = 3;
@@ -54,11 +55,11 @@ impl Report<'_> {
     fn status(&self) -> String {
         let (ran, failed) = (self.runs.len(), self.failed());
         if self.is_interrupted {
-            return format!("Interrupted after {ran} of {}; {failed} failed.", counted(self.dates));
+            return format!("Interrupted after {ran} of {}; {failed} failed.", counted(self.dates, "date"));
         }
         match self.searched {
             Some((Some(failed), Some(passed))) => {
-                let dates = counted(self.dates);
+                let dates = counted(self.dates, "date");
                 format!("The command fails from {failed} on, and passes at {passed}. {ran} of {dates} were tried.")
             }
             Some((Some(failed), None)) => format!("The command fails at the first date, {failed}."),
@@ -66,8 +67,8 @@ impl Report<'_> {
                 "The command passes at the first and last dates. To find failures in between, sweep without --bisect."
                     .to_owned()
             }
-            None if failed == 0 => format!("{} passed.", counted(self.dates)),
-            None => format!("{}: {} passed, {failed} failed.", counted(self.dates), ran - failed),
+            None if failed == 0 => format!("{} passed.", counted(self.dates, "date")),
+            None => format!("{}: {} passed, {failed} failed.", counted(self.dates, "date"), ran - failed),
         }
     }
 
@@ -130,10 +131,6 @@ impl Report<'_> {
         }
         xml + "  </testsuite>\n</testsuites>\n"
     }
-}
-
-fn counted(dates: usize) -> String {
-    if dates == 1 { "1 date".to_owned() } else { format!("{dates} dates") }
 }
 
 fn run_json(run: &Run) -> Value {
