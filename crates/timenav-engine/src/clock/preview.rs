@@ -193,27 +193,23 @@ impl Engine {
         };
         let mut firings: BTreeMap<DueFiring, ForeseenFiring> = foreseen.firings.iter().filter_map(firing).collect();
         let counted = |(position, count): &(u64, u64)| Some((rows.get(position)?.timer_id.clone(), *count));
-        let mut by_timer: Vec<(TimerId, u64)> = foreseen.by_timer.iter().filter_map(counted).collect();
+        let mut by_timer: BTreeMap<TimerId, u64> = foreseen.by_timer.iter().filter_map(counted).collect();
         // Firings without an outcome would be delivered again.
         let fired = restoring.iter().flat_map(|restoring| &restoring.fired).filter(|firing| !firing.records_event());
-        let (mut count, mut again_of) = (foreseen.count, BTreeMap::<TimerId, u64>::new());
+        let mut count = foreseen.count;
         for FiringRow { due_firing, timer_id, queue, .. } in fired {
             let again = ForeseenFiring { timer_id: timer_id.clone(), due: due_firing.due, queue: queue_of(queue) };
             firings.insert(*due_firing, again);
-            *again_of.entry(timer_id.clone()).or_default() += 1;
+            *by_timer.entry(timer_id.clone()).or_default() += 1;
             count += 1;
         }
-        for (timer_id, count) in &mut by_timer {
-            *count += again_of.remove(timer_id).unwrap_or_default();
-        }
-        by_timer.extend(again_of);
         Ok(ClockPreview {
             view,
             to,
             is_back,
             firings: firings.into_values().take(DRY_RUN_FIRINGS_MAX).collect(),
             count,
-            by_timer,
+            by_timer: by_timer.into_iter().collect(),
             is_complete: foreseen.is_complete,
             again: restoring.map(|restoring| again(restoring, to)),
             events: None,
