@@ -1,1 +1,0 @@
-import{H as e}from"./common-C28lkk3X.js";async function t(){return(await e.limits()).limits}export{t};
