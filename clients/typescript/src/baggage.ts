@@ -1,37 +1,38 @@
-/** The clock that travels with a request, in Node: which timeline it goes by is in its `baggage` header. */
+/** Per-request clocks for Node: the `baggage` header of a request names the timeline that it runs on. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client } from './client.js';
 import { ClockClosedError, ClockAccessError, ClockUnavailableError, ApiError, TimenavError } from './errors.js';
 import type { Instant } from './instant.js';
 import type { VirtualClock } from './virtual-clock.js';
 
-/** The name of the header (W3C Baggage). */
+/** The header name (W3C Baggage). */
 export const HEADER = 'baggage';
-/** The member of it that names a timeline. */
+/** The baggage member that names a timeline. */
 export const MEMBER = 'timenav';
 
-/** How many clocks are open at once, each a stream of the service: a user may have 100 there by default. */
+/** Default limit of open clocks. Each one is a stream, and the service allows 100 streams per user by default. */
 const CLOCKS_MAX = 64;
-/** What the service answers where a timeline is not there, or is not for the key. */
+/** Response codes for a timeline that does not exist, or that the key may not access. */
 const UNKNOWN: ReadonlySet<number> = new Set([400, 403, 404, 410]);
 const BAD_REQUEST = 400;
 const UNAVAILABLE = 503;
 const HELD = new AsyncLocalStorage<VirtualClock>();
 
-/** The baggage of a request names no timeline that it can go by. Answer it with 400. */
+/** The baggage of a request does not name a valid timeline. Respond with 400. */
 export class BaggageError extends TimenavError {
   override name = 'BaggageError';
 }
 
-/** Requests of too many timelines are being served. Answer with 503: it is over soon. */
+/** Requests for too many timelines are being served. Respond with 503, because this is temporary. */
 export class TooManyClocksError extends TimenavError {
   override name = 'TooManyClocksError';
 }
 
 /**
- * Returns the timeline that a `baggage` header names, or null if it names none.
+ * Returns the timeline that a `baggage` header names, or null if the header names none.
  *
- * Throws `BaggageError` where it names two, or what is no name: whoever sent it means another time than the host's.
+ * Throws `BaggageError` if the header names two timelines or an invalid one: the sender expects a time other than the
+ * host's.
  */
 export function timelineIn(header: string | null | undefined): string | null {
   let found: string | null = null;
@@ -47,28 +48,25 @@ export function timelineIn(header: string | null | undefined): string | null {
   return found;
 }
 
-/** Returns a `baggage` header that names a timeline, with what else is in it as it was. */
+/** Returns a `baggage` header that names a timeline and keeps all other members. */
 export function withTimeline(header: string | null | undefined, timelineId: string): string {
   const members = (header ?? '').split(',').map(trimmed);
   const others = members.filter((member) => member !== '' && name(divided(member, '=')[0]) !== MEMBER);
   return [...others, `${MEMBER}=${encodeURIComponent(timelineId)}`].join(',');
 }
 
-/**
- * Returns the clock of the request that is being served here. Throws outside a request, rather than showing the host's
- * time.
- */
+/** Returns the clock of the current request. Throws outside a request, and never falls back to the host's time. */
 export function clock(): VirtualClock {
   const held = HELD.getStore();
   if (held === undefined) {
-    throw new TimenavError('no request is being served here: serve it with `RequestClocks`');
+    throw new TimenavError('no request is being served: use `RequestClocks` to serve it');
   }
   return held;
 }
 
 /**
- * Returns headers for a request to another service, which goes by the same timeline as the one served here. Outside a
- * request they are returned as they are.
+ * Returns headers for a request to another service, with the timeline of the current request. Outside a request, the
+ * headers are returned unchanged.
  */
 export function outgoing(headers?: ConstructorParameters<typeof Headers>[0]): Headers {
   const sent = new Headers(headers);
@@ -77,46 +75,46 @@ export function outgoing(headers?: ConstructorParameters<typeof Headers>[0]): He
   return sent;
 }
 
-/** `fetch`, with the timeline of the request that is being served here. */
+/** `fetch` that forwards the timeline of the current request. */
 export function forwardingFetch(input: string | URL | Request, options: RequestInit = {}): Promise<Response> {
   const given = options.headers ?? (input instanceof Request ? input.headers : undefined);
   return fetch(input, { ...options, headers: outgoing(given) });
 }
 
-/** What a database is asked by, such as a client of `pg`. */
+/** A database connection that runs queries, such as a `pg` client. */
 export interface Database {
   query(statement: string, values: string[]): unknown;
 }
 
 /**
- * Makes `timenav_now()` of `timenav sql-clock` show the time of this request, or another moment, until the transaction
- * ends.
+ * Sets the time that `timenav_now()` of `timenav sql-clock` returns until the transaction ends. Defaults to the time of
+ * the current request.
  */
 export async function setLocal(database: Database, moment: Instant = clock().now()): Promise<void> {
   const text = String(moment);
   const end = text.indexOf('-', 1);
   const year = Number(text.slice(0, end));
-  // PostgreSQL knows no year 0 and no sign.
+  // PostgreSQL supports neither the year 0 nor signed years.
   const sqlTime = year > 0 ? text : `${String(1 - year).padStart(4, '0')}${text.slice(end)} BC`;
   await database.query("SELECT set_config('timenav.now', $1, true)", [sqlTime]);
 }
 
-/** How requests get their clocks. */
+/** Options of `RequestClocks`. */
 export interface RequestClocksOptions {
-  /** Which timelines requests may name. Defaults to all that the key may see. */
+  /** Decides which timelines requests may name. Defaults to all timelines that the key may see. */
   allowed?: (timelineId: string) => boolean;
-  /** How many clocks are open at once. Defaults to 64. */
+  /** The maximum number of open clocks. Defaults to 64. */
   clocksMax?: number;
-  /** How long to wait for the service to tell a clock. Defaults to 10 seconds. */
+  /** How long to wait for the initial state of a clock, in milliseconds of host time. Defaults to 10 seconds. */
   timeoutMs?: number;
 }
 
-/** What a middleware needs of a request of Node. */
+/** The part of a Node request that the middleware uses. */
 export interface IncomingRequest {
   headers: Record<string, string | string[] | undefined>;
 }
 
-/** What a middleware needs of an answer of Node. */
+/** The part of a Node response that the middleware uses. */
 export interface OutgoingAnswer {
   statusCode: number;
   setHeader(name: string, value: string): unknown;
@@ -124,7 +122,7 @@ export interface OutgoingAnswer {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** The clock of a timeline. It is being opened as long as `clock` is null. */
+/** The clock of a timeline. `clock` is null until the clock is open. */
 interface SharedClock {
   readonly opened: Promise<VirtualClock>;
   clock: VirtualClock | null;
@@ -132,14 +130,14 @@ interface SharedClock {
 }
 
 /**
- * The clocks that requests go by: opened for the first request of each timeline, kept for the next ones.
+ * The clocks of requests. A clock is opened on the first request for its timeline and kept open for later ones.
  *
- * Use it where everybody who can send a request may choose its time: in a test or a staging deployment.
+ * Use it only where every client may choose the time of its requests: in a test or a staging deployment.
  */
 export class RequestClocks {
   readonly #client: Client;
   readonly #options: RequestClocksOptions;
-  /** The least lately used first. */
+  /** Ordered by last use, least recent first. */
   readonly #clocks = new Map<string | null, SharedClock>();
   #isClosed = false;
 
@@ -149,10 +147,12 @@ export class RequestClocks {
   }
 
   /**
-   * Serves a request by the clock that its `baggage` header names, else by that of the client's own timeline: while
-   * `serve` and what it starts run, `clock()` is that one. It never is the host's.
+   * Serves a request with the clock that its `baggage` header names, or else with the clock of the client's own
+   * timeline. `clock()` returns that clock in `serve` and in all work that `serve` starts. The host's time is never
+   * used instead.
    *
-   * Rejects with `BaggageError`, which is the caller's mistake, `TooManyClocksError`, or what the clock cannot be read for.
+   * Rejects with `BaggageError` if the header is invalid (the caller's error), with `TooManyClocksError`, or with the
+   * reason why the clock cannot be read.
    */
   async serving<T>(header: string | null | undefined, serve: (clock: VirtualClock) => T | Promise<T>): Promise<T> {
     const [held, release] = await this.#take(header);
@@ -164,8 +164,8 @@ export class RequestClocks {
   }
 
   /**
-   * Middleware for Express, Connect and servers of `node:http`: `app.use(clocks.middleware)`. A header that names no
-   * timeline, or none that there is, is answered with 400. If the clock cannot be read, the answer is 503.
+   * Middleware for Express, Connect and `node:http` servers: `app.use(clocks.middleware)`. It responds with 400 if the
+   * header names an invalid or unknown timeline, and with 503 if the clock cannot be read.
    */
   readonly middleware = (request: IncomingRequest, answer: OutgoingAnswer, next: () => void): void => {
     const given = request.headers[HEADER];
@@ -184,7 +184,7 @@ export class RequestClocks {
     );
   };
 
-  /** Closes all clocks. Requests that are being served can read theirs no more. */
+  /** Closes all clocks. Requests in progress can no longer read theirs. */
   close(): void {
     this.#isClosed = true;
     const all = [...this.#clocks.values()];
@@ -192,11 +192,11 @@ export class RequestClocks {
     for (const { clock: open } of all) open?.close();
   }
 
-  /** Returns the clock of a request, and what ends its use. */
+  /** Returns the clock of a request, and a function that releases it. */
   async #take(header: string | null | undefined): Promise<[VirtualClock, () => void]> {
     const timeline = timelineIn(header);
     if (timeline !== null && this.#options.allowed?.(timeline) === false) {
-      throw new BaggageError(`requests may not go by the timeline \`${timeline}\``);
+      throw new BaggageError(`requests may not use the timeline \`${timeline}\``);
     }
     const shared = this.#find(timeline);
     shared.uses += 1;
@@ -215,7 +215,7 @@ export class RequestClocks {
   }
 
   #find(timeline: string | null): SharedClock {
-    if (this.#isClosed) throw new ClockClosedError('the clocks of requests were closed');
+    if (this.#isClosed) throw new ClockClosedError('the request clocks are closed');
     let shared = this.#clocks.get(timeline);
     if (shared !== undefined) this.#clocks.delete(timeline);
     if (shared?.clock && isOver(shared.clock)) {
@@ -226,7 +226,7 @@ export class RequestClocks {
       this.#makeRoom();
       shared = this.#open(timeline);
     }
-    // The last one is the one that was used last.
+    // Reinsertion moves the entry to the end: it is the most recently used.
     this.#clocks.set(timeline, shared);
     return shared;
   }
@@ -241,7 +241,7 @@ export class RequestClocks {
         if (this.#clocks.get(timeline) !== shared && shared.uses === 0) open.close();
       },
       () => {
-        // The next request tries again.
+        // Not cached, so the next request tries again.
         if (this.#clocks.get(timeline) === shared) this.#clocks.delete(timeline);
       },
     );
@@ -257,7 +257,7 @@ export class RequestClocks {
       shared.clock.close();
       return;
     }
-    throw new TooManyClocksError(`requests of ${most} timelines are being served; try again`);
+    throw new TooManyClocksError(`requests for ${most} timelines are being served; try again`);
   }
 
   #release(timeline: string | null, shared: SharedClock): void {
@@ -266,15 +266,15 @@ export class RequestClocks {
   }
 }
 
-/** Returns the status and the text that a request is answered with if there is no clock for it. */
+/** Returns the status and the body of the response to a request without a usable clock. */
 export function refused(error: unknown): [status: number, text: string] {
   if (error instanceof BaggageError) return [BAD_REQUEST, `${error.message}\n`];
   if (error instanceof TooManyClocksError) return [UNAVAILABLE, `${error.message}\n`];
-  // What is wrong is for who runs this service, and not for who asked.
+  // Details are for the operator of this service, not for its clients.
   return [UNAVAILABLE, 'the clock of this request cannot be read; try again\n'];
 }
 
-/** Tells whether a clock will never show a time again, because its timeline ended or its key did. */
+/** Returns whether a clock has ended permanently, because its timeline or its API key ended. */
 function isOver(open: VirtualClock): boolean {
   try {
     open.reading();
@@ -299,7 +299,7 @@ function decoded(value: string): string {
   return timeline;
 }
 
-/** Returns what is before a sign and what is behind it. */
+/** Splits a text at a separator, and returns the parts before and after it. */
 function divided(text: string, sign: string): [before: string, behind: string] {
   const at = text.indexOf(sign);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];

@@ -13,40 +13,40 @@ import { VirtualClock } from './virtual-clock.js';
 import { Watch, type WatchOptions } from './watch.js';
 import { firingUpdate, dueRange, type FiringUpdate, type Gap, type DueRange } from './watched.js';
 
-/** How a clock is opened. */
+/** Options of a virtual clock. */
 export interface ClockOptions extends Partial<Bounds> {
   /**
-   * The name to follow the clock under: each change is confirmed once reads show it and the listeners have been called.
-   * A clock change with `followers` waits for that.
+   * The follower name. The clock confirms each change once reads show it and the listeners have been called. A clock
+   * change with `followers` waits for that confirmation.
    */
   follow?: string;
-  /** How long to wait for the service to tell the clock. Defaults to 10 seconds. */
+  /** How long to wait for the initial state of the clock, in milliseconds of host time. Defaults to 10 seconds. */
   timeoutMs?: number;
 }
 
-/** How far a clock is moved, and how long its way is waited for. */
+/** Options of an advance. */
 export interface AdvanceOptions {
-  /** The timeline. Defaults to that of the client. */
+  /** The timeline. Defaults to the client's timeline. */
   timelineId?: string;
-  /** Only if the clock still has this generation. */
+  /** Moves the clock only if it still has this generation. */
   ifMatch?: number | string;
   signal?: AbortSignal;
-  /** How much host time it may take. The advance goes on after that. */
+  /** The limit of the wait, in milliseconds of host time. The advance continues after it. */
   timeoutMs?: number;
   /** Whether to reject with `FiringsFailedError` if firings failed. Defaults to true. */
   check?: boolean;
 }
 
 const ANSWER_MS = 30_000;
-/** An advance goes on without us: its receipt can still be had once the service is back. */
+/** An advance continues while the connection is down, so retry long enough to fetch its receipt after an outage. */
 const ATTEMPTS = 64;
 const WAIT_SECONDS_MIN = 30;
 
 /**
- * A service, and who asks it.
+ * A client of a timenav service.
  *
- * Without options the service is that of `TIMENAV_URL`, the key that of `TIMENAV_API_KEY`, and the timeline that of
- * `TIMENAV_TIMELINE`, or the one that the key is bound to.
+ * By default, the address is `TIMENAV_URL`, the API key is `TIMENAV_API_KEY`, and the timeline is `TIMENAV_TIMELINE` or
+ * the one that the key is bound to.
  */
 export class Client extends Calls {
   constructor(options: ClientOptions | Settings = {}) {
@@ -54,10 +54,10 @@ export class Client extends Calls {
   }
 
   /**
-   * Subscribes to a timeline's clock, and resolves once it is known.
+   * Subscribes to a timeline's clock, and resolves once the initial state has arrived.
    *
-   * The clock throws `ClockStaleError` rather than showing a time that the service has not confirmed for `staleAfter`
-   * seconds, or for `lostAfter` seconds after the connection was lost.
+   * A read throws `ClockStaleError` if the service has not confirmed the time for `staleAfter` seconds, or for
+   * `lostAfter` seconds after the connection was lost.
    */
   virtualClock(timelineId?: string, options: ClockOptions = {}): Promise<VirtualClock> {
     const { timeoutMs = 10_000, follow = null, ...bounds } = options;
@@ -71,10 +71,12 @@ export class Client extends Calls {
   }
 
   /**
-   * Hands each firing of a queue to a handler, up to `concurrency` side by side, until the listener is closed.
+   * Claims firings of a queue and passes each one to a handler, with up to `concurrency` handlers in parallel, until
+   * the listener is closed.
    *
-   * A firing is acknowledged when the handler is done, failed when it throws, and then handed out again. It is kept for as
-   * long as the handler takes. When this resolves, the queue is heard: an advance waits for its handlers.
+   * A firing is acknowledged when its handler finishes. If the handler throws, the firing fails and is retried. The
+   * lease is extended while the handler runs. When this resolves, the queue has an active listener, and an advance
+   * waits for its handlers.
    */
   on(queue: string, handler: Handler, options: ListenOptions = {}): Promise<Listener> {
     const once = { ...this.settings.retries, attempts: 1 };
@@ -83,9 +85,10 @@ export class Client extends Calls {
   }
 
   /**
-   * Watches what happens to the firings of a queue, and claims none; with `null`, to all firings of the timeline.
+   * Reports changes of the firings of a queue without claiming any. A queue of `null` covers all firings of the
+   * timeline.
    *
-   * When this resolves, everything that happens from now on is told, across lost connections. After one, a `Gap` says
+   * When this resolves, all later changes are reported, across lost connections. After a lost connection, a `Gap` marks
    * where claims, extensions and failed attempts may be missing.
    */
   watchFirings(queue: string | null = null, options: WatchOptions = {}): Promise<Watch<FiringUpdate | Gap>> {
@@ -100,10 +103,10 @@ export class Client extends Calls {
   }
 
   /**
-   * Watches which events the clock passes, as stretches of virtual time, to play them back.
+   * Reports the events that the clock passes, as ranges of virtual time.
    *
-   * When this resolves, everything that the clock passes from now on is told, across lost connections. A stretch that
-   * begins before the last one ended says that the clock went back.
+   * When this resolves, all events that the clock passes from then on are reported, across lost connections. A range
+   * that begins before the end of the previous one means that the clock went back.
    */
   watchDue(options: WatchOptions = {}): Promise<Watch<DueRange | Gap>> {
     const input = { ...timelineOf(options), topics: 'due' };
@@ -117,11 +120,11 @@ export class Client extends Calls {
   }
 
   /**
-   * Moves the clock forward, such as by `P1M`, or `to` a moment, and resolves to the receipt once all firings on the way
-   * are done.
+   * Moves the clock forward by a duration such as `P1M`, or `to` a moment, and resolves to the receipt once all firings
+   * on the way are done.
    *
-   * If the connection is lost meanwhile, the same advance is requested again. It rejects with `NotSettledError` if the advance
-   * was stopped or is stuck, and with `FiringsFailedError` if a firing failed, unless `check` is false.
+   * If the connection is lost, the client waits for the same advance again. It rejects with `NotSettledError` if the
+   * advance was stopped or is stuck, and with `FiringsFailedError` if a firing failed, unless `check` is false.
    */
   async advance(by: string | { to: When }, options: AdvanceOptions = {}): Promise<Receipt> {
     const { attempts, waitSecondsMax } = this.settings.retries;
@@ -143,9 +146,9 @@ export class Client extends Calls {
     let receipt = receiptOf(changed.receipt);
     while (receipt.state === 'running') {
       if (limit !== null && host.monotonicMicros() >= limit) {
-        const progress = `the advance ${changed.receipt.advance_id} has come to ${String(receipt.reached)}`;
+        const progress = `the advance ${changed.receipt.advance_id} has reached ${String(receipt.reached)}`;
         throw new TimeoutError(
-          `${progress}, and goes on to ${String(receipt.to)}; ask for its receipt, or pause the clock`,
+          `${progress}, and continues to ${String(receipt.to)}; request its receipt, or pause the clock`,
         );
       }
       const { receipt: settled } = await client.receipt(
@@ -158,7 +161,7 @@ export class Client extends Calls {
     return receipt;
   }
 
-  /** Iterates over the pages of a list, such as `pages('monitor_events', {…})`, and requests each one when it is needed. */
+  /** Iterates over the pages of a list, such as `pages('monitor_events', {…})`. Each page is requested on demand. */
   async *pages<Name extends PagedOperation>(
     operation: Name,
     input: Input<Name>,
@@ -172,19 +175,19 @@ export class Client extends Calls {
     } while (cursor);
   }
 
-  /** Returns this client for the handler of a firing: the service is told where its requests come from. */
+  /** Returns a client for the handler of a firing. Its requests carry the id of that firing. */
   inside(firing: string): Client {
     return Object.assign(this.#withOptions(this.settings.retries), { firing });
   }
 
   #wait(limit: bigint | null): string {
-    // The answer comes before it counts as lost.
+    // Stay below the timeout of the request, so that the response arrives before it.
     const most = Math.min(ANSWER_MS, this.settings.timeoutMs / 2);
     const left = limit === null ? most : Math.min(most, Number(limit - host.monotonicMicros()) / 1_000);
     return `${Math.max(Math.floor(left), 0) / 1_000}s`;
   }
 
-  /** Returns the same client with other retries. */
+  /** Returns a copy of this client with another retry policy. */
   #withOptions(retries: Retries): Client {
     return Object.assign(new Client(this.settings.with(retries)), { firing: this.firing });
   }

@@ -1,4 +1,4 @@
-/** The arithmetic of a clock, as the service does it: whole microseconds, rates in millionths, nothing rounded twice. */
+/** Clock arithmetic, identical to the service's: whole microseconds, rates in millionths, no double rounding. */
 import { floorDiv, Instant } from './instant.js';
 import type { Schema } from './shapes.js';
 
@@ -7,11 +7,11 @@ type ClockBody = Pick<
   'timeline_id' | 'generation' | 'state' | 'rate' | 'origin_host' | 'origin_virtual' | 'location'
 >;
 
-/** A clock as the service told it: everything that is needed to compute what it shows. */
+/** The state of a clock: all values needed to compute its reading. */
 export class ClockState {
   private constructor(
     readonly timelineId: string,
-    /** Counts changes of the clock. */
+    /** The number of changes of the clock. */
     readonly generation: number,
     /** Whether virtual time passes. */
     readonly isRunning: boolean,
@@ -22,7 +22,7 @@ export class ClockState {
     readonly location: string | null,
   ) {}
 
-  /** Reads a clock out of an answer or a message. */
+  /** Parses a clock in a response or a stream message. */
   static of(body: ClockBody): ClockState {
     return new ClockState(
       body.timeline_id,
@@ -40,7 +40,7 @@ export class ClockState {
     return Number(this.rateMicros) / 1_000_000;
   }
 
-  /** Returns what the clock shows at a host time. One that reaches an end of −9999…9999 stands there. */
+  /** Returns the reading at a host time. A clock that reaches either end of the range −9999…9999 stops there. */
   at(hostMicros: bigint): Instant {
     if (!this.isRunning) return this.originVirtual;
     const passed = floorDiv((hostMicros - this.originHost.micros) * this.rateMicros, 1_000_000n);
@@ -49,7 +49,9 @@ export class ClockState {
     return micros >= Instant.MAX.micros ? Instant.MAX : new Instant(micros);
   }
 
-  /** Returns the first host time at which the clock shows this or later; null if it never will as it is. */
+  /**
+   * Returns the first host time at which the clock shows this time or a later one; null if a change is needed for that.
+   */
   hostWhen(virtualMicros: bigint): bigint | null {
     if (!this.isRunning) return this.originVirtual.micros >= virtualMicros ? this.originHost.micros : null;
     if (virtualMicros > Instant.MAX.micros) return null;
@@ -57,7 +59,7 @@ export class ClockState {
     return this.originHost.micros - floorDiv(-distance * 1_000_000n, this.rateMicros);
   }
 
-  /** Tells whether another clock is computed in the same way. */
+  /** Returns whether another state gives the same readings. */
   hasSameReadings(other: ClockState): boolean {
     return (
       this.timelineId === other.timelineId &&

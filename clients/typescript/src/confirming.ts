@@ -1,10 +1,12 @@
-/** Confirms which change of a clock was applied, beside whoever listens: the next change never waits for that. */
+/**
+ * Confirms clock changes to the service. It runs independently of the listeners, so the next change never waits for it.
+ */
 import * as host from './host-time.js';
 import { ApiError } from './errors.js';
 import type { Settings } from './settings.js';
 import { refusal } from './transport.js';
 
-/** How long to wait before a confirmation is sent again, unless there is something newer to confirm. */
+/** Delay before a confirmation is retried, unless a newer change needs confirmation. */
 const RETRY_MS = 1_000;
 
 interface Applied {
@@ -13,7 +15,7 @@ interface Applied {
   timeline_id?: string;
 }
 
-/** Confirms the newest change that it was told of. */
+/** Confirms the newest change that it was given. */
 export class Confirming {
   readonly #settings: Settings;
   readonly #isFinal: (httpStatus: number) => boolean;
@@ -27,7 +29,7 @@ export class Confirming {
     this.#closing = closing;
   }
 
-  /** Has a change confirmed. */
+  /** Schedules the confirmation of a change. */
   applied(applied: Applied): void {
     this.#newest = applied;
     if (!this.#isAtWork) void this.#run();
@@ -46,7 +48,7 @@ export class Confirming {
     this.#isAtWork = false;
   }
 
-  /** Tells whether there is nothing more to be done: where its stream has ended, the next one tells what to confirm. */
+  /** Returns whether no retry is needed. If the stream has ended, its successor reports which change to confirm. */
   async #confirm(applied: Applied): Promise<boolean> {
     const signal = AbortSignal.any([this.#closing, AbortSignal.timeout(this.#settings.timeoutMs)]);
     const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };

@@ -1,18 +1,18 @@
-/** What can go wrong. */
+/** Errors of this package. */
 import type { ErrorCode } from './error-codes.js';
 import type { Receipt } from './receipt.js';
 
-/** Everything that this package throws on purpose. */
+/** The base class of this package's errors. Invalid arguments throw `RangeError` instead. */
 export class TimenavError extends Error {
   override name = 'TimenavError';
 }
 
-/** The address or the key of the service is missing or wrong. Nothing was sent. */
+/** The service's address or the API key is missing or invalid. No request was sent. */
 export class SettingsError extends TimenavError {
   override name = 'SettingsError';
 }
 
-/** There was no response. A change may have happened: repeat it with the same idempotency key to find out. */
+/** No response arrived. A change may have been applied: repeat it with the same idempotency key to find out. */
 export class ApiConnectionError extends TimenavError {
   override name = 'ApiConnectionError';
 }
@@ -27,13 +27,13 @@ export interface FieldError {
 }
 
 /**
- * The service rejected a request. The subclasses stand for HTTP statuses.
+ * The service rejected the request. There is a subclass for each HTTP status.
  *
- * Branch on the class or on `code`. `status` and `detail` are sentences for people. docs/errors.md lists the codes;
- * `unexpected_response` marks a response that the service did not write, such as the error page of a proxy.
+ * Branch on the class or on `code`. `status` and `detail` are sentences for people. docs/errors.md lists the codes. The
+ * code `unexpected_response` marks a response that does not come from the service, such as the error page of a proxy.
  */
 export class ApiError extends TimenavError {
-  /** @internal The subclass for each HTTP status; that of 500 is for all above, too. */
+  /** @internal The subclass for each HTTP status; that of 500 also covers all higher ones. */
   static readonly byStatus = new Map<number, typeof ApiError>();
 
   override name = 'ApiError';
@@ -41,7 +41,7 @@ export class ApiError extends TimenavError {
   constructor(
     readonly httpStatus: number,
     readonly code: ErrorCode,
-    /** What happened. */
+    /** A sentence about what happened. */
     readonly status: string,
     /** An explanation of the error. */
     readonly detail: string,
@@ -53,12 +53,12 @@ export class ApiError extends TimenavError {
     super(`${status} (${code})${fields || ` ${detail}`}`.trimEnd());
   }
 
-  /** The first field that is wrong, or null if the error is not about fields. */
+  /** The first invalid field, or null if the error is not about fields. */
   get field(): string | null {
     return this.errors[0]?.field ?? null;
   }
 
-  /** Returns the error that a response means. Proxies answer too, and their bodies have another shape. */
+  /** Parses an error response. It may come from a proxy, so its body may have any form. */
   static of(httpStatus: number, body: unknown, requestId: string | null, retryAfterSeconds: number | null): ApiError {
     const members = (typeof body === 'object' ? body : null) as Record<string, unknown> | null;
     const text = (name: string, otherwise: string): string => {
@@ -70,7 +70,7 @@ export class ApiError extends TimenavError {
     const kind = ApiError.byStatus.get(Math.min(httpStatus, 500)) ?? ApiError;
     return new kind(
       httpStatus,
-      // A newer service may send codes that this package does not list.
+      // A newer service may return codes that this version does not list.
       text('code', 'unexpected_response') as ErrorCode,
       text('status', `The response has status ${httpStatus} and is not from timenav.`),
       text('detail', ''),
@@ -83,12 +83,12 @@ export class ApiError extends TimenavError {
   }
 }
 
-/** The clock cannot say what time it is. */
+/** The clock cannot be read. */
 export class ClockUnavailableError extends TimenavError {
   override name = 'ClockUnavailableError';
 }
 
-/** The service has not confirmed the clock for too long, so what it shows may be wrong. */
+/** The service has not confirmed the clock within the staleness bounds, so a reading may be wrong. */
 export class ClockStaleError extends ClockUnavailableError {
   override name = 'ClockStaleError';
 }
@@ -102,12 +102,17 @@ export class ClockAccessError extends ClockUnavailableError {
   }
 }
 
-/** A handler waits for a moment after that of its firing. The clock may stand until the handler is done. */
+/**
+ * A handler waits for a moment after the due time of its firing. The clock may be paused until the handler finishes.
+ */
 export class BeyondFiringError extends ClockUnavailableError {
   override name = 'BeyondFiringError';
 }
 
-/** An advance ended before its destination: `receipt` says where, what had fired, and who held it. */
+/**
+ * An advance ended before its destination. `receipt` has the instant it reached, its firings, and the holder of that
+ * instant.
+ */
 export class NotSettledError extends TimenavError {
   override name = 'NotSettledError';
 
@@ -117,7 +122,7 @@ export class NotSettledError extends TimenavError {
   }
 }
 
-/** An advance reached its destination, and firings on the way failed. `receipt` lists them, each with its reason. */
+/** An advance reached its destination, but firings on the way failed. `receipt` lists them with their reasons. */
 export class FiringsFailedError extends TimenavError {
   override name = 'FiringsFailedError';
 

@@ -1,4 +1,4 @@
-/** Lets `Date` show a virtual clock, and timers go by it, by way of `@sinonjs/fake-timers`. */
+/** An adapter that makes `Date` and timers follow a virtual clock, with `@sinonjs/fake-timers`. */
 import FakeTimers from '@sinonjs/fake-timers';
 import type { ClockChange } from './follower.js';
 import * as host from './host-time.js';
@@ -7,20 +7,20 @@ import type { VirtualClock } from './virtual-clock.js';
 type Faked = NonNullable<NonNullable<Parameters<typeof FakeTimers.install>[0]>['toFake']>;
 
 export interface FollowOptions {
-  /** What is faked. Defaults to `Date`, `setTimeout`, `setInterval` and what clears them. */
+  /** The functions to fake. Defaults to `Date`, `setTimeout`, `setInterval` and the functions that clear them. */
   toFake?: Faked;
-  /** How often time moves while the clock runs, in milliseconds of host time. Defaults to 10. */
+  /** The update interval while the clock runs, in milliseconds of host time. Defaults to 10. */
   everyMs?: number;
 }
 
 const TO_FAKE: Faked = ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'];
 
 /**
- * Follows a clock until what is returned is called.
+ * Makes `Date` and timers follow a clock. Returns a function that restores them.
  *
- * While the clock runs, timers fire when it has shown their time. After a jump forward those that are due fire once, as
- * after a sleep of the machine; a jump back fires none, and each has as long to go as before. Where the clock cannot be
- * vouched for, time stands still.
+ * While the clock runs, timers fire when it reaches their time. After a jump forward, each due timer fires once, as
+ * after a system sleep. After a jump back, no timer fires, and each one keeps its remaining delay. While the clock
+ * cannot be read, the time is frozen.
  */
 export function follow(clock: VirtualClock, options: FollowOptions = {}): () => void {
   const { toFake = TO_FAKE, everyMs = 10 } = options;
@@ -40,7 +40,7 @@ export function follow(clock: VirtualClock, options: FollowOptions = {}): () => 
   };
 }
 
-/** Returns what the clock shows; where it cannot say, what was shown last. */
+/** Returns the clock's reading, or the last one if the clock cannot be read. */
 function readMillis(clock: VirtualClock, otherwise: number): number {
   try {
     return clock.millis();

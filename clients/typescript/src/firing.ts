@@ -1,9 +1,9 @@
-/** What a handler is given: a firing, and the clock that stands at its moment. */
+/** The firing that a handler receives, with a clock fixed at its due time. */
 import { BeyondFiringError } from './errors.js';
 import { Instant, type When } from './instant.js';
 import type { Schema } from './shapes.js';
 
-/** The clock of a handler. It stands at the moment of the firing, however late the firing was handed out. */
+/** The clock of a handler. It always shows the due time of the firing, no matter when the firing was delivered. */
 export class FiringClock {
   readonly #due: Instant;
 
@@ -11,42 +11,45 @@ export class FiringClock {
     this.#due = due;
   }
 
-  /** Returns the moment of the firing. */
+  /** Returns the due time of the firing. */
   now(): Instant {
     return this.#due;
   }
 
-  /** Returns the moment as a `Date`. */
+  /** Returns the due time as a `Date`. */
   date(): Date {
     return this.#due.toDate();
   }
 
-  /** Returns the moment in whole milliseconds since 1970, as `Date.now()` does. */
+  /** Returns the due time in whole milliseconds since 1970, like `Date.now()`. */
   millis(): number {
     return this.#due.toMillis();
   }
 
-  /** Returns at once if the moment has come. Throws `BeyondFiringError` if not: nobody waits for themselves. */
+  /**
+   * Resolves at once if the due time is the moment or later. Otherwise throws `BeyondFiringError`: the clock cannot
+   * reach the moment before this handler finishes.
+   */
   until(when: When): Instant {
     const target = Instant.of(when);
     if (target.micros > this.#due.micros) {
       throw new BeyondFiringError(
-        `the clock stands at ${String(this.#due)} until this handler is done, so it does not come to ` +
+        `the clock stays at ${String(this.#due)} until this handler is done, so it cannot reach ` +
           `${String(target)}; set a timer for that moment, and return`,
       );
     }
     return this.#due;
   }
 
-  /** Throws `BeyondFiringError` if the length, in milliseconds, is more than 0. */
+  /** Throws `BeyondFiringError` if the duration, in milliseconds, is more than 0. */
   sleep(ms: number): Instant {
     return this.until(new Instant(this.#due.micros + BigInt(Math.round(ms * 1_000))));
   }
 }
 
-/** A due moment of a timer, for a handler. `C` is its client. */
+/** A due timer, delivered to a handler. `C` is the type of its client. */
 export interface Firing<C> {
-  /** The same for all attempts: store it if processing a firing twice would do harm. */
+  /** The id, which is the same for all attempts: store it if processing a firing twice would do harm. */
   readonly id: string;
   readonly timerId: string;
   readonly timelineId: string;
@@ -56,7 +59,7 @@ export interface Firing<C> {
   readonly payload: unknown;
   /** The number of this attempt, from 1. */
   readonly attempt: number;
-  /** The round of the timer: it grows when the clock goes back and the timer fires again. */
+  /** The round of the timer: it is incremented when the clock goes back and the timer fires again. */
   readonly round: number;
   /** The generation of the clock. */
   readonly generation: number;
@@ -64,20 +67,20 @@ export interface Firing<C> {
   readonly step: number | null;
   /** Firings with the same key are processed one after the other. */
   readonly orderKey: string | null;
-  /** The id of this claim's lease; every claim has a new one. Null if the service has none. */
+  /** The id of the lease, which is new for each claim. Null in responses of older services. */
   readonly leaseId: string | null;
-  /** A clock that stays at `due`. */
+  /** A clock that always shows `due`. */
   readonly clock: FiringClock;
-  /** A client for the handler: its requests name the firing. */
+  /** A client for the handler. Its requests carry the id of the firing. */
   readonly client: C;
 }
 
-/** Returns the lease of a firing that was claimed. A service of an earlier version tells none. */
+/** Returns the lease of a claimed firing. Older services do not return one. */
 function leaseOf(body: Partial<Schema<'ClaimedFiringBody'>>): string | null {
   return body.lease_id ?? null;
 }
 
-/** Reads a firing that was claimed. */
+/** Parses a claimed firing. */
 export function firingOf<C>(body: Schema<'ClaimedFiringBody'>, client: C): Firing<C> {
   const due = Instant.parse(body.due);
   return {

@@ -1,8 +1,8 @@
 /**
- * What a client knows of a clock, and for how long it may vouch for it. No timers, no network, no clock of its own.
+ * The client-side state of a clock, and how long it remains valid. Contains no timers, network access or clock.
  *
- * Every time that goes in is the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the
- * vectors in clients/vectors hold every language to them.
+ * All times passed in are the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the
+ * vectors in clients/vectors test all languages against them.
  */
 import { ClockState } from './clock-state.js';
 import {
@@ -15,45 +15,48 @@ import {
 import { floorDiv, Instant } from './instant.js';
 import type { Schema } from './shapes.js';
 
-/** The service says something at least this often. */
+/** The maximum interval between messages of the service on a stream. */
 const HEARTBEAT_SECONDS = 15;
-/** A quiet stream must not count as a dead one: the heartbeat, and time for it to arrive. */
+/**
+ * The lower limit of `staleAfter`: the heartbeat interval, plus time for a heartbeat to arrive. An idle stream is not a
+ * broken one.
+ */
 const STALE_AFTER_MIN = 20;
-/** How far the clocks of two machines may run apart, for what is said of the uncertainty. */
+/** The assumed drift between the clocks of two machines, used for the uncertainty. */
 const DRIFT_PPM = 100n;
 
-/** How long a client vouches for what it knows, in seconds. */
+/** The staleness bounds of a clock, in seconds. */
 export interface Bounds {
-  /** Since the service last said anything. */
+  /** Counted from the last message of the service. */
   readonly staleAfter: number;
-  /** Since the connection was lost. */
+  /** Counted from the loss of the connection. */
   readonly lostAfter: number;
 }
 
 export const BOUNDS: Bounds = { staleAfter: 30, lostAfter: 10 };
 
-/** One change of the clock. */
+/** A change of the clock. */
 export interface ClockChange {
   readonly before: ClockState;
   readonly after: ClockState;
-  /** How far the clock jumped; 0 where it was paused, resumed, or changed its rate. */
+  /** The size of the jump in microseconds; 0 if the clock was paused, resumed, or changed its rate. */
   readonly jumpMicros: bigint;
-  /** Whether changes in between were left out, or the service went back to an older state. */
+  /** Whether changes in between were lost, or the service went back to an older state. */
   readonly isReset: boolean;
 }
 
-/** One reading of the clock. */
+/** A reading of the clock. */
 export interface Reading {
   readonly now: Instant;
   readonly generation: number;
   readonly state: ClockState;
-  /** The clock may be ahead of `now` by this much, in virtual microseconds; null where that is not known. */
+  /** The clock may be ahead of `now` by this much, in virtual microseconds; null if that is unknown. */
   readonly uncertaintyMicros: bigint | null;
 }
 
 interface Known {
   readonly state: ClockState;
-  /** Host time of the service minus monotonic time here. Never more than it is, so that no reading is ahead. */
+  /** The service's host time minus the local monotonic time. A lower bound, so that no reading is ahead. */
   readonly offset: bigint;
   readonly offsetMax: bigint | null;
   readonly measured: bigint;
@@ -76,7 +79,7 @@ export class Follower {
     if (!(bounds.staleAfter >= STALE_AFTER_MIN)) {
       throw new RangeError(
         `staleAfter must be at least ${STALE_AFTER_MIN} seconds, not ${bounds.staleAfter}: ` +
-          `a quiet stream sends a sign of life every ${HEARTBEAT_SECONDS} seconds`,
+          `an idle stream sends a heartbeat every ${HEARTBEAT_SECONDS} seconds`,
       );
     }
     if (!(bounds.lostAfter >= 0)) {
@@ -120,12 +123,14 @@ export class Follower {
     this.#lost ??= now;
   }
 
-  /** Makes readings stale until the next message, because monotonic time may have stopped here. */
+  /**
+   * Invalidates readings until the next message, because the monotonic clock may have stopped during a system sleep.
+   */
   invalidate(): void {
     this.#isDoubted = true;
   }
 
-  /** Records that the service rejected the stream for good. */
+  /** Records that the service rejected the stream permanently. */
   rejected(problem: ApiError): void {
     this.#end ??= new ClockAccessError(problem);
   }
@@ -170,20 +175,20 @@ export class Follower {
   read(now: bigint): Reading {
     this.#vouch(now);
     const known = this.#known;
-    if (known === null) throw new ClockStaleError('the service has not told the clock yet');
+    if (known === null) throw new ClockStaleError('the service has not sent the clock yet');
     const { state } = known;
     const { generation } = state;
     return { now: state.at(now + known.offset), generation, state, uncertaintyMicros: uncertainty(known, now) };
   }
 
-  /** Returns how much host time is left until the clock shows this; null if it never will as it is. */
+  /** Returns the host time until the clock shows this, in microseconds; null if a change is needed for that. */
   microsUntil(virtualMicros: bigint, now: bigint): bigint | null {
     const host = this.#known?.state.hostWhen(virtualMicros) ?? null;
     if (this.#known === null || host === null) return null;
     return max(host - this.#known.offset - now, 0n);
   }
 
-  /** Returns for how much longer the clock may be vouched for if nothing more is heard. */
+  /** Returns how long the state remains valid if no further message arrives, in microseconds. */
   microsVouched(now: bigint): bigint {
     const silent = this.#receivedAt + micros(this.bounds.staleAfter) - now;
     const lost = this.#lost === null ? silent : this.#lost + micros(this.bounds.lostAfter) - now;
@@ -197,14 +202,14 @@ export class Follower {
     const seconds = (since: bigint): string => (Number(now - since) / 1e6).toFixed(1);
     if (this.#isDoubted) throw new ClockStaleError(`this machine may have slept: ${advice}`);
     if (now - this.#receivedAt > micros(staleAfter)) {
-      const vouched = `this clock vouches for ${staleAfter} s (staleAfter)`;
+      const bound = `this clock is valid for only ${staleAfter} s (staleAfter)`;
       throw new ClockStaleError(
-        `the service has said nothing for ${seconds(this.#receivedAt)} s, and ${vouched}: ${advice}`,
+        `the service has sent nothing for ${seconds(this.#receivedAt)} s, but ${bound}: ${advice}`,
       );
     }
     if (this.#lost !== null && now - this.#lost > micros(lostAfter)) {
-      const vouched = `this clock vouches for ${lostAfter} s (lostAfter)`;
-      throw new ClockStaleError(`the connection was lost ${seconds(this.#lost)} s ago, and ${vouched}: ${advice}`);
+      const bound = `this clock is valid for only ${lostAfter} s (lostAfter)`;
+      throw new ClockStaleError(`the connection was lost ${seconds(this.#lost)} s ago, but ${bound}: ${advice}`);
     }
   }
 
@@ -224,26 +229,26 @@ export class Follower {
     return { before, after: state, jumpMicros, isReset };
   }
 
-  /** Narrows down how far the service's host time is from monotonic time here. */
+  /** Narrows the offset between the service's host time and the local monotonic time. */
   #measure(state: ClockState, current: Instant, now: bigint, isAnswer: boolean): void {
     let first = state.originHost.micros;
     let last: bigint | null = null;
     const isAtAnEnd = current.micros === Instant.MIN.micros || current.micros === Instant.MAX.micros;
     if (state.isRunning && !isAtAnEnd) {
-      // All host times at which the clock shows this very microsecond.
+      // Include all host times at which the clock shows this very microsecond.
       first = state.hostWhen(current.micros) ?? first;
       last = state.hostWhen(current.micros + 1n);
     }
-    // The message was written before it came: service time is at least this much ahead of time here.
+    // The message was written before it arrived, which bounds the offset from below.
     this.#low = this.#low === null ? first - now : max(this.#low, first - now);
     if (isAnswer && last !== null) {
-      // And after it was asked for.
+      // It was written after the request, which bounds the offset from above.
       const high = last - this.#requestedAt;
       this.#high = this.#high === null ? high : min(this.#high, high);
     }
   }
 
-  /** Returns what is known of a state, with an offset that moves no more than what was measured asks for. */
+  /** Returns the data of a state, with the offset changed no more than the measurement requires. */
   #with(state: ClockState, now: bigint): Known {
     const low = this.#low ?? 0n;
     const high = this.#high === null ? null : max(this.#high, low);

@@ -1,6 +1,6 @@
 /**
- * The host's own clocks and timers, taken when this is loaded, so that what fakes time later leaves them alone. Load the
- * client before you install fake timers.
+ * The host's own clocks and timers, captured when this module is loaded, so that fake timers installed later do not
+ * affect them. Load the client before you install fake timers.
  */
 const { setTimeout, clearTimeout, setInterval, clearInterval, performance, Date } = globalThis;
 const now = performance.now.bind(performance);
@@ -12,14 +12,14 @@ export function monotonicMicros(): bigint {
 }
 
 /**
- * Returns how far the host's wall clock is ahead of its monotonic one, in milliseconds. It changes where the machine has
- * slept, during which the monotonic clock of most systems stands still, and where the wall clock was set.
+ * Returns how far the host's wall clock is ahead of its monotonic clock, in milliseconds. The value changes if the wall
+ * clock was set, or if the machine slept, because the monotonic clock of most systems stops during sleep.
  */
 export function wallAheadMs(): number {
   return wall() - now();
 }
 
-/** The longest that a timer can take; more would come at once. */
+/** The maximum delay of a timer. A timer with a longer delay fires at once. */
 const TIMER_MS_MAX = 2_147_483_647;
 
 export type Timer = ReturnType<typeof setTimeout>;
@@ -40,7 +40,7 @@ export function stopInterval(timer: Timer): void {
   clearInterval(timer);
 }
 
-/** Waits, unless a signal ends it. Never rejects. */
+/** Sleeps until the delay is over or the signal is aborted. Never rejects. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((done) => {
     if (signal?.aborted) {

@@ -1,4 +1,4 @@
-/** The client of timenav: its whole API, typed, and a virtual clock that is read without a request. */
+/** The timenav client: typed calls for the whole API, and a virtual clock that is read without a request. */
 export { Client, type AdvanceOptions, type ClockOptions } from './client.js';
 export { ClockState } from './clock-state.js';
 export type { ErrorCode } from './error-codes.js';

@@ -1,7 +1,8 @@
 /**
  * Instants as whole microseconds since 1970, from −9999 to 9999, in the proleptic Gregorian calendar.
  *
- * `Date` keeps milliseconds, so it is what an instant can be turned into, and not what it is.
+ * `Date` has only millisecond precision, so an instant is not stored as one.
+ *
  * Source of the calendar: H. Hinnant, "chrono-compatible low-level date algorithms".
  */
 
@@ -12,7 +13,7 @@ const LAST = 253_402_300_799_999_999n;
 const SHAPE =
   /^([+-]\d{6}|\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})$/;
 
-/** A moment as callers have it: a timestamp with a zone, a `Date`, or an `Instant`. */
+/** A moment: a timestamp with a zone, a `Date`, or an `Instant`. */
 export type When = string | Date | Instant;
 
 export class Instant {
@@ -26,8 +27,8 @@ export class Instant {
   }
 
   /**
-   * Reads a timestamp with a zone, such as the API writes: `2028-02-29T09:00:00Z`. Digits finer than a microsecond are
-   * cut off, towards the past.
+   * Parses a timestamp with a zone in the format of the API, such as `2028-02-29T09:00:00Z`. Digits finer than a
+   * microsecond are truncated, towards the past.
    */
   static parse(text: string): Instant {
     const shape = SHAPE.exec(text);
@@ -52,23 +53,23 @@ export class Instant {
     return new Instant(BigInt(daysFromCivil(year, month, day)) * DAY + BigInt(seconds) * SECOND + fraction);
   }
 
-  /** Returns the instant of a timestamp, a `Date`, or an instant. */
+  /** Converts a timestamp, a `Date` or an instant. */
   static of(when: When): Instant {
     if (when instanceof Instant) return when;
     return typeof when === 'string' ? Instant.parse(when) : new Instant(BigInt(when.getTime()) * 1_000n);
   }
 
-  /** Returns the instant as a `Date`, without what is finer than a millisecond. */
+  /** Returns the instant as a `Date`, truncated to milliseconds. */
   toDate(): Date {
     return new Date(this.toMillis());
   }
 
-  /** Returns the whole milliseconds since 1970, as `Date.now()` does. */
+  /** Returns whole milliseconds since 1970, like `Date.now()`. */
   toMillis(): number {
     return Number(floorDiv(this.micros, 1_000n));
   }
 
-  /** Writes the instant as the API does: UTC, fraction digits only where they are not zero. */
+  /** Formats the instant like the API: UTC, with fraction digits only if they are not zero. */
   toString(): string {
     const days = floorDiv(this.micros, DAY);
     const rest = this.micros - days * DAY;

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Works on what fires in a queue. */
+/** Listeners, which claim firings of a queue and pass them to a handler. */
 import type { Client } from './client.js';
 import { ApiError } from './errors.js';
 import { firingOf, type Firing } from './firing.js';
@@ -8,39 +8,44 @@ import { jittered } from './retry.js';
 import type { Schema } from './shapes.js';
 import { FINAL } from './virtual-clock.js';
 
-/** What is done with a firing. It is acknowledged when this has returned, and when its promise is resolved. */
+/** Handles a firing. The firing is acknowledged when the function has returned, or when its promise is fulfilled. */
 export type Handler = (firing: Firing<Client>) => unknown;
 
 export interface ListenOptions {
-  /** The timeline. Defaults to that of the client. */
+  /** The timeline. Defaults to the client's timeline. */
   timelineId?: string;
-  /** How many firings are worked on side by side. Defaults to 1. */
+  /** The maximum number of handlers that run in parallel, 1 to 1000. Defaults to 1. */
   concurrency?: number;
-  /** After how much host time others get a firing if this program dies. Defaults to 30 seconds. */
+  /**
+   * The duration of a lease, 1000 to 600000 milliseconds of host time. If this program dies, other workers get its
+   * firings after it. Defaults to 30 seconds.
+   */
   ackTimeoutMs?: number;
 }
 
-/** Who asks. */
+/** The client operations that a listener uses. */
 interface Asks {
   client: Client;
-  /** Sends nothing again: a listener waits by itself between two claims, so that nothing keeps it from stopping. */
+  /**
+   * A client without retries: the listener waits between two claims by itself, so that closing it interrupts the wait.
+   */
   claims: Client;
   answerMsMax: number;
 }
 
 const CLAIM_MS = 20_000;
 const REASON_BYTES_MAX = 1_024;
-/** Firings that one request may name. */
+/** The maximum number of firings in a request. */
 const NAMED_MAX = 1_000;
 const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
 /**
- * A queue counts as heard for ten seconds after a claim. A handler that takes longer is followed by another claim before
- * it is acknowledged, or else the clock would leave what is left at this moment behind.
+ * The service assumes a listener for ten seconds after a claim. If a handler takes longer, another claim is sent before
+ * its acknowledgment. Otherwise an advance would leave the instant without the remaining firings.
  */
 const IDLE_CLAIM_MICROS = 5_000_000n;
 
-/** Claims firings of a queue and hands them to a handler, until it is closed. */
+/** Claims firings of a queue and passes them to a handler, until it is closed. */
 export class Listener {
   readonly #client: Client;
   readonly #claims: Client;
@@ -49,9 +54,9 @@ export class Listener {
   readonly #concurrency: number;
   readonly #ackTimeout: string;
   readonly #timeline: { timeline_id?: string };
-  /** Handlers at work. */
+  /** Running handlers. */
   readonly #running = new Set<Promise<void>>();
-  /** Firings that are leased: the service is told what a handler did while the next one runs. */
+  /** Leased firings, including those whose outcome is being reported while the next handler runs. */
   readonly #inHand = new Map<Firing<Client>, Promise<void>>();
   readonly #closing = new AbortController();
   readonly #keeper: host.Timer;
@@ -79,12 +84,13 @@ export class Listener {
     this.#concurrency = concurrency;
     this.#ackTimeout = `${ackTimeoutMs / 1_000}s`;
     this.#timeline = timelineId === undefined ? {} : { timeline_id: timelineId };
-    // Two requests may fail before somebody else is given the firing.
+    // Allows for two failed requests before the lease expires.
     this.#keeper = host.startInterval(() => void this.#keep(), ackTimeoutMs / 3);
   }
 
   /**
-   * Makes the queue heard, and resolves: an advance that begins now waits for this listener. `Client.on` calls it.
+   * Sends the first claim. When this resolves, the queue has an active listener, and an advance that begins now waits
+   * for it. `Client.on` calls it.
    */
   static async start(queue: string, asks: Asks, handler: Handler, options: ListenOptions): Promise<Listener> {
     const listener = new Listener(queue, asks, handler, options);
@@ -98,23 +104,23 @@ export class Listener {
     return listener;
   }
 
-  /** Whether firings are claimed. */
+  /** Whether the listener claims firings. */
   get isRunning(): boolean {
     return !this.#isEnded && this.#isOpen();
   }
 
-  /** Resolves when the listener has ended. Rejects if the service does not let it claim any more. */
+  /** Resolves when the listener has ended. Rejects if the service no longer allows it to claim. */
   async join(): Promise<void> {
     await this.#ended;
     if (this.#failure !== null) throw this.#failure;
   }
 
   /**
-   * Claims nothing more, and resolves when all handlers are done and what they did is acknowledged. A handler may call it,
-   * but must not await it: it would wait for itself.
+   * Stops claiming, and resolves when all handlers are done and their outcomes are reported. A handler may call it, but
+   * must not await it: it would wait for itself.
    */
   async close(): Promise<void> {
-    // The connection is closed, and the service gives what it was about to hand out to others.
+    // Aborting the claim closes its connection, and the service delivers its firings to other workers.
     this.#closing.abort();
     await this.#ended;
   }
@@ -155,8 +161,8 @@ export class Listener {
   }
 
   /**
-   * Returns how many handlers more may run. Where the service is being told of more firings than that, no more is
-   * claimed: a slow service would have a fast handler hold ever more.
+   * Returns how many more handlers may start. If more outcomes are being reported than that, claiming stops. Otherwise
+   * a fast handler would accumulate firings on a slow service.
    */
   #free(): number {
     const settling = this.#inHand.size - this.#running.size;
@@ -168,7 +174,7 @@ export class Listener {
   }
 
   #claim(client: Client, max: number, waitMs: number, signal?: AbortSignal): Promise<Schema<'ClaimedBody'>> {
-    // The answer comes before it counts as lost.
+    // Stay below the request timeout, so that the response arrives before it.
     const wait = `${Math.floor(Math.min(waitMs, this.#answerMsMax / 2)) / 1_000}s`;
     const input = { queue: this.queue, max, wait, ack_timeout: this.#ackTimeout, ...this.#timeline };
     return client.claimFirings(input, signal === undefined ? {} : { signal });
@@ -178,7 +184,7 @@ export class Listener {
     this.#take(await this.#claim(this.#client, max, 0));
   }
 
-  /** Claims what else has fallen due if nobody has asked for some time. */
+  /** Claims more due firings if the last claim was some time ago, so that the queue keeps its active listener. */
   async #claimIfIdle(): Promise<void> {
     const at = this.#claimedAt;
     if (!this.#isOpen() || at === null || host.monotonicMicros() - at < IDLE_CLAIM_MICROS) return;
@@ -201,7 +207,7 @@ export class Listener {
     }
   }
 
-  /** Returns why the handler failed, if it did. Never rejects. */
+  /** Runs the handler, and returns its error if it failed. Never rejects. */
   async #handle(firing: Firing<Client>): Promise<Error | null> {
     try {
       await this.#handler(firing);
@@ -213,7 +219,7 @@ export class Listener {
     return null;
   }
 
-  /** Tells the service what became of a firing. Never rejects. */
+  /** Reports the outcome of a firing to the service. Never rejects. */
   async #settle(firing: Firing<Client>, failed: Error | null): Promise<void> {
     const named = this.#named([firing]);
     try {
@@ -225,22 +231,22 @@ export class Listener {
     } catch (error) {
       const isLost = error instanceof ApiError && error.code === 'lease_lost';
       const why = isLost
-        ? `${firing.id} took longer than its lease lasted, and another worker has it`
-        : `the service was not told what became of ${firing.id}, and hands it out again`;
+        ? `${firing.id} took longer than its lease, and another worker has it`
+        : `the outcome of ${firing.id} could not be reported, so the service delivers it again`;
       console.warn(`${why}: ${String(error)}`);
     }
   }
 
-  /** Returns what names firings, and the leases that they are held under. */
+  /** Returns the ids of firings and of their leases, as request parameters. */
   #named(firings: Firing<Client>[]): { firing_ids: string[]; lease_ids?: string[]; timeline_id?: string } {
     const firing_ids = [...new Set(firings.map((firing) => firing.id))];
     const leases = new Set(firings.map((firing) => firing.leaseId));
     const lease_ids = [...leases].filter((lease) => lease !== null);
-    // A service of an earlier version tells no lease.
+    // Older services do not return a lease.
     return { firing_ids, ...(leases.has(null) ? {} : { lease_ids }), ...this.#timeline };
   }
 
-  /** Keeps firings for longer while handlers work on them. */
+  /** Extends the leases of firings while their handlers run. */
   async #keep(): Promise<void> {
     const inHand = [...this.#inHand.keys()];
     for (let first = 0; first < inHand.length; first += NAMED_MAX) {
@@ -248,15 +254,15 @@ export class Listener {
         const named = this.#named(inHand.slice(first, first + NAMED_MAX));
         await this.#client.extendFirings({ ...named, ttl: this.#ackTimeout });
       } catch (error) {
-        console.warn(`firings could not be kept for longer: ${String(error)}`);
+        console.warn(`leases of firings could not be extended: ${String(error)}`);
       }
     }
   }
 }
 
-/** Returns what is said of a handler that failed, in as many bytes as the service takes. */
+/** Returns the failure reason of a handler error, truncated to the service's limit. */
 function reasonOf(error: Error): string {
   const bytes = new TextEncoder().encode(`${error.name}: ${error.message}`).slice(0, REASON_BYTES_MAX);
-  // A character that is cut in two becomes one of replacement.
+  // A character cut in two decodes to a replacement character.
   return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '');
 }

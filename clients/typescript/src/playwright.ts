@@ -1,8 +1,8 @@
-/** Lets a page of Playwright show a virtual clock. */
+/** An adapter that makes a Playwright page show a virtual clock. */
 import * as host from './host-time.js';
 import type { VirtualClock } from './virtual-clock.js';
 
-/** What is used of Playwright's `Page`, or of its `BrowserContext`. */
+/** The part of Playwright's `Page` and `BrowserContext` that is used here. */
 export interface PageWithClock {
   clock: {
     setFixedTime(time: number): Promise<void>;
@@ -11,23 +11,23 @@ export interface PageWithClock {
 }
 
 export interface FollowOptions {
-  /** How often the page is told the time where the clock runs at another rate than 1, in milliseconds. Defaults to 50. */
+  /** The update interval of the page's time, in milliseconds, if the rate of the clock is not 1. Defaults to 50. */
   everyMs?: number;
 }
 
 /** A page that follows a clock. */
 export interface FollowedPage {
-  /** Resolves when the page shows the last change that the clock has told. Rejects where the page could not be told. */
+  /** Resolves when the page shows the last reported change of the clock. Rejects if the page could not be updated. */
   settled(): Promise<void>;
-  /** Ends it. The page goes on with what it shows. */
+  /** Stops following the clock. The time of the page continues from its current value. */
   stop(): Promise<void>;
 }
 
 /**
  * Makes `Date` in a page show a clock. Call it before the page is opened.
  *
- * Timers of the page keep the host's pace, as those of a program do whose host's clock is set: what sleeps ten seconds
- * sleeps ten. To let timers due in a jump fire, use Playwright's own `page.clock.fastForward`.
+ * Timers of the page run at the host's pace, as if the host's clock had been set: a sleep of ten seconds takes ten
+ * seconds. To fire timers that are due in a jump, use Playwright's `page.clock.fastForward`.
  */
 export async function followClock(
   page: PageWithClock,
@@ -38,12 +38,12 @@ export async function followClock(
   let failure: unknown = null;
   const show = async (): Promise<void> => {
     const { state, now } = clock.reading();
-    // Playwright's clock goes at the host's pace or not at all.
+    // Playwright's clock supports only the host's pace, or a fixed time.
     const isAtHostPace = state.isRunning && state.rateMicros === 1_000_000n;
     await (isAtHostPace ? page.clock.setSystemTime(now.toMillis()) : page.clock.setFixedTime(now.toMillis()));
   };
   await show();
-  // One after the other, so that the page ends with the newest.
+  // Updates are serialized, so that the page ends with the newest one.
   let last = Promise.resolve();
   const then = (): Promise<void> => {
     last = last.then(show).catch((error: unknown) => void (failure ??= error));
@@ -55,7 +55,7 @@ export async function followClock(
   }, everyMs);
   const settled = async (): Promise<void> => {
     await last;
-    // eslint-disable-next-line @typescript-eslint/only-throw-error -- what the page rejected with
+    // eslint-disable-next-line @typescript-eslint/only-throw-error -- rethrows the page's own rejection
     if (failure !== null) throw failure;
   };
   const stop = async (): Promise<void> => {

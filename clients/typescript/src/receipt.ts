@@ -37,7 +37,7 @@ export function receiptOfNothing(changed: Schema<'ClockBody'>): Receipt {
   return { timelineId: changed.timeline_id, state: 'settled', reached: current, to: current, ...counts, ...advance };
 }
 
-/** Reads how an advance stands. Throws `NotSettledError` if it ended before its destination. */
+/** Parses the receipt of an advance. Throws `NotSettledError` if the advance ended before its destination. */
 export function receiptOf(settled: Schema<'ReceiptBody'>): Receipt {
   const { fired, acknowledged, failed, unacknowledged, firings } = settled;
   const receipt: Receipt = {

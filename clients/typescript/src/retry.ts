@@ -1,12 +1,12 @@
-/** Which requests are sent again, and when. */
+/** The retry policy of requests. */
 
-/** What came of a request: it was never sent, no answer came, or an HTTP status. */
+/** The outcome of an attempt: the request was not sent, no response arrived, or the HTTP status of the response. */
 export type Outcome = 'not_sent' | 'no_answer' | number;
 
 export interface Retries {
-  /** How often a request is sent in all; 1 sends nothing again. */
+  /** The maximum number of attempts; 1 disables retries. */
   readonly attempts: number;
-  /** How long all of its waiting may take. Where the service asks for more, its answer is given to you at once. */
+  /** The maximum total wait, in seconds. If the service asks for a longer one, its response is returned at once. */
   readonly waitSecondsMax: number;
 }
 
@@ -14,36 +14,39 @@ export const RETRIES: Retries = { attempts: 4, waitSecondsMax: 30 };
 const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
 
-/** What is to be decided. */
+/** The input of a retry decision. */
 export interface Attempt {
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   attempt: number;
   outcome: Outcome;
-  /** Whether sending it twice does no more than sending it once: it only looks, or carries an idempotency key. */
+  /** Whether it is safe to send the request twice: it only reads, or carries an idempotency key. */
   isRepeatable: boolean;
   retryAfterSeconds: number | null;
-  /** How long was waited so far. */
+  /** The total wait so far, in seconds. */
   waitedSeconds: number;
 }
 
-/** Returns how many seconds to wait before the next attempt; null where there is none. */
+/** Returns the wait before the next attempt, in seconds; null if there is none. */
 export function waitSeconds(retries: Retries, attemptMade: Attempt): number | null {
   const { attempt, outcome, isRepeatable, retryAfterSeconds, waitedSeconds } = attemptMade;
-  // Refused before anything was done: by its quota, for want of room, or because it could not be written.
+  // Rejected before anything was done: by a quota, an overload, or because it could not be written.
   const wasNotProcessed = outcome === 'not_sent' || outcome === 429 || outcome === 503;
-  // It may have happened, and the answer was lost, here or in a proxy.
+  // The change may have happened, with the response lost here or in a proxy.
   const wasLost = outcome === 'no_answer' || outcome === 502 || outcome === 504;
   if (attempt >= retries.attempts || !(wasNotProcessed || (isRepeatable && wasLost))) return null;
   const wait = retryAfterSeconds ?? jittered(Math.min(DELAY_FIRST * 2 ** (attempt - 1), DELAY_MAX));
   return waitedSeconds + wait <= retries.waitSecondsMax ? wait : null;
 }
 
-/** Returns half to one and a half of a delay, so that those who failed together do not come back together. */
+/**
+ * Returns a random delay between half and one and a half of the given one, so that clients that failed together do not
+ * retry together.
+ */
 export function jittered(delay: number): number {
   return delay * (0.5 + Math.random());
 }
 
-/** Reads a `Retry-After` header: seconds, or an HTTP date. */
+/** Parses a `Retry-After` header: seconds, or an HTTP date. */
 export function retryAfterSeconds(text: string | null): number | null {
   if (text === null) return null;
   if (/^\d+$/.test(text.trim())) return Number(text);

@@ -1,24 +1,24 @@
-/** The service and the API key of a client, from options or else from the environment, as on the command line. */
+/** The settings of a client, from options or from the environment variables that the command line uses, too. */
 import { SettingsError } from './errors.js';
 import { RETRIES, type Retries } from './retry.js';
 
 export interface ClientOptions {
-  /** The address of the service. Defaults to `TIMENAV_URL`, else `http://127.0.0.1:8080`. */
+  /** The address of the service. Defaults to `TIMENAV_URL`, or else `http://127.0.0.1:8080`. */
   baseUrl?: string;
   /** The API key. Defaults to `TIMENAV_API_KEY`. */
   apiKey?: string;
-  /** In a page of the service: use the session of who is logged in, and no key. */
+  /** In a page served by the service: authenticates with the session of the logged-in user instead of a key. */
   session?: boolean;
-  /** The timeline of calls that name none. Defaults to `TIMENAV_TIMELINE`, else the one that the key is bound to. */
+  /** The timeline of calls that name none. Defaults to `TIMENAV_TIMELINE`, or else the one that the key is bound to. */
   timelineId?: string;
-  /** How long to wait for an answer. Defaults to a minute. */
+  /** The response timeout, in milliseconds. Defaults to a minute. */
   timeoutMs?: number;
   retries?: Partial<Retries>;
-  /** What sends requests. Defaults to the `fetch` of the platform. */
+  /** The function that sends requests. Defaults to the `fetch` of the platform. */
   fetch?: typeof fetch;
 }
 
-/** What a request is made of, its headers in a plain object. */
+/** The options of a request. Its headers are a plain object. */
 export interface PlainInit extends RequestInit {
   headers: Record<string, string>;
 }
@@ -31,7 +31,7 @@ export class Settings {
   readonly timeoutMs: number;
   readonly retries: Retries;
   readonly fetch: typeof fetch;
-  /** Private, so that it is in nothing that prints an object. */
+  /** Private, so that printing the object does not reveal the key. */
   readonly #apiKey: string | null;
 
   constructor(options: ClientOptions) {
@@ -43,25 +43,25 @@ export class Settings {
     this.fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
   }
 
-  /** Returns these settings with other retries. */
+  /** Returns these settings with another retry policy. */
   with(retries: Retries): Settings {
     const { baseUrl, timeoutMs, fetch } = this;
     const who = this.#apiKey === null ? { session: true } : { apiKey: this.#apiKey };
     return Object.assign(new Settings({ baseUrl, timeoutMs, fetch, retries, ...who }), { timelineId: this.timelineId });
   }
 
-  /** Sends a request, with who asks. */
+  /** Sends a request with the credentials of this client. */
   send(path: string, init: PlainInit): Promise<Response> {
     const headers: Record<string, string> = { ...init.headers };
     if (this.#apiKey !== null) headers.Authorization = `Bearer ${this.#apiKey}`;
     const credentials = this.#apiKey === null ? 'same-origin' : 'omit';
-    // No redirect is followed: the key is for this service alone.
+    // Redirects are not followed, because the key must not reach other hosts.
     return this.fetch(this.baseUrl + path, { ...init, headers, credentials, cache: 'no-store', redirect: 'manual' });
   }
 }
 
 function environment(name: string): string | undefined {
-  // In a browser there is none.
+  // Browsers have no environment.
   const { process } = globalThis as { process?: { env?: Record<string, string | undefined> } };
   return process?.env?.[name];
 }
@@ -73,10 +73,10 @@ function serviceUrl(text: string): string {
   try {
     url = new URL(text, location?.href);
   } catch {
-    throw new SettingsError(`${wrong}: it is no address`);
+    throw new SettingsError(`${wrong}: it is not a valid URL`);
   }
   if (!['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new SettingsError(`${wrong}: a scheme, a host, and no key in it`);
+    throw new SettingsError(`${wrong}: a scheme and a host, without a key`);
   }
   return url.href.replace(/\/+$/, '');
 }
@@ -88,7 +88,7 @@ function serviceKey(given: string | undefined): string {
   if (key === '') throw new SettingsError(`${source} is empty; set it to an API key`);
   if (!/^[!-~]+$/.test(key)) {
     throw new SettingsError(
-      `${source} has characters that no API key has; a key is \`tnk_\` and 36 letters and digits`,
+      `${source} has characters that are invalid in an API key: \`tnk_\` and 36 letters and digits`,
     );
   }
   return key;

@@ -1,7 +1,7 @@
-/** The types of calls, as they follow from the OpenAPI document. */
+/** Types of calls, derived from the OpenAPI document. */
 import type { components, operations } from './openapi.js';
 
-/** What the API takes or answers, by its name in the OpenAPI document. */
+/** A type of a request or a response, by its schema name in the OpenAPI document. */
 export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name];
 
 /** An operation, by its name in the OpenAPI document. */
@@ -17,7 +17,7 @@ type Content<Name extends OperationName> = operations[Name] extends { requestBod
     ? C
     : never
   : never;
-/** What comes in a file, whatever it is. */
+/** The content of a file: bytes, text, or a stream. */
 export type FileContent = Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | string | ReadableStream<Uint8Array>;
 type Body<Name extends OperationName> = Name extends 'record_events'
   ? { body: Schema<'EventsRequest'> }
@@ -29,7 +29,7 @@ type Body<Name extends OperationName> = Name extends 'record_events'
         ? B
         : unknown;
 
-/** What an operation takes: the parameters of its path and its query, and the members of its body, side by side. */
+/** The parameters of an operation: those of its path and query, and the members of its body, in one object. */
 export type Input<Name extends OperationName> = object & Path<Name> & Query<Name> & Body<Name>;
 
 type Success<Name extends OperationName> = operations[Name]['responses'] extends infer R
@@ -40,11 +40,11 @@ type Success<Name extends OperationName> = operations[Name]['responses'] extends
       : never
   : never;
 
-/** What an operation answers. */
+/** The response of an operation. */
 export type Answer<Name extends OperationName> =
   Success<Name> extends { content: { 'application/json': infer A } } ? A : never;
 
-/** An operation that answers with a page of a list, by its name in the OpenAPI document. */
+/** An operation that returns one page of a list, by its name in the OpenAPI document. */
 export type PagedOperation = {
   [Name in OperationName]: [Answer<Name>] extends [never]
     ? never
@@ -53,7 +53,7 @@ export type PagedOperation = {
       : never;
 }[OperationName];
 
-/** A message of `stream`, which the OpenAPI document of this version describes in words alone. */
+/** A message of `stream`. Its schema is defined here, because the OpenAPI document describes it only in prose. */
 export interface StreamMessage {
   timeline_id: string;
   /** Position of the ledger entry. */
@@ -66,13 +66,17 @@ export interface StreamMessage {
   event?: Schema<'EventBody'>;
   /** The intervention; absent if it has been erased since. */
   intervention?: Schema<'InterventionBody'>;
-  /** The new or resolved paradox. A resolved one is as it was before. */
+  /** The new or resolved paradox. A resolved one is sent as it was before. */
   paradox?: Schema<'ParadoxBody'>;
-  /** The time that the clock has passed, if it has events: its first and last instant, and both as a range. */
+  /**
+   * The virtual time that the clock has passed, if it contains events: its first and last instant, and both as a range.
+   */
   due?: { from: string; to: string; time_range: string };
 }
 
-/** A message of `firings_stream`, which the OpenAPI document of this version describes in words alone. */
+/**
+ * A message of `firings_stream`. Its schema is defined here, because the OpenAPI document describes it only in prose.
+ */
 export interface FiringMessage {
   timeline_id: string;
   /** Position of the newest reported ledger entry. */

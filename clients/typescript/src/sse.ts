@@ -1,8 +1,8 @@
 /**
- * Server-sent events (WHATWG HTML), read from bytes as they come.
+ * Parser of server-sent events (WHATWG HTML) from chunks of bytes.
  *
- * Read by hand: what is a comment to other readers is the sign of life that a clock goes by, and a message without data
- * carries the id of a silent stream.
+ * Existing parsers drop comments, which serve as heartbeats of a clock, and messages without data, which carry the id
+ * of an idle stream.
  */
 export interface RawEvent {
   event: string;
@@ -11,7 +11,7 @@ export interface RawEvent {
 }
 
 export class EventReader {
-  /** The newest id that was told, with an event or alone. */
+  /** The newest id, with or without an event. */
   lastId = '';
   readonly #decoder = new TextDecoder();
   #rest = '';
@@ -19,10 +19,10 @@ export class EventReader {
   #id: string | null = null;
   #data: string[] = [];
 
-  /** Takes bytes in pieces of any size, and returns the events that a piece completes. */
+  /** Parses a chunk of any size, and returns the events that it completes. */
   push(piece: Uint8Array): RawEvent[] {
     this.#rest += this.#decoder.decode(piece, { stream: true });
-    // A line end may be cut between two pieces: a last carriage return waits for what follows it.
+    // A line end may be split across chunks, so a trailing carriage return waits for the next byte.
     const carriageReturn = this.#rest.endsWith('\r') ? '\r' : '';
     const lines = this.#rest.slice(0, this.#rest.length - carriageReturn.length).split(/\r\n|\r|\n/);
     this.#rest = (lines.pop() ?? '') + carriageReturn;

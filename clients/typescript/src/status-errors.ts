@@ -1,4 +1,4 @@
-/** Errors of the service by HTTP status. */
+/** API errors by HTTP status. */
 import { ApiError } from './errors.js';
 
 /** 400: a parameter or the body is missing, invalid or unknown. */
@@ -31,17 +31,17 @@ export class PreconditionFailedError extends ApiError {
   override name = 'PreconditionFailedError';
 }
 
-/** 422: the request is well-formed, and the service cannot do what it asks. */
+/** 422: the request is well-formed, but the service cannot carry it out. */
 export class UnprocessableEntityError extends ApiError {
   override name = 'UnprocessableEntityError';
 }
 
-/** 429: too many requests. `retryAfterSeconds` says how long to wait. */
+/** 429: too many requests. `retryAfterSeconds` is the time to wait before the next attempt. */
 export class RateLimitError extends ApiError {
   override name = 'RateLimitError';
 }
 
-/** 500 or above: the service failed, or is not available. */
+/** 500 or above: the service failed, or is unavailable. */
 export class ServerError extends ApiError {
   override name = 'ServerError';
 }

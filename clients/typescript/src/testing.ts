@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** What tests use, in Node: a clock with its controls, and a service of one's own. */
+/** Test utilities for Node: a clock with controls, and a private service. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ import type { VirtualClock, WaitOptions } from './virtual-clock.js';
 const START_MS_MAX = 30_000;
 const SEEN_MS_MAX = 10_000;
 
-/** A service that runs until it is stopped, on a free port of this machine, with its data in a folder that goes. */
+/** A service process on a free port of this machine, with its data in a temporary folder. Stop it with `stop`. */
 export class Service {
   baseUrl = '';
   #port = 0;
@@ -29,7 +29,7 @@ export class Service {
     readonly folder: string,
   ) {}
 
-  /** Starts a service: `program`, else what `TIMENAV_BIN` names, else `timenav`. */
+  /** Starts a service with `program`, which defaults to `TIMENAV_BIN` or else `timenav`. */
   static async start(program?: string): Promise<Service> {
     const name = program ?? process.env.TIMENAV_BIN ?? 'timenav';
     const service = new Service(name, await mkdtemp(join(tmpdir(), 'timenav-')));
@@ -42,7 +42,7 @@ export class Service {
     return service;
   }
 
-  /** Starts the service again, on the port and with the data that it had. */
+  /** Starts the service again after `kill`, with the same port and data. */
   async restart(): Promise<void> {
     const data = join(this.folder, 'data');
     const log = await open(join(this.folder, 'log'), 'a');
@@ -56,9 +56,9 @@ export class Service {
     this.#process = started;
     const failed = new Promise<string>((done) => {
       started.once('error', (error) => done(error.message));
-      started.once('exit', () => done('it ended'));
+      started.once('exit', () => done('the program ended'));
     });
-    // A program that says nothing is ended, which ends the line that is waited for.
+    // The timeout kills the program, which ends its output and thus the wait for its first line.
     const limit = host.startTimer(() => started.kill('SIGKILL'), START_MS_MAX);
     const line = await Promise.race([firstLine(started), failed]);
     host.stopTimer(limit);
@@ -74,18 +74,18 @@ export class Service {
     this.#port = Number(new URL(url).port);
   }
 
-  /** Returns the API key of its operator. */
+  /** Returns the API key of the service's operator. */
   async apiKey(): Promise<string> {
     return (await readFile(join(this.folder, 'data/admin.key'), 'ascii')).trim();
   }
 
-  /** Returns a client with the key of the operator. */
+  /** Returns a client with the operator's API key. */
   async client(timelineId?: string): Promise<Client> {
     const apiKey = await this.apiKey();
     return new Client({ baseUrl: this.baseUrl, apiKey, ...(timelineId === undefined ? {} : { timelineId }) });
   }
 
-  /** Ends the service as a crash does, or as an operator does with `SIGTERM`. Its data stays. */
+  /** Ends the service without removing its data: `SIGKILL` simulates a crash, `SIGTERM` a stop by an operator. */
   async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const ended = this.#process;
     this.#process = null;
@@ -108,18 +108,18 @@ export class Service {
 }
 
 async function firstLine(started: ChildProcess): Promise<string> {
-  if (started.stdout === null) return 'it has no output';
+  if (started.stdout === null) return 'the program has no output';
   for await (const line of createInterface({ input: started.stdout })) {
-    // What it says later is of no interest, and must not hold it up.
+    // Discard later output, so that a full pipe does not block the service.
     started.stdout.resume();
     return line;
   }
-  return 'it said nothing';
+  return 'the program printed nothing';
 }
 
-/** A clock and its controls. Each control resolves when this clock shows what it did. */
+/** A clock with controls for tests. Each control resolves when this clock shows the change. */
 export class TestClock {
-  /** What handlers threw at the last attempt of a firing. */
+  /** Errors of handlers whose firing failed after its last attempt, by firing id. */
   readonly #thrown = new Map<string, unknown>();
 
   private constructor(
@@ -128,7 +128,9 @@ export class TestClock {
     readonly timelineId: string,
   ) {}
 
-  /** Creates a timeline that is named after a test and ends by itself if nobody ends it, and opens its clock. */
+  /**
+   * Creates a timeline named after a test, and opens its clock. The timeline expires even if the test does not end it.
+   */
   static async create(client: Client, name: string): Promise<TestClock> {
     const slug = name
       .replace(/[^0-9A-Za-z]+/g, '-')
@@ -143,7 +145,7 @@ export class TestClock {
   async end(): Promise<void> {
     this.clock.close();
     await this.client.endTimeline({ timeline_id: this.timelineId }).catch((error: unknown) => {
-      // A test may have ended the timeline, or the service.
+      // The test may have ended the timeline or the service.
       if (!(error instanceof TimenavError)) throw error;
     });
   }
@@ -153,7 +155,7 @@ export class TestClock {
     return this.end();
   }
 
-  /** Returns what the clock shows. */
+  /** Returns the clock's reading. */
   now(): Instant {
     return this.clock.now();
   }
@@ -180,10 +182,10 @@ export class TestClock {
   }
 
   /**
-   * Moves the clock forward, and resolves to the receipt once this clock shows it.
+   * Moves the clock forward, and resolves to the receipt once this clock shows the change.
    *
-   * If a handler of `on` failed, it rejects with the handler's own error; for other failed firings, with `FiringsFailedError`.
-   * If `check` is false, failed firings are only counted in the receipt.
+   * If a handler of `on` failed, it rejects with the handler's own error; for other failed firings, with
+   * `FiringsFailedError`. If `check` is false, failed firings are only counted in the receipt.
    */
   async advance(by: string | { to: When }, { check = true }: { check?: boolean } = {}): Promise<Receipt> {
     const receipt = await this.client.advance(by, { timelineId: this.timelineId, check: false });
@@ -194,15 +196,16 @@ export class TestClock {
   }
 
   /**
-   * Hands firings of a queue to a handler, until the listener is closed.
+   * Passes firings of a queue to a handler, until the listener is closed.
    *
-   * An error of the handler is thrown by the control that moved the clock there, or by `throwFailure`.
+   * The control that moved the clock to a firing throws the error of its handler. If no control did, `throwFailure`
+   * throws it.
    */
   on(queue: string, handler: Handler): Promise<Listener> {
     const recorded: Handler = async (firing) => {
       try {
         await handler(firing);
-        // An earlier attempt may have failed.
+        // Clear the error of an earlier attempt.
         this.#thrown.delete(firing.id);
       } catch (error) {
         this.#thrown.set(firing.id, error);
@@ -212,7 +215,7 @@ export class TestClock {
     return this.client.on(queue, recorded, { timelineId: this.timelineId });
   }
 
-  /** Throws the error of a handler whose last attempt failed, unless it has been thrown. Fixtures call it. */
+  /** Throws the error of a handler whose last attempt failed, unless it has been thrown already. Fixtures call it. */
   throwFailure(): void {
     for (const error of this.#thrown.values()) {
       this.#thrown.clear();
@@ -220,7 +223,7 @@ export class TestClock {
     }
   }
 
-  /** Changes how fast the clock runs. */
+  /** Sets the rate of the clock, in virtual seconds per host second. */
   async setRate(rate: number): Promise<Reading> {
     return this.#seen(await this.client.setRate({ rate, timeline_id: this.timelineId }));
   }
@@ -233,14 +236,14 @@ export class TestClock {
     return this.#seen(await this.client.resumeTime({ timeline_id: this.timelineId }));
   }
 
-  /** Waits until the change has come over the stream, so that the next line of a test sees it. */
+  /** Waits until the change has arrived on the stream, so that the next line of a test reads it. */
   async #seen(changed: Schema<'ClockBody'>): Promise<Reading> {
     const reading = await this.clock.untilGeneration(changed.generation, { timeoutMs: SEEN_MS_MAX });
     if (changed.receipt) this.#check(receiptOf(changed.receipt));
     return reading;
   }
 
-  /** Throws why firings failed: the error of the first handler that was called here, if there is one. */
+  /** If firings failed, throws the error of a handler that this clock ran, or else `FiringsFailedError`. */
   #check(receipt: Receipt): void {
     if (receipt.failed === 0) return;
     const failed = receipt.firings.find(({ state, firing_id }) => state === 'failed' && this.#thrown.has(firing_id));

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Sends requests, waits and sends them again, and makes errors of refusals. */
+/** Sends requests with retries, and converts error responses to exceptions. */
 import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
 import { pause, startTimer, stopTimer } from './host-time.js';
 import { OPERATIONS, type Operation } from './operations.js';
@@ -8,20 +8,22 @@ import type { PlainInit, Settings } from './settings.js';
 import type { Answer, FileContent, OperationName } from './shapes.js';
 import { EventReader } from './sse.js';
 
-/** What a call may carry beside its input. */
+/** Options of a call, in addition to its input. */
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Only if the clock still has this generation, or what is changed this entity tag; `*` for whatever there is. */
+  /**
+   * Makes the request conditional on the generation of the clock or on an entity tag; `*` matches any existing version.
+   */
   ifMatch?: number | string;
-  /** Sent again with the same key, a change happens once. Each call has one of its own unless you name it. */
+  /** A request that is repeated with the same key takes effect once. By default, each call has a new key. */
   idempotencyKey?: string;
-  /** The id of the last message received: later messages are sent first. */
+  /** The id of the last message received: the stream resumes after it. */
   lastEventId?: string | number;
-  /** The firing that is being worked on, inside a handler: the service tells a handler that moves the clock. */
+  /** The firing whose handler sends the request, so that the service recognizes clock moves by a handler. */
   firing?: string;
-  /** The host on which whoever follows a clock runs, for a call that opens a stream: `GET /v1/followers` tells it. */
+  /** The host of a clock follower, for a call that opens a stream. `GET /v1/followers` returns it. */
   host?: string;
-  /** The process in which whoever follows a clock runs. */
+  /** The process of a clock follower. */
   process?: number;
 }
 
@@ -29,7 +31,7 @@ export interface CallOptions {
 export interface SentEvent<T> {
   /** The name, such as `clock`. */
   event: string;
-  /** Send it as `lastEventId` to go on after this event. */
+  /** The id of the event: send it as `lastEventId` to resume after it. */
   id: string;
   data: T;
 }
@@ -37,10 +39,10 @@ export interface SentEvent<T> {
 type Values = Record<string, unknown>;
 const ACCEPT = { json: 'application/json', text: 'text/plain', events: 'text/event-stream', other: '*/*' };
 
-/** What all calls are made with. */
+/** The settings that all calls share. */
 export class Transport {
   protected readonly settings: Settings;
-  /** The firing that a handler works on, whose requests these are. */
+  /** The firing whose handler sends the requests. */
   protected readonly firing: string | null = null;
 
   constructor(settings: Settings) {
@@ -109,7 +111,7 @@ export class Transport {
     isStream: boolean,
   ): Promise<{ response?: Response; outcome: Outcome; failure: Error }> {
     const none = new ApiConnectionError('');
-    // What is read as it comes may take as long as it takes.
+    // A streamed response has no total timeout.
     const limit = isStream ? undefined : AbortSignal.timeout(this.settings.timeoutMs);
     const signals = [signal, limit].filter((one) => one !== undefined);
     const bounded = signals.length > 0 ? { ...init, signal: AbortSignal.any(signals) } : init;
@@ -120,14 +122,14 @@ export class Transport {
     } catch (error) {
       signal?.throwIfAborted();
       const wasSent = !isConnectError(error);
-      const what = wasSent ? 'gave no answer' : 'cannot be reached';
+      const what = wasSent ? 'did not respond' : 'cannot be reached';
       const failure = new ApiConnectionError(`${this.settings.baseUrl} ${what}: ${reason(error)}`);
       return { outcome: wasSent ? 'no_answer' : 'not_sent', failure };
     }
   }
 }
 
-/** Returns the request that a call means. */
+/** Converts a call to a request. */
 function request(
   operation: Operation,
   input: Values,
@@ -139,10 +141,10 @@ function request(
   const rest: Values = operation.body === 'object' ? { ...input } : values;
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = encodeURIComponent(textOf(rest[name]));
-    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a copy that is made for this
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- this is a private copy
     delete rest[name];
     if (['', '.', '..'].includes(value)) throw new RangeError(`${name} must not be "${value}"`);
-    // The parts of a tile's address are separated by slashes, which are sent as they are.
+    // A tile path contains slashes, which are sent unescaped.
     return name === 'tile' ? value.replaceAll('%2F', '/') : value;
   });
   if (timelineId !== null && operation.hasTimeline) rest.timeline_id ??= timelineId;
@@ -160,13 +162,13 @@ function request(
   if (options.host !== undefined) headers['Timenav-Host'] = options.host;
   if (options.process !== undefined) headers['Timenav-Process'] = String(options.process);
   const named = input.timeline_id ?? rest.timeline_id;
-  // What no timeline is called may not even fit into a header: the service says what is wrong with it.
+  // A timeline id may not be a valid header value. In that case, the service rejects the request with an explanation.
   if (typeof named === 'string' && /^[!-~]+$/.test(named)) headers['Timenav-Timeline'] = named;
   const init: PlainInit = { method: operation.method, headers };
   if (isRaw) {
     headers['Content-Type'] = textOf(content_type) || 'application/octet-stream';
     init.body = content as FileContent;
-    // Node sends a stream in one direction only if it is told so.
+    // Node requires `duplex` for a streamed body.
     if (content instanceof ReadableStream) Object.assign(init, { duplex: 'half' });
   } else if (operation.body !== 'none') {
     headers['Content-Type'] = 'application/json';
@@ -189,31 +191,31 @@ function appendTo(query: URLSearchParams, name: string, value: unknown): void {
 
 function textOf(value: unknown): string {
   if (value === undefined || value === null) return '';
-  // A `Date` and an `Instant` say themselves how they are written.
+  // `Date` and `Instant` define their own JSON format.
   const plain = (typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value) as string | number | boolean;
   return String(plain);
 }
 
-/** Returns a key that nobody has had. `randomUUID` is missing in pages that come over plain HTTP. */
+/** Returns a unique key. `randomUUID` is missing in pages served over plain HTTP. */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Reads a refusal. */
+/** Parses an error response. */
 export async function refusal(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   let body: unknown = null;
   try {
     body = JSON.parse(text);
   } catch {
-    // A proxy answers what it likes.
+    // A proxy may send any body.
   }
   const after = retryAfterSeconds(response.headers.get('Retry-After'));
   return ApiError.of(response.status, body, response.headers.get('X-Request-Id'), after);
 }
 
-/** Reads the body of an answer that should be JSON. */
+/** Parses the JSON body of a response. */
 export async function readJson<T>(response: Response, signal?: AbortSignal): Promise<T> {
   const text = await whole(response, (one) => one.text(), signal);
   try {
@@ -237,25 +239,28 @@ async function whole<T>(
     return await read(response);
   } catch (error) {
     signal?.throwIfAborted();
-    throw new ApiConnectionError(`the answer broke off: ${reason(error)}`);
+    throw new ApiConnectionError(`the response was incomplete: ${reason(error)}`);
   }
 }
 
-/** Returns why no answer came, in words. */
+/** Returns the reason why no response arrived. */
 export function reason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;
   return cause instanceof Error && cause.message ? cause.message : error.message || error.name;
 }
 
-/** Tells whether a request failed before it was sent. Browsers do not say, and then it may have been. */
+/**
+ * Returns whether a request failed before it was sent. Browsers do not report this, so their requests may have been
+ * sent.
+ */
 function isConnectError(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
   const codes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
   return codes.includes(String(cause?.code));
 }
 
-/** The messages of a stream, one after the other, until it ends. */
+/** The messages of a stream, in order, until it ends. */
 export class Events<T> implements AsyncIterable<SentEvent<T>> {
   readonly #reader = new EventReader();
 
@@ -264,7 +269,7 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
     private readonly closing: AbortController,
   ) {}
 
-  /** The newest id, with a message or alone: send it as `lastEventId` to go on from here. */
+  /** The newest id, with or without a message: send it as `lastEventId` to resume here. */
   get lastId(): string {
     return this.#reader.lastId;
   }
@@ -273,7 +278,7 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
     return this.within(Infinity);
   }
 
-  /** The messages, until the service says nothing for so many milliseconds: then the stream counts as broken off. */
+  /** Iterates over the messages. The stream counts as lost if the service sends nothing for this many milliseconds. */
   async *within(silenceMs: number): AsyncGenerator<SentEvent<T>> {
     const body = this.response.body?.getReader();
     const service = { isSilent: false };
@@ -291,9 +296,11 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
         }
       }
     } catch (error) {
-      if (error instanceof SyntaxError) throw new TimenavError(`what answers is no timenav service: ${error.message}`);
-      if (service.isSilent) throw new ApiConnectionError('the stream broke off: the service says nothing');
-      if (!this.closing.signal.aborted) throw new ApiConnectionError(`the stream broke off: ${reason(error)}`);
+      if (error instanceof SyntaxError) {
+        throw new TimenavError(`the response is not from a timenav service: ${error.message}`);
+      }
+      if (service.isSilent) throw new ApiConnectionError('the stream was lost: the service sends nothing');
+      if (!this.closing.signal.aborted) throw new ApiConnectionError(`the stream was lost: ${reason(error)}`);
     }
   }
 

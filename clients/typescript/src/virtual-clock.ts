@@ -15,21 +15,24 @@ import { readJson, reason, refusal } from './transport.js';
 type Listener = (change: ClockChange) => unknown;
 type Body = Schema<'ClockBody'>;
 
-/** How long to wait. */
+/** Options of a wait. */
 export interface WaitOptions {
   signal?: AbortSignal;
-  /** How much host time it may take. */
+  /** The limit of the wait, in milliseconds of host time. */
   timeoutMs?: number;
 }
 
 const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
-/** These will be answered the same next time. Everything else may be different then. */
+/** HTTP statuses that a retry cannot change. All other failures may be temporary. */
 export const FINAL: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 410]);
-/** How far wall clock and monotonic clock may go apart before somebody must have slept, or set one of them. */
+/**
+ * The tolerated drift between the wall clock and the monotonic clock, in milliseconds. A larger one means that the
+ * machine slept, or that one of the clocks was set.
+ */
 const APART_MS_MAX = 1_000;
 
-/** The clock of a timeline: subscribed to once, then read without a request. */
+/** The clock of a timeline. It subscribes once, and is then read without a request. */
 export class VirtualClock {
   readonly #settings: Settings;
   readonly #timelineId: string | null;
@@ -51,7 +54,7 @@ export class VirtualClock {
     this.#follower = new Follower(bounds);
   }
 
-  /** Subscribes, and resolves once the clock is known; `Client.virtualClock` calls it. */
+  /** Subscribes, and resolves once the initial state has arrived. `Client.virtualClock` calls it. */
   static async open(
     settings: Settings,
     timelineId: string | null,
@@ -68,36 +71,36 @@ export class VirtualClock {
       await clock.#next(Number(left) / 1_000);
     }
     if (clock.#follower.state !== null) return clock;
-    const failure = clock.#failure ?? new ClockUnavailableError('the service did not tell the clock in time');
+    const failure = clock.#failure ?? new ClockUnavailableError('the service did not send the clock in time');
     clock.close();
     throw failure;
   }
 
   /**
-   * Returns what the clock shows, with the state that it was computed from. Throws `ClockUnavailableError` where nobody can
-   * vouch for it: `ClockStaleError`, `ClockAccessError` or `ClockClosedError`.
+   * Returns the clock's reading, with the state from which it was computed. If the reading is not reliable, throws a
+   * subclass of `ClockUnavailableError`: `ClockStaleError`, `ClockAccessError` or `ClockClosedError`.
    */
   reading(): Reading {
     if (Math.abs(host.wallAheadMs() - this.#wallAhead) > APART_MS_MAX) this.#doubt();
     return this.#follower.read(host.monotonicMicros());
   }
 
-  /** Returns what the clock shows, to the microsecond, anywhere from −9999 to 9999. */
+  /** Returns the clock's reading, to the microsecond, in the range −9999 to 9999. */
   now(): Instant {
     return this.reading().now;
   }
 
-  /** Returns what the clock shows as a `Date`. */
+  /** Returns the clock's reading as a `Date`. */
   date(): Date {
     return this.now().toDate();
   }
 
-  /** Returns what the clock shows in whole milliseconds since 1970, as `Date.now()` does. */
+  /** Returns the clock's reading in whole milliseconds since 1970, like `Date.now()`. */
   millis(): number {
     return this.now().toMillis();
   }
 
-  /** The clock as it was last told, if it may be vouched for. */
+  /** The last known state of the clock. Throws `ClockUnavailableError` if it is not reliable. */
   get state(): ClockState {
     return this.reading().state;
   }
@@ -106,7 +109,7 @@ export class VirtualClock {
     return this.state.timelineId;
   }
 
-  /** Counts changes of the clock. */
+  /** The number of changes of the clock. */
   get generation(): number {
     return this.state.generation;
   }
@@ -121,7 +124,7 @@ export class VirtualClock {
     return this.state.isRunning;
   }
 
-  /** Whether the stream is open and has told everything that the service knows. */
+  /** Whether the stream is open and up to date. */
   get isConnected(): boolean {
     return this.#follower.end === null && this.#follower.isConnected;
   }
@@ -139,45 +142,48 @@ export class VirtualClock {
     }
   }
 
-  /** Calls a function after each change of the clock, in order. Returns what ends that. */
+  /** Calls a function after each change of the clock, in order. Returns a function that removes the listener. */
   onChange(listener: Listener): () => void {
-    // One of its own, so that a function that is given twice is called twice.
+    // Wrapped, so that a function registered twice is called twice.
     const registered: Listener = (change) => listener(change);
     this.#listeners.add(registered);
     return () => void this.#listeners.delete(registered);
   }
 
-  /** Calls a function after each change that made the clock jump, as travels do. Returns what ends that. */
+  /**
+   * Calls a function after each change that made the clock jump, such as a travel. Returns a function that removes the
+   * listener.
+   */
   onJump(listener: Listener): () => void {
     return this.onChange((change) => (change.jumpMicros === 0n ? undefined : listener(change)));
   }
 
   /**
-   * Waits until the clock shows a moment or a later one, however it moves meanwhile, and resolves to the reading.
+   * Waits until the clock shows a moment or a later one, regardless of how it moves, and resolves to the reading.
    *
-   * A jump forward ends the wait, a rewind makes it longer, and while the clock is paused it lasts. It rejects where the
-   * clock can no longer be vouched for: nobody waits forever for a service that is gone.
+   * A jump forward ends the wait, a rewind extends it, and a pause suspends it. The wait rejects with
+   * `ClockUnavailableError` once the clock cannot be read, so an outage of the service cannot block it forever.
    */
   until(when: When, options: WaitOptions = {}): Promise<Reading> {
     const target = Instant.of(when);
     const isDone = (reading: Reading): boolean => reading.now.micros >= target.micros;
-    return this.#wait(options, `come to ${String(target)}`, isDone, (now) =>
+    return this.#wait(options, `reached ${String(target)}`, isDone, (now) =>
       this.#follower.microsUntil(target.micros, now),
     );
   }
 
-  /** Waits until the clock shows a moment that is so many virtual milliseconds from now. */
+  /** Waits for a duration of virtual time, in milliseconds. */
   async sleep(ms: number, options: WaitOptions = {}): Promise<Reading> {
     return this.until(new Instant(this.now().micros + BigInt(Math.round(ms * 1_000))), options);
   }
 
-  /** Waits until this clock knows of a change, by the generation that the change was answered with. */
+  /** Waits until this clock has received a change, given the generation in the response to that change. */
   untilGeneration(generation: number, options: WaitOptions = {}): Promise<Reading> {
     const isDone = (reading: Reading): boolean => reading.generation >= generation;
-    return this.#wait(options, `come to generation ${generation}`, isDone, () => null);
+    return this.#wait(options, `reached generation ${generation}`, isDone, () => null);
   }
 
-  /** Ends the subscription. Whoever waits gets `ClockClosedError`. */
+  /** Ends the subscription. Pending waits reject with `ClockClosedError`. */
   close(): void {
     this.#follower.closed();
     this.#closing.abort();
@@ -189,7 +195,7 @@ export class VirtualClock {
     this.close();
   }
 
-  /** Waits for a reading. `left` tells in how many microseconds it may come; null if nobody knows. */
+  /** Waits for a reading. `left` returns the host time until it is due, in microseconds; null if that is unknown. */
   async #wait(
     { signal, timeoutMs }: WaitOptions,
     what: string,
@@ -214,7 +220,7 @@ export class VirtualClock {
     }
   }
 
-  /** Waits for the next change, but not longer. */
+  /** Waits for the next change, for at most `ms` milliseconds. */
   #next(ms: number, signal?: AbortSignal): Promise<void> {
     return new Promise((done) => {
       const end = (): void => {
@@ -234,7 +240,7 @@ export class VirtualClock {
     for (const wake of [...this.#wakers]) wake();
   }
 
-  /** Monotonic time may have stood still: what is known is asked for anew. */
+  /** Invalidates the state and reconnects, because the monotonic clock may have stopped during a system sleep. */
   #doubt(): void {
     this.#wallAhead = host.wallAheadMs();
     this.#follower.invalidate();
@@ -249,7 +255,7 @@ export class VirtualClock {
         (error: unknown) => this.#named(error),
       );
       if (failure instanceof ApiError && FINAL.has(failure.httpStatus)) this.#follower.rejected(failure);
-      // It was open: whoever loses a connection now and then need not wait long for the next.
+      // The stream was open, so this loss is not part of a series: the next attempt comes soon.
       if (this.#failure === null) delay = DELAY_FIRST;
       this.#failure = failure;
       this.#follower.connectionLost(host.monotonicMicros());
@@ -268,7 +274,7 @@ export class VirtualClock {
   #named(error: unknown): Error {
     if (error instanceof TimenavError) return error;
     const isOurs = error instanceof RangeError || error instanceof SyntaxError;
-    const what = isOurs ? 'what answers is no timenav service' : `${this.#settings.baseUrl} cannot be reached`;
+    const what = isOurs ? 'the response is not from a timenav service' : `${this.#settings.baseUrl} cannot be reached`;
     return new ApiConnectionError(`${what}: ${reason(error)}`);
   }
 
@@ -297,7 +303,7 @@ export class VirtualClock {
     await this.#read(response, isFirst, connection);
   }
 
-  /** Reads the messages of a stream until it ends, or is silent for too long. */
+  /** Reads the messages of a stream until it ends, or until the service is silent for too long. */
   async #read(response: Response, isFirst: boolean, connection: AbortController): Promise<void> {
     const reader = response.body?.getReader();
     const events = new EventReader();
@@ -316,7 +322,7 @@ export class VirtualClock {
     }
   }
 
-  /** Has a change confirmed that is shown here, where the stream has a name. */
+  /** Confirms a change that this clock shows, if the stream has a follower name. */
   #confirm({ follower_id, generation }: Body): void {
     if (typeof follower_id !== 'string') return;
     const where = this.#timelineId === null ? {} : { timeline_id: this.#timelineId };
@@ -343,7 +349,7 @@ function notifyListener(listener: Listener, change: ClockChange): void {
     const returned = listener(change);
     if (returned instanceof Promise) returned.catch(reportFailure);
   } catch (error) {
-    // The clock goes on: one listener's mistake must not stop the time of all others.
+    // An error in one listener must not affect the clock or other listeners.
     reportFailure(error);
   }
 }

@@ -1,4 +1,4 @@
-/** Fixtures for Vitest: a timeline and a clock of its own for each test. */
+/** Vitest fixtures: each test gets a timeline of its own, and a clock that follows it. */
 import { test as base } from 'vitest';
 import { Client } from './client.js';
 import { follow } from './fake-timers.js';
@@ -6,23 +6,23 @@ import { Service, TestClock } from './testing.js';
 
 export { Service, TestClock } from './testing.js';
 
-/** What a test that asks for it gets. */
+/** The fixtures of a test. */
 export interface ClockFixtures {
   /** A client of the service that the tests use. */
   timenavClient: Client;
-  /** The clock of a timeline that was created for this test and ends with it. */
+  /** The clock of a timeline that is created for the test and ends with it. */
   timenavClock: TestClock;
-  /** As `timenavClock`; `Date` shows it too, and timers go by it (needs `@sinonjs/fake-timers`). */
+  /** Like `timenavClock`, but `Date` and timers follow the clock, too (needs `@sinonjs/fake-timers`). */
   timenavTime: TestClock;
 }
 
 /**
- * Vitest's `test` with a clock. The service is that of `TIMENAV_URL`. Nothing is started unless `TIMENAV_START=1` asks
- * for it; then the program is `timenav`, or what `TIMENAV_BIN` names, and each file of tests has a service of its own.
+ * Vitest's `test`, extended by a clock. It uses the service at `TIMENAV_URL`. If `TIMENAV_START=1`, it starts one
+ * service for each test file instead, with the program in `TIMENAV_BIN` or else `timenav`.
  */
 export const test = base.extend<ClockFixtures>({
   timenavClient: [
-    // eslint-disable-next-line no-empty-pattern -- Vitest reads what a fixture needs from its pattern
+    // eslint-disable-next-line no-empty-pattern -- Vitest derives the dependencies of a fixture from its pattern
     async ({}, use) => {
       if (process.env.TIMENAV_START !== '1') {
         await use(new Client());

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Streams that go on where they were once a lost connection is back. */
+/** Event streams that continue across lost connections. */
 import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
 import { BOUNDS } from './follower.js';
 import * as host from './host-time.js';
@@ -7,21 +7,21 @@ import { jittered } from './retry.js';
 import type { CallOptions, Events, SentEvent } from './transport.js';
 import { FINAL } from './virtual-clock.js';
 
-/** Where a watch begins, and what ends it. */
+/** Options of a watch. */
 export interface WatchOptions {
-  /** The timeline. Defaults to that of the client. */
+  /** The timeline. Defaults to the client's timeline. */
   timelineId?: string;
-  /** The id of a message: the watch begins after it. Defaults to now. */
+  /** The id of a message: the watch begins after it. By default, the watch begins now. */
   lastEventId?: string;
-  /** Ends the watch, as `close` does. */
+  /** Aborting the signal ends the watch, like `close`. */
   signal?: AbortSignal;
 }
 
-/** How a stream is asked for, at first and after a lost connection, and how its messages are read. */
+/** How to open a stream, at first and after a lost connection, and how to parse its messages. */
 export interface Stream<M, T> {
   first: (options: CallOptions) => Promise<Events<M>>;
   again: (options: CallOptions) => Promise<Events<M>>;
-  /** Returns null for a message of a kind that this version does not know. */
+  /** Returns null for a message whose kind is unknown to this version. */
   read: (event: SentEvent<M>) => T | null;
 }
 
@@ -29,16 +29,16 @@ const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
 
 /**
- * What a stream tells, message by message, across lost connections, until it is closed.
+ * The messages of a stream, across lost connections, until the watch is closed.
  *
- * It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as lost
- * once the service has said nothing for 30 seconds. Nothing is read while nobody asks for the next message. It rejects
- * with `ApiError` once the service does not let you watch any more.
+ * It resumes after the last message, waits 0.1 to 5 seconds between attempts, and considers a connection lost after 30
+ * seconds without a message. Nothing is read unless the next message is requested. It rejects with `ApiError` once the
+ * service no longer allows the watch.
  */
 export class Watch<T> implements AsyncIterableIterator<T> {
   readonly #closing = new AbortController();
   readonly #messages: AsyncGenerator<T, undefined>;
-  /** Ends the connection that is open. */
+  /** Closes the current connection. */
   #disconnect: () => void;
   #lastId: string;
   #newest: string;
@@ -55,7 +55,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
     signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal });
   }
 
-  /** Opens the stream, and resolves: everything that happens from now on is told. `Client.watchFirings` calls it. */
+  /** Opens the stream. When this resolves, all later changes are reported. `Client.watchFirings` calls it. */
   static async open<M, T>(stream: Stream<M, T>, options: WatchOptions): Promise<Watch<T>> {
     const { lastEventId, signal } = options;
     const events = await stream.first({
@@ -69,24 +69,24 @@ export class Watch<T> implements AsyncIterableIterator<T> {
     );
   }
 
-  /** The id of the message that was returned last: a later watch goes on after it. Empty if there is none yet. */
+  /** The id of the last returned message, to resume after it. Empty if there is none yet. */
   get lastId(): string {
     return this.#lastId;
   }
 
-  /** Returns the next message; done once the watch was closed. */
+  /** Returns the next message, or `done` once the watch is closed. */
   async next(): Promise<IteratorResult<T, undefined>> {
     const result = await this.#messages.next();
     return this.#isClosed() ? { done: true, value: undefined } : result;
   }
 
-  /** Ends the watch, as leaving a `for await` does. */
+  /** Ends the watch. Leaving a `for await` calls it. */
   return(): Promise<IteratorResult<T, undefined>> {
     this.close();
     return this.#messages.return(undefined);
   }
 
-  /** Ends the watch: whoever iterates has come to the end. */
+  /** Ends the watch, and pending iterations with it. */
   close(): void {
     this.#closing.abort();
     this.#disconnect();
@@ -114,13 +114,13 @@ export class Watch<T> implements AsyncIterableIterator<T> {
       this.#newest = events.lastId || this.#newest;
       events = await this.#openAgain(stream);
       if (events === null || this.#newest !== '') continue;
-      // No id was ever told, so what happened meanwhile is lost.
+      // Without an id, the stream cannot resume, so changes since the loss are missing.
       const lost = stream.read({ event: 'reset', id: '', data: {} as M });
       if (lost !== null) yield lost;
     }
   }
 
-  /** Reads the messages of one connection until it ends, or is silent for too long. */
+  /** Reads the messages of one connection until it ends, or until the service is silent for too long. */
   async *#read<M>(stream: Stream<M, T>, events: Events<M>): AsyncGenerator<T, undefined> {
     try {
       for await (const event of events.within(BOUNDS.staleAfter * 1_000)) {
@@ -131,13 +131,13 @@ export class Watch<T> implements AsyncIterableIterator<T> {
     } catch (error) {
       if (error instanceof SyntaxError || error instanceof RangeError || error instanceof TypeError) {
         this.close();
-        throw new TimenavError(`what answers is no timenav service: ${error.message}`);
+        throw new TimenavError(`the response is not from a timenav service: ${error.message}`);
       }
       if (!(error instanceof ApiConnectionError)) throw error;
     }
   }
 
-  /** Waits until there is a connection again; null if the watch is closed first. */
+  /** Reconnects with retries. Returns null if the watch is closed first. */
   async #openAgain<M>(stream: Stream<M, T>): Promise<Events<M> | null> {
     const { signal } = this.#closing;
     const after = this.#newest === '' ? {} : { lastEventId: this.#newest };

@@ -1,29 +1,27 @@
-/** What can be watched: what happens to firings, and which events the clock passes. */
+/** Messages of watches: changes of firings, and ranges that the clock passes. */
 import { Instant } from './instant.js';
 import type { FiringMessage, StreamMessage } from './shapes.js';
 import type { SentEvent } from './transport.js';
 
-/**
- * A change of a firing, as docs/timers.md describes it. Later versions of the service may have more.
- */
+/** A change of a firing (docs/timers.md). Later versions of the service may add others. */
 export type FiringChange =
   'offered' | 'redelivered' | 'leased' | 'extended' | 'tried_again' | 'acknowledged' | 'failed' | 'superseded';
 
-/** Something may be missing here. */
+/** A gap in a watch: messages may be missing here. */
 export interface Gap {
   readonly kind: 'gap';
   /** The id of the message. */
   readonly id: string;
   /**
-   * Whether everything may be missing, because you were away for more than 100,000 entries: reload what you know. If not,
-   * only claims, extensions and failed attempts are, which no ledger has.
+   * Whether any message may be missing, because the watch was interrupted for more than 100,000 entries: reload your
+   * state. If false, only claims, extensions and failed attempts may be missing, which are not in the ledger.
    */
   readonly isReset: boolean;
 }
 
 /** A firing and its change. */
 export interface WatchedFiring {
-  /** What happened. */
+  /** The change. */
   readonly change: FiringChange;
   readonly firingId: string;
   /** The timer that fired. */
@@ -74,11 +72,11 @@ export interface DueRange {
   readonly first: Instant;
   /** Its last instant. */
   readonly last: Instant;
-  /** Both, as `monitorEvents` takes them. */
+  /** The range in the format that `monitorEvents` takes. */
   readonly timeRange: string;
 }
 
-/** Reads a message of `firings_stream`; null for one of a kind that this version does not know. */
+/** Parses a message of `firings_stream`; null if its kind is unknown to this version. */
 export function firingUpdate({ event, id, data }: SentEvent<FiringMessage>): FiringUpdate | Gap | null {
   if (event !== 'firing') return gap(event, id);
   const body = data.firing;
@@ -101,7 +99,7 @@ export function firingUpdate({ event, id, data }: SentEvent<FiringMessage>): Fir
   return { kind: 'firing', id, timelineId: data.timeline_id, position: data.position, firing };
 }
 
-/** Reads a message of the topic `due`; null for one of a kind that this version does not know. */
+/** Parses a message of the topic `due`; null if its kind is unknown to this version. */
 export function dueRange({ event, id, data }: SentEvent<StreamMessage>): DueRange | Gap | null {
   if (event !== 'due') return gap(event, id);
   const range = data.due;

@@ -1,4 +1,4 @@
-/** What tests of others use: fixtures, fake timers, pages, and the package as it is installed. */
+/** The test fixtures and adapters (Vitest, fake timers, Playwright), and the installed package. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { TestClock } from '../src/testing.js';
 import { client, eventually, readText, REPOSITORY, wait } from './harness.js';
 
 const run = promisify(execFile);
-/** Tests whose handlers fail, for the fixtures of Vitest. */
+/** Test files with failing handlers, for the Vitest fixtures. */
 const FAILING = `
 import { expect } from 'vitest';
 import { test } from 'timenav/vitest';
@@ -52,7 +52,7 @@ test('second attempt', async ({ timenavClock }) => {
 });
 `;
 
-/** What Vitest reports of a test. */
+/** The results that Vitest reports for a test. */
 interface Outcome {
   title: string;
   status: string;
@@ -68,7 +68,7 @@ async function testClock(): Promise<TestClock> {
 }
 
 describe('fake timers', () => {
-  it('go by the clock', async () => {
+  it('follow the clock', async () => {
     const clock = await testClock();
     await clock.pause();
     await clock.travel('2028-02-29T09:00:00Z');
@@ -89,7 +89,7 @@ describe('fake timers', () => {
       expect(fired).toEqual(['an hour', 'a day']);
       expect(new Date().getFullYear()).toBe(2029);
       clearInterval(every);
-      // While it runs, timers fire by themselves, at any rate.
+      // While the clock runs, timers fire on their own, at any rate.
       setTimeout(() => fired.push('a minute'), 60_000);
       await clock.setRate(1_000);
       await clock.resume();
@@ -101,7 +101,7 @@ describe('fake timers', () => {
   });
 });
 
-describe('a page', () => {
+describe('a Playwright page', () => {
   it('shows the clock', async () => {
     const clock = await testClock();
     const browser = await chromium.launch({
@@ -138,7 +138,7 @@ describe('a page', () => {
 });
 
 describe('the package', () => {
-  it('is packed, installed, typed, and does what its README says', { timeout: 300_000 }, async () => {
+  it('installs from its archive, has types, and runs the README examples', { timeout: 300_000 }, async () => {
     const folder = await mkdtemp(join(tmpdir(), 'timenav-package-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const packed = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: FOLDER });
@@ -151,7 +151,7 @@ describe('the package', () => {
     expect(examples.length).toBeGreaterThan(2);
     const isTest = (text: string): boolean => text.includes("'timenav/vitest'");
     const isPage = (text: string): boolean => text.includes("'timenav/playwright'");
-    // What the examples for tests and pages import beside the package is that of this folder.
+    // Other packages that the examples import are those of this folder.
     for (const name of ['vitest', '@sinonjs', 'playwright-core', 'typescript', '@types']) {
       await symlink(join(FOLDER, 'node_modules', name), join(folder, 'node_modules', name));
     }
@@ -167,7 +167,7 @@ describe('the package', () => {
       if (isTest(text)) {
         const vitest = ['node_modules/vitest/vitest.mjs', 'run', `example-${index}.test.ts`];
         await run('node', vitest, { cwd: folder, env });
-        // And with a service of its own.
+        // The same tests, with a service that the fixture starts.
         const { TIMENAV_URL: _, TIMENAV_API_KEY: __, ...own } = env;
         await run('node', vitest, { cwd: folder, env: { ...own, TIMENAV_START: '1' } });
         continue;
@@ -176,7 +176,7 @@ describe('the package', () => {
       const { stdout } = await run('node', [`example-${index}.js`], { cwd: folder, env });
       for (const [, expected] of text.matchAll(/\/\/=> (.*)/g)) expect(stdout).toContain(expected);
     }
-    // The recipe, as it is printed: its file, its commands and what they print. Only the port is another one.
+    // Run the recipe as printed: its file, its commands and their output. Only the port differs.
     const recipe = readText('docs/recipes/browser-page.md');
     const [, name, script] = /```js (\S+)\n(.*?)```/s.exec(recipe)!;
     const [, session] = /```console recipe\n(.*?)```/s.exec(recipe)!;

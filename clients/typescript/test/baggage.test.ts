@@ -1,4 +1,4 @@
-/** The clock that travels with a request. */
+/** Per-request clocks. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -24,7 +24,7 @@ interface Vectors {
   sql: { moment: string; expected: string }[];
 }
 
-/** Creates a timeline whose clock stands in a year, and returns a header that names it. */
+/** Creates a timeline whose clock is paused in a year, and returns a header that names it. */
 async function at(year: number): Promise<string> {
   const name = await timeline(client());
   await client().pauseTime({ timeline_id: name });
@@ -38,7 +38,7 @@ function requestClocks(options: RequestClocksOptions = {}, of: Client = client()
   return clocks;
 }
 
-/** Returns the timeline that a header names. */
+/** Returns the timeline in the outgoing `baggage` header. */
 function named(header: string): string {
   return timelineIn(header)!;
 }
@@ -47,11 +47,11 @@ function year(): number {
   return clock().date().getUTCFullYear();
 }
 
-/** Starts a server whose requests are served by a middleware, and returns what asks it. */
+/** Starts a server that uses the middleware, and returns a function that sends requests to it. */
 async function served(clocks: RequestClocks): Promise<(baggage?: string) => Promise<Response>> {
   const server = createServer((request, answer) => {
     clocks.middleware(request, answer, () => {
-      // Later, and in another task, it still is the request's clock.
+      // The clock is still the request's clock in a later task.
       setTimeout(() => {
         try {
           answer.end(`${year()} ${outgoing({ Baggage: 'region=eu' }).get('baggage')!}`);
@@ -67,16 +67,16 @@ async function served(clocks: RequestClocks): Promise<(baggage?: string) => Prom
   return (baggage) => fetch(url, { headers: baggage === undefined ? {} : { Baggage: baggage } });
 }
 
-describe('a header', () => {
+describe('the baggage header', () => {
   const { read, refused, written } = vectors<Vectors>('baggage');
 
-  it('names a timeline, or none', () => {
+  it('is parsed according to the shared vectors', () => {
     for (const { header, timeline: expectedTimeline } of read)
       expect(timelineIn(header), String(header)).toBe(expectedTimeline);
     for (const { header } of refused) expect(() => timelineIn(header), header).toThrow(BaggageError);
   });
 
-  it('is given a timeline', () => {
+  it('is written according to the shared vectors', () => {
     for (const { header, timeline: given, expected } of written) {
       expect(withTimeline(header, given)).toBe(expected);
       expect(timelineIn(expected)).toBe(given);
@@ -85,7 +85,7 @@ describe('a header', () => {
 });
 
 describe('requests', () => {
-  it('are served each by its clock', async () => {
+  it('are served with the clocks that they name', async () => {
     const [first, second] = [await at(2031), await at(1968)];
     const clocks = requestClocks({ allowed: (name) => name !== 'system' });
     const ask = await served(clocks);
@@ -94,7 +94,7 @@ describe('requests', () => {
     expect(texts.map((text) => text.slice(0, 4))).toEqual(['2031', '1968', '2031', '1968']);
     expect(texts[0]).toBe(`2031 region=eu,timenav=${named(first)}`);
     expect(await (await ask()).text()).toMatch(/ region=eu,timenav=main$/);
-    // What moves the clock moves the application.
+    // A travel of the clock changes the time of the application.
     await client().travel({ destination_time: '2040-01-01T00:00:00Z', timeline_id: named(first) });
     await clocks.serving(first, (held) => held.until('2040-01-01T00:00:00Z'));
     expect(await (await ask(first)).text()).toMatch(/^2040/);
@@ -109,7 +109,7 @@ describe('requests', () => {
     await client().endTimeline({ timeline_id: named(second) });
     let answer = await ask(second);
     while (answer.status !== 400) {
-      // The end has not come over the stream yet, or comes while a request is served.
+      // The end of the timeline may not have arrived on the stream yet, or may arrive while a request is served.
       await wait(20);
       answer = await ask(second);
     }
@@ -118,7 +118,7 @@ describe('requests', () => {
     expect((await ask()).status).toBe(503);
   });
 
-  it('are never served by the time of the host', async () => {
+  it('fail instead of using the time of the host', async () => {
     const unreachable = new Client({ baseUrl: 'http://127.0.0.1:1', apiKey: 'tnk_x' });
     const ask = await served(requestClocks({ timeoutMs: 300 }, unreachable));
     const answer = await ask();
@@ -126,7 +126,7 @@ describe('requests', () => {
     expect(await answer.text()).not.toContain('127.0.0.1');
   });
 
-  it('open a clock once, and close the one that was not used for longest', async () => {
+  it('share one clock per timeline, and close the least recently used one', async () => {
     const headers = await Promise.all([2030, 2031, 2032].map(at));
     const opened: VirtualClock[] = [];
     class Counting extends Client {
@@ -152,7 +152,7 @@ describe('requests', () => {
     expect(await rejection(serve(a))).toBeInstanceOf(ClockClosedError);
   });
 
-  it('hand their timeline on', async () => {
+  it('forward their timeline to other services', async () => {
     const seen: (string | undefined)[] = [];
     const server = createServer((request, answer) => {
       seen.push(request.headers.baggage as string | undefined);
@@ -172,7 +172,7 @@ describe('requests', () => {
     expect(seen).toEqual(['a=b', `a=b,${handed}`, `c=d,${handed}`, handed]);
   });
 
-  it('tell a transaction their time', async () => {
+  it('set the time of a database transaction', async () => {
     const queries: unknown[] = [];
     const database = { query: (...asking: unknown[]) => queries.push(asking) };
     await requestClocks().serving(await at(2034), () => setLocal(database));

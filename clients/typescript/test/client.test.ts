@@ -1,4 +1,4 @@
-/** The client beside a real service, and beside one that loses answers. */
+/** The client with a real service, and with a stub server that loses responses. */
 import { inspect } from 'node:util';
 import { describe, expect, inject, it, vi } from 'vitest';
 import { ApiConnectionError, ApiError, BadRequestError, Client, SettingsError, type Input } from '../src/index.js';
@@ -7,7 +7,7 @@ import { client, rejection, stubServer, timeline } from './harness.js';
 const KEY = `tnk_${'0'.repeat(36)}`;
 
 describe('calls', () => {
-  it('say which field is wrong, and what would be right', async () => {
+  it('report the invalid field and a valid value', async () => {
     const error = await rejection(client().travel({ destination_time: '2028-02-30T09:00:00Z' }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toBeInstanceOf(BadRequestError);
@@ -18,7 +18,7 @@ describe('calls', () => {
     expect(problem.requestId).toMatch(/^req_/);
   });
 
-  it('are guarded by a generation', async () => {
+  it('with ifMatch fail for another generation', async () => {
     const service = client();
     const id = await timeline(service);
     const { generation } = await service.clock({ timeline_id: id });
@@ -27,7 +27,7 @@ describe('calls', () => {
     expect((error as ApiError).httpStatus).toBe(412);
   });
 
-  it('happen once for one idempotency key', async () => {
+  it('take effect once per idempotency key', async () => {
     const service = client();
     const id = await timeline(service);
     const call = { duration: '1h', timeline_id: id };
@@ -36,7 +36,7 @@ describe('calls', () => {
     expect(again.generation).toBe(first.generation);
   });
 
-  it('take files in and out', async () => {
+  it('import and export files', async () => {
     const service = client();
     const id = await timeline(service);
     const rows = 'time,description\n2028-02-29T09:00:00Z,A leap day\n2028-03-01T09:00:00Z,The day after\n';
@@ -55,7 +55,7 @@ describe('calls', () => {
     expect(await service.tile({ timeline_id: id, tile: '0/000.p/1' })).toHaveLength(32);
   });
 
-  it('carry parameters of all kinds', async () => {
+  it('encode parameters of all types', async () => {
     const service = client();
     const id = await timeline(service);
     const event = { time: '2028-02-29T09:00:00Z', description: 'A storm & a + sign', attributes: { category: '5' } };
@@ -71,7 +71,7 @@ describe('calls', () => {
     expect(found.events.map(({ description }) => description)).toEqual(['A storm & a + sign']);
   });
 
-  it('follow the cursor from page to page', async () => {
+  it('iterate over pages by their cursors', async () => {
     const service = client();
     const timeline_id = await timeline(service);
     const days = [1, 2, 3, 4, 5, 6, 7].map(String);
@@ -83,11 +83,11 @@ describe('calls', () => {
       found.push(events.map(({ description }) => description));
     }
     expect(found).toEqual([['1', '2', '3'], ['4', '5', '6'], ['7']]);
-    // @ts-expect-error -- it has no pages
+    // @ts-expect-error -- the operation has no pages
     expect(() => service.pages('clock', {})).not.toThrow();
   });
 
-  it('watch a timeline', async () => {
+  it('read the stream of a timeline', async () => {
     const service = client();
     const id = await timeline(service);
     const events = await service.stream({ timeline_id: id, topics: 'clock,events' });
@@ -105,7 +105,7 @@ describe('calls', () => {
     expect(seen).toEqual(['clock', 'events']);
   });
 
-  it('mean the timeline of the client where none is named', async () => {
+  it('use the timeline of the client by default', async () => {
     const id = await timeline(client());
     const service = new Client({ baseUrl: inject('url'), apiKey: inject('key'), timelineId: id });
     expect((await service.clock()).timeline_id).toBe(id);
@@ -113,13 +113,13 @@ describe('calls', () => {
     expect((await service.clock({ timeline_id: 'main' })).timeline_id).toBe('main');
   });
 
-  it('reject with the reason of their signal, also while the answer is read', async () => {
+  it('reject with the reason of their signal, also while the response is read', async () => {
     const giving = new AbortController();
     const fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
       const { signal } = init!;
       const start = (stream: ReadableStreamDefaultController): void =>
         signal!.addEventListener('abort', () => stream.error(signal!.reason));
-      // Given up once the head of the answer is there.
+      // Abort once the headers of the response have arrived.
       setTimeout(() => giving.abort());
       return Promise.resolve(new Response(new ReadableStream({ start })));
     };
@@ -128,7 +128,7 @@ describe('calls', () => {
     expect(thrown).toBe(giving.signal.reason);
   });
 
-  it('are checked by the compiler', () => {
+  it('have inputs that the compiler checks', () => {
     const input: Input<'travel'> = { destination_time: '2028-02-29T09:00:00Z' };
     // @ts-expect-error -- a required member is missing
     const incomplete: Input<'travel'> = {};
@@ -139,7 +139,7 @@ describe('calls', () => {
 });
 
 describe('retries', () => {
-  it('ask for a lost answer with the same key', async () => {
+  it('repeat a request with a lost response under the same key', async () => {
     const { url, requests } = await stubServer(['drop', [503, { 'Retry-After': '0' }], [200, { generation: 1 }]]);
     const moved = await new Client({ baseUrl: url, apiKey: KEY }).travel({ destination_time: '2028-02-29T09:00:00Z' });
     expect(moved.generation).toBe(1);
@@ -149,7 +149,7 @@ describe('retries', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  it('name their timeline in a header', async () => {
+  it('send the timeline in a header', async () => {
     const { url, requests } = await stubServer([
       [200, {}],
       [200, {}],
@@ -164,7 +164,7 @@ describe('retries', () => {
     expect(requests.map((headers) => headers['timenav-timeline'])).toEqual(['mine', 'other', 'third', undefined]);
   });
 
-  it('do not send twice what may have happened', async () => {
+  it('exclude requests whose repetition may do harm', async () => {
     const { url, requests } = await stubServer(['drop']);
     expect(await rejection(new Client({ baseUrl: url, apiKey: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(
       ApiConnectionError,
@@ -172,14 +172,14 @@ describe('retries', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('have an end', async () => {
+  it('stop at the maximum number of attempts', async () => {
     const { url, requests } = await stubServer([[429, { 'Retry-After': '3600' }]]);
     const error = (await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock())) as ApiError;
     expect([error.httpStatus, error.retryAfterSeconds]).toEqual([429, 3600]);
     expect(requests).toHaveLength(1);
   });
 
-  it('end with the signal of the caller', async () => {
+  it('stop when the signal of the caller is aborted', async () => {
     const { url } = await stubServer([[503, { 'Retry-After': '20' }]]);
     const signal = AbortSignal.timeout(50);
     const start = performance.now();
@@ -187,12 +187,12 @@ describe('retries', () => {
       'name',
       'TimeoutError',
     );
-    expect(performance.now() - start, 'before it would try again').toBeLessThan(20_000);
+    expect(performance.now() - start, 'before the next attempt').toBeLessThan(20_000);
   });
 });
 
 describe('settings', () => {
-  it('come from the environment', async () => {
+  it('default to environment variables', async () => {
     vi.stubEnv('TIMENAV_URL', `${inject('url')}/`);
     vi.stubEnv('TIMENAV_API_KEY', ` ${inject('key')}\n`);
     vi.stubEnv('TIMENAV_TIMELINE', 'main');
@@ -207,7 +207,7 @@ describe('settings', () => {
     [{ apiKey: KEY, baseUrl: 'ftp://127.0.0.1' }, 'TIMENAV_URL'],
     [{ apiKey: KEY, baseUrl: 'http://' }, 'TIMENAV_URL'],
     [{ apiKey: KEY, baseUrl: `http://${KEY}@127.0.0.1` }, 'TIMENAV_URL'],
-  ])('that are wrong are told: %#', (options, expected) => {
+  ])('that are invalid are rejected: %#', (options, expected) => {
     let message = '';
     try {
       new Client(options);
@@ -219,7 +219,7 @@ describe('settings', () => {
     expect(message).not.toContain(KEY);
   });
 
-  it('keep the key out of every text', async () => {
+  it('do not reveal the key in errors or logs', async () => {
     const service = client();
     const clock = await service.virtualClock();
     const refused = await rejection(service.travel({ destination_time: 'never' }));
@@ -233,12 +233,12 @@ describe('settings', () => {
     expect(JSON.stringify(service)).not.toContain(inject('key'));
   });
 
-  it('follow no redirect with the key', async () => {
+  it('do not follow redirects', async () => {
     const { url } = await stubServer([[302, { Location: 'http://127.0.0.1:9/' }]]);
     expect(((await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock())) as ApiError).httpStatus).toBe(302);
   });
 
-  it('need no key in a page of the service', async () => {
+  it('need no key for the session of a page', async () => {
     const { url, requests } = await stubServer([[200, { generation: 1 }]]);
     await new Client({ baseUrl: url, session: true }).clock();
     expect(requests[0]).not.toHaveProperty('authorization');

@@ -1,4 +1,4 @@
-/** A virtual clock beside a real service. */
+/** A virtual clock with a real service. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   ClockClosedError,
@@ -29,7 +29,7 @@ async function ownService(): Promise<Service> {
 }
 
 describe('a virtual clock', () => {
-  it('shows what the service shows, and is never ahead of it', async () => {
+  it('matches the service and is never ahead of it', async () => {
     const clock = await testClock();
     for (const rate of [1, 0.5, 1_000]) {
       await clock.setRate(rate);
@@ -43,7 +43,7 @@ describe('a virtual clock', () => {
     expect(readings).toEqual([...readings].sort((a, b) => Number(a - b)));
   });
 
-  it('makes no request to be read', async () => {
+  it('is read without a request', async () => {
     const clock = await testClock();
     const size = async (): Promise<number> => (await clock.client.checkpoint({ timeline_id: clock.timelineId })).size;
     const before = await size();
@@ -51,8 +51,8 @@ describe('a virtual clock', () => {
     expect(await size()).toBe(before + 1);
   });
 
-  it('computes what the service computes', async () => {
-    // Each pause, resume and change of rate starts at what the service's clock showed at that microsecond.
+  it('computes the same readings as the service', async () => {
+    // Each pause, resume and rate change starts at the reading of the service's clock at that microsecond.
     const clock = await testClock();
     let before = clock.clock.state;
     let count = 0;
@@ -79,13 +79,13 @@ describe('a virtual clock', () => {
     expect(count).toBeGreaterThan(8);
   });
 
-  it('tells changes and jumps in order', async () => {
+  it('reports changes and jumps in order', async () => {
     const clock = await testClock();
     const changes: ClockChange[] = [];
     const jumps: bigint[] = [];
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
     clock.clock.onChange(() => {
-      throw new Error('a mistake of a listener');
+      throw new Error('an error of a listener');
     });
     clock.clock.onChange(() => Promise.reject(new Error('another')));
     clock.clock.onChange((change) => changes.push(change));
@@ -102,7 +102,7 @@ describe('a virtual clock', () => {
     logged.mockRestore();
   });
 
-  it('waits through rates, pauses and jumps', async () => {
+  it('adapts waits to rates, pauses and jumps', async () => {
     const clock = await testClock();
     await clock.pause();
     await clock.travel('2028-02-29T09:00:00Z');
@@ -115,14 +115,14 @@ describe('a virtual clock', () => {
     await clock.setRate(100_000);
     const reading = await waiting;
     expect(reading.now.micros).toBeGreaterThanOrEqual(Instant.parse('2028-02-29T10:00:00Z').micros);
-    // At this rate ten days are nine seconds.
+    // At this rate, ten days take nine seconds.
     expect(reading.now.micros).toBeLessThan(Instant.parse('2028-03-10T10:00:00Z').micros);
     const far = clock.until('2060-01-01T00:00:00Z', SOON);
     await clock.travel('2061-01-01T00:00:00Z');
     expect(String((await far).now)).toMatch(/^2061/);
   });
 
-  it('ends waits by time and by signal', async () => {
+  it('ends waits at a timeout or by a signal', async () => {
     const clock = await testClock();
     await clock.pause();
     expect(await rejection(clock.clock.sleep(1, { timeoutMs: 30 }))).toBeInstanceOf(TimeoutError);
@@ -135,7 +135,7 @@ describe('a virtual clock', () => {
     expect(performance.now() - start).toBeGreaterThan(90);
   });
 
-  it('refuses what it cannot vouch for, and comes back', async () => {
+  it('fails while stale, and recovers after an outage', async () => {
     const service = await ownService();
     const operator = await service.client();
     const clock = await operator.virtualClock('main', { lostAfter: 0.1 });
@@ -155,11 +155,11 @@ describe('a virtual clock', () => {
     await operator.pauseTime();
     await eventually(() => clock.isConnected);
     await clock.untilGeneration(3, SOON);
-    // Each change that was made meanwhile is told, once.
+    // Each change made during the outage is reported once.
     expect(changes).toEqual([2, 3]);
   });
 
-  it('confirms a change under its name once it shows it', async () => {
+  it('confirms a change as a follower once it shows it', async () => {
     const service = client();
     const id = await timeline(service);
     await service.pauseTime({ timeline_id: id });
@@ -169,7 +169,7 @@ describe('a virtual clock', () => {
     for (const moment of ['2031-05-06T00:00:00Z', '1969-07-20T00:00:00Z', '2041-01-01T00:00:00Z']) {
       const answer = await service.travel({ timeline_id: id, destination_time: moment, followers: 'all', wait: '10m' });
       expect(answer.followers?.state).toBe('confirmed');
-      // No wait of its own: what was confirmed is shown, and the listeners know.
+      // The test need not wait: a confirmed change is visible, and its listeners have been called.
       expect(String(clock.now())).toBe(moment);
       expect(generations.at(-1)).toBe(answer.generation);
     }
@@ -191,7 +191,7 @@ describe('a virtual clock', () => {
     clock.close();
   });
 
-  it('wakes whoever waits when it is closed', async () => {
+  it('rejects pending waits when it is closed', async () => {
     const clock = await client().virtualClock();
     const waiting = rejection(clock.until('2060-01-01T00:00:00Z'));
     clock.close();
@@ -199,7 +199,7 @@ describe('a virtual clock', () => {
     expect(() => clock.now()).toThrow(ClockClosedError);
   });
 
-  it('is an error at once where it cannot be had', async () => {
+  it('fails at once if it cannot be opened', async () => {
     expect(await rejection(client().virtualClock('no-such-timeline'))).toBeInstanceOf(ApiError);
     const nowhere = new Client({ baseUrl: 'http://127.0.0.1:9', apiKey: 'tnk_x' });
     expect(await rejection(nowhere.virtualClock('main', { timeoutMs: 300 }))).toBeInstanceOf(ApiConnectionError);

@@ -1,4 +1,4 @@
-/** What `using` and `await using` close. */
+/** Disposal with `using` and `await using`. */
 import { expect, it } from 'vitest';
 import { ClockClosedError, type Listener, type VirtualClock, type Watch } from '../src/index.js';
 import { Service, TestClock } from '../src/testing.js';
@@ -49,7 +49,7 @@ it('a watch and a stream close at the end of their block', async () => {
   expect((await closed.next()).done).toBe(true);
 });
 
-it('the timeline of a test clock ends at the end of its block', async () => {
+it('a test clock ends its timeline at the end of its block', async () => {
   const service = client();
   let id: string;
   {

@@ -1,4 +1,4 @@
-/** Every operation of the API can be called, by its name and with all that it takes. */
+/** Each operation of the API has a call with all of its parameters. */
 import { describe, expect, it } from 'vitest';
 import { Client, ApiError } from '../src/index.js';
 import { OPERATIONS } from '../src/operations.js';
@@ -33,7 +33,10 @@ function resolve(schema: Schema): Schema {
   return schema.$ref ? resolve(document.components.schemas[schema.$ref.split('/').at(-1)!]!) : schema;
 }
 
-/** Of what the document has no example. What is named here need not be there: the service has to understand the call. */
+/**
+ * Inputs without an example in the document. They may name things that do not exist: the service only has to parse the
+ * call.
+ */
 const GIVEN: Record<string, unknown> = {
   advance_id: 'advance_01m7vsgh52ewg8wycc4r8s9czz',
   anchor_id: 'anchor_01m7vsgh52ewg8wycc4r8s9czz',
@@ -86,7 +89,7 @@ function input(definition: OperationObject): Record<string, unknown> {
   return given;
 }
 
-// What would tell that a call was built wrongly, and not that what it asks for is not there.
+// Codes of a request that the client built incorrectly, unlike those of something that does not exist.
 const MISBUILT = [
   'unknown_parameter',
   'missing_parameter',
@@ -100,14 +103,14 @@ describe('the document', () => {
     for (const { id } of all) expect(Client.prototype, id).toHaveProperty(camel(id));
   });
 
-  it.each(all)('$id is sent as it says', ({ id, path, method, definition }) => {
+  it.each(all)('$id is sent as documented', ({ id, path, method, definition }) => {
     const operation = OPERATIONS[id as keyof typeof OPERATIONS];
     const names = (place: string): string[] =>
       (definition.parameters ?? []).filter((one) => one.in === place).map((one) => one.name);
     expect([operation.path, operation.method]).toEqual([path, method.toUpperCase()]);
     expect(operation.query).toEqual(names('query'));
     expect(operation.isOnce).toBe(names('header').includes('Idempotency-Key'));
-    // Each of these is an option of every call.
+    // An option of each call, not a parameter.
     const options = [
       'Idempotency-Key',
       'If-Match',
@@ -115,13 +118,13 @@ describe('the document', () => {
       'Timenav-Firing',
       'Timenav-Host',
       'Timenav-Process',
-      // Each call sets it by itself.
+      // Set by each call automatically.
       'Timenav-Timeline',
     ];
     expect(options).toEqual(expect.arrayContaining(names('header')));
   });
 
-  it.each(all)('$id is understood by the service', async ({ id, definition }) => {
+  it.each(all)('$id is accepted by the service', async ({ id, definition }) => {
     const call = client()[camel(id) as 'limits'].bind(client()) as (input: object) => Promise<unknown>;
     try {
       const answer = await call(input(definition));

@@ -1,4 +1,4 @@
-/** What several tests use. */
+/** Helpers for several tests. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,8 +11,8 @@ export function readText(path: string): string {
   return readFileSync(new URL(path, REPOSITORY), 'utf8');
 }
 
-/** Returns a file of vectors that all languages run. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- whoever reads a file knows what is in it
+/** Returns a file of vectors, which the clients of all languages test. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the file
 export function vectors<T>(name: string): T {
   return JSON.parse(readText(`clients/vectors/${name}.json`)) as T;
 }
@@ -21,7 +21,7 @@ export function client(): Client {
   return new Client({ baseUrl: inject('url'), apiKey: inject('key') });
 }
 
-/** Creates a timeline of the test's own. */
+/** Creates a timeline for one test. */
 export async function timeline(of: Client): Promise<string> {
   const name = `t-${crypto.randomUUID()}`;
   await of.createTimeline({ timeline_id: name });
@@ -35,24 +35,24 @@ export function wait(ms: number): Promise<void> {
 export async function eventually(holds: () => boolean): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (!holds()) {
-    expect(performance.now(), 'it did not come to be in time').toBeLessThan(deadline);
+    expect(performance.now(), 'the condition was not met in time').toBeLessThan(deadline);
     await wait(5);
   }
 }
 
-/** Returns what a promise rejects with. */
+/** Returns the rejection reason of a promise. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;
   } catch (error) {
     return error;
   }
-  throw new Error('it was expected to fail');
+  throw new Error('the promise was fulfilled');
 }
 
 export type StubAnswer = 'drop' | { stream: string } | [status: number, headersOrBody: Record<string, unknown>];
 
-/** Answers what a test wants: for failures that a real service does not have at will. */
+/** Starts a server with scripted responses, for failures that a real service does not produce on demand. */
 export async function stubServer(
   answers: StubAnswer[] | ((path: string) => Promise<StubAnswer>),
 ): Promise<{ url: string; requests: IncomingHttpHeaders[] }> {

@@ -1,4 +1,4 @@
-/** Handlers of firings and settled advances, beside a real service. */
+/** Handlers of firings, and settled advances, with a real service. */
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import {
   BeyondFiringError,
@@ -15,7 +15,7 @@ import { client, eventually, rejection, stubServer, wait } from './harness.js';
 const KEY = 'tnk_000000000000000000000000000000000000';
 const START = '2027-01-31T09:00:00Z';
 
-/** Returns a clock that stands, with a timer that fires each day. */
+/** Returns a paused clock with a timer that fires each day. */
 async function startedClock(): Promise<TestClock> {
   const clock = await TestClock.create(client(), 'listener');
   onTestFinished(() => clock.end());
@@ -26,14 +26,14 @@ async function startedClock(): Promise<TestClock> {
   return clock;
 }
 
-/** Keeps what is said of handlers that fail out of the report. */
+/** Keeps logged handler errors out of the test output. */
 function quietly(): void {
   const silent = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')].map((spy) => spy.mockReturnValue());
   onTestFinished(() => silent.forEach((spy) => spy.mockRestore()));
 }
 
 describe('a handler', () => {
-  it('lives through a month', async () => {
+  it('handles all firings of a month', async () => {
     const clock = await startedClock();
     const seen: Firing<Client>[] = [];
     const listener = await clock.on('default', async (firing) => {
@@ -54,7 +54,7 @@ describe('a handler', () => {
     await listener.join();
   });
 
-  it('does not wait beyond its firing', async () => {
+  it('cannot wait for a moment after its firing', async () => {
     const clock = await startedClock();
     const caught: unknown[] = [];
     const listener = await clock.on('default', async ({ clock: at, client: inside, due, timelineId }) => {
@@ -76,7 +76,7 @@ describe('a handler', () => {
     expect((caught[2] as ApiError).code).toBe('reentrant_clock_change');
   });
 
-  it('goes on from one moment to the next', async () => {
+  it('sees the moments of an advance in order', async () => {
     const clock = await startedClock();
     const { timelineId: timeline_id, client } = clock;
     const seen: string[] = [];
@@ -90,7 +90,7 @@ describe('a handler', () => {
     expect(await client.advanceToNext({ timeline_id, until })).toMatchObject({ current_time: second.new_time });
   });
 
-  it('that fails is tried again, and says why', async () => {
+  it('that fails is retried, with its error as the reason', async () => {
     quietly();
     const clock = await startedClock();
     const attempts: number[] = [];
@@ -102,7 +102,7 @@ describe('a handler', () => {
     });
     const { fired, acknowledged, failed, firings } = await clock.advance('2d', { check: false });
     await listener.close();
-    // The failure is settled, so nothing is left for the end of the test.
+    // The failure is settled, so nothing remains for the end of the test.
     clock.throwFailure();
     expect([fired, acknowledged, failed, attempts]).toEqual([2, 1, 1, [1, 2, 3, 1, 2]]);
     expect(firings[0]?.reason).toMatch(/^RangeError: the card was declined/);
@@ -134,7 +134,7 @@ describe('a handler', () => {
     clock.throwFailure();
   });
 
-  it('has its error thrown later if nothing waited for it', async () => {
+  it('has its error thrown at the end if no control waited for it', async () => {
     quietly();
     const clock = await startedClock();
     const declined = new RangeError('the card was declined');
@@ -150,12 +150,12 @@ describe('a handler', () => {
     clock.throwFailure();
   });
 
-  it('keeps its firing for as long as it takes', async () => {
+  it('keeps its lease while it runs', async () => {
     const clock = await startedClock();
     const attempts: number[] = [];
     const handler = async ({ attempt }: Firing<Client>): Promise<void> => {
       attempts.push(attempt);
-      // Three times as long as the lease: another worker would be given it.
+      // Three times the lease: without extensions, another worker would get the firing.
       await wait(3_000);
     };
     const options = { timelineId: clock.timelineId, ackTimeoutMs: 1_000 };
@@ -165,7 +165,7 @@ describe('a handler', () => {
     expect(attempts).toEqual([1]);
   });
 
-  it('works beside others unless they share a key', async () => {
+  it('runs in parallel with others unless they share a key', async () => {
     const clock = await startedClock();
     for (const payload of [0, 1, 2, 3, 4]) {
       const key = payload < 3 ? { order_key: 'one' } : {};
@@ -190,7 +190,7 @@ describe('a handler', () => {
     expect(done.filter((payload) => (payload as number) < 3)).toEqual([0, 1, 2]);
   });
 
-  it('is waited for when its listener is closed', async () => {
+  it('delays closing its listener until it is done', async () => {
     const clock = await startedClock();
     let go: () => void = () => undefined;
     const stopped = new Promise<void>((done) => (go = done));
@@ -207,7 +207,7 @@ describe('a handler', () => {
     go();
     await closing;
     expect((await advancing).acknowledged).toBe(1);
-    // Idle, it is closed at once: it does not sit out the answer that it waits for, which takes twenty seconds.
+    // An idle listener closes at once, without waiting for the response to its claim, which takes twenty seconds.
     const idle = await clock.on('default', () => undefined);
     const before = performance.now();
     await idle.close();
@@ -216,7 +216,7 @@ describe('a handler', () => {
 });
 
 describe('an advance', () => {
-  it('that passes nothing has a receipt', async () => {
+  it('that passes no timer has a receipt', async () => {
     const clock = await TestClock.create(client(), 'nothing');
     onTestFinished(() => clock.end());
     await clock.pause();
@@ -224,7 +224,7 @@ describe('an advance', () => {
     expect([state, fired, advanceId, String(reached)]).toEqual(['settled', 0, null, '2030-01-01T00:00:00Z']);
   });
 
-  it('that is stopped says so', async () => {
+  it('that is stopped rejects with its receipt', async () => {
     const clock = await startedClock();
     const listener = await clock.on('default', () => clock.client.pauseTime({ timeline_id: clock.timelineId }));
     const error = await rejection(clock.advance('2d'));
@@ -234,7 +234,7 @@ describe('an advance', () => {
     expect([state, String(reached)]).toEqual(['stopped', '2027-02-01T09:00:00Z']);
   });
 
-  it('goes on when nobody waits any longer', async () => {
+  it('continues after the timeout of its caller', async () => {
     const clock = await startedClock();
     let go: () => void = () => undefined;
     const stopped = new Promise<void>((done) => (go = done));
@@ -246,7 +246,7 @@ describe('an advance', () => {
     await listener.close();
   });
 
-  it('is asked for with the same key when its answer is lost', async () => {
+  it('is repeated with the same key if its response is lost', async () => {
     const receipt = {
       ...{ state: 'running', advance_id: 'advance_1', timeline_id: 'main', from: START, to: START, reached: START },
       ...{ step: 1, fired: 1, acknowledged: 0, failed: 0, unacknowledged: 0, firings: [] },
@@ -268,7 +268,7 @@ describe('an advance', () => {
 });
 
 describe('a listener', () => {
-  it.each([1, 2])('claims what comes next while the service is told what was done, %i at once', async (concurrency) => {
+  it.each([1, 2])('claims the next firing while it reports an outcome, %i in parallel', async (concurrency) => {
     const firing = {
       ...{ firing_id: 'firing_1', timer_id: 'daily', timeline_id: 'main', due: START, round: 0, generation: 1 },
       ...{ step: 1, attempt: 1, lease_id: 'lease_1', payload: null, leased_until: START },
@@ -280,7 +280,7 @@ describe('a listener', () => {
       const what = path.endsWith('/claim') ? 'claimed' : 'told';
       if (what === 'claimed' && (claims += 1) === 1) return [200, { firings: [firing] }];
       overlapping.add(what);
-      // Neither is answered before the other has come.
+      // Neither gets a response before the other has arrived.
       for (let waits = 0; overlapping.size < 2 && waits < 200; waits += 1) await wait(50);
       if (overlapping.size < 2) alone.push(what);
       return [200, { firings: [] }];
@@ -291,7 +291,7 @@ describe('a listener', () => {
     expect(alone).toEqual([]);
   });
 
-  it('comes back after the service was gone', { timeout: 120_000 }, async () => {
+  it('reconnects after an outage of the service', { timeout: 120_000 }, async () => {
     quietly();
     const service = await Service.start();
     onTestFinished(() => service.stop());
@@ -308,7 +308,7 @@ describe('a listener', () => {
     expect(fired).toEqual(['late']);
   });
 
-  it('that may not listen says so', async () => {
+  it('rejects if it may not claim', async () => {
     quietly();
     const clock = await startedClock();
     expect(await rejection(client().on('default', () => undefined, { timelineId: 'none-such' }))).toBeInstanceOf(
@@ -320,7 +320,7 @@ describe('a listener', () => {
     const other = new Client({ baseUrl: inject('url'), apiKey: key.api_key ?? '', timelineId: clock.timelineId });
     const listener = await other.on('default', () => undefined);
     await client().revokeApiKey({ key_id: key.key_id });
-    // It notices when its claim is answered.
+    // The listener notices with the response to its claim.
     await clock.client.setTimer({ timeline_id: clock.timelineId, at: '2000-01-01T00:00:00Z' });
     expect(await rejection(listener.join())).toBeInstanceOf(ApiError);
     await listener.close();

@@ -1,4 +1,4 @@
-/** A machine that sleeps while a clock is open: most monotonic clocks stand still then, and the wall clock does not. */
+/** A system sleep while a clock is open: most monotonic clocks stop during sleep, and the wall clock does not. */
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { ClockStaleError } from '../src/index.js';
 import { client, eventually, timeline } from './harness.js';
@@ -9,7 +9,7 @@ vi.mock('../src/host-time.js', async (original) => {
   return { ...host, wallAheadMs: () => host.wallAheadMs() + slept.ms };
 });
 
-it('shows nothing after a sleep until the service was asked anew', async () => {
+it('a clock fails after a system sleep until the service confirms it', async () => {
   const service = client();
   const clock = await service.virtualClock(await timeline(service));
   onTestFinished(() => clock.close());

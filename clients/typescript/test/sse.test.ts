@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EventReader } from '../src/sse.js';
 
 describe('server-sent events', () => {
-  it('are read from pieces of any size', () => {
+  it('are parsed from chunks of any size', () => {
     const text =
       'id: 1\n\nevent: progress\ndata: {"a":1}\n\n: still here\n\nid: 7\nevent: result\r\n' +
       'data: one\r\ndata: two\r\n\r\ndata:zuletzt ü\n\ndata: not yet whole\n';

@@ -1,4 +1,4 @@
-/** The vectors that every language runs. */
+/** The test vectors for all languages. */
 import { describe, expect, it } from 'vitest';
 import { ClockClosedError, ClockStaleError, ClockState, Follower, Instant, type Schema } from '../src/index.js';
 import { waitSeconds, type Outcome } from '../src/retry.js';
@@ -30,7 +30,7 @@ const clocks = vectors<{ cases: { name: string; clock: ClockFields; readings: { 
 );
 
 describe('a clock', () => {
-  it.each(clocks.cases)('shows what the service computes: $name', ({ clock, readings }) => {
+  it.each(clocks.cases)('computes the same readings as the service: $name', ({ clock, readings }) => {
     for (const { host, shows } of readings) {
       const of = state(clock);
       expect(String(of.at(Instant.parse(host).micros)), host).toBe(shows);
@@ -42,7 +42,7 @@ describe('a clock', () => {
     }
   });
 
-  it('shows what a service was seen to show', () => {
+  it('matches recorded readings of a service', () => {
     const { readings } = vectors<{ readings: { clock: ClockFields; host: string; shows: string }[] }>('recorded');
     expect(readings.length).toBeGreaterThan(100);
     for (const { clock, host, shows } of readings) {
@@ -56,15 +56,15 @@ describe('timestamps', () => {
     valid: { text: string; micros: number; written?: string }[];
     invalid: string[];
   }>('timestamps');
-  it.each(valid)('$text is read and written', ({ text, micros, written }) => {
-    // Both are as near as a float can be; the text below is exact.
+  it.each(valid)('$text is parsed and formatted', ({ text, micros, written }) => {
+    // Both are the nearest floats; the text below is exact.
     expect(Number(Instant.parse(text).micros)).toBe(micros);
     expect(String(Instant.parse(text))).toBe(written ?? text);
   });
-  it.each(invalid)('%j is refused', (text) => {
+  it.each(invalid)('%j is rejected', (text) => {
     expect(() => Instant.parse(text)).toThrow(RangeError);
   });
-  it('are those of Date where it has them', () => {
+  it('match Date within its range', () => {
     for (let day = -377_705_116_800_000; day < 253_402_300_800_000; day += 83_991_234_577) {
       const instant = new Instant(BigInt(day) * 1_000n);
       expect(instant.toDate().getTime()).toBe(day);
@@ -94,7 +94,7 @@ describe('follower readings', () => {
   });
 });
 
-/** The transitions of a follower without a message, by their names in the vectors. */
+/** Transitions of a follower without a message, by their names in the vectors. */
 const TRANSITIONS = {
   request_sent: (follower: Follower, at: bigint): void => follower.requestSent(at),
   stream_opened: (follower: Follower, at: bigint): void => follower.streamOpened(at),

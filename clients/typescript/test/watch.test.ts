@@ -1,4 +1,4 @@
-/** What happens to firings, and which events the clock passes: told across lost connections, beside a real service. */
+/** Watches of firings and of passed events, across lost connections, with a real service. */
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import {
   Client,
@@ -16,7 +16,7 @@ const KEY = 'tnk_000000000000000000000000000000000000';
 const START = '2027-01-01T00:00:00Z';
 type News = FiringUpdate | DueRange | Gap;
 
-/** Returns a client for a new timeline whose clock stands. */
+/** Returns a client for a new timeline with a paused clock. */
 async function timelineClient(): Promise<Client> {
   const timelineId = await timeline(client());
   const own = new Client({ baseUrl: inject('url'), apiKey: inject('key'), timelineId });
@@ -56,7 +56,7 @@ async function record(own: Client, ...days: number[]): Promise<void> {
 }
 
 describe('a watch of firings', () => {
-  it('tells those of a queue, and claims none', async () => {
+  it('reports those of a queue without claiming any', async () => {
     const own = await timelineClient();
     const watch = await own.watchFirings('billing');
     const everything = await own.watchFirings();
@@ -66,7 +66,7 @@ describe('a watch of firings', () => {
     await own.setTimer({ timer_id: 'renew', at, deliver: { to: 'queue', queue: 'billing' } });
     await own.fastForward({ duration: '2d', wait_for_timers: false });
     const offered = await next(watch);
-    if (offered.kind === 'gap') throw new Error('there is none');
+    if (offered.kind === 'gap') throw new Error('unexpected gap');
     const { firing } = offered;
     expect([summaryOf(offered), String(firing.due), firing.queue]).toEqual([['offered', 'renew'], at, 'billing']);
     expect([firing.claimedBy, firing.attempt, firing.leasedUntil, firing.reason]).toEqual([null, null, null, null]);
@@ -84,15 +84,15 @@ describe('a watch of firings', () => {
     expect((await take(everything, 2)).sort()).toEqual(both);
     watch.close();
     everything.close();
-    // Whoever comes back later is told what was missed, and that claims may be missing.
+    // A later watch reports what it missed, and that claims may be missing.
     const again = await own.watchFirings('billing', { lastEventId: offered.id });
     expect(await take(again, 2)).toEqual(['gap', ['acknowledged', 'renew']]);
     again.close();
   });
 });
 
-describe('a watch of what the clock passes', () => {
-  it('tells stretches that have events', async () => {
+describe('a watch of due events', () => {
+  it('reports ranges that have events', async () => {
     const own = await timelineClient();
     await record(own, 2, 3, 9);
     const watch = await own.watchDue();
@@ -114,7 +114,7 @@ describe('a watch of what the clock passes', () => {
 });
 
 describe('a watch', () => {
-  it('comes back after the service was gone', { timeout: 120_000 }, async () => {
+  it('reconnects after an outage of the service', { timeout: 120_000 }, async () => {
     const service = await Service.start();
     onTestFinished(() => service.stop());
     const own = await service.client();
@@ -139,7 +139,7 @@ describe('a watch', () => {
     due.close();
   });
 
-  it('ends when it is closed, left, or given up', async () => {
+  it('ends when it is closed, left or aborted', async () => {
     const own = await timelineClient();
     const watch = await own.watchFirings();
     const waiting = all(watch);
@@ -163,7 +163,7 @@ describe('a watch', () => {
     expect(await all(unread)).toEqual([]);
   });
 
-  it('says so once you may not watch any more', async () => {
+  it('rejects once its permission is revoked', async () => {
     const own = await timelineClient();
     expect(await rejection(own.watchFirings('no queue'))).toMatchObject({ code: 'invalid_parameter' });
     expect(await rejection(own.watchDue({ timelineId: 'none-such' }))).toBeInstanceOf(ApiError);
@@ -176,7 +176,7 @@ describe('a watch', () => {
     expect(await all(watch)).toEqual([]);
   });
 
-  it('goes on after the newest id, and says where it cannot', async () => {
+  it('resumes after the newest id, and reports a reset without one', async () => {
     const due = { from: START, to: START, time_range: `${START}/${START}` };
     const message = `event: due\nid: 7@1\ndata: ${JSON.stringify({ timeline_id: 't', position: 7, due })}\n\n`;
     const answers: StubAnswer[] = [
@@ -189,7 +189,7 @@ describe('a watch', () => {
     ];
     const { url, requests } = await stubServer(answers);
     const watch = await new Client({ baseUrl: url, apiKey: KEY }).watchDue();
-    // No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
+    // Without an id, changes since the loss are missing; messages of unknown kinds are skipped.
     expect(await take(watch, 3)).toEqual(['reset', [START, START], 'reset']);
     expect(await rejection(watch.next())).toBeInstanceOf(ApiError);
     expect(await all(watch)).toEqual([]);
@@ -199,6 +199,6 @@ describe('a watch', () => {
     const unread = await new Client({ baseUrl: wrong.url, apiKey: KEY }).watchDue();
     const error = await rejection(unread.next());
     expect(error).toBeInstanceOf(TimenavError);
-    expect(String(error)).toContain('no timenav service');
+    expect(String(error)).toContain('not from a timenav service');
   });
 });
