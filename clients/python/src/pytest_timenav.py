@@ -1,10 +1,10 @@
-"""Fixtures for pytest: a timeline and a clock of its own for each test.
+"""Pytest fixtures: each test gets a timeline and a clock of its own.
 
-The service is that of `TIMENAV_URL`. Nothing is started unless `--timenav-start` asks for it, or `timenav_start = true`
-in the configuration of pytest; then the program is `timenav`, or what `TIMENAV_BIN` names.
+The tests use the service at `TIMENAV_URL`. With the option `--timenav-start`, or `timenav_start = true` in the pytest
+configuration, they start a service instead, with the program in `TIMENAV_BIN` or else `timenav`.
 
-pytest imports this module in every suite of the environment. It lies outside the package `timenav`, and imports it in
-fixtures only, so that suites that do not use it start no slower.
+pytest imports this module in every test suite of the environment. It is outside the package `timenav`, and imports the
+package only in fixtures, so that it does not slow down suites that do not use it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _NAME_MAX = 80
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the option and the setting."""
-    text = "start a timenav service for the tests, and end it with them"
+    """Adds the command-line option and the ini setting."""
+    text = "start a timenav service for the tests, and stop it afterward"
     parser.getgroup("timenav").addoption("--timenav-start", action="store_true", default=False, help=text)
     parser.addini("timenav_start", text, type="bool", default=False)
 
@@ -48,21 +48,20 @@ def timenav_client(request: pytest.FixtureRequest) -> Iterator[Client]:
             yield client
     else:
         pytest.fail(
-            "there is no timenav service: set TIMENAV_URL and TIMENAV_API_KEY, or let pytest start one with "
-            "--timenav-start",
+            "no timenav service is configured: set TIMENAV_URL and TIMENAV_API_KEY, or start one with --timenav-start",
             pytrace=False,
         )
 
 
 @pytest.fixture
 def timenav_clock(timenav_client: Client, request: pytest.FixtureRequest) -> Iterator[TestClock]:
-    """The clock of a timeline that was created for this test and ends with it. It is paused nowhere: it runs."""
+    """The clock of a timeline that is created for the test and ends with it. The clock is running."""
     from timenav import TimenavError
     from timenav.testing import TestClock
 
     slug = re.sub(r"[^0-9A-Za-z]+", "-", request.node.name).strip("-")[:_NAME_MAX]
     timeline_id = f"pytest-{slug}-{secrets.token_hex(6)}"
-    # A run that is killed leaves nothing behind for long: the timeline ends by itself.
+    # If the run is killed, the timeline expires on its own.
     timenav_client.create_timeline(timeline_id=timeline_id, expires_in=_EXPIRES_IN)
     try:
         with timenav_client.virtual_clock(timeline_id) as clock:
@@ -70,14 +69,14 @@ def timenav_clock(timenav_client: Client, request: pytest.FixtureRequest) -> Ite
             yield controls
             controls.raise_failure()
     finally:
-        # A test may have ended the timeline, or the service.
+        # The test may have ended the timeline or the service.
         with contextlib.suppress(TimenavError):
             timenav_client.end_timeline(timeline_id)
 
 
 @pytest.fixture
 def timenav_time(timenav_clock: TestClock) -> Iterator[TestClock]:
-    """As `timenav_clock`, and `time`, `datetime` and their kin show it too (needs `time-machine`)."""
+    """Like `timenav_clock`, but `time` and `datetime` follow the clock, too (needs `time-machine`)."""
     from timenav.adapters.time_machine import follow
 
     with follow(timenav_clock.clock):

@@ -1,4 +1,4 @@
-"""A service for all tests, and what several of them use."""
+"""A service for all tests, and common fixtures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpcore  # noqa: F401 - pytester forgets what is imported first within its tests
+import httpcore  # noqa: F401 - pytester unloads modules first imported in its tests
 import pytest
 
 import timenav
@@ -18,7 +18,7 @@ CLIENTS = Path(__file__).resolve().parents[2]
 
 
 def vectors(name: str) -> dict[str, Any]:
-    """Returns a file of vectors that all languages run."""
+    """Returns a file of vectors, which the clients of all languages test."""
     read: dict[str, Any] = json.loads((CLIENTS / "vectors" / f"{name}.json").read_text(encoding="utf-8"))
     return read
 
@@ -37,7 +37,7 @@ def client(service: Service) -> Iterator[timenav.Client]:
 
 @pytest.fixture
 def timeline(client: timenav.Client, request: pytest.FixtureRequest) -> str:
-    """A timeline of the test's own, named after its file as well: tests of two files may share a name."""
+    """A timeline for one test. Its name includes the file, because tests of two files may share a name."""
     name = "".join(letter if letter.isalnum() else "-" for letter in request.node.nodeid)[-100:].strip("-")
     client.create_timeline(timeline_id=name)
     return name

@@ -1,4 +1,4 @@
-"""A server that answers what a test wants: for failures that a real service does not have at will."""
+"""A server with scripted responses, for failures that a real service does not produce on demand."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ Answer = str | tuple[int, dict[str, Any]]
 
 
 class StubServer:
-    """Takes one answer after the other: `drop` closes the connection, other texts are streams
-    that end; beside 200 is a body, beside others headers."""
+    """Sends one scripted response after the other.
+
+    `drop` closes the connection, and any other text is a stream that ends. A pair is a status with a body for 200, and
+    with headers for other statuses.
+    """
 
     def __init__(self) -> None:
-        """Starts to listen on a free port."""
         self.answers: list[Answer] = []
-        # Given the path, where the order does not say which answer belongs to which request.
+        # Gets the path, for tests in which the order of requests is not fixed.
         self.respond: Callable[[str], Answer] = lambda _: self.answers.pop(0)
         self.requests: list[tuple[str, dict[str, str]]] = []
         stub = self

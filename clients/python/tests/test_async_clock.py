@@ -1,4 +1,4 @@
-"""A virtual clock beside a real service, for asyncio."""
+"""A virtual clock with a real service, for asyncio."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ SOON = 120.0
 async def eventually(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + SOON
     while not holds():
-        assert time.monotonic() < deadline, "it did not come to be in time"
+        assert time.monotonic() < deadline, "the condition was not met in time"
         await asyncio.sleep(0.005)
 
 
-def test_it_follows_and_waits(service: Service, timeline: str) -> None:
+def test_async_clock_follows_changes_and_waits(service: Service, timeline: str) -> None:
     async def main() -> None:
         changes: list[ClockChange] = []
         awaited: list[int] = []
@@ -64,7 +64,7 @@ def test_it_follows_and_waits(service: Service, timeline: str) -> None:
     asyncio.run(main())
 
 
-def test_it_refuses_what_it_cannot_vouch_for_and_comes_back() -> None:
+def test_stale_async_clock_fails_and_recovers() -> None:
     async def main(service: Service) -> None:
         async with (
             timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as client,
@@ -85,7 +85,7 @@ def test_it_refuses_what_it_cannot_vouch_for_and_comes_back() -> None:
         asyncio.run(main(service))
 
 
-def test_unavailable_clock_fails_at_once(service: Service) -> None:
+def test_unavailable_async_clock_fails_at_once(service: Service) -> None:
     async def main() -> None:
         async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as client:
             with pytest.raises(timenav.ApiError):
@@ -97,7 +97,7 @@ def test_unavailable_clock_fails_at_once(service: Service) -> None:
     asyncio.run(main())
 
 
-def test_a_change_waits_for_a_clock_with_a_name(service: Service, timeline: str) -> None:
+def test_change_waits_for_async_follower(service: Service, timeline: str) -> None:
     async def main() -> None:
         async with (
             timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key, timeline_id=timeline) as client,

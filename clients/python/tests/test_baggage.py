@@ -1,4 +1,4 @@
-"""The clock that travels with a request."""
+"""Per-request clocks."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ VECTORS = vectors("baggage")
 
 
 @pytest.mark.parametrize("case", VECTORS["read"], ids=lambda case: str(case["header"]))
-def test_a_header_names_a_timeline(case: dict[str, Any]) -> None:
+def test_timeline_is_parsed_from_header(case: dict[str, Any]) -> None:
     assert baggage.timeline_in(case["header"]) == case["timeline"]
 
 
 @pytest.mark.parametrize("case", VECTORS["refused"], ids=lambda case: str(case["header"]))
-def test_a_header_that_names_none_is_refused(case: dict[str, Any]) -> None:
+def test_invalid_header_is_rejected(case: dict[str, Any]) -> None:
     with pytest.raises(baggage.BaggageError):
         baggage.timeline_in(case["header"])
 
 
 @pytest.mark.parametrize("case", VECTORS["written"], ids=lambda case: case["expected"])
-def test_a_timeline_is_put_into_a_header(case: dict[str, Any]) -> None:
+def test_timeline_is_added_to_header(case: dict[str, Any]) -> None:
     written = baggage.with_timeline(case["header"], case["timeline"])
     assert written == case["expected"]
     assert baggage.timeline_in(written) == case["timeline"]
 
 
 def year_at(client: timenav.Client, timeline: str, year: int) -> str:
-    """Makes a timeline whose clock stands in a year."""
+    """Creates a timeline whose clock is paused in a year, and returns a header that names it."""
     client.create_timeline(timeline_id=timeline)
     client.pause_time(timeline_id=timeline)
     client.travel(destination_time=f"{year}-06-01T00:00:00Z", timeline_id=timeline)
@@ -51,7 +51,7 @@ def year_at(client: timenav.Client, timeline: str, year: int) -> str:
 
 
 def wsgi(_environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Tells its year, and what it would send on. The second half is made while the answer is sent."""
+    """Responds with its year and the outgoing header. The second half is generated while the response is sent."""
     start_response("200 OK", [])
     yield str(baggage.clock().datetime().year).encode()
     yield baggage.outgoing({"Baggage": "region=eu"})["Baggage"].encode()
@@ -69,7 +69,7 @@ async def asgi(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": body.encode()})
 
 
-def test_a_wsgi_application_serves_each_request_by_its_clock(client: timenav.Client, service: Service) -> None:
+def test_wsgi_request_uses_the_clock_of_its_header(client: timenav.Client, service: Service) -> None:
     first, second = year_at(client, "wsgi-first", 2031), year_at(client, "wsgi-second", 1968)
     clocks = RequestClocks(service.client(), allowed=lambda timeline: timeline != "system")
     with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
@@ -79,12 +79,12 @@ def test_a_wsgi_application_serves_each_request_by_its_clock(client: timenav.Cli
         ]:
             answer = http.get("/", headers={"Baggage": header})
             assert (answer.status_code, answer.text) == (200, expected)
-        # What moves the clock moves the application.
+        # A travel of the clock changes the time of the application.
         client.travel(destination_time="2040-01-01T00:00:00Z", timeline_id="wsgi-first")
         with clocks.serving(first) as clock:
             clock.until("2040-01-01T00:00:00Z", timeout=20)
         assert http.get("/", headers={"Baggage": first}).text.startswith("2040")
-        # Without baggage it is the client's own timeline.
+        # Without baggage, the client's own timeline is used.
         assert http.get("/").text.endswith("region=eu,timenav=main")
         for header, problem in [
             ("timenav=nowhere", "nowhere"),
@@ -105,14 +105,14 @@ def test_a_wsgi_application_serves_each_request_by_its_clock(client: timenav.Cli
 
 
 def is_refused(http: httpx.Client, header: str) -> bool:
-    """Tells whether the end of a timeline has come over the stream. It may come while a request is served."""
+    """Returns whether the end of a timeline has arrived on the stream. It may arrive while a request is served."""
     try:
         return http.get("/", headers={"Baggage": header}).status_code == 400
     except timenav.ClockAccessError:
         return False
 
 
-def test_no_request_is_served_by_the_time_of_the_host() -> None:
+def test_request_without_clock_fails_instead_of_using_host_time() -> None:
     clocks = RequestClocks(timenav.Client(base_url="http://127.0.0.1:1", api_key="tnk_x"), timeout=0.5)
     with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
         answer = http.get("/")
@@ -120,7 +120,7 @@ def test_no_request_is_served_by_the_time_of_the_host() -> None:
     assert "127.0.0.1" not in answer.text
 
 
-def test_an_asgi_application_serves_each_request_by_its_clock(client: timenav.Client, service: Service) -> None:
+def test_asgi_request_uses_the_clock_of_its_header(client: timenav.Client, service: Service) -> None:
     asyncio.run(serve_by_asgi(client, service))
 
 
@@ -151,7 +151,7 @@ async def serve_by_asgi(client: timenav.Client, service: Service) -> None:
         assert sent[-1]["text"] == "2031"
         await app({"type": "websocket", "headers": [(b"baggage", b"timenav=")]}, receive, send)
         assert sent[-1] == {"type": "websocket.close", "code": 1008}
-        # The server ends the application, and that its clocks.
+        # The server shuts the application down, which closes its clocks.
         await AsgiClocks(ended, clocks)({"type": "lifespan"}, receive, send)
         with pytest.raises(timenav.ClockClosedError):
             async with clocks.serving(None):
@@ -159,11 +159,11 @@ async def serve_by_asgi(client: timenav.Client, service: Service) -> None:
 
 
 async def ended(_scope: Any, _receive: Any, _send: Any) -> None:
-    """The end of an application."""
+    """Simulates the shutdown of an application."""
 
 
 class CountingClient(timenav.Client):
-    """Counts the clocks that are open."""
+    """A client that counts open clocks."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(base_url=service.base_url, api_key=service.api_key)
@@ -180,7 +180,7 @@ class CountingClient(timenav.Client):
         return {timeline for timeline, clock in self.opened if clock.is_connected}
 
 
-def test_a_clock_is_opened_once_and_the_least_used_is_closed(client: timenav.Client, service: Service) -> None:
+def test_clock_is_shared_and_least_recently_used_one_is_closed(client: timenav.Client, service: Service) -> None:
     headers = [year_at(client, f"shelf-{number}", 2030 + number) for number in range(3)]
     counting = CountingClient(service)
     clocks = RequestClocks(counting, clocks_max=2)
@@ -200,7 +200,7 @@ def test_a_clock_is_opened_once_and_the_least_used_is_closed(client: timenav.Cli
         assert len(counting.opened) == 2
     with clocks.serving(headers[0]):
         pass
-    # The second one was not used for longest.
+    # The second clock was the least recently used one.
     with clocks.serving(headers[2]) as clock:
         assert clock.datetime().year == 2032
     assert counting.open() == {"shelf-0", "shelf-2"}
@@ -208,7 +208,7 @@ def test_a_clock_is_opened_once_and_the_least_used_is_closed(client: timenav.Cli
     assert counting.open() == set()
 
 
-def test_requests_of_httpx_hand_the_timeline_on(client: timenav.Client, service: Service) -> None:
+def test_httpx_requests_forward_the_timeline(client: timenav.Client, service: Service) -> None:
     header = year_at(client, "handed-on", 2033)
     seen: list[str | None] = []
 
@@ -229,7 +229,7 @@ def test_requests_of_httpx_hand_the_timeline_on(client: timenav.Client, service:
     clocks.close()
 
 
-def test_a_transaction_goes_by_the_clock_of_its_request(client: timenav.Client, service: Service) -> None:
+def test_database_transaction_has_the_time_of_its_request(client: timenav.Client, service: Service) -> None:
     header = year_at(client, "transaction", 2034)
     ran: list[tuple[str, tuple[str, ...]]] = []
 

@@ -1,4 +1,4 @@
-"""The client beside a real service, and beside one that loses answers."""
+"""The client with a real service, and with a stub server that loses responses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def stub() -> Iterator[StubServer]:
         yield stub
 
 
-def test_texts_datetimes_and_timedeltas_are_understood(client: timenav.Client, timeline: str) -> None:
+def test_call_accepts_texts_datetimes_and_timedeltas(client: timenav.Client, timeline: str) -> None:
     moment = datetime(2028, 2, 29, 9, tzinfo=timezone(timedelta(hours=1)))
     client.pause_time(timeline_id=timeline)
     assert client.travel(destination_time=moment, timeline_id=timeline)["current_time"] == "2028-02-29T08:00:00Z"
@@ -38,7 +38,7 @@ def test_texts_datetimes_and_timedeltas_are_understood(client: timenav.Client, t
         client.travel(destination_time=datetime(2028, 2, 29), timeline_id=timeline)
 
 
-def test_a_problem_names_the_field_and_says_what_would_be_right(client: timenav.Client) -> None:
+def test_problem_names_the_field_and_a_valid_value(client: timenav.Client) -> None:
     with pytest.raises(timenav.ApiError) as raised:
         client.travel(destination_time="2028-02-30T09:00:00Z")
     problem = raised.value
@@ -46,11 +46,11 @@ def test_a_problem_names_the_field_and_says_what_would_be_right(client: timenav.
     assert "has 29 days" in problem.errors[0].detail
     assert problem.request_id is not None
     assert "destination_time" in str(problem)
-    again = pickle.loads(pickle.dumps(problem))  # noqa: S301 - what was written a line above
+    again = pickle.loads(pickle.dumps(problem))  # noqa: S301 - pickled on the line above
     assert (type(again), str(again), again.errors) == (timenav.BadRequestError, str(problem), problem.errors)
 
 
-def test_a_generation_guards_a_change(client: timenav.Client, timeline: str) -> None:
+def test_change_with_if_match_fails_for_another_generation(client: timenav.Client, timeline: str) -> None:
     generation = client.clock(timeline_id=timeline)["generation"]
     client.set_rate(rate=2, timeline_id=timeline, if_match=generation)
     with pytest.raises(timenav.ApiError) as raised:
@@ -58,13 +58,13 @@ def test_a_generation_guards_a_change(client: timenav.Client, timeline: str) -> 
     assert raised.value.http_status == 412
 
 
-def test_a_key_of_the_callers_own_makes_a_change_happen_once(client: timenav.Client, timeline: str) -> None:
+def test_repeated_idempotency_key_applies_change_once(client: timenav.Client, timeline: str) -> None:
     first = client.fast_forward(duration="1h", timeline_id=timeline, idempotency_key="one-hour")
     again = client.fast_forward(duration="1h", timeline_id=timeline, idempotency_key="one-hour")
     assert again["generation"] == first["generation"] == client.clock(timeline_id=timeline)["generation"]
 
 
-def test_files_go_in_and_come_out(client: timenav.Client, timeline: str) -> None:
+def test_files_are_imported_and_exported(client: timenav.Client, timeline: str) -> None:
     rows = "time,description\n2028-02-29T09:00:00Z,A leap day\n2028-03-01T09:00:00Z,The day after\n"
     taken = client.import_events(rows, content_type="text/csv", format="csv", timeline_id=timeline)
     assert taken["imported"] == 2
@@ -79,7 +79,7 @@ def test_files_go_in_and_come_out(client: timenav.Client, timeline: str) -> None
     assert len(client.tile(timeline, "0/000.p/1")) == 32
 
 
-def test_parameters_of_all_kinds_come_across(client: timenav.Client, timeline: str) -> None:
+def test_parameters_of_all_types_are_encoded(client: timenav.Client, timeline: str) -> None:
     event: timenav.schemas.EventRecord = {
         "time": "2028-02-29T09:00:00Z",
         "description": "A storm & a + sign",
@@ -102,7 +102,7 @@ def test_null_differs_from_an_omitted_field(client: timenav.Client, timeline: st
     assert retention.get("rejections") is not None
 
 
-def test_a_timeline_is_watched(client: timenav.Client, timeline: str) -> None:
+def test_stream_reports_changes_of_timeline(client: timenav.Client, timeline: str) -> None:
     with client.stream(timeline_id=timeline, topics=["clock", "events"]) as events:
         stream = iter(events)
         assert next(stream).event == "clock"
@@ -119,7 +119,7 @@ def test_requests_without_timeline_use_the_timeline_of_the_client(service: Servi
         assert client.clock(timeline_id="main")["timeline_id"] == "main"
 
 
-def test_settings_come_from_the_environment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_default_to_environment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMENAV_URL", service.base_url + "/")
     monkeypatch.setenv("TIMENAV_API_KEY", f" {service.api_key}\n")
     monkeypatch.setenv("TIMENAV_TIMELINE", "main")
@@ -139,7 +139,7 @@ def test_settings_come_from_the_environment(service: Service, monkeypatch: pytes
         ("127.0.0.1:8080", KEY, "TIMENAV_URL"),
     ],
 )
-def test_wrong_settings_are_reported(
+def test_invalid_settings_are_rejected(
     url: str | None, key: str | None, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("TIMENAV_URL", "TIMENAV_API_KEY"):
@@ -149,7 +149,7 @@ def test_wrong_settings_are_reported(
     assert KEY not in str(raised.value)
 
 
-def test_the_key_is_in_no_text(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+def test_errors_and_logs_do_not_contain_the_key(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     client = service.client()
     asynchronous = timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key)
@@ -166,7 +166,7 @@ def test_the_key_is_in_no_text(service: Service, caplog: pytest.LogCaptureFixtur
     assert service.api_key not in "".join(texts)
 
 
-def test_lost_response_is_requested_again_with_the_same_key(stub: StubServer) -> None:
+def test_request_with_lost_response_is_repeated_with_the_same_key(stub: StubServer) -> None:
     stub.answers = ["drop", (503, {"Retry-After": "0"}), (200, {"generation": 1})]
     with timenav.Client(base_url=stub.url, api_key=KEY) as client:
         assert client.travel(destination_time="2028-02-29T09:00:00Z")["generation"] == 1
@@ -188,14 +188,14 @@ def test_timeline_header_names_the_timeline_of_the_request(stub: StubServer) -> 
     assert named == ["mine", "other", "third", None]
 
 
-def test_what_may_have_happened_is_not_sent_twice(stub: StubServer) -> None:
+def test_request_with_unknown_outcome_is_not_sent_twice(stub: StubServer) -> None:
     stub.answers = ["drop"]
     with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiConnectionError):
         client.delete_user("alice")
     assert len(stub.requests) == 1
 
 
-def test_waiting_has_an_end(stub: StubServer) -> None:
+def test_retries_stop_at_their_limit(stub: StubServer) -> None:
     stub.answers = [(429, {"Retry-After": "3600"})]
     with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
         client.clock()
@@ -203,14 +203,14 @@ def test_waiting_has_an_end(stub: StubServer) -> None:
     assert len(stub.requests) == 1
 
 
-def test_no_redirect_takes_the_key_elsewhere(stub: StubServer) -> None:
+def test_redirect_is_not_followed(stub: StubServer) -> None:
     stub.answers = [(302, {"Location": "http://127.0.0.1:9/"})]
     with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
         client.clock()
     assert raised.value.http_status == 302
 
 
-def test_asyncio_does_the_same(service: Service, stub: StubServer) -> None:
+def test_async_client_sends_calls(service: Service, stub: StubServer) -> None:
     async def calls() -> tuple[Any, ...]:
         stub.answers = ["drop", (200, {"generation": 1})]
         async with timenav.AsyncClient(base_url=stub.url, api_key=KEY) as retried:
@@ -235,7 +235,7 @@ def test_pages_follow_the_cursor(service: Service, client: timenav.Client, timel
     expected = [["1", "2", "3"], ["4", "5", "6"], ["7"]]
     found = timenav.pages(client.monitor_events, **query)
     assert [[event["description"] for event in page["events"]] for page in found] == expected
-    # Each page is requested when it is needed.
+    # Each page is requested on demand.
     assert len(next(timenav.pages(client.monitor_events, **query))["events"]) == 3
 
     async def main() -> list[list[str]]:

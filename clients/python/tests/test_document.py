@@ -1,4 +1,4 @@
-"""Every operation of the API can be called, by its name and with all that it takes."""
+"""Each operation of the API has a call with all of its parameters."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ OPERATIONS = [
     for method, operation in item.items()
 ]
 IDS = [operation["operationId"] for operation in OPERATIONS]
-# Of what the document has no example. What is named here need not be there: the service has to understand the call.
+# Inputs without an example in the document. They may name things that do not exist: the service only has to parse the
+# call.
 GIVEN: dict[str, Any] = {
     "advance_id": "advance_01m7vsgh52ewg8wycc4r8s9czz",
     "anchor_id": "anchor_01m7vsgh52ewg8wycc4r8s9czz",
@@ -48,7 +49,7 @@ GIVEN: dict[str, Any] = {
     "timer_id": "no-such-timer",
     "user_id": "nobody-at-all",
 }
-# What would tell that a call was built wrongly, and not that what it asks for is not there.
+# Codes of a request that the client built incorrectly, unlike those of something that does not exist.
 MISBUILT = {
     "unknown_parameter",
     "missing_parameter",
@@ -71,7 +72,7 @@ def parameters(operation: dict[str, Any]) -> set[str]:
     names = {one["name"].lower().replace("-", "_") for one in operation.get("parameters", [])}
     for content in operation.get("requestBody", {}).get("content", {}).values():
         names |= set(members(content["schema"]))
-    # Every call sets this header by itself.
+    # Set by each call automatically.
     names.discard("timenav_timeline")
     return {"from_" if name == "from" else name for name in names}
 
@@ -123,7 +124,7 @@ def example(schema: dict[str, Any], name: str) -> Any:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=IDS)
-def test_every_call_is_understood_by_the_service(operation: dict[str, Any], service: Service) -> None:
+def test_every_call_is_accepted_by_the_service(operation: dict[str, Any], service: Service) -> None:
     name = operation["operationId"]
     arguments: dict[str, Any] = {}
     content: dict[str, Any] = next(iter(operation.get("requestBody", {}).get("content", {}).values()), {"schema": {}})

@@ -1,4 +1,4 @@
-"""What tests of others use: the fixtures, the adapter, and the examples of the README."""
+"""The pytest fixtures, the time-machine adapter, and the examples of the README."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ TESTS = 3 if HAS_TIME_MACHINE else 2
 
 
 def suite(pytester: pytest.Pytester) -> None:
-    """Writes tests that use the fixtures; those of the adapter where there is one."""
+    """Writes tests that use the fixtures, including `timenav_time` if its adapter is installed."""
     pytester.makepyfile(test_clock=SUITE, **({"test_time": SUITE_OF_TIME} if HAS_TIME_MACHINE else {}))
 
 
@@ -75,7 +75,7 @@ def test_each_test_has_a_clock_of_its_own(
     assert not [name for name in left if name.startswith("pytest-")]
 
 
-def test_a_service_is_started_for_who_asks(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_is_started_if_configured(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     suite(pytester)
     monkeypatch.delenv("TIMENAV_URL", raising=False)
     pytester.runpytest_subprocess("--timenav-start").assert_outcomes(passed=TESTS)
@@ -83,7 +83,7 @@ def test_a_service_is_started_for_who_asks(pytester: pytest.Pytester, monkeypatc
     pytester.runpytest_subprocess().assert_outcomes(passed=TESTS)
 
 
-def test_nothing_is_started_unasked(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_is_not_started_by_default(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     suite(pytester)
     monkeypatch.delenv("TIMENAV_URL", raising=False)
     done = pytester.runpytest_subprocess()
@@ -132,20 +132,20 @@ FAILING = """
 """
 
 
-def test_handler_that_fails_makes_its_test_fail(
+def test_failed_handler_fails_its_test(
     pytester: pytest.Pytester, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytester.makepyfile(FAILING)
     monkeypatch.setenv("TIMENAV_URL", service.base_url)
     monkeypatch.setenv("TIMENAV_API_KEY", service.api_key)
     done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
-    # The one that has jumped has passed, and its handler is found at the end.
+    # The advance of `test_jump` does not wait, so its test passes, and the failed handler is reported at the end.
     done.assert_outcomes(passed=3, failed=1, errors=1)
     done.stdout.fnmatch_lines(["*assert 1 == 0*", "FAILED *::test_advance - *", "ERROR *::test_jump - *"])
 
 
 @pytest.mark.parametrize("example", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
-def test_an_example_of_the_readme_runs_word_for_word(example: str, service: Service, tmp_path: Path) -> None:
+def test_readme_example_prints_its_output(example: str, service: Service, tmp_path: Path) -> None:
     if "timenav_time" in example and not HAS_TIME_MACHINE:
         pytest.skip("time-machine is not installed")
     environment = {"TIMENAV_URL": service.base_url, "TIMENAV_API_KEY": service.api_key, "PATH": ""}
@@ -162,6 +162,6 @@ def test_an_example_of_the_readme_runs_word_for_word(example: str, service: Serv
     assert [line for line in expected if line not in done.stdout] == []
 
 
-def test_the_package_says_that_it_is_typed() -> None:
+def test_package_has_type_marker() -> None:
     assert metadata.version("timenav") == timenav.__version__
     assert (Path(timenav.__file__).parent / "py.typed").exists()

@@ -1,4 +1,4 @@
-"""The HTTP connections of clients: those of the caller, and closed ones."""
+"""The HTTP connections of clients: an httpx client of the caller, and closed clients."""
 
 from __future__ import annotations
 

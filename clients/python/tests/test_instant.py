@@ -1,4 +1,4 @@
-"""Instants beside `datetime`: comparison, hashes, texts."""
+"""Instants compared with `datetime`: order, hashes, formats."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_instant_equals_the_same_moment_in_any_zone() -> None:
     for zone in (UTC, timezone(timedelta(hours=5, minutes=45)), ZoneInfo("America/New_York")):
         same: Any = LEAP.datetime().astimezone(zone)
         assert same == LEAP
-        assert LEAP == same  # noqa: SIM300 - both sides decide
+        assert LEAP == same  # noqa: SIM300 - tests the reflected comparison
         assert hash(LEAP) == hash(same)
         assert {LEAP: "found"}[same] == "found"
         assert same + timedelta(microseconds=1) != LEAP
@@ -38,7 +38,7 @@ def test_instant_is_never_equal_to_a_naive_datetime() -> None:
             compare(LEAP, naive)
 
 
-def test_order_of_instants_and_datetimes_is_that_of_time() -> None:
+def test_instants_and_datetimes_are_ordered_by_time() -> None:
     earlier = LEAP.datetime() - timedelta(microseconds=1)
     assert earlier < LEAP
     assert earlier < LEAP <= LEAP.datetime() <= LEAP
@@ -52,7 +52,7 @@ def test_years_outside_datetime_compare_and_hash() -> None:
     first = datetime(1, 1, 1, tzinfo=UTC)
     assert Instant.MIN < Instant.parse("0000-12-31T23:59:59.999999Z") < first
     assert Instant.of(first) == first
-    # Its UTC is in year 0, which `datetime` lacks.
+    # In UTC, this is in year 0, which `datetime` lacks.
     early: Any = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
     instant = Instant.of(early)
     assert str(instant) == "0000-12-31T10:00:00Z"
@@ -61,19 +61,19 @@ def test_years_outside_datetime_compare_and_hash() -> None:
     last: Any = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
     assert last == Instant.MAX
     assert hash(Instant.MAX) == hash(last)
-    # Its UTC is in year 10000, which no clock reaches.
+    # In UTC, this is in year 10000, which no clock reaches.
     assert datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-2))) > Instant.MAX
     assert len({Instant.MIN, Instant(Instant.MIN.micros), Instant.MAX}) == 2
 
 
-def test_hash_is_that_of_datetime_in_every_year() -> None:
+def test_hash_equals_that_of_datetime_in_every_year() -> None:
     day = datetime(1, 1, 1, tzinfo=UTC)
     while day.year < 9_990:
         assert hash(Instant.of(day)) == hash(day)
         day += timedelta(days=197, hours=5, microseconds=1)
 
 
-def test_local_time_that_occurs_twice_compares_as_between_two_datetimes() -> None:
+def test_ambiguous_local_time_compares_like_datetime() -> None:
     zone = ZoneInfo("Europe/Paris")
     for fold in (0, 1):
         local: Any = datetime(2028, 10, 29, 2, 30, tzinfo=zone, fold=fold)
@@ -83,7 +83,7 @@ def test_local_time_that_occurs_twice_compares_as_between_two_datetimes() -> Non
         assert instant <= local
 
 
-def test_texts_are_those_of_datetime() -> None:
+def test_formats_match_those_of_datetime() -> None:
     assert LEAP.isoformat() == LEAP.datetime().isoformat() == "2028-02-29T09:00:00.250000+00:00"
     assert Instant(0).isoformat() == "1970-01-01T00:00:00+00:00"
     assert datetime.fromisoformat(LEAP.isoformat()) == LEAP
@@ -97,8 +97,8 @@ def test_texts_are_those_of_datetime() -> None:
 
 def test_repr_shows_the_timestamp_and_evaluates_to_the_instant() -> None:
     assert repr(LEAP) == "Instant.parse('2028-02-29T09:00:00.25Z')"
-    assert eval(repr(Instant.MIN)) == Instant.MIN  # noqa: S307 - what was written a line above
-    for other in (copy.copy(LEAP), pickle.loads(pickle.dumps(LEAP))):  # noqa: S301 - what was just written
+    assert eval(repr(Instant.MIN)) == Instant.MIN  # noqa: S307 - the text of the line above
+    for other in (copy.copy(LEAP), pickle.loads(pickle.dumps(LEAP))):  # noqa: S301 - pickled on this line
         assert other == LEAP
 
 

@@ -1,4 +1,4 @@
-"""Handlers of firings and settled advances, beside a real service."""
+"""Handlers of firings, and settled advances, with a real service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ START = "2027-01-31T09:00:00Z"
 
 @pytest.fixture
 def clock(client: timenav.Client, timeline: str) -> Iterator[TestClock]:
-    """A clock that stands, with a timer that fires each day."""
+    """A paused clock, with a timer that fires each day."""
     with client.virtual_clock(timeline) as clock:
         controls = TestClock(client, clock, timeline)
         controls.pause()
@@ -36,7 +36,7 @@ def clock(client: timenav.Client, timeline: str) -> Iterator[TestClock]:
         yield controls
 
 
-def test_a_handler_lives_through_a_month(clock: TestClock) -> None:
+def test_handler_receives_all_firings_of_a_month(clock: TestClock) -> None:
     seen: list[Firing[timenav.Client]] = []
 
     def handler(firing: Firing[timenav.Client]) -> None:
@@ -46,7 +46,7 @@ def test_a_handler_lives_through_a_month(clock: TestClock) -> None:
     with clock.on("default", handler) as listener:
         was_running = listener.is_running
         receipt = clock.advance("P28D")
-        # What it did is in the receipt, and this clock shows where the advance has come to.
+        # The receipt counts the handled firings, and this clock shows the progress of the advance.
         assert str(clock.now()) == str(receipt.reached) == str(receipt.to) == "2027-02-28T09:00:00Z"
     assert (receipt.state, receipt.fired, receipt.acknowledged, receipt.failed, receipt.unacknowledged) == (
         "settled",
@@ -63,7 +63,7 @@ def test_a_handler_lives_through_a_month(clock: TestClock) -> None:
     listener.join(timeout=0.0)
 
 
-def test_an_advance_that_passes_nothing_has_a_receipt(client: timenav.Client, timeline: str) -> None:
+def test_advance_without_timers_has_a_receipt(client: timenav.Client, timeline: str) -> None:
     client.pause_time(timeline_id=timeline)
     receipt = client.advance(to="2030-01-01T00:00:00Z", timeline_id=timeline)
     assert (receipt.state, receipt.fired, receipt.advance_id) == ("settled", 0, None)
@@ -81,7 +81,7 @@ def test_an_advance_that_passes_nothing_has_a_receipt(client: timenav.Client, ti
     assert (until.get("new_time"), until.get("receipt")) == ("2030-03-01T00:00:00Z", None)
 
 
-def test_nobody_waits_beyond_the_firing(clock: TestClock) -> None:
+def test_handler_cannot_wait_beyond_its_firing(clock: TestClock) -> None:
     caught: list[Exception] = []
 
     def handler(firing: Firing[timenav.Client]) -> None:
@@ -107,7 +107,7 @@ def test_nobody_waits_beyond_the_firing(clock: TestClock) -> None:
     assert inside.code == "reentrant_clock_change"
 
 
-def test_a_handler_that_fails_is_tried_again_and_says_why(clock: TestClock) -> None:
+def test_failed_firing_is_retried_and_has_a_reason(clock: TestClock) -> None:
     attempts: list[int] = []
 
     def handler(firing: Firing[timenav.Client]) -> None:
@@ -120,7 +120,7 @@ def test_a_handler_that_fails_is_tried_again_and_says_why(clock: TestClock) -> N
     assert (receipt.fired, receipt.acknowledged, receipt.failed) == (2, 1, 1)
     assert attempts == [1, 2, 3, 1, 2]
     assert (receipt.firings[0].get("reason") or "").startswith("RuntimeError: the card was declined")
-    # With `check=False` the failure is settled, so nothing is left for the end of the test.
+    # With `check=False`, the failure is settled, so nothing remains for the end of the test.
     clock.raise_failure()
 
 
@@ -137,9 +137,9 @@ def test_advance_with_failed_firing_raises(clock: TestClock) -> None:
     assert (failed.value.receipt.fired, failed.value.receipt.failed) == (2, 2)
     message = "2 of 2 firings failed: daily at 2027-02-01T09:00:00Z: RuntimeError: the card was declined"
     assert str(failed.value) == message
-    again = pickle.loads(pickle.dumps(failed.value))  # noqa: S301 - what was written a line above
+    again = pickle.loads(pickle.dumps(failed.value))  # noqa: S301 - pickled on this line
     assert (str(again), again.receipt.failed) == (message, 2)
-    # What is raised need not be an `Exception`: the service gets the reason, and does not wait for the lease to end.
+    # The handler may raise any `BaseException`: the service gets the reason, and does not wait for the lease to expire.
     handler_fails = client.on("default", lambda _: pytest.fail("declined"), timeline_id=timeline)
     with handler_fails, pytest.raises(timenav.FiringsFailedError, match="declined"):
         client.advance("1d", timeline_id=timeline)
@@ -150,7 +150,7 @@ def test_control_raises_exception_of_handler(clock: TestClock, move: str) -> Non
     def handler(firing: Firing[timenav.Client]) -> None:
         if firing.attempt == 1:
             raise RuntimeError("tried again")
-        # Not an `Exception`: pytest raises it.
+        # Not an `Exception`, like those that pytest raises.
         pytest.fail("the card was declined")
 
     with clock.on("default", handler), pytest.raises(pytest.fail.Exception, match="the card was declined"):
@@ -158,7 +158,7 @@ def test_control_raises_exception_of_handler(clock: TestClock, move: str) -> Non
     clock.raise_failure()
 
 
-def test_exception_is_raised_later_if_nothing_waited_for_the_handler(clock: TestClock) -> None:
+def test_exception_is_raised_at_the_end_if_no_control_waited(clock: TestClock) -> None:
     failed = threading.Event()
 
     def handler(_: Firing[timenav.Client]) -> None:
@@ -176,12 +176,12 @@ def test_exception_is_raised_later_if_nothing_waited_for_the_handler(clock: Test
     clock.raise_failure()
 
 
-def test_a_handler_keeps_its_firing_for_as_long_as_it_takes(clock: TestClock) -> None:
+def test_lease_is_extended_while_the_handler_runs(clock: TestClock) -> None:
     attempts: list[int] = []
 
     def handler(firing: Firing[timenav.Client]) -> None:
         attempts.append(firing.attempt)
-        # Three times as long as the lease: another worker would be given it.
+        # Three times the lease: without extensions, another worker would get the firing.
         time.sleep(3)
 
     with (
@@ -192,7 +192,7 @@ def test_a_handler_keeps_its_firing_for_as_long_as_it_takes(clock: TestClock) ->
     assert attempts == [1]
 
 
-def test_handlers_work_side_by_side_unless_they_share_a_key(clock: TestClock) -> None:
+def test_handlers_run_in_parallel_unless_they_share_a_key(clock: TestClock) -> None:
     at = "2027-01-31T10:00:00Z"
     for number in range(3):
         clock.client.set_timer(timeline_id=clock.timeline_id, at=at, payload=number, order_key="one")
@@ -212,7 +212,7 @@ def test_handlers_work_side_by_side_unless_they_share_a_key(clock: TestClock) ->
     assert sorted(done) == [0, 1, 2, 3, 4]
 
 
-def test_a_slow_handler_leaves_nothing_of_its_moment_behind(clock: TestClock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_advance_waits_for_all_firings_of_a_slow_handler(clock: TestClock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("timenav._listener.IDLE_CLAIM_MICROS", 0)
     done: list[Any] = []
     for number in range(4):
@@ -223,7 +223,7 @@ def test_a_slow_handler_leaves_nothing_of_its_moment_behind(clock: TestClock, mo
     assert sorted(done) == [0, 1, 2, 3]
 
 
-def test_closing_waits_for_the_handler_and_claims_nothing_more(clock: TestClock) -> None:
+def test_close_waits_for_handlers_and_stops_claiming(clock: TestClock) -> None:
     began, go = threading.Event(), threading.Event()
 
     def handler(_: Firing[timenav.Client]) -> None:
@@ -241,18 +241,18 @@ def test_closing_waits_for_the_handler_and_claims_nothing_more(clock: TestClock)
         go.set()
         closing.result(SOON)
         assert advancing.result(SOON).acknowledged == 1
-    # A handler that closes its own listener does not wait for itself.
+    # A handler that closes its own listener must not wait for itself.
     closed = clock.on("default", lambda _: closed.close())
     assert clock.advance("1d").acknowledged == 1
     closed.join(timeout=SOON)
-    # Idle, it is closed at once: it does not sit out the answer that it waits for, which takes twenty seconds.
+    # An idle listener closes at once, without waiting for the response to its claim, which takes twenty seconds.
     idle = clock.on("default", handler)
     before = time.monotonic()
     idle.close()
     assert time.monotonic() - before < 15
 
 
-def test_an_advance_that_is_stopped_says_so(clock: TestClock) -> None:
+def test_stopped_advance_raises_with_receipt(clock: TestClock) -> None:
     def handler(_: Firing[timenav.Client]) -> None:
         clock.client.pause_time(timeline_id=clock.timeline_id)
 
@@ -263,7 +263,7 @@ def test_an_advance_that_is_stopped_says_so(clock: TestClock) -> None:
     assert "2027-02-01T09:00:00Z" in str(raised.value)
 
 
-def test_waiting_for_an_advance_has_an_end_and_the_advance_goes_on(clock: TestClock) -> None:
+def test_advance_continues_after_the_timeout_of_its_caller(clock: TestClock) -> None:
     go = threading.Event()
     with clock.on("default", lambda _: go.wait(SOON)):
         with pytest.raises(TimeoutError, match="advance_"):
@@ -307,7 +307,7 @@ def test_advance_with_lost_response_is_repeated_with_the_same_key() -> None:
 
 
 class _BothAtOnce:
-    """Hands a firing out once, takes its acknowledgement once the next claim has come, and answers that after it."""
+    """Delivers a firing once, and responds to its acknowledgment only after the next claim has arrived."""
 
     def __init__(self, stub: StubServer) -> None:
         self.alone: list[str] = []
@@ -354,7 +354,7 @@ def test_next_firing_is_claimed_while_the_last_one_is_settled(concurrency: int) 
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
-def test_what_comes_next_is_claimed_meanwhile_with_asyncio_too(concurrency: int) -> None:
+def test_async_listener_claims_next_firing_while_last_is_settled(concurrency: int) -> None:
     async def handler(_: Firing[timenav.AsyncClient]) -> None:
         await asyncio.sleep(0.05)
 
@@ -381,11 +381,11 @@ def test_listener_reconnects_after_a_restart_of_the_service() -> None:
             service.start()
             client.set_timer(at=START)
             assert fired.wait(SOON)
-            # The clock has passed it, and nothing is left once it is acknowledged.
+            # The clock has passed the firing, so its acknowledgment leaves none pending.
             assert client.advance("1d").fired == 0
 
 
-def test_a_listener_that_may_not_listen_says_so(service: Service, client: timenav.Client, timeline: str) -> None:
+def test_listener_without_permission_raises(service: Service, client: timenav.Client, timeline: str) -> None:
     with pytest.raises(timenav.ApiError):
         client.on("default", print, timeline_id="no-such-timeline")
     with pytest.raises(ValueError, match="ack_timeout"):
@@ -396,7 +396,7 @@ def test_a_listener_that_may_not_listen_says_so(service: Service, client: timena
     with timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=timeline) as other:
         listener = other.on("default", print)
         client.revoke_api_key(key["key_id"])
-        # It notices when its claim is answered.
+        # The listener notices with the response to its claim.
         client.set_timer(timeline_id=timeline, at="2000-01-01T00:00:00Z")
         with pytest.raises(timenav.ApiError):
             listener.join(timeout=SOON)
@@ -404,7 +404,7 @@ def test_a_listener_that_may_not_listen_says_so(service: Service, client: timena
             pass
 
 
-def test_asyncio_does_the_same(service: Service, clock: TestClock) -> None:
+def test_async_listener_and_advance(service: Service, clock: TestClock) -> None:
     async def main() -> list[Any]:
         seen: list[Any] = []
         now = 0

@@ -1,4 +1,4 @@
-"""`timenav mcp` as the official SDK of the Model Context Protocol sees it."""
+"""`timenav mcp` as seen by the official SDK of the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcp.client.stdio import stdio_client
 import timenav
 from timenav.testing import Service
 
-# Each is called with what it needs, and the SDK compares the answer with the schema that the tool has for it.
+# Arguments for each tool. The SDK validates each response against the output schema of the tool.
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("pause_time", {}),
     ("travel", {"destination_time": "2027-01-01T00:00:00Z"}),
@@ -46,7 +46,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 
 
 async def visit(service: Service, free: str, pinned_id: str) -> None:
-    """Calls the tools of an agent that names its timeline, and those of one that is kept to one."""
+    """Calls the tools of an agent that names its timeline, and of one that is restricted to one."""
     arguments = ["mcp", "--allow", "write,travel"]
     environment = {"TIMENAV_URL": service.base_url, "TIMENAV_API_KEY": service.api_key}
     program = os.environ["TIMENAV_BIN"]
@@ -75,6 +75,6 @@ async def visit(service: Service, free: str, pinned_id: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_the_official_sdk_understands_every_answer(service: Service, client: timenav.Client, timeline: str) -> None:
+def test_official_sdk_validates_every_response(service: Service, client: timenav.Client, timeline: str) -> None:
     client.create_timeline(timeline_id=f"{timeline}-2")
     asyncio.run(visit(service, timeline, f"{timeline}-2"))

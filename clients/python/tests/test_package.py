@@ -1,4 +1,4 @@
-"""The package as it is installed."""
+"""The installed package."""
 
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ GENERATED = ("schemas", "_error_codes", "_operations", "_sync_calls", "_async_ca
 
 
 @pytest.mark.parametrize("name", ["LICENSE-MIT", "LICENSE-APACHE"])
-def test_it_has_the_licences_that_it_is_under(name: str) -> None:
+def test_package_contains_its_licenses(name: str) -> None:
     package = distribution("timenav")
     [installed] = [file for file in package.files or [] if file.name == name]
     assert installed.read_text() == (REPOSITORY / name).read_text()

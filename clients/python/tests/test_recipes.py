@@ -1,4 +1,4 @@
-"""Pages of `docs/recipes` that need this client. The others are run beside the service."""
+"""Pages of `docs/recipes` that need this client. Other pages are tested with the service."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_workflow_commands_print_the_documented_output(tmp_path: Path) -> None:
     (typed,) = re.findall(r"^```console recipe\n\$ (.*?)\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     command, expected = typed
     path = [str(Path(sys.executable).parent), str(Path(os.environ["TIMENAV_BIN"]).parent), os.environ["PATH"]]
-    # As in a new shell: no variable says where a service is.
+    # Like a new shell, without variables that name a service.
     known = {name: value for name, value in os.environ.items() if not name.startswith("TIMENAV_")}
     known["PATH"] = os.pathsep.join(path)
     done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True, cwd=tmp_path, env=known)
@@ -49,7 +49,7 @@ def test_year(year):
 """
 
 
-def test_each_worker_of_xdist_has_a_clock(tmp_path: Path, service: Service) -> None:
+def test_each_xdist_worker_has_a_clock(tmp_path: Path, service: Service) -> None:
     page = (RECIPES / "parallel-tests.md").read_text(encoding="utf-8")
     (script,) = re.findall(r"^```sh own-clock.sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     (python,) = re.findall(r"`(exec \./own-clock\.sh [^`]*)`", page)
@@ -67,13 +67,13 @@ def test_each_worker_of_xdist_has_a_clock(tmp_path: Path, service: Service) -> N
     }
     started = subprocess.run(["timenav", "exec", "--", "true"], check=False, capture_output=True, env=known)
     if started.returncode != 0:
-        pytest.skip(f"no program can be put on a clock here: {started.stderr.decode()}")
+        pytest.skip(f"programs cannot run on a virtual clock here: {started.stderr.decode()}")
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *shlex.split(command)]
     done = subprocess.run(tests, check=False, capture_output=True, text=True, cwd=tmp_path, env=known)
     assert (done.returncode, "12 passed" in done.stdout) == (0, True), done.stdout + done.stderr
     with service.client() as client:
         for _ in range(1_000):
-            # What ends a worker's timeline may outlive whoever waited for the worker.
+            # The process that ends a worker's timeline may outlive the process that waited for the worker.
             listed = [timeline["timeline_id"] for timeline in client.timelines()["timelines"]]
             left = [name for name in listed if re.fullmatch(r"test-[0-9a-f]{16}", name)]
             if not left:
@@ -82,9 +82,9 @@ def test_each_worker_of_xdist_has_a_clock(tmp_path: Path, service: Service) -> N
     assert not left
 
 
-# The oldest version that the page says it needs, and one that is newer.
+# The oldest version that the page supports, and a newer one.
 @pytest.mark.parametrize("version", ["1.29", "1.37"])
-def test_kubernetes_knows_every_field_of_the_manifests(version: str, tmp_path: Path) -> None:
+def test_manifests_match_the_kubernetes_schemas(version: str, tmp_path: Path) -> None:
     page = (RECIPES / "kubernetes-sidecar.md").read_text(encoding="utf-8")
     (sidecar,) = re.findall(r"^```yaml shop.yaml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     files = [tmp_path / "shop.yaml", RECIPES.parents[1] / "deploy/kubernetes/timenav.yaml"]

@@ -1,4 +1,4 @@
-"""The time of a program that follows a clock, by way of time-machine."""
+"""A program whose time follows a clock, with time-machine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def clock(client: timenav.Client, timeline: str) -> Iterator[TestClock]:
         yield TestClock(client, clock, timeline)
 
 
-def test_the_time_of_the_program_follows_the_clock(clock: TestClock) -> None:
+def test_program_time_follows_the_clock(clock: TestClock) -> None:
     clock.pause()
     clock.travel("2028-02-29T09:00:00.25Z")
     with follow(clock.clock):
@@ -42,7 +42,7 @@ def test_the_time_of_the_program_follows_the_clock(clock: TestClock) -> None:
     assert time.time() < 1_835_000_000
 
 
-def test_the_time_of_the_program_is_refused_where_the_clock_is(caplog: pytest.LogCaptureFixture) -> None:
+def test_program_time_fails_while_the_clock_is_stale(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     with (
         Service() as service,
@@ -58,6 +58,6 @@ def test_the_time_of_the_program_is_refused_where_the_clock_is(caplog: pytest.Lo
             except timenav.ClockStaleError:
                 break
         else:
-            pytest.fail("the time was shown although nobody vouched for it")
-        # What keeps the clock current goes on meanwhile, its log too.
+            pytest.fail("the time was readable while the clock was stale")
+        # The thread that updates the clock continues, and so does its log.
         assert clock.thread.is_alive()

@@ -1,4 +1,4 @@
-"""The vectors that every language runs."""
+"""The test vectors for all languages."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def state(clock: dict[str, Any]) -> ClockState:
 
 
 @named("clock")
-def test_a_clock_shows_what_the_service_computes(case: dict[str, Any]) -> None:
+def test_clock_readings_match_service_vectors(case: dict[str, Any]) -> None:
     clock = state(case["clock"])
     for reading in case["readings"]:
         assert str(clock.at(Instant.parse(reading["host"]).micros)) == reading["shows"], reading
 
 
 @named("clock")
-def test_the_host_time_of_a_reading_is_the_first_that_shows_it(case: dict[str, Any]) -> None:
+def test_host_time_of_a_reading_is_the_first_that_shows_it(case: dict[str, Any]) -> None:
     clock = state(case["clock"])
     for reading in case["readings"]:
         shows = Instant.parse(reading["shows"])
@@ -45,15 +45,15 @@ def test_the_host_time_of_a_reading_is_the_first_that_shows_it(case: dict[str, A
         assert not clock.is_running or clock.at(host - 1) < shows
 
 
-def test_clocks_that_a_service_was_seen_to_keep() -> None:
-    # A pause or a change of rate starts at what the clock showed: it tells one reading of the clock before it.
+def test_clock_readings_match_recorded_service_states() -> None:
+    # A pause or a rate change starts at a reading of the clock before it, so it records that reading.
     recorded = vectors("recorded")["readings"]
     assert len(recorded) >= 100
     for reading in recorded:
         assert str(state(reading["clock"]).at(Instant.parse(reading["host"]).micros)) == reading["shows"], reading
 
 
-def test_timestamps_are_read_and_written() -> None:
+def test_timestamps_round_trip_and_invalid_ones_are_rejected() -> None:
     file = vectors("timestamps")
     for case in file["valid"]:
         instant = Instant.parse(case["text"])
@@ -64,7 +64,7 @@ def test_timestamps_are_read_and_written() -> None:
             Instant.parse(text)
 
 
-def test_the_calendar_is_that_of_datetime_where_there_is_one() -> None:
+def test_calendar_matches_datetime_within_its_range() -> None:
     day = datetime(1, 1, 1, tzinfo=timezone.utc)
     while day.year < 9_990:
         instant = Instant.of(day)
@@ -106,7 +106,7 @@ def check_reading(follower: Follower, at: int, expected: dict[str, Any]) -> None
 
 
 @named("sse")
-def test_events_are_read_from_pieces_of_any_size(case: dict[str, Any]) -> None:
+def test_sse_events_are_parsed_from_chunks_of_any_size(case: dict[str, Any]) -> None:
     expected = [RawEvent(**event) for event in case["events"]]
     pieces = [piece.encode() for piece in case["pieces"]]
     for cut in (pieces, [bytes([byte]) for piece in pieces for byte in piece], [b"".join(pieces)]):
@@ -116,7 +116,7 @@ def test_events_are_read_from_pieces_of_any_size(case: dict[str, Any]) -> None:
 
 
 @named("retry")
-def test_requests_are_sent_again(case: dict[str, Any]) -> None:
+def test_retry_waits_match_shared_vectors(case: dict[str, Any]) -> None:
     file = vectors("retry")
     wait = Retries(file["attempts"], file["wait_max"]).wait(
         case["attempt"],

@@ -1,4 +1,4 @@
-"""A virtual clock beside a real service, for threads."""
+"""A virtual clock with a real service, for threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def clock(client: timenav.Client, timeline: str) -> Iterator[TestClock]:
 
 @pytest.fixture
 def own_service() -> Iterator[Service]:
-    """A service that the test may end."""
+    """A service that the test may stop."""
     with Service() as service:
         yield service
 
@@ -33,37 +33,37 @@ def own_service() -> Iterator[Service]:
 def eventually(holds: Callable[[], bool]) -> None:
     deadline = time.monotonic() + SOON
     while not holds():
-        assert time.monotonic() < deadline, "it did not come to be in time"
+        assert time.monotonic() < deadline, "the condition was not met in time"
         time.sleep(0.005)
 
 
-def test_it_shows_what_the_service_shows(clock: TestClock) -> None:
+def test_clock_matches_the_service(clock: TestClock) -> None:
     for rate in (1.0, 0.5, 1_000.0):
         clock.set_rate(rate)
         before = clock.now()
         service_time = Instant.parse(clock.client.clock(timeline_id=clock.timeline_id)["current_time"])
         after = clock.clock.reading()
-        # Never ahead of the service, and behind it by no more than it says.
+        # The clock is never ahead of the service, and lags by no more than its uncertainty.
         assert before <= service_time
         assert after.uncertainty_micros is not None
         assert service_time.micros <= after.now.micros + after.uncertainty_micros
 
 
-def test_it_is_never_ahead_and_never_goes_back_by_itself(clock: TestClock) -> None:
+def test_clock_is_never_ahead_and_is_monotonic(clock: TestClock) -> None:
     readings = [clock.now() for _ in range(2_000)]
     assert readings == sorted(readings)
 
 
-def test_a_read_is_no_request(clock: TestClock, client: timenav.Client) -> None:
+def test_read_sends_no_request(clock: TestClock, client: timenav.Client) -> None:
     size = client.checkpoint(clock.timeline_id)["size"]
     for _ in range(1_000):
         clock.now()
     assert client.checkpoint(clock.timeline_id)["size"] == size + 1
 
 
-def test_it_computes_what_the_service_computes(clock: TestClock) -> None:
-    # Each pause, resume and change of rate starts at what the service's clock showed at that microsecond.
-    draw = random.Random(13)  # noqa: S311 - the same every time
+def test_clock_computes_the_same_readings_as_the_service(clock: TestClock) -> None:
+    # Each pause, resume and rate change starts at the reading of the service's clock at that microsecond.
+    draw = random.Random(13)  # noqa: S311 - a fixed seed
     before: ClockState = clock.clock.state
     count = 0
     for _ in range(60):
@@ -99,7 +99,7 @@ def test_changes_and_jumps_are_reported_in_order(clock: TestClock) -> None:
     assert jumps == [3_600_000_000, -7_200_000_000]
 
 
-def test_a_wait_follows_rates_pauses_and_jumps(clock: TestClock) -> None:
+def test_wait_adapts_to_rates_pauses_and_jumps(clock: TestClock) -> None:
     clock.pause()
     clock.travel("2028-02-29T09:00:00Z")
     with ThreadPoolExecutor() as threads:
@@ -112,7 +112,7 @@ def test_a_wait_follows_rates_pauses_and_jumps(clock: TestClock) -> None:
         clock.set_rate(100_000)
         reading = waiting.result(SOON)
     assert reading.now >= Instant.parse("2028-02-29T10:00:00Z")
-    # At this rate ten days are nine seconds.
+    # At this rate, ten days take nine seconds.
     assert reading.now < Instant.parse("2028-03-10T10:00:00Z")
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
@@ -120,28 +120,28 @@ def test_a_wait_follows_rates_pauses_and_jumps(clock: TestClock) -> None:
         assert waiting.result(SOON).now >= Instant.parse("2061-01-01T00:00:00Z")
 
 
-def test_a_wait_for_a_paused_clock_times_out(clock: TestClock) -> None:
+def test_wait_for_paused_clock_times_out(clock: TestClock) -> None:
     clock.pause()
     with pytest.raises(TimeoutError, match="in time"):
         clock.sleep(1, timeout=0.05)
     assert clock.sleep(0).now == clock.now()
 
 
-def test_sleeping_takes_virtual_time(clock: TestClock) -> None:
+def test_sleep_takes_virtual_time(clock: TestClock) -> None:
     clock.set_rate(100)
     start = time.monotonic()
     clock.sleep(10)
     assert 0.09 < time.monotonic() - start < SOON
 
 
-def test_years_that_datetime_does_not_have(clock: TestClock) -> None:
+def test_clock_shows_years_outside_datetime(clock: TestClock) -> None:
     clock.travel("-000043-03-15T12:00:00Z")
     assert str(clock.now()).startswith("-000043-03-15T12:00:0")
     with pytest.raises(timenav.DatetimeRangeError):
         clock.datetime()
 
 
-def test_it_refuses_what_it_cannot_vouch_for_and_comes_back(own_service: Service) -> None:
+def test_stale_clock_fails_and_recovers(own_service: Service) -> None:
     with own_service.client() as client, client.virtual_clock(lost_after=0.1) as clock:
         client.set_rate(rate=2)
         client.travel(destination_time="2028-02-29T09:00:00Z")
@@ -161,18 +161,18 @@ def test_it_refuses_what_it_cannot_vouch_for_and_comes_back(own_service: Service
         eventually(lambda: clock.is_connected)
         clock.until_generation(4, timeout=SOON)
         assert not clock.is_running
-        # Each change that was made meanwhile is told, once.
+        # Each change made during the outage is reported once.
         assert changes == [3, 4]
 
 
-def test_a_restart_without_changes_is_no_change(own_service: Service) -> None:
+def test_restart_without_changes_is_not_reported(own_service: Service) -> None:
     with own_service.client() as client, client.virtual_clock() as clock:
         changes: list[ClockChange] = []
         clock.on_change(changes.append)
         before = clock.now()
         own_service.pause()
         eventually(lambda: not clock.is_connected)
-        # Within lost_after it goes on.
+        # Within `lost_after`, the clock remains readable.
         assert clock.now() > before
         own_service.start()
         eventually(lambda: clock.is_connected)
@@ -180,7 +180,7 @@ def test_a_restart_without_changes_is_no_change(own_service: Service) -> None:
         assert changes == []
 
 
-def test_it_ends_with_its_timeline(clock: TestClock, client: timenav.Client) -> None:
+def test_clock_ends_with_its_timeline(clock: TestClock, client: timenav.Client) -> None:
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
         client.end_timeline(clock.timeline_id)
@@ -192,7 +192,7 @@ def test_it_ends_with_its_timeline(clock: TestClock, client: timenav.Client) -> 
     assert raised.value.problem.code == "timeline_ended"
 
 
-def test_closing_wakes_whoever_waits(client: timenav.Client, timeline: str) -> None:
+def test_close_wakes_pending_waits(client: timenav.Client, timeline: str) -> None:
     clock = client.virtual_clock(timeline)
     thread = clock.thread
     with ThreadPoolExecutor() as threads:
@@ -218,8 +218,8 @@ def test_unavailable_clock_fails_at_once(client: timenav.Client) -> None:
     assert not [one for one in threading.enumerate() if one.name == "timenav-clock" and one.is_alive()]
 
 
-def test_a_read_takes_microseconds(clock: TestClock) -> None:
-    # Of the processor, so that it is the same on a busy machine: some 5 microseconds each.
+def test_read_takes_microseconds(clock: TestClock) -> None:
+    # Processor time, so that the result does not depend on other load: a read takes some 5 microseconds.
     start = time.process_time()
     for _ in range(10_000):
         clock.now()
@@ -230,7 +230,7 @@ def states(client: timenav.Client, timeline: str) -> list[tuple[str, str]]:
     return [(one["name"], one["state"]) for one in client.followers(timeline_id=timeline)["followers"]]
 
 
-def test_a_change_waits_until_a_clock_with_a_name_shows_it(client: timenav.Client, timeline: str) -> None:
+def test_change_waits_until_a_follower_shows_it(client: timenav.Client, timeline: str) -> None:
     client.pause_time(timeline_id=timeline)
     with client.virtual_clock(timeline, follow="web") as clock:
         changes: list[ClockChange] = []
@@ -241,7 +241,7 @@ def test_a_change_waits_until_a_clock_with_a_name_shows_it(client: timenav.Clien
             followers = answer["followers"]
             assert followers is not None, answer
             assert followers["state"] == "confirmed", answer
-            # No wait of its own: what was confirmed is shown, and the listeners know.
+            # The test need not wait: a confirmed change is visible, and its listeners have been called.
             assert str(clock.now()) == moment
             assert changes[-1].after.generation == answer["generation"]
         assert states(client, timeline) == [("web", "up_to_date")]

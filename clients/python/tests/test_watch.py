@@ -1,4 +1,4 @@
-"""What happens to firings, and which events the clock passes: told across lost connections, beside a real service."""
+"""Watches of firings and of passed events, across lost connections, with a real service."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SOON = 60.0
 
 @pytest.fixture
 def paused_timeline(client: timenav.Client, timeline: str) -> str:
-    """A timeline whose clock stands."""
+    """A timeline with a paused clock."""
     client.pause_time(timeline_id=timeline)
     client.travel(destination_time=START, timeline_id=timeline)
     return timeline
@@ -83,7 +83,7 @@ def test_watch_reports_firings_of_a_queue_without_claiming_them(client: timenav.
         client.acknowledge_firings(firing_ids=[firing.firing_id], timeline_id=paused_timeline)
         assert take(watch, 1) == [("acknowledged", "renew")]
         assert {("offered", "other"), ("offered", "renew")} == set(take(all_, 2))
-    # Whoever comes back later is told what was missed, and that claims may be missing.
+    # A later watch reports what it missed, and that claims may be missing.
     with client.watch_firings("billing", timeline_id=paused_timeline, last_event_id=offered.id) as again:
         assert take(again, 2) == ["gap", ("acknowledged", "renew")]
 
@@ -125,7 +125,7 @@ def test_watch_reconnects_after_a_restart_of_the_service() -> None:
             assert waiting[1].result(SOON) == [("2027-01-02T12:00:00.000001Z", "2027-01-05T12:00:00Z")]
 
 
-def test_closing_ends_it_from_any_thread(client: timenav.Client, paused_timeline: str) -> None:
+def test_close_ends_watch_from_any_thread(client: timenav.Client, paused_timeline: str) -> None:
     watch = client.watch_firings(timeline_id=paused_timeline)
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(list, watch)
@@ -133,7 +133,7 @@ def test_closing_ends_it_from_any_thread(client: timenav.Client, paused_timeline
         watch.close()
         assert waiting.result(SOON) == []
     assert list(watch) == []
-    # Closed by whoever iterates, it tells nothing more.
+    # If the iterating thread closes the watch, no further message is returned.
     client.set_timer(timeline_id=paused_timeline, timer_id="one", at=START)
     client.set_timer(timeline_id=paused_timeline, timer_id="two", at=START)
     seen = []
@@ -142,7 +142,7 @@ def test_closing_ends_it_from_any_thread(client: timenav.Client, paused_timeline
             seen.append(summary_of(update))
             within.close()
     assert seen == ["gap"]
-    # Before it was ever read, and twice.
+    # Also before the first read, and twice.
     unread = client.watch_due(timeline_id=paused_timeline)
     unread.close()
     unread.close()
@@ -189,10 +189,10 @@ def stub_for(answers: list[Answer]) -> Iterator[tuple[StubServer, timenav.Client
         yield stub, client
 
 
-def test_it_goes_on_after_the_newest_id_and_says_where_it_cannot() -> None:
+def test_watch_resumes_after_newest_id_and_reports_reset_without_one() -> None:
     for stub, client in stub_for(ANSWERS):
         watch = client.watch_due()
-        # No id was ever told, so what happened meanwhile is lost; kinds of a later version are left out.
+        # Without an id, changes since the loss are missing; messages of unknown kinds are skipped.
         assert take(watch, 3) == ["reset", (START, START), "reset"]
         with pytest.raises(timenav.ApiError):
             next(watch)
@@ -200,11 +200,11 @@ def test_it_goes_on_after_the_newest_id_and_says_where_it_cannot() -> None:
         last_ids = [headers.get("Last-Event-ID") for _, headers in stub.requests]
         assert last_ids == [None, None, None, None, "9@2", "12"]
     for _, client in stub_for(["event: due\nid: 1\ndata: {}\n\n"]):
-        with pytest.raises(timenav.TimenavError, match="no timenav service"):
+        with pytest.raises(timenav.TimenavError, match="not from a timenav service"):
             next(client.watch_due())
 
 
-def test_asyncio_does_the_same(service: Service, client: timenav.Client, paused_timeline: str) -> None:
+def test_async_watch_reports_and_resumes(service: Service, client: timenav.Client, paused_timeline: str) -> None:
     record(client, paused_timeline, 2)
 
     async def main() -> list[Any]:
@@ -215,7 +215,7 @@ def test_asyncio_does_the_same(service: Service, client: timenav.Client, paused_
             async with own.watch_firings("default") as firings, own.watch_due() as due:
                 with pytest.raises(asyncio.TimeoutError):
                     await asyncio.wait_for(anext(firings), 0.05)
-                # Whoever gave up waiting gets the message when they ask again.
+                # A wait after a canceled one returns the same message.
                 await own.set_timer(timer_id="one", at=START)
                 await own.fast_forward(duration="2d")
                 seen += [summary_of(await anext(firings)), summary_of(await anext(due))]
@@ -252,7 +252,7 @@ async def _all(watch: timenav.AsyncWatch[Any]) -> list[Any]:
     return [summary_of(update) async for update in watch]
 
 
-def test_a_watch_needs_no_thread(client: timenav.Client, paused_timeline: str) -> None:
+def test_watch_starts_no_thread(client: timenav.Client, paused_timeline: str) -> None:
     before = threading.active_count()
     with client.watch_firings(timeline_id=paused_timeline):
         assert threading.active_count() == before

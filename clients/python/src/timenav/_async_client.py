@@ -1,4 +1,4 @@
-"""The client for programs with asyncio."""
+"""The client for asyncio."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _RETRIES = Retries()
 
 
 class AsyncClient(AsyncCalls):
-    """A service, and who asks it. One client belongs to one event loop.
+    """A client of a timenav service, for one event loop.
 
-    Without arguments the service is that of `TIMENAV_URL` (`http://127.0.0.1:8080`), the key that of `TIMENAV_API_KEY`,
-    and the timeline that of `TIMENAV_TIMELINE`, or the one that the key is bound to.
+    By default, the address is `TIMENAV_URL` or `http://127.0.0.1:8080`, the API key is `TIMENAV_API_KEY`, and the
+    timeline is `TIMENAV_TIMELINE` or the one that the key is bound to.
     """
 
     def __init__(
@@ -72,20 +72,20 @@ class AsyncClient(AsyncCalls):
         lost_after: float = _BOUNDS.lost_after,
         timeout: float = 10.0,
     ) -> AsyncVirtualClock:
-        """Returns a timeline's clock, which `async with` subscribes and closes.
+        """Returns a timeline's clock. `async with` opens and closes it.
 
-        The clock raises `ClockStaleError` instead of showing a time that the service has not confirmed for
-        `stale_after` seconds, or for `lost_after` seconds after the connection was lost.
+        A read raises `ClockStaleError` if the service has not confirmed the time for `stale_after` seconds, or for
+        `lost_after` seconds after the connection was lost.
 
-        With `follow` the clock is followed under that name: each change is confirmed once reads show it and the
-        listeners have been called. A clock change with `followers` waits for that.
+        With `follow`, the clock is a follower of that name: it confirms each change once reads show it and the
+        listeners have been called. A clock change with `followers` waits for that confirmation.
         """
         bounds = Bounds(stale_after, lost_after)
         timeline_id = timeline_id or self._settings.timeline_id
         return AsyncVirtualClock(self._settings, timeline_id, bounds, timeout, follow)
 
     def inside(self, firing: str) -> AsyncClient:
-        """Returns this client for the handler of a firing: the service is told where its requests come from."""
+        """Returns a client for the handler of a firing. Its requests carry the id of that firing."""
         return self._with_options(firing=firing)
 
     def on(
@@ -97,11 +97,12 @@ class AsyncClient(AsyncCalls):
         concurrency: int = 1,
         ack_timeout: float = 30.0,
     ) -> AsyncListener:
-        """Hands each firing of a queue to a handler, up to `concurrency` side by side, until the listener is closed.
+        """Passes each firing of a queue to a handler, until the listener is closed.
 
-        A firing is acknowledged when the handler is done, failed when it raises, and then handed out again. It is
-        kept for as long as the handler takes; if this program dies, others get it after `ack_timeout` seconds of host
-        time. Start it with `async with`: then an advance waits for it.
+        Up to `concurrency` handlers run in parallel. A firing is acknowledged when its handler finishes. If the handler
+        raises, the firing fails and is retried. The lease is extended while the handler runs. If this program dies,
+        other workers get its firings after `ack_timeout` seconds of host time. Start the listener with `async with`:
+        from then on, an advance waits for its handlers.
         """
         terms = Terms(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
         return AsyncListener(self, handler, terms)
@@ -109,11 +110,11 @@ class AsyncClient(AsyncCalls):
     def watch_firings(
         self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
     ) -> AsyncWatch[FiringUpdate | Gap]:
-        """Watches what happens to the firings of a queue, and claims none; without `queue`, to all of the timeline.
+        """Reports changes of the firings of a queue without claiming any; without `queue`, of all queues.
 
-        Open it with `async with`: from then on everything that happens is told, across lost connections. After one, a
-        `Gap` says where claims, extensions and failed attempts may be missing. With `last_event_id` it begins after
-        that message.
+        Open it with `async with`. From then on, all changes are reported, across lost connections. After a lost
+        connection, a `Gap` marks where claims, extensions and failed attempts may be missing. With `last_event_id`, the
+        watch begins after that message.
         """
         stream = firings(queue, timeline_id or self._settings.timeline_id)
         return AsyncWatch(self, stream, last_event_id)
@@ -121,11 +122,11 @@ class AsyncClient(AsyncCalls):
     def watch_due(
         self, *, timeline_id: str | None = None, last_event_id: str | None = None
     ) -> AsyncWatch[DueRange | Gap]:
-        """Watches which events the clock passes, as stretches of virtual time, to play them back.
+        """Reports the events that the clock passes, as ranges of virtual time.
 
-        Open it with `async with`: from then on everything that the clock passes is told, across lost
-        connections. A stretch that begins before the last one ended says that the clock went back. With `last_event_id`
-        it begins after that message, with what the clock passed since.
+        Open it with `async with`. From then on, all events that the clock passes are reported, across lost connections.
+        A range that begins before the end of the previous one means that the clock went back. With `last_event_id`, the
+        watch begins after that message.
         """
         return AsyncWatch(self, due(timeline_id or self._settings.timeline_id), last_event_id)
 
@@ -141,9 +142,9 @@ class AsyncClient(AsyncCalls):
     ) -> Receipt:
         """Moves the clock forward, and returns the receipt once all firings on the way are done.
 
-        If the connection is lost meanwhile, the same advance is requested again. Raises `NotSettledError` if the
-        advance was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings
-        are only counted in the receipt. `timeout` is in seconds of host time. When it is over, `TimeoutError` is
+        If the connection is lost, the client waits for the same advance again. Raises `NotSettledError` if the advance
+        was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings are
+        only counted in the receipt. `timeout` limits the wait, in seconds of host time. After it, `TimeoutError` is
         raised, and the advance continues.
         """
         waiting = Waiting(
@@ -173,5 +174,5 @@ class AsyncClient(AsyncCalls):
         await self.aclose()
 
     def __repr__(self) -> str:
-        """Says everything but the key."""
+        """Shows the settings without the key."""
         return f"AsyncClient(base_url={str(self._settings.base_url)!r}, timeline_id={self._settings.timeline_id!r})"

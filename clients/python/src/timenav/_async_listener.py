@@ -1,4 +1,4 @@
-"""Works on what fires in a queue, with asyncio."""
+"""The listener for asyncio."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ AsyncHandler = Callable[["Firing[AsyncClient]"], "Awaitable[object] | object"]
 
 
 class AsyncListener:
-    """Claims firings of a queue and hands them to a handler, until it is closed. Start it with `async with`.
+    """Claims firings of a queue and passes them to a handler, until it is closed. Start it with `async with`.
 
-    The handler may be a coroutine function. A firing is acknowledged when the handler is done, failed when it raises,
-    and kept for as long as it takes.
+    The handler may be a coroutine function. A firing is acknowledged when its handler finishes, and fails if the
+    handler raises. Its lease is extended while the handler runs.
     """
 
     def __init__(self, client: AsyncClient, handler: AsyncHandler, terms: Terms) -> None:
-        """Prepares a listener, which `start` or `async with` starts."""
         self._client = client
         self._handler = handler
         self._terms = terms
@@ -45,7 +44,7 @@ class AsyncListener:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> AsyncListener:
-        """Makes the queue heard, and returns: an advance that begins now waits for this listener."""
+        """Sends the first claim. When this returns, the queue has an active listener, and an advance waits for it."""
         await self._claim_at_once(self._terms.concurrency)
         self._task = asyncio.create_task(self._run(), name="timenav-listener")
         return self
@@ -57,25 +56,25 @@ class AsyncListener:
 
     @property
     def is_running(self) -> bool:
-        """Whether firings are claimed."""
+        """Whether the listener claims firings."""
         return self._task is not None and not self._task.done() and not self._stopping
 
     async def join(self) -> None:
-        """Waits until the listener has ended. Raises why, if the service does not let it claim any more."""
+        """Waits until the listener has ended. Raises the reason if the service no longer allows it to claim."""
         if self._task is not None:
             await asyncio.shield(self._task)
         if self._failure is not None:
             raise self._failure
 
     async def aclose(self) -> None:
-        """Claims nothing more, and returns when all handlers are done and what they did is acknowledged.
+        """Stops claiming, and returns when all handlers are done and their outcomes are reported.
 
-        A handler that calls it does not wait for itself: it returns at once there.
+        If a handler calls it, it returns at once: waiting for the handlers would be a deadlock.
         """
         self._stopping = True
         self._room.set()
         if self._waiting is not None:
-            # Its connection is closed with it, and the service gives what it was about to hand out to others.
+            # Canceling the claim closes its connection, and the service delivers its firings to other workers.
             self._waiting.cancel()
         if self._task is not None and asyncio.current_task() not in self._in_hand.values():
             await self._task
@@ -118,14 +117,14 @@ class AsyncListener:
             except (TimenavError, ValueError, KeyError, TypeError) as error:
                 if ends_it(error):
                     self._failure = error
-                    LOG.error("the queue %s can no longer be claimed from: %s", self.queue, error)
+                    LOG.error("claiming from the queue %s is no longer possible: %s", self.queue, error)
                     return
                 wait, delay = next_delay(delay, error)
                 LOG.warning("claiming from the queue %s failed; will retry: %s", self.queue, error)
                 await self._unless_stopped(asyncio.sleep(wait))
 
     async def _unless_stopped(self, awaited: Any) -> Any:
-        """Waits for something, and returns None if the listener is to stop first."""
+        """Waits for an awaitable. Returns None if the listener is closed first."""
         self._waiting = asyncio.ensure_future(awaited)
         try:
             await asyncio.wait([self._waiting])
@@ -138,7 +137,7 @@ class AsyncListener:
         self._take(await self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
 
     async def _claim_if_idle(self) -> None:
-        """Claims what else has fallen due if nobody has asked for some time."""
+        """Claims more due firings if the last claim was some time ago, so that the queue keeps its active listener."""
         at = self._claimed_at
         if self._stopping or at is None or monotonic_micros() - at < IDLE_CLAIM_MICROS:
             return
@@ -165,13 +164,13 @@ class AsyncListener:
                     await done
             except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
                 raise
-            except BaseException as error:  # also `pytest.fail`, or the firing would wait for its lease
+            except BaseException as error:  # also `pytest.fail`; otherwise the lease would have to expire
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
                 why = reason(error)
             else:
                 await self._claim_if_idle()
             finally:
-                # The next one is claimed while the service is told what this one did.
+                # Claim the next firing while this outcome is reported.
                 self._running -= 1
                 self._look_for_room()
             if why is None:
@@ -198,11 +197,11 @@ class AsyncListener:
             log_unsettled(firing, error)
 
     async def _keep(self) -> None:
-        """Keeps firings for longer while handlers work on them."""
+        """Extends the leases of firings while their handlers run."""
         while True:
             await asyncio.sleep(self._terms.extend_seconds)
             for named in self._terms.extensions(self._in_hand.keys()):
                 try:
                     await self._client.extend_firings(**named)
                 except TimenavError as error:
-                    LOG.warning("firings could not be kept for longer: %s", error)
+                    LOG.warning("leases of firings could not be extended: %s", error)

@@ -1,4 +1,4 @@
-"""As `_transport`, for asyncio."""
+"""The asyncio version of `_transport`."""
 
 from __future__ import annotations
 
@@ -32,10 +32,9 @@ T = TypeVar("T")
 
 
 class AsyncTransport:
-    """What all calls are made with."""
+    """The settings and the connections that all calls share."""
 
     def __init__(self, settings: Settings, retries: Retries) -> None:
-        """Opens no connection yet."""
         self._settings = settings
         self._retries = retries
         self._firing: str | None = None
@@ -46,7 +45,7 @@ class AsyncTransport:
         await self._http.aclose()
 
     def _with_options(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
-        """Returns the same client, on the same connections, with other retries, or for the handler of a firing."""
+        """Returns a client that shares the connections, with another retry policy or for the handler of a firing."""
         other = copy.copy(self)
         other._retries = retries or self._retries
         other._firing = firing or self._firing
@@ -124,10 +123,9 @@ class AsyncTransport:
 
 
 class AsyncDownload:
-    """A body that is read as it comes. An incomplete one raises `ApiConnectionError` and never looks whole."""
+    """A streamed body. If it is incomplete, reading it raises `ApiConnectionError`."""
 
     def __init__(self, response: httpx.Response) -> None:
-        """Begins before the first byte."""
         self._response = response
 
     @property
@@ -136,7 +134,7 @@ class AsyncDownload:
         return str(self._response.headers.get("Content-Type", ""))
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yields the body in pieces."""
+        """Yields the body in chunks."""
         with complete():
             async for piece in self._response.aiter_bytes(PIECE_BYTES):
                 yield piece
@@ -147,7 +145,7 @@ class AsyncDownload:
             return b"".join([piece async for piece in self])
 
     async def aclose(self) -> None:
-        """Gives up the rest."""
+        """Closes the response without reading the rest."""
         await self._response.aclose()
 
     async def __aenter__(self) -> AsyncDownload:
@@ -160,16 +158,15 @@ class AsyncDownload:
 
 
 class AsyncEvents(Generic[T]):
-    """The messages of a stream, one after the other, until it ends."""
+    """The messages of a stream, in order, until it ends."""
 
     def __init__(self, response: httpx.Response) -> None:
-        """Begins before the first message."""
         self._response = response
         self._reader = EventReader()
 
     @property
     def last_id(self) -> str:
-        """The newest id, with a message or alone: send it as `last_event_id` to go on from here."""
+        """The newest id, with or without a message: send it as `last_event_id` to resume here."""
         return self._reader.last_id
 
     async def __aiter__(self) -> AsyncIterator[SentEvent[T]]:
@@ -180,7 +177,7 @@ class AsyncEvents(Generic[T]):
                     yield SentEvent(event.event, event.id, json.loads(event.data))
 
     async def aclose(self) -> None:
-        """Ends the stream."""
+        """Closes the stream."""
         await self._response.aclose()
 
     async def __aenter__(self) -> AsyncEvents[T]:

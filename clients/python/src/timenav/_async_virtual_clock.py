@@ -1,4 +1,4 @@
-"""The clock of a timeline for programs with asyncio."""
+"""The virtual clock for asyncio."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ from ._transport import not_answered, refusal
 
 
 class AsyncVirtualClock(ClockReads):
-    """The clock of a timeline: subscribed to once, then read without a lock, a request or an `await`.
+    """The clock of a timeline. It subscribes once, and is then read without a lock, a request or an `await`.
 
-    Open it with `async with`. A task of its own listens to the stream, and calls the listeners, which may be
-    coroutines.
+    Open it with `async with`. A background task reads the stream and calls the listeners, which may be coroutine
+    functions.
     """
 
     def __init__(
         self, settings: Settings, timeline_id: str | None, bounds: Bounds, timeout: float, follow: str | None = None
     ) -> None:
-        """Prepares a clock, which `open` or `async with` subscribes."""
         super().__init__(timeline_id, bounds, follow)
         self._settings = settings
         self._confirming = AsyncConfirming(settings)
@@ -43,7 +42,7 @@ class AsyncVirtualClock(ClockReads):
         self._notifications: set[asyncio.Task[None]] = set()
 
     async def open(self) -> AsyncVirtualClock:
-        """Subscribes, and returns once the clock is known."""
+        """Subscribes, and returns once the initial state has arrived."""
         self._task = asyncio.create_task(self._run(), name="timenav-clock")
         deadline = monotonic_micros() + round(self._timeout * 1_000_000)
         while self._follower.state is None and self._follower.end is None:
@@ -58,10 +57,11 @@ class AsyncVirtualClock(ClockReads):
         return self
 
     async def until(self, when: When, *, timeout: float | None = None) -> Reading:
-        """Waits until the clock shows a moment or a later one, however it moves meanwhile, and returns the reading.
+        """Waits until the clock shows a moment or a later one, regardless of how it moves, and returns the reading.
 
-        A jump forward ends the wait, a rewind makes it longer, and while the clock is paused it lasts. `timeout` is in
-        seconds of host time; `TimeoutError` says that it has passed.
+        A jump forward ends the wait, a rewind extends it, and a pause suspends it. `timeout` limits the wait, in
+        seconds of host time; after it, `TimeoutError` is raised. `ClockUnavailableError` is raised once the clock
+        cannot be read.
         """
         target = Instant.of(when)
         deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
@@ -72,11 +72,11 @@ class AsyncVirtualClock(ClockReads):
             await self._next(seconds)
 
     async def sleep(self, length: timedelta | float, *, timeout: float | None = None) -> Reading:
-        """Waits until the clock shows a moment that is so many virtual seconds from now."""
+        """Waits for a duration of virtual time; a number is in seconds."""
         return await self.until(self._target(length), timeout=timeout)
 
     async def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
-        """Waits until this clock knows of a change, by the generation that the change was answered with."""
+        """Waits until this clock has received a change, given the generation in the response to that change."""
         deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
         while True:
             reading, seconds = self._wait_generation(generation, monotonic_micros(), deadline)
@@ -85,7 +85,7 @@ class AsyncVirtualClock(ClockReads):
             await self._next(seconds)
 
     async def aclose(self) -> None:
-        """Ends the subscription. Whoever waits gets `ClockClosedError`."""
+        """Ends the subscription. Pending waits raise `ClockClosedError`."""
         self._follower.closed()
         self._confirming.close()
         self._notify()
@@ -103,12 +103,12 @@ class AsyncVirtualClock(ClockReads):
         await self.aclose()
 
     async def _next(self, seconds: float) -> None:
-        """Waits for the next change, but not longer."""
+        """Waits for the next change, for at most `seconds`."""
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._changed.wait(), seconds)
 
     def _notify(self, change: ClockChange | None = None) -> None:
-        # Everybody who waits holds this event; the next wait is for the next one.
+        # Pending waits hold the old event, and later waits get a new one.
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
         for left in self._deliver(change):
@@ -130,7 +130,7 @@ class AsyncVirtualClock(ClockReads):
                 if isinstance(failure, ApiError) and is_final(failure):
                     self._follower.rejected(failure)
                 if self._failure is None:
-                    # It was open: whoever loses a connection now and then need not wait long for the next.
+                    # The stream was open, so this loss is not part of a series: the next attempt comes soon.
                     delay = DELAY_FIRST
                 self._failure = failure
                 self._follower.connection_lost(monotonic_micros())
@@ -170,7 +170,7 @@ class AsyncVirtualClock(ClockReads):
                     now, body = monotonic_micros(), json.loads(event.data)
                     self._notify(self._follower.apply_message(event.event, body, now, is_first=is_first))
                     is_first = False
-                    # Reads here show it, and whoever listens was told.
+                    # Reads show the change by now, and the listeners have been called.
                     confirmed = confirmation(body, self._timeline)
                     if confirmed is not None:
                         self._confirming.applied(confirmed)

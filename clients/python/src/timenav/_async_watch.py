@@ -1,4 +1,4 @@
-"""Streams that go on where they were once a lost connection is back, with asyncio."""
+"""Event streams that continue across lost connections, for asyncio."""
 
 from __future__ import annotations
 
@@ -22,15 +22,14 @@ T = TypeVar("T")
 
 
 class AsyncWatch(Generic[T]):
-    """What a stream tells, message by message, across lost connections, until it is closed. Open it with `async with`.
+    """The messages of a stream, across lost connections, until the watch is closed. Open it with `async with`.
 
-    It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as
-    lost once the service has said nothing for 30 seconds. Nothing is lost if the waiting for a message is cancelled. It
-    raises `ApiError` once the service does not let you watch any more.
+    It resumes after the last message, waits 0.1 to 5 seconds between attempts, and considers a connection lost after 30
+    seconds without a message. Canceling a wait loses no message. It raises `ApiError` once the service no longer allows
+    the watch.
     """
 
     def __init__(self, client: AsyncClient, stream: Stream[T], last_id: str | None) -> None:
-        """Prepares a watch, which `open` or `async with` opens."""
         self._first = client
         self._client = client._with_options(retries=ONCE)
         self._stream = stream
@@ -41,17 +40,17 @@ class AsyncWatch(Generic[T]):
         self._waiting: asyncio.Task[T | None] | None = None
 
     async def open(self) -> AsyncWatch[T]:
-        """Opens the stream: everything that happens from now on is told."""
+        """Opens the stream. From then on, all changes are reported."""
         await self._open(self._first)
         return self
 
     @property
     def last_id(self) -> str:
-        """The id of the message that was returned last: a later watch goes on after it. Empty if there is none yet."""
+        """The id of the last returned message, to resume after it. Empty if there is none yet."""
         return self._last_id
 
     async def aclose(self) -> None:
-        """Ends the watch, from any task: whoever iterates has come to the end."""
+        """Ends the watch and pending iterations. Any task may call it."""
         self._is_closed = True
         if self._waiting is not None:
             self._waiting.cancel()
@@ -68,7 +67,7 @@ class AsyncWatch(Generic[T]):
             raise StopAsyncIteration
         if self._waiting is None:
             self._waiting = asyncio.create_task(self._next(), name="timenav-watch")
-        # Whoever gives up waiting gets the same message when they ask again.
+        # This does not cancel the task, so the next call returns the message of a canceled one.
         await asyncio.wait([self._waiting])
         done, self._waiting = self._waiting, None
         update = None if done.cancelled() else done.result()
@@ -105,7 +104,7 @@ class AsyncWatch(Generic[T]):
                 if update is not None:
                     return update
         except ApiConnectionError as error:
-            LOG.debug("a stream was lost, and is opened again: %s", error)
+            LOG.debug("a stream was lost; reopening it: %s", error)
         except (ValueError, KeyError, TypeError) as error:
             self._is_closed = True
             raise named(error) from None
@@ -117,7 +116,7 @@ class AsyncWatch(Generic[T]):
         self._messages = self._events.__aiter__()
 
     async def _open_again(self) -> T | None:
-        """Waits until there is a connection again. Returns what is to be said of what may be missing."""
+        """Reconnects with retries. Returns the message that reports a gap, if there may be one."""
         if self._events is not None:
             await self._events.aclose()
             self._newest = self._events.last_id or self._newest

@@ -1,4 +1,4 @@
-"""The client for programs with threads."""
+"""The client for threads."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _RETRIES = Retries()
 
 
 class Client(Calls):
-    """A service, and who asks it. One client may be used by many threads.
+    """A client of a timenav service. Threads may share it.
 
-    Without arguments the service is that of `TIMENAV_URL` (`http://127.0.0.1:8080`), the key that of `TIMENAV_API_KEY`,
-    and the timeline that of `TIMENAV_TIMELINE`, or the one that the key is bound to.
+    By default, the address is `TIMENAV_URL` or `http://127.0.0.1:8080`, the API key is `TIMENAV_API_KEY`, and the
+    timeline is `TIMENAV_TIMELINE` or the one that the key is bound to.
     """
 
     def __init__(
@@ -72,20 +72,20 @@ class Client(Calls):
         lost_after: float = _BOUNDS.lost_after,
         timeout: float = 10.0,
     ) -> VirtualClock:
-        """Subscribes to a timeline's clock, and returns it once it is known.
+        """Subscribes to a timeline's clock, and returns it once the initial state has arrived.
 
-        The clock raises `ClockStaleError` instead of showing a time that the service has not confirmed for
-        `stale_after` seconds, or for `lost_after` seconds after the connection was lost.
+        A read raises `ClockStaleError` if the service has not confirmed the time for `stale_after` seconds, or for
+        `lost_after` seconds after the connection was lost.
 
-        With `follow` the clock is followed under that name: each change is confirmed once reads show it and the
-        listeners have been called. A clock change with `followers` waits for that.
+        With `follow`, the clock is a follower of that name: it confirms each change once reads show it and the
+        listeners have been called. A clock change with `followers` waits for that confirmation.
         """
         bounds = Bounds(stale_after, lost_after)
         timeline_id = timeline_id or self._settings.timeline_id
         return VirtualClock(self._settings, timeline_id, bounds, follow).open(timeout)
 
     def inside(self, firing: str) -> Client:
-        """Returns this client for the handler of a firing: the service is told where its requests come from."""
+        """Returns a client for the handler of a firing. Its requests carry the id of that firing."""
         return self._with_options(firing=firing)
 
     def on(
@@ -97,11 +97,12 @@ class Client(Calls):
         concurrency: int = 1,
         ack_timeout: float = 30.0,
     ) -> Listener:
-        """Hands each firing of a queue to a handler, up to `concurrency` side by side, until the listener is closed.
+        """Passes each firing of a queue to a handler, until the listener is closed.
 
-        A firing is acknowledged when the handler returns, failed when it raises, and then handed out again. It is
-        kept for as long as the handler takes; if this program dies, others get it after `ack_timeout` seconds of host
-        time. When this returns, the queue is heard: an advance waits for its handlers.
+        Up to `concurrency` handlers run in parallel. A firing is acknowledged when its handler returns. If the handler
+        raises, the firing fails and is retried. The lease is extended while the handler runs. If this program dies,
+        other workers get its firings after `ack_timeout` seconds of host time. When this returns, the queue has an
+        active listener, and an advance waits for its handlers.
         """
         terms = Terms(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
         return Listener(self, handler, terms).start()
@@ -109,21 +110,21 @@ class Client(Calls):
     def watch_firings(
         self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
     ) -> Watch[FiringUpdate | Gap]:
-        """Watches what happens to the firings of a queue, and claims none; without `queue`, to all of the timeline.
+        """Reports changes of the firings of a queue without claiming any; without `queue`, of all queues.
 
-        When this returns, everything that happens from now on is told, across lost connections. After one, a
-        `Gap` says where claims, extensions and failed attempts may be missing. With `last_event_id` it begins after
+        When this returns, all later changes are reported, across lost connections. After a lost connection, a `Gap`
+        marks where claims, extensions and failed attempts may be missing. With `last_event_id`, the watch begins after
         that message.
         """
         stream = firings(queue, timeline_id or self._settings.timeline_id)
         return Watch(self, stream, last_event_id)
 
     def watch_due(self, *, timeline_id: str | None = None, last_event_id: str | None = None) -> Watch[DueRange | Gap]:
-        """Watches which events the clock passes, as stretches of virtual time, to play them back.
+        """Reports the events that the clock passes, as ranges of virtual time.
 
-        When this returns, everything that the clock passes from now on is told, across lost
-        connections. A stretch that begins before the last one ended says that the clock went back. With `last_event_id`
-        it begins after that message, with what the clock passed since.
+        When this returns, all events that the clock passes from then on are reported, across lost connections. A range
+        that begins before the end of the previous one means that the clock went back. With `last_event_id`, the watch
+        begins after that message.
         """
         return Watch(self, due(timeline_id or self._settings.timeline_id), last_event_id)
 
@@ -139,9 +140,9 @@ class Client(Calls):
     ) -> Receipt:
         """Moves the clock forward, and returns the receipt once all firings on the way are done.
 
-        If the connection is lost meanwhile, the same advance is requested again. Raises `NotSettledError` if the
-        advance was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings
-        are only counted in the receipt. `timeout` is in seconds of host time. When it is over, `TimeoutError` is
+        If the connection is lost, the client waits for the same advance again. Raises `NotSettledError` if the advance
+        was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings are
+        only counted in the receipt. `timeout` limits the wait, in seconds of host time. After it, `TimeoutError` is
         raised, and the advance continues.
         """
         waiting = Waiting(
@@ -171,5 +172,5 @@ class Client(Calls):
         self.close()
 
     def __repr__(self) -> str:
-        """Says everything but the key."""
+        """Shows the settings without the key."""
         return f"Client(base_url={str(self._settings.base_url)!r}, timeline_id={self._settings.timeline_id!r})"

@@ -1,4 +1,4 @@
-"""What a virtual clock answers without a lock, a request or a wait; and who is told of its changes."""
+"""The part of a virtual clock that needs no lock, request or wait: its readings and its listeners."""
 
 from __future__ import annotations
 
@@ -19,45 +19,44 @@ from ._instant import Instant
 Listener = Callable[[ClockChange], Awaitable[None] | None]
 _LOG = logging.getLogger("timenav")
 DELAY_FIRST, DELAY_MAX = 0.1, 5.0
-# The longest name of a host that the service takes.
+# The maximum length of a host name that the service accepts, in bytes.
 _HOST_BYTES_MAX = 253
-# These will be answered the same next time. Everything else may be different then.
+# HTTP statuses that a retry cannot change. All other failures may be temporary.
 _FINAL = frozenset({400, 401, 403, 404, 409, 410})
 
 
 class ClockReads:
-    """A clock of a timeline, computed here from what the stream told."""
+    """The clock of a timeline, computed locally from the messages of a stream."""
 
     def __init__(self, timeline_id: str | None, bounds: Bounds, follow: str | None = None) -> None:
-        """Knows nothing yet."""
         self._timeline = timeline_id
         self._follow = follow
         self._follower = Follower(bounds)
         self._listeners: list[Listener] = []
 
     def reading(self) -> Reading:
-        """Returns what the clock shows, with the state that it was computed from.
+        """Returns the clock's reading, with the state from which it was computed.
 
-        Raises a subclass of `ClockUnavailableError` if the time is not known: `ClockStaleError`, `ClockAccessError` or
-        `ClockClosedError`.
+        If the reading is not reliable, raises a subclass of `ClockUnavailableError`: `ClockStaleError`,
+        `ClockAccessError` or `ClockClosedError`.
         """
         return self._follower.read(monotonic_micros())
 
     def now(self) -> Instant:
-        """Returns what the clock shows, to the microsecond, anywhere from −9999 to 9999."""
+        """Returns the clock's reading, to the microsecond, in the range −9999 to 9999."""
         return self.reading().now
 
     def datetime(self) -> datetime:
-        """Returns what the clock shows as an aware `datetime` in UTC. Raises `DatetimeRangeError` outside its years."""
+        """Returns the reading as an aware `datetime` in UTC. Raises `DatetimeRangeError` outside its range."""
         return self.reading().now.datetime()
 
     def time(self) -> float:
-        """Returns what the clock shows in seconds since 1970, as `time.time()` does."""
+        """Returns the reading in seconds since 1970, like `time.time()`."""
         return self.reading().now.timestamp()
 
     @property
     def state(self) -> ClockState:
-        """The clock as it was last told, if it may be vouched for."""
+        """The last known state of the clock. Raises `ClockUnavailableError` if it is not reliable."""
         return self.reading().state
 
     @property
@@ -67,7 +66,7 @@ class ClockReads:
 
     @property
     def generation(self) -> int:
-        """Counts changes of the clock."""
+        """The number of changes of the clock."""
         return self.state.generation
 
     @property
@@ -82,11 +81,11 @@ class ClockReads:
 
     @property
     def is_connected(self) -> bool:
-        """Whether the stream is open and has told everything that the service knows."""
+        """Whether the stream is open and up to date."""
         return self._follower.end is None and self._follower.is_connected
 
     def on_change(self, listener: Listener) -> Callable[[], None]:
-        """Calls a function after each change of the clock, in order. Returns what ends that."""
+        """Calls a function after each change of the clock, in order. Returns a function that removes the listener."""
         self._listeners.append(listener)
 
         def remove() -> None:
@@ -96,7 +95,7 @@ class ClockReads:
         return remove
 
     def on_jump(self, listener: Listener) -> Callable[[], None]:
-        """Calls a function after each change that made the clock jump, as travels do. Returns what ends that."""
+        """Calls a function after each change that made the clock jump. Returns a function that removes the listener."""
         return self.on_change(lambda change: listener(change) if change.jump_micros else None)
 
     def __repr__(self) -> str:
@@ -111,33 +110,33 @@ class ClockReads:
         return f"<{name} at {reading.now}, {pace}>"
 
     def _deliver(self, change: ClockChange | None) -> list[Awaitable[None]]:
-        """Tells the listeners, and returns what they still have to do."""
+        """Calls the listeners, and returns the awaitables of those that are coroutine functions."""
         left: list[Awaitable[None]] = []
         for listener in list(self._listeners) if change else []:
             try:
                 result = listener(change)  # type: ignore[arg-type]
                 left += [result] if result is not None else []
             except Exception:
-                # The clock goes on: one listener's mistake must not stop the time of all others.
+                # An error in one listener must not affect the clock or other listeners.
                 _LOG.exception("a listener of the clock failed")
         return left
 
     def _target(self, length: timedelta | float) -> Instant:
-        """Returns the moment that lies a length of virtual time ahead."""
+        """Returns the moment after a duration of virtual time."""
         micros = length // timedelta(microseconds=1) if isinstance(length, timedelta) else round(length * 1_000_000)
         return Instant(self.now().micros + micros)
 
     def _wait(self, target: Instant, now: int, deadline: int | None) -> tuple[Reading | None, float]:
-        """Returns the reading if the clock has come so far, else how many seconds to wait before it is looked at again.
+        """Returns the reading if the clock has reached the target, or else the seconds until the next check.
 
-        Raises `ClockUnavailableError` if the time is no longer known, so that no caller waits forever for a service
-        that is gone.
+        Raises `ClockUnavailableError` if the clock cannot be read, so an outage of the service cannot block a wait
+        forever.
         """
         reading = self._follower.read(now)
         if reading.now >= target:
             return reading, 0.0
         if deadline is not None and now >= deadline:
-            raise TimeoutError(f"the clock shows {reading.now}, and has not come to {target} in time")
+            raise TimeoutError(f"the clock shows {reading.now}, and has not reached {target} in time")
         waits = [self._follower.micros_vouched(now) + 1_000]
         until = self._follower.micros_until(target.micros, now)
         if until is not None:
@@ -147,20 +146,20 @@ class ClockReads:
         return None, max(min(waits), 1) / 1_000_000
 
     def _wait_generation(self, generation: int, now: int, deadline: int | None) -> tuple[Reading | None, float]:
-        """As `_wait`, for a change."""
+        """Like `_wait`, for a generation instead of a moment."""
         reading = self._follower.read(now)
         if reading.generation >= generation:
             return reading, 0.0
         if deadline is not None and now >= deadline:
-            raise TimeoutError(f"the clock is at generation {reading.generation}, and not at {generation} in time")
+            raise TimeoutError(f"the clock has generation {reading.generation}, and did not reach {generation} in time")
         waits = [self._follower.micros_vouched(now) + 1_000, *([] if deadline is None else [deadline - now])]
         return None, max(min(waits), 1) / 1_000_000
 
     def _not_open(self, failure: Exception | None) -> Exception:
-        """Returns what is raised where a clock could not be opened."""
+        """Returns the exception for a clock that could not be opened."""
         end = self._follower.end
         problem = getattr(end, "problem", None)
-        return problem or failure or end or ClockUnavailableError("the service did not tell the clock in time")
+        return problem or failure or end or ClockUnavailableError("the service did not send the clock in time")
 
     def _stream_headers(self) -> dict[str, str]:
         known = self._follower.state
@@ -177,7 +176,7 @@ class ClockReads:
 
 
 def own_place() -> dict[str, str]:
-    """Tells where this process runs, as the list of followers shows it."""
+    """Returns headers that identify this process in the list of followers."""
     place = {"Timenav-Process": str(os.getpid())}
     host = socket.gethostname()
     if 0 < len(host) <= _HOST_BYTES_MAX and all("!" <= character <= "~" for character in host):
@@ -186,17 +185,19 @@ def own_place() -> dict[str, str]:
 
 
 def is_final(problem: ApiError) -> bool:
-    """Tells whether asking again is of no use."""
+    """Returns whether a retry is useless."""
     return problem.http_status in _FINAL
 
 
 def named(error: Exception) -> Exception:
-    """Returns an error of ours for whatever a connection failed with."""
-    return error if isinstance(error, TimenavError) else TimenavError(f"what answers is no timenav service: {error!r}")
+    """Wraps an exception of a connection in a `TimenavError`."""
+    if isinstance(error, TimenavError):
+        return error
+    return TimenavError(f"the response is not from a timenav service: {error!r}")
 
 
 def next_delay(delay: float, problem: Exception | None) -> tuple[float, float]:
-    """Returns how long to wait before the next attempt, and the delay that the one after it starts from."""
+    """Returns the seconds until the next attempt, and the delay for the one after it."""
     after = problem.retry_after if isinstance(problem, ApiError) else None
     wait = after if after is not None else delay * (0.5 + secrets.randbelow(1_000) / 1_000)
     return wait, min(delay * 2, DELAY_MAX)

@@ -1,4 +1,4 @@
-"""The arithmetic of a clock, as the service does it: whole microseconds, rates in millionths, nothing rounded twice."""
+"""Clock arithmetic, identical to the service's: whole microseconds, rates in millionths, no double rounding."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._instant import Instant
 
 @dataclass(frozen=True, slots=True)
 class ClockState:
-    """A clock as the service told it: everything that is needed to compute what it shows."""
+    """The state of a clock: all values needed to compute its reading."""
 
     timeline_id: str
     generation: int
@@ -24,7 +24,7 @@ class ClockState:
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> ClockState:
-        """Reads a clock out of an answer or a message."""
+        """Parses a clock in a response or a stream message."""
         return cls(
             timeline_id=body["timeline_id"],
             generation=body["generation"],
@@ -41,14 +41,14 @@ class ClockState:
         return self.rate_micros / 1_000_000
 
     def at(self, host_micros: int) -> Instant:
-        """Returns what the clock shows at a host time. One that reaches an end of −9999…9999 stands there."""
+        """Returns the reading at a host time. A clock that reaches either end of the range −9999…9999 stops there."""
         if not self.is_running:
             return self.origin_virtual
         passed = (host_micros - self.origin_host.micros) * self.rate_micros // 1_000_000
         return Instant(min(max(self.origin_virtual.micros + passed, Instant.MIN.micros), Instant.MAX.micros))
 
     def host_when(self, virtual_micros: int) -> int | None:
-        """Returns the first host time at which the clock shows this or later; None if it never will as it is."""
+        """Returns the first host time at which the clock shows this or a later time; None if that needs a change."""
         if not self.is_running:
             return self.origin_host.micros if self.origin_virtual.micros >= virtual_micros else None
         if virtual_micros > Instant.MAX.micros:

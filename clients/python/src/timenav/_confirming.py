@@ -1,4 +1,4 @@
-"""Confirms which change of a clock was applied, beside whoever listens: the next change never waits for that."""
+"""Confirms clock changes to the service, independently of listeners, so that the next change never waits for it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ._transport import refusal
 
 _PATH = "/v1/followers/confirm"
 RETRY_SECONDS = 1.0
-"""How long to wait before a confirmation is sent again, unless there is something newer to confirm."""
+"""Delay before a confirmation is retried, unless a newer change needs confirmation."""
 
 
 def confirmation(body: dict[str, Any], timeline_id: str | None) -> dict[str, Any] | None:
-    """Returns what is to be said of a message; None where nobody waits for this listener."""
+    """Returns the confirmation for a stream message; None if the stream has no follower name."""
     follower_id = body.get("follower_id")
     if follower_id is None:
         return None
@@ -29,9 +29,9 @@ def confirmation(body: dict[str, Any], timeline_id: str | None) -> dict[str, Any
 
 
 def _is_done(response: httpx.Response) -> bool:
-    """Tells whether there is nothing more to be done about a confirmation.
+    """Returns whether no retry is needed.
 
-    Where its stream has ended, the next one tells what is to be confirmed.
+    If the stream has ended, its successor reports which change to confirm.
     """
     if response.is_success:
         return True
@@ -39,10 +39,9 @@ def _is_done(response: httpx.Response) -> bool:
 
 
 class Confirming:
-    """A thread that confirms the newest change that it was told of."""
+    """A thread that confirms the newest change. It starts with the first one."""
 
     def __init__(self, settings: Settings) -> None:
-        """Starts no thread before there is something to confirm."""
         self._settings = settings
         self._changed = threading.Condition()
         self._newest: dict[str, Any] | None = None
@@ -50,7 +49,7 @@ class Confirming:
         self._thread: threading.Thread | None = None
 
     def applied(self, confirmation: dict[str, Any]) -> None:
-        """Has a change confirmed."""
+        """Schedules the confirmation of a change."""
         with self._changed:
             self._newest = confirmation
             if self._thread is None:
@@ -83,22 +82,21 @@ class Confirming:
                     self._newest = self._newest_or(newest)
 
     def _newest_or(self, older: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Returns what was told meanwhile, or else what was not confirmed yet."""
+        """Returns the newer change, if there is one, or else the given one."""
         return older if self._newest is None else self._newest
 
 
 class AsyncConfirming:
-    """A task that confirms the newest change that it was told of."""
+    """A task that confirms the newest change. It starts with the first one."""
 
     def __init__(self, settings: Settings) -> None:
-        """Starts no task before there is something to confirm."""
         self._settings = settings
         self._changed = asyncio.Event()
         self._newest: dict[str, Any] | None = None
         self._task: asyncio.Task[None] | None = None
 
     def applied(self, confirmation: dict[str, Any]) -> None:
-        """Has a change confirmed."""
+        """Schedules the confirmation of a change."""
         self._newest = confirmation
         self._changed.set()
         if self._task is None:
@@ -128,5 +126,5 @@ class AsyncConfirming:
                     self._changed.set()
 
     def _newest_or(self, older: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Returns what was told meanwhile, or else what was not confirmed yet."""
+        """Returns the newer change, if there is one, or else the given one."""
         return older if self._newest is None else self._newest

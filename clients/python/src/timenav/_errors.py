@@ -1,4 +1,4 @@
-"""What can go wrong, as exceptions."""
+"""Exceptions of this package."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ if TYPE_CHECKING:
 
 
 class TimenavError(Exception):
-    """Everything that this package raises on purpose."""
+    """The base class of this package's exceptions. Invalid arguments raise `ValueError` or `TypeError` instead."""
 
 
 class SettingsError(TimenavError, ValueError):
-    """The address or the key of the service is missing or wrong. Nothing was sent."""
+    """The service's address or the API key is missing or invalid. No request was sent."""
 
 
 class ClientClosedError(TimenavError):
-    """The client, or the httpx client that it was given, is closed. Nothing was sent."""
+    """The client, or the httpx client passed to it, is closed. No request was sent."""
 
     def __init__(self) -> None:
-        """Says what to do."""
-        super().__init__("the client is closed; make another one, or close it later")
+        super().__init__("the client is closed; create another one, or close it later")
 
 
 class ApiConnectionError(TimenavError):
-    """There was no response. A change may have happened: repeat it with the same idempotency key to find out."""
+    """No response arrived. A change may have been applied: repeat it with the same idempotency key to find out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +42,11 @@ class FieldError:
 
 
 class ApiError(TimenavError):
-    """The service rejected a request. The subclasses stand for HTTP statuses.
+    """The service rejected the request. There is a subclass for each HTTP status.
 
-    Branch on the class or on `code`. `status` and `detail` are sentences for people. docs/errors.md lists the codes;
-    `unexpected_response` marks a response that the service did not write, such as the error page of a proxy.
+    Branch on the class or on `code`. `status` and `detail` are sentences for people. docs/errors.md lists the codes.
+    The code `unexpected_response` marks a response that does not come from the service, such as the error page of a
+    proxy.
     """
 
     def __init__(
@@ -60,9 +60,8 @@ class ApiError(TimenavError):
         request_id: str | None = None,
         retry_after: float | None = None,
     ) -> None:
-        """Keeps what the response said. `retry_after` is in seconds."""
         fields = "".join(f"\n  {error.field}: {error.detail}" for error in errors)
-        # A detail about fields names them all; they are easier to read one by one.
+        # The detail lists all field errors in one sentence; one line for each is easier to read.
         text = f"{status} ({code}){fields}" if errors else f"{status} ({code}) {detail}".rstrip()
         super().__init__(text)
         self.http_status = http_status
@@ -75,11 +74,11 @@ class ApiError(TimenavError):
 
     @property
     def field(self) -> str | None:
-        """The first field that is wrong, if the error is about fields."""
+        """The first invalid field; None if the error is not about fields."""
         return self.errors[0].field if self.errors else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Makes the exception picklable: test runners send it from one process to another."""
+        """Supports pickling: test runners send exceptions between processes."""
         return (_unpickled, (type(self), self.__dict__))
 
 
@@ -112,15 +111,15 @@ class PreconditionFailedError(ApiError):
 
 
 class UnprocessableEntityError(ApiError):
-    """422: the request is well-formed, and the service cannot do what it asks."""
+    """422: the request is well-formed, but the service cannot carry it out."""
 
 
 class RateLimitError(ApiError):
-    """429: too many requests. `retry_after` says how many seconds to wait."""
+    """429: too many requests. `retry_after` is the time to wait before the next attempt, in seconds."""
 
 
 class ServerError(ApiError):
-    """500 or above: the service failed, or is not available."""
+    """500 or above: the service failed, or is unavailable."""
 
 
 _BY_STATUS: dict[int, type[ApiError]] = {
@@ -136,7 +135,7 @@ _BY_STATUS: dict[int, type[ApiError]] = {
 
 
 def api_error(http_status: int, body: object, request_id: str | None, retry_after: float | None) -> ApiError:
-    """Returns the error that a response means. Proxies answer too, and their bodies have another shape."""
+    """Parses an error response. It may come from a proxy, so its body may have any form."""
     members: dict[str, Any] = body if isinstance(body, dict) else {}
 
     def text(name: str, otherwise: str) -> str:
@@ -156,7 +155,7 @@ def api_error(http_status: int, body: object, request_id: str | None, retry_afte
     kind = _BY_STATUS.get(http_status, ServerError if http_status >= 500 else ApiError)
     return kind(
         http_status=http_status,
-        # A newer service may send codes that this package does not list.
+        # A newer service may return codes that this version does not list.
         code=cast("ErrorCode", text("code", "unexpected_response")),
         status=text("status", f"The response has status {http_status} and is not from timenav."),
         detail=text("detail", ""),
@@ -167,23 +166,22 @@ def api_error(http_status: int, body: object, request_id: str | None, retry_afte
 
 
 class ClockUnavailableError(TimenavError):
-    """The clock cannot say what time it is."""
+    """The clock cannot be read."""
 
 
 class ClockStaleError(ClockUnavailableError):
-    """The service has not confirmed the clock for too long, so what it shows may be wrong."""
+    """The service has not confirmed the clock within the staleness bounds, so a reading may be wrong."""
 
 
 class ClockAccessError(ClockUnavailableError):
     """The caller may no longer watch the clock: the timeline or the API key ended. `problem` is the response."""
 
     def __init__(self, problem: ApiError) -> None:
-        """Keeps the response."""
         super().__init__(f"the clock can no longer be watched: {problem}")
         self.problem = problem
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Lets the exception cross from one process to another."""
+        """Supports pickling, like `ApiError`."""
         return (ClockAccessError, (self.problem,))
 
 
@@ -192,37 +190,35 @@ class ClockClosedError(ClockUnavailableError):
 
 
 class BeyondFiringError(ClockUnavailableError):
-    """A handler waits for a moment after that of its firing. The clock may stand until the handler is done."""
+    """A handler waits for a moment after the due time of its firing. The clock may be paused until it finishes."""
 
 
 class NotSettledError(TimenavError):
-    """An advance ended before its destination: `receipt` says where, what had fired, and who held it."""
+    """An advance ended before its destination. `receipt` has its end, its firings, and the last holder."""
 
     def __init__(self, receipt: Receipt) -> None:
-        """Keeps the receipt."""
         held = f", held by {receipt.held_by}" if receipt.held_by else ""
         super().__init__(f"the clock is {receipt.state} at {receipt.reached}{held}")
         self.receipt = receipt
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Lets the exception cross from one process to another."""
+        """Supports pickling, like `ApiError`."""
         return (NotSettledError, (self.receipt,))
 
 
 class FiringsFailedError(TimenavError):
-    """An advance reached its destination, and firings on the way failed. `receipt` lists them, each with its reason."""
+    """An advance reached its destination, but firings on the way failed. `receipt` lists them with their reasons."""
 
     def __init__(self, receipt: Receipt) -> None:
-        """Keeps the receipt."""
         failed = next((firing for firing in receipt.firings if firing["state"] == "failed"), None)
         first = f": {failed['timer_id']} at {failed['due']}: {failed.get('reason', 'no reason')}" if failed else ""
         super().__init__(f"{receipt.failed} of {receipt.fired} firings failed{first}")
         self.receipt = receipt
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Lets the exception cross from one process to another."""
+        """Supports pickling, like `ApiError`."""
         return (FiringsFailedError, (self.receipt,))
 
 
 class DatetimeRangeError(TimenavError, ValueError):
-    """The instant lies outside the years 1 to 9999, which is all that `datetime` can hold."""
+    """The instant is outside the years 1 to 9999, the range of `datetime`."""

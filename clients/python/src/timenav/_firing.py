@@ -1,4 +1,4 @@
-"""What a handler is given: a firing, and the clock that stands at its moment."""
+"""The firing that a handler receives, with a clock fixed at its due time."""
 
 from __future__ import annotations
 
@@ -14,49 +14,51 @@ C = TypeVar("C")
 
 
 class FiringClock:
-    """The clock of a handler. It stands at the moment of the firing, however late the firing was handed out."""
+    """The clock of a handler. It always shows the due time of the firing, no matter when the firing was delivered."""
 
     def __init__(self, due: Instant) -> None:
-        """Stands at a moment."""
         self._due = due
 
     def __repr__(self) -> str:
         return f"<FiringClock at {self._due}>"
 
     def now(self) -> Instant:
-        """Returns the moment of the firing."""
+        """Returns the due time of the firing."""
         return self._due
 
     def datetime(self) -> datetime:
-        """Returns the moment as an aware `datetime` in UTC. Raises `DatetimeRangeError` outside its years."""
+        """Returns the due time as an aware `datetime` in UTC. Raises `DatetimeRangeError` outside its range."""
         return self._due.datetime()
 
     def time(self) -> float:
-        """Returns the moment in seconds since 1970, as `time.time()` does."""
+        """Returns the due time in seconds since 1970, like `time.time()`."""
         return self._due.timestamp()
 
     def until(self, when: When) -> Instant:
-        """Returns at once if the moment has come. Raises `BeyondFiringError` if not: nobody waits for themselves."""
+        """Returns at once if the due time is the moment or later. Otherwise raises `BeyondFiringError`.
+
+        The clock cannot reach a later moment before this handler finishes.
+        """
         target = Instant.of(when)
         if target > self._due:
             raise BeyondFiringError(
-                f"the clock stands at {self._due} until this handler is done, so it does not come to {target}; "
+                f"the clock stays at {self._due} until this handler is done, so it cannot reach {target}; "
                 "set a timer for that moment, and return"
             )
         return self._due
 
     def sleep(self, length: timedelta | float) -> Instant:
-        """Raises `BeyondFiringError` if the length is more than 0."""
+        """Raises `BeyondFiringError` if the duration is more than 0."""
         micros = length // timedelta(microseconds=1) if isinstance(length, timedelta) else round(length * 1_000_000)
         return self.until(Instant(self._due.micros + micros))
 
 
 @dataclass(frozen=True, slots=True)
 class Firing(Generic[C]):
-    """A due moment of a timer, for a handler."""
+    """A due timer, delivered to a handler."""
 
     id: str
-    """The same for all attempts: store it if processing a firing twice would do harm."""
+    """The id, which is the same for all attempts: store it if processing a firing twice would do harm."""
     timer_id: str
     timeline_id: str
     due: Instant
@@ -66,7 +68,7 @@ class Firing(Generic[C]):
     attempt: int
     """The number of this attempt, from 1."""
     round: int
-    """The round of the timer: it grows when the clock goes back and the timer fires again."""
+    """The round of the timer: it is incremented when the clock goes back and the timer fires again."""
     generation: int
     """The generation of the clock."""
     step: int | None
@@ -74,15 +76,15 @@ class Firing(Generic[C]):
     order_key: str | None
     """Firings with the same key are processed one after the other."""
     lease_id: str | None
-    """The id of this claim's lease; every claim has a new one. None if the service has none."""
+    """The id of the lease, which is new for each claim. None in responses of older services."""
     clock: FiringClock = field(repr=False)
-    """A clock that stays at `due`."""
+    """A clock that always shows `due`."""
     client: C = field(repr=False)
-    """A client for the handler: its requests name the firing."""
+    """A client for the handler. Its requests carry the id of the firing."""
 
     @classmethod
     def of(cls, body: schemas.ClaimedFiringBody, client: C) -> Firing[C]:
-        """Reads a firing that was claimed."""
+        """Parses a claimed firing."""
         due = Instant.parse(body["due"])
         return cls(
             id=body["firing_id"],

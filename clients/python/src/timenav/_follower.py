@@ -1,7 +1,7 @@
-"""What a client knows of a clock, and for how long it may vouch for it. No threads, no network, no clock of its own.
+"""The client-side state of a clock, and how long it remains valid. Contains no threads, network access or clock.
 
-Every time that goes in is the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the
-vectors in clients/vectors hold every language to them.
+All times passed in are the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the vectors
+in clients/vectors test all languages against them.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from ._errors import ApiError, ClockAccessError, ClockClosedError, ClockStaleErr
 from ._instant import Instant
 
 HEARTBEAT_SECONDS = 15
-"""The service says something at least this often."""
+"""The maximum interval between messages of the service on a stream."""
 STALE_AFTER_MIN = 20.0
-"""A quiet stream must not count as a dead one: the heartbeat, and time for it to arrive."""
+"""The lower limit of `stale_after`: the heartbeat interval, plus time for a heartbeat to arrive."""
 DRIFT_PPM = 100
-"""How far the clocks of two machines may run apart, for what is said of the uncertainty."""
+"""The assumed drift between the clocks of two machines, used for the uncertainty."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How long a client vouches for what it knows, in seconds."""
+    """The staleness bounds of a clock, in seconds."""
 
     stale_after: float = 30.0
-    """Since the service last said anything."""
+    """Counted from the last message of the service."""
     lost_after: float = 10.0
-    """Since the connection was lost."""
+    """Counted from the loss of the connection."""
 
     def __post_init__(self) -> None:
-        """Refuses bounds that a healthy stream would break."""
+        """Rejects bounds that a healthy stream would exceed."""
         if self.stale_after < STALE_AFTER_MIN:
             raise ValueError(
                 f"stale_after must be at least {STALE_AFTER_MIN:g} seconds, not {self.stale_after:g}: "
-                f"a quiet stream sends a sign of life every {HEARTBEAT_SECONDS} seconds"
+                f"an idle stream sends a heartbeat every {HEARTBEAT_SECONDS} seconds"
             )
         if self.lost_after < 0:
             raise ValueError(f"lost_after must be 0 seconds or more, not {self.lost_after:g}")
@@ -44,47 +44,46 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class ClockChange:
-    """One change of the clock."""
+    """A change of the clock."""
 
     before: ClockState
     after: ClockState
     jump_micros: int
-    """How far the clock jumped, in microseconds; 0 where it was paused, resumed, or changed its rate."""
+    """The size of the jump in microseconds; 0 if the clock was paused, resumed, or changed its rate."""
     is_reset: bool
-    """Whether changes in between were left out, or the service went back to an older state."""
+    """Whether changes in between were lost, or the service went back to an older state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One reading of the clock."""
+    """A reading of the clock."""
 
     now: Instant
     state: ClockState
     uncertainty_micros: int | None
-    """The clock may be ahead of `now` by this much, in virtual microseconds; None where that is not known."""
+    """The clock may be ahead of `now` by this much, in virtual microseconds; None if that is unknown."""
 
     @property
     def generation(self) -> int:
-        """Counts changes of the clock."""
+        """The number of changes of the clock."""
         return self.state.generation
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """All that a reading is made of. Replaced as a whole, so that readers need no lock."""
+    """The parameters of readings. Replaced as a whole, so that readers need no lock."""
 
     state: ClockState
     offset: int
-    """Host time of the service minus monotonic time here. Never more than it is, so that no reading is ahead."""
+    """The service's host time minus the local monotonic time. A lower bound, so that no reading is ahead."""
     offset_max: int | None
     measured: int
 
 
 class Follower:
-    """Takes what a stream says, and answers what the clock shows."""
+    """Processes the messages of a stream, and computes readings."""
 
     def __init__(self, bounds: Bounds) -> None:
-        """Knows nothing yet."""
         self.bounds = bounds
         self._known: _Known | None = None
         self._requested_at = 0
@@ -127,7 +126,7 @@ class Follower:
             self._lost = now
 
     def rejected(self, problem: ApiError) -> None:
-        """Records that the service rejected the stream for good."""
+        """Records that the service rejected the stream permanently."""
         self._end = self._end or ClockAccessError(problem)
 
     def closed(self) -> None:
@@ -174,35 +173,35 @@ class Follower:
         known = self._known
         self._vouch(now)
         if known is None:
-            raise ClockStaleError("the service has not told the clock yet")
+            raise ClockStaleError("the service has not sent the clock yet")
         return Reading(known.state.at(now + known.offset), known.state, _uncertainty(known, now))
 
     def micros_until(self, virtual_micros: int, now: int) -> int | None:
-        """Returns how much host time is left until the clock shows this; None if it never will as it is."""
+        """Returns the host time until the clock shows this, in microseconds; None if a change is needed for that."""
         known = self._known
         host = known.state.host_when(virtual_micros) if known else None
         return None if known is None or host is None else max(host - known.offset - now, 0)
 
     def micros_vouched(self, now: int) -> int:
-        """Returns for how much longer the clock may be vouched for if nothing more is heard."""
+        """Returns how long the state remains valid if no further message arrives, in microseconds."""
         silent = self._received_at + round(self.bounds.stale_after * 1e6) - now
         lost = self._lost
         return max(silent if lost is None else min(silent, lost + round(self.bounds.lost_after * 1e6) - now), 0)
 
     def _vouch(self, now: int) -> None:
         if self._end is not None:
-            # Another traceback each time, so that one exception is not shared by all who read.
+            # A new exception each time, because readers must not share a traceback.
             if isinstance(self._end, ClockAccessError):
                 raise ClockAccessError(self._end.problem)
             raise ClockClosedError(*self._end.args)
         lost, silent = self._lost, (now - self._received_at) / 1e6
         advice = "check that the service runs and can be reached; the clock keeps trying to reconnect"
         if silent > self.bounds.stale_after:
-            vouched = f"this clock vouches for {self.bounds.stale_after:g} s (stale_after)"
-            raise ClockStaleError(f"the service has said nothing for {silent:.1f} s, and {vouched}: {advice}")
+            bound = f"this clock is valid for only {self.bounds.stale_after:g} s (stale_after)"
+            raise ClockStaleError(f"the service has sent nothing for {silent:.1f} s, but {bound}: {advice}")
         if lost is not None and (now - lost) / 1e6 > self.bounds.lost_after:
-            vouched = f"this clock vouches for {self.bounds.lost_after:g} s (lost_after)"
-            raise ClockStaleError(f"the connection was lost {(now - lost) / 1e6:.1f} s ago, and {vouched}: {advice}")
+            bound = f"this clock is valid for only {self.bounds.lost_after:g} s (lost_after)"
+            raise ClockStaleError(f"the connection was lost {(now - lost) / 1e6:.1f} s ago, but {bound}: {advice}")
 
     def _take(self, state: ClockState, now: int, *, is_reset: bool) -> ClockChange | None:
         known = self._known
@@ -219,21 +218,21 @@ class Follower:
         return ClockChange(before, state, jump, is_reset)
 
     def _measure(self, state: ClockState, current: Instant, now: int, *, is_answer: bool) -> None:
-        """Narrows down how far the service's host time is from monotonic time here."""
+        """Narrows the offset between the service's host time and the local monotonic time."""
         first, last = state.origin_host.micros, None
         if state.is_running and Instant.MIN < current < Instant.MAX:
-            # All host times at which the clock shows this very microsecond.
+            # Include all host times at which the clock shows this very microsecond.
             first = state.host_when(current.micros) or first
             last = state.host_when(current.micros + 1)
-        # The message was written before it came: service time is at least this much ahead of time here.
+        # The message was written before it arrived, which bounds the offset from below.
         self._low = first - now if self._low is None else max(self._low, first - now)
         if is_answer and last is not None:
-            # And after it was asked for.
+            # It was written after the request, which bounds the offset from above.
             high = last - self._requested_at
             self._high = high if self._high is None else min(self._high, high)
 
     def _with(self, state: ClockState, now: int) -> _Known:
-        """Returns what is known of a state, with an offset that moves no more than what was measured asks for."""
+        """Returns the data of a state, with the offset changed no more than the measurement requires."""
         low = self._low if self._low is not None else 0
         high = self._high if self._high is None else max(self._high, low)
         offset = self._known.offset if self._known else low

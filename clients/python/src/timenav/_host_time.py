@@ -1,7 +1,7 @@
 """The host's monotonic clock, in whole microseconds.
 
-Taken when the package is imported, so that what fakes time later leaves it alone. It is the clock that counts on while
-the machine sleeps, as that of the service does.
+The functions are captured at import, so that libraries that fake the time later do not affect them. Like the clock of
+the service, this clock includes the time during which the machine sleeps.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 
 def _source() -> Callable[[], int]:
-    # On macOS it is CLOCK_MONOTONIC that counts sleep, and not the clock that `time.monotonic` reads.
+    # On macOS, CLOCK_MONOTONIC includes sleep, and `time.monotonic` reads another clock.
     name = "CLOCK_MONOTONIC" if sys.platform == "darwin" else "CLOCK_BOOTTIME"
     clock = getattr(time, name, None)
     if clock is None:
@@ -28,5 +28,5 @@ _WALL_NS = time.time_ns() - monotonic_micros() * 1_000
 
 
 def host_time_ns() -> int:
-    """Returns the host's own time in nanoseconds since 1970, whatever fakes it."""
+    """Returns the host's time in nanoseconds since 1970, unaffected by libraries that fake the time."""
     return _WALL_NS + monotonic_micros() * 1_000

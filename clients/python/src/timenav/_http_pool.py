@@ -1,4 +1,4 @@
-"""The HTTP connections of a client: its own, or those of an httpx client that the caller passed."""
+"""The HTTP connections of a client: its own, or those of the caller's httpx client."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Trace = Callable[[str, dict[str, Any]], None]
 
 
 class HttpPool:
-    """Sends requests to the service, with the API key. Closing it leaves an httpx client of the caller open."""
+    """Sends requests to the service, with the API key. Closing it leaves the caller's httpx client open."""
 
     def __init__(self, settings: Settings, *, parent: HttpPool | None = None, trace: Trace | None = None) -> None:
-        """Opens no connection yet. A pool closes with its parent; `trace` is the extension of httpcore."""
+        """Creates a pool. It closes with its parent, and `trace` is the httpcore extension of that name."""
         given = settings.http_client
         if given is not None and not isinstance(given, httpx.Client):
             raise TypeError(f"http_client must be an httpx.Client, not {type(given).__name__}")
@@ -44,7 +44,7 @@ class HttpPool:
             **request_options(self._settings, method, path, options), extensions=extensions
         )
         try:
-            # No redirect is followed, and no other credentials are sent: the key is for this service alone.
+            # No redirects and no other credentials: the key must not reach other hosts.
             return self._client.send(request, stream=is_stream, auth=None, follow_redirects=False)
         except RuntimeError:
             if self._client.is_closed:
@@ -67,10 +67,9 @@ class HttpPool:
 
 
 class AsyncHttpPool:
-    """As `HttpPool`, for asyncio."""
+    """The asyncio version of `HttpPool`."""
 
     def __init__(self, settings: Settings) -> None:
-        """Opens no connection yet."""
         given = settings.http_client
         if given is not None and not isinstance(given, httpx.AsyncClient):
             raise TypeError(f"http_client must be an httpx.AsyncClient, not {type(given).__name__}")
@@ -112,7 +111,7 @@ class AsyncHttpPool:
 
 
 def request_options(settings: Settings, method: str, path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Returns what httpx makes a request from. Options of the call win over those of the settings."""
+    """Returns the arguments of an httpx request. Options of the call take precedence over the settings."""
     authorization = {"Authorization": f"Bearer {settings.api_key}", "Accept": "application/json"}
     return {
         "timeout": settings.http_timeout(),

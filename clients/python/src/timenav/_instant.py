@@ -1,7 +1,7 @@
 """Instants as whole microseconds since 1970, from −9999 to 9999, in the proleptic Gregorian calendar.
 
-`datetime` has no years before 1, so it is what an instant becomes where it fits, and not what it is.
-Source of the calendar: H. Hinnant, "chrono-compatible low-level date algorithms".
+`datetime` has no years before 1, so an instant is not stored as one. Source of the calendar: H. Hinnant,
+"chrono-compatible low-level date algorithms".
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import ClassVar, TypeAlias, overload
 from ._errors import DatetimeRangeError
 
 _Datetime: TypeAlias = datetime
-"""In the body of `Instant` the name `datetime` is a method."""
+"""An alias, because `datetime` is a method in the body of `Instant`."""
 _SECOND = 1_000_000
 _DAY = 86_400 * _SECOND
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -53,13 +53,13 @@ def _civil_from_days(days: int) -> tuple[int, int, int]:
     return year_of_era + era * 400 + (1 if month <= 2 else 0), month, day_of_year - (153 * shifted + 2) // 5 + 1
 
 
-# Equality and order are written below, because an instant also compares with a `datetime`.
+# Equality and order are defined below, because an instant also compares with a `datetime`.
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Instant:
     """A moment, in whole microseconds since 1970.
 
-    It compares with other instants and with aware `datetime`s, and equal ones have the same hash. As for two
-    `datetime`s, a naive one is never equal, and its order raises `TypeError`.
+    It compares with other instants and with aware `datetime`s, and equal ones have the same hash. A naive `datetime` is
+    never equal to it, and ordering the two raises `TypeError`, as for two `datetime`s.
     """
 
     micros: int
@@ -68,15 +68,15 @@ class Instant:
     MAX: ClassVar[Instant]
 
     def __post_init__(self) -> None:
-        """Refuses what no clock of the service can show."""
+        """Rejects instants outside the range of the service's clocks."""
         if not _MIN <= self.micros <= _MAX:
             raise ValueError(f"{self.micros} µs lies outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z")
 
     @classmethod
     def parse(cls, text: str) -> Instant:
-        """Reads a timestamp with a zone, such as the API writes: `2028-02-29T09:00:00Z`.
+        """Parses a timestamp with a zone in the format of the API, such as `2028-02-29T09:00:00Z`.
 
-        Digits finer than a microsecond are cut off, towards the past.
+        Digits finer than a microsecond are truncated, towards the past.
         """
         shape = _SHAPE.fullmatch(text)
         if shape is None:
@@ -95,7 +95,7 @@ class Instant:
 
     @classmethod
     def of(cls, when: When) -> Instant:
-        """Returns the instant of a timestamp, an aware `datetime`, or an instant."""
+        """Converts a timestamp, an aware `datetime` or an instant."""
         if isinstance(when, Instant):
             return when
         if isinstance(when, datetime):
@@ -115,13 +115,13 @@ class Instant:
             raise DatetimeRangeError(f"{self} does not fit into datetime, which has the years 1 to 9999") from None
 
     def timestamp(self) -> float:
-        """Returns the seconds since 1970, as `time.time()` does."""
+        """Returns the seconds since 1970, like `time.time()`."""
         return self.micros / _SECOND
 
     def isoformat(self) -> str:
-        """Writes the instant as `datetime.isoformat` does: `2028-02-29T09:00:00+00:00`.
+        """Formats the instant like `datetime.isoformat`: `2028-02-29T09:00:00+00:00`.
 
-        Years before 0 have a sign and six digits, which `datetime` cannot read.
+        Years before 0 have a sign and six digits, which `datetime` cannot parse.
         """
         seconds, micros = divmod(self.micros, _SECOND)
         whole = _civil_text(seconds)
@@ -132,19 +132,19 @@ class Instant:
     @overload
     def __sub__(self, other: timedelta) -> Instant: ...
     def __sub__(self, other: Instant | _Datetime | timedelta) -> timedelta | Instant:
-        """Returns how much later this is than another moment, or the instant that much earlier."""
+        """Returns the difference to another moment, or the instant earlier by a `timedelta`."""
         if isinstance(other, timedelta):
             return Instant(self.micros - other // timedelta(microseconds=1))
         micros = _micros(other)
         return NotImplemented if micros is None else timedelta(microseconds=self.micros - micros)
 
     def __rsub__(self, other: _Datetime) -> timedelta:
-        """Returns how much later an aware `datetime` is."""
+        """Returns the difference of an aware `datetime` to this instant."""
         micros = _micros(other)
         return NotImplemented if micros is None else timedelta(microseconds=micros - self.micros)
 
     def __add__(self, other: timedelta) -> Instant:
-        """Returns the instant that much later."""
+        """Returns the instant later by a `timedelta`."""
         if not isinstance(other, timedelta):
             return NotImplemented
         return Instant(self.micros + other // timedelta(microseconds=1))
@@ -152,13 +152,14 @@ class Instant:
     def __eq__(self, other: object) -> bool:
         """Compares with an instant or an aware `datetime`."""
         if isinstance(other, datetime) and _DATETIME_MIN <= self.micros <= _DATETIME_MAX:
-            # A local time that occurs twice is equal to no time of another zone (PEP 495). `datetime` knows that.
+            # A local time that occurs twice is not equal to any time of another zone (PEP 495). `datetime` implements
+            # that.
             return self.datetime() == other
         micros = _micros(other)
         return NotImplemented if micros is None else self.micros == micros
 
     def __hash__(self) -> int:
-        """Returns the hash of the equal `datetime`, which is that of the time since the day before year 1."""
+        """Returns the hash of the equal `datetime`: that of the `timedelta` since the day before year 1."""
         return hash(_BEFORE_EPOCH + timedelta(microseconds=self.micros))
 
     def __lt__(self, other: Instant | _Datetime) -> bool:
@@ -178,9 +179,9 @@ class Instant:
         return NotImplemented if micros is None else self.micros >= micros
 
     def __format__(self, spec: str) -> str:
-        """Formats as `datetime` does: `f"{now:%Y-%m-%d}"`. Without a format it is the text of the API.
+        """Formats the instant like `datetime`: `f"{now:%Y-%m-%d}"`. An empty format gives the format of the API.
 
-        A format raises `DatetimeRangeError` outside the years 1 to 9999.
+        Any other format raises `DatetimeRangeError` outside the years 1 to 9999.
         """
         return format(self.datetime(), spec) if spec else str(self)
 
@@ -188,14 +189,14 @@ class Instant:
         return f"Instant.parse({str(self)!r})"
 
     def __str__(self) -> str:
-        """Writes the instant as the API does: UTC, fraction digits only where they are not zero."""
+        """Formats the instant like the API: UTC, with fraction digits only if they are not zero."""
         seconds, micros = divmod(self.micros, _SECOND)
         fraction = f".{micros:06}".rstrip("0") if micros else ""
         return f"{_civil_text(seconds)}{fraction}Z"
 
 
 def _civil_text(seconds: int) -> str:
-    """Writes whole seconds since 1970 as date and time."""
+    """Formats whole seconds since 1970 as date and time."""
     days, rest = divmod(seconds, 86_400)
     year, month, day = _civil_from_days(days)
     years = f"-{-year:06}" if year < 0 else f"{year:04}"
@@ -203,7 +204,7 @@ def _civil_text(seconds: int) -> str:
 
 
 def _micros(other: object) -> int | None:
-    """Returns the microseconds since 1970 of what an instant compares with, else None."""
+    """Returns the microseconds since 1970 of an instant or an aware `datetime`; None for other objects."""
     if isinstance(other, Instant):
         return other.micros
     if isinstance(other, datetime) and other.utcoffset() is not None:
@@ -212,7 +213,7 @@ def _micros(other: object) -> int | None:
 
 
 When = str | datetime | Instant
-"""A moment as callers have it: a timestamp with a zone, an aware `datetime`, or an `Instant`."""
+"""A moment: a timestamp with a zone, an aware `datetime`, or an `Instant`."""
 
 _MIN = -377_705_116_800_000_000
 _MAX = 253_402_300_799_999_999

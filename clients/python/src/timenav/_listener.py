@@ -1,4 +1,4 @@
-"""Works on what fires in a queue, with threads."""
+"""The listener for threads."""
 
 from __future__ import annotations
 
@@ -22,20 +22,19 @@ if TYPE_CHECKING:
     from ._client import Client
 
 _SHARED_CLAIM_SECONDS = 1.0
-"""How long a claim waits at the service if it cannot be interrupted."""
+"""How long a claim waits at the service if the client cannot interrupt it, in seconds."""
 
 Handler = Callable[["Firing[Client]"], object]
 
 
 class Listener:
-    """Claims firings of a queue and hands them to a handler, until it is closed.
+    """Claims firings of a queue and passes them to a handler, until it is closed.
 
-    The handler runs in threads of the listener's own. A firing is acknowledged when the handler returns, failed when it
-    raises, and kept for as long as it takes.
+    The handler runs in threads of the listener. A firing is acknowledged when its handler returns, and fails if the
+    handler raises. Its lease is extended while the handler runs.
     """
 
     def __init__(self, client: Client, handler: Handler, terms: Terms) -> None:
-        """Prepares a listener; `Client.on` starts it."""
         self._client = client
         self._handler = handler
         self._terms = terms
@@ -48,20 +47,20 @@ class Listener:
         self._claimed_at: int | None = None
         self._connection: Any = None
         self._here = threading.local()
-        # Its connection is shut down when the listener stops, so no other request may use it.
+        # The connection is shut down when the listener stops, so other requests must not share it.
         self._http = HttpPool(client._settings, parent=client._http, trace=self._trace)
-        # Other requests use the connections of an httpx client of the caller, so no claim may be interrupted there.
+        # The caller's httpx client shares its connections with other requests, so a claim cannot be interrupted there.
         timeout = client._settings.timeout
         self._claim_timeout = timeout if self._http.is_owned else min(timeout, 2 * _SHARED_CLAIM_SECONDS)
         self._claims = client._with_options(retries=ONCE)
         self._claims._http = self._http
-        # Twice as many: while the service is told what a handler did, the next one runs.
+        # Twice as many, because outcomes are reported while the next handlers run.
         self._handlers = ThreadPoolExecutor(2 * terms.concurrency, thread_name_prefix="timenav-handler")
         self._thread = threading.Thread(target=self._run, name="timenav-listener", daemon=True)
         self._keeper = threading.Thread(target=self._keep, name="timenav-keeper", daemon=True)
 
     def start(self) -> Listener:
-        """Makes the queue heard, and returns: an advance that begins now waits for this listener."""
+        """Sends the first claim. When this returns, the queue has an active listener, and an advance waits for it."""
         try:
             self._claim_at_once(self._terms.concurrency)
         except BaseException:
@@ -79,24 +78,24 @@ class Listener:
 
     @property
     def is_running(self) -> bool:
-        """Whether firings are claimed."""
+        """Whether the listener claims firings."""
         return self._thread.is_alive() and not self._stopping
 
     def join(self, timeout: float | None = None) -> None:
-        """Waits until the listener has ended. Raises why, if the service does not let it claim any more.
+        """Waits until the listener has ended. Raises the reason if the service no longer allows it to claim.
 
-        `timeout` is in seconds of host time; `TimeoutError` says that it has passed.
+        `timeout` is in seconds of host time; after it, `TimeoutError` is raised.
         """
         self._thread.join(timeout)
         if self._thread.is_alive():
-            raise TimeoutError(f"the listener of the queue {self.queue} still runs")
+            raise TimeoutError(f"the listener of the queue {self.queue} is still running")
         if self._failure is not None:
             raise self._failure
 
     def close(self) -> None:
-        """Claims nothing more, and returns when all handlers are done and what they did is acknowledged.
+        """Stops claiming, and returns when all handlers are done and their outcomes are reported.
 
-        A handler that calls it does not wait for itself: it returns at once there.
+        If a handler calls it, it returns at once: waiting for the handlers would be a deadlock.
         """
         with self._changed:
             self._stopping = True
@@ -130,7 +129,7 @@ class Listener:
                         break
                     if ends_it(error):
                         self._failure = error
-                        LOG.error("the queue %s can no longer be claimed from: %s", self.queue, error)
+                        LOG.error("claiming from the queue %s is no longer possible: %s", self.queue, error)
                         break
                     wait, delay = next_delay(delay, error)
                     LOG.warning("claiming from the queue %s failed; will retry: %s", self.queue, error)
@@ -144,7 +143,7 @@ class Listener:
             self._http.close()
 
     def _wait_for_room(self) -> int:
-        """Waits until a handler is free, and returns how many are; 0 once nothing more is to be claimed."""
+        """Waits until a handler is free. Returns the number of free handlers, or 0 if the listener stops claiming."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopping or self._free() > 0)
             return 0 if self._stopping else self._free()
@@ -156,7 +155,7 @@ class Listener:
         self._take(self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
 
     def _claim_if_idle(self) -> None:
-        """Claims what else has fallen due if nobody has asked for some time."""
+        """Claims more due firings if the last claim was some time ago, so that the queue keeps its active listener."""
         at = self._claimed_at
         if self._stopping or at is None or monotonic_micros() - at < IDLE_CLAIM_MICROS:
             return
@@ -181,13 +180,13 @@ class Listener:
         try:
             try:
                 self._handler(firing)
-            except BaseException as error:  # also `pytest.fail` and `sys.exit`, or the firing would wait for its lease
+            except BaseException as error:  # also `pytest.fail` and `sys.exit`; or else the lease would expire
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
                 why = reason(error)
             else:
                 self._claim_if_idle()
             finally:
-                # The next one is claimed while the service is told what this one did.
+                # Claim the next firing while this outcome is reported.
                 with self._changed:
                     self._running -= 1
                     self._changed.notify_all()
@@ -208,7 +207,7 @@ class Listener:
             log_unsettled(firing, error)
 
     def _keep(self) -> None:
-        """Keeps firings for longer while handlers work on them."""
+        """Extends the leases of firings while their handlers run."""
         while True:
             with self._changed:
                 if self._changed.wait_for(lambda: self._is_over, self._terms.extend_seconds):
@@ -218,10 +217,10 @@ class Listener:
                 try:
                     self._client.extend_firings(**named)
                 except TimenavError as error:
-                    LOG.warning("firings could not be kept for longer: %s", error)
+                    LOG.warning("leases of firings could not be extended: %s", error)
 
     def _trace(self, event: str, info: dict[str, Any]) -> None:
-        """Notes the connection that a claim goes over: breaking it off is what wakes whoever waits for the answer."""
+        """Remembers the connection of a claim: shutting it down wakes the thread that waits for the response."""
         if self._http.is_owned and event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._connection = info["return_value"]
             if self._stopping:

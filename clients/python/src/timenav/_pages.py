@@ -12,7 +12,7 @@ Page = TypeVar("Page", bound=Mapping[str, object])
 
 
 def pages(call: Callable[P, Page], *args: P.args, **kwargs: P.kwargs) -> Iterator[Page]:
-    """Yields the pages of a list, and requests each one when it is needed.
+    """Yields the pages of a list. Each page is requested on demand.
 
     `call` is a method with a `cursor`, such as `client.monitor_events`. Its arguments follow.
     """
@@ -25,7 +25,7 @@ def pages(call: Callable[P, Page], *args: P.args, **kwargs: P.kwargs) -> Iterato
 
 
 async def async_pages(call: Callable[P, Awaitable[Page]], *args: P.args, **kwargs: P.kwargs) -> AsyncIterator[Page]:
-    """As `pages`, for the methods of `AsyncClient`."""
+    """Like `pages`, for methods of `AsyncClient`."""
     while True:
         page = await call(*args, **kwargs)
         yield page

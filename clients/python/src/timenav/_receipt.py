@@ -1,4 +1,4 @@
-"""The receipt of a clock change that passed timers, and the wait for it."""
+"""The receipt of an advance, and the wait for it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Receipt:
 
     @classmethod
     def of(cls, settled: schemas.ReceiptBody) -> Receipt:
-        """Reads a receipt."""
+        """Parses a receipt."""
         return cls(
             timeline_id=settled["timeline_id"],
             state=settled["state"],  # type: ignore[arg-type]
@@ -61,7 +61,7 @@ class Receipt:
 
 
 class Waiting:
-    """What an advance is asked for, and for how long its end is waited for. Knows no network."""
+    """The target of an advance and the limits of the wait. Contains no network access."""
 
     def __init__(
         self,
@@ -74,9 +74,8 @@ class Waiting:
         check: bool,
         answer_timeout: float,
     ) -> None:
-        """Takes what the caller said."""
         if (duration is None) == (to is None):
-            raise ValueError("say by how much the clock moves (`duration`), or where to (`to`), and not both")
+            raise ValueError("pass either `duration` or `to`, not both")
         self.operation = "fast_forward" if to is None else "travel"
         self._where: dict[str, Any] = {"duration": duration} if to is None else {"destination_time": to}
         self._timeline = timeline_id
@@ -84,21 +83,21 @@ class Waiting:
         self._timeout = timeout
         self._check = check
         self._deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
-        # The answer comes before whoever waits for it gives up.
+        # Stay below the timeout of the request, so that the response arrives before it.
         self._answer_seconds = min(_ANSWER_SECONDS, answer_timeout / 2)
 
     @property
     def given(self) -> dict[str, Any]:
-        """What the clock change is given."""
+        """The parameters of the clock change."""
         return {**self._where, "timeline_id": self._timeline or UNSET, "if_match": self._if_match, "wait": self._wait()}
 
     @property
     def question(self) -> dict[str, Any]:
-        """What is given to the question after an advance that goes on."""
+        """The parameters of a request for the receipt."""
         return {"timeline_id": self._timeline or UNSET, "wait": self._wait()}
 
     def receipt(self, changed: schemas.ClockBody) -> Receipt | None:
-        """Reads the answer to the clock change. None while the advance goes on."""
+        """Parses the response to the clock change. None while the advance is running."""
         settled = changed.get("receipt")
         if settled is not None:
             return self.settled(settled)
@@ -106,10 +105,10 @@ class Waiting:
         return Receipt(changed["timeline_id"], "settled", current, current, 0, 0, 0, 0, [])
 
     def settled(self, settled: schemas.ReceiptBody) -> Receipt | None:
-        """Reads how an advance stands. None while it goes on.
+        """Parses a receipt. None while the advance is running.
 
-        Raises `NotSettledError` if it ended before its destination, `FiringsFailedError` if firings failed and that is
-        checked, and `TimeoutError` when `timeout` is over.
+        Raises `NotSettledError` if the advance ended before its destination, `FiringsFailedError` if firings failed and
+        `check` is set, and `TimeoutError` after `timeout`.
         """
         receipt = Receipt.of(settled)
         if receipt.state in ("stopped", "stuck"):
@@ -119,8 +118,8 @@ class Waiting:
                 raise FiringsFailedError(receipt)
             return receipt
         if self._deadline is not None and monotonic_micros() >= self._deadline:
-            progress = f"the advance {receipt.advance_id} has come to {receipt.reached} in {self._timeout:g} s"
-            raise TimeoutError(f"{progress}, and goes on to {receipt.to}; ask for its receipt, or pause the clock")
+            progress = f"the advance {receipt.advance_id} has reached {receipt.reached} in {self._timeout:g} s"
+            raise TimeoutError(f"{progress}, and continues to {receipt.to}; request its receipt, or pause the clock")
         return None
 
     def _wait(self) -> str:
@@ -131,5 +130,5 @@ class Waiting:
 
 
 def patient(retries: Retries) -> Retries:
-    """Returns retries for what goes on without us: the answer can still be had once the service is back."""
+    """Returns a policy with more retries: an advance continues during an outage, and so must the client."""
     return Retries(max(retries.attempts, _ATTEMPTS), max(retries.wait_max, Retries().wait_max))

@@ -1,4 +1,4 @@
-"""How a call becomes a request."""
+"""Conversion of calls to requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._instant import Instant, When
 
 
 class Unset(Enum):
-    """What a parameter is that was left out. `None` is null, which some operations take as a value."""
+    """The value of an omitted parameter. `None` is null, which some operations accept as a value."""
 
     UNSET = "unset"
 
@@ -25,16 +25,16 @@ UNSET: Final = Unset.UNSET
 Length = str | timedelta
 """A duration: a text such as `12h`, or a `timedelta`."""
 Moment = str | int | datetime | Instant
-"""A moment of a ledger: a position, the id of an anchor, or a host time."""
+"""A state of a ledger: a position, the id of an anchor, or a host time."""
 IfMatch = int | str
-"""A generation, or an entity tag as it was answered; `*` for whatever there is."""
+"""A generation, or an entity tag from a response; `*` matches any existing version."""
 Content = bytes | str | Iterable[bytes] | AsyncIterable[bytes]
-"""A file: its bytes, its text, or pieces of it as they come."""
+"""The content of a file: bytes, text, or an iterable of chunks."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """How an operation is sent."""
+    """The definition of an operation."""
 
     name: str
     method: str
@@ -42,7 +42,7 @@ class Operation:
     body_kind: str
     is_once: bool
     has_timeline: bool
-    """Whether it acts on the timeline of the key where none is named."""
+    """Whether it uses the timeline of the key if the request names none."""
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
@@ -50,13 +50,13 @@ class Operation:
 
     @property
     def only_looks(self) -> bool:
-        """Whether it changes nothing."""
+        """Whether it is read-only."""
         return self.method == "GET"
 
 
 @dataclass
 class Request:
-    """A request, ready to be sent as often as it takes."""
+    """A request that can be sent repeatedly."""
 
     method: str
     path: str
@@ -66,7 +66,7 @@ class Request:
     content: Content | None = None
     is_repeatable: bool = False
     silence_max: float | None = None
-    """After how many seconds without a word a stream counts as lost; None if it may say nothing."""
+    """The maximum time between messages of a stream, in seconds; None for no limit."""
 
 
 def build(
@@ -79,13 +79,13 @@ def build(
     content: Content | None = None,
     content_type: str | None = None,
 ) -> Request:
-    """Returns the request that a call means."""
+    """Converts a call to a request."""
     values = {name: value for name, value in given.items() if value is not UNSET}
     if timeline_id is not None and operation.has_timeline and values.get("timeline_id") is None:
         values["timeline_id"] = timeline_id
     path = operation.template
     for name, wire_name in operation.path.items():
-        # The parts of a tile's address are separated by slashes, which are sent as they are.
+        # A tile path contains slashes, which are sent unescaped.
         value = quote(str(values[name]), safe="/" if wire_name == "tile" else "")
         if value in ("", ".", ".."):
             raise ValueError(f"{name} must not be {values[name]!r}")
@@ -98,7 +98,7 @@ def build(
         if values.get(name) is not None:
             headers[wire_name] = _entity_tag(values[name]) if wire_name == "If-Match" else str(values[name])
     named = values.get("timeline_id")
-    # What no timeline is called may not even fit into a header: the service says what is wrong with it.
+    # A timeline id may not be a valid header value. In that case, the service rejects the request with an explanation.
     if isinstance(named, str) and re.fullmatch(r"[!-~]+", named):
         headers["Timenav-Timeline"] = named
     if operation.is_once:
@@ -148,14 +148,14 @@ def _in_json(value: object) -> object:
 
 
 def duration_text(length: timedelta) -> str:
-    """Writes a duration as the API reads it, exactly."""
+    """Formats a duration for the API, without rounding."""
     micros = length // timedelta(microseconds=1)
     if micros <= 0:
-        raise ValueError(f"a duration must be longer than 0, not {length}; to go back there is rewind")
+        raise ValueError(f"a duration must be longer than 0, not {length}; use rewind to go back")
     seconds, rest = divmod(micros, 1_000_000)
     return f"{seconds}.{rest:06}s" if rest else f"{seconds}s"
 
 
 def when_text(when: When) -> str:
-    """Writes a moment as the API reads it."""
+    """Formats a moment for the API."""
     return when if isinstance(when, str) else str(Instant.of(when))

@@ -1,4 +1,4 @@
-"""The clocks of the timelines that requests go by: opened for the first request of each, kept for the next ones."""
+"""The clocks of requests, opened on the first request for a timeline and kept for later ones."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from ._errors import ApiError, ClockAccessError, ClockClosedError, ClockUnavaila
 from ._virtual_clock import VirtualClock
 
 CLOCKS_MAX = 64
-"""How many clocks are open at once, each a stream of the service: a user may have 100 there by default."""
+"""Default limit of open clocks. Each one is a stream, and the service allows 100 streams per user by default."""
 _UNKNOWN = frozenset({400, 403, 404, 410})
 
 C = TypeVar("C", bound=ClockReads)
 
 
 class TooManyClocksError(TimenavError):
-    """Requests of too many timelines are being served. Answer with 503: it is over soon."""
+    """Requests for too many timelines are being served. Respond with 503, because this is temporary."""
 
 
 @dataclass
 class _SharedClock(Generic[C]):
-    """The clock of a timeline, which is being opened where there is none."""
+    """The clock of a timeline. `clock` is None while it is being opened."""
 
     clock: C | None = None
     uses: int = 0
 
 
 class _Shelf(Generic[C]):
-    """Which clocks are open, the least lately used first, and how many requests go by each."""
+    """The open clocks, least recently used first, with the number of requests that use each."""
 
     def __init__(self, clocks_max: int) -> None:
         self._clocks_max = clocks_max
@@ -46,12 +46,13 @@ class _Shelf(Generic[C]):
         self.is_closed = False
 
     def find(self, timeline: str | None) -> tuple[_SharedClock[C] | None, list[C]]:
-        """Returns what is kept of a timeline, in use from now on if it is open; and what is to be closed.
+        """Returns the clock of a timeline, if it is open or being opened, and the clocks to close.
 
-        Where there is nothing, somebody has to open it, and keeps the place until then.
+        An open clock counts as used from now on. If there is none, a slot is reserved, and the caller has to open the
+        clock.
         """
         if self.is_closed:
-            raise ClockClosedError("the clocks of requests were closed")
+            raise ClockClosedError("the request clocks are closed")
         over: list[C] = []
         shared = self._clocks.get(timeline)
         if shared is not None and shared.clock is not None and _is_over(shared.clock):
@@ -67,60 +68,60 @@ class _Shelf(Generic[C]):
         return shared, over
 
     def opened(self, timeline: str | None, clock: C) -> _SharedClock[C]:
-        """Keeps a clock that was opened, in use from now on."""
+        """Stores a clock that was opened. It counts as used from now on."""
         shared = self._clocks.get(timeline)
         if self.is_closed or shared is None:
-            raise ClockClosedError("the clocks of requests were closed")
+            raise ClockClosedError("the request clocks are closed")
         shared.clock, shared.uses = clock, 1
         return shared
 
     def failed(self, timeline: str | None) -> None:
-        """Gives up the place of a clock that could not be opened."""
+        """Frees the slot of a clock that could not be opened."""
         self._clocks.pop(timeline, None)
 
     def done(self, timeline: str | None, shared: _SharedClock[C]) -> list[C]:
-        """Ends a use. Returns what is to be closed."""
+        """Ends the use of a clock. Returns the clocks to close."""
         shared.uses -= 1
         is_current = self._clocks.get(timeline) is shared
         return [shared.clock] if shared.uses == 0 and not is_current and shared.clock is not None else []
 
     def close(self) -> list[C]:
-        """Returns all clocks, which are to be closed."""
+        """Removes and returns all clocks, for closing."""
         self.is_closed = True
         clocks = [shared.clock for shared in self._clocks.values() if shared.clock is not None]
         self._clocks.clear()
         return clocks
 
     def _room(self) -> list[C]:
-        """Makes room for one more. Returns what is to be closed for it."""
+        """Makes room for one more clock. Returns the clocks to close."""
         if len(self._clocks) < self._clocks_max:
             return []
         for timeline, shared in self._clocks.items():
             if shared.uses == 0 and shared.clock is not None:
                 del self._clocks[timeline]
                 return [shared.clock]
-        raise TooManyClocksError(f"requests of {self._clocks_max} timelines are being served; try again")
+        raise TooManyClocksError(f"requests for {self._clocks_max} timelines are being served; try again")
 
 
 class _AllowedTimelines:
-    """Which timeline a request may go by."""
+    """The timelines that requests may name."""
 
     def __init__(self, allowed: Callable[[str], bool] | None) -> None:
         self._allowed = allowed
 
     def timeline(self, header: str | None) -> str | None:
-        """Returns the timeline that a header names."""
+        """Returns the timeline that a header names, if it is allowed."""
         timeline = baggage.timeline_in(header)
         if timeline is not None and self._allowed is not None and not self._allowed(timeline):
-            raise baggage.BaggageError(f"requests may not go by the timeline `{timeline}`")
+            raise baggage.BaggageError(f"requests may not use the timeline `{timeline}`")
         return timeline
 
 
 class RequestClocks:
-    """The clocks that requests go by, for programs with threads; `timenav.wsgi` has the middleware.
+    """The clocks of requests, for threads; `timenav.wsgi` has the middleware.
 
-    `with clocks.serving(header): …` makes `timenav.baggage.clock()` the clock that a `baggage` header names, or that of
-    the client's own timeline. It never is the host's.
+    Inside `with clocks.serving(header): …`, `timenav.baggage.clock()` returns the clock that the `baggage` header
+    names, or else the clock of the client's own timeline. The host's time is never used instead.
     """
 
     def __init__(
@@ -131,7 +132,7 @@ class RequestClocks:
         clocks_max: int = CLOCKS_MAX,
         timeout: float = 10.0,
     ) -> None:
-        """Opens nothing yet. `allowed` says which timelines requests may name, by default all that the key may see."""
+        """`allowed` decides which timelines requests may name. By default, they may name all that the key may see."""
         self._client, self._timeout = client, timeout
         self._timelines = _AllowedTimelines(allowed)
         self._shelf: _Shelf[VirtualClock] = _Shelf(clocks_max)
@@ -139,9 +140,9 @@ class RequestClocks:
 
     @contextmanager
     def serving(self, header: str | None) -> Iterator[VirtualClock]:
-        """Serves a request by the clock that its `baggage` header names.
+        """Serves a request with the clock that its `baggage` header names.
 
-        Raises `BaggageError` for a header that is wrong, `TooManyClocksError`, or `ClockUnavailableError`.
+        Raises `BaggageError` for an invalid header, `TooManyClocksError`, or `ClockUnavailableError`.
         """
         timeline = self._timelines.timeline(header)
         shared = self._take(timeline)
@@ -155,7 +156,7 @@ class RequestClocks:
             _close(over)
 
     def close(self) -> None:
-        """Closes all clocks. Requests that are being served can read theirs no more."""
+        """Closes all clocks. Requests in progress can no longer read theirs."""
         with self._changed:
             clocks = self._shelf.close()
             self._changed.notify_all()
@@ -169,7 +170,7 @@ class RequestClocks:
                     break
                 if shared.clock is not None:
                     return shared
-                # Another request opens it.
+                # Another request is opening it.
                 self._changed.wait()
         _close(over)
         clock: VirtualClock | None = None
@@ -191,7 +192,7 @@ class RequestClocks:
 
 
 class AsyncRequestClocks:
-    """The clocks that requests go by, for programs with asyncio; `timenav.asgi` has the middleware."""
+    """The clocks of requests, for asyncio; `timenav.asgi` has the middleware."""
 
     def __init__(
         self,
@@ -201,7 +202,7 @@ class AsyncRequestClocks:
         clocks_max: int = CLOCKS_MAX,
         timeout: float = 10.0,
     ) -> None:
-        """Opens nothing yet. `allowed` says which timelines requests may name, by default all that the key may see."""
+        """`allowed` decides which timelines requests may name. By default, they may name all that the key may see."""
         self._client, self._timeout = client, timeout
         self._timelines = _AllowedTimelines(allowed)
         self._shelf: _Shelf[AsyncVirtualClock] = _Shelf(clocks_max)
@@ -209,7 +210,7 @@ class AsyncRequestClocks:
 
     @asynccontextmanager
     async def serving(self, header: str | None) -> AsyncIterator[AsyncVirtualClock]:
-        """Serves a request by the clock that its `baggage` header names. Raises as `RequestClocks.serving` does."""
+        """Serves a request with the clock that its `baggage` header names. Raises like `RequestClocks.serving`."""
         timeline = self._timelines.timeline(header)
         shared = await self._take(timeline)
         try:
@@ -220,7 +221,7 @@ class AsyncRequestClocks:
             await _aclose(self._shelf.done(timeline, shared))
 
     async def aclose(self) -> None:
-        """Closes all clocks. Requests that are being served can read theirs no more."""
+        """Closes all clocks. Requests in progress can no longer read theirs."""
         await _aclose(self._shelf.close())
 
     async def _take(self, timeline: str | None) -> _SharedClock[AsyncVirtualClock]:
@@ -230,7 +231,7 @@ class AsyncRequestClocks:
                 break
             if shared.clock is not None:
                 return shared
-            # Another request opens it.
+            # Another request is opening it.
             await self._opening[timeline].wait()
         opening = self._opening[timeline] = asyncio.Event()
         clock: AsyncVirtualClock | None = None
@@ -251,17 +252,17 @@ class AsyncRequestClocks:
 
 
 def refused(error: TimenavError) -> tuple[int, str]:
-    """Returns the status and the text that a request is answered with if there is no clock for it."""
+    """Returns the status and the body of the response to a request without a usable clock."""
     if isinstance(error, baggage.BaggageError):
         return 400, f"{error}\n"
     if isinstance(error, TooManyClocksError):
         return 503, f"{error}\n"
-    # What is wrong is for who runs this service, and not for who asked.
+    # Details are for the operator of this service, not for its clients.
     return 503, "the clock of this request cannot be read; try again\n"
 
 
 def _is_over(clock: ClockReads) -> bool:
-    """Tells whether a clock will never show a time again, because its timeline ended or its key did."""
+    """Returns whether a clock has ended permanently, because its timeline or its API key ended."""
     try:
         clock.reading()
     except (ClockAccessError, ClockClosedError):
@@ -272,15 +273,15 @@ def _is_over(clock: ClockReads) -> bool:
 
 
 def _vouched(shared: _SharedClock[C]) -> C:
-    """Returns a clock if it may be read."""
+    """Returns a clock if it can be read. Raises otherwise."""
     if shared.clock is None:
-        raise ClockClosedError("the clocks of requests were closed")
+        raise ClockClosedError("the request clocks are closed")
     shared.clock.reading()
     return shared.clock
 
 
 def _mistake(timeline: str | None, error: BaseException) -> baggage.BaggageError | None:
-    """Returns what is raised where a request names a timeline that it cannot go by, which is its own mistake."""
+    """Returns the exception for a request that names a timeline it cannot use, which is the request's fault."""
     if timeline is not None and isinstance(error, ApiError) and error.http_status in _UNKNOWN:
         return baggage.BaggageError(f"the baggage names the timeline `{timeline}`: {error.status}")
     return None

@@ -1,4 +1,4 @@
-"""Which requests are sent again, and when."""
+"""The retry policy of requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from email.utils import parsedate_to_datetime
 from typing import Literal
 
 Outcome = Literal["not_sent", "no_answer"] | int
-"""What came of a request: it was never sent, no answer came, or an HTTP status."""
+"""The outcome of an attempt: the request was not sent, no response arrived, or the HTTP status of the response."""
 
 _DELAY_FIRST = 0.1
 _DELAY_MAX = 5.0
@@ -17,39 +17,39 @@ _DELAY_MAX = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often a request is sent again, and how long all of its waiting may take."""
+    """How often to send a request, and how long to wait in total."""
 
     attempts: int = 4
-    """How often it is sent in all; 1 sends nothing again."""
+    """The maximum number of attempts; 1 disables retries."""
     wait_max: float = 30.0
-    """Seconds. Where the service asks for more, its answer is given to the caller at once."""
+    """The maximum total wait, in seconds. If the service asks for a longer one, its response is returned at once."""
 
     def wait(
         self, attempt: int, outcome: Outcome, *, is_repeatable: bool, retry_after: float | None, waited: float
     ) -> float | None:
-        """Returns how many seconds to wait before the next attempt; None where there is none.
+        """Returns the wait before the next attempt, in seconds; None if there is none.
 
-        `attempt` counts from 1. A request is repeatable if sending it twice does no more than sending it once: it only
-        looks, or carries an idempotency key.
+        `attempt` counts from 1. A request is repeatable if it is safe to send it twice: it only reads, or carries an
+        idempotency key.
         """
         if attempt >= self.attempts or not _is_worth_it(outcome, is_repeatable):
             return None
-        # Anything up to twice the delay, so that those who failed together do not come back together.
+        # Jitter, so that clients that failed together do not retry together.
         delay = min(_DELAY_FIRST * 2 ** (attempt - 1), _DELAY_MAX)
         wait = retry_after if retry_after is not None else delay * (0.5 + secrets.randbelow(1_000) / 1_000)
         return wait if waited + wait <= self.wait_max else None
 
 
 def _is_worth_it(outcome: Outcome, is_repeatable: bool) -> bool:
-    # Refused before anything was done: by its quota, for want of room, or because it could not be written.
+    # Rejected before anything was done: by a quota, an overload, or because it could not be written.
     if outcome in ("not_sent", 429, 503):
         return True
-    # It may have happened, and the answer was lost, here or in a proxy.
+    # The change may have happened, with the response lost here or in a proxy.
     return is_repeatable and outcome in ("no_answer", 502, 504)
 
 
 def retry_after(text: str | None) -> float | None:
-    """Reads a `Retry-After` header: seconds, or an HTTP date."""
+    """Parses a `Retry-After` header: seconds, or an HTTP date."""
     if text is None:
         return None
     text = text.strip()

@@ -1,4 +1,4 @@
-"""A service of one's own, for tests: started on a free port of this machine, with its data in a folder that goes."""
+"""A private service for tests: it uses a free port of this machine, and keeps its data in a temporary folder."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _START_SECONDS_MAX = 30.0
 
 
 class Service:
-    """A service that runs until it is stopped."""
+    """A service process."""
 
     def __init__(self, program: str | None = None) -> None:
         """Starts the service, and returns when it accepts requests."""
         found = program or os.environ.get("TIMENAV_BIN") or shutil.which("timenav")
         if not found:
-            raise TimenavError("there is no timenav program; install it, or name it in TIMENAV_BIN")
+            raise TimenavError("the program timenav was not found; install it, or set TIMENAV_BIN")
         self.program = found
         self.folder = Path(tempfile.mkdtemp(prefix="timenav-"))
         self.base_url = ""
@@ -38,21 +38,21 @@ class Service:
 
     @property
     def api_key(self) -> str:
-        """The API key of its operator."""
+        """The API key of the service's operator."""
         return (self.folder / "data/admin.key").read_text(encoding="ascii").strip()
 
     def start(self) -> None:
-        """Starts the service, the second time on the port and with the data of the first."""
+        """Starts the service. A restart uses the same port and data."""
         command = [self.program, "serve", "--listen", f"127.0.0.1:{self._port}", "--data", str(self.folder / "data")]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("TIMENAV_")}
         with (self.folder / "log").open("a", encoding="utf-8") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - the program that the caller named
+            self._process = subprocess.Popen(  # noqa: S603 - the caller chose the program
                 command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment
             )
         output = self._process.stdout
         if output is None:
             raise TimenavError("the service has no output")
-        # A program that says nothing is ended, which ends the line that is waited for.
+        # The timer kills the program, which ends its output and thus the wait for its first line.
         watch = threading.Timer(_START_SECONDS_MAX, self._process.kill)
         watch.start()
         line = output.readline()
@@ -64,11 +64,11 @@ class Service:
         self._port = int(self.base_url.rsplit(":", 1)[1])
 
     def kill(self) -> None:
-        """Ends the service as a crash does. Its data stays."""
+        """Kills the service to simulate a crash. Its data remains."""
         self._end(force=True)
 
     def pause(self) -> None:
-        """Ends the service as an operator does. Its data stays."""
+        """Stops the service like an operator. Its data remains."""
         self._end(force=False)
 
     def stop(self) -> None:
@@ -77,7 +77,7 @@ class Service:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def client(self, timeline_id: str | None = None) -> Client:
-        """Returns a client with the key of the operator."""
+        """Returns a client with the operator's API key."""
         return Client(base_url=self.base_url, api_key=self.api_key, timeline_id=timeline_id)
 
     def _end(self, *, force: bool) -> None:

@@ -1,4 +1,4 @@
-"""The service and the API key of a client, from arguments or else from the environment, as on the command line."""
+"""The settings of a client, from arguments or from the environment variables that the command line uses, too."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ BASE_URL_DEFAULT = "http://127.0.0.1:8080"
 
 @dataclass(frozen=True)
 class Settings:
-    """What a client needs to send requests."""
+    """The settings for sending requests."""
 
     base_url: httpx.URL
     api_key: str = field(repr=False)
     timeline_id: str | None
     ca: str | None
     timeout: float
-    """How many seconds a response may take."""
+    """The response timeout, in seconds."""
     http_client: httpx.Client | httpx.AsyncClient | None = field(default=None, repr=False)
-    """The caller's own httpx client. It stays open, and decides about proxies and certificates."""
+    """The caller's httpx client. It stays open when the client closes, and has its own proxies and certificates."""
 
     @classmethod
     def find(
@@ -42,9 +42,9 @@ class Settings:
         timeout: float = 60.0,
         http_client: httpx.Client | httpx.AsyncClient | None = None,
     ) -> Settings:
-        """Returns the settings that the arguments and the environment make."""
+        """Returns the settings from arguments and environment."""
         if ca and http_client is not None:
-            raise SettingsError("`ca` has no effect on `http_client`; give the certificate to it, with verify=…")
+            raise SettingsError("`ca` has no effect on `http_client`; configure the certificate there, with verify=…")
         return cls(
             base_url=_base_url(base_url or os.environ.get(BASE_URL) or BASE_URL_DEFAULT),
             api_key=_api_key(api_key),
@@ -55,23 +55,23 @@ class Settings:
         )
 
     def http_timeout(self) -> httpx.Timeout:
-        """Returns how long httpx waits for a response."""
+        """Returns the httpx timeouts of a request."""
         return httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0))
 
     def stream_timeout(self, silence_max: float | None) -> httpx.Timeout:
-        """Returns how long httpx waits for the next bytes of a stream, in seconds; None is forever."""
+        """Returns the httpx timeouts of a stream. `silence_max` is in seconds; None for no limit."""
         return httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0), read=silence_max)
 
     def trust(self) -> ssl.SSLContext:
-        """Returns the certificate authorities of connections that the client opens itself."""
+        """Returns the trusted certificate authorities for connections of the client's own pool."""
         return _trust(self.base_url.scheme == "https", self.ca)
 
 
 @lru_cache(maxsize=8)
 def _trust(is_secure: bool, ca: str | None) -> ssl.SSLContext:
-    """Returns who is trusted. Made once: reading all authorities takes longer than many a request."""
+    """Returns the TLS context. It is cached, because loading all authorities takes longer than many a request."""
     if not is_secure:
-        # Nothing goes over TLS. If something did, nobody would be trusted.
+        # Plain HTTP. If a connection used TLS anyway, this context would trust no authority.
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return ssl.create_default_context(cafile=ca) if ca else httpx.create_ssl_context()
 
@@ -83,7 +83,7 @@ def _base_url(text: str) -> httpx.URL:
     except httpx.InvalidURL as error:
         raise SettingsError(f"{wrong}: {error}") from None
     if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
-        raise SettingsError(f"{wrong}: a scheme, a host, and no key in it")
+        raise SettingsError(f"{wrong}: a scheme and a host, without a key")
     return url
 
 
@@ -94,7 +94,7 @@ def _api_key(given: str | None) -> str:
     key = key.strip()
     if not key:
         raise SettingsError(f"{source} is empty; set it to an API key")
-    # What is wrong with it is said without it: this text may be logged.
+    # The error must not contain the key, because it may be logged.
     if not all("!" <= character <= "~" for character in key):
-        raise SettingsError(f"{source} has characters that no API key has; a key is `tnk_` and 36 letters and digits")
+        raise SettingsError(f"{source} has characters that are invalid in an API key: `tnk_` and 36 letters and digits")
     return key

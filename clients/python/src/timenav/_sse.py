@@ -1,7 +1,7 @@
-"""Server-sent events (WHATWG HTML), read from bytes as they come.
+"""Parser of server-sent events (WHATWG HTML) from chunks of bytes.
 
-Read by hand: what is a comment to other readers is the sign of life that a clock goes by, and a message without data
-carries the id of a silent stream.
+Existing parsers drop comments, which serve as heartbeats of a clock, and messages without data, which carry the id of
+an idle stream.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RawEvent:
-    """One event of a stream, its data as text."""
+    """An event of a stream, with its data as text."""
 
     event: str
     id: str
@@ -24,21 +24,20 @@ class RawEvent:
 
 @dataclass(frozen=True, slots=True)
 class SentEvent(Generic[T]):
-    """One event of a stream."""
+    """An event of a stream."""
 
     event: str
     """The name, such as `clock`."""
     id: str
-    """Send it as `last_event_id` to go on after this event."""
+    """The id of the event: send it as `last_event_id` to resume after it."""
     data: T
     """The body."""
 
 
 class EventReader:
-    """Takes bytes in pieces of any size and returns the events that are complete."""
+    """Parses events from chunks of any size."""
 
     def __init__(self) -> None:
-        """Begins before the first byte."""
         self.last_id = ""
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
         self._rest = ""
@@ -47,10 +46,10 @@ class EventReader:
         self._data: list[str] = []
 
     def push(self, piece: bytes) -> list[RawEvent]:
-        """Returns the events that this piece completes."""
+        """Parses a chunk, and returns the events that it completes."""
         self._rest += self._decoder.decode(piece)
         events: list[RawEvent] = []
-        # A line end may be cut between two pieces: a last carriage return waits for what follows it.
+        # A line end may be split across chunks, so a trailing carriage return waits for the next byte.
         carriage_return = "\r" if self._rest.endswith("\r") else ""
         text = self._rest[: len(self._rest) - len(carriage_return)].replace("\r\n", "\n").replace("\r", "\n")
         *lines, rest = text.split("\n")

@@ -1,4 +1,4 @@
-"""Messages of `stream` and `firings_stream`, which the OpenAPI document of this version describes in words alone."""
+"""Messages of `stream` and `firings_stream`, which the OpenAPI document describes only in prose."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing_extensions import NotRequired, TypedDict
 
 from . import schemas
 
-# `from` is a word of Python's.
+# Functional syntax, because `from` is a keyword of Python.
 DueBody = TypedDict("DueBody", {"from": str, "to": str, "time_range": str})
 """A range of virtual time with events that the clock has passed: its first and last instant, and both as a range."""
 
@@ -31,9 +31,9 @@ class StreamMessage(TypedDict):
     intervention: NotRequired[schemas.InterventionBody]
     """The intervention; absent if it has been erased since."""
     paradox: NotRequired[schemas.ParadoxBody]
-    """The new or resolved paradox. A resolved one is as it was before."""
+    """The new or resolved paradox. A resolved one is sent as it was before."""
     due: NotRequired[DueBody]
-    """The time that the clock has passed, if it has events."""
+    """The virtual time that the clock has passed, if it contains events."""
 
 
 class FiringBody(TypedDict):

@@ -1,4 +1,4 @@
-"""Sends requests, waits and sends them again, and makes exceptions of refusals."""
+"""Sends requests with retries, and converts error responses to exceptions."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ PIECE_BYTES = 65_536
 
 
 class Transport:
-    """What all calls are made with."""
+    """The settings and the connections that all calls share."""
 
     def __init__(self, settings: Settings, retries: Retries) -> None:
-        """Opens no connection yet."""
         self._settings = settings
         self._retries = retries
         self._firing: str | None = None
@@ -40,7 +39,7 @@ class Transport:
         self._http.close()
 
     def _with_options(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
-        """Returns the same client, on the same connections, with other retries, or for the handler of a firing."""
+        """Returns a client that shares the connections, with another retry policy or for the handler of a firing."""
         other = copy.copy(self)
         other._retries = retries or self._retries
         other._firing = firing or self._firing
@@ -118,14 +117,14 @@ class Transport:
 
 
 def can_be_sent_again(request: Request) -> bool | None:
-    """Tells whether a request may be repeated; None where its body was used up."""
+    """Returns whether a request may be repeated; None if its body was consumed."""
     if request.content is not None and not isinstance(request.content, bytes | str):
         return None
     return request.is_repeatable
 
 
 def request_options(settings: Settings, request: Request, *, is_stream: bool) -> dict[str, Any]:
-    """Returns the arguments that send a request."""
+    """Returns the keyword arguments that send a request."""
     options: dict[str, Any] = {
         "method": request.method,
         "path": request.path,
@@ -138,22 +137,22 @@ def request_options(settings: Settings, request: Request, *, is_stream: bool) ->
     elif request.json is not None:
         options["json"] = request.json
     if is_stream:
-        # A quiet stream is no failure; what waits for it says how long.
+        # An idle stream is not an error; its reader sets the limit.
         options["timeout"] = settings.stream_timeout(request.silence_max)
     return options
 
 
 def not_answered(error: httpx.HTTPError, settings: Settings) -> tuple[Outcome, None, TimenavError]:
-    """Returns what became of a request without an answer."""
+    """Returns the outcome and the exception of a request without a response."""
     was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-    what = "gave no answer" if was_sent else "cannot be reached"
+    what = "did not respond" if was_sent else "cannot be reached"
     reason = str(error) or type(error).__name__
     failure = ApiConnectionError(f"{settings.base_url} {what}: {reason}")
     return ("no_answer" if was_sent else "not_sent"), None, failure
 
 
 def refusal(response: httpx.Response) -> tuple[Outcome, float | None, ApiError]:
-    """Returns what became of a request that was refused."""
+    """Returns the outcome and the exception of a rejected request."""
     after = retry_after(response.headers.get("Retry-After"))
     try:
         body = response.json()
@@ -164,7 +163,7 @@ def refusal(response: httpx.Response) -> tuple[Outcome, float | None, ApiError]:
 
 
 def json_body(response: httpx.Response) -> Any:
-    """Reads the body of an answer that should be JSON."""
+    """Parses the JSON body of a response."""
     try:
         return response.json()
     except ValueError:
@@ -173,10 +172,9 @@ def json_body(response: httpx.Response) -> Any:
 
 
 class Download:
-    """A body that is read as it comes. An incomplete one raises `ApiConnectionError` and never looks whole."""
+    """A streamed body. If it is incomplete, reading it raises `ApiConnectionError`."""
 
     def __init__(self, response: httpx.Response) -> None:
-        """Begins before the first byte."""
         self._response = response
 
     @property
@@ -185,7 +183,7 @@ class Download:
         return str(self._response.headers.get("Content-Type", ""))
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yields the body in pieces."""
+        """Yields the body in chunks."""
         with complete():
             yield from self._response.iter_bytes(PIECE_BYTES)
 
@@ -195,7 +193,7 @@ class Download:
             return b"".join(self)
 
     def close(self) -> None:
-        """Gives up the rest."""
+        """Closes the response without reading the rest."""
         self._response.close()
 
     def __enter__(self) -> Download:
@@ -208,16 +206,15 @@ class Download:
 
 
 class Events(Generic[T]):
-    """The messages of a stream, one after the other, until it ends."""
+    """The messages of a stream, in order, until it ends."""
 
     def __init__(self, response: httpx.Response) -> None:
-        """Begins before the first message."""
         self._response = response
         self._reader = EventReader()
 
     @property
     def last_id(self) -> str:
-        """The newest id, with a message or alone: send it as `last_event_id` to go on from here."""
+        """The newest id, with or without a message: send it as `last_event_id` to resume here."""
         return self._reader.last_id
 
     def __iter__(self) -> Iterator[SentEvent[T]]:
@@ -228,11 +225,11 @@ class Events(Generic[T]):
                     yield SentEvent(event.event, event.id, json.loads(event.data))
 
     def close(self) -> None:
-        """Ends the stream."""
+        """Closes the stream."""
         self._response.close()
 
     def break_off(self) -> None:
-        """Ends the stream from another thread than the one that waits for it, which comes to its end at once."""
+        """Closes the stream from a thread other than the one that reads it, and ends its wait at once."""
         break_off(self._response)
 
     def __enter__(self) -> Events[T]:
@@ -247,8 +244,8 @@ class Events(Generic[T]):
 def break_off(response: httpx.Response) -> None:
     """Shuts down the connection of a response, which wakes the thread that waits for its bytes.
 
-    Other requests may share a connection of HTTP/2, which only an httpx client of the caller has. It stays open, and
-    the thread wakes at the next message of the service.
+    An HTTP/2 connection may be shared with other requests. Only the caller's httpx client uses HTTP/2. Such a
+    connection stays open, and the thread wakes at the next message of the service.
     """
     if response.http_version == "HTTP/2":
         return
@@ -260,8 +257,8 @@ def break_off(response: httpx.Response) -> None:
 
 @contextlib.contextmanager
 def complete() -> Iterator[None]:
-    """Makes one exception of all ways in which a body can break off."""
+    """Converts all exceptions of an incomplete body to one."""
     try:
         yield
     except (httpx.HTTPError, httpx.StreamError) as error:
-        raise ApiConnectionError(f"the answer broke off: {str(error) or type(error).__name__}") from None
+        raise ApiConnectionError(f"the response was incomplete: {str(error) or type(error).__name__}") from None

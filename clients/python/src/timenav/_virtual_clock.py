@@ -1,4 +1,4 @@
-"""The clock of a timeline for programs with threads."""
+"""The virtual clock for threads."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ from ._transport import break_off, not_answered, refusal
 
 
 class VirtualClock(ClockReads):
-    """The clock of a timeline: subscribed to once, then read without a lock or a request.
+    """The clock of a timeline. It subscribes once, and is then read without a lock or a request.
 
-    A thread of its own listens to the stream, and calls the listeners.
+    A background thread reads the stream and calls the listeners.
     """
 
     def __init__(self, settings: Settings, timeline_id: str | None, bounds: Bounds, follow: str | None = None) -> None:
-        """Prepares a clock; `Client.virtual_clock` opens it."""
         super().__init__(timeline_id, bounds, follow)
         self._settings = settings
         self._confirming = Confirming(settings)
@@ -41,11 +40,11 @@ class VirtualClock(ClockReads):
 
     @property
     def thread(self) -> threading.Thread:
-        """The thread that listens to the stream."""
+        """The thread that reads the stream."""
         return self._thread
 
     def open(self, timeout: float) -> VirtualClock:
-        """Subscribes, and returns once the clock is known."""
+        """Subscribes, and returns once the initial state has arrived."""
         self._thread.start()
         with self._changed:
             self._changed.wait_for(lambda: self._follower.state is not None or self._follower.end is not None, timeout)
@@ -56,10 +55,11 @@ class VirtualClock(ClockReads):
         return self
 
     def until(self, when: When, *, timeout: float | None = None) -> Reading:
-        """Waits until the clock shows a moment or a later one, however it moves meanwhile, and returns the reading.
+        """Waits until the clock shows a moment or a later one, regardless of how it moves, and returns the reading.
 
-        A jump forward ends the wait, a rewind makes it longer, and while the clock is paused it lasts. `timeout` is in
-        seconds of host time; `TimeoutError` says that it has passed.
+        A jump forward ends the wait, a rewind extends it, and a pause suspends it. `timeout` limits the wait, in
+        seconds of host time; after it, `TimeoutError` is raised. `ClockUnavailableError` is raised once the clock
+        cannot be read.
         """
         target = Instant.of(when)
         deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
@@ -71,11 +71,11 @@ class VirtualClock(ClockReads):
                 self._changed.wait(seconds)
 
     def sleep(self, length: timedelta | float, *, timeout: float | None = None) -> Reading:
-        """Waits until the clock shows a moment that is so many virtual seconds from now."""
+        """Waits for a duration of virtual time; a number is in seconds."""
         return self.until(self._target(length), timeout=timeout)
 
     def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
-        """Waits until this clock knows of a change, by the generation that the change was answered with."""
+        """Waits until this clock has received a change, given the generation in the response to that change."""
         deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
         with self._changed:
             while True:
@@ -85,7 +85,7 @@ class VirtualClock(ClockReads):
                 self._changed.wait(seconds)
 
     def close(self) -> None:
-        """Ends the subscription. Whoever waits gets `ClockClosedError`."""
+        """Ends the subscription. Pending waits raise `ClockClosedError`."""
         self._closing.set()
         self._confirming.close()
         self._follower.closed()
@@ -122,7 +122,7 @@ class VirtualClock(ClockReads):
                 if isinstance(failure, ApiError) and is_final(failure):
                     self._follower.rejected(failure)
                 if self._failure is None:
-                    # It was open: whoever loses a connection now and then need not wait long for the next.
+                    # The stream was open, so this loss is not part of a series: the next attempt comes soon.
                     delay = DELAY_FIRST
                 self._failure = failure
                 self._follower.connection_lost(monotonic_micros())
@@ -165,7 +165,7 @@ class VirtualClock(ClockReads):
                     now, body = monotonic_micros(), json.loads(event.data)
                     self._notify(self._follower.apply_message(event.event, body, now, is_first=is_first))
                     is_first = False
-                    # Reads here show it, and whoever listens was told.
+                    # Reads show the change by now, and the listeners have been called.
                     confirmed = confirmation(body, self._timeline)
                     if confirmed is not None:
                         self._confirming.applied(confirmed)

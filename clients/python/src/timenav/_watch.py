@@ -1,4 +1,4 @@
-"""Streams that go on where they were once a lost connection is back, with threads."""
+"""Event streams that continue across lost connections, for threads."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ T = TypeVar("T")
 
 
 class Watch(Generic[T]):
-    """What a stream tells, message by message, across lost connections, until it is closed.
+    """The messages of a stream, across lost connections, until the watch is closed.
 
-    It asks for what came after the last message, waits 0.1 to 5 seconds between attempts, and counts a connection as
-    lost once the service has said nothing for 30 seconds. Nothing is read while nobody asks for the next message. It
-    raises `ApiError` once the service does not let you watch any more.
+    It resumes after the last message, waits 0.1 to 5 seconds between attempts, and considers a connection lost after 30
+    seconds without a message. Nothing is read unless the next message is requested. It raises `ApiError` once the
+    service no longer allows the watch.
     """
 
     def __init__(self, client: Client, stream: Stream[T], last_id: str | None) -> None:
-        """Opens the stream; `Client.watch_firings` and `Client.watch_due` do it."""
+        """Opens the stream. `Client.watch_firings` and `Client.watch_due` call it."""
         self._client = client._with_options(retries=ONCE)
         self._stream = stream
         self._newest = self._last_id = last_id or ""
@@ -41,13 +41,13 @@ class Watch(Generic[T]):
 
     @property
     def last_id(self) -> str:
-        """The id of the message that was returned last: a later watch goes on after it. Empty if there is none yet."""
+        """The id of the last returned message, to resume after it. Empty if there is none yet."""
         return self._last_id
 
     def close(self) -> None:
-        """Ends the watch, from any thread: whoever iterates has come to the end."""
+        """Ends the watch and pending iterations. Any thread may call it."""
         self._closing.set()
-        # The thread that iterates may wait for bytes; this is what wakes it at once.
+        # The iterating thread may wait for bytes; this wakes it at once.
         self._events.break_off()
         if self._reading.acquire(blocking=False):
             try:
@@ -86,7 +86,7 @@ class Watch(Generic[T]):
                 if update is not None:
                     return update
         except ApiConnectionError as error:
-            LOG.debug("a stream was lost, and is opened again: %s", error)
+            LOG.debug("a stream was lost; reopening it: %s", error)
         except (ValueError, KeyError, TypeError) as error:
             self._closing.set()
             raise named(error) from None
@@ -98,7 +98,7 @@ class Watch(Generic[T]):
         self._messages = iter(self._events)
 
     def _open_again(self) -> T | None:
-        """Waits until there is a connection again. Returns what is to be said of what may be missing."""
+        """Reconnects with retries. Returns the message that reports a gap, if there may be one."""
         self._events.close()
         self._newest = self._events.last_id or self._newest
         delay, failure = DELAY_FIRST, None

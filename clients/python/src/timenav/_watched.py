@@ -1,4 +1,4 @@
-"""What can be watched: what happens to firings, and which events the clock passes."""
+"""Messages of watches: changes of firings, and ranges that the clock passes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from ._sse import SentEvent
 
 T = TypeVar("T")
 SILENCE_SECONDS_MAX = Bounds().stale_after
-"""A quiet stream must not count as a dead one: the service says something every 15 seconds."""
+"""The staleness bound of a watch. An idle stream is not a broken one: the service sends a message every 15 seconds."""
 
 FiringChange = Literal[
     "offered", "redelivered", "leased", "extended", "tried_again", "acknowledged", "failed", "superseded"
 ]
-"""A change of a firing, as docs/timers.md describes it. Later versions of the service may have more."""
+"""A change of a firing (docs/timers.md). Later versions of the service may add others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Something may be missing here."""
+    """A gap in a watch: messages may be missing here."""
 
     id: str
     """The id of the message."""
     is_reset: bool
-    """Whether everything may be missing, because you were away for more than 100,000 entries: reload what you know. If
-    not, only claims, extensions and failed attempts are, which no ledger has."""
+    """Whether any message may be missing, because the watch was interrupted for more than 100,000 entries: reload your
+    state. If false, only claims, extensions and failed attempts may be missing, which are not in the ledger.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,36 +93,36 @@ class DueRange:
     last: Instant
     """Its last instant."""
     time_range: str
-    """Both, as `monitor_events` takes them."""
+    """The range in the format that `monitor_events` takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stream(Generic[T]):
-    """A stream that is watched: how it is asked for, and how its messages are read."""
+    """How to open a stream, and how to parse its messages."""
 
     operation: Operation
     given: Mapping[str, Any]
     read: Callable[[SentEvent[Any]], T | None]
-    """Returns None for a message of a kind that this version does not know."""
+    """Returns None for a message whose kind is unknown to this version."""
 
     def after(self, last_id: str) -> dict[str, Any]:
-        """Returns what the operation is given to begin after a message; with no id, now."""
+        """Returns the parameters to resume after a message, or to begin now if the id is empty."""
         return {**self.given, "last_event_id": last_id or UNSET}
 
 
 def firings(queue: str | None, timeline_id: str | None) -> Stream[FiringUpdate | Gap]:
-    """Returns the stream of what happens to firings."""
+    """Returns the stream of firing changes."""
     given = {"queue": UNSET if queue is None else queue, "timeline_id": timeline_id or UNSET}
     return Stream(OPERATIONS["firings_stream"], given, _firing_update)
 
 
 def due(timeline_id: str | None) -> Stream[DueRange | Gap]:
-    """Returns the stream of what the clock passes."""
+    """Returns the stream of ranges that the clock passes."""
     return Stream(OPERATIONS["stream"], {"topics": "due", "timeline_id": timeline_id or UNSET}, _due_range)
 
 
 LOST: SentEvent[Any] = SentEvent("reset", "", {})
-"""What is told where a connection was lost before the service had told any id."""
+"""The message for a connection that was lost before the service had sent an id."""
 
 
 def _firing_update(event: SentEvent[Any]) -> FiringUpdate | Gap | None:

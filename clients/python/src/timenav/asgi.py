@@ -1,8 +1,8 @@
-"""Middleware for ASGI applications, such as those of FastAPI, Starlette and Django: each request has its own clock.
+"""ASGI middleware, for FastAPI, Starlette, Django and others: each request has its own clock.
 
 app.add_middleware(ClockMiddleware, clocks=AsyncRequestClocks(timenav.AsyncClient()))
 
-Use it where everybody who can send a request may choose its time: in a test or a staging deployment.
+Use it only where every client may choose the time of its requests: in a test or a staging deployment.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 
 
 class ClockMiddleware:
-    """Serves each request by the clock of the timeline that its `baggage` header names, else by the client's own.
+    """Serves each request with the clock of the timeline that its `baggage` header names, or else of the client's own.
 
-    A header that names no timeline, or none that there is, is answered with 400. If the clock cannot be read, the
-    answer is 503: no request is ever served by the host's time. WebSockets are closed instead, with 1008 or 1013.
+    It responds with 400 to a header with an invalid or unknown timeline, and with 503 if the clock cannot be read: no
+    request is ever served by the host's time. WebSockets are closed instead, with 1008 or 1013.
     """
 
     def __init__(self, app: Application, clocks: AsyncRequestClocks) -> None:
-        """Wraps an application. Its clocks are closed when the server ends it."""
+        """Wraps an application. The clocks are closed when the server shuts the application down."""
         self._app = app
         self._clocks = clocks
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Serves a request."""
+        """Serves a request, a WebSocket, or the lifespan of the application."""
         if scope["type"] == "lifespan":
             try:
                 await self._app(scope, receive, send)
@@ -66,7 +66,7 @@ def _baggage(scope: Message) -> str | None:
 async def _refuse(error: TimenavError, scope: Message, receive: Receive, send: Send) -> None:
     code, text = refused(error)
     if code == _UNAVAILABLE:
-        _LOG.warning("a request was refused, because its clock cannot be read: %s", error)
+        _LOG.warning("a request was rejected, because its clock cannot be read: %s", error)
     if scope["type"] == "websocket":
         await receive()
         await send({"type": "websocket.close", "code": _TRY_AGAIN_LATER if code == _UNAVAILABLE else _POLICY_VIOLATION})

@@ -1,7 +1,7 @@
-"""The clock that travels with a request: which timeline it goes by is in its `baggage` header.
+"""Per-request clocks: the `baggage` header of a request names the timeline that it runs on.
 
-`timenav.wsgi` and `timenav.asgi` open the clock of each request. While one is served, `clock()` is its clock, and
-`forward`, `forward_async` or `outgoing` hand the timeline on to other services.
+`timenav.wsgi` and `timenav.asgi` open the clock of each request. While a request is served, `clock()` returns its
+clock, and `forward`, `forward_async` or `outgoing` forward the timeline to other services.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = [
 ]
 
 HEADER = "baggage"
-"""The name of the header (W3C Baggage)."""
+"""The header name (W3C Baggage)."""
 MEMBER = "timenav"
-"""The member of it that names a timeline."""
+"""The baggage member that names a timeline."""
 
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _SPACE = " \t"
@@ -43,20 +43,21 @@ _SERVED: ContextVar[ClockReads | None] = ContextVar("timenav.clock", default=Non
 
 
 class BaggageError(TimenavError, ValueError):
-    """The baggage of a request names no timeline that it can go by. Answer it with 400."""
+    """The baggage of a request does not name a valid timeline. Respond with 400."""
 
 
 class Cursor(Protocol):
-    """What a database is asked by (PEP 249)."""
+    """A database cursor (PEP 249)."""
 
     def execute(self, operation: str, parameters: tuple[str, ...], /) -> object:
-        """Runs a statement."""
+        """Executes a statement."""
 
 
 def timeline_in(header: str | None) -> str | None:
-    """Returns the timeline that a `baggage` header names, if it names one.
+    """Returns the timeline that a `baggage` header names; None if the header names none.
 
-    Raises `BaggageError` where it names two, or what is no name: whoever sent it means another time than the host's.
+    Raises `BaggageError` if the header names two timelines or an invalid one: the sender expects a time other than the
+    host's.
     """
     found: str | None = None
     for key, value in _members(header):
@@ -70,27 +71,27 @@ def timeline_in(header: str | None) -> str | None:
 
 
 def with_timeline(header: str | None, timeline_id: str) -> str:
-    """Returns a `baggage` header that names a timeline, with what else is in it as it was."""
+    """Returns a `baggage` header that names a timeline and keeps all other members."""
     members = [member for member in (header or "").split(",") if member.strip(_SPACE)]
     others = [member.strip(_SPACE) for member in members if member.partition("=")[0].strip(_SPACE) != MEMBER]
     return ",".join([*others, f"{MEMBER}={quote(timeline_id, safe='')}"])
 
 
 def clock() -> ClockReads:
-    """Returns the clock of the request that is being served here, with `now()`, `datetime()` and `time()`.
+    """Returns the clock of the current request, with `now()`, `datetime()` and `time()`.
 
-    Raises `LookupError` outside a request, rather than showing the host's time.
+    Raises `LookupError` outside a request, and never falls back to the host's time.
     """
     served = _SERVED.get()
     if served is None:
-        raise LookupError("no request is being served here: wrap the application in a middleware of timenav")
+        raise LookupError("no request is being served: wrap the application in the timenav middleware")
     return served
 
 
 def outgoing(headers: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Returns headers for a request to another service, which goes by the same timeline as the one served here.
+    """Returns headers for a request to another service, with the timeline of the current request.
 
-    Outside a request they are returned as they are.
+    Outside a request, the headers are returned unchanged.
     """
     sent = dict(headers or {})
     served = _SERVED.get()
@@ -103,7 +104,7 @@ def outgoing(headers: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def forward(request: httpx.Request) -> None:
-    """Hands the timeline on: `httpx.Client(event_hooks={"request": [baggage.forward]})`."""
+    """Forwards the timeline: `httpx.Client(event_hooks={"request": [baggage.forward]})`."""
     served = _SERVED.get()
     if served is not None:
         given = ",".join(request.headers.get_list(HEADER))
@@ -111,14 +112,14 @@ def forward(request: httpx.Request) -> None:
 
 
 async def forward_async(request: httpx.Request) -> None:
-    """Hands the timeline on: `httpx.AsyncClient(event_hooks={"request": [baggage.forward_async]})`."""
+    """Forwards the timeline: `httpx.AsyncClient(event_hooks={"request": [baggage.forward_async]})`."""
     forward(request)
 
 
 def set_local(cursor: Cursor, moment: Instant | None = None) -> None:
-    """Makes `timenav_now()` of `timenav sql-clock` show the time of this request until the transaction ends.
+    """Sets the time that `timenav_now()` of `timenav sql-clock` returns until the transaction ends.
 
-    Or another moment. The driver writes parameters as `%s`, as psycopg does.
+    `moment` defaults to the time of the current request. The driver must use the parameter style `%s`, like psycopg.
     """
     now = clock().now() if moment is None else moment
     cursor.execute("SELECT set_config('timenav.now', %s, true)", (_sql(now),))
@@ -126,13 +127,13 @@ def set_local(cursor: Cursor, moment: Instant | None = None) -> None:
 
 @contextmanager
 def serving(served: ClockReads) -> Iterator[None]:
-    """Makes a clock the one of the request that is served here."""
+    """Makes a clock the one that `clock()` returns."""
     before = _SERVED.get()
     _SERVED.set(served)
     try:
         yield
     finally:
-        # No token: a server may end an answer elsewhere than it began.
+        # No token: a server may end a response in another context than it began.
         _SERVED.set(before)
 
 
@@ -143,7 +144,7 @@ def _members(header: str | None) -> Iterator[tuple[str, str]]:
 
 
 def _sql(moment: Instant) -> str:
-    """Returns a moment as PostgreSQL reads it, which knows no year 0 and no sign."""
+    """Formats a moment for PostgreSQL, which supports neither the year 0 nor signed years."""
     text = str(moment)
     year, rest = re.split(r"(?<=\d)-", text, maxsplit=1)
     return text if int(year) > 0 else f"{1 - int(year):04}-{rest} BC"

@@ -1,4 +1,4 @@
-"""What tests use: a clock with its controls, and a service of one's own."""
+"""Test utilities: a clock with controls, and a private service."""
 
 from __future__ import annotations
 
@@ -22,28 +22,27 @@ _SEEN_SECONDS_MAX = 10.0
 
 
 class TestClock:
-    """A clock and its controls. Each control returns when this clock shows what it did."""
+    """A clock with controls for tests. Each control returns when this clock shows the change."""
 
     __test__ = False
-    """Tells pytest that this is no test."""
+    """Prevents pytest from collecting this class."""
 
     def __init__(self, client: Client, clock: VirtualClock, timeline_id: str) -> None:
-        """Puts the clock of a timeline beside its controls."""
         self.client = client
         self.clock = clock
         self.timeline_id = timeline_id
         self._raised: dict[str, BaseException] = {}
 
     def now(self) -> Instant:
-        """Returns what the clock shows."""
+        """Returns the clock's reading."""
         return self.clock.now()
 
     def datetime(self) -> datetime:
-        """Returns what the clock shows as an aware `datetime` in UTC."""
+        """Returns the reading as an aware `datetime` in UTC."""
         return self.clock.datetime()
 
     def time(self) -> float:
-        """Returns what the clock shows in seconds since 1970."""
+        """Returns the reading in seconds since 1970."""
         return self.clock.time()
 
     def until(self, when: When, *, timeout: float | None = None) -> Reading:
@@ -51,7 +50,7 @@ class TestClock:
         return self.clock.until(when, timeout=timeout)
 
     def sleep(self, length: timedelta | float, *, timeout: float | None = None) -> Reading:
-        """Waits a length of virtual time."""
+        """Waits for a duration of virtual time."""
         return self.clock.sleep(length, timeout=timeout)
 
     def travel(self, when: When) -> Reading:
@@ -67,7 +66,7 @@ class TestClock:
         return self._seen(self.client.rewind(duration=length, timeline_id=self.timeline_id))
 
     def advance(self, duration: Length | None = None, *, to: When | None = None, check: bool = True) -> Receipt:
-        """Moves the clock forward and returns the receipt, once this clock shows it.
+        """Moves the clock forward, and returns the receipt once this clock shows the change.
 
         If a handler of `on` failed, its own exception is raised; for other failed firings, `FiringsFailedError`. With
         `check=False`, failed firings are only counted in the receipt.
@@ -80,9 +79,10 @@ class TestClock:
         return receipt
 
     def on(self, queue: str, handler: Handler) -> Listener:
-        """Hands firings of a queue to a handler, until the listener is closed.
+        """Passes firings of a queue to a handler, until the listener is closed.
 
-        An exception of the handler is raised by the control that moved the clock there, or by `raise_failure`.
+        The control that moved the clock to a firing raises the exception of its handler. If no control did,
+        `raise_failure` raises it.
         """
 
         def recorded(firing: Firing[Client]) -> None:
@@ -91,20 +91,20 @@ class TestClock:
             except BaseException as error:
                 self._raised[firing.id] = error
                 raise
-            # An earlier attempt may have failed.
+            # Clear the exception of an earlier attempt.
             self._raised.pop(firing.id, None)
 
         return self.client.on(queue, recorded, timeline_id=self.timeline_id)
 
     def raise_failure(self) -> None:
-        """Raises the exception of a handler whose last attempt failed, unless it has been raised. Fixtures call it."""
+        """Raises the exception of a failed handler, unless it was raised already. Fixtures call it."""
         if self._raised:
             error = next(iter(self._raised.values()))
             self._raised.clear()
             raise error
 
     def _check(self, receipt: Receipt) -> None:
-        """Raises why firings failed: the exception of the first handler that was called here, if there is one."""
+        """If firings failed, raises the exception of a handler that this clock ran, or else `FiringsFailedError`."""
         if receipt.failed == 0:
             return
         for firing in receipt.firings:
@@ -116,7 +116,7 @@ class TestClock:
         raise FiringsFailedError(receipt)
 
     def set_rate(self, rate: float) -> Reading:
-        """Changes how fast the clock runs."""
+        """Sets the rate of the clock, in virtual seconds per host second."""
         return self._seen(self.client.set_rate(rate=rate, timeline_id=self.timeline_id))
 
     def pause(self) -> Reading:
@@ -128,7 +128,7 @@ class TestClock:
         return self._seen(self.client.resume_time(timeline_id=self.timeline_id))
 
     def _seen(self, changed: schemas.ClockBody) -> Reading:
-        """Waits until the change has come over the stream, so that the next line of a test sees it."""
+        """Waits until the change has arrived on the stream, so that the next line of a test reads it."""
         reading = self.clock.until_generation(changed["generation"], timeout=_SEEN_SECONDS_MAX)
         settled = changed.get("receipt")
         if settled is not None:

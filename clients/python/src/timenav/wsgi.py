@@ -1,8 +1,8 @@
-"""Middleware for WSGI applications, such as those of Flask and Django: each request has a clock of its own.
+"""WSGI middleware, for Flask, Django and others: each request has its own clock.
 
 app = ClockMiddleware(app, RequestClocks(timenav.Client()))
 
-Use it where everybody who can send a request may choose its time: in a test or a staging deployment.
+Use it only where every client may choose the time of its requests: in a test or a staging deployment.
 """
 
 from __future__ import annotations
@@ -25,14 +25,13 @@ Application = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
 
 
 class ClockMiddleware:
-    """Serves each request by the clock of the timeline that its `baggage` header names, else by the client's own.
+    """Serves each request with the clock of the timeline that its `baggage` header names, or else of the client's own.
 
-    A header that names no timeline, or none that there is, is answered with 400. If the clock cannot be read, the
-    answer is 503: no request is ever served by the host's time.
+    It responds with 400 to a header with an invalid or unknown timeline, and with 503 if the clock cannot be read: no
+    request is ever served by the host's time.
     """
 
     def __init__(self, app: Application, clocks: RequestClocks) -> None:
-        """Wraps an application."""
         self._app = app
         self._clocks = clocks
 
@@ -51,7 +50,7 @@ class ClockMiddleware:
 
 
 class _Answer:
-    """An answer, of which what is made while it is sent goes by the clock of the request as well."""
+    """A response whose body is also generated with the clock of the request."""
 
     def __init__(self, answer: Iterable[bytes], served: ExitStack) -> None:
         self._answer = answer
@@ -61,7 +60,7 @@ class _Answer:
         return iter(self._answer)
 
     def close(self) -> None:
-        """Ends the request: the server calls it in any case (PEP 3333)."""
+        """Ends the request. The server always calls it (PEP 3333)."""
         with self._served:
             close = getattr(self._answer, "close", None)
             if close is not None:
@@ -72,7 +71,7 @@ def _refuse(error: TimenavError, start_response: StartResponse) -> list[bytes]:
     code, text = refused(error)
     headers = [("Content-Type", "text/plain; charset=utf-8")]
     if code == HTTPStatus.SERVICE_UNAVAILABLE:
-        _LOG.warning("a request was refused, because its clock cannot be read: %s", error)
+        _LOG.warning("a request was rejected, because its clock cannot be read: %s", error)
         headers.append(("Retry-After", "1"))
     body = text.encode()
     start_response(f"{code} {HTTPStatus(code).phrase}", [*headers, ("Content-Length", str(len(body)))])

@@ -1,7 +1,7 @@
-"""Lets `time`, `datetime` and their kin show a virtual clock, by way of `time-machine`.
+"""An adapter that makes `time` and `datetime` follow a virtual clock, with `time-machine`.
 
-Every reading is that of the clock at that moment, at any rate, paused or running, before and after each jump. What
-`time-machine` leaves alone stays the host's: monotonic clocks, sleeps, event loops.
+Each reading is that of the clock, at any rate, paused or running, before and after each jump. Functions that
+`time-machine` does not fake use the host's time: monotonic clocks, sleeps, event loops.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from .._virtual_clock import VirtualClock
 
 @contextlib.contextmanager
 def follow(clock: VirtualClock) -> Iterator[VirtualClock]:
-    """Shows a clock for as long as the block lasts.
+    """Makes `time` and `datetime` follow a clock until the end of the block.
 
-    If the time is not known, reading it raises `ClockUnavailableError`, as reading the clock does. Years outside 1 to
-    9999 do not fit into `datetime`, and raise what it raises.
+    If the clock cannot be read, reading the time raises `ClockUnavailableError`. Outside the years 1 to 9999, which
+    `datetime` does not support, reading it raises the exception of `datetime`.
     """
     own = clock.thread
 
     def time_ns() -> int:
-        # What keeps the clock current must not read it: its log is written at host time.
+        # The thread that updates the clock must not read it: its log uses host time.
         return host_time_ns() if threading.current_thread() is own else clock.now().micros * 1_000
 
     def jumped(_change: ClockChange) -> None:
-        # It forgets what ids that are made of the time remember of a later one.
+        # Resets the state of id generators that depend on the time, which may have been at a later time before.
         traveller.move_to(clock.now().micros // 1_000_000)
 
     with time_machine.travel(clock.now().micros // 1_000_000, tick=False) as traveller:
