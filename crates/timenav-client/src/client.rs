@@ -189,7 +189,7 @@ impl Client {
         Self { retries, ..self.clone() }
     }
 
-    /// Returns a client for the handler of a firing: its requests tell the service which firing they belong to.
+    /// Returns a client for the handler of a firing: its requests carry the id of that firing.
     #[must_use]
     pub fn inside(&self, firing_id: impl Into<Arc<str>>) -> Self {
         Self { firing: Some(firing_id.into()), ..self.clone() }
@@ -292,7 +292,7 @@ fn service_url(text: &str) -> Result<Url, Error> {
     let has_more = !url.username().is_empty() || url.password().is_some() || url.query().is_some();
     match url.scheme() {
         "http" | "https" if !has_more && url.fragment().is_none() => Ok(url),
-        _ => Err(wrong("a scheme, a host, and no key in it")),
+        _ => Err(wrong("a scheme and a host, without a key")),
     }
 }
 
@@ -302,7 +302,7 @@ fn bearer(key: &str) -> Result<HeaderValue, Error> {
     }
     let is_key = key.bytes().all(|byte| byte.is_ascii_graphic());
     // The error must not contain the key, because it may be logged.
-    let wrong = || Error::Invalid("the key has characters that are not valid in an API key".to_owned());
+    let wrong = || Error::Invalid("the key has characters that are invalid in an API key".to_owned());
     if is_key { HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| wrong()) } else { Err(wrong()) }
 }
 

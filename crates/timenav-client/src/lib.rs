@@ -1,4 +1,4 @@
-//! The client of timenav: typed calls, advances that wait for handlers, and a virtual clock that is read without a request.
+//! The timenav client: typed calls, advances that wait for handlers, and a virtual clock that is read without a request.
 //!
 //! ```no_run
 //! use timenav_client::{Client, Timer};

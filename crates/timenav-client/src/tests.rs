@@ -219,7 +219,7 @@ fn invalid_settings_are_reported_without_the_key() {
     check(Client::builder().key(" "), "is empty");
     check(Client::builder().key("tnk_secret é"), "characters");
     check(Client::builder().key(KEY).url("ftp://127.0.0.1"), "TIMENAV_URL");
-    check(Client::builder().key(KEY).url("http://tnk_secret@127.0.0.1"), "no key in it");
+    check(Client::builder().key(KEY).url("http://tnk_secret@127.0.0.1"), "without a key");
     check(Client::builder().key(KEY).authorities("no certificate"), "PEM");
     let client = Client::builder().key("tnk_secret").timeline("main").build().unwrap();
     assert!(!format!("{client:?}").contains("secret"), "{client:?}");

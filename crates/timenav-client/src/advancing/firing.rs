@@ -76,7 +76,7 @@ pub struct Firing {
     pub lease_id: Option<String>,
     /// A clock that shows `due`.
     pub clock: FiringClock,
-    /// A client for the handler: its requests tell the service which firing they belong to.
+    /// A client for the handler: its requests carry the id of the firing.
     pub client: Client,
 }
 

@@ -182,7 +182,7 @@ impl Call<'_, Manipulation> {
         effect: Effect,
         /// Returns the effects without changing anything.
         dry_run: bool,
-        /// Sets what happens if it would create a paradox. Defaults to `tell`.
+        /// Sets what happens if it would create a paradox. Defaults to `report`.
         on_paradox: into OnParadox,
     }
 

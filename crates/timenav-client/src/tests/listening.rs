@@ -51,7 +51,7 @@ impl Service {
     }
 }
 
-/// Delivers a firing with each claim, and delays all responses to acknowledgments.
+/// Delivers a firing with each claim, and delays responses to acknowledgments until reporting is allowed.
 async fn hand_out(mut connection: TcpStream, handed: Arc<watch::Sender<usize>>, may_tell: Arc<watch::Sender<bool>>) {
     let request = read(&mut connection).await;
     let mut firings = Vec::new();
@@ -89,7 +89,7 @@ fn listener_claims_no_more_while_outcomes_are_unreported() {
             timeout(within, handed.subscribe().wait_for(|handed| *handed >= count)).await.is_ok()
         };
         assert!(reaches(2, SOON).await);
-        assert!(!reaches(4, Duration::from_millis(500)).await, "one handler, and no outcome is told");
+        assert!(!reaches(4, Duration::from_millis(500)).await, "one handler, and no outcome is reported");
         may_tell.send_replace(true);
         assert!(reaches(4, SOON).await);
         listener.close().await.unwrap();

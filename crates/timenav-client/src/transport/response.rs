@@ -101,8 +101,8 @@ impl Events {
         self.reader.last_id()
     }
 
-    /// Reads the next bytes, whether or not they complete an event: each is a sign of life. Returns whether there were
-    /// any.
+    /// Reads the next bytes, whether or not they complete an event: each shows that the connection is alive. Returns
+    /// whether there were any.
     ///
     /// # Errors
     /// The connection is lost.

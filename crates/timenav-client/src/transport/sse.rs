@@ -1,6 +1,6 @@
 //! Parser of server-sent events (WHATWG HTML §9.2.6) from chunks of bytes.
 //!
-//! Existing parsers drop comments, which serve as signs of life here, and events without data, which carry the id of an
+//! Existing parsers drop comments, which serve as heartbeats here, and events without data, which carry the id of an
 //! idle stream.
 
 use std::collections::VecDeque;

@@ -148,7 +148,7 @@ pub struct StreamMessage {
     pub position: u64,
     /// The clock after the change.
     pub clock: Option<Clock>,
-    /// The change of an event or a paradox: `recorded`, `corrected`, `manipulated`, `made` or `resolved`.
+    /// The change of an event or a paradox: `recorded`, `corrected`, `manipulated`, `created` or `resolved`.
     pub change: Option<String>,
     /// The event's id.
     pub event_id: Option<String>,
