@@ -1,1 +1,0 @@
-import{H as e}from"./common-32I2sdS9.js";async function t(){return(await e.limits()).limits}export{t};
