@@ -308,15 +308,7 @@ impl Failure {
                  bytes of memory; send it in several requests"
             ),
             Self::BodyLost => "the body did not arrive in time, or the connection closed first".to_owned(),
-            Self::Full { what, spent: Spent::Own, retry_after_seconds } => format!(
-                "you already have the maximum number of {what} for one user; wait for some to finish, and try again \
-                 in {}",
-                counted(*retry_after_seconds, "second")
-            ),
-            Self::Full { what, spent: Spent::All, retry_after_seconds } => format!(
-                "the service already has the maximum number of {what}; try again in {}",
-                counted(*retry_after_seconds, "second")
-            ),
+            Self::Full { what, spent, retry_after_seconds } => full(what, *spent, *retry_after_seconds),
             Self::TooMany(left) => {
                 format!("the quota `{}` is used up; try again in {}", left.policy(), counted(left.seconds(), "second"))
             }
@@ -433,6 +425,16 @@ fn shortened(text: String) -> String {
 /// Returns a JSON pointer as a URI fragment (RFC 6901 §6).
 fn pointer(path: &str) -> String {
     if path.is_empty() { "#".to_owned() } else { format!("#/{path}") }
+}
+
+fn full(what: &str, spent: Spent, retry_after_seconds: u32) -> String {
+    let wait = counted(retry_after_seconds, "second");
+    match spent {
+        Spent::Own => format!(
+            "you already have the maximum number of {what} for one user; wait for some to finish, and try again in {wait}"
+        ),
+        Spent::All => format!("the service already has the maximum number of {what}; try again in {wait}"),
+    }
 }
 
 #[cfg(test)]
