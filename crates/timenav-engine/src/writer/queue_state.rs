@@ -28,6 +28,11 @@ impl QueueState {
         self.is_next_alone.store(requests == 1 && took <= QUICK_COMMIT_MAX, Ordering::Relaxed);
     }
 
+    /// A failing store may take long, which no thread of the runtime should wait for.
+    pub(crate) fn note_failure(&self) {
+        self.is_next_alone.store(false, Ordering::Relaxed);
+    }
+
     /// Returns whether nothing is queued, and the next commit is probably quick.
     pub(crate) fn is_next_alone(&self) -> bool {
         self.is_next_alone.load(Ordering::Relaxed) && self.queued.load(Ordering::Acquire) == 0

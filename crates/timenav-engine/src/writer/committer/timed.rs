@@ -25,6 +25,8 @@ impl Committer {
             let ended = shared.ports.clock.measured();
             shared.commit_times.note_commit(requests, began, ended);
             shared.queue.note_commit(requests, ended.since(began));
+        } else if grouped.is_none() {
+            shared.queue.note_failure();
         }
         grouped
     }
