@@ -102,7 +102,7 @@ impl Subject {
 }
 
 async fn listen(mut stream: LedgerStream, sender: watch::Sender<u64>) {
-    while let Some(news) = stream.next().await {
-        sender.send_replace(news.position);
+    while let Some(message) = stream.next().await {
+        sender.send_replace(message.position);
     }
 }

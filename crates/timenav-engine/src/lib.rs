@@ -118,7 +118,7 @@ pub use ports::vault::{RecordPlace, Vault, VaultError};
 pub use ports::wall_clock::{BootClock, OriginBoot, WallClock};
 pub use ports::webhooks::Webhooks;
 pub use read::ledger_stream::{
-    EntryMark, FiringUpdate, LedgerMessage, LedgerStream, News, Seen, Waiting, WatchFirings, WatchLedger,
+    EntryMark, FiringUpdate, LedgerMessage, LedgerStream, LedgerUpdate, Seen, Waiting, WatchFirings, WatchLedger,
     WatchedParadoxes,
 };
 pub use read::live::{AccessChanges, Growth};

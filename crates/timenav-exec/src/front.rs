@@ -95,8 +95,8 @@ impl Front {
             if rustix::event::poll(&mut polled, None).is_err_and(|error| error != rustix::io::Errno::INTR) {
                 std::process::exit(1);
             }
-            let news = polled.get(1).is_some_and(|socket| !socket.revents().is_empty());
-            if news {
+            let has_messages = polled.get(1).is_some_and(|socket| !socket.revents().is_empty());
+            if has_messages {
                 match receive(&self.socket) {
                     Some((FrontEvent::Started, pid)) => program = Some(pid),
                     Some((FrontEvent::Stopped, signal)) => stop(signal, || has_message(&self.socket)),

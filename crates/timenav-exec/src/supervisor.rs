@@ -102,7 +102,7 @@ impl<'a> Supervisor<'a> {
         let mut changes = self.board.changes();
         loop {
             while let Some((pid, status)) = process::wait(-1, false) {
-                self.news(pid, status);
+                self.handle_status(pid, status);
             }
             while let Some(call) = self.calls.pop_front() {
                 self.take(call);
@@ -331,7 +331,7 @@ impl<'a> Supervisor<'a> {
         executing.map(|(other, _)| other).any(elsewhere)
     }
 
-    fn news(&mut self, pid: i32, status: i32) {
+    fn handle_status(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
         } else if !libc::WIFSTOPPED(status) {

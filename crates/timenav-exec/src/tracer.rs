@@ -119,7 +119,7 @@ impl<'a> Tracer<'a> {
         loop {
             while process::arrived(children).is_some() {}
             while let Some((pid, status)) = process::wait(-1, false) {
-                self.news(pid, status);
+                self.handle_status(pid, status);
             }
             self.look_at_rings(false);
             let next_alarm = self.alarms.ring(self.board);
@@ -182,7 +182,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    fn news(&mut self, pid: i32, status: i32) {
+    fn handle_status(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
         } else if !libc::WIFSTOPPED(status) {

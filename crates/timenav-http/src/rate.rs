@@ -107,8 +107,8 @@ impl Rates {
     }
 
     pub(crate) fn logs_refusal(&self, kind: RefusalKind, network: Option<Network>) -> bool {
-        count(&self.network_rejections_logged, "told", &(kind, network)).is_ok()
-            && count(&self.rejections_logged, "told", &kind).is_ok()
+        count(&self.network_rejections_logged, "rejections-logged", &(kind, network)).is_ok()
+            && count(&self.rejections_logged, "rejections-logged", &kind).is_ok()
     }
 
     pub(crate) fn log_in(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {

@@ -122,8 +122,8 @@ impl ClockChanges {
     #[boxed]
     pub async fn next(&mut self) -> Option<ClockNews> {
         loop {
-            if let Some(news) = self.pending.pop_front() {
-                return Some(news);
+            if let Some(change) = self.pending.pop_front() {
+                return Some(change);
             }
             // The timeline may have ended before this began to listen.
             if self.engine.has_ended(&self.timeline) || !self.growth.changed().await {

@@ -55,12 +55,12 @@ pub struct LedgerMessage {
     /// For a message about passed events: the instant up to which they are reported.
     pub passed: Option<Instant<Virtual>>,
     pub entry: Option<EntryMark>,
-    pub what: News,
+    pub update: LedgerUpdate,
 }
 
 impl LedgerMessage {
-    const fn new(position: u64, what: News) -> Self {
-        Self { position, part: None, passed: None, entry: None, what }
+    const fn new(position: u64, update: LedgerUpdate) -> Self {
+        Self { position, part: None, passed: None, entry: None, update }
     }
 }
 
@@ -87,7 +87,7 @@ pub struct WatchLedger {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum News {
+pub enum LedgerUpdate {
     /// No content: the listener is up to date to this position.
     Mark,
     /// Entries were skipped, so the listener's state is outdated.
@@ -200,7 +200,7 @@ impl Engine {
             (Some((next, sent_parts)), Some(seen)) if stream.continues(seen).await? => {
                 (stream.next, stream.sent_parts) = (next, sent_parts);
             }
-            _ => stream.start_over(seen.map(|_| News::Reset)),
+            _ => stream.start_over(seen.map(|_| LedgerUpdate::Reset)),
         }
         if stream.topics.contains(&Topic::Due) {
             let seen = seen.filter(|_| stream.first.is_empty());
@@ -252,7 +252,7 @@ impl LedgerStream {
             let attempts = self.attempts().await?;
             if !attempts.is_empty() {
                 let position = self.next.saturating_sub(1);
-                self.first = attempts.into_iter().map(|what| LedgerMessage::new(position, what)).collect();
+                self.first = attempts.into_iter().map(|update| LedgerMessage::new(position, update)).collect();
                 continue;
             }
             if let Some(leaf) = self.leaves.pop_front() {
@@ -261,14 +261,14 @@ impl LedgerStream {
                 let due = self.pass_entry(position, &leaf).await?;
                 self.next += 1;
                 self.silent += 1;
-                let Some(news) = self.news(position, &leaf).await? else {
-                    self.start_over(Some(News::Reset));
+                let Some(updates) = self.updates_of(position, &leaf).await? else {
+                    self.start_over(Some(LedgerUpdate::Reset));
                     continue;
                 };
                 self.first =
-                    due.into_iter().chain(parts(position, news, std::mem::take(&mut self.sent_parts))).collect();
+                    due.into_iter().chain(parts(position, updates, std::mem::take(&mut self.sent_parts))).collect();
                 if self.first.is_empty() && self.silent >= SILENT_ENTRIES_MAX {
-                    return Ok(Some(LedgerMessage::new(position, News::Mark)));
+                    return Ok(Some(LedgerMessage::new(position, LedgerUpdate::Mark)));
                 }
                 continue;
             }
@@ -285,7 +285,7 @@ impl LedgerStream {
                     return Ok(None);
                 }
             } else if size - self.next > self.engine.options().stream_entries_max {
-                self.start_over(Some(News::Reset));
+                self.start_over(Some(LedgerUpdate::Reset));
             } else {
                 let items = usize::try_from(size - self.next).unwrap_or(BLOCK_LEAVES).min(BLOCK_LEAVES);
                 self.leaves = self.engine.store().leaves(self.key, self.next, items).await?.into();
@@ -322,7 +322,7 @@ impl LedgerStream {
         })
     }
 
-    fn start_over(&mut self, first: Option<News>) {
+    fn start_over(&mut self, first: Option<LedgerUpdate>) {
         let Some(state) = self.engine.state(&self.timeline_id) else { return };
         self.next = state.head.frontier.size();
         (self.sent_parts, self.silent) = (0, 0);
@@ -331,32 +331,32 @@ impl LedgerStream {
         }
         self.leaves.clear();
         let position = self.next.saturating_sub(1);
-        let clock = self.topics.contains(&Topic::Clock).then(|| News::Clock(state.head.clock.clone()));
+        let clock = self.topics.contains(&Topic::Clock).then(|| LedgerUpdate::Clock(state.head.clock.clone()));
         let all = first.into_iter().chain(clock);
-        self.first = all.map(|what| LedgerMessage::new(position, what)).collect();
+        self.first = all.map(|update| LedgerMessage::new(position, update)).collect();
         if self.first.is_empty() {
-            self.first.push_back(LedgerMessage::new(position, News::Mark));
+            self.first.push_back(LedgerMessage::new(position, LedgerUpdate::Mark));
         }
     }
 
     /// Returns the messages about an entry: its subject, and paradoxes that it created and resolved. `None` if they are
     /// no longer known.
-    async fn news(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<News>>, Refusal> {
-        let mut news: Vec<News> = self.what_happened(position, leaf).await?.into_iter().collect();
+    async fn updates_of(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<LedgerUpdate>>, Refusal> {
+        let mut updates: Vec<LedgerUpdate> = self.what_happened(position, leaf).await?.into_iter().collect();
         if self.topics.contains(&Topic::Advances) {
-            news.extend(self.advance_of(position, leaf).await?);
+            updates.extend(self.advance_of(position, leaf).await?);
         }
         if self.firings.is_some() {
-            news.extend(self.firings_of(position, leaf).await?);
+            updates.extend(self.firings_of(position, leaf).await?);
         }
         if self.paradoxes.is_some() {
             let Some(paradoxes) = self.paradoxes_of(position, leaf).await? else { return Ok(None) };
-            news.extend(paradoxes);
+            updates.extend(paradoxes);
         }
-        Ok(Some(news))
+        Ok(Some(updates))
     }
 
-    async fn what_happened(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
+    async fn what_happened(&self, position: u64, leaf: &[u8]) -> Result<Option<LedgerUpdate>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         // The action may be unknown if another version wrote it. Its payload may still change the clock.
         let topic = match Action::of(&record) {
@@ -382,12 +382,12 @@ impl LedgerStream {
         Ok(match topic {
             // On `system`, creating other timelines records their clocks.
             Topic::Clock if entry.clock_entry != position => None,
-            Topic::Clock => changed_clock(&entry.payload).map(News::Clock),
-            Topic::Interventions => Some(News::Intervention { event_id, content }),
+            Topic::Clock => changed_clock(&entry.payload).map(LedgerUpdate::Clock),
+            Topic::Interventions => Some(LedgerUpdate::Intervention { event_id, content }),
             Topic::Events | Topic::Paradoxes | Topic::Advances | Topic::Due => {
                 let is_correction = Action::of(&record) == Some(Action::CorrectEvent);
                 let content = if is_correction { content.as_deref().and_then(corrected) } else { content };
-                Some(News::Event { event_id, is_correction, content })
+                Some(LedgerUpdate::Event { event_id, is_correction, content })
             }
         })
     }
@@ -414,11 +414,13 @@ impl LedgerStream {
     }
 }
 
-fn parts(position: u64, news: Vec<News>, sent_parts: usize) -> VecDeque<LedgerMessage> {
-    let count = news.len();
-    let numbered = news.into_iter().enumerate().skip(sent_parts);
+fn parts(position: u64, updates: Vec<LedgerUpdate>, sent_parts: usize) -> VecDeque<LedgerMessage> {
+    let count = updates.len();
+    let numbered = updates.into_iter().enumerate().skip(sent_parts);
     let part = |number: usize| u32::try_from(number).ok().filter(|_| number + 1 < count);
-    numbered.map(|(number, what)| LedgerMessage { part: part(number), ..LedgerMessage::new(position, what) }).collect()
+    numbered
+        .map(|(number, update)| LedgerMessage { part: part(number), ..LedgerMessage::new(position, update) })
+        .collect()
 }
 
 /// Returns the clock in a payload, unless the payload says that nothing changed.
@@ -436,8 +438,8 @@ mod tests {
 
     #[test]
     fn reported_parts_of_an_entry_are_not_repeated() {
-        let messages = |news: usize, sent_parts| {
-            let messages = parts(7, vec![News::Mark; news], sent_parts);
+        let messages = |updates: usize, sent_parts| {
+            let messages = parts(7, vec![LedgerUpdate::Mark; updates], sent_parts);
             messages.into_iter().map(|messages| messages.part).collect::<Vec<_>>()
         };
         assert_eq!(messages(3, 0), [Some(0), Some(1), None]);

@@ -55,7 +55,7 @@ impl<'a> Keeper<'a> {
             while let Some((pid, status)) = process::wait(-1, false) {
                 // Messages from before the end are processed before the end itself.
                 while self.take() {}
-                self.news(pid, status);
+                self.handle_status(pid, status);
             }
             while self.take() {}
             self.board.note_read(changes);
@@ -86,7 +86,7 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    fn news(&mut self, pid: i32, status: i32) {
+    fn handle_status(&mut self, pid: i32, status: i32) {
         if libc::WIFCONTINUED(status) {
             self.report.continued(pid);
         } else if libc::WIFSTOPPED(status) {

@@ -115,7 +115,7 @@ pub(super) fn message_stream(
 #[cfg(test)]
 mod tests {
     use regex::Regex;
-    use timenav_engine::News;
+    use timenav_engine::LedgerUpdate;
 
     use super::*;
 
@@ -131,7 +131,7 @@ mod tests {
             (None, Some(passed), Some(mark), "17@-62135596800000000~0085ee332fadb4d5"),
             (Some(3), Some(passed), Some(mark), "17.3@-62135596800000000~0085ee332fadb4d5"),
         ] {
-            assert_eq!(id_at(&LedgerMessage { position: 17, part, passed, entry, what: News::Reset }), id);
+            assert_eq!(id_at(&LedgerMessage { position: 17, part, passed, entry, update: LedgerUpdate::Reset }), id);
             assert!(pattern.is_match(id), "{id}");
             let Place(seen) = id.parse().unwrap();
             assert_eq!(seen, Seen { position: 17, part, passed, entry });

@@ -37,15 +37,15 @@ const SELECT_SNAPSHOT_AGE: &str = "SELECT coalesce(max(age), 0)::bigint FROM (
 const SELECT_CLOCK: &str = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint";
 /// Follows the chain of clock entries back. The position of the previous clock entry is stored with the entry before
 /// each one. A pointer forward is damage, and following it could loop forever.
-const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE told (position, payload, next, number) AS (
+const SELECT_CLOCK_PAYLOADS: &str = "WITH RECURSIVE clock_changes (position, payload, next, number) AS (
         SELECT e.position, e.payload, (SELECT b.clock_entry FROM entries b
             WHERE b.timeline = $1 AND b.position = e.position - 1), 1::bigint
         FROM entries e WHERE e.timeline = $1 AND e.position = $2
         UNION ALL SELECT e.position, e.payload, (SELECT b.clock_entry FROM entries b
-            WHERE b.timeline = $1 AND b.position = e.position - 1), told.number + 1
-        FROM told JOIN entries e ON e.timeline = $1 AND e.position = told.next
-        WHERE told.next < told.position AND told.number < $3)
-    SELECT payload FROM told ORDER BY number LIMIT $3";
+            WHERE b.timeline = $1 AND b.position = e.position - 1), clock_changes.number + 1
+        FROM clock_changes JOIN entries e ON e.timeline = $1 AND e.position = clock_changes.next
+        WHERE clock_changes.next < clock_changes.position AND clock_changes.number < $3)
+    SELECT payload FROM clock_changes ORDER BY number LIMIT $3";
 
 #[async_trait]
 impl Store for PostgresStore {

@@ -245,8 +245,8 @@ fn put_rows(transaction: &Transaction<'_>, table: &Table, rows: Vec<Row>) -> Res
 /// Returns the expression for a column that PostgreSQL does not have, derived from the event as in migration 0021.
 fn parties_of(content: &str) -> String {
     format!(
-        "(SELECT iif(octet_length(told) <= 1000, told, NULL) FROM (SELECT coalesce({content} -> '$.source', '')
-        || coalesce({content} -> '$.actors', '') AS told WHERE json_valid({content})))"
+        "(SELECT iif(octet_length(parties) <= 1000, parties, NULL) FROM (SELECT coalesce({content} -> '$.source', '')
+        || coalesce({content} -> '$.actors', '') AS parties WHERE json_valid({content})))"
     )
 }
 

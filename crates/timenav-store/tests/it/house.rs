@@ -311,7 +311,7 @@ pub(crate) fn is_unavailable<T>(result: &Result<T, Refusal>) -> bool {
     matches!(result, Err(Refusal::Unavailable(_)))
 }
 
-/// Returns a request for news about topics of the caller's timeline, after a position or from now on.
+/// Returns a request for updates about topics of the caller's timeline, after a position or from now on.
 pub(crate) fn watch(topics: &[Topic], position: Option<u64>) -> WatchLedger {
     let seen = position.map(|position| Seen { position, part: None, passed: None, entry: None });
     WatchLedger {

@@ -25,8 +25,8 @@ use timenav_core::access::RestrictionLevel;
 use timenav_core::event::EventDraft;
 use timenav_core::ledger::HeadStatement;
 use timenav_engine::{
-    Acceptance, ApiKeyRequest, Caller, DivergenceKind, Idempotency, News, Outside as _, PermissionsChange, ReadLog,
-    Refusal, Signer as _, Topic,
+    Acceptance, ApiKeyRequest, Caller, DivergenceKind, Idempotency, LedgerUpdate, Outside as _, PermissionsChange,
+    ReadLog, Refusal, Signer as _, Topic,
 };
 
 use crate::house::{Home, House, outcome_text, watch};
@@ -245,7 +245,7 @@ async fn stream_reports_writes_of_another_replica() {
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
     let mut stream = right.engine.watch_ledger(&right.admin, watch(&[Topic::Events], None)).await.unwrap();
-    assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
+    assert_eq!(stream.next().await.unwrap().update, LedgerUpdate::Mark, "where it begins");
     // Like the service: a hint, or else a check at intervals.
     let engine = right.engine.clone();
     let following = tokio::spawn(async move {
@@ -263,7 +263,7 @@ async fn stream_reports_writes_of_another_replica() {
     for position in positions {
         let message = loop {
             let message = stream.next().await.unwrap();
-            if message.what != News::Mark {
+            if message.update != LedgerUpdate::Mark {
                 break message;
             }
         };

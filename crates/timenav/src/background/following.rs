@@ -203,11 +203,11 @@ pub(crate) fn follow(
         // After a container migration it may be a different kernel.
         let kernel = Kernel::here();
         let sent_at = boot_now();
-        let (mut news, mut is_refused) = (Reported::Lost, false);
+        let (mut reported, mut is_refused) = (Reported::Lost, false);
         match open(client, &query, &place) {
             Err(failure) => {
                 is_refused = matches!(&failure, Failure::Problem(problem) if problem.is_refusal());
-                news = Reported::of(&failure);
+                reported = Reported::of(&failure);
             }
             Ok(mut stream) => {
                 let mut first = Some(sent_at);
@@ -234,7 +234,7 @@ pub(crate) fn follow(
                                 // The receiver lives until the process ends.
                                 let _ = confirming.send(applied);
                             }
-                            news = Reported::There;
+                            reported = Reported::There;
                             Reported::There.say(&mut state, words);
                             view.reachable();
                             opening.is_over();
@@ -253,9 +253,9 @@ pub(crate) fn follow(
             view.refused();
         }
         opening.is_over();
-        let wait = if matches!(news, Reported::Denied(_)) { DENIED_RETRY } else { retry };
-        if news != Reported::There {
-            news.say(&mut state, words);
+        let wait = if matches!(reported, Reported::Denied(_)) { DENIED_RETRY } else { retry };
+        if reported != Reported::There {
+            reported.say(&mut state, words);
         }
         // Sleeps: nothing is ever sent on this channel.
         let _ = nothing.recv_timeout(wait);

@@ -4,7 +4,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 use timenav_core::timers::AdvanceState;
 
-use super::{LedgerStream, News};
+use super::{LedgerStream, LedgerUpdate};
 use crate::clock::receipts::{Receipt, running};
 use crate::ledger::action::{Action, OnAdvance};
 use crate::ledger::head::TimelineState;
@@ -22,9 +22,9 @@ impl LedgerStream {
         Some(state)
     }
 
-    pub(super) async fn advance_of(&self, position: u64, leaf: &[u8]) -> Result<Option<News>, Refusal> {
+    pub(super) async fn advance_of(&self, position: u64, leaf: &[u8]) -> Result<Option<LedgerUpdate>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let news = |receipt: Receipt| News::Advance(Box::new(receipt));
+        let update = |receipt: Receipt| LedgerUpdate::Advance(Box::new(receipt));
         match Action::of(&record).map_or(OnAdvance::Nothing, Action::on_advance) {
             OnAdvance::Steps => {
                 let state = self.newest_step(position);
@@ -32,18 +32,18 @@ impl LedgerStream {
                     let advance = state.head.timers.advance.as_ref()?;
                     Some(running(&state, advance, self.engine.host(&state)))
                 });
-                Ok(step.map(news))
+                Ok(step.map(update))
             }
             OnAdvance::BeginsOrEnds => {
                 let entry = self.engine.store().entry(self.key, position).await?;
                 let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
                 let Some(AdvancePayload { advance, ended }) = read(&entry.payload) else { return Ok(None) };
                 if let Some(ended) = ended {
-                    return Ok(ended.receipt(self.timeline_id.clone()).map(news));
+                    return Ok(ended.receipt(self.timeline_id.clone()).map(update));
                 }
                 let begun = advance.and_then(|begun| begun.advance(position, record_host(&record)?));
                 Ok(begun.map(|advance| {
-                    news(Receipt {
+                    update(Receipt {
                         timeline_id: self.timeline_id.clone(),
                         advance_id: advance.advance_id,
                         state: AdvanceState::Running,

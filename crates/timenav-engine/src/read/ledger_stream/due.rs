@@ -13,7 +13,7 @@ use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual, Wall};
 
 use super::advances::record_host;
-use super::{LedgerMessage, LedgerStream, News, Seen, changed_clock};
+use super::{LedgerMessage, LedgerStream, LedgerUpdate, Seen, changed_clock};
 use crate::engine::Engine;
 use crate::ledger::action::{Action, Topic};
 use crate::ledger::head::{TimelineKey, TimelineState};
@@ -177,7 +177,7 @@ impl LedgerStream {
         due_progress.next = Next::Unknown;
         // The range belongs to the entries read so far; anything after it is reported with the next entry.
         let position = self.next.saturating_sub(1);
-        Ok(Some(LedgerMessage { passed: Some(to), ..LedgerMessage::new(position, News::Due { from, to }) }))
+        Ok(Some(LedgerMessage { passed: Some(to), ..LedgerMessage::new(position, LedgerUpdate::Due { from, to }) }))
     }
 
     /// Returns the time of the first event after the reported range, as of the entries that were read.

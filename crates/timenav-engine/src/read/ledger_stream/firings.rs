@@ -9,7 +9,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::{DueFiring, FiringState};
 
-use super::{LedgerMessage, LedgerStream, News, Seen, WatchLedger, WatchedParadoxes};
+use super::{LedgerMessage, LedgerStream, LedgerUpdate, Seen, WatchLedger, WatchedParadoxes};
 use crate::engine::Engine;
 use crate::events::event_filter::EventFilter;
 use crate::ledger::action::{Action, OnTimers};
@@ -71,7 +71,7 @@ impl Engine {
         let mut stream = self.open_ledger(caller, watch, Some(OfQueue(queue))).await?;
         // Changes that are not in a ledger may have been missed. A listener that starts or restarts misses none.
         if let Some(Seen { position, part, .. }) = seen.filter(|_| stream.first.is_empty()) {
-            stream.first.push_back(LedgerMessage { part, ..LedgerMessage::new(position, News::Gap) });
+            stream.first.push_back(LedgerMessage { part, ..LedgerMessage::new(position, LedgerUpdate::Gap) });
         }
         Ok(stream)
     }
@@ -89,29 +89,29 @@ impl Observing {
 }
 
 impl LedgerStream {
-    pub(super) async fn attempts(&mut self) -> Result<Vec<News>, Refusal> {
+    pub(super) async fn attempts(&mut self) -> Result<Vec<LedgerUpdate>, Refusal> {
         let Some(notice) = self.firings.as_ref().and_then(|observing| observing.subscription.next(self.next)) else {
             return Ok(Vec::new());
         };
         let note = match notice {
-            FiringNotice::TooMuch => return Ok(vec![News::Gap]),
+            FiringNotice::TooMuch => return Ok(vec![LedgerUpdate::Gap]),
             FiringNotice::Note(note) => note,
         };
-        let news = |attempt: &Attempt| match attempt {
+        let update = |attempt: &Attempt| match attempt {
             Attempt::Leased { holder, number, until } => {
                 FiringUpdate::Leased { holder: Arc::clone(holder), attempt: *number, until: *until }
             }
             Attempt::Extended(until) => FiringUpdate::Extended(*until),
             Attempt::Ended(not_before) => FiringUpdate::AttemptEnded(*not_before),
         };
-        self.of_firings(note.firings.iter().map(|(firing_id, attempt)| (firing_id.clone(), news(attempt))).collect())
+        self.of_firings(note.firings.iter().map(|(firing_id, attempt)| (firing_id.clone(), update(attempt))).collect())
             .await
     }
 
-    pub(super) async fn firings_of(&self, position: u64, leaf: &[u8]) -> Result<Vec<News>, Refusal> {
+    pub(super) async fn firings_of(&self, position: u64, leaf: &[u8]) -> Result<Vec<LedgerUpdate>, Refusal> {
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
-        let news = match Action::of(&record).and_then(Action::on_timers) {
-            Some(news @ (OnTimers::Fires | OnTimers::Settles | OnTimers::Restores)) => news,
+        let action = match Action::of(&record).and_then(Action::on_timers) {
+            Some(action @ (OnTimers::Fires | OnTimers::Settles | OnTimers::Restores)) => action,
             // These entries are about timers, not firings.
             Some(OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels) | None => return Ok(Vec::new()),
         };
@@ -119,25 +119,25 @@ impl LedgerStream {
         let entry = entry.ok_or_else(|| Refusal::Damaged(format!("entry {position} is missing")))?;
         // In a layer that came with a fork, firing ids contain the name that its own entries use.
         let timeline = self.timeline_id.entry_name();
-        let firings = match news {
-            OnTimers::Fires => read(&entry.payload).map(|news: TimersFired| offered(&news, &timeline)),
+        let firings = match action {
+            OnTimers::Fires => read(&entry.payload).map(|payload: TimersFired| offered(&payload, &timeline)),
             OnTimers::Settles => read(&entry.payload).and_then(settled),
-            OnTimers::Restores => read(&entry.payload).map(|news: TimersRestored<'_>| restored(&news, &timeline)),
+            OnTimers::Restores => read(&entry.payload).map(|payload: TimersRestored<'_>| restored(&payload, &timeline)),
             OnTimers::Sets | OnTimers::Changes | OnTimers::Cancels => None,
         };
         let unreadable = || Refusal::Damaged(format!("the firings in entry {position} cannot be read"));
         self.of_firings(firings.ok_or_else(unreadable)?).await
     }
 
-    async fn of_firings(&self, happened: Vec<(FiringId, FiringUpdate)>) -> Result<Vec<News>, Refusal> {
+    async fn of_firings(&self, happened: Vec<(FiringId, FiringUpdate)>) -> Result<Vec<LedgerUpdate>, Refusal> {
         let Some(observing) = self.firings.as_ref().filter(|_| !happened.is_empty()) else { return Ok(Vec::new()) };
         let named = happened.iter().map(|(firing_id, _)| firing_id.clone()).collect();
         let rows = self.engine.store().timer_rows(self.key, TimerQuery::Firings(named)).await?.firings;
         let rows: HashMap<FiringId, FiringRow> = rows.into_iter().map(|row| (row.firing_id.clone(), row)).collect();
         let is_observed = |row: &FiringRow| observing.queue.as_ref().is_none_or(|queue| row.queue == *queue);
-        let message = |(firing_id, news)| {
+        let message = |(firing_id, update)| {
             let row = rows.get(&firing_id).filter(|row| is_observed(row))?;
-            Some(News::Firing(Box::new((row.clone(), news))))
+            Some(LedgerUpdate::Firing(Box::new((row.clone(), update))))
         };
         Ok(happened.into_iter().filter_map(message).collect())
     }

@@ -1,7 +1,7 @@
 use timenav_core::ledger::LeafRecord;
 use timenav_core::paradox::{Kind, Paradox, Settings};
 
-use super::{LedgerStream, News};
+use super::{LedgerStream, LedgerUpdate};
 use crate::engine::Engine;
 use crate::ledger::action::{Action, OnTimers};
 use crate::ledger::payload::DataErased;
@@ -52,14 +52,18 @@ impl LedgerStream {
         let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(()) };
         let known = self.engine.followed_delta(&mut watch.following, &state.layers_now(), self.next).await?;
         if known.is_none() {
-            self.start_over(Some(News::Reset));
+            self.start_over(Some(LedgerUpdate::Reset));
         }
         Ok(())
     }
 
     /// Returns the paradoxes that an entry created and resolved and that match the filter; `None` if they are no longer
     /// known.
-    pub(super) async fn paradoxes_of(&mut self, position: u64, leaf: &[u8]) -> Result<Option<Vec<News>>, Refusal> {
+    pub(super) async fn paradoxes_of(
+        &mut self,
+        position: u64,
+        leaf: &[u8],
+    ) -> Result<Option<Vec<LedgerUpdate>>, Refusal> {
         let Some(watch) = &mut self.paradoxes else { return Ok(Some(Vec::new())) };
         let record = LeafRecord::decode(leaf).map_err(|error| Refusal::Damaged(error.to_string()))?;
         let action = Action::of(&record);
@@ -67,7 +71,7 @@ impl LedgerStream {
             let entry = self.engine.store().entry(self.key, position).await?;
             // Paradoxes of an erased event are no longer reported, so neither is their healing.
             let is_event = entry.is_none_or(|entry| DataErased::may_be_of_event(&entry.payload));
-            return Ok(Some(if is_event { vec![News::Reset] } else { Vec::new() }));
+            return Ok(Some(if is_event { vec![LedgerUpdate::Reset] } else { Vec::new() }));
         }
         let changes = |action: Action| action.changes_events() || is_of_firings(action);
         if !action.is_some_and(changes) && !watch.watched.is_of_any_entry() {
@@ -76,11 +80,11 @@ impl LedgerStream {
         let Some(state) = self.engine.state(&self.timeline_id) else { return Ok(Some(Vec::new())) };
         let delta = self.engine.followed_delta(&mut watch.following, &state.layers_now(), position).await?;
         let Some(delta) = delta else { return Ok(None) };
-        let news = |is_resolved| move |paradox| News::Paradox { is_resolved, paradox: Box::new(paradox) };
+        let update = |is_resolved| move |paradox| LedgerUpdate::Paradox { is_resolved, paradox: Box::new(paradox) };
         let watched = |paradox: &Paradox| watch.watched.includes(paradox);
         // Report resolved paradoxes before created ones, so that the sum of the messages is the current set.
-        let resolved = delta.resolved.into_iter().filter(watched).map(news(true));
-        let created = delta.created.into_iter().filter(watched).map(news(false));
+        let resolved = delta.resolved.into_iter().filter(watched).map(update(true));
+        let created = delta.created.into_iter().filter(watched).map(update(false));
         Ok(Some(resolved.chain(created).collect()))
     }
 }

@@ -59,7 +59,7 @@ pub(super) async fn watch(
                 clock.generation > sent_generation || (clock.generation == sent_generation && !clock.is_running());
             std::future::ready(is_new || *is_of_fault)
         })
-        .map(|news| ("clock", news.clock));
+        .map(|change| ("clock", change.clock));
     let closing = app.options.closing.clone().cancelled_owned();
     let over = access_end(app.engine.clone(), caller.clone(), timeline_id.clone(), Engine::may_watch);
     let end = select(Box::pin(closing), Box::pin(over));

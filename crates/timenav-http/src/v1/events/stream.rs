@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
-use timenav_engine::{LedgerMessage, News, Topic, WatchLedger, WatchedParadoxes};
+use timenav_engine::{LedgerMessage, LedgerUpdate, Topic, WatchLedger, WatchedParadoxes};
 
 use crate::request::auth::Authenticated;
 use crate::request::params::Params;
@@ -185,37 +185,37 @@ fn message(app: &App, timeline_id: &TimelineId, sent: LedgerMessage) -> Option<E
         due: None,
     };
     let message = event_at(&sent);
-    let name = match sent.what {
+    let name = match sent.update {
         // A message without data only sets the id with which the client resumes.
-        News::Mark => return Some(message),
-        News::Reset => "reset",
-        News::Clock(clock) => {
+        LedgerUpdate::Mark => return Some(message),
+        LedgerUpdate::Reset => "reset",
+        LedgerUpdate::Clock(clock) => {
             body.clock = Some(ClockBody::part(&app.engine.watched(timeline_id, clock)));
             Topic::Clock.as_str()
         }
-        News::Event { event_id, is_correction, content } => {
+        LedgerUpdate::Event { event_id, is_correction, content } => {
             body.change = Some(if is_correction { "corrected" } else { "recorded" });
             body.event_id = Some(event_id);
             body.event = content.and_then(|content| raw_with(&content, &place));
             Topic::Events.as_str()
         }
-        News::Intervention { event_id, content } => {
+        LedgerUpdate::Intervention { event_id, content } => {
             body.change = Some("manipulated");
             body.event_id = Some(event_id);
             body.intervention = content.and_then(|content| raw_with(&content, &place));
             Topic::Interventions.as_str()
         }
         // Part of the firings stream.
-        News::Firing(_) | News::Gap => return None,
-        News::Due { from, to } => {
+        LedgerUpdate::Firing(_) | LedgerUpdate::Gap => return None,
+        LedgerUpdate::Due { from, to } => {
             body.due = Some(DueBody { from: from.to_string(), to: to.to_string(), time_range: format!("{from}/{to}") });
             Topic::Due.as_str()
         }
-        News::Advance(receipt) => {
+        LedgerUpdate::Advance(receipt) => {
             body.advance = Some(AdvanceProgressBody::of(&receipt));
             Topic::Advances.as_str()
         }
-        News::Paradox { is_resolved, paradox } => {
+        LedgerUpdate::Paradox { is_resolved, paradox } => {
             body.change = Some(if is_resolved { "resolved" } else { "created" });
             body.paradox = Some(ParadoxBody::of(&paradox));
             if is_resolved { "paradox-resolved" } else { "paradox-created" }

@@ -11,7 +11,7 @@ use timenav_engine::{StoreError, TimelineKey};
 
 use super::filling::{Filler, Sizes};
 use crate::sqlite::Shared;
-use crate::sqlite::values::failed;
+use crate::sqlite::values::{failed, sql};
 
 /// Pause after a start, which has other work to do.
 const START_PAUSE: Duration = Duration::from_secs(1);
@@ -22,8 +22,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Pause between two steps while the service writes.
 const PAUSE_OF_WRITES: Duration = Duration::from_millis(20);
 
-/// Existing timelines, which may have events from before a start.
-const SELECT_TIMELINES: &str = "SELECT timeline FROM timelines";
+/// Existing timelines with enough events for a block, which may be from before a start.
+const SELECT_TIMELINES: &str = "SELECT timeline FROM timelines WHERE events_count >= ?1";
 
 /// The thread. It stops when this is dropped.
 pub(in crate::sqlite) struct Filling {
@@ -78,7 +78,8 @@ fn existing(shared: &Shared) -> Result<BTreeSet<TimelineKey>, StoreError> {
     let reader = shared.reader()?;
     let timelines = {
         let mut select = reader.prepare(SELECT_TIMELINES).map_err(failed)?;
-        let rows = select.query_map([], |row| row.get(0).map(TimelineKey)).map_err(failed)?;
+        let smallest_block = sql(Sizes::REGULAR.levels[0]);
+        let rows = select.query_map([smallest_block], |row| row.get(0).map(TimelineKey)).map_err(failed)?;
         rows.collect::<rusqlite::Result<_>>().map_err(failed)
     };
     shared.put_back(reader);

@@ -55,8 +55,8 @@ pub(crate) async fn faults_are_stored(house: House) {
     let db = follow(&home, "main", "db", true).await;
     let begun = set(&home, id(&web), drift(200), None).await.unwrap().ledger.position;
     assert_eq!((wrong(&home, "main", "web"), wrong(&home, "main", "db")), (drift(200), None));
-    let news = web.changes.next().await.unwrap();
-    assert!(news.is_of_fault, "the clock is as it was");
+    let change = web.changes.next().await.unwrap();
+    assert!(change.is_of_fault, "the clock is as it was");
     assert_eq!(web.follower.as_ref().unwrap().fault(), drift(200));
     fork(&home, "early", "main", None).await;
     let offset = Span::from_micros(-1_500_000);

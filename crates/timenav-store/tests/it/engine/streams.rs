@@ -3,13 +3,13 @@
 use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::paradox::Settings;
 use timenav_engine::{
-    ErasureRequest, LedgerMessage, LedgerStream, News, Options, Topic, WatchLedger, WatchedParadoxes,
+    ErasureRequest, LedgerMessage, LedgerStream, LedgerUpdate, Options, Topic, WatchLedger, WatchedParadoxes,
 };
 
 use crate::house::{Home, House, outcome_text, watch};
 use crate::sample::{event_id, moment, timeline_id};
 
-/// News that needs no paradox detection.
+/// Updates that need no paradox detection.
 const TOPICS: [Topic; 3] = [Topic::Clock, Topic::Events, Topic::Interventions];
 const PARADOXES: [Topic; 1] = [Topic::Paradoxes];
 
@@ -19,7 +19,7 @@ async fn record(home: &Home<'_>, name: &str) -> u64 {
 }
 
 fn event_of(message: &LedgerMessage) -> Option<&str> {
-    if let News::Event { event_id, .. } = &message.what { Some(event_id) } else { None }
+    if let LedgerUpdate::Event { event_id, .. } = &message.update { Some(event_id) } else { None }
 }
 
 #[tokio::test]
@@ -27,7 +27,7 @@ async fn idle_stream_sends_position_marks() {
     let house = House::new();
     let home = house.open().await;
     let mut stream = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], None)).await.unwrap();
-    assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
+    assert_eq!(stream.next().await.unwrap().update, LedgerUpdate::Mark, "where it begins");
     // Each gets its own entry, because it is sent after the previous response.
     for _ in 0..2_500 {
         home.engine.read_clock(&home.admin, None).await.unwrap();
@@ -36,7 +36,7 @@ async fn idle_stream_sends_position_marks() {
     let mut marks = Vec::new();
     let message = loop {
         let message = stream.next().await.unwrap();
-        if message.what != News::Mark {
+        if message.update != LedgerUpdate::Mark {
             break message;
         }
         marks.push(message.position);
@@ -57,21 +57,21 @@ async fn lagging_listener_is_reset() {
     let home = house.open().await;
     let mut stream = home.engine.watch_ledger(&home.admin, watch(&TOPICS, None)).await.unwrap();
     let first = stream.next().await.unwrap();
-    assert!(matches!(first.what, News::Clock(_)), "{first:?}");
+    assert!(matches!(first.update, LedgerUpdate::Clock(_)), "{first:?}");
     let one = |number: u64| EventDraft {
         event_id: Some(event_id(&format!("n{number}"))),
         ..EventDraft::at(moment(1), "it happens")
     };
     home.engine.import_events(&home.admin, &timeline_id("main"), (0..200).map(one).collect()).await.unwrap();
     let reset = stream.next().await.unwrap();
-    assert_eq!(reset.what, News::Reset);
+    assert_eq!(reset.update, LedgerUpdate::Reset);
     let clock = stream.next().await.unwrap();
-    assert!(matches!(clock.what, News::Clock(_)) && clock.position == reset.position, "{clock:?}");
+    assert!(matches!(clock.update, LedgerUpdate::Clock(_)) && clock.position == reset.position, "{clock:?}");
     let position = record(&home, "e1").await;
     let message = stream.next().await.unwrap();
     assert_eq!((event_of(&message), message.position), (Some("e1"), position));
     let far = home.engine.watch_ledger(&home.admin, watch(&TOPICS, Some(first.position))).await;
-    assert_eq!(far.unwrap().next().await.unwrap().what, News::Reset);
+    assert_eq!(far.unwrap().next().await.unwrap().update, LedgerUpdate::Reset);
     drop(stream);
     home.close().await;
 }
@@ -87,7 +87,7 @@ async fn record_early(home: &Home<'_>, name: &str, cause: &str) -> u64 {
 async fn next_paradox(stream: &mut LedgerStream) -> (u64, bool, String) {
     loop {
         let message = stream.next().await.unwrap();
-        if let News::Paradox { is_resolved, paradox } = message.what {
+        if let LedgerUpdate::Paradox { is_resolved, paradox } = message.update {
             return (message.position, is_resolved, paradox.key.to_string());
         }
     }
@@ -151,7 +151,7 @@ async fn resumed_stream_replays_earlier_paradoxes_identically() {
         for expected in &received[skipped..] {
             assert_eq!(next_paradox(&mut late).await, *expected, "after {seen}");
         }
-        // Both receive the following news.
+        // Both receive the following updates.
         let position = record_early(&home, &format!("after{skipped}"), "cause").await;
         let next = next_paradox(&mut late).await;
         assert_eq!(next.0, position);
@@ -174,14 +174,14 @@ async fn erased_events_are_absent_from_streamed_paradoxes() {
     let erasure = ErasureRequest::Event(None, event_id("early"));
     let erased = home.engine.erase_data(&home.admin, erasure, None).await.unwrap().ledger.position;
     let reset = live.next().await.unwrap();
-    assert_eq!((reset.what, reset.position), (News::Reset, erased));
+    assert_eq!((reset.update, reset.position), (LedgerUpdate::Reset, erased));
     let made = record_early(&home, "again", "other").await;
     let next = next_paradox(&mut live).await;
     assert_eq!((next.0, next.1), (made, false));
     // A reconnecting client is notified of a gap, and receives nothing that was erased.
     let mut late = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, Some(start))).await.unwrap();
     let reset = late.next().await.unwrap();
-    assert_eq!((reset.what, reset.position), (News::Reset, erased));
+    assert_eq!((reset.update, reset.position), (LedgerUpdate::Reset, erased));
     assert_eq!(next_paradox(&mut late).await, next);
     drop((live, late));
     home.close().await;

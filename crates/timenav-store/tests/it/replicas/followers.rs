@@ -260,8 +260,8 @@ async fn fault_reaches_a_follower_of_another_replica() {
     for fault in [fault, None] {
         set(fault).await.unwrap();
         right.engine.catch_up_all().await.unwrap();
-        let news = timeout(PATIENCE, web.changes.next()).await.expect("it is told").unwrap();
-        assert!(news.is_of_fault);
+        let change = timeout(PATIENCE, web.changes.next()).await.expect("it is told").unwrap();
+        assert!(change.is_of_fault);
         assert_eq!(web.follower.as_ref().unwrap().fault(), fault);
     }
     drop(web);

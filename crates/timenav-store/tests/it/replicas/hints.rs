@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use timenav_engine::{Hint, News, TimelineKey, Topic, WatchLedger};
+use timenav_engine::{Hint, LedgerUpdate, TimelineKey, Topic, WatchLedger};
 
 use super::{draft, end, two};
 use crate::cluster::execute;
@@ -38,7 +38,7 @@ async fn hint_triggers_reads_only_of_the_named_timelines() {
     let busy = timeline_id("one-of-many-7");
     let request = WatchLedger { timeline: Some(busy.clone()), ..watch(&[Topic::Events], None) };
     let mut stream = right.engine.watch_ledger(&right.admin, request).await.unwrap();
-    assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
+    assert_eq!(stream.next().await.unwrap().update, LedgerUpdate::Mark, "where it begins");
     // From the new connection.
     assert_eq!(right.engine.hint().await, Hint::All);
     let key = left.key(&busy).await;
@@ -52,7 +52,7 @@ async fn hint_triggers_reads_only_of_the_named_timelines() {
         assert_eq!(store.handed_over.swap(0, Ordering::SeqCst), 1);
         let message = loop {
             let message = stream.next().await.unwrap();
-            if message.what != News::Mark {
+            if message.update != LedgerUpdate::Mark {
                 break message;
             }
         };

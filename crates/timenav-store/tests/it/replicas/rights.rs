@@ -1,6 +1,6 @@
 //! Permissions revoked at one service while the other one depends on them.
 
-use timenav_engine::{Caller, News, ReadLog, Topic};
+use timenav_engine::{Caller, LedgerUpdate, ReadLog, Topic};
 
 use super::{draft, end, key_of, names, read_list, two};
 use crate::house::{Home, House, outcome_text, watch};
@@ -24,7 +24,7 @@ async fn stream_sends_nothing_written_after_a_revocation_on_another_replica() {
         let (left, right) = (house.open().await, other.open().await);
         let ada = reader(&left, &right, "ada", "main").await;
         let mut stream = right.engine.watch_ledger(&ada, watch(&[Topic::Events], None)).await.unwrap();
-        assert_eq!(stream.next().await.unwrap().what, News::Mark, "where it begins");
+        assert_eq!(stream.next().await.unwrap().update, LedgerUpdate::Mark, "where it begins");
         let record = async |name: &str| {
             let drafts = vec![draft(name)];
             left.engine.record_events(&left.admin, None, drafts, None).await.unwrap().ledger.position

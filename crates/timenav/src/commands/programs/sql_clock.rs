@@ -80,7 +80,7 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
     };
     let Some(database) = client.unless(&mut interrupt, clock.begin()) else { return Ok(()) };
     let mut database = Some(database?);
-    let (sender, mut news) = unbounded_channel();
+    let (sender, mut updates) = unbounded_channel();
     let (following, timeline) = (Client::new(&command.service, surroundings)?, command.timeline.clone());
     let (name, desk) = (command.follow.clone(), Arc::new(UpdateSender(sender)));
     let opening = Opening::of(&name);
@@ -95,7 +95,7 @@ pub(crate) fn run(command: &SqlClockCommand, surroundings: &Surroundings) -> Res
         "keeping timenav_now() in schema {} of {}: timeline {timeline}\n",
         place.schema, place.url
     ))?;
-    if let Some(never) = client.unless(&mut interrupt, clock.keep(&mut database, &mut news)) {
+    if let Some(never) = client.unless(&mut interrupt, clock.keep(&mut database, &mut updates)) {
         match never {}
     }
     clock.is_lost = true;
@@ -112,7 +112,7 @@ fn uninstall(place: &Place) -> Result<(), Failure> {
     output::write(&format!("removed timenav_now() from schema {} of {}\n", place.schema, place.url))
 }
 
-enum News {
+enum ClockUpdate {
     Changed(Known),
     Reachable,
     Lost,
@@ -121,31 +121,31 @@ enum News {
 }
 
 /// Receives updates on the follower thread.
-struct UpdateSender(UnboundedSender<News>);
+struct UpdateSender(UnboundedSender<ClockUpdate>);
 
 impl UpdateSender {
-    fn pass(&self, news: News) {
+    fn pass(&self, update: ClockUpdate) {
         // The receiver is dropped when the process ends.
-        let _ = self.0.send(news);
+        let _ = self.0.send(update);
     }
 }
 
 impl ClockObserver for UpdateSender {
     fn change(&self, known: &Known) {
-        self.pass(News::Changed(known.clone()));
+        self.pass(ClockUpdate::Changed(known.clone()));
     }
 
     fn reachable(&self) {
-        self.pass(News::Reachable);
+        self.pass(ClockUpdate::Reachable);
     }
 
     fn lost(&self) {
-        self.pass(News::Lost);
+        self.pass(ClockUpdate::Lost);
     }
 
     fn settle(&self) -> bool {
         let (sender, reply) = mpsc::sync_channel(1);
-        self.pass(News::Flush(sender));
+        self.pass(ClockUpdate::Flush(sender));
         reply.recv_timeout(SETTLE_MAX).is_ok()
     }
 }
@@ -173,19 +173,23 @@ impl SqlClock {
         database.write((&self.names.0, &self.names.1), &row, self.is_lost).await
     }
 
-    async fn keep(&mut self, database: &mut Option<Database>, news: &mut UnboundedReceiver<News>) -> Infallible {
+    async fn keep(
+        &mut self,
+        database: &mut Option<Database>,
+        updates: &mut UnboundedReceiver<ClockUpdate>,
+    ) -> Infallible {
         let mut patience = AGAIN.0;
         loop {
             if let Some(open) = database {
-                let error = self.keep_in(open, news).await.unwrap_err();
+                let error = self.keep_in(open, updates).await.unwrap_err();
                 *database = None;
                 output::note(&format!("timenav sql-clock: lost the database ({error:#}); retrying"));
             }
             let _ = tokio::time::timeout(patience, std::future::pending::<()>()).await;
             patience = AGAIN.1.min(patience * 2);
             // Updates received in the meantime are part of the first row.
-            while let Ok(one) = news.try_recv() {
-                self.take(one);
+            while let Ok(update) = updates.try_recv() {
+                self.take(update);
             }
             if let Ok(open) = self.begin().await {
                 output::note("timenav sql-clock: the database can be reached again");
@@ -200,10 +204,10 @@ impl SqlClock {
     async fn keep_in(
         &mut self,
         database: &mut Database,
-        news: &mut UnboundedReceiver<News>,
+        updates: &mut UnboundedReceiver<ClockUpdate>,
     ) -> anyhow::Result<Infallible> {
         loop {
-            match tokio::time::timeout(HEARTBEAT, news.recv()).await {
+            match tokio::time::timeout(HEARTBEAT, updates.recv()).await {
                 Ok(Some(one)) => {
                     if !self.take(one) {
                         continue;
@@ -218,15 +222,15 @@ impl SqlClock {
     }
 
     /// Processes an update. Returns whether the row must be written at once.
-    fn take(&mut self, news: News) -> bool {
-        match news {
-            News::Changed(known) => {
+    fn take(&mut self, update: ClockUpdate) -> bool {
+        match update {
+            ClockUpdate::Changed(known) => {
                 self.known = known;
                 true
             }
-            News::Reachable => std::mem::replace(&mut self.is_lost, false),
-            News::Lost => !std::mem::replace(&mut self.is_lost, true),
-            News::Flush(sender) => {
+            ClockUpdate::Reachable => std::mem::replace(&mut self.is_lost, false),
+            ClockUpdate::Lost => !std::mem::replace(&mut self.is_lost, true),
+            ClockUpdate::Flush(sender) => {
                 self.asking.push(sender);
                 true
             }

@@ -8,7 +8,7 @@ use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::timers::FiringState;
-use timenav_engine::{FiringRow, FiringUpdate, LedgerMessage, News, WatchFirings};
+use timenav_engine::{FiringRow, FiringUpdate, LedgerMessage, LedgerUpdate, WatchFirings};
 
 use crate::request::auth::Authenticated;
 use crate::request::params::Params;
@@ -112,19 +112,19 @@ pub(super) async fn watch(
 
 fn message(_app: &App, timeline_id: &TimelineId, sent: LedgerMessage) -> Option<Event> {
     let message = event_at(&sent);
-    let (name, firing) = match sent.what {
+    let (name, firing) = match sent.update {
         // A message without data only sets the id with which the client resumes.
-        News::Mark => return Some(message),
-        News::Reset => ("reset", None),
-        News::Gap => ("gap", None),
-        News::Firing(firing) => ("firing", Some(FiringUpdateBody::of(*firing))),
+        LedgerUpdate::Mark => return Some(message),
+        LedgerUpdate::Reset => ("reset", None),
+        LedgerUpdate::Gap => ("gap", None),
+        LedgerUpdate::Firing(firing) => ("firing", Some(FiringUpdateBody::of(*firing))),
         // Part of the topic stream.
-        News::Clock(_)
-        | News::Due { .. }
-        | News::Event { .. }
-        | News::Intervention { .. }
-        | News::Advance(_)
-        | News::Paradox { .. } => {
+        LedgerUpdate::Clock(_)
+        | LedgerUpdate::Due { .. }
+        | LedgerUpdate::Event { .. }
+        | LedgerUpdate::Intervention { .. }
+        | LedgerUpdate::Advance(_)
+        | LedgerUpdate::Paradox { .. } => {
             return None;
         }
     };
@@ -133,7 +133,7 @@ fn message(_app: &App, timeline_id: &TimelineId, sent: LedgerMessage) -> Option<
 }
 
 impl FiringUpdateBody {
-    fn of((row, news): (FiringRow, FiringUpdate)) -> Self {
+    fn of((row, update): (FiringRow, FiringUpdate)) -> Self {
         let records_event = row.records_event();
         let mut body = Self {
             change: "",
@@ -150,7 +150,7 @@ impl FiringUpdateBody {
             not_before: None,
             reason: None,
         };
-        body.change = match news {
+        body.change = match update {
             FiringUpdate::Offered => "offered",
             FiringUpdate::Redelivered => "redelivered",
             FiringUpdate::Leased { holder, attempt, until } => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use timenav_core::clock::ClockCommand;
 use timenav_core::event::EventDraft;
 use timenav_engine::{
-    Acceptance, ExternalCheckpoint, LedgerMessage, News, OpenError, Options, Seen, Topic, WatchLedger,
+    Acceptance, ExternalCheckpoint, LedgerMessage, LedgerUpdate, OpenError, Options, Seen, Topic, WatchLedger,
 };
 use timenav_store::SqliteStore;
 
@@ -304,9 +304,9 @@ async fn listener_is_reset_after_an_accepted_rollback() {
     record(&home, 1).await;
     let mut seen = Vec::new();
     while seen.len() < 4 {
-        let LedgerMessage { position, part, passed, entry, what } = watched.next().await.unwrap();
+        let LedgerMessage { position, part, passed, entry, update } = watched.next().await.unwrap();
         assert!(entry.is_some(), "each message says of which entry it is");
-        if matches!(what, News::Event { .. }) {
+        if matches!(update, LedgerUpdate::Event { .. }) {
             seen.push(Seen { position, part, passed, entry });
         }
     }
@@ -321,13 +321,13 @@ async fn listener_is_reset_after_an_accepted_rollback() {
     record(&home, 20).await;
     let first = async |seen| {
         let request = WatchLedger { seen: Some(seen), ..watch(&[Topic::Events], None) };
-        home.engine.watch_ledger(&home.admin, request).await.unwrap().next().await.unwrap().what
+        home.engine.watch_ledger(&home.admin, request).await.unwrap().next().await.unwrap().update
     };
-    assert_eq!(first(lost).await, News::Reset);
+    assert_eq!(first(lost).await, LedgerUpdate::Reset);
     assert!(
-        matches!(first(Seen { entry: None, ..lost }).await, News::Event { .. }),
-        "it does not say what it was told"
+        matches!(first(Seen { entry: None, ..lost }).await, LedgerUpdate::Event { .. }),
+        "without an entry to compare, nothing is known to be lost"
     );
-    assert!(matches!(first(stored).await, News::Event { .. }), "what was told last is still there");
+    assert!(matches!(first(stored).await, LedgerUpdate::Event { .. }), "the entry that was sent last still exists");
     home.close().await;
 }

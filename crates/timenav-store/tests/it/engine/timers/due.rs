@@ -7,7 +7,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::TimerId;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::Schedule;
-use timenav_engine::{LedgerMessage, LedgerStream, News, Seen, TimerRequest, Topic, WatchLedger};
+use timenav_engine::{LedgerMessage, LedgerStream, LedgerUpdate, Seen, TimerRequest, Topic, WatchLedger};
 
 use crate::house::{Home, House, watch};
 use crate::sample::{event_id, moment};
@@ -47,7 +47,7 @@ async fn listen(home: &Home<'_>, seen: Option<Seen>) -> LedgerStream {
 async fn next(stream: &mut LedgerStream) -> LedgerMessage {
     loop {
         let message = stream.next().await.expect("something is told");
-        if message.what != News::Mark {
+        if message.update != LedgerUpdate::Mark {
             return message;
         }
     }
@@ -56,8 +56,8 @@ async fn next(stream: &mut LedgerStream) -> LedgerMessage {
 /// Reads the next range, which begins after the first instant and ends with the second, in microseconds. Each reading
 /// of the test clock takes a microsecond, so a running clock is a little ahead.
 async fn expect(stream: &mut LedgerStream, after: i64, to: i64) -> Seen {
-    let LedgerMessage { position, part, passed, entry, what } = next(stream).await;
-    let News::Due { from, to: last } = what else { panic!("{what:?} is no range") };
+    let LedgerMessage { position, part, passed, entry, update } = next(stream).await;
+    let LedgerUpdate::Due { from, to: last } = update else { panic!("{update:?} is no range") };
     let is_near = |at: Instant<Virtual>, expected: i64| (0..TICKS).contains(&(at.micros() - expected));
     assert!(is_near(from, after + 1) && is_near(last, to), "{from}/{last}");
     assert_eq!(passed, Some(last));
@@ -91,10 +91,10 @@ pub(crate) async fn plays(house: House) {
     // The faster the clock runs, the longer the ranges are.
     change(&home, ClockCommand::SetRate(Rate::from_factor(3_600.0).unwrap())).await;
     change(&home, ClockCommand::Resume).await;
-    let News::Due { from, to } = next(&mut due).await.what else { panic!("a range") };
+    let LedgerUpdate::Due { from, to } = next(&mut due).await.update else { panic!("a range") };
     assert!((0..3_600 * TICKS).contains(&(from.micros() - 25 * SECOND)), "{from}");
     assert!(to > moment(100 * SECOND) && to <= moment(9_000 * SECOND), "{to}");
-    let News::Due { from, to } = next(&mut due).await.what else { panic!("a range") };
+    let LedgerUpdate::Due { from, to } = next(&mut due).await.update else { panic!("a range") };
     let late = to.micros() - 9_000 * SECOND;
     assert!(from < moment(9_000 * SECOND) && (0..3_600 * TICKS).contains(&late), "{from} {to}");
     change(&home, ClockCommand::Pause).await;

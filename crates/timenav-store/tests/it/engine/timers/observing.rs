@@ -5,8 +5,8 @@ use timenav_core::ids::{FiringId, QueueId, TimerId};
 use timenav_core::time::Span;
 use timenav_core::timers::{FiringState, Schedule};
 use timenav_engine::{
-    Claim, ClockChange, Delivery, FiringUpdate, FiringsRequest, LedgerMessage, LedgerStream, News, PENDING_FIRINGS_MAX,
-    Seen, TimerRequest, WatchFirings,
+    Claim, ClockChange, Delivery, FiringUpdate, FiringsRequest, LedgerMessage, LedgerStream, LedgerUpdate,
+    PENDING_FIRINGS_MAX, Seen, TimerRequest, WatchFirings,
 };
 
 use crate::house::{Home, House};
@@ -39,17 +39,17 @@ async fn observe(home: &Home<'_>, of: Option<&str>, seen: Option<Seen>) -> Ledge
     home.engine.watch_firings(&home.admin, watch).await.unwrap()
 }
 
-/// Returns the next news, ignoring marks.
+/// Returns the next update, ignoring marks.
 async fn next(stream: &mut LedgerStream) -> (String, LedgerMessage) {
     loop {
         let message = stream.next().await.expect("something is told");
-        let what = match &message.what {
-            News::Mark => continue,
-            News::Gap => "gap".to_owned(),
-            News::Reset => "reset".to_owned(),
-            News::Firing(firing) => {
-                let (row, news) = &**firing;
-                let news = match news {
+        let what = match &message.update {
+            LedgerUpdate::Mark => continue,
+            LedgerUpdate::Gap => "gap".to_owned(),
+            LedgerUpdate::Reset => "reset".to_owned(),
+            LedgerUpdate::Firing(firing) => {
+                let (row, update) = &**firing;
+                let update = match update {
                     FiringUpdate::Offered => "offered",
                     FiringUpdate::Redelivered => "redelivered",
                     FiringUpdate::Leased { attempt, holder, .. } => {
@@ -60,7 +60,7 @@ async fn next(stream: &mut LedgerStream) -> (String, LedgerMessage) {
                     FiringUpdate::AttemptEnded(_) => "tried_again",
                     FiringUpdate::Settled(state, _) => state.as_str(),
                 };
-                format!("{} {news}", row.timer_id)
+                format!("{} {update}", row.timer_id)
             }
             other => panic!("{other:?}"),
         };
@@ -131,7 +131,7 @@ pub(crate) async fn observed(house: House) {
         }
     };
     assert_eq!(last.0, "two failed");
-    assert!(matches!(&last.1.what, News::Firing(messages)
+    assert!(matches!(&last.1.update, LedgerUpdate::Firing(messages)
         if matches!(&messages.1, FiringUpdate::Settled(FiringState::Failed, Some(reason)) if reason.contains("in time"))));
     let failed = firings[1].clone();
     home.engine.redeliver(&home.admin, None, failed, None).await.unwrap();

@@ -38,14 +38,14 @@ GRANT SELECT ON {schema}.timenav_clock TO PUBLIC;
 CREATE OR REPLACE FUNCTION {schema}.timenav_now() RETURNS timestamptz LANGUAGE sql STABLE PARALLEL SAFE RETURN coalesce(
     nullif(current_setting('timenav.now', true), '')::timestamptz,
     (
-        SELECT TIMESTAMPTZ 'epoch' + (shown / 3600000000) * INTERVAL '1 hour'
-            + (shown % 3600000000) * INTERVAL '1 microsecond'
+        SELECT TIMESTAMPTZ 'epoch' + (virtual_micros / 3600000000) * INTERVAL '1 hour'
+            + (virtual_micros % 3600000000) * INTERVAL '1 microsecond'
         FROM (
             SELECT CASE WHEN is_paused THEN origin_virtual_micros ELSE least(
                 253402300799999999::numeric,
                 origin_virtual_micros
                     + floor(greatest(0, extract(epoch FROM statement_timestamp() - origin_here)) * rate_millionths)
-            )::bigint END AS shown
+            )::bigint END AS virtual_micros
             FROM {schema}.timenav_clock
         ) AS clock
     )

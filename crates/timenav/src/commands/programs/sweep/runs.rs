@@ -118,8 +118,8 @@ impl<'a> Runner<'a> {
             let now = counted();
             let patience = self.going.values().map(|going| going.deadline.saturating_sub(now)).min().unwrap_or(GRACE);
             let finished = &mut self.finished;
-            let news = async { tokio::time::timeout(patience, finished.recv()).await };
-            match self.client.unless(&mut self.interrupt, news) {
+            let next = async { tokio::time::timeout(patience, finished.recv()).await };
+            match self.client.unless(&mut self.interrupt, next) {
                 None => {
                     is_interrupted = true;
                     output::note("interrupted; stopping the running commands (press Ctrl-C again to kill them)");
