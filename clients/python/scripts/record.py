@@ -49,7 +49,7 @@ def readings(client: Client, timeline_id: str) -> Iterator[dict[str, Any]]:
 
 def main() -> None:
     """Starts a service, and writes the file."""
-    about = "Readings of clocks, as a service was seen to compute them (clients/python/scripts/record.py)."
+    about = "Clock readings computed by a running service (clients/python/scripts/record.py)."
     with Service() as service, service.client() as client:
         client.create_timeline(timeline_id="recorded")
         rows = [json.dumps(reading) for reading in readings(client, "recorded")]

@@ -1,7 +1,7 @@
 /** The retry policy of requests. */
 
 /** The outcome of an attempt: the request was not sent, no response arrived, or the HTTP status of the response. */
-export type Outcome = 'not_sent' | 'no_answer' | number;
+export type Outcome = 'not_sent' | 'no_response' | number;
 
 export interface Retries {
   /** The maximum number of attempts; 1 disables retries. */
@@ -32,7 +32,7 @@ export function waitSeconds(retries: Retries, attemptMade: Attempt): number | nu
   // Rejected before anything was done: by a quota, an overload, or because it could not be written.
   const wasNotProcessed = outcome === 'not_sent' || outcome === 429 || outcome === 503;
   // The change may have happened, with the response lost here or in a proxy.
-  const wasLost = outcome === 'no_answer' || outcome === 502 || outcome === 504;
+  const wasLost = outcome === 'no_response' || outcome === 502 || outcome === 504;
   if (attempt >= retries.attempts || !(wasNotProcessed || (isRepeatable && wasLost))) return null;
   const wait = retryAfterSeconds ?? jittered(Math.min(DELAY_FIRST * 2 ** (attempt - 1), DELAY_MAX));
   return waitedSeconds + wait <= retries.waitSecondsMax ? wait : null;

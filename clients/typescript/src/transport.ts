@@ -124,7 +124,7 @@ export class Transport {
       const wasSent = !isConnectError(error);
       const what = wasSent ? 'did not respond' : 'cannot be reached';
       const failure = new ApiConnectionError(`${this.settings.baseUrl} ${what}: ${reason(error)}`);
-      return { outcome: wasSent ? 'no_answer' : 'not_sent', failure };
+      return { outcome: wasSent ? 'no_response' : 'not_sent', failure };
     }
   }
 }

@@ -19,7 +19,7 @@ import { client, rejection, timeline, vectors, wait } from './harness.js';
 
 interface Vectors {
   read: { header: string | null; timeline: string | null }[];
-  refused: { header: string }[];
+  rejected: { header: string }[];
   written: { header: string | null; timeline: string; expected: string }[];
   sql: { moment: string; expected: string }[];
 }
@@ -68,12 +68,12 @@ async function served(clocks: RequestClocks): Promise<(baggage?: string) => Prom
 }
 
 describe('the baggage header', () => {
-  const { read, refused, written } = vectors<Vectors>('baggage');
+  const { read, rejected, written } = vectors<Vectors>('baggage');
 
   it('is parsed according to the shared vectors', () => {
     for (const { header, timeline: expectedTimeline } of read)
       expect(timelineIn(header), String(header)).toBe(expectedTimeline);
-    for (const { header } of refused) expect(() => timelineIn(header), header).toThrow(BaggageError);
+    for (const { header } of rejected) expect(() => timelineIn(header), header).toThrow(BaggageError);
   });
 
   it('is written according to the shared vectors', () => {

@@ -262,7 +262,7 @@ impl Client {
             sent = sent.timeout(self.timeout.saturating_add(longer));
         }
         let lost = |error: &reqwest::Error| {
-            let outcome = if error.is_connect() { Outcome::NotSent } else { Outcome::NoAnswer };
+            let outcome = if error.is_connect() { Outcome::NotSent } else { Outcome::NoResponse };
             (outcome, broken(&self.service, error))
         };
         let answer = sent.send().await.map_err(|error| lost(&error))?;

@@ -185,7 +185,7 @@ fn retry_waits_match_shared_vectors() {
     for case in list(&file["cases"]) {
         let outcome = match &case["outcome"] {
             Value::String(word) if word == "not_sent" => Outcome::NotSent,
-            Value::String(_) => Outcome::NoAnswer,
+            Value::String(_) => Outcome::NoResponse,
             status => Outcome::Status(u16::try_from(status.as_u64().unwrap()).unwrap()),
         };
         let attempt = u32::try_from(case["attempt"].as_u64().unwrap()).unwrap();

@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
-Outcome = Literal["not_sent", "no_answer"] | int
+Outcome = Literal["not_sent", "no_response"] | int
 """The outcome of an attempt: the request was not sent, no response arrived, or the HTTP status of the response."""
 
 _DELAY_FIRST = 0.1
@@ -45,7 +45,7 @@ def _is_worth_it(outcome: Outcome, is_repeatable: bool) -> bool:
     if outcome in ("not_sent", 429, 503):
         return True
     # The change may have happened, with the response lost here or in a proxy.
-    return is_repeatable and outcome in ("no_answer", 502, 504)
+    return is_repeatable and outcome in ("no_response", 502, 504)
 
 
 def retry_after(text: str | None) -> float | None:

@@ -148,7 +148,7 @@ def not_answered(error: httpx.HTTPError, settings: Settings) -> tuple[Outcome, N
     what = "did not respond" if was_sent else "cannot be reached"
     reason = str(error) or type(error).__name__
     failure = ApiConnectionError(f"{settings.base_url} {what}: {reason}")
-    return ("no_answer" if was_sent else "not_sent"), None, failure
+    return ("no_response" if was_sent else "not_sent"), None, failure
 
 
 def refusal(response: httpx.Response) -> tuple[Outcome, float | None, ApiError]:

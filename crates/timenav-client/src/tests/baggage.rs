@@ -10,7 +10,7 @@ fn timeline_is_read_from_baggage_header() {
         let found = timeline_in(case["header"].as_str()).unwrap();
         assert_eq!(found.as_deref(), case["timeline"].as_str(), "{case}");
     }
-    for case in list(&file["refused"]) {
+    for case in list(&file["rejected"]) {
         let error = timeline_in(case["header"].as_str()).unwrap_err().to_string();
         let word = match text(&case["why"]) {
             "two timelines" => "names two timelines",

@@ -24,7 +24,7 @@ impl Default for Retries {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     NotSent,
-    NoAnswer,
+    NoResponse,
     /// The status of a response by the service or a proxy.
     Status(u16),
 }
@@ -35,7 +35,7 @@ impl Outcome {
             // Rejected before anything was done: by a quota, an overload, or because it could not be written.
             Self::NotSent | Self::Status(429 | 503) => true,
             // The change may have happened, with the response lost here or in a proxy.
-            Self::NoAnswer | Self::Status(502 | 504) => is_repeatable,
+            Self::NoResponse | Self::Status(502 | 504) => is_repeatable,
             Self::Status(_) => false,
         }
     }
