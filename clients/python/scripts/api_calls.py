@@ -12,20 +12,20 @@ JSON = "application/json"
 EVENTS = "text/event-stream"
 LINE_MAX = 120
 MESSAGES = {"clock_stream": "schemas.ClockBody", "firings_stream": "FiringMessage", "stream": "StreamMessage"}
-"""What the messages of an operation are."""
+"""The message types of streams."""
 
 
 def operations_table(document: Document) -> str:
-    """Returns the module that says how each operation is sent."""
+    """Returns the module with the definition of each operation."""
     rows = "".join(f"    {operation.name!r}: {_row(operation)},\n" for operation in document.operations)
-    text = HEADER.format(title="How each operation is sent.")
+    text = HEADER.format(title="Definitions of the operations.")
     text += "from __future__ import annotations\n\nfrom ._request import Operation\n\n"
     return f"{text}OPERATIONS: dict[str, Operation] = {{\n{rows}}}\n"
 
 
 def _row(operation: Operation) -> str:
     def names(place: str) -> str:
-        pairs = {one.name: one.wire_name for one in operation.parameters if one.place == place}
+        pairs = {parameter.name: parameter.wire_name for parameter in operation.parameters if parameter.place == place}
         return json.dumps(pairs)
 
     places = ", ".join(
@@ -33,13 +33,13 @@ def _row(operation: Operation) -> str:
     )
     return (
         f"Operation(name={operation.name!r}, method={operation.method!r}, template={operation.path!r}, "
-        f"body_kind={operation.body!r}, is_once={operation.is_once}, "
+        f"body_kind={operation.body!r}, is_idempotent={operation.is_idempotent}, "
         f"has_timeline={operation.has_timeline}, {places})"
     )
 
 
 def calls(document: Document, *, is_async: bool) -> str:
-    """Returns the module of methods."""
+    """Returns the module with a method for each operation."""
     types = Types(document, prefix="schemas.")
     kind = "AsyncCalls" if is_async else "Calls"
     methods = "\n".join(
@@ -47,23 +47,22 @@ def calls(document: Document, *, is_async: bool) -> str:
     )
     streams = ("AsyncDownload", "AsyncEvents") if is_async else ("Download", "Events")
     base, module = ("AsyncTransport", "_async_transport") if is_async else ("Transport", "_transport")
-    how = "awaited" if is_async else "called"
-    text = HEADER.format(title=f"Every operation of the API, as a method to be {how}.")
+    text = HEADER.format(title=f"A method for each operation of the API{', for asyncio' if is_async else ''}.")
     text += "from __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n"
     text += "from typing import Any, Literal, cast\n\nfrom . import schemas\n"
     text += "from ._instant import When\nfrom ._operations import OPERATIONS\n"
     text += "from ._stream_message import FiringMessage, StreamMessage\n"
     text += "from ._request import UNSET, Content, IfMatch, Length, Moment, Unset\n"
     text += f"from .{module} import {base}, {', '.join(streams)}\n\n\n"
-    text += f'class {kind}({base}):\n    """Every operation of the API."""\n\n{methods}\n\n'
+    text += f'class {kind}({base}):\n    """A method for each operation of the API."""\n\n{methods}\n\n'
     return text + "_USED = (Any, Literal, Mapping, Sequence)\n"
 
 
 def _methods(operation: Operation, types: Types, *, is_async: bool) -> Iterator[str]:
-    kinds = operation.answers
+    kinds = operation.responses
     if JSON in kinds:
-        answer = types.expression(kinds[JSON], "Answer")
-        yield _method(operation, types, "json", answer, is_async=is_async)
+        response_type = types.expression(kinds[JSON], "Answer")
+        yield _method(operation, types, "json", response_type, is_async=is_async)
         if "text/plain" in kinds:
             yield _method(operation, types, "text", "str", "_text", is_async=is_async)
         if EVENTS in kinds:
@@ -84,18 +83,20 @@ def _events(of: str, is_async: bool) -> str:
 
 NOTES = {
     "json": "",
-    "text": "As the signed text, to be kept and checked elsewhere.",
-    "events": "Close it, or use it in a `with` statement.",
+    "text": "Returns the signed text, which other programs can verify.",
+    "events": "Close the stream, or use it in a `with` statement.",
     "content": "",
-    "download": "The body is read as it comes: close it, or use it in a `with` statement.",
+    "download": "The body is streamed: close it, or use it in a `with` statement.",
 }
 
 
-def _method(operation: Operation, types: Types, way: str, answer: str, suffix: str = "", *, is_async: bool) -> str:
-    ordered = sorted(operation.parameters, key=lambda one: not one.is_required)
-    path = [one for one in ordered if one.place == "path"]
-    named = [one for one in ordered if one.place != "path"]
-    arguments = [f"{one.name}: {_type(one, types)}" for one in path]
+def _method(
+    operation: Operation, types: Types, way: str, response_type: str, suffix: str = "", *, is_async: bool
+) -> str:
+    ordered = sorted(operation.parameters, key=lambda parameter: not parameter.is_required)
+    path = [parameter for parameter in ordered if parameter.place == "path"]
+    named = [parameter for parameter in ordered if parameter.place != "path"]
+    arguments = [f"{parameter.name}: {_type(parameter, types)}" for parameter in path]
     if operation.body == "raw":
         arguments.append("content: Content")
     elif operation.body == "json":
@@ -110,26 +111,28 @@ def _method(operation: Operation, types: Types, way: str, answer: str, suffix: s
             else f"content_type: Literal[{kinds}] = {operation.body_types[0]!r}"
         )
     arguments += [
-        f"{one.name}: {_type(one, types)}" if one.is_required else f"{one.name}: {_type(one, types)} | Unset = UNSET"
-        for one in named
+        f"{parameter.name}: {_type(parameter, types)}"
+        if parameter.is_required
+        else f"{parameter.name}: {_type(parameter, types)} | Unset = UNSET"
+        for parameter in named
     ]
-    given = ", ".join(f"{one.name!r}: {one.name}" for one in (*path, *named))
+    given = ", ".join(f"{parameter.name!r}: {parameter.name}" for parameter in (*path, *named))
     extra = ""
     if operation.body == "raw":
         extra = ", content=content, content_type=content_type"
     elif operation.body == "json":
         extra = ", body=body"
     call = f"{'await ' if is_async else ''}self._{way}(OPERATIONS[{operation.name!r}], {{{given}}}{extra})"
-    is_known = way == "json" or (way == "events" and "Any" not in answer)
-    done = f"return cast({answer!r}, {call})" if is_known else f"return {call}"
+    is_known = way == "json" or (way == "events" and "Any" not in response_type)
+    done = f"return cast({response_type!r}, {call})" if is_known else f"return {call}"
     head = f"    {'async ' if is_async else ''}def {operation.name}{suffix}"
-    signature = f"{head}(self, {', '.join(arguments)}) -> {answer}:\n"
+    signature = f"{head}(self, {', '.join(arguments)}) -> {response_type}:\n"
     if len(signature) > LINE_MAX:
         lines = "".join(f"        {argument},\n" for argument in ("self", *arguments))
-        signature = f"{head}(\n{lines}    ) -> {answer}:\n"
+        signature = f"{head}(\n{lines}    ) -> {response_type}:\n"
     note = NOTES[way]
     parts = [f"{operation.summary}.", *([note] if note else [])]
-    documented = [line for one in (*path, *named) for line in _argument(one, types.document)]
+    documented = [line for parameter in (*path, *named) for line in _argument(parameter, types.document)]
     about = doc_text(parts[0], " " * 8)
     if note or documented:
         text = "\n\n".join(" " * 8 + part for part in parts).replace(" " * 8, "", 1)
@@ -139,7 +142,7 @@ def _method(operation: Operation, types: Types, way: str, answer: str, suffix: s
 
 
 def _argument(parameter: Parameter, document: Document) -> list[str]:
-    """Returns what an Args section says of a parameter."""
+    """Returns the lines of an Args section that describe a parameter."""
     text = parameter.description or document.resolve(parameter.schema).get("description", "")
     lines = wrapped(f"{parameter.name}: {text}".rstrip(" :"), " " * 16)
     return [" " * 12 + lines[0], *(" " * 16 + line for line in lines[1:])] if text else []
@@ -163,7 +166,7 @@ def _type(parameter: Parameter, types: Types) -> str:
         "moment": "Moment",
     }
     of = by_format.get(schema.get("format", ""))
-    # A list may be written as a text with commas: both are the same to the service.
+    # The service also accepts a list as comma-separated text.
     if of is None and parameter.place == "query" and parameter.wire_name in ("kinds", "include", "topics"):
         of = "str | Sequence[str]"
     if of is None and parameter.wire_name == "attribute":

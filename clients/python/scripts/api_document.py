@@ -1,4 +1,4 @@
-"""The OpenAPI document, as far as the generator reads it."""
+"""The parts of the OpenAPI document that the generator uses."""
 
 from __future__ import annotations
 
@@ -37,29 +37,31 @@ class Operation:
     summary: str
     parameters: tuple[Parameter, ...]
     body: str
-    """`object` where its members are parameters, `json` for any other JSON, `raw` for a file, or `none`."""
+    """`object` if its members are parameters, `json` for other JSON, `raw` for a file, or `none`."""
     body_schema: Schema
     body_types: tuple[str, ...]
-    answers: dict[str, Schema]
-    """The body of success by its media type."""
+    responses: dict[str, Schema]
+    """The schemas of the success response by media type."""
 
     @property
-    def is_once(self) -> bool:
-        """Whether an idempotency key makes it happen once."""
+    def is_idempotent(self) -> bool:
+        """Whether it accepts an idempotency key."""
         return any(parameter.wire_name == "Idempotency-Key" for parameter in self.parameters)
 
     @property
     def has_timeline(self) -> bool:
-        """Whether it acts on the timeline of the key where none is named. A new key is bound to what is said."""
-        optional = [one for one in self.parameters if one.name == "timeline_id" and not one.is_required]
+        """Whether the client's timeline is its default. A new key is only bound to a timeline that the call names."""
+        optional = [
+            parameter for parameter in self.parameters if parameter.name == "timeline_id" and not parameter.is_required
+        ]
         return self.name != "create_api_key" and bool(optional)
 
 
 class Document:
-    """The document."""
+    """The OpenAPI document."""
 
     def __init__(self, document: dict[str, Any]) -> None:
-        """Keeps it."""
+        """Reads the schemas and operations."""
         self.schemas: dict[str, Schema] = document["components"]["schemas"]
         self.operations = [
             self._operation(path, method, item[method])
@@ -69,13 +71,13 @@ class Document:
         ]
 
     def resolve(self, schema: Schema) -> Schema:
-        """Follows a reference."""
+        """Resolves references."""
         while "$ref" in schema:
             schema = self.schemas[schema["$ref"].rsplit("/", 1)[1]]
         return schema
 
     def flat(self, schema: Schema) -> Schema:
-        """Returns one object for what is made of several."""
+        """Merges the parts of `allOf` into one object."""
         schema = self.resolve(schema)
         if "allOf" not in schema:
             return schema
@@ -89,10 +91,16 @@ class Document:
 
     def _operation(self, path: str, method: str, definition: dict[str, Any]) -> Operation:
         parameters = [
-            Parameter(one["name"], one["in"], one["schema"], one.get("required", False), one.get("description", ""))
-            for one in definition.get("parameters", [])
-            # Every call sets it by itself.
-            if one["name"] != "Timenav-Timeline"
+            Parameter(
+                parameter["name"],
+                parameter["in"],
+                parameter["schema"],
+                parameter.get("required", False),
+                parameter.get("description", ""),
+            )
+            for parameter in definition.get("parameters", [])
+            # Each call sets this header itself.
+            if parameter["name"] != "Timenav-Timeline"
         ]
         content: dict[str, Any] = definition.get("requestBody", {}).get("content", {})
         body, schema = "none", {}
@@ -110,8 +118,8 @@ class Document:
                 ]
             else:
                 body = "json"
-        success = next(answer for status, answer in definition["responses"].items() if status.startswith("2"))
-        answers = {kind: answer["schema"] for kind, answer in success.get("content", {}).items()}
+        success = next(response for status, response in definition["responses"].items() if status.startswith("2"))
+        responses = {kind: response["schema"] for kind, response in success.get("content", {}).items()}
         return Operation(
             name=definition["operationId"],
             method=method.upper(),
@@ -121,5 +129,5 @@ class Document:
             body=body,
             body_schema=schema,
             body_types=tuple(content),
-            answers=answers,
+            responses=responses,
         )

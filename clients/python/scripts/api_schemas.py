@@ -1,4 +1,4 @@
-"""Writes every schema of the API as a type of Python."""
+"""Generates a Python type for each schema of the API."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"
 
 
 class Types:
-    """Turns schemas into types, and collects the inline objects on the way."""
+    """Converts schemas to types, including inline objects."""
 
     def __init__(self, document: Document, prefix: str = "") -> None:
-        """Begins with nothing written; `prefix` is where named types are found."""
+        """Creates an empty set of types. `prefix` qualifies the names of types."""
         self.document = document
         self.prefix = prefix
         self.written: dict[str, str] = {}
 
     def expression(self, schema: Schema, hint: str) -> str:
-        """Returns the type of a schema; `hint` names an object that has no name."""
+        """Returns the type of a schema. `hint` is the name of an unnamed object."""
         if "$ref" in schema:
             return self.prefix + str(schema["$ref"]).rsplit("/", 1)[1]
         for word in ("oneOf", "anyOf"):
-            # Beside properties it only says which of them go together.
+            # In addition to properties, it only lists which of them may be combined.
             if word in schema and "properties" not in schema:
                 return _union(
-                    self.expression(one, f"{hint}{_camel(_kind(one)) or index}")
-                    for index, one in enumerate(schema[word], 1)
+                    self.expression(variant, f"{hint}{_camel(_kind(variant)) or index}")
+                    for index, variant in enumerate(schema[word], 1)
                 )
         if "const" in schema:
             return f"Literal[{schema['const']!r}]"
@@ -55,7 +55,7 @@ class Types:
         return self.prefix + name
 
     def define(self, schema: Schema, name: str) -> None:
-        """Writes a type of that name."""
+        """Adds a named type."""
         flat = self.document.flat(schema)
         if "properties" not in flat:
             self.written[name] = f"{name}: TypeAlias = {self.expression(schema, name)!r}\n{_doc(schema, '')}\n"
@@ -66,11 +66,11 @@ class Types:
             of = self.expression(inner, f"{name}{_camel(member)}")
             of = of if member in required else f"NotRequired[{of}]"
             members.append(f"    {member}: {of}\n{_doc(inner, '    ')}")
-        # Written as a call where a member is a word of the language.
+        # Functional syntax if a member is not an identifier or is a keyword.
         self.written[name] = f"class {name}(TypedDict):\n{_doc(flat, '    ')}\n{''.join(members)}\n"
         if any(not member.isidentifier() or member in ("from", "class") for member in flat["properties"]):
             types = {member: self.expression(inner, name) for member, inner in flat["properties"].items()}
-            # In quotation marks: a call is evaluated at once, before types further down are there.
+            # Quoted, because a call is evaluated before later types are defined.
             pairs = ", ".join(
                 f"{member!r}: {(of if member in required else f'NotRequired[{of}]')!r}" for member, of in types.items()
             )
@@ -82,7 +82,7 @@ def schemas(document: Document) -> str:
     types = Types(document)
     for name, schema in document.schemas.items():
         types.define(schema, name)
-    text = HEADER.format(title="What the API takes and answers.")
+    text = HEADER.format(title="Types of requests and responses.")
     text += "from __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n"
     text += "from typing import Any, Literal\n\nfrom typing_extensions import NotRequired, TypeAlias, TypedDict\n\n\n"
     body = "\n".join(types.written[name] for name in sorted(types.written))
@@ -92,7 +92,7 @@ def schemas(document: Document) -> str:
 
 def _union(parts: object) -> str:
     seen: dict[str, None] = dict.fromkeys(parts)  # type: ignore[call-overload]
-    # `None` comes last, as people write it.
+    # `None` comes last, by convention.
     return " | ".join(sorted(seen, key=lambda part: part == "None"))
 
 
@@ -106,14 +106,14 @@ def _camel(text: str) -> str:
 
 
 def doc_text(text: str, indent: str) -> str:
-    """Returns a text as documentation, wrapped and without what would end it."""
+    """Formats a text as a docstring, wrapped and escaped."""
     lines = wrapped(text, indent)
     ended = f"\n{indent}" if len(lines) > 1 or lines[-1].endswith('"') else ""
     return f'{indent}"""' + f"\n{indent}".join(lines) + f'{ended}"""\n'
 
 
 def wrapped(text: str, indent: str) -> list[str]:
-    """Returns the lines of a text within documentation that is indented so."""
+    """Wraps and escapes a text for a docstring with this indent."""
     words, lines, line = text.replace("\\", "\\\\").replace('"""', "'''").split(), [], ""
     for word in words:
         if line and len(indent) + len(line) + len(word) > 112:

@@ -1,6 +1,6 @@
-"""Writes the types and calls of the API: python scripts/generate.py.
+"""Generates the types and calls of the API: python scripts/generate.py.
 
-The sources are docs/api/openapi.json and, for the codes of errors, docs/errors.md.
+The sources are docs/api/openapi.json and, for error codes, docs/errors.md.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TARGET = FOLDER / "src/timenav"
 
 
 def main() -> None:
-    """Writes the files."""
+    """Writes the generated modules."""
     document = Document(json.loads(DOCUMENT.read_text(encoding="utf-8")))
     files = {
         "schemas.py": schemas(document),

@@ -1,7 +1,7 @@
-"""Writes clients/vectors/recorded.json: readings of clocks, as a running service was seen to compute them.
+"""Writes clients/vectors/recorded.json: clock readings computed by a running service.
 
-A pause or a change of rate starts at what the clock shows at that very microsecond of host time, so each such change
-tells one reading of the clock before it. Run it beside a service: TIMENAV_BIN=… python scripts/record.py
+A pause or a rate change starts at the reading of the previous clock at that microsecond of host time, so each such
+change records one reading. The script starts a service: TIMENAV_BIN=… python scripts/record.py
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ CLOCK_FIELDS = ("state", "rate", "origin_host", "origin_virtual")
 
 
 def change(client: Client, timeline_id: str, act: str, rate: float) -> schemas.ClockBody:
-    """Changes a clock without a jump."""
+    """Pauses or resumes a clock, or sets its rate."""
     if act == "rate":
         return client.set_rate(rate=rate, timeline_id=timeline_id)
     return client.pause_time(timeline_id=timeline_id) if act == "pause" else client.resume_time(timeline_id=timeline_id)
 
 
 def readings(client: Client, timeline_id: str) -> Iterator[dict[str, Any]]:
-    """Moves a clock about, and yields what each change tells of the clock before."""
+    """Changes a clock repeatedly, and yields the reading that each change records."""
     for moment in MOMENTS:
         for rate in RATES:
             before = dict(client.travel(destination_time=moment, timeline_id=timeline_id))
@@ -48,7 +48,7 @@ def readings(client: Client, timeline_id: str) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    """Starts a service, and writes the file."""
+    """Records the readings of a new service, and writes the file."""
     about = "Clock readings computed by a running service (clients/python/scripts/record.py)."
     with Service() as service, service.client() as client:
         client.create_timeline(timeline_id="recorded")

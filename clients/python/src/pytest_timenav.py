@@ -1,10 +1,10 @@
-"""Pytest fixtures: each test gets a timeline and a clock of its own.
+"""Pytest fixtures: each test has its own timeline and clock.
 
 The tests use the service at `TIMENAV_URL`. With the option `--timenav-start`, or `timenav_start = true` in the pytest
 configuration, they start a service instead, with the program in `TIMENAV_BIN` or else `timenav`.
 
-pytest imports this module in every test suite of the environment. It is outside the package `timenav`, and imports the
-package only in fixtures, so that it does not slow down suites that do not use it.
+pytest imports this module in every test suite of the environment. To keep suites that do not use it fast, it is outside
+the package `timenav` and imports the package only in fixtures.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def timenav_clock(timenav_client: Client, request: pytest.FixtureRequest) -> Ite
             yield controls
             controls.raise_failure()
     finally:
-        # The test may have ended the timeline or the service.
+        # The test may have ended the timeline or stopped the service.
         with contextlib.suppress(TimenavError):
             timenav_client.end_timeline(timeline_id)
 

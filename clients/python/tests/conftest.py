@@ -18,9 +18,9 @@ CLIENTS = Path(__file__).resolve().parents[2]
 
 
 def vectors(name: str) -> dict[str, Any]:
-    """Returns a file of vectors, which the clients of all languages test."""
-    read: dict[str, Any] = json.loads((CLIENTS / "vectors" / f"{name}.json").read_text(encoding="utf-8"))
-    return read
+    """Returns a file of test cases that the clients of all languages share."""
+    content: dict[str, Any] = json.loads((CLIENTS / "vectors" / f"{name}.json").read_text(encoding="utf-8"))
+    return content
 
 
 @pytest.fixture(scope="session")
@@ -37,7 +37,7 @@ def client(service: Service) -> Iterator[timenav.Client]:
 
 @pytest.fixture
 def timeline(client: timenav.Client, request: pytest.FixtureRequest) -> str:
-    """A timeline for one test. Its name includes the file, because tests of two files may share a name."""
+    """A timeline for one test. Its id includes the file, because tests of different files may share a name."""
     name = "".join(letter if letter.isalnum() else "-" for letter in request.node.nodeid)[-100:].strip("-")
     client.create_timeline(timeline_id=name)
     return name

@@ -10,39 +10,39 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
-Answer = str | tuple[int, dict[str, Any]]
+StubResponse = str | tuple[int, dict[str, Any]]
 
 
 class StubServer:
     """Sends one scripted response after the other.
 
-    `drop` closes the connection, and any other text is a stream that ends. A pair is a status with a body for 200, and
-    with headers for other statuses.
+    `drop` closes the connection. Any other text is a stream that ends. A pair is a status, with the body if it is 200,
+    or else with headers.
     """
 
     def __init__(self) -> None:
-        self.answers: list[Answer] = []
-        # Gets the path, for tests in which the order of requests is not fixed.
-        self.respond: Callable[[str], Answer] = lambda _: self.answers.pop(0)
+        self.responses: list[StubResponse] = []
+        # Takes the path, for tests in which the order of requests varies.
+        self.respond: Callable[[str], StubResponse] = lambda _: self.responses.pop(0)
         self.requests: list[tuple[str, dict[str, str]]] = []
         stub = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
-            def answer(self) -> None:
+            def handle_request(self) -> None:
                 self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 stub.requests.append((self.path, dict(self.headers)))
-                answer = stub.respond(self.path)
-                if isinstance(answer, str):
+                response = stub.respond(self.path)
+                if isinstance(response, str):
                     self.close_connection = True
-                    if answer != "drop":
+                    if response != "drop":
                         self.wfile.write(
-                            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + answer.encode()
+                            b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + response.encode()
                         )
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
-                status, content = answer
+                status, content = response
                 body = json.dumps(content if status == 200 else {"status": "No.", "code": "no", "detail": ""}).encode()
                 self.send_response(status)
                 for name, value in ({} if status == 200 else content).items():
@@ -51,10 +51,10 @@ class StubServer:
                 self.end_headers()
                 self.wfile.write(body)
 
-            do_GET = do_POST = do_DELETE = answer  # noqa: N815 - names of the standard library
+            do_GET = do_POST = do_DELETE = handle_request  # noqa: N815 - names of the standard library
 
             def log_message(self, *_: object) -> None:
-                """Says nothing."""
+                """Keeps requests out of the test output."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"

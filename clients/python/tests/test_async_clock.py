@@ -12,17 +12,17 @@ import timenav
 from timenav import ClockChange, Instant
 from timenav.testing import Service
 
-SOON = 120.0
+TIMEOUT = 120.0
 
 
-async def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON
-    while not holds():
+async def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
         assert time.monotonic() < deadline, "the condition was not met in time"
         await asyncio.sleep(0.005)
 
 
-def test_async_clock_follows_changes_and_waits(service: Service, timeline: str) -> None:
+def test_async_clock_follows_changes_and_wakes_waits(service: Service, timeline: str) -> None:
     async def main() -> None:
         changes: list[ClockChange] = []
         awaited: list[int] = []
@@ -39,9 +39,9 @@ def test_async_clock_follows_changes_and_waits(service: Service, timeline: str) 
             clock.on_jump(listener)
             await client.pause_time()
             moved = await client.travel(destination_time="2028-02-29T09:00:00Z")
-            reading = await clock.until_generation(moved["generation"], timeout=SOON)
+            reading = await clock.until_generation(moved["generation"], timeout=TIMEOUT)
             assert str(reading.now) == "2028-02-29T09:00:00Z"
-            waiting = asyncio.create_task(clock.until("2028-02-29T10:00:00Z", timeout=SOON))
+            waiting = asyncio.create_task(clock.until("2028-02-29T10:00:00Z", timeout=TIMEOUT))
             await asyncio.sleep(0.05)
             await client.rewind(duration="1d")
             await client.resume_time()
@@ -97,7 +97,7 @@ def test_unavailable_async_clock_fails_at_once(service: Service) -> None:
     asyncio.run(main())
 
 
-def test_change_waits_for_async_follower(service: Service, timeline: str) -> None:
+def test_change_waits_for_an_async_follower(service: Service, timeline: str) -> None:
     async def main() -> None:
         async with (
             timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key, timeline_id=timeline) as client,
@@ -105,10 +105,10 @@ def test_change_waits_for_async_follower(service: Service, timeline: str) -> Non
         ):
             await client.pause_time()
             for moment in ("2031-05-06T00:00:00Z", "1969-07-20T00:00:00Z"):
-                answer = await client.travel(destination_time=moment, followers=["web"], wait="10m")
-                followers = answer["followers"]
-                assert followers is not None, answer
-                assert followers["state"] == "confirmed", answer
+                response = await client.travel(destination_time=moment, followers=["web"], wait="10m")
+                followers = response["followers"]
+                assert followers is not None, response
+                assert followers["state"] == "confirmed", response
                 assert str(clock.now()) == moment
 
     asyncio.run(main())

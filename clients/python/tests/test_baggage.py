@@ -42,7 +42,7 @@ def test_timeline_is_added_to_header(case: dict[str, Any]) -> None:
     assert baggage.timeline_in(written) == case["timeline"]
 
 
-def year_at(client: timenav.Client, timeline: str, year: int) -> str:
+def create_clock_in_year(client: timenav.Client, timeline: str, year: int) -> str:
     """Creates a timeline whose clock is paused in a year, and returns a header that names it."""
     client.create_timeline(timeline_id=timeline)
     client.pause_time(timeline_id=timeline)
@@ -51,7 +51,7 @@ def year_at(client: timenav.Client, timeline: str, year: int) -> str:
 
 
 def wsgi(_environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Responds with its year and the outgoing header. The second half is generated while the response is sent."""
+    """Responds with the year and the outgoing header. The header is generated while the response is sent."""
     start_response("200 OK", [])
     yield str(baggage.clock().datetime().year).encode()
     yield baggage.outgoing({"Baggage": "region=eu"})["Baggage"].encode()
@@ -70,16 +70,16 @@ async def asgi(scope: Any, receive: Any, send: Any) -> None:
 
 
 def test_wsgi_request_uses_the_clock_of_its_header(client: timenav.Client, service: Service) -> None:
-    first, second = year_at(client, "wsgi-first", 2031), year_at(client, "wsgi-second", 1968)
+    first, second = create_clock_in_year(client, "wsgi-first", 2031), create_clock_in_year(client, "wsgi-second", 1968)
     clocks = RequestClocks(service.client(), allowed=lambda timeline: timeline != "system")
     with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
         for header, expected in [
             (first, "2031region=eu,timenav=wsgi-first"),
             (second, "1968region=eu,timenav=wsgi-second"),
         ]:
-            answer = http.get("/", headers={"Baggage": header})
-            assert (answer.status_code, answer.text) == (200, expected)
-        # A travel of the clock changes the time of the application.
+            response = http.get("/", headers={"Baggage": header})
+            assert (response.status_code, response.text) == (200, expected)
+        # If the clock travels, the time of the application changes.
         client.travel(destination_time="2040-01-01T00:00:00Z", timeline_id="wsgi-first")
         with clocks.serving(first) as clock:
             clock.until("2040-01-01T00:00:00Z", timeout=20)
@@ -91,11 +91,11 @@ def test_wsgi_request_uses_the_clock_of_its_header(client: timenav.Client, servi
             ("timenav=a,timenav=b", "two timelines"),
             ("timenav=system", "may not"),
         ]:
-            answer = http.get("/", headers={"Baggage": header})
-            assert answer.status_code == 400
-            assert problem in answer.text
+            response = http.get("/", headers={"Baggage": header})
+            assert response.status_code == 400
+            assert problem in response.text
         client.end_timeline(timeline_id="wsgi-second")
-        while not is_refused(http, second):
+        while not is_rejected(http, second):
             time.sleep(0.02)
     with pytest.raises(LookupError):
         baggage.clock()
@@ -104,8 +104,8 @@ def test_wsgi_request_uses_the_clock_of_its_header(client: timenav.Client, servi
         assert http.get("/").status_code == 503
 
 
-def is_refused(http: httpx.Client, header: str) -> bool:
-    """Returns whether the end of a timeline has arrived on the stream. It may arrive while a request is served."""
+def is_rejected(http: httpx.Client, header: str) -> bool:
+    """Returns whether the end of a timeline has arrived on the stream. It may also arrive during the request."""
     try:
         return http.get("/", headers={"Baggage": header}).status_code == 400
     except timenav.ClockAccessError:
@@ -115,9 +115,9 @@ def is_refused(http: httpx.Client, header: str) -> bool:
 def test_request_without_clock_fails_instead_of_using_host_time() -> None:
     clocks = RequestClocks(timenav.Client(base_url="http://127.0.0.1:1", api_key="tnk_x"), timeout=0.5)
     with httpx.Client(transport=httpx.WSGITransport(app=WsgiClocks(wsgi, clocks)), base_url="http://app") as http:
-        answer = http.get("/")
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "1")
-    assert "127.0.0.1" not in answer.text
+        response = http.get("/")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert "127.0.0.1" not in response.text
 
 
 def test_asgi_request_uses_the_clock_of_its_header(client: timenav.Client, service: Service) -> None:
@@ -125,16 +125,16 @@ def test_asgi_request_uses_the_clock_of_its_header(client: timenav.Client, servi
 
 
 async def serve_by_asgi(client: timenav.Client, service: Service) -> None:
-    headers = [year_at(client, f"asgi-{number}", 2030 + number) for number in range(3)]
-    async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as asking:
-        clocks = AsyncRequestClocks(asking)
+    headers = [create_clock_in_year(client, f"asgi-{number}", 2030 + number) for number in range(3)]
+    async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as async_client:
+        clocks = AsyncRequestClocks(async_client)
         app = AsgiClocks(asgi, clocks)
         transport = httpx.ASGITransport(app=app)
         async with httpx.AsyncClient(transport=transport, base_url="http://app") as http:
-            answers = await asyncio.gather(
+            responses = await asyncio.gather(
                 *(http.get("/", headers={"Baggage": header}) for header in headers for _ in range(5))
             )
-            texts = [answer.text for answer in answers]
+            texts = [response.text for response in responses]
             assert texts == [f"{2030 + n}region=eu,timenav=asgi-{n}" for n in range(3) for _ in range(5)]
             assert (await http.get("/", headers={"Baggage": "timenav=nowhere"})).status_code == 400
             assert (await http.get("/")).text.endswith("timenav=main")
@@ -151,19 +151,19 @@ async def serve_by_asgi(client: timenav.Client, service: Service) -> None:
         assert sent[-1]["text"] == "2031"
         await app({"type": "websocket", "headers": [(b"baggage", b"timenav=")]}, receive, send)
         assert sent[-1] == {"type": "websocket.close", "code": 1008}
-        # The server shuts the application down, which closes its clocks.
-        await AsgiClocks(ended, clocks)({"type": "lifespan"}, receive, send)
+        # The shutdown of the application closes its clocks.
+        await AsgiClocks(empty_app, clocks)({"type": "lifespan"}, receive, send)
         with pytest.raises(timenav.ClockClosedError):
             async with clocks.serving(None):
                 pass
 
 
-async def ended(_scope: Any, _receive: Any, _send: Any) -> None:
-    """Simulates the shutdown of an application."""
+async def empty_app(_scope: Any, _receive: Any, _send: Any) -> None:
+    """Returns at once, like an application that has shut down."""
 
 
-class CountingClient(timenav.Client):
-    """A client that counts open clocks."""
+class RecordingClient(timenav.Client):
+    """A client that records the clocks that it opens."""
 
     def __init__(self, service: Service) -> None:
         super().__init__(base_url=service.base_url, api_key=service.api_key)
@@ -181,68 +181,68 @@ class CountingClient(timenav.Client):
 
 
 def test_clock_is_shared_and_least_recently_used_one_is_closed(client: timenav.Client, service: Service) -> None:
-    headers = [year_at(client, f"shelf-{number}", 2030 + number) for number in range(3)]
-    counting = CountingClient(service)
-    clocks = RequestClocks(counting, clocks_max=2)
-    together = threading.Barrier(8)
+    headers = [create_clock_in_year(client, f"cache-{number}", 2030 + number) for number in range(3)]
+    recording = RecordingClient(service)
+    clocks = RequestClocks(recording, clocks_max=2)
+    barrier = threading.Barrier(8)
 
     def serve(header: str) -> int:
-        together.wait(20)
+        barrier.wait(20)
         with clocks.serving(header) as clock:
             return clock.datetime().year
 
     with ThreadPoolExecutor(8) as pool:
         assert sorted(pool.map(serve, headers[:2] * 4)) == [2030] * 4 + [2031] * 4
-    assert len(counting.opened) == 2
+    assert len(recording.opened) == 2
     with clocks.serving(headers[0]), clocks.serving(headers[1]):
         with pytest.raises(TooManyClocksError), clocks.serving(headers[2]):
             pass
-        assert len(counting.opened) == 2
+        assert len(recording.opened) == 2
     with clocks.serving(headers[0]):
         pass
     # The second clock was the least recently used one.
     with clocks.serving(headers[2]) as clock:
         assert clock.datetime().year == 2032
-    assert counting.open() == {"shelf-0", "shelf-2"}
+    assert recording.open() == {"cache-0", "cache-2"}
     clocks.close()
-    assert counting.open() == set()
+    assert recording.open() == set()
 
 
 def test_httpx_requests_forward_the_timeline(client: timenav.Client, service: Service) -> None:
-    header = year_at(client, "handed-on", 2033)
+    header = create_clock_in_year(client, "forwarded", 2033)
     seen: list[str | None] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def response(request: httpx.Request) -> httpx.Response:
         seen.append(request.headers.get("baggage"))
         return httpx.Response(200)
 
     hooks = {"request": [baggage.forward]}
     clocks = RequestClocks(service.client())
-    with httpx.Client(transport=httpx.MockTransport(answer), event_hooks=hooks) as http:
+    with httpx.Client(transport=httpx.MockTransport(response), event_hooks=hooks) as http:
         http.get("http://other/", headers={"Baggage": "a=b"})
         with clocks.serving(header):
             http.get("http://other/", headers={"Baggage": "a=b,timenav=else"})
             http.get("http://other/")
-            assert baggage.outgoing() == {"baggage": "timenav=handed-on"}
-    assert seen == ["a=b", "a=b,timenav=handed-on", "timenav=handed-on"]
+            assert baggage.outgoing() == {"baggage": "timenav=forwarded"}
+    assert seen == ["a=b", "a=b,timenav=forwarded", "timenav=forwarded"]
     assert baggage.outgoing({"X": "y"}) == {"X": "y"}
     clocks.close()
 
 
-def test_database_transaction_has_the_time_of_its_request(client: timenav.Client, service: Service) -> None:
-    header = year_at(client, "transaction", 2034)
-    ran: list[tuple[str, tuple[str, ...]]] = []
+def test_set_local_sets_the_time_of_the_request(client: timenav.Client, service: Service) -> None:
+    header = create_clock_in_year(client, "transaction", 2034)
+    executed: list[tuple[str, tuple[str, ...]]] = []
 
     class Cursor:
         def execute(self, operation: str, parameters: tuple[str, ...], /) -> None:
-            ran.append((operation, parameters))
+            executed.append((operation, parameters))
 
     clocks = RequestClocks(service.client())
     with clocks.serving(header):
         baggage.set_local(Cursor())
-    assert ran == [("SELECT set_config('timenav.now', %s, true)", ("2034-06-01T00:00:00Z",))]
-    ran.clear()
+    assert executed == [("SELECT set_config('timenav.now', %s, true)", ("2034-06-01T00:00:00Z",))]
+    executed.clear()
     for case in VECTORS["sql"]:
         baggage.set_local(Cursor(), timenav.Instant.parse(case["moment"]))
-    assert [parameters[0] for _, parameters in ran] == [case["expected"] for case in VECTORS["sql"]]
+    assert [parameters[0] for _, parameters in executed] == [case["expected"] for case in VECTORS["sql"]]
     clocks.close()

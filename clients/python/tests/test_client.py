@@ -25,7 +25,7 @@ def stub() -> Iterator[StubServer]:
         yield stub
 
 
-def test_call_accepts_texts_datetimes_and_timedeltas(client: timenav.Client, timeline: str) -> None:
+def test_calls_accept_strings_datetimes_and_timedeltas(client: timenav.Client, timeline: str) -> None:
     moment = datetime(2028, 2, 29, 9, tzinfo=timezone(timedelta(hours=1)))
     client.pause_time(timeline_id=timeline)
     assert client.travel(destination_time=moment, timeline_id=timeline)["current_time"] == "2028-02-29T08:00:00Z"
@@ -38,7 +38,7 @@ def test_call_accepts_texts_datetimes_and_timedeltas(client: timenav.Client, tim
         client.travel(destination_time=datetime(2028, 2, 29), timeline_id=timeline)
 
 
-def test_problem_names_the_field_and_a_valid_value(client: timenav.Client) -> None:
+def test_error_names_the_invalid_field(client: timenav.Client) -> None:
     with pytest.raises(timenav.ApiError) as raised:
         client.travel(destination_time="2028-02-30T09:00:00Z")
     problem = raised.value
@@ -50,7 +50,7 @@ def test_problem_names_the_field_and_a_valid_value(client: timenav.Client) -> No
     assert (type(again), str(again), again.errors) == (timenav.BadRequestError, str(problem), problem.errors)
 
 
-def test_change_with_if_match_fails_for_another_generation(client: timenav.Client, timeline: str) -> None:
+def test_change_with_outdated_if_match_is_rejected(client: timenav.Client, timeline: str) -> None:
     generation = client.clock(timeline_id=timeline)["generation"]
     client.set_rate(rate=2, timeline_id=timeline, if_match=generation)
     with pytest.raises(timenav.ApiError) as raised:
@@ -58,7 +58,7 @@ def test_change_with_if_match_fails_for_another_generation(client: timenav.Clien
     assert raised.value.http_status == 412
 
 
-def test_repeated_idempotency_key_applies_change_once(client: timenav.Client, timeline: str) -> None:
+def test_repeated_idempotency_key_applies_the_change_once(client: timenav.Client, timeline: str) -> None:
     first = client.fast_forward(duration="1h", timeline_id=timeline, idempotency_key="one-hour")
     again = client.fast_forward(duration="1h", timeline_id=timeline, idempotency_key="one-hour")
     assert again["generation"] == first["generation"] == client.clock(timeline_id=timeline)["generation"]
@@ -66,10 +66,12 @@ def test_repeated_idempotency_key_applies_change_once(client: timenav.Client, ti
 
 def test_files_are_imported_and_exported(client: timenav.Client, timeline: str) -> None:
     rows = "time,description\n2028-02-29T09:00:00Z,A leap day\n2028-03-01T09:00:00Z,The day after\n"
-    taken = client.import_events(rows, content_type="text/csv", format="csv", timeline_id=timeline)
-    assert taken["imported"] == 2
-    pieces = client.import_events(iter([rows.encode()[:30], rows.encode()[30:]]), format="csv", timeline_id=timeline)
-    assert pieces["unchanged"] == 2
+    imported = client.import_events(rows, content_type="text/csv", format="csv", timeline_id=timeline)
+    assert imported["imported"] == 2
+    reimported = client.import_events(
+        iter([rows.encode()[:30], rows.encode()[30:]]), format="csv", timeline_id=timeline
+    )
+    assert reimported["unchanged"] == 2
     with client.export_events(format="csv", timeline_id=timeline) as file:
         assert file.content_type.startswith("text/csv")
         assert b"A leap day" in b"".join(file)
@@ -80,20 +82,20 @@ def test_files_are_imported_and_exported(client: timenav.Client, timeline: str) 
 
 
 def test_parameters_of_all_types_are_encoded(client: timenav.Client, timeline: str) -> None:
-    event: timenav.schemas.EventRecord = {
+    record: timenav.schemas.EventRecord = {
         "time": "2028-02-29T09:00:00Z",
         "description": "A storm & a + sign",
         "attributes": {"category": "5"},
     }
-    client.record_events([event, {**event, "attributes": {"category": "1"}}], timeline_id=timeline)
+    client.record_events([record, {**record, "attributes": {"category": "1"}}], timeline_id=timeline)
     found = client.monitor_events(
         location="*", time_range="../..", attribute={"category": "5"}, text="storm", limit=10, timeline_id=timeline
     )
-    assert [one["description"] for one in found["events"]] == ["A storm & a + sign"]
+    assert [event["description"] for event in found["events"]] == ["A storm & a + sign"]
     assert client.monitor_paradox(timeline_id=timeline, time_range="../..", kinds=["P01", "P02"])["paradoxes"] == []
 
 
-def test_null_differs_from_an_omitted_field(client: timenav.Client, timeline: str) -> None:
+def test_null_differs_from_an_omitted_parameter(client: timenav.Client, timeline: str) -> None:
     client.set_retention(timeline_id=timeline, reads="P30D", rejections="P40D")
     client.set_retention(timeline_id=timeline, reads=None)
     retention = client.timeline(timeline)["retention"]
@@ -102,7 +104,7 @@ def test_null_differs_from_an_omitted_field(client: timenav.Client, timeline: st
     assert retention.get("rejections") is not None
 
 
-def test_stream_reports_changes_of_timeline(client: timenav.Client, timeline: str) -> None:
+def test_stream_reports_changes_of_the_timeline(client: timenav.Client, timeline: str) -> None:
     with client.stream(timeline_id=timeline, topics=["clock", "events"]) as events:
         stream = iter(events)
         assert next(stream).event == "clock"
@@ -112,14 +114,14 @@ def test_stream_reports_changes_of_timeline(client: timenav.Client, timeline: st
         assert events.last_id.split("~")[0] == str(message.data["position"])
 
 
-def test_requests_without_timeline_use_the_timeline_of_the_client(service: Service, timeline: str) -> None:
+def test_calls_default_to_the_timeline_of_the_client(service: Service, timeline: str) -> None:
     with service.client(timeline) as client:
         assert client.clock()["timeline_id"] == timeline
         assert client.pause_time()["timeline_id"] == timeline
         assert client.clock(timeline_id="main")["timeline_id"] == "main"
 
 
-def test_settings_default_to_environment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_default_to_the_environment(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIMENAV_URL", service.base_url + "/")
     monkeypatch.setenv("TIMENAV_API_KEY", f" {service.api_key}\n")
     monkeypatch.setenv("TIMENAV_TIMELINE", "main")
@@ -153,21 +155,21 @@ def test_errors_and_logs_do_not_contain_the_key(service: Service, caplog: pytest
     caplog.set_level(logging.DEBUG)
     client = service.client()
     asynchronous = timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key)
-    with pytest.raises(timenav.ApiError) as refused:
+    with pytest.raises(timenav.ApiError) as rejected:
         client.travel(destination_time="never")
     with pytest.raises(timenav.ApiConnectionError) as unreachable:
         timenav.Client(base_url="http://127.0.0.1:9", api_key=service.api_key, retries=timenav.Retries(1)).clock()
     with client.virtual_clock() as clock:
         texts = [repr(client), repr(asynchronous), repr(client._settings), repr(clock), repr(vars(client))]
-    texts += [repr(error) + repr(vars(error)) + str(error) for error in (refused.value, unreachable.value)]
+    texts += [repr(error) + repr(vars(error)) + str(error) for error in (rejected.value, unreachable.value)]
     texts += [caplog.text]
     client.close()
     asyncio.run(asynchronous.aclose())
     assert service.api_key not in "".join(texts)
 
 
-def test_request_with_lost_response_is_repeated_with_the_same_key(stub: StubServer) -> None:
-    stub.answers = ["drop", (503, {"Retry-After": "0"}), (200, {"generation": 1})]
+def test_request_with_lost_response_is_retried_with_the_same_key(stub: StubServer) -> None:
+    stub.responses = ["drop", (503, {"Retry-After": "0"}), (200, {"generation": 1})]
     with timenav.Client(base_url=stub.url, api_key=KEY) as client:
         assert client.travel(destination_time="2028-02-29T09:00:00Z")["generation"] == 1
     keys = [headers.get("Idempotency-Key") for _, headers in stub.requests]
@@ -176,8 +178,8 @@ def test_request_with_lost_response_is_repeated_with_the_same_key(stub: StubServ
     assert len(set(keys)) == 1
 
 
-def test_timeline_header_names_the_timeline_of_the_request(stub: StubServer) -> None:
-    stub.answers = [(200, {})] * 4
+def test_timeline_header_matches_the_timeline_of_the_request(stub: StubServer) -> None:
+    stub.responses = [(200, {})] * 4
     with timenav.Client(base_url=stub.url, api_key=KEY, timeline_id="mine") as client:
         client.clock()
         client.pause_time(timeline_id="other")
@@ -188,15 +190,15 @@ def test_timeline_header_names_the_timeline_of_the_request(stub: StubServer) -> 
     assert named == ["mine", "other", "third", None]
 
 
-def test_request_with_unknown_outcome_is_not_sent_twice(stub: StubServer) -> None:
-    stub.answers = ["drop"]
+def test_non_idempotent_request_is_not_retried_after_a_lost_response(stub: StubServer) -> None:
+    stub.responses = ["drop"]
     with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiConnectionError):
         client.delete_user("alice")
     assert len(stub.requests) == 1
 
 
-def test_retries_stop_at_their_limit(stub: StubServer) -> None:
-    stub.answers = [(429, {"Retry-After": "3600"})]
+def test_retry_after_above_the_limit_is_not_retried(stub: StubServer) -> None:
+    stub.responses = [(429, {"Retry-After": "3600"})]
     with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
         client.clock()
     assert (raised.value.http_status, raised.value.retry_after) == (429, 3600)
@@ -204,15 +206,15 @@ def test_retries_stop_at_their_limit(stub: StubServer) -> None:
 
 
 def test_redirect_is_not_followed(stub: StubServer) -> None:
-    stub.answers = [(302, {"Location": "http://127.0.0.1:9/"})]
+    stub.responses = [(302, {"Location": "http://127.0.0.1:9/"})]
     with timenav.Client(base_url=stub.url, api_key=KEY) as client, pytest.raises(timenav.ApiError) as raised:
         client.clock()
     assert raised.value.http_status == 302
 
 
-def test_async_client_sends_calls(service: Service, stub: StubServer) -> None:
+def test_async_client_sends_and_retries_calls(service: Service, stub: StubServer) -> None:
     async def calls() -> tuple[Any, ...]:
-        stub.answers = ["drop", (200, {"generation": 1})]
+        stub.responses = ["drop", (200, {"generation": 1})]
         async with timenav.AsyncClient(base_url=stub.url, api_key=KEY) as retried:
             moved = await retried.travel(destination_time="2028-02-29T09:00:00Z")
         async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as client:
@@ -239,8 +241,8 @@ def test_pages_follow_the_cursor(service: Service, client: timenav.Client, timel
     assert len(next(timenav.pages(client.monitor_events, **query))["events"]) == 3
 
     async def main() -> list[list[str]]:
-        async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as other:
-            pages = timenav.async_pages(other.monitor_events, **query)
+        async with timenav.AsyncClient(base_url=service.base_url, api_key=service.api_key) as async_client:
+            pages = timenav.async_pages(async_client.monitor_events, **query)
             return [[event["description"] for event in page["events"]] async for page in pages]
 
     assert asyncio.run(main()) == expected

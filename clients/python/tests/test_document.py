@@ -1,4 +1,4 @@
-"""Each operation of the API has a call with all of its parameters."""
+"""The calls and types of the client match the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ OPERATIONS = [
     for method, operation in item.items()
 ]
 IDS = [operation["operationId"] for operation in OPERATIONS]
-# Inputs without an example in the document. They may name things that do not exist: the service only has to parse the
+# Examples of inputs that have none in the document. The ids need not exist, because the service only has to parse the
 # call.
-GIVEN: dict[str, Any] = {
+EXAMPLES: dict[str, Any] = {
     "advance_id": "advance_01m7vsgh52ewg8wycc4r8s9czz",
     "anchor_id": "anchor_01m7vsgh52ewg8wycc4r8s9czz",
     "data": {"a": 1},
@@ -47,10 +47,10 @@ GIVEN: dict[str, Any] = {
     "tile": "0/000",
     "timeline_id": "what-if",
     "timer_id": "no-such-timer",
-    "user_id": "nobody-at-all",
+    "user_id": "no-such-user",
 }
-# Codes of a request that the client built incorrectly, unlike those of something that does not exist.
-MISBUILT = {
+# Error codes of a request that the client encoded incorrectly.
+ENCODING_ERRORS = {
     "unknown_parameter",
     "missing_parameter",
     "malformed_json",
@@ -69,10 +69,10 @@ def members(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def parameters(operation: dict[str, Any]) -> set[str]:
-    names = {one["name"].lower().replace("-", "_") for one in operation.get("parameters", [])}
+    names = {parameter["name"].lower().replace("-", "_") for parameter in operation.get("parameters", [])}
     for content in operation.get("requestBody", {}).get("content", {}).values():
         names |= set(members(content["schema"]))
-    # Set by each call automatically.
+    # Each call sets this header itself.
     names.discard("timenav_timeline")
     return {"from_" if name == "from" else name for name in names}
 
@@ -81,8 +81,8 @@ def parameters(operation: dict[str, Any]) -> set[str]:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=IDS)
 def test_every_operation_has_a_call_with_all_its_parameters(operation: dict[str, Any], kind: type) -> None:
     call = getattr(kind, operation["operationId"])
-    taken = set(inspect.signature(call).parameters) - {"self", "content", "content_type", "body"}
-    assert taken == parameters(operation)
+    accepted = set(inspect.signature(call).parameters) - {"self", "content", "content_type", "body"}
+    assert accepted == parameters(operation)
     assert inspect.iscoroutinefunction(call) == (kind is timenav.AsyncClient)
     assert inspect.signature(call).return_annotation not in ("Any", inspect.Signature.empty)
 
@@ -90,7 +90,9 @@ def test_every_operation_has_a_call_with_all_its_parameters(operation: dict[str,
 @pytest.mark.parametrize("kind", [timenav.Client, timenav.AsyncClient])
 @pytest.mark.parametrize("operation", OPERATIONS, ids=IDS)
 def test_documentation_of_call_describes_its_parameters(operation: dict[str, Any], kind: type) -> None:
-    described = {one["name"].lower().replace("-", "_"): one for one in operation.get("parameters", [])}
+    described = {
+        parameter["name"].lower().replace("-", "_"): parameter for parameter in operation.get("parameters", [])
+    }
     for content in operation.get("requestBody", {}).get("content", {}).values():
         described |= members(content["schema"])
     text = inspect.getdoc(getattr(kind, operation["operationId"])) or ""
@@ -120,7 +122,7 @@ def example(schema: dict[str, Any], name: str) -> Any:
             return example(schema[word][0], name)
     if "enum" in schema:
         return schema["enum"][0]
-    return GIVEN.get(name)
+    return EXAMPLES.get(name)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=IDS)
@@ -128,12 +130,14 @@ def test_every_call_is_accepted_by_the_service(operation: dict[str, Any], servic
     name = operation["operationId"]
     arguments: dict[str, Any] = {}
     content: dict[str, Any] = next(iter(operation.get("requestBody", {}).get("content", {}).values()), {"schema": {}})
-    described = {one["name"]: one for one in operation.get("parameters", []) if one["in"] != "header"}
+    described = {
+        parameter["name"]: parameter for parameter in operation.get("parameters", []) if parameter["in"] != "header"
+    }
     required = set(SCHEMAS.get(content["schema"].get("$ref", "").rsplit("/", 1)[-1], {}).get("required", []))
-    for parameter, one in described.items():
-        value = one.get("example", example(one["schema"], parameter))
-        if value is not None and (one.get("required") or parameter != "cursor"):
-            arguments["from_" if parameter == "from" else parameter] = value
+    for parameter_name, parameter in described.items():
+        value = parameter.get("example", example(parameter["schema"], parameter_name))
+        if value is not None and (parameter.get("required") or parameter_name != "cursor"):
+            arguments["from_" if parameter_name == "from" else parameter_name] = value
     for member, schema in members(content["schema"]).items():
         value = example(schema, member)
         if value is not None and (member in required or member == "timeline_id"):
@@ -145,16 +149,16 @@ def test_every_call_is_accepted_by_the_service(operation: dict[str, Any], servic
             arguments["body"] = {"time": "2028-02-29T09:00:00Z", "description": "A leap day"}
         if "content" in signature.parameters:
             arguments["content"] = b""
-        for required_name, parameter in signature.parameters.items():
-            assert parameter.default is not inspect.Parameter.empty or required_name in arguments, required_name
-        refused: timenav.ApiError | None = None
-        answer = None
+        for argument, declared in signature.parameters.items():
+            assert declared.default is not inspect.Parameter.empty or argument in arguments, argument
+        error: timenav.ApiError | None = None
+        response = None
         try:
-            answer = call(**arguments)
+            response = call(**arguments)
         except timenav.ApiError as problem:
-            refused = problem
-        if refused is not None:
-            assert not {refused.code, *(error.code for error in refused.errors)} & MISBUILT, refused
-            assert refused.http_status not in (405, 406, 415, 500), refused
-        elif isinstance(answer, timenav.Download | timenav.Events):
-            answer.close()
+            error = problem
+        if error is not None:
+            assert not {error.code, *(field.code for field in error.errors)} & ENCODING_ERRORS, error
+            assert error.http_status not in (405, 406, 415, 500), error
+        elif isinstance(response, timenav.Download | timenav.Events):
+            response.close()

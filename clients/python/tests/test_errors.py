@@ -1,4 +1,4 @@
-"""Errors of requests: their classes, and their codes for type checkers."""
+"""The classes of request errors, and the type of their codes."""
 
 from __future__ import annotations
 
@@ -39,32 +39,32 @@ ERRORS_PAGE = (CLIENTS.parent / "docs/errors.md").read_text(encoding="utf-8")
         (503, timenav.ServerError),
     ],
 )
-def test_error_class_follows_the_status(http_status: int, kind: type[timenav.ApiError]) -> None:
+def test_error_class_depends_on_the_status(http_status: int, kind: type[timenav.ApiError]) -> None:
     with (
         StubServer() as stub,
         timenav.Client(base_url=stub.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
     ):
-        stub.answers = [(http_status, {})]
+        stub.responses = [(http_status, {})]
         with pytest.raises(timenav.ApiError) as raised:
             client.clock()
     assert type(raised.value) is kind
     assert raised.value.http_status == http_status
 
 
-def test_missing_timeline_raises_not_found(client: timenav.Client) -> None:
+def test_unknown_timeline_raises_not_found(client: timenav.Client) -> None:
     with pytest.raises(timenav.NotFoundError) as raised:
         client.timeline("no-such-timeline")
     assert raised.value.code == "not_found"
 
 
-def test_code_of_a_body_that_timenav_did_not_write_is_unexpected_response() -> None:
+def test_response_of_a_proxy_has_the_code_unexpected_response() -> None:
     error = _errors.api_error(502, "<html>Bad Gateway</html>", None, None)
     assert (type(error), error.code) == (timenav.ServerError, "unexpected_response")
 
 
 def test_every_exception_name_ends_in_error() -> None:
     public = [*vars(timenav).values(), *vars(baggage).values(), *vars(_request_clocks).values()]
-    kinds = {one for one in public if inspect.isclass(one) and issubclass(one, timenav.TimenavError)}
+    kinds = {kind for kind in public if inspect.isclass(kind) and issubclass(kind, timenav.TimenavError)}
     assert len(kinds) >= 20
     assert [kind.__name__ for kind in kinds if not kind.__name__.endswith("Error")] == []
 
@@ -83,9 +83,9 @@ def is_missing(error: timenav.ApiError) -> bool:
 
 
 @pytest.mark.parametrize(("code", "is_known"), [("not_found", True), ("not_fuond", False)])
-def test_type_checker_finds_misspelled_codes(code: str, is_known: bool, tmp_path: Path) -> None:
+def test_type_checker_rejects_misspelled_codes(code: str, is_known: bool, tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(TYPED.format(code=code), encoding="utf-8")
     command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), "program.py"]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
-    assert (done.returncode == 0) is is_known, done.stdout + done.stderr
-    assert is_known or "comparison-overlap" in done.stdout
+    result = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert (result.returncode == 0) is is_known, result.stdout + result.stderr
+    assert is_known or "comparison-overlap" in result.stdout

@@ -21,7 +21,7 @@ README = (CLIENTS / "python/README.md").read_text(encoding="utf-8")
 
 HAS_TIME_MACHINE = find_spec("time_machine") is not None
 
-LAZY = """
+IMPORTS = """
 import sys
 from importlib.metadata import entry_points
 
@@ -32,8 +32,8 @@ print(sorted({"httpx", "timenav"} & set(sys.modules)))
 
 
 def test_plugin_imports_neither_timenav_nor_httpx() -> None:
-    done = subprocess.run([sys.executable, "-c", LAZY], check=False, capture_output=True, text=True)
-    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+    result = subprocess.run([sys.executable, "-c", IMPORTS], check=False, capture_output=True, text=True)
+    assert (result.stdout.strip(), result.stderr) == ("[]", "")
 
 
 SUITE = """
@@ -42,11 +42,11 @@ SUITE = """
         timenav_clock.travel("2028-02-29T09:00:00Z")
         assert str(timenav_clock.now()) == "2028-02-29T09:00:00Z"
 
-    def test_has_a_clock_of_its_own(timenav_clock):
+    def test_has_its_own_clock(timenav_clock):
         assert timenav_clock.now().datetime().year < 2028
-        assert timenav_clock.timeline_id.startswith("pytest-test-has-a-clock-of-its-own-")
+        assert timenav_clock.timeline_id.startswith("pytest-test-has-its-own-clock-")
 """
-SUITE_OF_TIME = """
+TIME_SUITE = """
     import datetime
 
     def test_time_follows(timenav_time):
@@ -55,40 +55,40 @@ SUITE_OF_TIME = """
 """
 
 
-TESTS = 3 if HAS_TIME_MACHINE else 2
+TEST_COUNT = 3 if HAS_TIME_MACHINE else 2
 
 
-def suite(pytester: pytest.Pytester) -> None:
-    """Writes tests that use the fixtures, including `timenav_time` if its adapter is installed."""
-    pytester.makepyfile(test_clock=SUITE, **({"test_time": SUITE_OF_TIME} if HAS_TIME_MACHINE else {}))
+def write_suite(pytester: pytest.Pytester) -> None:
+    """Writes tests that use the fixtures, including `timenav_time` if time-machine is installed."""
+    pytester.makepyfile(test_clock=SUITE, **({"test_time": TIME_SUITE} if HAS_TIME_MACHINE else {}))
 
 
-def test_each_test_has_a_clock_of_its_own(
+def test_each_test_has_its_own_clock(
     pytester: pytest.Pytester, service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    suite(pytester)
+    write_suite(pytester)
     monkeypatch.setenv("TIMENAV_URL", service.base_url)
     monkeypatch.setenv("TIMENAV_API_KEY", service.api_key)
-    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=TESTS)
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=TEST_COUNT)
     with service.client() as client:
-        left = [one["timeline_id"] for one in client.timelines(limit=1000)["timelines"]]
-    assert not [name for name in left if name.startswith("pytest-")]
+        remaining = [timeline["timeline_id"] for timeline in client.timelines(limit=1000)["timelines"]]
+    assert not [name for name in remaining if name.startswith("pytest-")]
 
 
 def test_service_is_started_if_configured(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    suite(pytester)
+    write_suite(pytester)
     monkeypatch.delenv("TIMENAV_URL", raising=False)
-    pytester.runpytest_subprocess("--timenav-start").assert_outcomes(passed=TESTS)
+    pytester.runpytest_subprocess("--timenav-start").assert_outcomes(passed=TEST_COUNT)
     pytester.makeini("[pytest]\ntimenav_start = true\n")
-    pytester.runpytest_subprocess().assert_outcomes(passed=TESTS)
+    pytester.runpytest_subprocess().assert_outcomes(passed=TEST_COUNT)
 
 
 def test_service_is_not_started_by_default(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    suite(pytester)
+    write_suite(pytester)
     monkeypatch.delenv("TIMENAV_URL", raising=False)
-    done = pytester.runpytest_subprocess()
-    done.assert_outcomes(errors=TESTS)
-    done.stdout.fnmatch_lines(["*TIMENAV_URL*--timenav-start*"])
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=TEST_COUNT)
+    result.stdout.fnmatch_lines(["*TIMENAV_URL*--timenav-start*"])
 
 
 FAILING = """
@@ -138,14 +138,14 @@ def test_failed_handler_fails_its_test(
     pytester.makepyfile(FAILING)
     monkeypatch.setenv("TIMENAV_URL", service.base_url)
     monkeypatch.setenv("TIMENAV_API_KEY", service.api_key)
-    done = pytester.runpytest_subprocess("-p", "no:cacheprovider")
-    # The advance of `test_jump` does not wait, so its test passes, and the failed handler is reported at the end.
-    done.assert_outcomes(passed=3, failed=1, errors=1)
-    done.stdout.fnmatch_lines(["*assert 1 == 0*", "FAILED *::test_advance - *", "ERROR *::test_jump - *"])
+    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    # The move in `test_jump` does not wait for the handler, so the test passes, and the fixture reports the failure.
+    result.assert_outcomes(passed=3, failed=1, errors=1)
+    result.stdout.fnmatch_lines(["*assert 1 == 0*", "FAILED *::test_advance - *", "ERROR *::test_jump - *"])
 
 
 @pytest.mark.parametrize("example", re.findall(r"```python\n(.*?)```", README, re.DOTALL))
-def test_readme_example_prints_its_output(example: str, service: Service, tmp_path: Path) -> None:
+def test_readme_example_prints_the_documented_output(example: str, service: Service, tmp_path: Path) -> None:
     if "timenav_time" in example and not HAS_TIME_MACHINE:
         pytest.skip("time-machine is not installed")
     environment = {"TIMENAV_URL": service.base_url, "TIMENAV_API_KEY": service.api_key, "PATH": ""}
@@ -156,10 +156,10 @@ def test_readme_example_prints_its_output(example: str, service: Service, tmp_pa
     else:
         assert len(example.splitlines()) <= 12
         command += ["-c", example]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
     expected = re.findall(r"# => (.*)", example)
-    assert [line for line in expected if line not in done.stdout] == []
+    assert [line for line in expected if line not in result.stdout] == []
 
 
 def test_package_has_type_marker() -> None:

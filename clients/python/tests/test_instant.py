@@ -18,7 +18,7 @@ LEAP = Instant.parse("2028-02-29T09:00:00.25Z")
 UTC = timezone.utc
 
 
-def test_instant_equals_the_same_moment_in_any_zone() -> None:
+def test_instant_equals_the_same_moment_in_any_time_zone() -> None:
     for zone in (UTC, timezone(timedelta(hours=5, minutes=45)), ZoneInfo("America/New_York")):
         same: Any = LEAP.datetime().astimezone(zone)
         assert same == LEAP
@@ -52,7 +52,7 @@ def test_years_outside_datetime_compare_and_hash() -> None:
     first = datetime(1, 1, 1, tzinfo=UTC)
     assert Instant.MIN < Instant.parse("0000-12-31T23:59:59.999999Z") < first
     assert Instant.of(first) == first
-    # In UTC, this is in year 0, which `datetime` lacks.
+    # In UTC, this is in year 0, which `datetime` does not have.
     early: Any = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
     instant = Instant.of(early)
     assert str(instant) == "0000-12-31T10:00:00Z"
@@ -61,12 +61,12 @@ def test_years_outside_datetime_compare_and_hash() -> None:
     last: Any = datetime(9999, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC)
     assert last == Instant.MAX
     assert hash(Instant.MAX) == hash(last)
-    # In UTC, this is in year 10000, which no clock reaches.
+    # In UTC, this is in the year 10000, beyond the range of clocks.
     assert datetime(9999, 12, 31, 23, tzinfo=timezone(timedelta(hours=-2))) > Instant.MAX
     assert len({Instant.MIN, Instant(Instant.MIN.micros), Instant.MAX}) == 2
 
 
-def test_hash_equals_that_of_datetime_in_every_year() -> None:
+def test_hash_equals_that_of_datetime_in_all_years() -> None:
     day = datetime(1, 1, 1, tzinfo=UTC)
     while day.year < 9_990:
         assert hash(Instant.of(day)) == hash(day)
@@ -95,14 +95,14 @@ def test_formats_match_those_of_datetime() -> None:
         format(Instant.MIN, "%Y")
 
 
-def test_repr_shows_the_timestamp_and_evaluates_to_the_instant() -> None:
+def test_repr_evaluates_to_the_instant() -> None:
     assert repr(LEAP) == "Instant.parse('2028-02-29T09:00:00.25Z')"
     assert eval(repr(Instant.MIN)) == Instant.MIN  # noqa: S307 - the text of the line above
-    for other in (copy.copy(LEAP), pickle.loads(pickle.dumps(LEAP))):  # noqa: S301 - pickled on this line
-        assert other == LEAP
+    for copied in (copy.copy(LEAP), pickle.loads(pickle.dumps(LEAP))):  # noqa: S301 - pickled on this line
+        assert copied == LEAP
 
 
-def test_difference_to_a_datetime_is_a_timedelta() -> None:
+def test_difference_from_a_datetime_is_a_timedelta() -> None:
     earlier = LEAP.datetime() - timedelta(days=1)
     assert LEAP - earlier == timedelta(days=1)
     assert earlier - LEAP == -timedelta(days=1)

@@ -1,4 +1,4 @@
-"""Handlers of firings, and settled advances, with a real service."""
+"""Listeners and advances, with a real service."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from timenav.testing import Service, TestClock
 from .stub_server import StubServer
 
 KEY = "tnk_000000000000000000000000000000000000"
-SOON = 60.0
+TIMEOUT = 60.0
 START = "2027-01-31T09:00:00Z"
 
 
 @pytest.fixture
 def clock(client: timenav.Client, timeline: str) -> Iterator[TestClock]:
-    """A paused clock, with a timer that fires each day."""
+    """A paused clock, and a timer that fires every day."""
     with client.virtual_clock(timeline) as clock:
         controls = TestClock(client, clock, timeline)
         controls.pause()
@@ -69,9 +69,9 @@ def test_advance_without_timers_has_a_receipt(client: timenav.Client, timeline: 
     assert (receipt.state, receipt.fired, receipt.advance_id) == ("settled", 0, None)
     moved = client.advance(timedelta(days=1), timeline_id=timeline)
     assert str(moved.reached) == "2030-01-02T00:00:00Z"
-    with pytest.raises(ValueError, match="not both"):
+    with pytest.raises(ValueError, match="pass either"):
         client.advance("1d", to="2031-01-01T00:00:00Z")
-    with pytest.raises(ValueError, match="not both"):
+    with pytest.raises(ValueError, match="pass either"):
         client.advance()
     with pytest.raises(timenav.ApiError, match="no_armed_timers"):
         client.advance_to_next(timeline_id=timeline)
@@ -81,7 +81,7 @@ def test_advance_without_timers_has_a_receipt(client: timenav.Client, timeline: 
     assert (until.get("new_time"), until.get("receipt")) == ("2030-03-01T00:00:00Z", None)
 
 
-def test_handler_cannot_wait_beyond_its_firing(clock: TestClock) -> None:
+def test_handler_cannot_wait_past_its_due_time(clock: TestClock) -> None:
     caught: list[Exception] = []
 
     def handler(firing: Firing[timenav.Client]) -> None:
@@ -107,7 +107,7 @@ def test_handler_cannot_wait_beyond_its_firing(clock: TestClock) -> None:
     assert inside.code == "reentrant_clock_change"
 
 
-def test_failed_firing_is_retried_and_has_a_reason(clock: TestClock) -> None:
+def test_failed_firing_is_retried_and_reports_its_reason(clock: TestClock) -> None:
     attempts: list[int] = []
 
     def handler(firing: Firing[timenav.Client]) -> None:
@@ -120,7 +120,7 @@ def test_failed_firing_is_retried_and_has_a_reason(clock: TestClock) -> None:
     assert (receipt.fired, receipt.acknowledged, receipt.failed) == (2, 1, 1)
     assert attempts == [1, 2, 3, 1, 2]
     assert (receipt.firings[0].get("reason") or "").startswith("RuntimeError: the card was declined")
-    # With `check=False`, the failure is settled, so nothing remains for the end of the test.
+    # With `check=False`, the failure counts as handled, so `raise_failure` does not raise it.
     clock.raise_failure()
 
 
@@ -139,14 +139,14 @@ def test_advance_with_failed_firing_raises(clock: TestClock) -> None:
     assert str(failed.value) == message
     again = pickle.loads(pickle.dumps(failed.value))  # noqa: S301 - pickled on this line
     assert (str(again), again.receipt.failed) == (message, 2)
-    # The handler may raise any `BaseException`: the service gets the reason, and does not wait for the lease to expire.
+    # If a handler raises a `BaseException`, the failure is reported at once, before the lease expires.
     handler_fails = client.on("default", lambda _: pytest.fail("declined"), timeline_id=timeline)
     with handler_fails, pytest.raises(timenav.FiringsFailedError, match="declined"):
         client.advance("1d", timeline_id=timeline)
 
 
 @pytest.mark.parametrize("move", ["advance", "travel", "fast_forward"])
-def test_control_raises_exception_of_handler(clock: TestClock, move: str) -> None:
+def test_control_raises_the_exception_of_the_handler(clock: TestClock, move: str) -> None:
     def handler(firing: Firing[timenav.Client]) -> None:
         if firing.attempt == 1:
             raise RuntimeError("tried again")
@@ -158,7 +158,7 @@ def test_control_raises_exception_of_handler(clock: TestClock, move: str) -> Non
     clock.raise_failure()
 
 
-def test_exception_is_raised_at_the_end_if_no_control_waited(clock: TestClock) -> None:
+def test_unraised_handler_exception_is_raised_by_raise_failure(clock: TestClock) -> None:
     failed = threading.Event()
 
     def handler(_: Firing[timenav.Client]) -> None:
@@ -170,7 +170,7 @@ def test_exception_is_raised_at_the_end_if_no_control_waited(clock: TestClock) -
     client, timeline = clock.client, clock.timeline_id
     with clock.on("default", handler):
         client.travel(destination_time="2027-02-01T09:00:00Z", timeline_id=timeline, wait_for_timers=False)
-        assert failed.wait(SOON)
+        assert failed.wait(TIMEOUT)
     with pytest.raises(RuntimeError, match="the card was declined"):
         clock.raise_failure()
     clock.raise_failure()
@@ -192,18 +192,18 @@ def test_lease_is_extended_while_the_handler_runs(clock: TestClock) -> None:
     assert attempts == [1]
 
 
-def test_handlers_run_in_parallel_unless_they_share_a_key(clock: TestClock) -> None:
+def test_handlers_run_in_parallel_unless_they_share_an_order_key(clock: TestClock) -> None:
     at = "2027-01-31T10:00:00Z"
     for number in range(3):
         clock.client.set_timer(timeline_id=clock.timeline_id, at=at, payload=number, order_key="one")
-    meeting = threading.Barrier(2, timeout=SOON)
+    barrier = threading.Barrier(2, timeout=TIMEOUT)
     for number in (3, 4):
         clock.client.set_timer(timeline_id=clock.timeline_id, at=at, payload=number)
     done: list[int] = []
 
     def handler(firing: Firing[timenav.Client]) -> None:
         if firing.payload > 2:
-            meeting.wait()
+            barrier.wait()
         done.append(firing.payload)
 
     with clock.client.on("default", handler, timeline_id=clock.timeline_id, concurrency=3):
@@ -224,28 +224,28 @@ def test_advance_waits_for_all_firings_of_a_slow_handler(clock: TestClock, monke
 
 
 def test_close_waits_for_handlers_and_stops_claiming(clock: TestClock) -> None:
-    began, go = threading.Event(), threading.Event()
+    started, release = threading.Event(), threading.Event()
 
     def handler(_: Firing[timenav.Client]) -> None:
-        began.set()
-        assert go.wait(SOON)
+        started.set()
+        assert release.wait(TIMEOUT)
 
     listener = clock.on("default", handler)
     with ThreadPoolExecutor() as threads:
         advancing = threads.submit(clock.advance, "1d")
-        assert began.wait(SOON)
+        assert started.wait(TIMEOUT)
         closing = threads.submit(listener.close)
         with pytest.raises(TimeoutError):
             listener.join(timeout=0.1)
         assert not closing.done()
-        go.set()
-        closing.result(SOON)
-        assert advancing.result(SOON).acknowledged == 1
+        release.set()
+        closing.result(TIMEOUT)
+        assert advancing.result(TIMEOUT).acknowledged == 1
     # A handler that closes its own listener must not wait for itself.
     closed = clock.on("default", lambda _: closed.close())
     assert clock.advance("1d").acknowledged == 1
-    closed.join(timeout=SOON)
-    # An idle listener closes at once, without waiting for the response to its claim, which takes twenty seconds.
+    closed.join(timeout=TIMEOUT)
+    # An idle listener closes at once. It does not wait for its claim, which takes twenty seconds.
     idle = clock.on("default", handler)
     before = time.monotonic()
     idle.close()
@@ -264,15 +264,15 @@ def test_stopped_advance_raises_with_receipt(clock: TestClock) -> None:
 
 
 def test_advance_continues_after_the_timeout_of_its_caller(clock: TestClock) -> None:
-    go = threading.Event()
-    with clock.on("default", lambda _: go.wait(SOON)):
+    release = threading.Event()
+    with clock.on("default", lambda _: release.wait(TIMEOUT)):
         with pytest.raises(TimeoutError, match="advance_"):
             clock.client.advance("1d", timeline_id=clock.timeline_id, timeout=0.2)
-        go.set()
-        clock.until("2027-02-01T09:00:00Z", timeout=SOON)
+        release.set()
+        clock.until("2027-02-01T09:00:00Z", timeout=TIMEOUT)
 
 
-def test_advance_with_lost_response_is_repeated_with_the_same_key() -> None:
+def test_advance_with_lost_response_is_retried_with_the_same_key() -> None:
     settled = {
         "state": "running",
         "advance_id": "advance_1",
@@ -292,7 +292,7 @@ def test_advance_with_lost_response_is_repeated_with_the_same_key() -> None:
         StubServer() as stub,
         timenav.Client(base_url=stub.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
     ):
-        stub.answers = [
+        stub.responses = [
             *["drop"] * 5,
             (200, {"timeline_id": "main", "current_time": START, "receipt": settled}),
             "drop",
@@ -306,18 +306,18 @@ def test_advance_with_lost_response_is_repeated_with_the_same_key() -> None:
     assert {path.split("?")[0] for path, _ in stub.requests[6:]} == {"/v1/advances/advance_1"}
 
 
-class _BothAtOnce:
-    """Delivers a firing once, and responds to its acknowledgment only after the next claim has arrived."""
+class _OverlapStub:
+    """Delivers one firing, and responds to its acknowledgment only after the next claim has arrived."""
 
     def __init__(self, stub: StubServer) -> None:
-        self.alone: list[str] = []
+        self.timed_out: list[str] = []
         self._claims = 0
         self._claimed = threading.Event()
         self._settled = threading.Event()
         stub.respond = self._respond
 
     def wait(self) -> bool:
-        return self._claimed.wait(SOON) and self._settled.wait(SOON)
+        return self._claimed.wait(TIMEOUT) and self._settled.wait(TIMEOUT)
 
     def _respond(self, path: str) -> tuple[int, dict[str, Any]]:
         is_claim = path.endswith("/claim")
@@ -337,38 +337,38 @@ class _BothAtOnce:
                 "leased_until": START,
             }
             return (200, {"firings": [firing]})
-        now, other = (self._claimed, self._settled) if is_claim else (self._settled, self._claimed)
-        now.set()
-        if not other.wait(SOON / 6):
-            self.alone.append(path)
+        arrived, awaited = (self._claimed, self._settled) if is_claim else (self._settled, self._claimed)
+        arrived.set()
+        if not awaited.wait(TIMEOUT / 6):
+            self.timed_out.append(path)
         return (200, {"firings": []})
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
-def test_next_firing_is_claimed_while_the_last_one_is_settled(concurrency: int) -> None:
+def test_next_firing_is_claimed_while_an_outcome_is_reported(concurrency: int) -> None:
     with StubServer() as stub, timenav.Client(base_url=stub.url, api_key=KEY) as client:
-        both = _BothAtOnce(stub)
+        overlap = _OverlapStub(stub)
         with client.on("default", lambda _: time.sleep(0.05), concurrency=concurrency):
-            assert both.wait()
-        assert both.alone == [], "neither waits for the other"
+            assert overlap.wait()
+        assert overlap.timed_out == [], "a claim and an acknowledgment did not overlap"
 
 
 @pytest.mark.parametrize("concurrency", [1, 2])
-def test_async_listener_claims_next_firing_while_last_is_settled(concurrency: int) -> None:
+def test_async_listener_claims_the_next_firing_while_an_outcome_is_reported(concurrency: int) -> None:
     async def handler(_: Firing[timenav.AsyncClient]) -> None:
         await asyncio.sleep(0.05)
 
-    async def listen(url: str, both: _BothAtOnce) -> None:
+    async def listen(url: str, overlap: _OverlapStub) -> None:
         async with (
             timenav.AsyncClient(base_url=url, api_key=KEY) as client,
             client.on("default", handler, concurrency=concurrency),
         ):
-            assert await asyncio.to_thread(both.wait)
+            assert await asyncio.to_thread(overlap.wait)
 
     with StubServer() as stub:
-        both = _BothAtOnce(stub)
-        asyncio.run(listen(stub.url, both))
-        assert both.alone == [], "neither waits for the other"
+        overlap = _OverlapStub(stub)
+        asyncio.run(listen(stub.url, overlap))
+        assert overlap.timed_out == [], "a claim and an acknowledgment did not overlap"
 
 
 def test_listener_reconnects_after_a_restart_of_the_service() -> None:
@@ -380,12 +380,12 @@ def test_listener_reconnects_after_a_restart_of_the_service() -> None:
             service.kill()
             service.start()
             client.set_timer(at=START)
-            assert fired.wait(SOON)
-            # The clock has passed the firing, so its acknowledgment leaves none pending.
+            assert fired.wait(TIMEOUT)
+            # The advance ignores this firing, because the clock has already passed it.
             assert client.advance("1d").fired == 0
 
 
-def test_listener_without_permission_raises(service: Service, client: timenav.Client, timeline: str) -> None:
+def test_listener_raises_if_it_may_not_claim(service: Service, client: timenav.Client, timeline: str) -> None:
     with pytest.raises(timenav.ApiError):
         client.on("default", print, timeline_id="no-such-timeline")
     with pytest.raises(ValueError, match="ack_timeout"):
@@ -393,13 +393,13 @@ def test_listener_without_permission_raises(service: Service, client: timenav.Cl
     with pytest.raises(ValueError, match="concurrency"):
         client.on("default", print, concurrency=0)
     key = client.create_api_key(timeline_id=timeline)
-    with timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=timeline) as other:
-        listener = other.on("default", print)
+    with timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=timeline) as restricted:
+        listener = restricted.on("default", print)
         client.revoke_api_key(key["key_id"])
-        # The listener notices with the response to its claim.
+        # The timer ends the pending claim, whose response reports the revocation.
         client.set_timer(timeline_id=timeline, at="2000-01-01T00:00:00Z")
         with pytest.raises(timenav.ApiError):
-            listener.join(timeout=SOON)
+            listener.join(timeout=TIMEOUT)
         with pytest.raises(timenav.ApiError), listener:
             pass
 
@@ -407,14 +407,14 @@ def test_listener_without_permission_raises(service: Service, client: timenav.Cl
 def test_async_listener_and_advance(service: Service, clock: TestClock) -> None:
     async def main() -> list[Any]:
         seen: list[Any] = []
-        now = 0
+        running = 0
 
         async def handler(firing: Firing[timenav.AsyncClient]) -> None:
-            nonlocal now
-            now += 1
+            nonlocal running
+            running += 1
             await asyncio.sleep(0.01)
-            seen.append((str(firing.due), firing.attempt, now))
-            now -= 1
+            seen.append((str(firing.due), firing.attempt, running))
+            running -= 1
             try:
                 await firing.client.fast_forward(duration="1h")
             except timenav.ApiError as problem:

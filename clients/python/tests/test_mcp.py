@@ -1,4 +1,4 @@
-"""`timenav mcp` as seen by the official SDK of the Model Context Protocol."""
+"""`timenav mcp` with the official SDK of the Model Context Protocol."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-async def visit(service: Service, free: str, pinned_id: str) -> None:
-    """Calls the tools of an agent that names its timeline, and of one that is restricted to one."""
+async def call_all_tools(service: Service, timeline_id: str, pinned_id: str) -> None:
+    """Calls all tools of a server for any timeline, and of a server that is restricted to one."""
     arguments = ["mcp", "--allow", "write,travel"]
     environment = {"TIMENAV_URL": service.base_url, "TIMENAV_API_KEY": service.api_key}
     program = os.environ["TIMENAV_BIN"]
-    about_the_service = {"timelines"}
-    for timeline, pinned in ((free, []), (pinned_id, ["--timeline", pinned_id])):
+    service_tools = {"timelines"}
+    for timeline, pinned in ((timeline_id, []), (pinned_id, ["--timeline", pinned_id])):
         server = StdioServerParameters(command=program, args=[*arguments, *pinned], env=environment)
         async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
-            begun = await session.initialize()
-            assert begun.server_info.name == "timenav"
+            initialized = await session.initialize()
+            assert initialized.server_info.name == "timenav"
             tools = {tool.name: tool for tool in (await session.list_tools()).tools}
             for name, arguments_of_call in CALLS:
-                if pinned and name in about_the_service:
+                if pinned and name in service_tools:
                     assert name not in tools
                     continue
                 tool = tools[name]
@@ -69,12 +69,12 @@ async def visit(service: Service, free: str, pinned_id: str) -> None:
                 result = await session.call_tool(name, given)
                 assert not result.is_error, f"{name} {given}: {result.content}"
                 assert result.structured_content is not None
-            wrong = await session.call_tool("travel", {"destination_time": "2028-02-29"})
-            assert wrong.is_error
-            assert "(invalid_parameter)" in wrong.content[0].text  # type: ignore[union-attr]
+            invalid = await session.call_tool("travel", {"destination_time": "2028-02-29"})
+            assert invalid.is_error
+            assert "(invalid_parameter)" in invalid.content[0].text  # type: ignore[union-attr]
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_official_sdk_validates_every_response(service: Service, client: timenav.Client, timeline: str) -> None:
     client.create_timeline(timeline_id=f"{timeline}-2")
-    asyncio.run(visit(service, timeline, f"{timeline}-2"))
+    asyncio.run(call_all_tools(service, timeline, f"{timeline}-2"))

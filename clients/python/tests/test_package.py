@@ -21,7 +21,7 @@ def test_package_contains_its_licenses(name: str) -> None:
     assert installed.read_text() == (REPOSITORY / name).read_text()
 
 
-def test_wheel_built_from_the_sdist_contains_generated_code(tmp_path: Path) -> None:
+def test_wheel_built_from_the_sdist_contains_the_generated_code(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "--directory", str(tmp_path), "--target"]
     subprocess.run([*build, "sdist"], cwd=PACKAGE, check=True)
     [sdist] = tmp_path.glob("*.tar.gz")

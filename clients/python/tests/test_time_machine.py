@@ -1,4 +1,4 @@
-"""A program whose time follows a clock, with time-machine."""
+"""The time-machine adapter."""
 
 from __future__ import annotations
 
@@ -59,5 +59,5 @@ def test_program_time_fails_while_the_clock_is_stale(caplog: pytest.LogCaptureFi
                 break
         else:
             pytest.fail("the time was readable while the clock was stale")
-        # The thread that updates the clock continues, and so does its log.
+        # The thread that updates the clock keeps running, because it logs with host time.
         assert clock.thread.is_alive()

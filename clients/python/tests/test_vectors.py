@@ -1,4 +1,4 @@
-"""The test vectors for all languages."""
+"""The test cases that all languages share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLLOW = vectors("follow")
 ERRORS: dict[str, type[ClockUnavailableError]] = {"stale": ClockStaleError, "closed": ClockClosedError}
 
 
-def named(file: str) -> pytest.MarkDecorator:
+def each_case(file: str) -> pytest.MarkDecorator:
     cases: list[dict[str, Any]] = vectors(file)["cases"]
     return pytest.mark.parametrize("case", cases, ids=[case["name"] for case in cases])
 
@@ -26,15 +26,15 @@ def state(clock: dict[str, Any]) -> ClockState:
     return ClockState.of({"timeline_id": "main", "generation": 0, "location": None, **clock})
 
 
-@named("clock")
+@each_case("clock")
 def test_clock_readings_match_service_vectors(case: dict[str, Any]) -> None:
     clock = state(case["clock"])
     for reading in case["readings"]:
         assert str(clock.at(Instant.parse(reading["host"]).micros)) == reading["shows"], reading
 
 
-@named("clock")
-def test_host_time_of_a_reading_is_the_first_that_shows_it(case: dict[str, Any]) -> None:
+@each_case("clock")
+def test_host_when_returns_the_first_host_time_of_a_reading(case: dict[str, Any]) -> None:
     clock = state(case["clock"])
     for reading in case["readings"]:
         shows = Instant.parse(reading["shows"])
@@ -46,7 +46,7 @@ def test_host_time_of_a_reading_is_the_first_that_shows_it(case: dict[str, Any])
 
 
 def test_clock_readings_match_recorded_service_states() -> None:
-    # A pause or a rate change starts at a reading of the clock before it, so it records that reading.
+    # A pause or a rate change starts at the reading of the previous clock, and so records it.
     recorded = vectors("recorded")["readings"]
     assert len(recorded) >= 100
     for reading in recorded:
@@ -105,17 +105,17 @@ def check_reading(follower: Follower, at: int, expected: dict[str, Any]) -> None
         assert reading.uncertainty_micros == expected["uncertainty"]
 
 
-@named("sse")
+@each_case("sse")
 def test_sse_events_are_parsed_from_chunks_of_any_size(case: dict[str, Any]) -> None:
     expected = [RawEvent(**event) for event in case["events"]]
     pieces = [piece.encode() for piece in case["pieces"]]
-    for cut in (pieces, [bytes([byte]) for piece in pieces for byte in piece], [b"".join(pieces)]):
+    for chunks in (pieces, [bytes([byte]) for piece in pieces for byte in piece], [b"".join(pieces)]):
         reader = EventReader()
-        assert [event for piece in cut for event in reader.push(piece)] == expected
+        assert [event for chunk in chunks for event in reader.push(chunk)] == expected
         assert reader.last_id == case["last_id"]
 
 
-@named("retry")
+@each_case("retry")
 def test_retry_waits_match_shared_vectors(case: dict[str, Any]) -> None:
     file = vectors("retry")
     wait = Retries(file["attempts"], file["wait_max"]).wait(

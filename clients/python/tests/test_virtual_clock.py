@@ -14,7 +14,7 @@ import timenav
 from timenav import ClockChange, ClockState, Instant
 from timenav.testing import Service, TestClock
 
-SOON = 120.0
+TIMEOUT = 120.0
 
 
 @pytest.fixture
@@ -30,9 +30,9 @@ def own_service() -> Iterator[Service]:
         yield service
 
 
-def eventually(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + SOON
-    while not holds():
+def eventually(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
         assert time.monotonic() < deadline, "the condition was not met in time"
         time.sleep(0.005)
 
@@ -63,15 +63,15 @@ def test_read_sends_no_request(clock: TestClock, client: timenav.Client) -> None
 
 def test_clock_computes_the_same_readings_as_the_service(clock: TestClock) -> None:
     # Each pause, resume and rate change starts at the reading of the service's clock at that microsecond.
-    draw = random.Random(13)  # noqa: S311 - a fixed seed
+    generator = random.Random(13)  # noqa: S311 - a fixed seed
     before: ClockState = clock.clock.state
     count = 0
     for _ in range(60):
-        act = draw.choice(["pause", "resume", "rate", "travel"])
+        act = generator.choice(["pause", "resume", "rate", "travel"])
         if act == "travel":
-            reading = clock.travel(Instant(draw.randrange(-60_000_000_000, 250_000_000_000) * 1_000_000))
+            reading = clock.travel(Instant(generator.randrange(-60_000_000_000, 250_000_000_000) * 1_000_000))
         elif act == "rate":
-            reading = clock.set_rate(round(10 ** draw.uniform(-6, 6), 6))
+            reading = clock.set_rate(round(10 ** generator.uniform(-6, 6), 6))
         else:
             reading = getattr(clock, act)()
         state = reading.state
@@ -99,28 +99,28 @@ def test_changes_and_jumps_are_reported_in_order(clock: TestClock) -> None:
     assert jumps == [3_600_000_000, -7_200_000_000]
 
 
-def test_wait_adapts_to_rates_pauses_and_jumps(clock: TestClock) -> None:
+def test_wait_adapts_to_rate_changes_pauses_and_jumps(clock: TestClock) -> None:
     clock.pause()
     clock.travel("2028-02-29T09:00:00Z")
     with ThreadPoolExecutor() as threads:
-        waiting = threads.submit(clock.until, "2028-02-29T10:00:00Z", timeout=SOON)
+        waiting = threads.submit(clock.until, "2028-02-29T10:00:00Z", timeout=TIMEOUT)
         time.sleep(0.05)
         clock.rewind("1d")
         clock.resume()
         time.sleep(0.05)
         assert not waiting.done()
         clock.set_rate(100_000)
-        reading = waiting.result(SOON)
+        reading = waiting.result(TIMEOUT)
     assert reading.now >= Instant.parse("2028-02-29T10:00:00Z")
     # At this rate, ten days take nine seconds.
     assert reading.now < Instant.parse("2028-03-10T10:00:00Z")
     with ThreadPoolExecutor() as threads:
-        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
+        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=TIMEOUT)
         clock.travel("2061-01-01T00:00:00Z")
-        assert waiting.result(SOON).now >= Instant.parse("2061-01-01T00:00:00Z")
+        assert waiting.result(TIMEOUT).now >= Instant.parse("2061-01-01T00:00:00Z")
 
 
-def test_wait_for_paused_clock_times_out(clock: TestClock) -> None:
+def test_wait_on_a_paused_clock_times_out(clock: TestClock) -> None:
     clock.pause()
     with pytest.raises(TimeoutError, match="in time"):
         clock.sleep(1, timeout=0.05)
@@ -131,10 +131,10 @@ def test_sleep_takes_virtual_time(clock: TestClock) -> None:
     clock.set_rate(100)
     start = time.monotonic()
     clock.sleep(10)
-    assert 0.09 < time.monotonic() - start < SOON
+    assert 0.09 < time.monotonic() - start < TIMEOUT
 
 
-def test_clock_shows_years_outside_datetime(clock: TestClock) -> None:
+def test_clock_supports_years_outside_datetime(clock: TestClock) -> None:
     clock.travel("-000043-03-15T12:00:00Z")
     assert str(clock.now()).startswith("-000043-03-15T12:00:0")
     with pytest.raises(timenav.DatetimeRangeError):
@@ -145,7 +145,7 @@ def test_stale_clock_fails_and_recovers(own_service: Service) -> None:
     with own_service.client() as client, client.virtual_clock(lost_after=0.1) as clock:
         client.set_rate(rate=2)
         client.travel(destination_time="2028-02-29T09:00:00Z")
-        clock.until_generation(2, timeout=SOON)
+        clock.until_generation(2, timeout=TIMEOUT)
         changes: list[int] = []
         clock.on_change(lambda change: changes.append(change.after.generation))
         own_service.kill()
@@ -154,12 +154,12 @@ def test_stale_clock_fails_and_recovers(own_service: Service) -> None:
         with pytest.raises(timenav.ClockStaleError, match="lost_after"):
             clock.now()
         with pytest.raises(timenav.ClockStaleError):
-            clock.until("2060-01-01T00:00:00Z", timeout=SOON)
+            clock.until("2060-01-01T00:00:00Z", timeout=TIMEOUT)
         own_service.start()
         client.travel(destination_time="2030-01-01T00:00:00Z")
         client.pause_time()
         eventually(lambda: clock.is_connected)
-        clock.until_generation(4, timeout=SOON)
+        clock.until_generation(4, timeout=TIMEOUT)
         assert not clock.is_running
         # Each change made during the outage is reported once.
         assert changes == [3, 4]
@@ -182,10 +182,10 @@ def test_restart_without_changes_is_not_reported(own_service: Service) -> None:
 
 def test_clock_ends_with_its_timeline(clock: TestClock, client: timenav.Client) -> None:
     with ThreadPoolExecutor() as threads:
-        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
+        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=TIMEOUT)
         client.end_timeline(clock.timeline_id)
         with pytest.raises((timenav.ClockAccessError, timenav.ClockStaleError)):
-            waiting.result(SOON)
+            waiting.result(TIMEOUT)
     eventually(lambda: isinstance(clock.clock._follower.end, timenav.ClockAccessError))
     with pytest.raises(timenav.ClockAccessError) as raised:
         clock.now()
@@ -196,14 +196,14 @@ def test_close_wakes_pending_waits(client: timenav.Client, timeline: str) -> Non
     clock = client.virtual_clock(timeline)
     thread = clock.thread
     with ThreadPoolExecutor() as threads:
-        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=SOON)
+        waiting = threads.submit(clock.until, "2060-01-01T00:00:00Z", timeout=TIMEOUT)
         time.sleep(0.02)
         clock.close()
         with pytest.raises(timenav.ClockClosedError):
-            waiting.result(SOON)
+            waiting.result(TIMEOUT)
     with pytest.raises(timenav.ClockClosedError):
         clock.now()
-    thread.join(SOON)
+    thread.join(TIMEOUT)
     assert not thread.is_alive()
 
 
@@ -215,19 +215,19 @@ def test_unavailable_clock_fails_at_once(client: timenav.Client) -> None:
         timenav.Client(base_url="http://127.0.0.1:9", api_key="tnk_x").virtual_clock(timeout=0.3)
     with pytest.raises(ValueError, match="stale_after must be at least 20"):
         client.virtual_clock(stale_after=5)
-    assert not [one for one in threading.enumerate() if one.name == "timenav-clock" and one.is_alive()]
+    assert not [thread for thread in threading.enumerate() if thread.name == "timenav-clock" and thread.is_alive()]
 
 
 def test_read_takes_microseconds(clock: TestClock) -> None:
-    # Processor time, so that the result does not depend on other load: a read takes some 5 microseconds.
+    # CPU time does not depend on other load. A read takes about 5 microseconds.
     start = time.process_time()
     for _ in range(10_000):
         clock.now()
     assert time.process_time() - start < 2
 
 
-def states(client: timenav.Client, timeline: str) -> list[tuple[str, str]]:
-    return [(one["name"], one["state"]) for one in client.followers(timeline_id=timeline)["followers"]]
+def follower_states(client: timenav.Client, timeline: str) -> list[tuple[str, str]]:
+    return [(follower["name"], follower["state"]) for follower in client.followers(timeline_id=timeline)["followers"]]
 
 
 def test_change_waits_until_a_follower_shows_it(client: timenav.Client, timeline: str) -> None:
@@ -237,12 +237,12 @@ def test_change_waits_until_a_follower_shows_it(client: timenav.Client, timeline
         clock.on_change(changes.append)
         for day in ("2031-05-06", "1969-07-20", "2041-01-01"):
             moment = f"{day}T00:00:00Z"
-            answer = client.travel(destination_time=moment, followers="all", wait="10m", timeline_id=timeline)
-            followers = answer["followers"]
-            assert followers is not None, answer
-            assert followers["state"] == "confirmed", answer
-            # The test need not wait: a confirmed change is visible, and its listeners have been called.
+            response = client.travel(destination_time=moment, followers="all", wait="10m", timeline_id=timeline)
+            followers = response["followers"]
+            assert followers is not None, response
+            assert followers["state"] == "confirmed", response
+            # No wait is needed: reads show a confirmed change, and its listeners have been called.
             assert str(clock.now()) == moment
-            assert changes[-1].after.generation == answer["generation"]
-        assert states(client, timeline) == [("web", "up_to_date")]
-    eventually(lambda: states(client, timeline) == [("web", "disconnected")])
+            assert changes[-1].after.generation == response["generation"]
+        assert follower_states(client, timeline) == [("web", "up_to_date")]
+    eventually(lambda: follower_states(client, timeline) == [("web", "disconnected")])

@@ -1,4 +1,4 @@
-"""Watches of firings and of passed events, across lost connections, with a real service."""
+"""Watches of firings and due events, with a real service and a stub server."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ import timenav
 from timenav import DueRange, FiringUpdate, Gap
 from timenav.testing import Service
 
-from .stub_server import Answer, StubServer
+from .stub_server import StubResponse, StubServer
 
 KEY = "tnk_000000000000000000000000000000000000"
 START = "2027-01-01T00:00:00Z"
-SOON = 60.0
+TIMEOUT = 60.0
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def record(client: timenav.Client, timeline: str, *days: int) -> None:
 def test_watch_reports_firings_of_a_queue_without_claiming_them(client: timenav.Client, paused_timeline: str) -> None:
     with (
         client.watch_firings("billing", timeline_id=paused_timeline) as watch,
-        client.watch_firings(timeline_id=paused_timeline) as all_,
+        client.watch_firings(timeline_id=paused_timeline) as watch_all,
     ):
         assert watch.last_id == ""
         for timer_id, queue in (("other", "default"), ("renew", "billing")):
@@ -82,13 +82,13 @@ def test_watch_reports_firings_of_a_queue_without_claiming_them(client: timenav.
         assert take(watch, 1) == [("tried_again", "renew")]
         client.acknowledge_firings(firing_ids=[firing.firing_id], timeline_id=paused_timeline)
         assert take(watch, 1) == [("acknowledged", "renew")]
-        assert {("offered", "other"), ("offered", "renew")} == set(take(all_, 2))
-    # A later watch reports what it missed, and that claims may be missing.
+        assert {("offered", "other"), ("offered", "renew")} == set(take(watch_all, 2))
+    # A resumed watch reports missed changes, and a gap, because claims may be missing.
     with client.watch_firings("billing", timeline_id=paused_timeline, last_event_id=offered.id) as again:
         assert take(again, 2) == ["gap", ("acknowledged", "renew")]
 
 
-def test_watch_reports_the_range_that_the_clock_passes(client: timenav.Client, paused_timeline: str) -> None:
+def test_watch_due_reports_passed_ranges_with_events(client: timenav.Client, paused_timeline: str) -> None:
     record(client, paused_timeline, 2, 3, 20)
     with client.watch_due(timeline_id=paused_timeline) as watch:
         client.fast_forward(duration="5d", timeline_id=paused_timeline)
@@ -121,19 +121,19 @@ def test_watch_reconnects_after_a_restart_of_the_service() -> None:
             service.start()
             client.set_timer(timer_id="after", at=START)
             client.fast_forward(duration="3d")
-            assert waiting[0].result(SOON) == ["gap", ("offered", "after")]
-            assert waiting[1].result(SOON) == [("2027-01-02T12:00:00.000001Z", "2027-01-05T12:00:00Z")]
+            assert waiting[0].result(TIMEOUT) == ["gap", ("offered", "after")]
+            assert waiting[1].result(TIMEOUT) == [("2027-01-02T12:00:00.000001Z", "2027-01-05T12:00:00Z")]
 
 
-def test_close_ends_watch_from_any_thread(client: timenav.Client, paused_timeline: str) -> None:
+def test_close_from_any_thread_ends_the_watch(client: timenav.Client, paused_timeline: str) -> None:
     watch = client.watch_firings(timeline_id=paused_timeline)
     with ThreadPoolExecutor() as threads:
         waiting = threads.submit(list, watch)
         time.sleep(0.05)
         watch.close()
-        assert waiting.result(SOON) == []
+        assert waiting.result(TIMEOUT) == []
     assert list(watch) == []
-    # If the iterating thread closes the watch, no further message is returned.
+    # After the iterating thread closes the watch, it returns no message.
     client.set_timer(timeline_id=paused_timeline, timer_id="one", at=START)
     client.set_timer(timeline_id=paused_timeline, timer_id="two", at=START)
     seen = []
@@ -142,7 +142,7 @@ def test_close_ends_watch_from_any_thread(client: timenav.Client, paused_timelin
             seen.append(summary_of(update))
             within.close()
     assert seen == ["gap"]
-    # Also before the first read, and twice.
+    # A watch can be closed before the first read, and twice.
     unread = client.watch_due(timeline_id=paused_timeline)
     unread.close()
     unread.close()
@@ -159,8 +159,8 @@ def test_watch_raises_after_permission_is_revoked(
         client.watch_due(timeline_id="no-such-timeline")
     key = client.create_api_key(timeline_id=paused_timeline)
     with (
-        timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=paused_timeline) as other,
-        other.watch_firings() as watch,
+        timenav.Client(base_url=service.base_url, api_key=key["api_key"], timeline_id=paused_timeline) as restricted,
+        restricted.watch_firings() as watch,
     ):
         client.revoke_api_key(key["key_id"])
         with pytest.raises(timenav.ApiError) as raised:
@@ -173,7 +173,7 @@ MESSAGE = (
     'event: due\nid: 7@1\ndata: {"timeline_id":"t","position":7,"due":{"from":"%s","to":"%s","time_range":"%s/%s"}}\n\n'
 )
 DUE = MESSAGE % (START, START, START, START)
-ANSWERS: list[Answer] = [
+RESPONSES: list[StubResponse] = [
     "",
     (503, {"Retry-After": "0"}),
     "drop",
@@ -183,16 +183,16 @@ ANSWERS: list[Answer] = [
 ]
 
 
-def stub_for(answers: list[Answer]) -> Iterator[tuple[StubServer, timenav.Client]]:
+def stub_for(responses: list[StubResponse]) -> Iterator[tuple[StubServer, timenav.Client]]:
     with StubServer() as stub, timenav.Client(base_url=stub.url, api_key=KEY) as client:
-        stub.answers = list(answers)
+        stub.responses = list(responses)
         yield stub, client
 
 
-def test_watch_resumes_after_newest_id_and_reports_reset_without_one() -> None:
-    for stub, client in stub_for(ANSWERS):
+def test_watch_resumes_after_the_newest_id_or_reports_a_reset() -> None:
+    for stub, client in stub_for(RESPONSES):
         watch = client.watch_due()
-        # Without an id, changes since the loss are missing; messages of unknown kinds are skipped.
+        # Without an id, changes since the loss are missing. Messages of unknown kinds are skipped.
         assert take(watch, 3) == ["reset", (START, START), "reset"]
         with pytest.raises(timenav.ApiError):
             next(watch)
@@ -215,12 +215,12 @@ def test_async_watch_reports_and_resumes(service: Service, client: timenav.Clien
             async with own.watch_firings("default") as firings, own.watch_due() as due:
                 with pytest.raises(asyncio.TimeoutError):
                     await asyncio.wait_for(anext(firings), 0.05)
-                # A wait after a canceled one returns the same message.
+                # The next wait returns the message of the canceled one.
                 await own.set_timer(timer_id="one", at=START)
                 await own.fast_forward(duration="2d")
                 seen += [summary_of(await anext(firings)), summary_of(await anext(due))]
                 last_id = firings.last_id
-                waiting = asyncio.create_task(_all(firings))
+                waiting = asyncio.create_task(_drain(firings))
                 await asyncio.sleep(0.05)
                 await firings.aclose()
                 seen.append(await waiting)
@@ -237,18 +237,18 @@ def test_async_watch_reports_and_resumes(service: Service, client: timenav.Clien
 
     async def watch_stub() -> None:
         with StubServer() as stub:
-            stub.answers = list(ANSWERS)
+            stub.responses = list(RESPONSES)
             async with timenav.AsyncClient(base_url=stub.url, api_key=KEY) as own, own.watch_due() as watch:
                 assert [summary_of(await anext(watch)) for _ in range(3)] == ["reset", (START, START), "reset"]
                 with pytest.raises(timenav.ApiError):
                     await anext(watch)
-                assert await _all(watch) == []
+                assert await _drain(watch) == []
             assert [headers.get("Last-Event-ID") for _, headers in stub.requests][3:] == [None, "9@2", "12"]
 
     asyncio.run(watch_stub())
 
 
-async def _all(watch: timenav.AsyncWatch[Any]) -> list[Any]:
+async def _drain(watch: timenav.AsyncWatch[Any]) -> list[Any]:
     return [summary_of(update) async for update in watch]
 
 

@@ -13,7 +13,7 @@ from ._clock_reads import DELAY_FIRST, next_delay
 from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
-from ._listening import IDLE_CLAIM_MICROS, LOG, ONCE, Held, Terms, ends_it, held, log_unsettled, reason
+from ._listening import IDLE_CLAIM_MICROS, LOG, ONCE, Lease, Terms, is_fatal, lease_of, log_unsettled, reason
 
 if TYPE_CHECKING:
     from ._async_client import AsyncClient
@@ -33,10 +33,10 @@ class AsyncListener:
         self._handler = handler
         self._terms = terms
         self._claims = client._with_options(retries=ONCE)
-        self._in_hand: dict[Held, asyncio.Task[None]] = {}
+        self._leased: dict[Lease, asyncio.Task[None]] = {}
         self._running = 0
-        self._room = asyncio.Event()
-        self._room.set()
+        self._has_capacity = asyncio.Event()
+        self._has_capacity.set()
         self._stopping = False
         self._failure: Exception | None = None
         self._claimed_at: int | None = None
@@ -56,11 +56,11 @@ class AsyncListener:
 
     @property
     def is_running(self) -> bool:
-        """Whether the listener claims firings."""
+        """Whether the listener is still claiming firings."""
         return self._task is not None and not self._task.done() and not self._stopping
 
     async def join(self) -> None:
-        """Waits until the listener has ended. Raises the reason if the service no longer allows it to claim."""
+        """Waits until the listener has ended. Raises the service's error if it may no longer claim."""
         if self._task is not None:
             await asyncio.shield(self._task)
         if self._failure is not None:
@@ -69,14 +69,14 @@ class AsyncListener:
     async def aclose(self) -> None:
         """Stops claiming, and returns when all handlers are done and their outcomes are reported.
 
-        If a handler calls it, it returns at once: waiting for the handlers would be a deadlock.
+        In a handler, it returns at once, because waiting for the handlers would deadlock.
         """
         self._stopping = True
-        self._room.set()
+        self._has_capacity.set()
         if self._waiting is not None:
             # Canceling the claim closes its connection, and the service delivers its firings to other workers.
             self._waiting.cancel()
-        if self._task is not None and asyncio.current_task() not in self._in_hand.values():
+        if self._task is not None and asyncio.current_task() not in self._leased.values():
             await self._task
 
     async def __aenter__(self) -> AsyncListener:
@@ -90,11 +90,11 @@ class AsyncListener:
             raise self._failure
 
     async def _run(self) -> None:
-        keeper = asyncio.create_task(self._keep(), name="timenav-keeper")
+        keeper = asyncio.create_task(self._extend_leases(), name="timenav-keeper")
         try:
             await self._listen()
-            while self._in_hand:
-                await asyncio.wait(self._in_hand.values())
+            while self._leased:
+                await asyncio.wait(self._leased.values())
         finally:
             keeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -103,19 +103,19 @@ class AsyncListener:
     async def _listen(self) -> None:
         delay = DELAY_FIRST
         while True:
-            await self._room.wait()
+            await self._has_capacity.wait()
             if self._stopping:
                 return
-            given = self._terms.claim(self._free(), self._client._settings.timeout)
+            parameters = self._terms.claim(self._free(), self._client._settings.timeout)
             try:
                 self._claimed_at = None
-                claimed = await self._unless_stopped(self._claims.claim_firings(self.queue, **given))
+                claimed = await self._unless_stopped(self._claims.claim_firings(self.queue, **parameters))
                 if claimed is None:
                     return
                 self._take(claimed)
                 delay = DELAY_FIRST
             except (TimenavError, ValueError, KeyError, TypeError) as error:
-                if ends_it(error):
+                if is_fatal(error):
                     self._failure = error
                     LOG.error("claiming from the queue %s is no longer possible: %s", self.queue, error)
                     return
@@ -137,7 +137,7 @@ class AsyncListener:
         self._take(await self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
 
     async def _claim_if_idle(self) -> None:
-        """Claims more due firings if the last claim was some time ago, so that the queue keeps its active listener."""
+        """Claims another firing if the last claim was some time ago, so that the queue keeps its active listener."""
         at = self._claimed_at
         if self._stopping or at is None or monotonic_micros() - at < IDLE_CLAIM_MICROS:
             return
@@ -151,12 +151,12 @@ class AsyncListener:
         for body in claimed["firings"]:
             firing = Firing.of(body, self._client.inside(body["firing_id"]))
             self._running += 1
-            self._in_hand[held(firing)] = asyncio.create_task(self._work(firing), name=f"timenav-{firing.id}")
-        self._look_for_room()
+            self._leased[lease_of(firing)] = asyncio.create_task(self._work(firing), name=f"timenav-{firing.id}")
+        self._update_capacity()
 
     async def _work(self, firing: Firing[AsyncClient]) -> None:
-        named = self._terms.named([held(firing)])
-        why: str | None = None
+        lease_parameters = self._terms.lease_parameters([lease_of(firing)])
+        failure: str | None = None
         try:
             try:
                 done = self._handler(firing)
@@ -164,31 +164,31 @@ class AsyncListener:
                     await done
             except (asyncio.CancelledError, KeyboardInterrupt, SystemExit):
                 raise
-            except BaseException as error:  # also `pytest.fail`; otherwise the lease would have to expire
+            except BaseException as error:  # also `pytest.fail`; unreported, the lease would have to expire
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
-                why = reason(error)
+                failure = reason(error)
             else:
                 await self._claim_if_idle()
             finally:
                 # Claim the next firing while this outcome is reported.
                 self._running -= 1
-                self._look_for_room()
-            if why is None:
-                await self._settle(firing, self._client.acknowledge_firings(**named))
+                self._update_capacity()
+            if failure is None:
+                await self._settle(firing, self._client.acknowledge_firings(**lease_parameters))
             else:
-                await self._settle(firing, self._client.fail_firings(**named, reason=why))
+                await self._settle(firing, self._client.fail_firings(**lease_parameters, reason=failure))
         finally:
-            del self._in_hand[held(firing)]
-            self._look_for_room()
+            del self._leased[lease_of(firing)]
+            self._update_capacity()
 
     def _free(self) -> int:
-        return self._terms.free(self._running, len(self._in_hand))
+        return self._terms.free(self._running, len(self._leased))
 
-    def _look_for_room(self) -> None:
+    def _update_capacity(self) -> None:
         if self._stopping or self._free() > 0:
-            self._room.set()
+            self._has_capacity.set()
         else:
-            self._room.clear()
+            self._has_capacity.clear()
 
     async def _settle(self, firing: Firing[AsyncClient], settlement: Awaitable[object]) -> None:
         try:
@@ -196,12 +196,12 @@ class AsyncListener:
         except TimenavError as error:
             log_unsettled(firing, error)
 
-    async def _keep(self) -> None:
+    async def _extend_leases(self) -> None:
         """Extends the leases of firings while their handlers run."""
         while True:
             await asyncio.sleep(self._terms.extend_seconds)
-            for named in self._terms.extensions(self._in_hand.keys()):
+            for lease_parameters in self._terms.extensions(self._leased.keys()):
                 try:
-                    await self._client.extend_firings(**named)
+                    await self._client.extend_firings(**lease_parameters)
                 except TimenavError as error:
                     LOG.warning("leases of firings could not be extended: %s", error)

@@ -19,12 +19,12 @@ from ._retry import Outcome, Retries
 from ._settings import Settings
 from ._sse import EventReader, SentEvent
 from ._transport import (
-    PIECE_BYTES,
-    can_be_sent_again,
+    CHUNK_BYTES,
+    can_be_retried,
     complete,
     json_body,
-    not_answered,
-    refusal,
+    no_response,
+    rejection,
     request_options,
 )
 
@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class AsyncTransport:
-    """The settings and the connections that all calls share."""
+    """The settings and connections shared by all calls."""
 
     def __init__(self, settings: Settings, retries: Retries) -> None:
         self._settings = settings
@@ -41,15 +41,15 @@ class AsyncTransport:
         self._http = AsyncHttpPool(settings)
 
     async def aclose(self) -> None:
-        """Closes all connections. Later calls raise `ClientClosedError`. A given `http_client` stays open."""
+        """Closes all connections. Later calls raise `ClientClosedError`. The caller's `http_client` stays open."""
         await self._http.aclose()
 
     def _with_options(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
-        """Returns a client that shares the connections, with another retry policy or for the handler of a firing."""
-        other = copy.copy(self)
-        other._retries = retries or self._retries
-        other._firing = firing or self._firing
-        return other
+        """Returns a client with the same connections and another retry policy or firing."""
+        client = copy.copy(self)
+        client._retries = retries or self._retries
+        client._firing = firing or self._firing
+        return client
 
     async def _json(self, operation: Operation, given: Mapping[str, Any], **rest: Any) -> Any:
         return json_body(await self._read(operation, given, "application/json", **rest))
@@ -93,7 +93,7 @@ class AsyncTransport:
             outcome, after, failure = await self._attempt(request, is_stream=is_stream)
             if isinstance(outcome, httpx.Response):
                 return outcome
-            is_repeatable = can_be_sent_again(request)
+            is_repeatable = can_be_retried(request)
             wait = (
                 self._retries.wait(attempt, outcome, is_repeatable=is_repeatable, retry_after=after, waited=waited)
                 if is_repeatable is not None
@@ -110,16 +110,16 @@ class AsyncTransport:
         try:
             response = await self._http.send(**request_options(self._settings, request, is_stream=is_stream))
         except httpx.HTTPError as error:
-            return not_answered(error, self._settings)
+            return no_response(error, self._settings)
         if response.is_success:
             return response, None, TimenavError()
         try:
             await response.aread()
         except httpx.HTTPError as error:
-            return not_answered(error, self._settings)
+            return no_response(error, self._settings)
         finally:
             await response.aclose()
-        return refusal(response)
+        return rejection(response)
 
 
 class AsyncDownload:
@@ -136,13 +136,13 @@ class AsyncDownload:
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yields the body in chunks."""
         with complete():
-            async for piece in self._response.aiter_bytes(PIECE_BYTES):
-                yield piece
+            async for chunk in self._response.aiter_bytes(CHUNK_BYTES):
+                yield chunk
 
     async def read(self) -> bytes:
         """Returns the whole body."""
         async with self:
-            return b"".join([piece async for piece in self])
+            return b"".join([chunk async for chunk in self])
 
     async def aclose(self) -> None:
         """Closes the response without reading the rest."""
@@ -166,14 +166,14 @@ class AsyncEvents(Generic[T]):
 
     @property
     def last_id(self) -> str:
-        """The newest id, with or without a message: send it as `last_event_id` to resume here."""
+        """The newest id received, even without a message: send it as `last_event_id` to resume here."""
         return self._reader.last_id
 
     async def __aiter__(self) -> AsyncIterator[SentEvent[T]]:
         """Yields the messages."""
         with complete():
-            async for piece in self._response.aiter_bytes():
-                for event in self._reader.push(piece):
+            async for chunk in self._response.aiter_bytes():
+                for event in self._reader.push(chunk):
                     yield SentEvent(event.event, event.id, json.loads(event.data))
 
     async def aclose(self) -> None:

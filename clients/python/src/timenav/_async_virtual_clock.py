@@ -10,7 +10,7 @@ from types import TracebackType
 
 import httpx
 
-from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
+from ._clock_reads import DELAY_FIRST, ClockReads, as_timenav_error, is_final, next_delay
 from ._confirming import AsyncConfirming, confirmation
 from ._errors import ApiError, TimenavError
 from ._follower import Bounds, ClockChange, Reading
@@ -19,11 +19,11 @@ from ._http_pool import AsyncHttpPool
 from ._instant import Instant, When
 from ._settings import Settings
 from ._sse import EventReader
-from ._transport import not_answered, refusal
+from ._transport import no_response, rejection
 
 
 class AsyncVirtualClock(ClockReads):
-    """The clock of a timeline. It subscribes once, and is then read without a lock, a request or an `await`.
+    """The clock of a timeline. It subscribes once; reads then take no lock, request or `await`.
 
     Open it with `async with`. A background task reads the stream and calls the listeners, which may be coroutine
     functions.
@@ -42,7 +42,7 @@ class AsyncVirtualClock(ClockReads):
         self._notifications: set[asyncio.Task[None]] = set()
 
     async def open(self) -> AsyncVirtualClock:
-        """Subscribes, and returns once the initial state has arrived."""
+        """Subscribes, and returns when the initial state has arrived."""
         self._task = asyncio.create_task(self._run(), name="timenav-clock")
         deadline = monotonic_micros() + round(self._timeout * 1_000_000)
         while self._follower.state is None and self._follower.end is None:
@@ -59,9 +59,9 @@ class AsyncVirtualClock(ClockReads):
     async def until(self, when: When, *, timeout: float | None = None) -> Reading:
         """Waits until the clock shows a moment or a later one, regardless of how it moves, and returns the reading.
 
-        A jump forward ends the wait, a rewind extends it, and a pause suspends it. `timeout` limits the wait, in
-        seconds of host time; after it, `TimeoutError` is raised. `ClockUnavailableError` is raised once the clock
-        cannot be read.
+        A jump past the moment ends the wait, a rewind extends it, and a pause suspends it. `timeout` limits the wait,
+        in seconds of host time; when it is exceeded, `TimeoutError` is raised. `ClockUnavailableError` is raised if the
+        clock can no longer be read.
         """
         target = Instant.of(when)
         deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
@@ -76,7 +76,7 @@ class AsyncVirtualClock(ClockReads):
         return await self.until(self._target(length), timeout=timeout)
 
     async def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
-        """Waits until this clock has received a change, given the generation in the response to that change."""
+        """Waits until this clock shows a change, given the generation in the response to that change."""
         deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
         while True:
             reading, seconds = self._wait_generation(generation, monotonic_micros(), deadline)
@@ -108,7 +108,7 @@ class AsyncVirtualClock(ClockReads):
             await asyncio.wait_for(self._changed.wait(), seconds)
 
     def _notify(self, change: ClockChange | None = None) -> None:
-        # Pending waits hold the old event, and later waits get a new one.
+        # Pending waits hold the old event. Later waits use the new one.
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
         for left in self._deliver(change):
@@ -124,13 +124,13 @@ class AsyncVirtualClock(ClockReads):
                 try:
                     await self._listen(http)
                 except httpx.HTTPError as error:
-                    failure = not_answered(error, self._settings)[2]
+                    failure = no_response(error, self._settings)[2]
                 except (TimenavError, ValueError, KeyError, TypeError) as error:
-                    failure = named(error)
+                    failure = as_timenav_error(error)
                 if isinstance(failure, ApiError) and is_final(failure):
                     self._follower.rejected(failure)
                 if self._failure is None:
-                    # The stream was open, so this loss is not part of a series: the next attempt comes soon.
+                    # The stream was open, so this is the first loss: reset the backoff.
                     delay = DELAY_FIRST
                 self._failure = failure
                 self._follower.connection_lost(monotonic_micros())
@@ -141,13 +141,13 @@ class AsyncVirtualClock(ClockReads):
                 await asyncio.sleep(wait)
 
     async def _listen(self, http: AsyncHttpPool) -> None:
-        """Follows one connection until it ends."""
+        """Reads one connection until it ends."""
         is_first = self._follower.state is None
         self._follower.request_sent(monotonic_micros())
         if not is_first:
             response = await http.send("GET", "/v1/clock", params=self._query())
             if not response.is_success:
-                raise refusal(response)[2]
+                raise rejection(response)[2]
             self._notify(self._follower.apply_response(response.json(), monotonic_micros()))
         stream = await http.send(
             "GET",
@@ -160,17 +160,17 @@ class AsyncVirtualClock(ClockReads):
         async with contextlib.aclosing(stream) as response:
             if not response.is_success:
                 await response.aread()
-                raise refusal(response)[2]
+                raise rejection(response)[2]
             self._follower.stream_opened(monotonic_micros())
             self._failure = None
             reader = EventReader()
-            async for piece in response.aiter_bytes():
+            async for chunk in response.aiter_bytes():
                 self._follower.message_received(monotonic_micros())
-                for event in reader.push(piece):
+                for event in reader.push(chunk):
                     now, body = monotonic_micros(), json.loads(event.data)
                     self._notify(self._follower.apply_message(event.event, body, now, is_first=is_first))
                     is_first = False
-                    # Reads show the change by now, and the listeners have been called.
+                    # At this point, reads show the change, and the listeners have been called.
                     confirmed = confirmation(body, self._timeline)
                     if confirmed is not None:
                         self._confirming.applied(confirmed)

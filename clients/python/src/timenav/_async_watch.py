@@ -1,4 +1,4 @@
-"""Event streams that continue across lost connections, for asyncio."""
+"""Event streams that reconnect and resume, for asyncio."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._async_transport import AsyncEvents
-from ._clock_reads import DELAY_FIRST, is_final, named, next_delay
+from ._clock_reads import DELAY_FIRST, as_timenav_error, is_final, next_delay
 from ._errors import ApiConnectionError, ApiError, TimenavError
 from ._listening import LOG, ONCE
 from ._sse import SentEvent
@@ -22,11 +22,11 @@ T = TypeVar("T")
 
 
 class AsyncWatch(Generic[T]):
-    """The messages of a stream, across lost connections, until the watch is closed. Open it with `async with`.
+    """The messages of a stream, until the watch is closed. Open it with `async with`.
 
-    It resumes after the last message, waits 0.1 to 5 seconds between attempts, and considers a connection lost after 30
-    seconds without a message. Canceling a wait loses no message. It raises `ApiError` once the service no longer allows
-    the watch.
+    After a lost connection, it reconnects, with 0.1 to 5 seconds between attempts, and resumes after the last message.
+    A connection without data for 30 seconds counts as lost. Canceling a wait loses no message. The iteration raises
+    `ApiError` if the service no longer allows the watch.
     """
 
     def __init__(self, client: AsyncClient, stream: Stream[T], last_id: str | None) -> None:
@@ -40,13 +40,13 @@ class AsyncWatch(Generic[T]):
         self._waiting: asyncio.Task[T | None] | None = None
 
     async def open(self) -> AsyncWatch[T]:
-        """Opens the stream. From then on, all changes are reported."""
+        """Opens the stream. All later changes are reported."""
         await self._open(self._first)
         return self
 
     @property
     def last_id(self) -> str:
-        """The id of the last returned message, to resume after it. Empty if there is none yet."""
+        """The id of the last message returned, or an empty string: send it as `last_event_id` to resume after it."""
         return self._last_id
 
     async def aclose(self) -> None:
@@ -67,7 +67,7 @@ class AsyncWatch(Generic[T]):
             raise StopAsyncIteration
         if self._waiting is None:
             self._waiting = asyncio.create_task(self._next(), name="timenav-watch")
-        # This does not cancel the task, so the next call returns the message of a canceled one.
+        # `asyncio.wait` does not cancel the task, so no message is lost if this call is canceled.
         await asyncio.wait([self._waiting])
         done, self._waiting = self._waiting, None
         update = None if done.cancelled() else done.result()
@@ -96,7 +96,7 @@ class AsyncWatch(Generic[T]):
         """Returns the next message of this connection; None if it has ended."""
         if self._messages is None:
             await self._open(self._first)
-        assert self._messages is not None  # noqa: S101 - it was opened just now
+        assert self._messages is not None  # noqa: S101 - opened above
         try:
             async for event in self._messages:
                 update = self._stream.read(event)
@@ -104,10 +104,10 @@ class AsyncWatch(Generic[T]):
                 if update is not None:
                     return update
         except ApiConnectionError as error:
-            LOG.debug("a stream was lost; reopening it: %s", error)
+            LOG.debug("a stream was lost; reconnecting: %s", error)
         except (ValueError, KeyError, TypeError) as error:
             self._is_closed = True
-            raise named(error) from None
+            raise as_timenav_error(error) from None
         return None
 
     async def _open(self, client: AsyncClient) -> None:
@@ -116,7 +116,7 @@ class AsyncWatch(Generic[T]):
         self._messages = self._events.__aiter__()
 
     async def _open_again(self) -> T | None:
-        """Reconnects with retries. Returns the message that reports a gap, if there may be one."""
+        """Reconnects with retries. Returns a reset message if the stream could not resume."""
         if self._events is not None:
             await self._events.aclose()
             self._newest = self._events.last_id or self._newest

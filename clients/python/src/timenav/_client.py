@@ -10,7 +10,7 @@ from ._follower import Bounds
 from ._instant import When
 from ._listener import Handler, Listener
 from ._listening import Terms
-from ._receipt import Receipt, Waiting, patient
+from ._receipt import Receipt, Waiting, with_more_retries
 from ._request import UNSET, IfMatch, Length, Unset
 from ._retry import Retries
 from ._settings import Settings
@@ -41,17 +41,17 @@ class Client(Calls):
         retries: Retries = _RETRIES,
         http_client: httpx.Client | None = None,
     ) -> None:
-        """Opens no connection yet.
+        """Creates a client. It connects on the first request.
 
         Args:
             base_url: The address of the service.
             api_key: The API key.
-            timeline_id: The timeline of calls that name none.
-            ca: A PEM file with the authority of the service's certificate (`TIMENAV_CA`).
-            timeout: How many seconds to wait for a response.
-            retries: How often, and for how long, requests are repeated.
-            http_client: Sends the requests, also those of clocks and listeners. Configure proxies, certificates and
-                limits there. It stays open when this client closes; `TIMENAV_CA` does not apply to it.
+            timeline_id: The default timeline of calls.
+            ca: A PEM file with the certificate authority of the service (`TIMENAV_CA`).
+            timeout: The response timeout, in seconds.
+            retries: The retry policy.
+            http_client: Sends all requests, including those of clocks and listeners. Configure proxies, certificates
+                and limits there. It stays open when this client closes; `TIMENAV_CA` does not apply to it.
         """
         settings = Settings.find(
             base_url=base_url,
@@ -74,8 +74,9 @@ class Client(Calls):
     ) -> VirtualClock:
         """Subscribes to a timeline's clock, and returns it once the initial state has arrived.
 
-        A read raises `ClockStaleError` if the service has not confirmed the time for `stale_after` seconds, or for
-        `lost_after` seconds after the connection was lost.
+        A read raises `ClockStaleError` if the last message of the service is more than `stale_after` seconds old, or if
+        the connection was lost more than `lost_after` seconds ago. `timeout` limits the wait for the initial state, in
+        seconds of host time.
 
         With `follow`, the clock is a follower of that name: it confirms each change once reads show it and the
         listeners have been called. A clock change with `followers` waits for that confirmation.
@@ -100,7 +101,7 @@ class Client(Calls):
         """Passes each firing of a queue to a handler, until the listener is closed.
 
         Up to `concurrency` handlers run in parallel. A firing is acknowledged when its handler returns. If the handler
-        raises, the firing fails and is retried. The lease is extended while the handler runs. If this program dies,
+        raises, the firing fails and is retried. The lease is extended while the handler runs. If this program crashes,
         other workers get its firings after `ack_timeout` seconds of host time. When this returns, the queue has an
         active listener, and an advance waits for its handlers.
         """
@@ -110,11 +111,11 @@ class Client(Calls):
     def watch_firings(
         self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
     ) -> Watch[FiringUpdate | Gap]:
-        """Reports changes of the firings of a queue without claiming any; without `queue`, of all queues.
+        """Reports changes of the firings of a queue, or of all queues, without claiming any.
 
-        When this returns, all later changes are reported, across lost connections. After a lost connection, a `Gap`
-        marks where claims, extensions and failed attempts may be missing. With `last_event_id`, the watch begins after
-        that message.
+        All changes after this call returns are reported, even if the connection is lost. After a lost connection, a
+        `Gap` marks where claims, extensions and failed attempts may be missing. With `last_event_id`, the watch resumes
+        after that message.
         """
         stream = firings(queue, timeline_id or self._settings.timeline_id)
         return Watch(self, stream, last_event_id)
@@ -122,9 +123,9 @@ class Client(Calls):
     def watch_due(self, *, timeline_id: str | None = None, last_event_id: str | None = None) -> Watch[DueRange | Gap]:
         """Reports the events that the clock passes, as ranges of virtual time.
 
-        When this returns, all events that the clock passes from then on are reported, across lost connections. A range
+        All events that the clock passes after this call returns are reported, even if the connection is lost. A range
         that begins before the end of the previous one means that the clock went back. With `last_event_id`, the watch
-        begins after that message.
+        resumes after that message.
         """
         return Watch(self, due(timeline_id or self._settings.timeline_id), last_event_id)
 
@@ -140,10 +141,10 @@ class Client(Calls):
     ) -> Receipt:
         """Moves the clock forward, and returns the receipt once all firings on the way are done.
 
-        If the connection is lost, the client waits for the same advance again. Raises `NotSettledError` if the advance
-        was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings are
-        only counted in the receipt. `timeout` limits the wait, in seconds of host time. After it, `TimeoutError` is
-        raised, and the advance continues.
+        If the connection is lost, the client resumes waiting for the same advance. Raises `NotSettledError` if the
+        advance was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings
+        are only counted in the receipt. `timeout` limits the wait, in seconds of host time. When it is exceeded,
+        `TimeoutError` is raised, and the advance continues.
         """
         waiting = Waiting(
             duration,
@@ -152,14 +153,14 @@ class Client(Calls):
             if_match,
             timeout=timeout,
             check=check,
-            answer_timeout=self._settings.timeout,
+            response_timeout=self._settings.timeout,
         )
-        client = self._with_options(retries=patient(self._retries))
-        changed = (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.given)
+        client = self._with_options(retries=with_more_retries(self._retries))
+        changed = (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.change_parameters)
         settled, receipt = changed.get("receipt"), waiting.receipt(changed)
         while receipt is None:
             advance_id = settled["advance_id"] if settled else ""
-            settled = client.receipt(advance_id, **waiting.question)["receipt"]
+            settled = client.receipt(advance_id, **waiting.receipt_parameters)["receipt"]
             receipt = waiting.settled(settled)
         return receipt
 

@@ -1,4 +1,4 @@
-"""The part of a virtual clock that needs no lock, request or wait: its readings and its listeners."""
+"""The readings and listeners of a virtual clock, which need no lock, request or wait."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOG = logging.getLogger("timenav")
 DELAY_FIRST, DELAY_MAX = 0.1, 5.0
 # The maximum length of a host name that the service accepts, in bytes.
 _HOST_BYTES_MAX = 253
-# HTTP statuses that a retry cannot change. All other failures may be temporary.
+# HTTP statuses of permanent failures. All other failures may be temporary.
 _FINAL = frozenset({400, 401, 403, 404, 409, 410})
 
 
@@ -35,7 +35,7 @@ class ClockReads:
         self._listeners: list[Listener] = []
 
     def reading(self) -> Reading:
-        """Returns the clock's reading, with the state from which it was computed.
+        """Returns the clock's reading and the state from which it was computed.
 
         If the reading is not reliable, raises a subclass of `ClockUnavailableError`: `ClockStaleError`,
         `ClockAccessError` or `ClockClosedError`.
@@ -110,7 +110,7 @@ class ClockReads:
         return f"<{name} at {reading.now}, {pace}>"
 
     def _deliver(self, change: ClockChange | None) -> list[Awaitable[None]]:
-        """Calls the listeners, and returns the awaitables of those that are coroutine functions."""
+        """Calls the listeners. Returns the awaitables of listeners that are coroutine functions."""
         left: list[Awaitable[None]] = []
         for listener in list(self._listeners) if change else []:
             try:
@@ -129,14 +129,14 @@ class ClockReads:
     def _wait(self, target: Instant, now: int, deadline: int | None) -> tuple[Reading | None, float]:
         """Returns the reading if the clock has reached the target, or else the seconds until the next check.
 
-        Raises `ClockUnavailableError` if the clock cannot be read, so an outage of the service cannot block a wait
-        forever.
+        Raises `ClockUnavailableError` if the clock cannot be read, so that a wait cannot outlast an outage of the
+        service.
         """
         reading = self._follower.read(now)
         if reading.now >= target:
             return reading, 0.0
         if deadline is not None and now >= deadline:
-            raise TimeoutError(f"the clock shows {reading.now}, and has not reached {target} in time")
+            raise TimeoutError(f"the clock shows {reading.now} and did not reach {target} in time")
         waits = [self._follower.micros_vouched(now) + 1_000]
         until = self._follower.micros_until(target.micros, now)
         if until is not None:
@@ -151,7 +151,7 @@ class ClockReads:
         if reading.generation >= generation:
             return reading, 0.0
         if deadline is not None and now >= deadline:
-            raise TimeoutError(f"the clock has generation {reading.generation}, and did not reach {generation} in time")
+            raise TimeoutError(f"the clock has generation {reading.generation} and did not reach {generation} in time")
         waits = [self._follower.micros_vouched(now) + 1_000, *([] if deadline is None else [deadline - now])]
         return None, max(min(waits), 1) / 1_000_000
 
@@ -165,7 +165,7 @@ class ClockReads:
         known = self._follower.state
         headers = {"Accept": "text/event-stream"}
         if self._follow is not None:
-            headers |= own_place()
+            headers |= process_headers()
         return headers if known is None else {**headers, "Last-Event-ID": str(known.generation)}
 
     def _query(self) -> dict[str, Any]:
@@ -175,7 +175,7 @@ class ClockReads:
         return self._query() if self._follow is None else {**self._query(), "follow": self._follow}
 
 
-def own_place() -> dict[str, str]:
+def process_headers() -> dict[str, str]:
     """Returns headers that identify this process in the list of followers."""
     place = {"Timenav-Process": str(os.getpid())}
     host = socket.gethostname()
@@ -185,12 +185,12 @@ def own_place() -> dict[str, str]:
 
 
 def is_final(problem: ApiError) -> bool:
-    """Returns whether a retry is useless."""
+    """Returns whether the failure is permanent."""
     return problem.http_status in _FINAL
 
 
-def named(error: Exception) -> Exception:
-    """Wraps an exception of a connection in a `TimenavError`."""
+def as_timenav_error(error: Exception) -> Exception:
+    """Returns a `TimenavError` for an exception of the stream."""
     if isinstance(error, TimenavError):
         return error
     return TimenavError(f"the response is not from a timenav service: {error!r}")

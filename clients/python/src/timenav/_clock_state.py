@@ -11,7 +11,7 @@ from ._instant import Instant
 
 @dataclass(frozen=True, slots=True)
 class ClockState:
-    """The state of a clock: all values needed to compute its reading."""
+    """The state of a clock: the values from which readings are computed."""
 
     timeline_id: str
     generation: int
@@ -48,7 +48,7 @@ class ClockState:
         return Instant(min(max(self.origin_virtual.micros + passed, Instant.MIN.micros), Instant.MAX.micros))
 
     def host_when(self, virtual_micros: int) -> int | None:
-        """Returns the first host time at which the clock shows this or a later time; None if that needs a change."""
+        """Returns the first host time at which the clock shows this or a later time; None if it never does."""
         if not self.is_running:
             return self.origin_host.micros if self.origin_virtual.micros >= virtual_micros else None
         if virtual_micros > Instant.MAX.micros:

@@ -1,4 +1,4 @@
-"""Confirms clock changes to the service, independently of listeners, so that the next change never waits for it."""
+"""Confirms clock changes to the service in the background, so that reading the stream never waits for it."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ._clock_reads import is_final
 from ._errors import ClientClosedError
 from ._http_pool import AsyncHttpPool, HttpPool
 from ._settings import Settings
-from ._transport import refusal
+from ._transport import rejection
 
 _PATH = "/v1/followers/confirm"
 RETRY_SECONDS = 1.0
-"""Delay before a confirmation is retried, unless a newer change needs confirmation."""
+"""The delay before a confirmation is retried, unless a newer change arrives first."""
 
 
 def confirmation(body: dict[str, Any], timeline_id: str | None) -> dict[str, Any] | None:
-    """Returns the confirmation for a stream message; None if the stream has no follower name."""
+    """Returns the confirmation of a stream message; None if the clock is not a named follower."""
     follower_id = body.get("follower_id")
     if follower_id is None:
         return None
@@ -31,15 +31,15 @@ def confirmation(body: dict[str, Any], timeline_id: str | None) -> dict[str, Any
 def _is_done(response: httpx.Response) -> bool:
     """Returns whether no retry is needed.
 
-    If the stream has ended, its successor reports which change to confirm.
+    A permanent rejection means that the stream has ended. The next stream reports which change to confirm.
     """
     if response.is_success:
         return True
-    return is_final(refusal(response)[2])
+    return is_final(rejection(response)[2])
 
 
 class Confirming:
-    """A thread that confirms the newest change. It starts with the first one."""
+    """A thread that confirms the newest change. It starts with the first change."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -82,12 +82,12 @@ class Confirming:
                     self._newest = self._newest_or(newest)
 
     def _newest_or(self, older: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Returns the newer change, if there is one, or else the given one."""
+        """Returns the newer change if there is one, or else the given one."""
         return older if self._newest is None else self._newest
 
 
 class AsyncConfirming:
-    """A task that confirms the newest change. It starts with the first one."""
+    """A task that confirms the newest change. It starts with the first change."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -126,5 +126,5 @@ class AsyncConfirming:
                     self._changed.set()
 
     def _newest_or(self, older: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Returns the newer change, if there is one, or else the given one."""
+        """Returns the newer change if there is one, or else the given one."""
         return older if self._newest is None else self._newest

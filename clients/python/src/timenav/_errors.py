@@ -15,18 +15,18 @@ class TimenavError(Exception):
 
 
 class SettingsError(TimenavError, ValueError):
-    """The service's address or the API key is missing or invalid. No request was sent."""
+    """The API key is missing, or a setting is invalid. No request was sent."""
 
 
 class ClientClosedError(TimenavError):
     """The client, or the httpx client passed to it, is closed. No request was sent."""
 
     def __init__(self) -> None:
-        super().__init__("the client is closed; create another one, or close it later")
+        super().__init__("the client is closed; create a new one")
 
 
 class ApiConnectionError(TimenavError):
-    """No response arrived. A change may have been applied: repeat it with the same idempotency key to find out."""
+    """No complete response arrived. A change may have taken effect: repeat it with the same idempotency key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class ConflictError(ApiError):
 
 
 class PreconditionFailedError(ApiError):
-    """412: the resource was changed since the caller read the tag or the generation in `if_match`."""
+    """412: the resource has changed since the tag or generation in `if_match` was read."""
 
 
 class UnprocessableEntityError(ApiError):
@@ -115,7 +115,7 @@ class UnprocessableEntityError(ApiError):
 
 
 class RateLimitError(ApiError):
-    """429: too many requests. `retry_after` is the time to wait before the next attempt, in seconds."""
+    """429: too many requests. `retry_after` is the wait before the next attempt, in seconds."""
 
 
 class ServerError(ApiError):
@@ -174,7 +174,7 @@ class ClockStaleError(ClockUnavailableError):
 
 
 class ClockAccessError(ClockUnavailableError):
-    """The caller may no longer watch the clock: the timeline or the API key ended. `problem` is the response."""
+    """The caller may no longer watch the clock: the timeline or the API key has ended. `problem` is the response."""
 
     def __init__(self, problem: ApiError) -> None:
         super().__init__(f"the clock can no longer be watched: {problem}")
@@ -190,11 +190,11 @@ class ClockClosedError(ClockUnavailableError):
 
 
 class BeyondFiringError(ClockUnavailableError):
-    """A handler waits for a moment after the due time of its firing. The clock may be paused until it finishes."""
+    """A handler waits for a moment that the clock cannot reach before the handler finishes."""
 
 
 class NotSettledError(TimenavError):
-    """An advance ended before its destination. `receipt` has its end, its firings, and the last holder."""
+    """An advance ended before its destination. `receipt` has the time reached, the firings, and the last holder."""
 
     def __init__(self, receipt: Receipt) -> None:
         held = f", held by {receipt.held_by}" if receipt.held_by else ""
@@ -207,7 +207,7 @@ class NotSettledError(TimenavError):
 
 
 class FiringsFailedError(TimenavError):
-    """An advance reached its destination, but firings on the way failed. `receipt` lists them with their reasons."""
+    """An advance reached its destination, but some of its firings failed. `receipt` lists them with their reasons."""
 
     def __init__(self, receipt: Receipt) -> None:
         failed = next((firing for firing in receipt.firings if firing["state"] == "failed"), None)

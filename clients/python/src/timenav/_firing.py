@@ -14,7 +14,7 @@ C = TypeVar("C")
 
 
 class FiringClock:
-    """The clock of a handler. It always shows the due time of the firing, no matter when the firing was delivered."""
+    """The clock of a handler. It always shows the due time of the firing, even if the firing is delivered later."""
 
     def __init__(self, due: Instant) -> None:
         self._due = due
@@ -35,7 +35,7 @@ class FiringClock:
         return self._due.timestamp()
 
     def until(self, when: When) -> Instant:
-        """Returns at once if the due time is the moment or later. Otherwise raises `BeyondFiringError`.
+        """Returns at once if the due time is at or after the moment. Otherwise raises `BeyondFiringError`.
 
         The clock cannot reach a later moment before this handler finishes.
         """
@@ -58,7 +58,7 @@ class Firing(Generic[C]):
     """A due timer, delivered to a handler."""
 
     id: str
-    """The id, which is the same for all attempts: store it if processing a firing twice would do harm."""
+    """The id, which is the same for all attempts. Use it to make the handler idempotent."""
     timer_id: str
     timeline_id: str
     due: Instant
@@ -68,13 +68,13 @@ class Firing(Generic[C]):
     attempt: int
     """The number of this attempt, from 1."""
     round: int
-    """The round of the timer: it is incremented when the clock goes back and the timer fires again."""
+    """The round of the timer, which is incremented when the clock goes back and the timer fires again."""
     generation: int
     """The generation of the clock."""
     step: int | None
     """The number of instants that the advance has reached; None outside an advance."""
     order_key: str | None
-    """Firings with the same key are processed one after the other."""
+    """Firings with the same key are delivered one at a time."""
     lease_id: str | None
     """The id of the lease, which is new for each claim. None in responses of older services."""
     clock: FiringClock = field(repr=False)

@@ -1,7 +1,7 @@
-"""The client-side state of a clock, and how long it remains valid. Contains no threads, network access or clock.
+"""The client-side state of a clock, and how long it remains valid. Uses no thread, network or clock.
 
-All times passed in are the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the vectors
-in clients/vectors test all languages against them.
+All times are passed in, as the host's monotonic time in microseconds. docs/adr/0043 has the rules; clients/vectors
+tests them in all languages.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ._instant import Instant
 HEARTBEAT_SECONDS = 15
 """The maximum interval between messages of the service on a stream."""
 STALE_AFTER_MIN = 20.0
-"""The lower limit of `stale_after`: the heartbeat interval, plus time for a heartbeat to arrive."""
+"""The minimum of `stale_after`: the heartbeat interval, plus time for a heartbeat to arrive."""
 DRIFT_PPM = 100
-"""The assumed drift between the clocks of two machines, used for the uncertainty."""
+"""The assumed drift between the clocks of two machines, in parts per million."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class ClockChange:
     jump_micros: int
     """The size of the jump in microseconds; 0 if the clock was paused, resumed, or changed its rate."""
     is_reset: bool
-    """Whether changes in between were lost, or the service went back to an older state."""
+    """Whether changes in between may be missing, or the service was rolled back to an older state."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Reading:
     now: Instant
     state: ClockState
     uncertainty_micros: int | None
-    """The clock may be ahead of `now` by this much, in virtual microseconds; None if that is unknown."""
+    """How far the service's clock may be ahead of `now`, in virtual microseconds; None if unknown."""
 
     @property
     def generation(self) -> int:
@@ -75,7 +75,7 @@ class _Known:
 
     state: ClockState
     offset: int
-    """The service's host time minus the local monotonic time. A lower bound, so that no reading is ahead."""
+    """The service's host time minus the local monotonic time: a lower bound, so that readings are never ahead."""
     offset_max: int | None
     measured: int
 
@@ -106,7 +106,7 @@ class Follower:
         return self._lost is None
 
     def request_sent(self, now: int) -> None:
-        """Records that a request was sent on a new connection: its response is not older than this."""
+        """Records that a request was sent on a new connection. Its response is not older than `now`."""
         self._requested_at, self._low, self._high = now, None, None
 
     def message_received(self, now: int) -> None:
@@ -139,14 +139,15 @@ class Follower:
         return self._end
 
     def apply_response(self, body: Mapping[str, Any], now: int) -> ClockChange | None:
-        """Applies the response to a request for the clock, sent before a stream is reopened.
+        """Applies the response to `GET /v1/clock`, which is requested before a stream is reopened.
 
-        Newer changes are left to the stream, which reports each of them; until then, readings are stale. An older
-        generation, or the same one with a different history, means that the service was rolled back, and is a reset.
+        A newer generation is not applied, because the stream reports each missed change; until it has, reads fail once
+        the bounds are exceeded. An older generation, or the same one with a different history, means that the service
+        was rolled back, and is a reset.
         """
         state = ClockState.of(body)
         known = self._known
-        self._measure(state, Instant.parse(body["current_time"]), now, is_answer=True)
+        self._measure(state, Instant.parse(body["current_time"]), now, is_response=True)
         if known is None or state.generation < known.state.generation or _has_different_history(state, known.state):
             return self._take(state, now, is_reset=known is not None)
         self._received_at = now
@@ -158,26 +159,26 @@ class Follower:
     def apply_message(
         self, event: str, body: Mapping[str, Any], now: int, *, is_first: bool = False
     ) -> ClockChange | None:
-        """Applies a message of the stream. `is_first` if it responds to the last recorded request."""
+        """Applies a message of the stream. `is_first` marks the response to the last recorded request."""
         self._received_at = now
         state = ClockState.of(body)
         known = self._known
         is_reset = event == "reset"
         if known is not None and state.generation <= known.state.generation and not is_reset:
             return None
-        self._measure(state, Instant.parse(body["current_time"]), now, is_answer=is_first)
+        self._measure(state, Instant.parse(body["current_time"]), now, is_response=is_first)
         return self._take(state, now, is_reset=is_reset)
 
     def read(self, now: int) -> Reading:
-        """Returns the virtual time, or raises `ClockUnavailableError`."""
+        """Returns the reading, or raises `ClockUnavailableError`."""
         known = self._known
-        self._vouch(now)
+        self._check_valid(now)
         if known is None:
             raise ClockStaleError("the service has not sent the clock yet")
         return Reading(known.state.at(now + known.offset), known.state, _uncertainty(known, now))
 
     def micros_until(self, virtual_micros: int, now: int) -> int | None:
-        """Returns the host time until the clock shows this, in microseconds; None if a change is needed for that."""
+        """Returns the host time until the clock shows this, in microseconds; None if it never does."""
         known = self._known
         host = known.state.host_when(virtual_micros) if known else None
         return None if known is None or host is None else max(host - known.offset - now, 0)
@@ -188,20 +189,20 @@ class Follower:
         lost = self._lost
         return max(silent if lost is None else min(silent, lost + round(self.bounds.lost_after * 1e6) - now), 0)
 
-    def _vouch(self, now: int) -> None:
+    def _check_valid(self, now: int) -> None:
         if self._end is not None:
             # A new exception each time, because readers must not share a traceback.
             if isinstance(self._end, ClockAccessError):
                 raise ClockAccessError(self._end.problem)
             raise ClockClosedError(*self._end.args)
         lost, silent = self._lost, (now - self._received_at) / 1e6
-        advice = "check that the service runs and can be reached; the clock keeps trying to reconnect"
+        advice = "check that the service is running and reachable; the clock keeps trying to reconnect"
         if silent > self.bounds.stale_after:
-            bound = f"this clock is valid for only {self.bounds.stale_after:g} s (stale_after)"
-            raise ClockStaleError(f"the service has sent nothing for {silent:.1f} s, but {bound}: {advice}")
+            bound = f"stale_after is {self.bounds.stale_after:g} s"
+            raise ClockStaleError(f"the service has sent nothing for {silent:.1f} s ({bound}): {advice}")
         if lost is not None and (now - lost) / 1e6 > self.bounds.lost_after:
-            bound = f"this clock is valid for only {self.bounds.lost_after:g} s (lost_after)"
-            raise ClockStaleError(f"the connection was lost {(now - lost) / 1e6:.1f} s ago, but {bound}: {advice}")
+            bound = f"lost_after is {self.bounds.lost_after:g} s"
+            raise ClockStaleError(f"the connection was lost {(now - lost) / 1e6:.1f} s ago ({bound}): {advice}")
 
     def _take(self, state: ClockState, now: int, *, is_reset: bool) -> ClockChange | None:
         known = self._known
@@ -217,22 +218,22 @@ class Follower:
         jump = state.origin_virtual.micros - before.at(state.origin_host.micros).micros
         return ClockChange(before, state, jump, is_reset)
 
-    def _measure(self, state: ClockState, current: Instant, now: int, *, is_answer: bool) -> None:
+    def _measure(self, state: ClockState, current: Instant, now: int, *, is_response: bool) -> None:
         """Narrows the offset between the service's host time and the local monotonic time."""
         first, last = state.origin_host.micros, None
         if state.is_running and Instant.MIN < current < Instant.MAX:
-            # Include all host times at which the clock shows this very microsecond.
+            # The range of host times at which the clock shows this microsecond.
             first = state.host_when(current.micros) or first
             last = state.host_when(current.micros + 1)
-        # The message was written before it arrived, which bounds the offset from below.
+        # The message was written before it arrived: a lower bound of the offset.
         self._low = first - now if self._low is None else max(self._low, first - now)
-        if is_answer and last is not None:
-            # It was written after the request, which bounds the offset from above.
+        if is_response and last is not None:
+            # The response was written after the request: an upper bound of the offset.
             high = last - self._requested_at
             self._high = high if self._high is None else min(self._high, high)
 
     def _with(self, state: ClockState, now: int) -> _Known:
-        """Returns the data of a state, with the offset changed no more than the measurement requires."""
+        """Returns the parameters of readings, with the smallest offset change that satisfies the measurements."""
         low = self._low if self._low is not None else 0
         high = self._high if self._high is None else max(self._high, low)
         offset = self._known.offset if self._known else low

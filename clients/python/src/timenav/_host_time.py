@@ -1,7 +1,7 @@
 """The host's monotonic clock, in whole microseconds.
 
-The functions are captured at import, so that libraries that fake the time later do not affect them. Like the clock of
-the service, this clock includes the time during which the machine sleeps.
+The functions are captured at import, so that libraries that fake the time later do not affect them. On Linux and macOS,
+the clock includes system sleep, like the clock of the service.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 
 def _source() -> Callable[[], int]:
-    # On macOS, CLOCK_MONOTONIC includes sleep, and `time.monotonic` reads another clock.
+    # On macOS, CLOCK_MONOTONIC includes system sleep. `time.monotonic` reads another clock.
     name = "CLOCK_MONOTONIC" if sys.platform == "darwin" else "CLOCK_BOOTTIME"
     clock = getattr(time, name, None)
     if clock is None:

@@ -19,7 +19,7 @@ class HttpPool:
     """Sends requests to the service, with the API key. Closing it leaves the caller's httpx client open."""
 
     def __init__(self, settings: Settings, *, parent: HttpPool | None = None, trace: Trace | None = None) -> None:
-        """Creates a pool. It closes with its parent, and `trace` is the httpcore extension of that name."""
+        """Creates a pool that closes with its parent. `trace` is the httpcore extension of that name."""
         given = settings.http_client
         if given is not None and not isinstance(given, httpx.Client):
             raise TypeError(f"http_client must be an httpx.Client, not {type(given).__name__}")
@@ -36,7 +36,7 @@ class HttpPool:
         return self._is_closed or self._client.is_closed or (self._parent is not None and self._parent.is_closed)
 
     def send(self, method: str, path: str, *, is_stream: bool = False, **options: Any) -> httpx.Response:
-        """Sends a request. Raises `httpx.HTTPError`, or `ClientClosedError`."""
+        """Sends a request. Raises `httpx.HTTPError` or `ClientClosedError`."""
         if self.is_closed:
             raise ClientClosedError
         extensions = {} if self._trace is None else {"trace": self._trace}
@@ -44,7 +44,7 @@ class HttpPool:
             **request_options(self._settings, method, path, options), extensions=extensions
         )
         try:
-            # No redirects and no other credentials: the key must not reach other hosts.
+            # Send the key only to the service, and no other credentials.
             return self._client.send(request, stream=is_stream, auth=None, follow_redirects=False)
         except RuntimeError:
             if self._client.is_closed:
@@ -84,7 +84,7 @@ class AsyncHttpPool:
         return self._is_closed or self._client.is_closed
 
     async def send(self, method: str, path: str, *, is_stream: bool = False, **options: Any) -> httpx.Response:
-        """Sends a request. Raises `httpx.HTTPError`, or `ClientClosedError`."""
+        """Sends a request. Raises `httpx.HTTPError` or `ClientClosedError`."""
         if self.is_closed:
             raise ClientClosedError
         request = self._client.build_request(**request_options(self._settings, method, path, options))

@@ -53,12 +53,12 @@ def _civil_from_days(days: int) -> tuple[int, int, int]:
     return year_of_era + era * 400 + (1 if month <= 2 else 0), month, day_of_year - (153 * shifted + 2) // 5 + 1
 
 
-# Equality and order are defined below, because an instant also compares with a `datetime`.
+# Comparisons are defined below, because an instant also compares with a `datetime`.
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
 class Instant:
     """A moment, in whole microseconds since 1970.
 
-    It compares with other instants and with aware `datetime`s, and equal ones have the same hash. A naive `datetime` is
+    It compares with other instants and with aware `datetime`s. Equal values have equal hashes. A naive `datetime` is
     never equal to it, and ordering the two raises `TypeError`, as for two `datetime`s.
     """
 
@@ -70,22 +70,24 @@ class Instant:
     def __post_init__(self) -> None:
         """Rejects instants outside the range of the service's clocks."""
         if not _MIN <= self.micros <= _MAX:
-            raise ValueError(f"{self.micros} µs lies outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z")
+            raise ValueError(
+                f"{self.micros} µs is outside the range -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z"
+            )
 
     @classmethod
     def parse(cls, text: str) -> Instant:
-        """Parses a timestamp with a zone in the format of the API, such as `2028-02-29T09:00:00Z`.
+        """Parses a timestamp with a time zone in the format of the API, such as `2028-02-29T09:00:00Z`.
 
-        Digits finer than a microsecond are truncated, towards the past.
+        Fractions of a microsecond are truncated, toward the past.
         """
         shape = _SHAPE.fullmatch(text)
         if shape is None:
-            raise ValueError(f"{text!r} is not a timestamp with a zone; write one such as 2028-02-29T09:00:00Z")
+            raise ValueError(f"{text!r} is not a timestamp with a time zone, such as 2028-02-29T09:00:00Z")
         year, month, day, hour, minute = (int(shape[index]) for index in range(1, 6))
         second, fraction, zone = int(shape[6] or 0), (shape[7] or "")[:6].ljust(6, "0"), shape[8]
         is_civil = shape[1] != "-000000" and 1 <= month <= 12 and 1 <= day <= _days_in_month(year, month)
         if not (is_civil and hour < 24 and minute < 60 and second < 60):
-            raise ValueError(f"there is no such date or time as {text!r}")
+            raise ValueError(f"{text!r} is not a valid date and time")
         offset = 0
         if zone not in "Zz":
             offset = (int(zone[1:3]) * 60 + int(zone[-2:])) * (-1 if zone[0] == "-" else 1)
@@ -100,7 +102,7 @@ class Instant:
             return when
         if isinstance(when, datetime):
             if when.tzinfo is None:
-                raise ValueError("the datetime has no time zone; give it one, such as tzinfo=timezone.utc")
+                raise ValueError("the datetime has no time zone; set one, such as tzinfo=timezone.utc")
             return cls((when - _EPOCH) // timedelta(microseconds=1))
         return cls.parse(when)
 
@@ -112,7 +114,7 @@ class Instant:
         try:
             return _EPOCH + timedelta(microseconds=self.micros)
         except OverflowError:
-            raise DatetimeRangeError(f"{self} does not fit into datetime, which has the years 1 to 9999") from None
+            raise DatetimeRangeError(f"{self} is outside the range of datetime, the years 1 to 9999") from None
 
     def timestamp(self) -> float:
         """Returns the seconds since 1970, like `time.time()`."""
@@ -132,14 +134,14 @@ class Instant:
     @overload
     def __sub__(self, other: timedelta) -> Instant: ...
     def __sub__(self, other: Instant | _Datetime | timedelta) -> timedelta | Instant:
-        """Returns the difference to another moment, or the instant earlier by a `timedelta`."""
+        """Returns the difference from another moment, or the instant earlier by a `timedelta`."""
         if isinstance(other, timedelta):
             return Instant(self.micros - other // timedelta(microseconds=1))
         micros = _micros(other)
         return NotImplemented if micros is None else timedelta(microseconds=self.micros - micros)
 
     def __rsub__(self, other: _Datetime) -> timedelta:
-        """Returns the difference of an aware `datetime` to this instant."""
+        """Returns the difference between an aware `datetime` and this instant."""
         micros = _micros(other)
         return NotImplemented if micros is None else timedelta(microseconds=micros - self.micros)
 
@@ -152,14 +154,13 @@ class Instant:
     def __eq__(self, other: object) -> bool:
         """Compares with an instant or an aware `datetime`."""
         if isinstance(other, datetime) and _DATETIME_MIN <= self.micros <= _DATETIME_MAX:
-            # A local time that occurs twice is not equal to any time of another zone (PEP 495). `datetime` implements
-            # that.
+            # `datetime` handles local times that occur twice, which equal no time in another zone (PEP 495).
             return self.datetime() == other
         micros = _micros(other)
         return NotImplemented if micros is None else self.micros == micros
 
     def __hash__(self) -> int:
-        """Returns the hash of the equal `datetime`: that of the `timedelta` since the day before year 1."""
+        """Returns the hash of the equal `datetime`, which is that of the `timedelta` since the day before year 1."""
         return hash(_BEFORE_EPOCH + timedelta(microseconds=self.micros))
 
     def __lt__(self, other: Instant | _Datetime) -> bool:
@@ -179,7 +180,7 @@ class Instant:
         return NotImplemented if micros is None else self.micros >= micros
 
     def __format__(self, spec: str) -> str:
-        """Formats the instant like `datetime`: `f"{now:%Y-%m-%d}"`. An empty format gives the format of the API.
+        """Formats the instant like `datetime`: `f"{now:%Y-%m-%d}"`. An empty format means the format of the API.
 
         Any other format raises `DatetimeRangeError` outside the years 1 to 9999.
         """
@@ -213,7 +214,7 @@ def _micros(other: object) -> int | None:
 
 
 When = str | datetime | Instant
-"""A moment: a timestamp with a zone, an aware `datetime`, or an `Instant`."""
+"""A moment: a timestamp with a time zone, an aware `datetime`, or an `Instant`."""
 
 _MIN = -377_705_116_800_000_000
 _MAX = 253_402_300_799_999_999

@@ -16,13 +16,13 @@ from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
 from ._http_pool import HttpPool
-from ._listening import IDLE_CLAIM_MICROS, LOG, ONCE, Held, Terms, ends_it, held, log_unsettled, reason
+from ._listening import IDLE_CLAIM_MICROS, LOG, ONCE, Lease, Terms, is_fatal, lease_of, log_unsettled, reason
 
 if TYPE_CHECKING:
     from ._client import Client
 
 _SHARED_CLAIM_SECONDS = 1.0
-"""How long a claim waits at the service if the client cannot interrupt it, in seconds."""
+"""The wait of a claim that the client cannot interrupt, in seconds."""
 
 Handler = Callable[["Firing[Client]"], object]
 
@@ -30,7 +30,7 @@ Handler = Callable[["Firing[Client]"], object]
 class Listener:
     """Claims firings of a queue and passes them to a handler, until it is closed.
 
-    The handler runs in threads of the listener. A firing is acknowledged when its handler returns, and fails if the
+    Handlers run in threads of the listener. A firing is acknowledged when its handler returns, and fails if the
     handler raises. Its lease is extended while the handler runs.
     """
 
@@ -39,14 +39,14 @@ class Listener:
         self._handler = handler
         self._terms = terms
         self._changed = threading.Condition()
-        self._in_hand: set[Held] = set()
+        self._leased: set[Lease] = set()
         self._running = 0
         self._stopping = False
-        self._is_over = False
+        self._has_ended = False
         self._failure: Exception | None = None
         self._claimed_at: int | None = None
         self._connection: Any = None
-        self._here = threading.local()
+        self._local = threading.local()
         # The connection is shut down when the listener stops, so other requests must not share it.
         self._http = HttpPool(client._settings, parent=client._http, trace=self._trace)
         # The caller's httpx client shares its connections with other requests, so a claim cannot be interrupted there.
@@ -54,10 +54,10 @@ class Listener:
         self._claim_timeout = timeout if self._http.is_owned else min(timeout, 2 * _SHARED_CLAIM_SECONDS)
         self._claims = client._with_options(retries=ONCE)
         self._claims._http = self._http
-        # Twice as many, because outcomes are reported while the next handlers run.
+        # Twice as many threads as handlers, because outcomes are reported while the next handlers run.
         self._handlers = ThreadPoolExecutor(2 * terms.concurrency, thread_name_prefix="timenav-handler")
         self._thread = threading.Thread(target=self._run, name="timenav-listener", daemon=True)
-        self._keeper = threading.Thread(target=self._keep, name="timenav-keeper", daemon=True)
+        self._extender = threading.Thread(target=self._extend_leases, name="timenav-keeper", daemon=True)
 
     def start(self) -> Listener:
         """Sends the first claim. When this returns, the queue has an active listener, and an advance waits for it."""
@@ -68,7 +68,7 @@ class Listener:
             self._handlers.shutdown()
             raise
         self._thread.start()
-        self._keeper.start()
+        self._extender.start()
         return self
 
     @property
@@ -78,11 +78,11 @@ class Listener:
 
     @property
     def is_running(self) -> bool:
-        """Whether the listener claims firings."""
+        """Whether the listener is still claiming firings."""
         return self._thread.is_alive() and not self._stopping
 
     def join(self, timeout: float | None = None) -> None:
-        """Waits until the listener has ended. Raises the reason if the service no longer allows it to claim.
+        """Waits until the listener has ended. Raises the service's error if it may no longer claim.
 
         `timeout` is in seconds of host time; after it, `TimeoutError` is raised.
         """
@@ -95,13 +95,13 @@ class Listener:
     def close(self) -> None:
         """Stops claiming, and returns when all handlers are done and their outcomes are reported.
 
-        If a handler calls it, it returns at once: waiting for the handlers would be a deadlock.
+        In a handler, it returns at once, because waiting for the handlers would deadlock.
         """
         with self._changed:
             self._stopping = True
             self._changed.notify_all()
-        self._break_off()
-        is_within = threading.current_thread() is self._thread or getattr(self._here, "is_handler", False)
+        self._interrupt_claim()
+        is_within = threading.current_thread() is self._thread or getattr(self._local, "is_handler", False)
         if not is_within and self._thread.ident is not None:
             self._thread.join()
 
@@ -118,16 +118,16 @@ class Listener:
     def _run(self) -> None:
         delay = DELAY_FIRST
         try:
-            while (free := self._wait_for_room()) > 0:
+            while (free := self._wait_for_capacity()) > 0:
                 try:
-                    given = self._terms.claim(free, self._claim_timeout)
+                    parameters = self._terms.claim(free, self._claim_timeout)
                     self._claimed_at = None
-                    self._take(self._claims.claim_firings(self.queue, **given))
+                    self._take(self._claims.claim_firings(self.queue, **parameters))
                     delay = DELAY_FIRST
                 except (TimenavError, ValueError, KeyError, TypeError) as error:
                     if self._stopping:
                         break
-                    if ends_it(error):
+                    if is_fatal(error):
                         self._failure = error
                         LOG.error("claiming from the queue %s is no longer possible: %s", self.queue, error)
                         break
@@ -138,24 +138,24 @@ class Listener:
         finally:
             self._handlers.shutdown()
             with self._changed:
-                self._is_over = True
+                self._has_ended = True
                 self._changed.notify_all()
             self._http.close()
 
-    def _wait_for_room(self) -> int:
+    def _wait_for_capacity(self) -> int:
         """Waits until a handler is free. Returns the number of free handlers, or 0 if the listener stops claiming."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopping or self._free() > 0)
             return 0 if self._stopping else self._free()
 
     def _free(self) -> int:
-        return self._terms.free(self._running, len(self._in_hand))
+        return self._terms.free(self._running, len(self._leased))
 
     def _claim_at_once(self, free: int) -> None:
         self._take(self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
 
     def _claim_if_idle(self) -> None:
-        """Claims more due firings if the last claim was some time ago, so that the queue keeps its active listener."""
+        """Claims another firing if the last claim was some time ago, so that the queue keeps its active listener."""
         at = self._claimed_at
         if self._stopping or at is None or monotonic_micros() - at < IDLE_CLAIM_MICROS:
             return
@@ -169,20 +169,20 @@ class Listener:
         for body in claimed["firings"]:
             firing = Firing.of(body, self._client.inside(body["firing_id"]))
             with self._changed:
-                self._in_hand.add(held(firing))
+                self._leased.add(lease_of(firing))
                 self._running += 1
             self._handlers.submit(self._work, firing)
 
     def _work(self, firing: Firing[Client]) -> None:
-        self._here.is_handler = True
-        named = self._terms.named([held(firing)])
-        why: str | None = None
+        self._local.is_handler = True
+        lease_parameters = self._terms.lease_parameters([lease_of(firing)])
+        failure: str | None = None
         try:
             try:
                 self._handler(firing)
-            except BaseException as error:  # also `pytest.fail` and `sys.exit`; or else the lease would expire
+            except BaseException as error:  # also `pytest.fail` and `sys.exit`; unreported, the lease would expire
                 LOG.exception("the handler of the queue %s failed at %s", self.queue, firing)
-                why = reason(error)
+                failure = reason(error)
             else:
                 self._claim_if_idle()
             finally:
@@ -190,43 +190,43 @@ class Listener:
                 with self._changed:
                     self._running -= 1
                     self._changed.notify_all()
-            if why is None:
-                self._settle(firing, lambda: self._client.acknowledge_firings(**named))
+            if failure is None:
+                self._settle(firing, lambda: self._client.acknowledge_firings(**lease_parameters))
             else:
-                failed = why
-                self._settle(firing, lambda: self._client.fail_firings(**named, reason=failed))
+                failed = failure
+                self._settle(firing, lambda: self._client.fail_firings(**lease_parameters, reason=failed))
         finally:
             with self._changed:
-                self._in_hand.discard(held(firing))
+                self._leased.discard(lease_of(firing))
                 self._changed.notify_all()
 
-    def _settle(self, firing: Firing[Client], say: Callable[[], object]) -> None:
+    def _settle(self, firing: Firing[Client], report: Callable[[], object]) -> None:
         try:
-            say()
+            report()
         except TimenavError as error:
             log_unsettled(firing, error)
 
-    def _keep(self) -> None:
+    def _extend_leases(self) -> None:
         """Extends the leases of firings while their handlers run."""
         while True:
             with self._changed:
-                if self._changed.wait_for(lambda: self._is_over, self._terms.extend_seconds):
+                if self._changed.wait_for(lambda: self._has_ended, self._terms.extend_seconds):
                     return
-                in_hand = list(self._in_hand)
-            for named in self._terms.extensions(in_hand):
+                leased = list(self._leased)
+            for lease_parameters in self._terms.extensions(leased):
                 try:
-                    self._client.extend_firings(**named)
+                    self._client.extend_firings(**lease_parameters)
                 except TimenavError as error:
                     LOG.warning("leases of firings could not be extended: %s", error)
 
     def _trace(self, event: str, info: dict[str, Any]) -> None:
-        """Remembers the connection of a claim: shutting it down wakes the thread that waits for the response."""
+        """Stores the connection of a claim, because shutting it down wakes the thread that waits for the response."""
         if self._http.is_owned and event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._connection = info["return_value"]
             if self._stopping:
-                self._break_off()
+                self._interrupt_claim()
 
-    def _break_off(self) -> None:
+    def _interrupt_claim(self) -> None:
         if self._connection is not None:
             with contextlib.suppress(OSError, AttributeError):
                 self._connection.get_extra_info("socket").shutdown(socket.SHUT_RDWR)

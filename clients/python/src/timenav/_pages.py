@@ -14,7 +14,7 @@ Page = TypeVar("Page", bound=Mapping[str, object])
 def pages(call: Callable[P, Page], *args: P.args, **kwargs: P.kwargs) -> Iterator[Page]:
     """Yields the pages of a list. Each page is requested on demand.
 
-    `call` is a method with a `cursor`, such as `client.monitor_events`. Its arguments follow.
+    `call` is a method with a `cursor`, such as `client.monitor_events`, followed by its arguments.
     """
     while True:
         page = call(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""The receipt of an advance, and the wait for it."""
+"""The receipt of an advance, and the requests that wait for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._instant import Instant, When
 from ._request import UNSET, IfMatch, Length, Unset
 from ._retry import Retries
 
-_ANSWER_SECONDS = 30.0
+_RESPONSE_SECONDS = 30.0
 _ATTEMPTS = 64
 
 
@@ -23,8 +23,8 @@ class Receipt:
 
     timeline_id: str
     state: Literal["settled", "running", "stopped", "stuck"]
-    """`settled` at the destination; `stopped` if the clock was paused or held for too long, `stuck` if
-    timers kept arming themselves for the same instant."""
+    """`settled` at the destination; `stopped` if the clock was paused, or held for too long; `stuck` if timers kept
+    arming themselves for the same instant."""
     reached: Instant
     """The time that the clock has reached."""
     to: Instant
@@ -34,13 +34,13 @@ class Receipt:
     acknowledged: int
     failed: int
     unacknowledged: int
-    """The number of firings without an outcome. In a settled advance, their queues have no listener."""
+    """The number of firings without an outcome. If the advance is settled, their queues have no listener."""
     firings: Sequence[schemas.FiringBody]
     """The first 100 firings."""
     advance_id: str | None = None
     """None if the clock passed no timer."""
     held_by: str | None = None
-    """The worker, hold or followers that the last instant waited for."""
+    """The worker, hold or followers that the last instant waited for; if the advance is stuck, the last timer."""
 
     @classmethod
     def of(cls, settled: schemas.ReceiptBody) -> Receipt:
@@ -61,7 +61,7 @@ class Receipt:
 
 
 class Waiting:
-    """The target of an advance and the limits of the wait. Contains no network access."""
+    """The target of an advance, and the limits of the wait for it. Sends no request."""
 
     def __init__(
         self,
@@ -72,10 +72,10 @@ class Waiting:
         *,
         timeout: float | None,
         check: bool,
-        answer_timeout: float,
+        response_timeout: float,
     ) -> None:
         if (duration is None) == (to is None):
-            raise ValueError("pass either `duration` or `to`, not both")
+            raise ValueError("pass either `duration` or `to`")
         self.operation = "fast_forward" if to is None else "travel"
         self._where: dict[str, Any] = {"duration": duration} if to is None else {"destination_time": to}
         self._timeline = timeline_id
@@ -83,21 +83,21 @@ class Waiting:
         self._timeout = timeout
         self._check = check
         self._deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
-        # Stay below the timeout of the request, so that the response arrives before it.
-        self._answer_seconds = min(_ANSWER_SECONDS, answer_timeout / 2)
+        # Less than the response timeout, so that the service responds before it.
+        self._response_seconds = min(_RESPONSE_SECONDS, response_timeout / 2)
 
     @property
-    def given(self) -> dict[str, Any]:
+    def change_parameters(self) -> dict[str, Any]:
         """The parameters of the clock change."""
         return {**self._where, "timeline_id": self._timeline or UNSET, "if_match": self._if_match, "wait": self._wait()}
 
     @property
-    def question(self) -> dict[str, Any]:
+    def receipt_parameters(self) -> dict[str, Any]:
         """The parameters of a request for the receipt."""
         return {"timeline_id": self._timeline or UNSET, "wait": self._wait()}
 
     def receipt(self, changed: schemas.ClockBody) -> Receipt | None:
-        """Parses the response to the clock change. None while the advance is running."""
+        """Parses the response to the clock change. Returns None while the advance is running."""
         settled = changed.get("receipt")
         if settled is not None:
             return self.settled(settled)
@@ -105,7 +105,7 @@ class Waiting:
         return Receipt(changed["timeline_id"], "settled", current, current, 0, 0, 0, 0, [])
 
     def settled(self, settled: schemas.ReceiptBody) -> Receipt | None:
-        """Parses a receipt. None while the advance is running.
+        """Parses a receipt. Returns None while the advance is running.
 
         Raises `NotSettledError` if the advance ended before its destination, `FiringsFailedError` if firings failed and
         `check` is set, and `TimeoutError` after `timeout`.
@@ -118,17 +118,17 @@ class Waiting:
                 raise FiringsFailedError(receipt)
             return receipt
         if self._deadline is not None and monotonic_micros() >= self._deadline:
-            progress = f"the advance {receipt.advance_id} has reached {receipt.reached} in {self._timeout:g} s"
-            raise TimeoutError(f"{progress}, and continues to {receipt.to}; request its receipt, or pause the clock")
+            progress = f"the advance {receipt.advance_id} reached {receipt.reached} in {self._timeout:g} s"
+            raise TimeoutError(f"{progress} and continues to {receipt.to}; request its receipt, or pause the clock")
         return None
 
     def _wait(self) -> str:
-        left = self._answer_seconds
+        left = self._response_seconds
         if self._deadline is not None:
             left = min(left, (self._deadline - monotonic_micros()) / 1_000_000)
         return f"{left:.3f}s" if left >= 0.001 else "0s"
 
 
-def patient(retries: Retries) -> Retries:
-    """Returns a policy with more retries: an advance continues during an outage, and so must the client."""
+def with_more_retries(retries: Retries) -> Retries:
+    """Returns a policy with more retries, because an advance continues during an outage."""
     return Retries(max(retries.attempts, _ATTEMPTS), max(retries.wait_max, Retries().wait_max))

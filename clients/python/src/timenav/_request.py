@@ -15,7 +15,7 @@ from ._instant import Instant, When
 
 
 class Unset(Enum):
-    """The value of an omitted parameter. `None` is null, which some operations accept as a value."""
+    """The value of an omitted parameter. `None` is sent as null, which some operations accept."""
 
     UNSET = "unset"
 
@@ -40,16 +40,16 @@ class Operation:
     method: str
     template: str
     body_kind: str
-    is_once: bool
+    is_idempotent: bool
     has_timeline: bool
-    """Whether it uses the timeline of the key if the request names none."""
+    """Whether the client's timeline is used if the call names none."""
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def only_looks(self) -> bool:
+    def is_read_only(self) -> bool:
         """Whether it is read-only."""
         return self.method == "GET"
 
@@ -85,7 +85,7 @@ def build(
         values["timeline_id"] = timeline_id
     path = operation.template
     for name, wire_name in operation.path.items():
-        # A tile path contains slashes, which are sent unescaped.
+        # A tile path contains slashes, which must not be escaped.
         value = quote(str(values[name]), safe="/" if wire_name == "tile" else "")
         if value in ("", ".", ".."):
             raise ValueError(f"{name} must not be {values[name]!r}")
@@ -97,11 +97,11 @@ def build(
     for name, wire_name in operation.header.items():
         if values.get(name) is not None:
             headers[wire_name] = _entity_tag(values[name]) if wire_name == "If-Match" else str(values[name])
-    named = values.get("timeline_id")
-    # A timeline id may not be a valid header value. In that case, the service rejects the request with an explanation.
-    if isinstance(named, str) and re.fullmatch(r"[!-~]+", named):
-        headers["Timenav-Timeline"] = named
-    if operation.is_once:
+    timeline = values.get("timeline_id")
+    # If the id is not a valid header value, the header is omitted, and the service rejects the id with an explanation.
+    if isinstance(timeline, str) and re.fullmatch(r"[!-~]+", timeline):
+        headers["Timenav-Timeline"] = timeline
+    if operation.is_idempotent:
         headers.setdefault("Idempotency-Key", str(uuid.uuid4()))
     if content_type is not None:
         headers["Content-Type"] = content_type
@@ -113,7 +113,7 @@ def build(
         headers=headers,
         json=members if operation.body_kind == "object" else body,
         content=content,
-        is_repeatable=operation.only_looks or operation.is_once,
+        is_repeatable=operation.is_read_only or operation.is_idempotent,
     )
 
 
@@ -125,11 +125,11 @@ def _in_query(name: str, value: object) -> list[tuple[str, str]]:
     if value is None:
         return []
     if isinstance(value, Mapping):
-        return [(f"{name}.{key}", str(one)) for key, one in value.items()]
+        return [(f"{name}.{key}", str(item)) for key, item in value.items()]
     if isinstance(value, bool):
         return [(name, "true" if value else "false")]
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [(name, ",".join(str(one) for one in value))]
+        return [(name, ",".join(str(item) for item in value))]
     return [(name, str(_in_json(value)))]
 
 
@@ -141,9 +141,9 @@ def _in_json(value: object) -> object:
     if isinstance(value, timedelta):
         return duration_text(value)
     if isinstance(value, Mapping):
-        return {key: _in_json(one) for key, one in value.items()}
+        return {key: _in_json(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_in_json(one) for one in value]
+        return [_in_json(item) for item in value]
     return value
 
 
@@ -151,7 +151,7 @@ def duration_text(length: timedelta) -> str:
     """Formats a duration for the API, without rounding."""
     micros = length // timedelta(microseconds=1)
     if micros <= 0:
-        raise ValueError(f"a duration must be longer than 0, not {length}; use rewind to go back")
+        raise ValueError(f"a duration must be positive, not {length}; use rewind to go back")
     seconds, rest = divmod(micros, 1_000_000)
     return f"{seconds}.{rest:06}s" if rest else f"{seconds}s"
 

@@ -19,14 +19,14 @@ from ._errors import ApiError, ClockAccessError, ClockClosedError, ClockUnavaila
 from ._virtual_clock import VirtualClock
 
 CLOCKS_MAX = 64
-"""Default limit of open clocks. Each one is a stream, and the service allows 100 streams per user by default."""
-_UNKNOWN = frozenset({400, 403, 404, 410})
+"""Default limit of open clocks. Each clock is a stream, and the service allows 100 streams per user by default."""
+_UNKNOWN_TIMELINE = frozenset({400, 403, 404, 410})
 
 C = TypeVar("C", bound=ClockReads)
 
 
 class TooManyClocksError(TimenavError):
-    """Requests for too many timelines are being served. Respond with 503, because this is temporary."""
+    """All clocks are in use by requests. Respond with 503, because this is temporary."""
 
 
 @dataclass
@@ -37,8 +37,8 @@ class _SharedClock(Generic[C]):
     uses: int = 0
 
 
-class _Shelf(Generic[C]):
-    """The open clocks, least recently used first, with the number of requests that use each."""
+class _ClockCache(Generic[C]):
+    """The open clocks, least recently used first, with the number of requests that use each one."""
 
     def __init__(self, clocks_max: int) -> None:
         self._clocks_max = clocks_max
@@ -48,27 +48,27 @@ class _Shelf(Generic[C]):
     def find(self, timeline: str | None) -> tuple[_SharedClock[C] | None, list[C]]:
         """Returns the clock of a timeline, if it is open or being opened, and the clocks to close.
 
-        An open clock counts as used from now on. If there is none, a slot is reserved, and the caller has to open the
+        An open clock counts as in use from now on. If there is none, a slot is reserved, and the caller must open the
         clock.
         """
         if self.is_closed:
             raise ClockClosedError("the request clocks are closed")
-        over: list[C] = []
+        to_close: list[C] = []
         shared = self._clocks.get(timeline)
-        if shared is not None and shared.clock is not None and _is_over(shared.clock):
-            over += [shared.clock] if shared.uses == 0 else []
+        if shared is not None and shared.clock is not None and _has_ended(shared.clock):
+            to_close += [shared.clock] if shared.uses == 0 else []
             del self._clocks[timeline]
             shared = None
         if shared is None:
-            over += self._room()
+            to_close += self._evict()
             self._clocks[timeline] = _SharedClock()
         elif shared.clock is not None:
             shared.uses += 1
             self._clocks.move_to_end(timeline)
-        return shared, over
+        return shared, to_close
 
     def opened(self, timeline: str | None, clock: C) -> _SharedClock[C]:
-        """Stores a clock that was opened. It counts as used from now on."""
+        """Stores a clock that was opened. It counts as in use from now on."""
         shared = self._clocks.get(timeline)
         if self.is_closed or shared is None:
             raise ClockClosedError("the request clocks are closed")
@@ -92,15 +92,15 @@ class _Shelf(Generic[C]):
         self._clocks.clear()
         return clocks
 
-    def _room(self) -> list[C]:
-        """Makes room for one more clock. Returns the clocks to close."""
+    def _evict(self) -> list[C]:
+        """Frees a slot by removing the least recently used clock. Returns the clocks to close."""
         if len(self._clocks) < self._clocks_max:
             return []
         for timeline, shared in self._clocks.items():
             if shared.uses == 0 and shared.clock is not None:
                 del self._clocks[timeline]
                 return [shared.clock]
-        raise TooManyClocksError(f"requests for {self._clocks_max} timelines are being served; try again")
+        raise TooManyClocksError(f"all {self._clocks_max} clocks are in use by other requests; try again")
 
 
 class _AllowedTimelines:
@@ -118,10 +118,10 @@ class _AllowedTimelines:
 
 
 class RequestClocks:
-    """The clocks of requests, for threads; `timenav.wsgi` has the middleware.
+    """The clocks of requests, for threads. `timenav.wsgi` has the middleware.
 
     Inside `with clocks.serving(header): …`, `timenav.baggage.clock()` returns the clock that the `baggage` header
-    names, or else the clock of the client's own timeline. The host's time is never used instead.
+    names, or else the clock of the client's own timeline. It never falls back to the host's time.
     """
 
     def __init__(
@@ -132,67 +132,67 @@ class RequestClocks:
         clocks_max: int = CLOCKS_MAX,
         timeout: float = 10.0,
     ) -> None:
-        """`allowed` decides which timelines requests may name. By default, they may name all that the key may see."""
+        """`allowed` decides which timelines requests may name. Defaults to all timelines visible to the key."""
         self._client, self._timeout = client, timeout
         self._timelines = _AllowedTimelines(allowed)
-        self._shelf: _Shelf[VirtualClock] = _Shelf(clocks_max)
+        self._cache: _ClockCache[VirtualClock] = _ClockCache(clocks_max)
         self._changed = threading.Condition()
 
     @contextmanager
     def serving(self, header: str | None) -> Iterator[VirtualClock]:
         """Serves a request with the clock that its `baggage` header names.
 
-        Raises `BaggageError` for an invalid header, `TooManyClocksError`, or `ClockUnavailableError`.
+        Raises `BaggageError` if the header is invalid, `TooManyClocksError` or `ClockUnavailableError`.
         """
         timeline = self._timelines.timeline(header)
         shared = self._take(timeline)
         try:
-            clock = _vouched(shared)
+            clock = _readable(shared)
             with baggage.serving(clock):
                 yield clock
         finally:
             with self._changed:
-                over = self._shelf.done(timeline, shared)
-            _close(over)
+                to_close = self._cache.done(timeline, shared)
+            _close(to_close)
 
     def close(self) -> None:
         """Closes all clocks. Requests in progress can no longer read theirs."""
         with self._changed:
-            clocks = self._shelf.close()
+            clocks = self._cache.close()
             self._changed.notify_all()
         _close(clocks)
 
     def _take(self, timeline: str | None) -> _SharedClock[VirtualClock]:
         with self._changed:
             while True:
-                shared, over = self._shelf.find(timeline)
+                shared, to_close = self._cache.find(timeline)
                 if shared is None:
                     break
                 if shared.clock is not None:
                     return shared
                 # Another request is opening it.
                 self._changed.wait()
-        _close(over)
+        _close(to_close)
         clock: VirtualClock | None = None
         try:
             clock = self._client.virtual_clock(timeline, timeout=self._timeout)
             with self._changed:
-                return self._shelf.opened(timeline, clock)
+                return self._cache.opened(timeline, clock)
         except BaseException as error:
             with self._changed:
-                self._shelf.failed(timeline)
+                self._cache.failed(timeline)
             _close([] if clock is None else [clock])
-            mistake = _mistake(timeline, error)
-            if mistake is None:
+            unknown = _unknown_timeline(timeline, error)
+            if unknown is None:
                 raise
-            raise mistake from error
+            raise unknown from error
         finally:
             with self._changed:
                 self._changed.notify_all()
 
 
 class AsyncRequestClocks:
-    """The clocks of requests, for asyncio; `timenav.asgi` has the middleware."""
+    """The clocks of requests, for asyncio. `timenav.asgi` has the middleware."""
 
     def __init__(
         self,
@@ -202,10 +202,10 @@ class AsyncRequestClocks:
         clocks_max: int = CLOCKS_MAX,
         timeout: float = 10.0,
     ) -> None:
-        """`allowed` decides which timelines requests may name. By default, they may name all that the key may see."""
+        """`allowed` decides which timelines requests may name. Defaults to all timelines visible to the key."""
         self._client, self._timeout = client, timeout
         self._timelines = _AllowedTimelines(allowed)
-        self._shelf: _Shelf[AsyncVirtualClock] = _Shelf(clocks_max)
+        self._cache: _ClockCache[AsyncVirtualClock] = _ClockCache(clocks_max)
         self._opening: dict[str | None, asyncio.Event] = {}
 
     @asynccontextmanager
@@ -214,19 +214,19 @@ class AsyncRequestClocks:
         timeline = self._timelines.timeline(header)
         shared = await self._take(timeline)
         try:
-            clock = _vouched(shared)
+            clock = _readable(shared)
             with baggage.serving(clock):
                 yield clock
         finally:
-            await _aclose(self._shelf.done(timeline, shared))
+            await _aclose(self._cache.done(timeline, shared))
 
     async def aclose(self) -> None:
         """Closes all clocks. Requests in progress can no longer read theirs."""
-        await _aclose(self._shelf.close())
+        await _aclose(self._cache.close())
 
     async def _take(self, timeline: str | None) -> _SharedClock[AsyncVirtualClock]:
         while True:
-            shared, over = self._shelf.find(timeline)
+            shared, to_close = self._cache.find(timeline)
             if shared is None:
                 break
             if shared.clock is not None:
@@ -236,22 +236,22 @@ class AsyncRequestClocks:
         opening = self._opening[timeline] = asyncio.Event()
         clock: AsyncVirtualClock | None = None
         try:
-            await _aclose(over)
+            await _aclose(to_close)
             clock = await self._client.virtual_clock(timeline, timeout=self._timeout).open()
-            return self._shelf.opened(timeline, clock)
+            return self._cache.opened(timeline, clock)
         except BaseException as error:
-            self._shelf.failed(timeline)
+            self._cache.failed(timeline)
             await _aclose([] if clock is None else [clock])
-            mistake = _mistake(timeline, error)
-            if mistake is None:
+            unknown = _unknown_timeline(timeline, error)
+            if unknown is None:
                 raise
-            raise mistake from error
+            raise unknown from error
         finally:
             del self._opening[timeline]
             opening.set()
 
 
-def refused(error: TimenavError) -> tuple[int, str]:
+def error_response(error: TimenavError) -> tuple[int, str]:
     """Returns the status and the body of the response to a request without a usable clock."""
     if isinstance(error, baggage.BaggageError):
         return 400, f"{error}\n"
@@ -261,7 +261,7 @@ def refused(error: TimenavError) -> tuple[int, str]:
     return 503, "the clock of this request cannot be read; try again\n"
 
 
-def _is_over(clock: ClockReads) -> bool:
+def _has_ended(clock: ClockReads) -> bool:
     """Returns whether a clock has ended permanently, because its timeline or its API key ended."""
     try:
         clock.reading()
@@ -272,17 +272,17 @@ def _is_over(clock: ClockReads) -> bool:
     return False
 
 
-def _vouched(shared: _SharedClock[C]) -> C:
-    """Returns a clock if it can be read. Raises otherwise."""
+def _readable(shared: _SharedClock[C]) -> C:
+    """Returns the clock, or raises if it cannot be read."""
     if shared.clock is None:
         raise ClockClosedError("the request clocks are closed")
     shared.clock.reading()
     return shared.clock
 
 
-def _mistake(timeline: str | None, error: BaseException) -> baggage.BaggageError | None:
-    """Returns the exception for a request that names a timeline it cannot use, which is the request's fault."""
-    if timeline is not None and isinstance(error, ApiError) and error.http_status in _UNKNOWN:
+def _unknown_timeline(timeline: str | None, error: BaseException) -> baggage.BaggageError | None:
+    """Returns the exception if the request names a timeline that does not exist or that the key may not access."""
+    if timeline is not None and isinstance(error, ApiError) and error.http_status in _UNKNOWN_TIMELINE:
         return baggage.BaggageError(f"the baggage names the timeline `{timeline}`: {error.status}")
     return None
 

@@ -22,12 +22,12 @@ class Retries:
     attempts: int = 4
     """The maximum number of attempts; 1 disables retries."""
     wait_max: float = 30.0
-    """The maximum total wait, in seconds. If the service asks for a longer one, its response is returned at once."""
+    """The maximum total wait, in seconds. If `Retry-After` exceeds it, the response is returned at once."""
 
     def wait(
         self, attempt: int, outcome: Outcome, *, is_repeatable: bool, retry_after: float | None, waited: float
     ) -> float | None:
-        """Returns the wait before the next attempt, in seconds; None if there is none.
+        """Returns the wait before the next attempt, in seconds; None if there is no further attempt.
 
         `attempt` counts from 1. A request is repeatable if it is safe to send it twice: it only reads, or carries an
         idempotency key.
@@ -41,10 +41,10 @@ class Retries:
 
 
 def _is_worth_it(outcome: Outcome, is_repeatable: bool) -> bool:
-    # Rejected before anything was done: by a quota, an overload, or because it could not be written.
+    # The request had no effect: it was not sent, or was rejected because of a quota or an overload.
     if outcome in ("not_sent", 429, 503):
         return True
-    # The change may have happened, with the response lost here or in a proxy.
+    # The change may have taken effect; the response was lost here or in a proxy.
     return is_repeatable and outcome in ("no_response", 502, 504)
 
 

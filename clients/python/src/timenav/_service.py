@@ -1,4 +1,4 @@
-"""A private service for tests: it uses a free port of this machine, and keeps its data in a temporary folder."""
+"""A service for tests, on a free local port, with its data in a temporary folder."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Service:
             )
         output = self._process.stdout
         if output is None:
-            raise TimenavError("the service has no output")
-        # The timer kills the program, which ends its output and thus the wait for its first line.
+            raise TimenavError("the output of the service cannot be read")
+        # The timer kills the program, which ends the wait for its first line of output.
         watch = threading.Timer(_START_SECONDS_MAX, self._process.kill)
         watch.start()
         line = output.readline()
@@ -68,11 +68,11 @@ class Service:
         self._end(force=True)
 
     def pause(self) -> None:
-        """Stops the service like an operator. Its data remains."""
+        """Stops the service gracefully, as an operator would. Its data remains."""
         self._end(force=False)
 
     def stop(self) -> None:
-        """Ends the service and removes its data."""
+        """Kills the service and removes its data."""
         self._end(force=True)
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""The settings of a client, from arguments or from the environment variables that the command line uses, too."""
+"""The settings of a client, from arguments or from the environment variables of the command line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Settings:
     timeout: float
     """The response timeout, in seconds."""
     http_client: httpx.Client | httpx.AsyncClient | None = field(default=None, repr=False)
-    """The caller's httpx client. It stays open when the client closes, and has its own proxies and certificates."""
+    """The caller's httpx client, with its own proxies and certificates. It stays open when the client closes."""
 
     @classmethod
     def find(
@@ -44,7 +44,7 @@ class Settings:
     ) -> Settings:
         """Returns the settings from arguments and environment."""
         if ca and http_client is not None:
-            raise SettingsError("`ca` has no effect on `http_client`; configure the certificate there, with verify=…")
+            raise SettingsError("`ca` has no effect on `http_client`; configure the certificate there with verify=…")
         return cls(
             base_url=_base_url(base_url or os.environ.get(BASE_URL) or BASE_URL_DEFAULT),
             api_key=_api_key(api_key),
@@ -63,21 +63,21 @@ class Settings:
         return httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0), read=silence_max)
 
     def trust(self) -> ssl.SSLContext:
-        """Returns the trusted certificate authorities for connections of the client's own pool."""
+        """Returns the TLS context for connections of the client's own pool."""
         return _trust(self.base_url.scheme == "https", self.ca)
 
 
 @lru_cache(maxsize=8)
 def _trust(is_secure: bool, ca: str | None) -> ssl.SSLContext:
-    """Returns the TLS context. It is cached, because loading all authorities takes longer than many a request."""
+    """Returns the TLS context. Cached, because loading all authorities takes longer than most requests."""
     if not is_secure:
-        # Plain HTTP. If a connection used TLS anyway, this context would trust no authority.
+        # Plain HTTP needs no authorities. This context trusts none.
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return ssl.create_default_context(cafile=ca) if ca else httpx.create_ssl_context()
 
 
 def _base_url(text: str) -> httpx.URL:
-    wrong = f"the address of the service (`base_url`, or {BASE_URL}) must be like {BASE_URL_DEFAULT}"
+    wrong = f"the address of the service (`base_url`, or {BASE_URL}) must have the form {BASE_URL_DEFAULT}"
     try:
         url = httpx.URL(text.rstrip("/"))
     except httpx.InvalidURL as error:
@@ -90,11 +90,11 @@ def _base_url(text: str) -> httpx.URL:
 def _api_key(given: str | None) -> str:
     key, source = (given, "api_key") if given is not None else (os.environ.get(API_KEY), API_KEY)
     if key is None:
-        raise SettingsError(f"there is no API key; give one as `api_key`, or set {API_KEY}")
+        raise SettingsError(f"there is no API key; pass `api_key`, or set {API_KEY}")
     key = key.strip()
     if not key:
         raise SettingsError(f"{source} is empty; set it to an API key")
     # The error must not contain the key, because it may be logged.
     if not all("!" <= character <= "~" for character in key):
-        raise SettingsError(f"{source} has characters that are invalid in an API key: `tnk_` and 36 letters and digits")
+        raise SettingsError(f"{source} contains invalid characters; an API key is `tnk_` and 36 letters and digits")
     return key

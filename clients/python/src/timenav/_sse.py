@@ -1,6 +1,6 @@
 """Parser of server-sent events (WHATWG HTML) from chunks of bytes.
 
-Existing parsers drop comments, which serve as heartbeats of a clock, and messages without data, which carry the id of
+Existing parsers drop comments, which are the heartbeats of a stream, and messages without data, which update the id of
 an idle stream.
 """
 
@@ -29,7 +29,7 @@ class SentEvent(Generic[T]):
     event: str
     """The name, such as `clock`."""
     id: str
-    """The id of the event: send it as `last_event_id` to resume after it."""
+    """The id: send it as `last_event_id` to resume after this event."""
     data: T
     """The body."""
 
@@ -45,11 +45,11 @@ class EventReader:
         self._id: str | None = None
         self._data: list[str] = []
 
-    def push(self, piece: bytes) -> list[RawEvent]:
+    def push(self, chunk: bytes) -> list[RawEvent]:
         """Parses a chunk, and returns the events that it completes."""
-        self._rest += self._decoder.decode(piece)
+        self._rest += self._decoder.decode(chunk)
         events: list[RawEvent] = []
-        # A line end may be split across chunks, so a trailing carriage return waits for the next byte.
+        # CRLF may be split across chunks, so a trailing carriage return is kept until the next byte arrives.
         carriage_return = "\r" if self._rest.endswith("\r") else ""
         text = self._rest[: len(self._rest) - len(carriage_return)].replace("\r\n", "\n").replace("\r", "\n")
         *lines, rest = text.split("\n")

@@ -8,9 +8,9 @@ from typing_extensions import NotRequired, TypedDict
 
 from . import schemas
 
-# Functional syntax, because `from` is a keyword of Python.
+# Functional syntax, because `from` is a keyword in Python.
 DueBody = TypedDict("DueBody", {"from": str, "to": str, "time_range": str})
-"""A range of virtual time with events that the clock has passed: its first and last instant, and both as a range."""
+"""A range of virtual time with events that the clock has passed: its first and last instant, and the range as text."""
 
 
 class StreamMessage(TypedDict):
@@ -19,7 +19,7 @@ class StreamMessage(TypedDict):
     timeline_id: str
     """The timeline."""
     position: int
-    """Position of the ledger entry."""
+    """The position of the ledger entry."""
     clock: NotRequired[schemas.ClockBody]
     """The clock after the change."""
     change: NotRequired[Literal["recorded", "corrected", "manipulated", "created", "resolved"]]
@@ -31,7 +31,7 @@ class StreamMessage(TypedDict):
     intervention: NotRequired[schemas.InterventionBody]
     """The intervention; absent if it has been erased since."""
     paradox: NotRequired[schemas.ParadoxBody]
-    """The new or resolved paradox. A resolved one is sent as it was before."""
+    """The paradox that was created or resolved. A resolved one is sent as it was before."""
     due: NotRequired[DueBody]
     """The virtual time that the clock has passed, if it contains events."""
 
@@ -40,7 +40,7 @@ class FiringBody(TypedDict):
     """A firing and its change."""
 
     change: str
-    """The change: docs/timers.md lists all."""
+    """The change; docs/timers.md lists all values."""
     firing_id: str
     """The id of the firing."""
     timer_id: str
@@ -50,21 +50,21 @@ class FiringBody(TypedDict):
     round: int
     """The round of the timer."""
     queue: NotRequired[str]
-    """The queue of the firing. Absent if it records an event."""
+    """The queue of the firing; absent if it records an event."""
     event_id: NotRequired[str]
     """The event that it recorded, if its timer records events."""
     order_key: NotRequired[str]
-    """Firings with the same key are processed one after the other."""
+    """Firings with the same key are delivered one at a time."""
     claimed_by: NotRequired[str]
     """The user who claimed it."""
     attempt: NotRequired[int]
     """The number of this attempt, from 1."""
     leased_until: NotRequired[str]
-    """Host time when the lease ends."""
+    """Host time at which the lease ends."""
     not_before: NotRequired[str]
-    """Host time before which it is not retried."""
+    """Earliest host time of the next attempt."""
     reason: NotRequired[str]
-    """Why it failed."""
+    """The reason of the failure."""
 
 
 class FiringMessage(TypedDict):
@@ -73,6 +73,6 @@ class FiringMessage(TypedDict):
     timeline_id: str
     """The timeline."""
     position: int
-    """Position of the newest reported ledger entry."""
+    """The position of the newest reported ledger entry."""
     firing: NotRequired[FiringBody]
     """The firing and its change; absent if the event is `gap` or `reset`."""

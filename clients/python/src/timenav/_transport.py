@@ -22,11 +22,11 @@ from ._settings import Settings
 from ._sse import EventReader, SentEvent
 
 T = TypeVar("T")
-PIECE_BYTES = 65_536
+CHUNK_BYTES = 65_536
 
 
 class Transport:
-    """The settings and the connections that all calls share."""
+    """The settings and connections shared by all calls."""
 
     def __init__(self, settings: Settings, retries: Retries) -> None:
         self._settings = settings
@@ -35,15 +35,15 @@ class Transport:
         self._http = HttpPool(settings)
 
     def close(self) -> None:
-        """Closes all connections. Later calls raise `ClientClosedError`. A given `http_client` stays open."""
+        """Closes all connections. Later calls raise `ClientClosedError`. The caller's `http_client` stays open."""
         self._http.close()
 
     def _with_options(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
-        """Returns a client that shares the connections, with another retry policy or for the handler of a firing."""
-        other = copy.copy(self)
-        other._retries = retries or self._retries
-        other._firing = firing or self._firing
-        return other
+        """Returns a client with the same connections and another retry policy or firing."""
+        client = copy.copy(self)
+        client._retries = retries or self._retries
+        client._firing = firing or self._firing
+        return client
 
     def _json(self, operation: Operation, given: Mapping[str, Any], **rest: Any) -> Any:
         return json_body(self._read(operation, given, "application/json", **rest))
@@ -87,7 +87,7 @@ class Transport:
             outcome, after, failure = self._attempt(request, is_stream=is_stream)
             if isinstance(outcome, httpx.Response):
                 return outcome
-            is_repeatable = can_be_sent_again(request)
+            is_repeatable = can_be_retried(request)
             wait = (
                 self._retries.wait(attempt, outcome, is_repeatable=is_repeatable, retry_after=after, waited=waited)
                 if is_repeatable is not None
@@ -104,27 +104,27 @@ class Transport:
         try:
             response = self._http.send(**request_options(self._settings, request, is_stream=is_stream))
         except httpx.HTTPError as error:
-            return (*not_answered(error, self._settings),)
+            return (*no_response(error, self._settings),)
         if response.is_success:
             return response, None, TimenavError()
         try:
             response.read()
         except httpx.HTTPError as error:
-            return (*not_answered(error, self._settings),)
+            return (*no_response(error, self._settings),)
         finally:
             response.close()
-        return refusal(response)
+        return rejection(response)
 
 
-def can_be_sent_again(request: Request) -> bool | None:
-    """Returns whether a request may be repeated; None if its body was consumed."""
+def can_be_retried(request: Request) -> bool | None:
+    """Returns whether a request is safe to repeat; None if its body is a consumed iterable."""
     if request.content is not None and not isinstance(request.content, bytes | str):
         return None
     return request.is_repeatable
 
 
 def request_options(settings: Settings, request: Request, *, is_stream: bool) -> dict[str, Any]:
-    """Returns the keyword arguments that send a request."""
+    """Returns the keyword arguments of `HttpPool.send` for a request."""
     options: dict[str, Any] = {
         "method": request.method,
         "path": request.path,
@@ -137,13 +137,13 @@ def request_options(settings: Settings, request: Request, *, is_stream: bool) ->
     elif request.json is not None:
         options["json"] = request.json
     if is_stream:
-        # An idle stream is not an error; its reader sets the limit.
+        # An idle stream is not an error. The reader of the stream sets the limit.
         options["timeout"] = settings.stream_timeout(request.silence_max)
     return options
 
 
-def not_answered(error: httpx.HTTPError, settings: Settings) -> tuple[Outcome, None, TimenavError]:
-    """Returns the outcome and the exception of a request without a response."""
+def no_response(error: httpx.HTTPError, settings: Settings) -> tuple[Outcome, None, TimenavError]:
+    """Returns the outcome and the exception of a request that got no response."""
     was_sent = not isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
     what = "did not respond" if was_sent else "cannot be reached"
     reason = str(error) or type(error).__name__
@@ -151,7 +151,7 @@ def not_answered(error: httpx.HTTPError, settings: Settings) -> tuple[Outcome, N
     return ("no_response" if was_sent else "not_sent"), None, failure
 
 
-def refusal(response: httpx.Response) -> tuple[Outcome, float | None, ApiError]:
+def rejection(response: httpx.Response) -> tuple[Outcome, float | None, ApiError]:
     """Returns the outcome and the exception of a rejected request."""
     after = retry_after(response.headers.get("Retry-After"))
     try:
@@ -185,7 +185,7 @@ class Download:
     def __iter__(self) -> Iterator[bytes]:
         """Yields the body in chunks."""
         with complete():
-            yield from self._response.iter_bytes(PIECE_BYTES)
+            yield from self._response.iter_bytes(CHUNK_BYTES)
 
     def read(self) -> bytes:
         """Returns the whole body."""
@@ -214,14 +214,14 @@ class Events(Generic[T]):
 
     @property
     def last_id(self) -> str:
-        """The newest id, with or without a message: send it as `last_event_id` to resume here."""
+        """The newest id received, even without a message: send it as `last_event_id` to resume here."""
         return self._reader.last_id
 
     def __iter__(self) -> Iterator[SentEvent[T]]:
         """Yields the messages."""
         with complete():
-            for piece in self._response.iter_bytes():
-                for event in self._reader.push(piece):
+            for chunk in self._response.iter_bytes():
+                for event in self._reader.push(chunk):
                     yield SentEvent(event.event, event.id, json.loads(event.data))
 
     def close(self) -> None:
@@ -229,7 +229,7 @@ class Events(Generic[T]):
         self._response.close()
 
     def break_off(self) -> None:
-        """Closes the stream from a thread other than the one that reads it, and ends its wait at once."""
+        """Closes the stream and wakes the thread that is reading it."""
         break_off(self._response)
 
     def __enter__(self) -> Events[T]:
@@ -242,10 +242,10 @@ class Events(Generic[T]):
 
 
 def break_off(response: httpx.Response) -> None:
-    """Shuts down the connection of a response, which wakes the thread that waits for its bytes.
+    """Shuts down the connection of a response, which wakes the thread that is reading it.
 
-    An HTTP/2 connection may be shared with other requests. Only the caller's httpx client uses HTTP/2. Such a
-    connection stays open, and the thread wakes at the next message of the service.
+    HTTP/2, which only the caller's httpx client may use, shares connections between requests. Such a connection stays
+    open, and the thread wakes at the next message of the service.
     """
     if response.http_version == "HTTP/2":
         return
@@ -257,7 +257,7 @@ def break_off(response: httpx.Response) -> None:
 
 @contextlib.contextmanager
 def complete() -> Iterator[None]:
-    """Converts all exceptions of an incomplete body to one."""
+    """Converts any exception of an incomplete body to `ApiConnectionError`."""
     try:
         yield
     except (httpx.HTTPError, httpx.StreamError) as error:

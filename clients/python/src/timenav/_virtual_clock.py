@@ -10,7 +10,7 @@ from types import TracebackType
 
 import httpx
 
-from ._clock_reads import DELAY_FIRST, ClockReads, is_final, named, next_delay
+from ._clock_reads import DELAY_FIRST, ClockReads, as_timenav_error, is_final, next_delay
 from ._confirming import Confirming, confirmation
 from ._errors import ApiError, TimenavError
 from ._follower import Bounds, ClockChange, Reading
@@ -19,11 +19,11 @@ from ._http_pool import HttpPool
 from ._instant import Instant, When
 from ._settings import Settings
 from ._sse import EventReader
-from ._transport import break_off, not_answered, refusal
+from ._transport import break_off, no_response, rejection
 
 
 class VirtualClock(ClockReads):
-    """The clock of a timeline. It subscribes once, and is then read without a lock or a request.
+    """The clock of a timeline. It subscribes once; reads then take no lock or request.
 
     A background thread reads the stream and calls the listeners.
     """
@@ -44,7 +44,7 @@ class VirtualClock(ClockReads):
         return self._thread
 
     def open(self, timeout: float) -> VirtualClock:
-        """Subscribes, and returns once the initial state has arrived."""
+        """Subscribes, and returns when the initial state has arrived."""
         self._thread.start()
         with self._changed:
             self._changed.wait_for(lambda: self._follower.state is not None or self._follower.end is not None, timeout)
@@ -57,9 +57,9 @@ class VirtualClock(ClockReads):
     def until(self, when: When, *, timeout: float | None = None) -> Reading:
         """Waits until the clock shows a moment or a later one, regardless of how it moves, and returns the reading.
 
-        A jump forward ends the wait, a rewind extends it, and a pause suspends it. `timeout` limits the wait, in
-        seconds of host time; after it, `TimeoutError` is raised. `ClockUnavailableError` is raised once the clock
-        cannot be read.
+        A jump past the moment ends the wait, a rewind extends it, and a pause suspends it. `timeout` limits the wait,
+        in seconds of host time; when it is exceeded, `TimeoutError` is raised. `ClockUnavailableError` is raised if the
+        clock can no longer be read.
         """
         target = Instant.of(when)
         deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
@@ -75,7 +75,7 @@ class VirtualClock(ClockReads):
         return self.until(self._target(length), timeout=timeout)
 
     def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
-        """Waits until this clock has received a change, given the generation in the response to that change."""
+        """Waits until this clock shows a change, given the generation in the response to that change."""
         deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
         with self._changed:
             while True:
@@ -116,13 +116,13 @@ class VirtualClock(ClockReads):
                 try:
                     self._listen(http)
                 except httpx.HTTPError as error:
-                    failure = not_answered(error, self._settings)[2]
+                    failure = no_response(error, self._settings)[2]
                 except (TimenavError, ValueError, KeyError, TypeError) as error:
-                    failure = named(error)
+                    failure = as_timenav_error(error)
                 if isinstance(failure, ApiError) and is_final(failure):
                     self._follower.rejected(failure)
                 if self._failure is None:
-                    # The stream was open, so this loss is not part of a series: the next attempt comes soon.
+                    # The stream was open, so this is the first loss: reset the backoff.
                     delay = DELAY_FIRST
                 self._failure = failure
                 self._follower.connection_lost(monotonic_micros())
@@ -133,13 +133,13 @@ class VirtualClock(ClockReads):
                 self._closing.wait(wait)
 
     def _listen(self, http: HttpPool) -> None:
-        """Follows one connection until it ends."""
+        """Reads one connection until it ends."""
         is_first = self._follower.state is None
         self._follower.request_sent(monotonic_micros())
         if not is_first:
             response = http.send("GET", "/v1/clock", params=self._query())
             if not response.is_success:
-                raise refusal(response)[2]
+                raise rejection(response)[2]
             self._notify(self._follower.apply_response(response.json(), monotonic_micros()))
         stream = http.send(
             "GET",
@@ -152,20 +152,20 @@ class VirtualClock(ClockReads):
         with contextlib.closing(stream) as response:
             if not response.is_success:
                 response.read()
-                raise refusal(response)[2]
+                raise rejection(response)[2]
             self._response = response
             self._follower.stream_opened(monotonic_micros())
             self._failure = None
             reader = EventReader()
-            for piece in response.iter_bytes():
+            for chunk in response.iter_bytes():
                 if self._closing.is_set():
                     return
                 self._follower.message_received(monotonic_micros())
-                for event in reader.push(piece):
+                for event in reader.push(chunk):
                     now, body = monotonic_micros(), json.loads(event.data)
                     self._notify(self._follower.apply_message(event.event, body, now, is_first=is_first))
                     is_first = False
-                    # Reads show the change by now, and the listeners have been called.
+                    # At this point, reads show the change, and the listeners have been called.
                     confirmed = confirmation(body, self._timeline)
                     if confirmed is not None:
                         self._confirming.applied(confirmed)

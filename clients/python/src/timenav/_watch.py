@@ -1,4 +1,4 @@
-"""Event streams that continue across lost connections, for threads."""
+"""Event streams that reconnect and resume, for threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ._clock_reads import DELAY_FIRST, is_final, named, next_delay
+from ._clock_reads import DELAY_FIRST, as_timenav_error, is_final, next_delay
 from ._errors import ApiConnectionError, ApiError, TimenavError
 from ._listening import LOG, ONCE
 from ._sse import SentEvent
@@ -21,11 +21,11 @@ T = TypeVar("T")
 
 
 class Watch(Generic[T]):
-    """The messages of a stream, across lost connections, until the watch is closed.
+    """The messages of a stream, until the watch is closed.
 
-    It resumes after the last message, waits 0.1 to 5 seconds between attempts, and considers a connection lost after 30
-    seconds without a message. Nothing is read unless the next message is requested. It raises `ApiError` once the
-    service no longer allows the watch.
+    After a lost connection, it reconnects, with 0.1 to 5 seconds between attempts, and resumes after the last message.
+    A connection without data for 30 seconds counts as lost. Data is read only while the next message is requested. The
+    iteration raises `ApiError` if the service no longer allows the watch.
     """
 
     def __init__(self, client: Client, stream: Stream[T], last_id: str | None) -> None:
@@ -41,13 +41,13 @@ class Watch(Generic[T]):
 
     @property
     def last_id(self) -> str:
-        """The id of the last returned message, to resume after it. Empty if there is none yet."""
+        """The id of the last message returned, or an empty string: send it as `last_event_id` to resume after it."""
         return self._last_id
 
     def close(self) -> None:
         """Ends the watch and pending iterations. Any thread may call it."""
         self._closing.set()
-        # The iterating thread may wait for bytes; this wakes it at once.
+        # Wakes the iterating thread if it is waiting for data.
         self._events.break_off()
         if self._reading.acquire(blocking=False):
             try:
@@ -86,10 +86,10 @@ class Watch(Generic[T]):
                 if update is not None:
                     return update
         except ApiConnectionError as error:
-            LOG.debug("a stream was lost; reopening it: %s", error)
+            LOG.debug("a stream was lost; reconnecting: %s", error)
         except (ValueError, KeyError, TypeError) as error:
             self._closing.set()
-            raise named(error) from None
+            raise as_timenav_error(error) from None
         return None
 
     def _open(self, client: Client) -> None:
@@ -98,7 +98,7 @@ class Watch(Generic[T]):
         self._messages = iter(self._events)
 
     def _open_again(self) -> T | None:
-        """Reconnects with retries. Returns the message that reports a gap, if there may be one."""
+        """Reconnects with retries. Returns a reset message if the stream could not resume."""
         self._events.close()
         self._newest = self._events.last_id or self._newest
         delay, failure = DELAY_FIRST, None

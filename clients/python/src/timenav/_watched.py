@@ -1,4 +1,4 @@
-"""Messages of watches: changes of firings, and ranges that the clock passes."""
+"""Messages of watches: changes of firings, and ranges that the clock has passed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ._sse import SentEvent
 
 T = TypeVar("T")
 SILENCE_SECONDS_MAX = Bounds().stale_after
-"""The staleness bound of a watch. An idle stream is not a broken one: the service sends a message every 15 seconds."""
+"""Seconds without data after which a connection counts as lost. The service sends a heartbeat every 15 seconds."""
 
 FiringChange = Literal[
     "offered", "redelivered", "leased", "extended", "tried_again", "acknowledged", "failed", "superseded"
 ]
-"""A change of a firing (docs/timers.md). Later versions of the service may add others."""
+"""A change of a firing (docs/timers.md). Newer services may send others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,9 @@ class Gap:
     id: str
     """The id of the message."""
     is_reset: bool
-    """Whether any message may be missing, because the watch was interrupted for more than 100,000 entries: reload your
-    state. If false, only claims, extensions and failed attempts may be missing, which are not in the ledger.
+    """Whether messages of any kind may be missing: reload your state. This happens after an interruption of more than
+    100,000 entries, or if the connection was lost before the service had sent an id. If false, only claims, extensions
+    and failed attempts may be missing, which are not in the ledger.
     """
 
 
@@ -39,7 +40,7 @@ class WatchedFiring:
     """A firing and its change."""
 
     change: FiringChange
-    """What happened."""
+    """The change."""
     firing_id: str
     """The id of the firing."""
     timer_id: str
@@ -49,21 +50,21 @@ class WatchedFiring:
     round: int
     """The round of the timer."""
     queue: str | None
-    """The queue of the firing: `timenav:webhook` if the service sends it. None if it records an event."""
+    """The queue of the firing; `timenav:webhook` if it is sent as a webhook. None if it records an event."""
     event_id: str | None
     """The event that it recorded, if its timer records events."""
     order_key: str | None
-    """Firings with the same key are processed one after the other."""
+    """Firings with the same key are delivered one at a time."""
     claimed_by: str | None
     """The user who claimed it."""
     attempt: int | None
     """The number of this attempt, from 1."""
     leased_until: Instant | None
-    """Host time when the lease ends."""
+    """Host time at which the lease ends."""
     not_before: Instant | None
-    """Host time before which it is not retried."""
+    """Earliest host time of the next attempt."""
     reason: str | None
-    """Why it failed."""
+    """The reason of the failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,7 @@ class Stream(Generic[T]):
     """Returns None for a message whose kind is unknown to this version."""
 
     def after(self, last_id: str) -> dict[str, Any]:
-        """Returns the parameters to resume after a message, or to begin now if the id is empty."""
+        """Returns the parameters to resume after a message, or to begin now if `last_id` is empty."""
         return {**self.given, "last_event_id": last_id or UNSET}
 
 
@@ -117,12 +118,12 @@ def firings(queue: str | None, timeline_id: str | None) -> Stream[FiringUpdate |
 
 
 def due(timeline_id: str | None) -> Stream[DueRange | Gap]:
-    """Returns the stream of ranges that the clock passes."""
+    """Returns the stream of ranges that the clock has passed."""
     return Stream(OPERATIONS["stream"], {"topics": "due", "timeline_id": timeline_id or UNSET}, _due_range)
 
 
 LOST: SentEvent[Any] = SentEvent("reset", "", {})
-"""The message for a connection that was lost before the service had sent an id."""
+"""Reported if a connection was lost before the service had sent an id."""
 
 
 def _firing_update(event: SentEvent[Any]) -> FiringUpdate | Gap | None:

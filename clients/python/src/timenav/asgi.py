@@ -2,7 +2,7 @@
 
 app.add_middleware(ClockMiddleware, clocks=AsyncRequestClocks(timenav.AsyncClient()))
 
-Use it only where every client may choose the time of its requests: in a test or a staging deployment.
+Every client can choose the time of its requests: use it only in a test or staging deployment.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from ._errors import TimenavError
-from ._request_clocks import AsyncRequestClocks, refused
+from ._request_clocks import AsyncRequestClocks, error_response
 from .baggage import HEADER
 
 __all__ = ["AsyncRequestClocks", "ClockMiddleware"]
@@ -32,8 +32,8 @@ Application = Callable[[Message, Receive, Send], Awaitable[None]]
 class ClockMiddleware:
     """Serves each request with the clock of the timeline that its `baggage` header names, or else of the client's own.
 
-    It responds with 400 to a header with an invalid or unknown timeline, and with 503 if the clock cannot be read: no
-    request is ever served by the host's time. WebSockets are closed instead, with 1008 or 1013.
+    It responds with 400 if the timeline is invalid or unknown, and with 503 if the clock cannot be read. No request is
+    served with the host's time. WebSockets are closed instead, with 1008 or 1013.
     """
 
     def __init__(self, app: Application, clocks: AsyncRequestClocks) -> None:
@@ -53,7 +53,7 @@ class ClockMiddleware:
             try:
                 await served.enter_async_context(self._clocks.serving(_baggage(scope)))
             except TimenavError as error:
-                await _refuse(error, scope, receive, send)
+                await _reject(error, scope, receive, send)
                 return
             await self._app(scope, receive, send)
 
@@ -63,8 +63,8 @@ def _baggage(scope: Message) -> str | None:
     return ",".join(given) if given else None
 
 
-async def _refuse(error: TimenavError, scope: Message, receive: Receive, send: Send) -> None:
-    code, text = refused(error)
+async def _reject(error: TimenavError, scope: Message, receive: Receive, send: Send) -> None:
+    code, text = error_response(error)
     if code == _UNAVAILABLE:
         _LOG.warning("a request was rejected, because its clock cannot be read: %s", error)
     if scope["type"] == "websocket":

@@ -1,4 +1,4 @@
-"""Per-request clocks: the `baggage` header of a request names the timeline that it runs on.
+"""Per-request clocks: the `baggage` header of a request names its timeline.
 
 `timenav.wsgi` and `timenav.asgi` open the clock of each request. While a request is served, `clock()` returns its
 clock, and `forward`, `forward_async` or `outgoing` forward the timeline to other services.
@@ -56,8 +56,8 @@ class Cursor(Protocol):
 def timeline_in(header: str | None) -> str | None:
     """Returns the timeline that a `baggage` header names; None if the header names none.
 
-    Raises `BaggageError` if the header names two timelines or an invalid one: the sender expects a time other than the
-    host's.
+    Raises `BaggageError` if the header names two timelines or an invalid one. Do not fall back to the host's time: the
+    sender asked for another one.
     """
     found: str | None = None
     for key, value in _members(header):
@@ -80,7 +80,7 @@ def with_timeline(header: str | None, timeline_id: str) -> str:
 def clock() -> ClockReads:
     """Returns the clock of the current request, with `now()`, `datetime()` and `time()`.
 
-    Raises `LookupError` outside a request, and never falls back to the host's time.
+    Raises `LookupError` outside a request. It never falls back to the host's time.
     """
     served = _SERVED.get()
     if served is None:
@@ -119,7 +119,7 @@ async def forward_async(request: httpx.Request) -> None:
 def set_local(cursor: Cursor, moment: Instant | None = None) -> None:
     """Sets the time that `timenav_now()` of `timenav sql-clock` returns until the transaction ends.
 
-    `moment` defaults to the time of the current request. The driver must use the parameter style `%s`, like psycopg.
+    `moment` defaults to the time of the current request. The driver must use the parameter style `%s`, as psycopg does.
     """
     now = clock().now() if moment is None else moment
     cursor.execute("SELECT set_config('timenav.now', %s, true)", (_sql(now),))
@@ -127,13 +127,13 @@ def set_local(cursor: Cursor, moment: Instant | None = None) -> None:
 
 @contextmanager
 def serving(served: ClockReads) -> Iterator[None]:
-    """Makes a clock the one that `clock()` returns."""
+    """Sets the clock that `clock()` returns."""
     before = _SERVED.get()
     _SERVED.set(served)
     try:
         yield
     finally:
-        # No token: a server may end a response in another context than it began.
+        # No token, because a server may end a response in another context than it started it.
         _SERVED.set(before)
 
 
@@ -144,14 +144,14 @@ def _members(header: str | None) -> Iterator[tuple[str, str]]:
 
 
 def _sql(moment: Instant) -> str:
-    """Formats a moment for PostgreSQL, which supports neither the year 0 nor signed years."""
+    """Formats a moment for PostgreSQL, which has neither a year 0 nor signed years."""
     text = str(moment)
     year, rest = re.split(r"(?<=\d)-", text, maxsplit=1)
     return text if int(year) > 0 else f"{1 - int(year):04}-{rest} BC"
 
 
 def _decoded(value: str) -> str:
-    wrong = f"the baggage names no timeline: `{MEMBER}={value}`"
+    wrong = f"the baggage does not name a valid timeline: `{MEMBER}={value}`"
     if _ESCAPE.search(value):
         raise BaggageError(f"{wrong} is not percent-encoded")
     try:
@@ -159,5 +159,5 @@ def _decoded(value: str) -> str:
     except UnicodeDecodeError:
         raise BaggageError(f"{wrong} is not UTF-8") from None
     if not timeline.strip():
-        raise BaggageError(f"{wrong} is empty; leave it out, or write `{MEMBER}=` and the id of a timeline")
+        raise BaggageError(f"{wrong} is empty; omit the member, or set it to the id of a timeline")
     return timeline

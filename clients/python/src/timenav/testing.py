@@ -1,4 +1,4 @@
-"""Test utilities: a clock with controls, and a private service."""
+"""Test utilities: a clock with controls, and a service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ._virtual_clock import VirtualClock
 
 __all__ = ["Service", "TestClock"]
 
-_SEEN_SECONDS_MAX = 10.0
+_WAIT_SECONDS_MAX = 10.0
 
 
 class TestClock:
@@ -55,24 +55,24 @@ class TestClock:
 
     def travel(self, when: When) -> Reading:
         """Moves the clock to a moment."""
-        return self._seen(self.client.travel(destination_time=when, timeline_id=self.timeline_id))
+        return self._wait_for(self.client.travel(destination_time=when, timeline_id=self.timeline_id))
 
     def fast_forward(self, length: Length) -> Reading:
         """Moves the clock forward."""
-        return self._seen(self.client.fast_forward(duration=length, timeline_id=self.timeline_id))
+        return self._wait_for(self.client.fast_forward(duration=length, timeline_id=self.timeline_id))
 
     def rewind(self, length: Length) -> Reading:
         """Moves the clock back."""
-        return self._seen(self.client.rewind(duration=length, timeline_id=self.timeline_id))
+        return self._wait_for(self.client.rewind(duration=length, timeline_id=self.timeline_id))
 
     def advance(self, duration: Length | None = None, *, to: When | None = None, check: bool = True) -> Receipt:
-        """Moves the clock forward, and returns the receipt once this clock shows the change.
+        """Moves the clock forward, and returns the receipt when this clock shows the change.
 
         If a handler of `on` failed, its own exception is raised; for other failed firings, `FiringsFailedError`. With
         `check=False`, failed firings are only counted in the receipt.
         """
         receipt = self.client.advance(duration, to=to, timeline_id=self.timeline_id, check=False)
-        self._seen(self.client.clock(timeline_id=self.timeline_id))
+        self._wait_for(self.client.clock(timeline_id=self.timeline_id))
         if check:
             self._check(receipt)
         self._raised.clear()
@@ -81,8 +81,8 @@ class TestClock:
     def on(self, queue: str, handler: Handler) -> Listener:
         """Passes firings of a queue to a handler, until the listener is closed.
 
-        The control that moved the clock to a firing raises the exception of its handler. If no control did,
-        `raise_failure` raises it.
+        If the handler fails, the control that moved the clock to the firing raises its exception. If no control waited
+        for the handler, `raise_failure` raises it.
         """
 
         def recorded(firing: Firing[Client]) -> None:
@@ -97,7 +97,7 @@ class TestClock:
         return self.client.on(queue, recorded, timeline_id=self.timeline_id)
 
     def raise_failure(self) -> None:
-        """Raises the exception of a failed handler, unless it was raised already. Fixtures call it."""
+        """Raises the exception of a failed handler, if it was not raised yet. Fixtures call it at the end of a test."""
         if self._raised:
             error = next(iter(self._raised.values()))
             self._raised.clear()
@@ -117,19 +117,19 @@ class TestClock:
 
     def set_rate(self, rate: float) -> Reading:
         """Sets the rate of the clock, in virtual seconds per host second."""
-        return self._seen(self.client.set_rate(rate=rate, timeline_id=self.timeline_id))
+        return self._wait_for(self.client.set_rate(rate=rate, timeline_id=self.timeline_id))
 
     def pause(self) -> Reading:
         """Pauses the clock."""
-        return self._seen(self.client.pause_time(timeline_id=self.timeline_id))
+        return self._wait_for(self.client.pause_time(timeline_id=self.timeline_id))
 
     def resume(self) -> Reading:
         """Resumes the clock."""
-        return self._seen(self.client.resume_time(timeline_id=self.timeline_id))
+        return self._wait_for(self.client.resume_time(timeline_id=self.timeline_id))
 
-    def _seen(self, changed: schemas.ClockBody) -> Reading:
-        """Waits until the change has arrived on the stream, so that the next line of a test reads it."""
-        reading = self.clock.until_generation(changed["generation"], timeout=_SEEN_SECONDS_MAX)
+    def _wait_for(self, changed: schemas.ClockBody) -> Reading:
+        """Waits until the change has arrived on the stream, so that the next read of the test shows it."""
+        reading = self.clock.until_generation(changed["generation"], timeout=_WAIT_SECONDS_MAX)
         settled = changed.get("receipt")
         if settled is not None:
             self._check(Receipt.of(settled))

@@ -2,7 +2,7 @@
 
 app = ClockMiddleware(app, RequestClocks(timenav.Client()))
 
-Use it only where every client may choose the time of its requests: in a test or a staging deployment.
+Every client can choose the time of its requests: use it only in a test or staging deployment.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any
 
 from ._errors import TimenavError
-from ._request_clocks import RequestClocks, refused
+from ._request_clocks import RequestClocks, error_response
 
 __all__ = ["ClockMiddleware", "RequestClocks"]
 
@@ -27,8 +27,8 @@ Application = Callable[[dict[str, Any], StartResponse], Iterable[bytes]]
 class ClockMiddleware:
     """Serves each request with the clock of the timeline that its `baggage` header names, or else of the client's own.
 
-    It responds with 400 to a header with an invalid or unknown timeline, and with 503 if the clock cannot be read: no
-    request is ever served by the host's time.
+    It responds with 400 if the timeline is invalid or unknown, and with 503 if the clock cannot be read. No request is
+    served with the host's time.
     """
 
     def __init__(self, app: Application, clocks: RequestClocks) -> None:
@@ -41,34 +41,34 @@ class ClockMiddleware:
         try:
             served.enter_context(self._clocks.serving(environ.get("HTTP_BAGGAGE")))
         except TimenavError as error:
-            return _refuse(error, start_response)
+            return _reject(error, start_response)
         try:
-            return _Answer(self._app(environ, start_response), served)
+            return _Response(self._app(environ, start_response), served)
         except BaseException:
             served.close()
             raise
 
 
-class _Answer:
-    """A response whose body is also generated with the clock of the request."""
+class _Response:
+    """A response whose body is generated with the clock of the request, too."""
 
-    def __init__(self, answer: Iterable[bytes], served: ExitStack) -> None:
-        self._answer = answer
+    def __init__(self, response: Iterable[bytes], served: ExitStack) -> None:
+        self._response = response
         self._served = served
 
     def __iter__(self) -> Iterator[bytes]:
-        return iter(self._answer)
+        return iter(self._response)
 
     def close(self) -> None:
         """Ends the request. The server always calls it (PEP 3333)."""
         with self._served:
-            close = getattr(self._answer, "close", None)
+            close = getattr(self._response, "close", None)
             if close is not None:
                 close()
 
 
-def _refuse(error: TimenavError, start_response: StartResponse) -> list[bytes]:
-    code, text = refused(error)
+def _reject(error: TimenavError, start_response: StartResponse) -> list[bytes]:
+    code, text = error_response(error)
     headers = [("Content-Type", "text/plain; charset=utf-8")]
     if code == HTTPStatus.SERVICE_UNAVAILABLE:
         _LOG.warning("a request was rejected, because its clock cannot be read: %s", error)
