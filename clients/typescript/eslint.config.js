@@ -4,13 +4,13 @@ import { defineConfig, globalIgnores } from 'eslint/config';
 import globals from 'globals';
 import ts from 'typescript-eslint';
 
-// The strictest sets there are. Whatever is less strict than they are has its reason beside it.
+// The strictest rule sets. Each exception has a comment with its reason.
 export default defineConfig(
   globalIgnores(['dist', 'src/openapi.ts', 'src/operations.ts', 'src/calls.ts']),
   js.configs.recommended,
   ts.configs.strictTypeChecked,
   ts.configs.stylisticTypeChecked,
-  // What prettier decides is not decided twice.
+  // Disables rules that conflict with prettier.
   prettier,
   {
     linterOptions: { reportUnusedDisableDirectives: 'error', reportUnusedInlineConfigs: 'error' },
@@ -20,7 +20,7 @@ export default defineConfig(
       '@typescript-eslint/no-empty-function': ['error', { allow: ['arrowFunctions'] }],
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
-      // Numbers read the same in every text. Null, undefined and objects do not belong in one.
+      // Templates may contain numbers, but not null, undefined or objects.
       '@typescript-eslint/restrict-template-expressions': [
         'error',
         {
@@ -34,9 +34,9 @@ export default defineConfig(
       ],
     },
   },
-  // In a test, what is missing fails it there and then.
+  // In tests, a missing value fails the test at once.
   { files: ['test/**'], rules: { '@typescript-eslint/no-non-null-assertion': 'off' } },
-  // Plain scripts have no types that could be checked.
+  // Plain scripts have no types.
   {
     files: ['**/*.js', '**/*.mjs'],
     extends: [ts.configs.disableTypeChecked],

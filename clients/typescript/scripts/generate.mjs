@@ -6,14 +6,14 @@ import { readFile, writeFile } from 'node:fs/promises';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 
 const document = JSON.parse(await readFile(new URL('../../../docs/api/openapi.json', import.meta.url), 'utf8'));
-const MADE = '// Written by scripts/generate.mjs from docs/api/openapi.json. Do not edit it.\n\n';
+const GENERATED = '// Written by scripts/generate.mjs from docs/api/openapi.json. Do not edit it.\n\n';
 
 const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 
-/** Returns how an operation is sent, and the methods that send it. */
+/** Returns the definition of an operation, and its methods. */
 function operation(path, method, operationBody) {
-  const parameters = (operationBody.parameters ?? []).filter((one) => one.in !== 'cookie');
-  const names = (place) => parameters.filter((one) => one.in === place).map((one) => one.name);
+  const parameters = (operationBody.parameters ?? []).filter((parameter) => parameter.in !== 'cookie');
+  const names = (place) => parameters.filter((parameter) => parameter.in === place).map((parameter) => parameter.name);
   const bodies = Object.entries(operationBody.requestBody?.content ?? {});
   const schema = bodies[0]?.[1].schema ?? {};
   const named = document.components.schemas[schema.$ref?.split('/').at(-1)] ?? schema;
@@ -25,26 +25,35 @@ function operation(path, method, operationBody) {
     path,
     query: names('query'),
     body,
-    isOnce: names('header').includes('Idempotency-Key'),
+    isIdempotent: names('header').includes('Idempotency-Key'),
     hasTimeline: defaultsTimeline(operationBody, parameters, named),
   };
-  const isNeedless =
+  const isOptional =
     body !== 'raw' &&
     body !== 'json' &&
     !operationBody.requestBody?.required &&
-    !parameters.some((one) => one.required);
-  return { name, row, ways: ways(Object.keys(success.content ?? {})), summary: operationBody.summary, isNeedless };
+    !parameters.some((parameter) => parameter.required);
+  return {
+    name,
+    row,
+    variants: variants(Object.keys(success.content ?? {})),
+    summary: operationBody.summary,
+    isOptional,
+  };
 }
 
-/** Tells whether an operation acts on the timeline of the key where none is named. A new key is bound to what is said. */
+/**
+ * Returns whether the client's timeline is the default of an operation. A new key is only bound to a timeline that the
+ * call names.
+ */
 function defaultsTimeline(operationBody, parameters, body) {
-  const isOptional = parameters.some((one) => one.name === 'timeline_id' && !one.required);
+  const isOptional = parameters.some((parameter) => parameter.name === 'timeline_id' && !parameter.required);
   const isMember = body.properties?.timeline_id && !body.required?.includes('timeline_id');
   return operationBody.operationId !== 'create_api_key' && Boolean(isOptional || isMember);
 }
 
-/** Returns the ways in which an operation can be answered: what is appended to its name, and what comes. */
-function ways(kinds) {
+/** Returns the methods of an operation by its response types: the suffix of the name, and the kind of result. */
+function variants(kinds) {
   if (kinds.includes('application/json')) {
     return [
       ['', 'json'],
@@ -57,7 +66,7 @@ function ways(kinds) {
 }
 
 const MESSAGES = { clock_stream: "Schema<'ClockBody'>", firings_stream: 'FiringMessage', stream: 'StreamMessage' };
-const GIVES = {
+const RETURN_TYPES = {
   json: (name) => `Promise<Answer<'${name}'>>`,
   text: () => 'Promise<string>',
   events: (name) => `Promise<Events<${MESSAGES[name] ?? 'unknown'}>>`,
@@ -65,17 +74,17 @@ const GIVES = {
   download: () => 'Promise<Response>',
 };
 const NOTES = {
-  text: ' As the signed text, to be kept and checked elsewhere.',
-  events: ' Close it when you are done.',
-  download: ' The body is yet to be read.',
+  text: ' Returns the signed text, which other programs can verify.',
+  events: ' Close the stream after use.',
+  download: ' The body is streamed.',
 };
 
-function methods({ name, ways, summary, isNeedless }) {
-  return ways.map(
-    ([suffix, way]) => `
-  /** ${summary}.${NOTES[way] ?? ''} */
-  ${camel(name)}${suffix}(input: Input<'${name}'>${isNeedless ? ' = {}' : ''}, options: CallOptions = {}): ${GIVES[way](name)} {
-    return this.${way}('${name}', input, options);
+function methods({ name, variants, summary, isOptional }) {
+  return variants.map(
+    ([suffix, kind]) => `
+  /** ${summary}.${NOTES[kind] ?? ''} */
+  ${camel(name)}${suffix}(input: Input<'${name}'>${isOptional ? ' = {}' : ''}, options: CallOptions = {}): ${RETURN_TYPES[kind](name)} {
+    return this.${kind}('${name}', input, options);
   }
 `,
   );
@@ -84,24 +93,24 @@ function methods({ name, ways, summary, isNeedless }) {
 const all = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operationBody]) => operation(path, method, operationBody)),
 );
-const calls = `${MADE}import type { CallOptions, Events } from './transport.js';
+const calls = `${GENERATED}import type { CallOptions, Events } from './transport.js';
 import type { Answer, FiringMessage, Input, Schema, StreamMessage } from './shapes.js';
 import { Transport } from './transport.js';
 
-/** Every operation of the API. */
+/** A method for each operation of the API. */
 export abstract class Calls extends Transport {
 ${all.flatMap(methods).join('')}
 }
 `;
-const table = `${MADE}/** How an operation is sent. */
+const table = `${GENERATED}/** The definition of an operation. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
   readonly query: readonly string[];
-  /** \`object\`: what is no parameter is a member of it; \`json\`: \`body\`; \`raw\`: \`content\`. */
+  /** \`object\`: its members are parameters; \`json\`: other JSON, in \`body\`; \`raw\`: a file, in \`content\`. */
   readonly body: 'none' | 'object' | 'json' | 'raw';
-  readonly isOnce: boolean;
-  /** Whether it acts on the timeline of the key where none is named. */
+  readonly isIdempotent: boolean;
+  /** Whether the client's timeline is its default. */
   readonly hasTimeline: boolean;
 }
 
@@ -109,20 +118,20 @@ export const OPERATIONS = {
 ${all.map(({ name, row }) => `${name}: ${JSON.stringify(row)},`).join('\n')}
 } as const satisfies Record<string, Operation>;
 `;
-const types = `${MADE}${astToString(await openapiTypescript(document, { emptyObjectsUnknown: true }))}`;
+const types = `${GENERATED}${astToString(await openapiTypescript(document, { emptyObjectsUnknown: true }))}`;
 const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
-// Each row of the table is a code. The last one is for responses that the service did not write.
+// Each row of the table is a code. The client adds a code for responses that do not come from the service.
 const codes = [...page.matchAll(/^\| <a id="[a-z_]+"><\/a>`([a-z_]+)` \|/gm)].map(([, code]) => code);
-if (codes.length === 0) throw new Error('docs/errors.md has no row of `not_found`');
+if (codes.length === 0) throw new Error('docs/errors.md has no table of codes');
 const errorCodes = `// Written by scripts/generate.mjs from docs/errors.md. Do not edit it.
 
-/** What \`ApiError.code\` may be. */
+/** The values of \`ApiError.code\`. */
 export type ErrorCode =
 ${[...codes, 'unexpected_response'].map((code) => `  | '${code}'`).join('\n')};
 `;
 const files = { 'error-codes.ts': errorCodes, 'openapi.ts': types, 'operations.ts': table, 'calls.ts': calls };
 for (const [name, text] of Object.entries(files)) {
   const path = new URL(`../src/${name}`, import.meta.url);
-  // One test packs the package while others import these files, so they must not be truncated.
+  // One test packs the package while others import these files, so unchanged files are not rewritten.
   if ((await readFile(path, 'utf8').catch(() => '')) !== text) await writeFile(path, text);
 }

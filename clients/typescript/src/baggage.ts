@@ -1,4 +1,4 @@
-/** Per-request clocks for Node: the `baggage` header of a request names the timeline that it runs on. */
+/** Per-request clocks for Node: the `baggage` header of a request names its timeline. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Client } from './client.js';
 import { ClockClosedError, ClockAccessError, ClockUnavailableError, ApiError, TimenavError } from './errors.js';
@@ -10,20 +10,20 @@ export const HEADER = 'baggage';
 /** The baggage member that names a timeline. */
 export const MEMBER = 'timenav';
 
-/** Default limit of open clocks. Each one is a stream, and the service allows 100 streams per user by default. */
+/** Default limit of open clocks. Each clock is a stream, and the service allows 100 streams per user by default. */
 const CLOCKS_MAX = 64;
-/** Response codes for a timeline that does not exist, or that the key may not access. */
-const UNKNOWN: ReadonlySet<number> = new Set([400, 403, 404, 410]);
+/** HTTP statuses for a timeline that is invalid or does not exist, or that the key may not access. */
+const UNKNOWN_TIMELINE: ReadonlySet<number> = new Set([400, 403, 404, 410]);
 const BAD_REQUEST = 400;
 const UNAVAILABLE = 503;
-const HELD = new AsyncLocalStorage<VirtualClock>();
+const CURRENT = new AsyncLocalStorage<VirtualClock>();
 
 /** The baggage of a request does not name a valid timeline. Respond with 400. */
 export class BaggageError extends TimenavError {
   override name = 'BaggageError';
 }
 
-/** Requests for too many timelines are being served. Respond with 503, because this is temporary. */
+/** All clocks are in use by requests. Respond with 503, because this is temporary. */
 export class TooManyClocksError extends TimenavError {
   override name = 'TooManyClocksError';
 }
@@ -31,15 +31,15 @@ export class TooManyClocksError extends TimenavError {
 /**
  * Returns the timeline that a `baggage` header names, or null if the header names none.
  *
- * Throws `BaggageError` if the header names two timelines or an invalid one: the sender expects a time other than the
- * host's.
+ * Throws `BaggageError` if the header names two timelines or an invalid one. Do not fall back to the host's time: the
+ * sender asked for another one.
  */
 export function timelineIn(header: string | null | undefined): string | null {
   let found: string | null = null;
   for (const member of (header ?? '').split(',')) {
-    const [key, value] = divided(member, '=');
+    const [key, value] = splitOnce(member, '=');
     if (name(key) !== MEMBER) continue;
-    const timeline = decoded(trimmed(divided(value, ';')[0]));
+    const timeline = decoded(trimmed(splitOnce(value, ';')[0]));
     if (found !== null && found !== timeline) {
       throw new BaggageError(`the baggage names two timelines, \`${found}\` and \`${timeline}\`; send one`);
     }
@@ -51,17 +51,17 @@ export function timelineIn(header: string | null | undefined): string | null {
 /** Returns a `baggage` header that names a timeline and keeps all other members. */
 export function withTimeline(header: string | null | undefined, timelineId: string): string {
   const members = (header ?? '').split(',').map(trimmed);
-  const others = members.filter((member) => member !== '' && name(divided(member, '=')[0]) !== MEMBER);
+  const others = members.filter((member) => member !== '' && name(splitOnce(member, '=')[0]) !== MEMBER);
   return [...others, `${MEMBER}=${encodeURIComponent(timelineId)}`].join(',');
 }
 
-/** Returns the clock of the current request. Throws outside a request, and never falls back to the host's time. */
+/** Returns the clock of the current request. Throws outside a request. It never falls back to the host's time. */
 export function clock(): VirtualClock {
-  const held = HELD.getStore();
-  if (held === undefined) {
-    throw new TimenavError('no request is being served: use `RequestClocks` to serve it');
+  const current = CURRENT.getStore();
+  if (current === undefined) {
+    throw new TimenavError('no request is being served: serve requests with `RequestClocks`');
   }
-  return held;
+  return current;
 }
 
 /**
@@ -70,8 +70,8 @@ export function clock(): VirtualClock {
  */
 export function outgoing(headers?: ConstructorParameters<typeof Headers>[0]): Headers {
   const sent = new Headers(headers);
-  const held = HELD.getStore();
-  if (held !== undefined) sent.set(HEADER, withTimeline(sent.get(HEADER), held.timelineId));
+  const current = CURRENT.getStore();
+  if (current !== undefined) sent.set(HEADER, withTimeline(sent.get(HEADER), current.timelineId));
   return sent;
 }
 
@@ -94,18 +94,18 @@ export async function setLocal(database: Database, moment: Instant = clock().now
   const text = String(moment);
   const end = text.indexOf('-', 1);
   const year = Number(text.slice(0, end));
-  // PostgreSQL supports neither the year 0 nor signed years.
+  // PostgreSQL has neither a year 0 nor signed years.
   const sqlTime = year > 0 ? text : `${String(1 - year).padStart(4, '0')}${text.slice(end)} BC`;
   await database.query("SELECT set_config('timenav.now', $1, true)", [sqlTime]);
 }
 
 /** Options of `RequestClocks`. */
 export interface RequestClocksOptions {
-  /** Decides which timelines requests may name. Defaults to all timelines that the key may see. */
+  /** Decides which timelines requests may name. Defaults to all timelines visible to the key. */
   allowed?: (timelineId: string) => boolean;
   /** The maximum number of open clocks. Defaults to 64. */
   clocksMax?: number;
-  /** How long to wait for the initial state of a clock, in milliseconds of host time. Defaults to 10 seconds. */
+  /** The maximum wait for the initial state of a clock, in milliseconds of host time. Defaults to 10 seconds. */
   timeoutMs?: number;
 }
 
@@ -122,7 +122,7 @@ export interface OutgoingAnswer {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** The clock of a timeline. `clock` is null until the clock is open. */
+/** The clock of a timeline. `clock` is null while it is being opened. */
 interface SharedClock {
   readonly opened: Promise<VirtualClock>;
   clock: VirtualClock | null;
@@ -132,7 +132,7 @@ interface SharedClock {
 /**
  * The clocks of requests. A clock is opened on the first request for its timeline and kept open for later ones.
  *
- * Use it only where every client may choose the time of its requests: in a test or a staging deployment.
+ * Every client can choose the time of its requests: use it only in a test or staging deployment.
  */
 export class RequestClocks {
   readonly #client: Client;
@@ -148,16 +148,16 @@ export class RequestClocks {
 
   /**
    * Serves a request with the clock that its `baggage` header names, or else with the clock of the client's own
-   * timeline. `clock()` returns that clock in `serve` and in all work that `serve` starts. The host's time is never
-   * used instead.
+   * timeline. `clock()` returns that clock in `serve` and in all work that `serve` starts. It never falls back to the
+   * host's time.
    *
-   * Rejects with `BaggageError` if the header is invalid (the caller's error), with `TooManyClocksError`, or with the
-   * reason why the clock cannot be read.
+   * Rejects with `BaggageError` if the header is invalid, with `TooManyClocksError` if all clocks are in use, or with
+   * the error of a clock that cannot be read.
    */
   async serving<T>(header: string | null | undefined, serve: (clock: VirtualClock) => T | Promise<T>): Promise<T> {
-    const [held, release] = await this.#take(header);
+    const [current, release] = await this.#take(header);
     try {
-      return await HELD.run(held, () => serve(held));
+      return await CURRENT.run(current, () => serve(current));
     } finally {
       release();
     }
@@ -165,21 +165,21 @@ export class RequestClocks {
 
   /**
    * Middleware for Express, Connect and `node:http` servers: `app.use(clocks.middleware)`. It responds with 400 if the
-   * header names an invalid or unknown timeline, and with 503 if the clock cannot be read.
+   * timeline is invalid or unknown, and with 503 if the clock cannot be read.
    */
-  readonly middleware = (request: IncomingRequest, answer: OutgoingAnswer, next: () => void): void => {
+  readonly middleware = (request: IncomingRequest, response: OutgoingAnswer, next: () => void): void => {
     const given = request.headers[HEADER];
     this.#take(Array.isArray(given) ? given.join(',') : given).then(
-      ([held, release]) => {
-        answer.once('close', release);
-        HELD.run(held, next);
+      ([current, release]) => {
+        response.once('close', release);
+        CURRENT.run(current, next);
       },
       (error: unknown) => {
         const [status, text] = refused(error);
-        answer.statusCode = status;
-        answer.setHeader('Content-Type', 'text/plain; charset=utf-8');
-        if (status === UNAVAILABLE) answer.setHeader('Retry-After', '1');
-        answer.end(text);
+        response.statusCode = status;
+        response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+        if (status === UNAVAILABLE) response.setHeader('Retry-After', '1');
+        response.end(text);
       },
     );
   };
@@ -202,12 +202,12 @@ export class RequestClocks {
     shared.uses += 1;
     const release = (): void => this.#release(timeline, shared);
     try {
-      const held = await shared.opened;
-      held.reading();
-      return [held, release];
+      const current = await shared.opened;
+      current.reading();
+      return [current, release];
     } catch (error) {
       release();
-      if (timeline !== null && error instanceof ApiError && UNKNOWN.has(error.httpStatus)) {
+      if (timeline !== null && error instanceof ApiError && UNKNOWN_TIMELINE.has(error.httpStatus)) {
         throw new BaggageError(`the baggage names the timeline \`${timeline}\`: ${error.status}`, { cause: error });
       }
       throw error;
@@ -218,15 +218,15 @@ export class RequestClocks {
     if (this.#isClosed) throw new ClockClosedError('the request clocks are closed');
     let shared = this.#clocks.get(timeline);
     if (shared !== undefined) this.#clocks.delete(timeline);
-    if (shared?.clock && isOver(shared.clock)) {
+    if (shared?.clock && hasEnded(shared.clock)) {
       if (shared.uses === 0) shared.clock.close();
       shared = undefined;
     }
     if (shared === undefined) {
-      this.#makeRoom();
+      this.#evict();
       shared = this.#open(timeline);
     }
-    // Reinsertion moves the entry to the end: it is the most recently used.
+    // Reinsert the entry at the end, because it is now the most recently used one.
     this.#clocks.set(timeline, shared);
     return shared;
   }
@@ -241,23 +241,23 @@ export class RequestClocks {
         if (this.#clocks.get(timeline) !== shared && shared.uses === 0) open.close();
       },
       () => {
-        // Not cached, so the next request tries again.
+        // Remove the failed clock, so that the next request tries again.
         if (this.#clocks.get(timeline) === shared) this.#clocks.delete(timeline);
       },
     );
     return shared;
   }
 
-  #makeRoom(): void {
-    const most = this.#options.clocksMax ?? CLOCKS_MAX;
-    if (this.#clocks.size < most) return;
+  #evict(): void {
+    const clocksMax = this.#options.clocksMax ?? CLOCKS_MAX;
+    if (this.#clocks.size < clocksMax) return;
     for (const [timeline, shared] of this.#clocks) {
       if (shared.uses > 0 || shared.clock === null) continue;
       this.#clocks.delete(timeline);
       shared.clock.close();
       return;
     }
-    throw new TooManyClocksError(`requests for ${most} timelines are being served; try again`);
+    throw new TooManyClocksError(`all ${clocksMax} clocks are in use by other requests; try again`);
   }
 
   #release(timeline: string | null, shared: SharedClock): void {
@@ -275,7 +275,7 @@ export function refused(error: unknown): [status: number, text: string] {
 }
 
 /** Returns whether a clock has ended permanently, because its timeline or its API key ended. */
-function isOver(open: VirtualClock): boolean {
+function hasEnded(open: VirtualClock): boolean {
   try {
     open.reading();
   } catch (error) {
@@ -286,7 +286,7 @@ function isOver(open: VirtualClock): boolean {
 }
 
 function decoded(value: string): string {
-  const wrong = `the baggage names no timeline: \`${MEMBER}=${value}\``;
+  const wrong = `the baggage does not name a valid timeline: \`${MEMBER}=${value}\``;
   let timeline: string;
   try {
     timeline = decodeURIComponent(value);
@@ -294,19 +294,19 @@ function decoded(value: string): string {
     throw new BaggageError(`${wrong} is not percent-encoded UTF-8`, { cause: error });
   }
   if (timeline.trim() === '') {
-    throw new BaggageError(`${wrong} is empty; leave it out, or write \`${MEMBER}=\` and the id of a timeline`);
+    throw new BaggageError(`${wrong} is empty; omit the member, or set it to the id of a timeline`);
   }
   return timeline;
 }
 
-/** Splits a text at a separator, and returns the parts before and after it. */
-function divided(text: string, sign: string): [before: string, behind: string] {
-  const at = text.indexOf(sign);
+/** Splits a text at the first separator. */
+function splitOnce(text: string, separator: string): [before: string, after: string] {
+  const at = text.indexOf(separator);
   return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 function name(key: string): string {
-  return trimmed(divided(key, ';')[0]);
+  return trimmed(splitOnce(key, ';')[0]);
 }
 
 function trimmed(text: string): string {

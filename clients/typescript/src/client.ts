@@ -4,7 +4,7 @@ import { BOUNDS, type Bounds } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
 import { Listener, type Handler, type ListenOptions } from './listener.js';
-import { receiptOf, receiptOfNothing, type Receipt } from './receipt.js';
+import { receiptOf, receiptWithoutTimers, type Receipt } from './receipt.js';
 import type { Retries } from './retry.js';
 import { Settings, type ClientOptions } from './settings.js';
 import type { Answer, Input, PagedOperation } from './shapes.js';
@@ -20,7 +20,7 @@ export interface ClockOptions extends Partial<Bounds> {
    * change with `followers` waits for that confirmation.
    */
   follow?: string;
-  /** How long to wait for the initial state of the clock, in milliseconds of host time. Defaults to 10 seconds. */
+  /** The maximum wait for the initial state of the clock, in milliseconds of host time. Defaults to 10 seconds. */
   timeoutMs?: number;
 }
 
@@ -28,7 +28,7 @@ export interface ClockOptions extends Partial<Bounds> {
 export interface AdvanceOptions {
   /** The timeline. Defaults to the client's timeline. */
   timelineId?: string;
-  /** Moves the clock only if it still has this generation. */
+  /** Moves the clock only if it has this generation. */
   ifMatch?: number | string;
   signal?: AbortSignal;
   /** The limit of the wait, in milliseconds of host time. The advance continues after it. */
@@ -37,16 +37,16 @@ export interface AdvanceOptions {
   check?: boolean;
 }
 
-const ANSWER_MS = 30_000;
-/** An advance continues while the connection is down, so retry long enough to fetch its receipt after an outage. */
+const RESPONSE_MS = 30_000;
+/** An advance continues during an outage, so retry until its receipt can be requested. */
 const ATTEMPTS = 64;
 const WAIT_SECONDS_MIN = 30;
 
 /**
  * A client of a timenav service.
  *
- * By default, the address is `TIMENAV_URL`, the API key is `TIMENAV_API_KEY`, and the timeline is `TIMENAV_TIMELINE` or
- * the one that the key is bound to.
+ * By default, the address is `TIMENAV_URL` or `http://127.0.0.1:8080`, the API key is `TIMENAV_API_KEY`, and the
+ * timeline is `TIMENAV_TIMELINE` or the one that the key is bound to.
  */
 export class Client extends Calls {
   constructor(options: ClientOptions | Settings = {}) {
@@ -54,10 +54,10 @@ export class Client extends Calls {
   }
 
   /**
-   * Subscribes to a timeline's clock, and resolves once the initial state has arrived.
+   * Subscribes to a timeline's clock, and resolves when the initial state has arrived.
    *
-   * A read throws `ClockStaleError` if the service has not confirmed the time for `staleAfter` seconds, or for
-   * `lostAfter` seconds after the connection was lost.
+   * A read throws `ClockStaleError` if the last message of the service is more than `staleAfter` seconds old, or if the
+   * connection was lost more than `lostAfter` seconds ago.
    */
   virtualClock(timelineId?: string, options: ClockOptions = {}): Promise<VirtualClock> {
     const { timeoutMs = 10_000, follow = null, ...bounds } = options;
@@ -80,16 +80,15 @@ export class Client extends Calls {
    */
   on(queue: string, handler: Handler, options: ListenOptions = {}): Promise<Listener> {
     const once = { ...this.settings.retries, attempts: 1 };
-    const asks = { client: this, claims: this.#withOptions(once), answerMsMax: this.settings.timeoutMs };
-    return Listener.start(queue, asks, handler, options);
+    const clients = { client: this, claims: this.#withOptions(once), responseMsMax: this.settings.timeoutMs };
+    return Listener.start(queue, clients, handler, options);
   }
 
   /**
-   * Reports changes of the firings of a queue without claiming any. A queue of `null` covers all firings of the
-   * timeline.
+   * Reports changes of the firings of a queue, or of all queues if it is null, without claiming any.
    *
-   * When this resolves, all later changes are reported, across lost connections. After a lost connection, a `Gap` marks
-   * where claims, extensions and failed attempts may be missing.
+   * All changes after this resolves are reported, even if the connection is lost. After a lost connection, a `Gap`
+   * marks where claims, extensions and failed attempts may be missing.
    */
   watchFirings(queue: string | null = null, options: WatchOptions = {}): Promise<Watch<FiringUpdate | Gap>> {
     const input = { ...timelineOf(options), ...(queue === null ? {} : { queue }) };
@@ -105,8 +104,8 @@ export class Client extends Calls {
   /**
    * Reports the events that the clock passes, as ranges of virtual time.
    *
-   * When this resolves, all events that the clock passes from then on are reported, across lost connections. A range
-   * that begins before the end of the previous one means that the clock went back.
+   * All events that the clock passes after this resolves are reported, even if the connection is lost. A range that
+   * begins before the end of the previous one means that the clock went back.
    */
   watchDue(options: WatchOptions = {}): Promise<Watch<DueRange | Gap>> {
     const input = { ...timelineOf(options), topics: 'due' };
@@ -123,37 +122,38 @@ export class Client extends Calls {
    * Moves the clock forward by a duration such as `P1M`, or `to` a moment, and resolves to the receipt once all firings
    * on the way are done.
    *
-   * If the connection is lost, the client waits for the same advance again. It rejects with `NotSettledError` if the
-   * advance was stopped or is stuck, and with `FiringsFailedError` if a firing failed, unless `check` is false.
+   * If the connection is lost, the client resumes waiting for the same advance. It rejects with `NotSettledError` if
+   * the advance was stopped or is stuck, and with `FiringsFailedError` if a firing failed, unless `check` is false.
    */
   async advance(by: string | { to: When }, options: AdvanceOptions = {}): Promise<Receipt> {
     const { attempts, waitSecondsMax } = this.settings.retries;
-    const patient = {
+    const patientRetries = {
       attempts: Math.max(attempts, ATTEMPTS),
       waitSecondsMax: Math.max(waitSecondsMax, WAIT_SECONDS_MIN),
     };
-    const client = this.#withOptions(patient);
+    const client = this.#withOptions(patientRetries);
     const limit =
       options.timeoutMs === undefined ? null : host.monotonicMicros() + BigInt(Math.round(options.timeoutMs * 1_000));
-    const answer: CallOptions = options.signal === undefined ? {} : { signal: options.signal };
+    const callOptions: CallOptions = options.signal === undefined ? {} : { signal: options.signal };
     const timeline = options.timelineId === undefined ? {} : { timeline_id: options.timelineId };
     const waitParams = (): { wait: string; timeline_id?: string } => ({ ...timeline, wait: this.#wait(limit) });
-    const change: CallOptions = options.ifMatch === undefined ? answer : { ...answer, ifMatch: options.ifMatch };
+    const change: CallOptions =
+      options.ifMatch === undefined ? callOptions : { ...callOptions, ifMatch: options.ifMatch };
     const changed = await (typeof by === 'string'
       ? client.fastForward({ duration: by, ...waitParams() }, change)
       : client.travel({ destination_time: String(Instant.of(by.to)), ...waitParams() }, change));
-    if (!changed.receipt) return receiptOfNothing(changed);
+    if (!changed.receipt) return receiptWithoutTimers(changed);
     let receipt = receiptOf(changed.receipt);
     while (receipt.state === 'running') {
       if (limit !== null && host.monotonicMicros() >= limit) {
-        const progress = `the advance ${changed.receipt.advance_id} has reached ${String(receipt.reached)}`;
+        const progress = `the advance ${changed.receipt.advance_id} has only reached ${String(receipt.reached)}`;
         throw new TimeoutError(
-          `${progress}, and continues to ${String(receipt.to)}; request its receipt, or pause the clock`,
+          `${progress} and continues to ${String(receipt.to)}; request its receipt, or pause the clock`,
         );
       }
       const { receipt: settled } = await client.receipt(
         { advance_id: changed.receipt.advance_id, ...waitParams() },
-        answer,
+        callOptions,
       );
       receipt = receiptOf(settled);
     }
@@ -181,9 +181,9 @@ export class Client extends Calls {
   }
 
   #wait(limit: bigint | null): string {
-    // Stay below the timeout of the request, so that the response arrives before it.
-    const most = Math.min(ANSWER_MS, this.settings.timeoutMs / 2);
-    const left = limit === null ? most : Math.min(most, Number(limit - host.monotonicMicros()) / 1_000);
+    // Less than the response timeout, so that the service responds before it.
+    const waitMsMax = Math.min(RESPONSE_MS, this.settings.timeoutMs / 2);
+    const left = limit === null ? waitMsMax : Math.min(waitMsMax, Number(limit - host.monotonicMicros()) / 1_000);
     return `${Math.max(Math.floor(left), 0) / 1_000}s`;
   }
 

@@ -7,7 +7,7 @@ type ClockBody = Pick<
   'timeline_id' | 'generation' | 'state' | 'rate' | 'origin_host' | 'origin_virtual' | 'location'
 >;
 
-/** The state of a clock: all values needed to compute its reading. */
+/** The state of a clock: the values from which readings are computed. */
 export class ClockState {
   private constructor(
     readonly timelineId: string,
@@ -50,7 +50,7 @@ export class ClockState {
   }
 
   /**
-   * Returns the first host time at which the clock shows this time or a later one; null if a change is needed for that.
+   * Returns the first host time at which the clock shows this time or a later one; null if it never does.
    */
   hostWhen(virtualMicros: bigint): bigint | null {
     if (!this.isRunning) return this.originVirtual.micros >= virtualMicros ? this.originHost.micros : null;

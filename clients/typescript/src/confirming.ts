@@ -1,27 +1,27 @@
 /**
- * Confirms clock changes to the service. It runs independently of the listeners, so the next change never waits for it.
+ * Confirms clock changes to the service in the background, so that reading the stream never waits for it.
  */
 import * as host from './host-time.js';
 import { ApiError } from './errors.js';
 import type { Settings } from './settings.js';
-import { refusal } from './transport.js';
+import { rejection } from './transport.js';
 
-/** Delay before a confirmation is retried, unless a newer change needs confirmation. */
+/** The delay before a confirmation is retried. */
 const RETRY_MS = 1_000;
 
-interface Applied {
+interface Confirmation {
   follower_id: string;
   generation: number;
   timeline_id?: string;
 }
 
-/** Confirms the newest change that it was given. */
+/** Confirms the newest change. */
 export class Confirming {
   readonly #settings: Settings;
   readonly #isFinal: (httpStatus: number) => boolean;
   readonly #closing: AbortSignal;
-  #newest: Applied | null = null;
-  #isAtWork = false;
+  #newest: Confirmation | null = null;
+  #isRunning = false;
 
   constructor(settings: Settings, isFinal: (httpStatus: number) => boolean, closing: AbortSignal) {
     this.#settings = settings;
@@ -30,13 +30,13 @@ export class Confirming {
   }
 
   /** Schedules the confirmation of a change. */
-  applied(applied: Applied): void {
-    this.#newest = applied;
-    if (!this.#isAtWork) void this.#run();
+  applied(confirmation: Confirmation): void {
+    this.#newest = confirmation;
+    if (!this.#isRunning) void this.#run();
   }
 
   async #run(): Promise<void> {
-    this.#isAtWork = true;
+    this.#isRunning = true;
     while (this.#newest !== null && !this.#closing.aborted) {
       const newest = this.#newest;
       this.#newest = null;
@@ -45,20 +45,23 @@ export class Confirming {
       await host.pause(RETRY_MS, this.#closing);
       this.#newest ??= newest;
     }
-    this.#isAtWork = false;
+    this.#isRunning = false;
   }
 
-  /** Returns whether no retry is needed. If the stream has ended, its successor reports which change to confirm. */
-  async #confirm(applied: Applied): Promise<boolean> {
+  /**
+   * Returns whether no retry is needed. A permanent rejection means that the stream has ended. The next stream reports
+   * which change to confirm.
+   */
+  async #confirm(confirmation: Confirmation): Promise<boolean> {
     const signal = AbortSignal.any([this.#closing, AbortSignal.timeout(this.#settings.timeoutMs)]);
     const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
-    const init = { method: 'POST', headers, body: JSON.stringify(applied), signal };
+    const init = { method: 'POST', headers, body: JSON.stringify(confirmation), signal };
     const response = await this.#settings.send('/v1/followers/confirm', init);
     if (response.ok) {
       await response.body?.cancel();
       return true;
     }
-    const failure = await refusal(response);
+    const failure = await rejection(response);
     return failure instanceof ApiError && this.#isFinal(failure.httpStatus);
   }
 }

@@ -7,12 +7,12 @@ export class TimenavError extends Error {
   override name = 'TimenavError';
 }
 
-/** The service's address or the API key is missing or invalid. No request was sent. */
+/** The API key is missing, or a setting is invalid. No request was sent. */
 export class SettingsError extends TimenavError {
   override name = 'SettingsError';
 }
 
-/** No response arrived. A change may have been applied: repeat it with the same idempotency key to find out. */
+/** No complete response arrived. A change may have taken effect: repeat it with the same idempotency key. */
 export class ApiConnectionError extends TimenavError {
   override name = 'ApiConnectionError';
 }
@@ -33,7 +33,7 @@ export interface FieldError {
  * code `unexpected_response` marks a response that does not come from the service, such as the error page of a proxy.
  */
 export class ApiError extends TimenavError {
-  /** @internal The subclass for each HTTP status; that of 500 also covers all higher ones. */
+  /** @internal The subclass for each HTTP status. The one of 500 also covers higher statuses. */
   static readonly byStatus = new Map<number, typeof ApiError>();
 
   override name = 'ApiError';
@@ -93,7 +93,7 @@ export class ClockStaleError extends ClockUnavailableError {
   override name = 'ClockStaleError';
 }
 
-/** The caller may no longer watch the clock: the timeline or the API key ended. `problem` is the response. */
+/** The caller may no longer watch the clock: the timeline or the API key has ended. `problem` is the response. */
 export class ClockAccessError extends ClockUnavailableError {
   override name = 'ClockAccessError';
 
@@ -102,16 +102,13 @@ export class ClockAccessError extends ClockUnavailableError {
   }
 }
 
-/**
- * A handler waits for a moment after the due time of its firing. The clock may be paused until the handler finishes.
- */
+/** A handler waits for a moment that the clock cannot reach before the handler finishes. */
 export class BeyondFiringError extends ClockUnavailableError {
   override name = 'BeyondFiringError';
 }
 
 /**
- * An advance ended before its destination. `receipt` has the instant it reached, its firings, and the holder of that
- * instant.
+ * An advance ended before its destination. `receipt` has the time reached, the firings, and the last holder.
  */
 export class NotSettledError extends TimenavError {
   override name = 'NotSettledError';
@@ -122,7 +119,7 @@ export class NotSettledError extends TimenavError {
   }
 }
 
-/** An advance reached its destination, but firings on the way failed. `receipt` lists them with their reasons. */
+/** An advance reached its destination, but some of its firings failed. `receipt` lists them with their reasons. */
 export class FiringsFailedError extends TimenavError {
   override name = 'FiringsFailedError';
 
@@ -138,7 +135,7 @@ export class ClockClosedError extends ClockUnavailableError {
   override name = 'ClockClosedError';
 }
 
-/** A wait took longer than its `timeoutMs`. */
+/** A wait exceeded its `timeoutMs`. */
 export class TimeoutError extends TimenavError {
   override name = 'TimeoutError';
 }

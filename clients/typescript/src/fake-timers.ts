@@ -19,7 +19,7 @@ const TO_FAKE: Faked = ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'cl
  * Makes `Date` and timers follow a clock. Returns a function that restores them.
  *
  * While the clock runs, timers fire when it reaches their time. After a jump forward, each due timer fires once, as
- * after a system sleep. After a jump back, no timer fires, and each one keeps its remaining delay. While the clock
+ * after a system sleep. After a jump back, no timer fires, and timers keep their remaining delay. While the clock
  * cannot be read, the time is frozen.
  */
 export function follow(clock: VirtualClock, options: FollowOptions = {}): () => void {
@@ -31,11 +31,11 @@ export function follow(clock: VirtualClock, options: FollowOptions = {}): () => 
     else if (distance > 0 && isJump) fake.jump(distance);
     else if (distance > 0) fake.tick(distance);
   };
-  const ended = clock.onChange((change: ClockChange) => move(change.jumpMicros !== 0n));
+  const removeListener = clock.onChange((change: ClockChange) => move(change.jumpMicros !== 0n));
   const interval = host.startInterval(() => move(false), everyMs);
   return () => {
     host.stopInterval(interval);
-    ended();
+    removeListener();
     fake.uninstall();
   };
 }

@@ -3,7 +3,7 @@ import { BeyondFiringError } from './errors.js';
 import { Instant, type When } from './instant.js';
 import type { Schema } from './shapes.js';
 
-/** The clock of a handler. It always shows the due time of the firing, no matter when the firing was delivered. */
+/** The clock of a handler. It always shows the due time of the firing, even if the firing is delivered later. */
 export class FiringClock {
   readonly #due: Instant;
 
@@ -27,7 +27,7 @@ export class FiringClock {
   }
 
   /**
-   * Resolves at once if the due time is the moment or later. Otherwise throws `BeyondFiringError`: the clock cannot
+   * Returns at once if the due time is at or after the moment. Otherwise throws `BeyondFiringError`: the clock cannot
    * reach the moment before this handler finishes.
    */
   until(when: When): Instant {
@@ -49,7 +49,7 @@ export class FiringClock {
 
 /** A due timer, delivered to a handler. `C` is the type of its client. */
 export interface Firing<C> {
-  /** The id, which is the same for all attempts: store it if processing a firing twice would do harm. */
+  /** The id, which is the same for all attempts. Use it to make the handler idempotent. */
   readonly id: string;
   readonly timerId: string;
   readonly timelineId: string;
@@ -59,13 +59,13 @@ export interface Firing<C> {
   readonly payload: unknown;
   /** The number of this attempt, from 1. */
   readonly attempt: number;
-  /** The round of the timer: it is incremented when the clock goes back and the timer fires again. */
+  /** The round of the timer, which is incremented when the clock goes back and the timer fires again. */
   readonly round: number;
   /** The generation of the clock. */
   readonly generation: number;
   /** The number of instants that the advance has reached; null outside an advance. */
   readonly step: number | null;
-  /** Firings with the same key are processed one after the other. */
+  /** Firings with the same key are delivered one at a time. */
   readonly orderKey: string | null;
   /** The id of the lease, which is new for each claim. Null in responses of older services. */
   readonly leaseId: string | null;

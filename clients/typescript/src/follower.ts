@@ -1,8 +1,8 @@
 /**
- * The client-side state of a clock, and how long it remains valid. Contains no timers, network access or clock.
+ * The client-side state of a clock, and how long it remains valid. Uses no timer, network or clock.
  *
- * All times passed in are the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the
- * vectors in clients/vectors test all languages against them.
+ * All times are passed in, as the host's monotonic time in microseconds. docs/adr/0043 has the rules; clients/vectors
+ * tests them in all languages.
  */
 import { ClockState } from './clock-state.js';
 import {
@@ -17,12 +17,9 @@ import type { Schema } from './shapes.js';
 
 /** The maximum interval between messages of the service on a stream. */
 const HEARTBEAT_SECONDS = 15;
-/**
- * The lower limit of `staleAfter`: the heartbeat interval, plus time for a heartbeat to arrive. An idle stream is not a
- * broken one.
- */
+/** The minimum of `staleAfter`: the heartbeat interval, plus time for a heartbeat to arrive. */
 const STALE_AFTER_MIN = 20;
-/** The assumed drift between the clocks of two machines, used for the uncertainty. */
+/** The assumed drift between the clocks of two machines, in parts per million. */
 const DRIFT_PPM = 100n;
 
 /** The staleness bounds of a clock, in seconds. */
@@ -41,7 +38,7 @@ export interface ClockChange {
   readonly after: ClockState;
   /** The size of the jump in microseconds; 0 if the clock was paused, resumed, or changed its rate. */
   readonly jumpMicros: bigint;
-  /** Whether changes in between were lost, or the service went back to an older state. */
+  /** Whether changes in between may be missing, or the service was rolled back to an older state. */
   readonly isReset: boolean;
 }
 
@@ -50,13 +47,13 @@ export interface Reading {
   readonly now: Instant;
   readonly generation: number;
   readonly state: ClockState;
-  /** The clock may be ahead of `now` by this much, in virtual microseconds; null if that is unknown. */
+  /** How far the service's clock may be ahead of `now`, in virtual microseconds; null if unknown. */
   readonly uncertaintyMicros: bigint | null;
 }
 
 interface Known {
   readonly state: ClockState;
-  /** The service's host time minus the local monotonic time. A lower bound, so that no reading is ahead. */
+  /** The service's host time minus the local monotonic time. A lower bound, so that readings are never ahead. */
   readonly offset: bigint;
   readonly offsetMax: bigint | null;
   readonly measured: bigint;
@@ -69,7 +66,7 @@ export class Follower {
   #requestedAt = 0n;
   #receivedAt = 0n;
   #lost: bigint | null = 0n;
-  #isDoubted = false;
+  #isInvalidated = false;
   #awaited = -1;
   #low: bigint | null = null;
   #high: bigint | null = null;
@@ -94,7 +91,7 @@ export class Follower {
 
   /** Whether the stream is open and up to date. */
   get isConnected(): boolean {
-    return this.#lost === null && !this.#isDoubted;
+    return this.#lost === null && !this.#isInvalidated;
   }
 
   /** The error that ended this follower, if it has ended. */
@@ -102,7 +99,7 @@ export class Follower {
     return this.#end;
   }
 
-  /** Records that a request was sent on a new connection: its response is not older than this. */
+  /** Records that a request was sent on a new connection. Its response is not older than `now`. */
   requestSent(now: bigint): void {
     [this.#requestedAt, this.#low, this.#high] = [now, null, null];
   }
@@ -115,7 +112,7 @@ export class Follower {
   /** Records that a stream is open again and continues from the known state. */
   streamOpened(now: bigint): void {
     this.#receivedAt = now;
-    if (this.#known !== null && this.#known.state.generation >= this.#awaited) this.#found();
+    if (this.#known !== null && this.#known.state.generation >= this.#awaited) this.#markConnected();
   }
 
   /** Records that the connection was lost. */
@@ -124,10 +121,10 @@ export class Follower {
   }
 
   /**
-   * Invalidates readings until the next message, because the monotonic clock may have stopped during a system sleep.
+   * Invalidates readings until the clock reconnects, because the monotonic clock may have stopped during system sleep.
    */
   invalidate(): void {
-    this.#isDoubted = true;
+    this.#isInvalidated = true;
   }
 
   /** Records that the service rejected the stream permanently. */
@@ -141,10 +138,11 @@ export class Follower {
   }
 
   /**
-   * Applies the response to a request for the clock, sent before a stream is reopened.
+   * Applies the response to `GET /v1/clock`, which is requested before a stream is reopened.
    *
-   * Newer changes are left to the stream, which reports each of them; until then, readings are stale. An older
-   * generation, or the same one with a different history, means that the service was rolled back, and is a reset.
+   * A newer generation is not applied, because the stream reports each missed change; until it has, reads fail once the
+   * bounds are exceeded. An older generation, or the same one with a different history, means that the service was
+   * rolled back, and is a reset.
    */
   applyResponse(body: Body, now: bigint): ClockChange | null {
     const state = ClockState.of(body);
@@ -161,7 +159,7 @@ export class Follower {
     return null;
   }
 
-  /** Applies a message of the stream. `isFirst` if it responds to the last recorded request. */
+  /** Applies a message of the stream. `isFirst` marks the response to the last recorded request. */
   applyMessage(event: string, body: Body, now: bigint, isFirst = false): ClockChange | null {
     this.#receivedAt = now;
     const state = ClockState.of(body);
@@ -171,9 +169,9 @@ export class Follower {
     return this.#take(state, now, isReset);
   }
 
-  /** Returns the virtual time, or throws `ClockUnavailableError`. */
+  /** Returns the reading, or throws `ClockUnavailableError`. */
   read(now: bigint): Reading {
-    this.#vouch(now);
+    this.#checkValid(now);
     const known = this.#known;
     if (known === null) throw new ClockStaleError('the service has not sent the clock yet');
     const { state } = known;
@@ -181,7 +179,7 @@ export class Follower {
     return { now: state.at(now + known.offset), generation, state, uncertaintyMicros: uncertainty(known, now) };
   }
 
-  /** Returns the host time until the clock shows this, in microseconds; null if a change is needed for that. */
+  /** Returns the host time until the clock shows this, in microseconds; null if it never does. */
   microsUntil(virtualMicros: bigint, now: bigint): bigint | null {
     const host = this.#known?.state.hostWhen(virtualMicros) ?? null;
     if (this.#known === null || host === null) return null;
@@ -192,30 +190,30 @@ export class Follower {
   microsVouched(now: bigint): bigint {
     const silent = this.#receivedAt + micros(this.bounds.staleAfter) - now;
     const lost = this.#lost === null ? silent : this.#lost + micros(this.bounds.lostAfter) - now;
-    return this.#isDoubted ? 0n : max(min(silent, lost), 0n);
+    return this.#isInvalidated ? 0n : max(min(silent, lost), 0n);
   }
 
-  #vouch(now: bigint): void {
+  #checkValid(now: bigint): void {
     if (this.#end !== null) throw this.#end;
     const { staleAfter, lostAfter } = this.bounds;
-    const advice = 'check that the service runs and can be reached; the clock keeps trying to reconnect';
+    const advice = 'check that the service is running and reachable; the clock keeps trying to reconnect';
     const seconds = (since: bigint): string => (Number(now - since) / 1e6).toFixed(1);
-    if (this.#isDoubted) throw new ClockStaleError(`this machine may have slept: ${advice}`);
+    if (this.#isInvalidated) throw new ClockStaleError(`this machine may have been asleep: ${advice}`);
     if (now - this.#receivedAt > micros(staleAfter)) {
-      const bound = `this clock is valid for only ${staleAfter} s (staleAfter)`;
+      const bound = `staleAfter is ${staleAfter} s`;
       throw new ClockStaleError(
-        `the service has sent nothing for ${seconds(this.#receivedAt)} s, but ${bound}: ${advice}`,
+        `the service has sent nothing for ${seconds(this.#receivedAt)} s (${bound}): ${advice}`,
       );
     }
     if (this.#lost !== null && now - this.#lost > micros(lostAfter)) {
-      const bound = `this clock is valid for only ${lostAfter} s (lostAfter)`;
-      throw new ClockStaleError(`the connection was lost ${seconds(this.#lost)} s ago, but ${bound}: ${advice}`);
+      const bound = `lostAfter is ${lostAfter} s`;
+      throw new ClockStaleError(`the connection was lost ${seconds(this.#lost)} s ago (${bound}): ${advice}`);
     }
   }
 
-  #found(): void {
+  #markConnected(): void {
     this.#lost = null;
-    this.#isDoubted = false;
+    this.#isInvalidated = false;
   }
 
   #take(state: ClockState, now: bigint, isReset: boolean): ClockChange | null {
@@ -223,32 +221,32 @@ export class Follower {
     this.#known = this.#with(state, now);
     this.#receivedAt = now;
     if (isReset) this.#awaited = state.generation;
-    if (state.generation >= this.#awaited) this.#found();
+    if (state.generation >= this.#awaited) this.#markConnected();
     if (before === undefined) return null;
     const jumpMicros = state.originVirtual.micros - before.at(state.originHost.micros).micros;
     return { before, after: state, jumpMicros, isReset };
   }
 
   /** Narrows the offset between the service's host time and the local monotonic time. */
-  #measure(state: ClockState, current: Instant, now: bigint, isAnswer: boolean): void {
+  #measure(state: ClockState, current: Instant, now: bigint, isResponse: boolean): void {
     let first = state.originHost.micros;
     let last: bigint | null = null;
-    const isAtAnEnd = current.micros === Instant.MIN.micros || current.micros === Instant.MAX.micros;
-    if (state.isRunning && !isAtAnEnd) {
-      // Include all host times at which the clock shows this very microsecond.
+    const isAtLimit = current.micros === Instant.MIN.micros || current.micros === Instant.MAX.micros;
+    if (state.isRunning && !isAtLimit) {
+      // The range of host times at which the clock shows this microsecond.
       first = state.hostWhen(current.micros) ?? first;
       last = state.hostWhen(current.micros + 1n);
     }
-    // The message was written before it arrived, which bounds the offset from below.
+    // The message was written before it arrived: a lower bound of the offset.
     this.#low = this.#low === null ? first - now : max(this.#low, first - now);
-    if (isAnswer && last !== null) {
-      // It was written after the request, which bounds the offset from above.
+    if (isResponse && last !== null) {
+      // The response was written after the request: an upper bound of the offset.
       const high = last - this.#requestedAt;
       this.#high = this.#high === null ? high : min(this.#high, high);
     }
   }
 
-  /** Returns the data of a state, with the offset changed no more than the measurement requires. */
+  /** Returns the parameters of readings, with the smallest offset change that satisfies the measurements. */
   #with(state: ClockState, now: bigint): Known {
     const low = this.#low ?? 0n;
     const high = this.#high === null ? null : max(this.#high, low);

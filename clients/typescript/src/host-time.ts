@@ -1,6 +1,6 @@
 /**
- * The host's own clocks and timers, captured when this module is loaded, so that fake timers installed later do not
- * affect them. Load the client before you install fake timers.
+ * The host's clocks and timers, captured when this module is loaded, so that fake timers installed later do not affect
+ * them. Load the client before you install fake timers.
  */
 const { setTimeout, clearTimeout, setInterval, clearInterval, performance, Date } = globalThis;
 const now = performance.now.bind(performance);
@@ -13,7 +13,7 @@ export function monotonicMicros(): bigint {
 
 /**
  * Returns how far the host's wall clock is ahead of its monotonic clock, in milliseconds. The value changes if the wall
- * clock was set, or if the machine slept, because the monotonic clock of most systems stops during sleep.
+ * clock is set, or if the machine sleeps, because the monotonic clock of most systems stops during sleep.
  */
 export function wallAheadMs(): number {
   return wall() - now();
@@ -40,7 +40,7 @@ export function stopInterval(timer: Timer): void {
   clearInterval(timer);
 }
 
-/** Sleeps until the delay is over or the signal is aborted. Never rejects. */
+/** Waits for the delay, or until the signal is aborted. Never rejects. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((done) => {
     if (signal?.aborted) {

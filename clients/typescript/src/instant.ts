@@ -13,7 +13,7 @@ const LAST = 253_402_300_799_999_999n;
 const SHAPE =
   /^([+-]\d{6}|\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})$/;
 
-/** A moment: a timestamp with a zone, a `Date`, or an `Instant`. */
+/** A moment: a timestamp with a time zone, a `Date`, or an `Instant`. */
 export type When = string | Date | Instant;
 
 export class Instant {
@@ -22,18 +22,18 @@ export class Instant {
 
   constructor(readonly micros: bigint) {
     if (micros < FIRST || micros > LAST) {
-      throw new RangeError(`${micros} µs lies outside -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z`);
+      throw new RangeError(`${micros} µs is outside the range -009999-01-01T00:00:00Z to 9999-12-31T23:59:59.999999Z`);
     }
   }
 
   /**
-   * Parses a timestamp with a zone in the format of the API, such as `2028-02-29T09:00:00Z`. Digits finer than a
-   * microsecond are truncated, towards the past.
+   * Parses a timestamp with a time zone in the format of the API, such as `2028-02-29T09:00:00Z`. Fractions of a
+   * microsecond are truncated, toward the past.
    */
   static parse(text: string): Instant {
     const shape = SHAPE.exec(text);
     if (shape === null) {
-      throw new RangeError(`"${text}" is not a timestamp with a zone; write one such as 2028-02-29T09:00:00Z`);
+      throw new RangeError(`"${text}" is not a timestamp with a time zone, such as 2028-02-29T09:00:00Z`);
     }
     const number = (index: number): number => Number(shape[index] ?? 0);
     const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map(number) as [
@@ -46,7 +46,7 @@ export class Instant {
     ];
     const isDay = shape[1] !== '-000000' && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
     if (!isDay || hour > 23 || minute > 59 || second > 59) {
-      throw new RangeError(`there is no such date or time as "${text}"`);
+      throw new RangeError(`"${text}" is not a valid date and time`);
     }
     const seconds = hour * 3_600 + (minute - offsetMinutes(shape[8] ?? 'Z')) * 60 + second;
     const fraction = BigInt((shape[7] ?? '').slice(0, 6).padEnd(6, '0'));

@@ -8,7 +8,7 @@ import { jittered } from './retry.js';
 import type { Schema } from './shapes.js';
 import { FINAL } from './virtual-clock.js';
 
-/** Handles a firing. The firing is acknowledged when the function has returned, or when its promise is fulfilled. */
+/** Handles a firing. The firing is acknowledged when the function returns, or when its promise is fulfilled. */
 export type Handler = (firing: Firing<Client>) => unknown;
 
 export interface ListenOptions {
@@ -17,31 +17,32 @@ export interface ListenOptions {
   /** The maximum number of handlers that run in parallel, 1 to 1000. Defaults to 1. */
   concurrency?: number;
   /**
-   * The duration of a lease, 1000 to 600000 milliseconds of host time. If this program dies, other workers get its
-   * firings after it. Defaults to 30 seconds.
+   * The duration of a lease, 1000 to 600000 milliseconds of host time. If this program crashes, other workers get
+   * its firings after it. Defaults to 30 seconds.
    */
   ackTimeoutMs?: number;
 }
 
-/** The client operations that a listener uses. */
-interface Asks {
+/** The clients of a listener. */
+interface ListenerClients {
   client: Client;
   /**
-   * A client without retries: the listener waits between two claims by itself, so that closing it interrupts the wait.
+   * A client without retries. The listener itself waits between claims, so that closing it interrupts the wait.
    */
   claims: Client;
-  answerMsMax: number;
+  responseMsMax: number;
 }
 
 const CLAIM_MS = 20_000;
 const REASON_BYTES_MAX = 1_024;
 /** The maximum number of firings in a request. */
-const NAMED_MAX = 1_000;
+const FIRINGS_MAX = 1_000;
 const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
 /**
- * The service assumes a listener for ten seconds after a claim. If a handler takes longer, another claim is sent before
- * its acknowledgment. Otherwise an advance would leave the instant without the remaining firings.
+ * The service considers a listener active for ten seconds after a claim. If a handler finishes this long after the last
+ * claim, another claim is sent before the acknowledgment. Otherwise an advance could leave the instant before the
+ * remaining firings are handled.
  */
 const IDLE_CLAIM_MICROS = 5_000_000n;
 
@@ -49,7 +50,7 @@ const IDLE_CLAIM_MICROS = 5_000_000n;
 export class Listener {
   readonly #client: Client;
   readonly #claims: Client;
-  readonly #answerMsMax: number;
+  readonly #responseMsMax: number;
   readonly #handler: Handler;
   readonly #concurrency: number;
   readonly #ackTimeout: string;
@@ -57,9 +58,9 @@ export class Listener {
   /** Running handlers. */
   readonly #running = new Set<Promise<void>>();
   /** Leased firings, including those whose outcome is being reported while the next handler runs. */
-  readonly #inHand = new Map<Firing<Client>, Promise<void>>();
+  readonly #leased = new Map<Firing<Client>, Promise<void>>();
   readonly #closing = new AbortController();
-  readonly #keeper: host.Timer;
+  readonly #extender: host.Timer;
   #claimedAt: bigint | null = null;
   #failure: Error | null = null;
   #ended: Promise<void> = Promise.resolve();
@@ -67,7 +68,7 @@ export class Listener {
 
   private constructor(
     readonly queue: string,
-    { client, claims, answerMsMax }: Asks,
+    { client, claims, responseMsMax }: ListenerClients,
     handler: Handler,
     { timelineId, concurrency = 1, ackTimeoutMs = 30_000 }: ListenOptions,
   ) {
@@ -79,37 +80,42 @@ export class Listener {
     }
     this.#client = client;
     this.#claims = claims;
-    this.#answerMsMax = answerMsMax;
+    this.#responseMsMax = responseMsMax;
     this.#handler = handler;
     this.#concurrency = concurrency;
     this.#ackTimeout = `${ackTimeoutMs / 1_000}s`;
     this.#timeline = timelineId === undefined ? {} : { timeline_id: timelineId };
-    // Allows for two failed requests before the lease expires.
-    this.#keeper = host.startInterval(() => void this.#keep(), ackTimeoutMs / 3);
+    // A lease survives one failed extension.
+    this.#extender = host.startInterval(() => void this.#extendLeases(), ackTimeoutMs / 3);
   }
 
   /**
-   * Sends the first claim. When this resolves, the queue has an active listener, and an advance that begins now waits
-   * for it. `Client.on` calls it.
+   * Sends the first claim. When this resolves, the queue has an active listener, and later advances wait for it.
+   * `Client.on` calls it.
    */
-  static async start(queue: string, asks: Asks, handler: Handler, options: ListenOptions): Promise<Listener> {
-    const listener = new Listener(queue, asks, handler, options);
+  static async start(
+    queue: string,
+    clients: ListenerClients,
+    handler: Handler,
+    options: ListenOptions,
+  ): Promise<Listener> {
+    const listener = new Listener(queue, clients, handler, options);
     try {
       await listener.#claimAtOnce(listener.#concurrency);
     } catch (error) {
-      host.stopInterval(listener.#keeper);
+      host.stopInterval(listener.#extender);
       throw error;
     }
     listener.#ended = listener.#run();
     return listener;
   }
 
-  /** Whether the listener claims firings. */
+  /** Whether the listener is still claiming firings. */
   get isRunning(): boolean {
     return !this.#isEnded && this.#isOpen();
   }
 
-  /** Resolves when the listener has ended. Rejects if the service no longer allows it to claim. */
+  /** Resolves when the listener has ended. Rejects with the service's error if it may no longer claim. */
   async join(): Promise<void> {
     await this.#ended;
     if (this.#failure !== null) throw this.#failure;
@@ -136,7 +142,7 @@ export class Listener {
     while (this.#isOpen() && this.#failure === null) {
       const free = this.#free();
       if (free === 0) {
-        await Promise.race([...this.#running, ...this.#inHand.values()]);
+        await Promise.race([...this.#running, ...this.#leased.values()]);
         continue;
       }
       try {
@@ -155,17 +161,17 @@ export class Listener {
         delay = Math.min(delay * 2, DELAY_MAX);
       }
     }
-    await Promise.all(this.#inHand.values());
-    host.stopInterval(this.#keeper);
+    await Promise.all(this.#leased.values());
+    host.stopInterval(this.#extender);
     this.#isEnded = true;
   }
 
   /**
-   * Returns how many more handlers may start. If more outcomes are being reported than that, claiming stops. Otherwise
-   * a fast handler would accumulate firings on a slow service.
+   * Returns how many more handlers may start. If more outcomes than `concurrency` are unreported, claiming stops, so
+   * that a fast handler does not accumulate firings when the service is slow.
    */
   #free(): number {
-    const settling = this.#inHand.size - this.#running.size;
+    const settling = this.#leased.size - this.#running.size;
     return settling <= this.#concurrency ? Math.max(0, this.#concurrency - this.#running.size) : 0;
   }
 
@@ -174,8 +180,8 @@ export class Listener {
   }
 
   #claim(client: Client, max: number, waitMs: number, signal?: AbortSignal): Promise<Schema<'ClaimedBody'>> {
-    // Stay below the request timeout, so that the response arrives before it.
-    const wait = `${Math.floor(Math.min(waitMs, this.#answerMsMax / 2)) / 1_000}s`;
+    // Less than the response timeout, so that the service responds before it.
+    const wait = `${Math.floor(Math.min(waitMs, this.#responseMsMax / 2)) / 1_000}s`;
     const input = { queue: this.queue, max, wait, ack_timeout: this.#ackTimeout, ...this.#timeline };
     return client.claimFirings(input, signal === undefined ? {} : { signal });
   }
@@ -184,7 +190,7 @@ export class Listener {
     this.#take(await this.#claim(this.#client, max, 0));
   }
 
-  /** Claims more due firings if the last claim was some time ago, so that the queue keeps its active listener. */
+  /** Claims another firing if the last claim was some time ago, so that the queue keeps its active listener. */
   async #claimIfIdle(): Promise<void> {
     const at = this.#claimedAt;
     if (!this.#isOpen() || at === null || host.monotonicMicros() - at < IDLE_CLAIM_MICROS) return;
@@ -202,8 +208,8 @@ export class Listener {
       this.#running.add(running);
       const settled = handled
         .then((failed) => this.#settle(firing, failed))
-        .finally(() => void this.#inHand.delete(firing));
-      this.#inHand.set(firing, settled);
+        .finally(() => void this.#leased.delete(firing));
+      this.#leased.set(firing, settled);
     }
   }
 
@@ -221,24 +227,24 @@ export class Listener {
 
   /** Reports the outcome of a firing to the service. Never rejects. */
   async #settle(firing: Firing<Client>, failed: Error | null): Promise<void> {
-    const named = this.#named([firing]);
+    const parameters = this.#leaseParameters([firing]);
     try {
       if (failed === null) {
-        await this.#client.acknowledgeFirings(named);
+        await this.#client.acknowledgeFirings(parameters);
       } else {
-        await this.#client.failFirings({ ...named, reason: reasonOf(failed) });
+        await this.#client.failFirings({ ...parameters, reason: reasonOf(failed) });
       }
     } catch (error) {
       const isLost = error instanceof ApiError && error.code === 'lease_lost';
-      const why = isLost
-        ? `${firing.id} took longer than its lease, and another worker has it`
-        : `the outcome of ${firing.id} could not be reported, so the service delivers it again`;
-      console.warn(`${why}: ${String(error)}`);
+      const message = isLost
+        ? `the lease of ${firing.id} expired, and another worker has claimed the firing`
+        : `the outcome of ${firing.id} could not be reported, so the service will deliver the firing again`;
+      console.warn(`${message}: ${String(error)}`);
     }
   }
 
-  /** Returns the ids of firings and of their leases, as request parameters. */
-  #named(firings: Firing<Client>[]): { firing_ids: string[]; lease_ids?: string[]; timeline_id?: string } {
+  /** Returns the ids of firings and their leases as request parameters. */
+  #leaseParameters(firings: Firing<Client>[]): { firing_ids: string[]; lease_ids?: string[]; timeline_id?: string } {
     const firing_ids = [...new Set(firings.map((firing) => firing.id))];
     const leases = new Set(firings.map((firing) => firing.leaseId));
     const lease_ids = [...leases].filter((lease) => lease !== null);
@@ -247,12 +253,12 @@ export class Listener {
   }
 
   /** Extends the leases of firings while their handlers run. */
-  async #keep(): Promise<void> {
-    const inHand = [...this.#inHand.keys()];
-    for (let first = 0; first < inHand.length; first += NAMED_MAX) {
+  async #extendLeases(): Promise<void> {
+    const leased = [...this.#leased.keys()];
+    for (let first = 0; first < leased.length; first += FIRINGS_MAX) {
       try {
-        const named = this.#named(inHand.slice(first, first + NAMED_MAX));
-        await this.#client.extendFirings({ ...named, ttl: this.#ackTimeout });
+        const parameters = this.#leaseParameters(leased.slice(first, first + FIRINGS_MAX));
+        await this.#client.extendFirings({ ...parameters, ttl: this.#ackTimeout });
       } catch (error) {
         console.warn(`leases of firings could not be extended: ${String(error)}`);
       }
@@ -263,6 +269,6 @@ export class Listener {
 /** Returns the failure reason of a handler error, truncated to the service's limit. */
 function reasonOf(error: Error): string {
   const bytes = new TextEncoder().encode(`${error.name}: ${error.message}`).slice(0, REASON_BYTES_MAX);
-  // A character cut in two decodes to a replacement character.
+  // An incomplete character at the end decodes to a replacement character.
   return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '');
 }

@@ -2,7 +2,7 @@
 import * as host from './host-time.js';
 import type { VirtualClock } from './virtual-clock.js';
 
-/** The part of Playwright's `Page` and `BrowserContext` that is used here. */
+/** The part of Playwright's `Page` and `BrowserContext` that the adapter uses. */
 export interface PageWithClock {
   clock: {
     setFixedTime(time: number): Promise<void>;
@@ -17,17 +17,17 @@ export interface FollowOptions {
 
 /** A page that follows a clock. */
 export interface FollowedPage {
-  /** Resolves when the page shows the last reported change of the clock. Rejects if the page could not be updated. */
+  /** Resolves when the page shows the last change received by the clock. Rejects if the page could not be updated. */
   settled(): Promise<void>;
   /** Stops following the clock. The time of the page continues from its current value. */
   stop(): Promise<void>;
 }
 
 /**
- * Makes `Date` in a page show a clock. Call it before the page is opened.
+ * Makes `Date` in a page show a clock. Call it before opening the page.
  *
- * Timers of the page run at the host's pace, as if the host's clock had been set: a sleep of ten seconds takes ten
- * seconds. To fire timers that are due in a jump, use Playwright's `page.clock.fastForward`.
+ * Timers of the page run at the host's pace, as if the system clock had been set: a delay of ten seconds takes ten
+ * seconds. To fire the timers that a jump passes, use Playwright's `page.clock.fastForward`.
  */
 export async function followClock(
   page: PageWithClock,
@@ -43,15 +43,15 @@ export async function followClock(
     await (isAtHostPace ? page.clock.setSystemTime(now.toMillis()) : page.clock.setFixedTime(now.toMillis()));
   };
   await show();
-  // Updates are serialized, so that the page ends with the newest one.
+  // Updates run one at a time, so that the page ends with the newest one.
   let last = Promise.resolve();
-  const then = (): Promise<void> => {
+  const update = (): Promise<void> => {
     last = last.then(show).catch((error: unknown) => void (failure ??= error));
     return last;
   };
-  const ended = clock.onChange(then);
+  const removeListener = clock.onChange(update);
   const interval = host.startInterval(() => {
-    if (failure === null && movesAtAnotherRate(clock)) void then();
+    if (failure === null && runsAtAnotherRate(clock)) void update();
   }, everyMs);
   const settled = async (): Promise<void> => {
     await last;
@@ -60,13 +60,13 @@ export async function followClock(
   };
   const stop = async (): Promise<void> => {
     host.stopInterval(interval);
-    ended();
+    removeListener();
     await last;
   };
   return { settled, stop };
 }
 
-function movesAtAnotherRate(clock: VirtualClock): boolean {
+function runsAtAnotherRate(clock: VirtualClock): boolean {
   try {
     const { state } = clock.reading();
     return state.isRunning && state.rateMicros !== 1_000_000n;

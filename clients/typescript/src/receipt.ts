@@ -1,4 +1,4 @@
-/** The receipt of a clock change that passed timers. */
+/** Receipts of advances. */
 import { NotSettledError } from './errors.js';
 import { Instant } from './instant.js';
 import type { Schema } from './shapes.js';
@@ -7,8 +7,8 @@ import type { Schema } from './shapes.js';
 export interface Receipt {
   readonly timelineId: string;
   /**
-   * `settled` at the destination; `stopped` if the clock was paused or held for too long, `stuck` if timers
-   * kept arming themselves for the same instant.
+   * `settled` at the destination; `stopped` if the clock was paused, or held for too long; `stuck` if timers kept
+   * arming themselves for the same instant.
    */
   readonly state: 'settled' | 'running' | 'stopped' | 'stuck';
   /** The time that the clock has reached. */
@@ -19,25 +19,25 @@ export interface Receipt {
   readonly fired: number;
   readonly acknowledged: number;
   readonly failed: number;
-  /** The number of firings without an outcome. In a settled advance, their queues have no listener. */
+  /** The number of firings without an outcome. If the advance is settled, their queues have no listener. */
   readonly unacknowledged: number;
   /** The first 100 firings. */
   readonly firings: readonly Schema<'FiringBody'>[];
   /** Null if the clock passed no timer. */
   readonly advanceId: string | null;
-  /** The worker, hold or followers that the last instant waited for. */
+  /** The worker, hold or followers that the last instant waited for; if the advance is stuck, the last timer. */
   readonly heldBy: string | null;
 }
 
 /** Returns the receipt of a clock change that passed no timer. */
-export function receiptOfNothing(changed: Schema<'ClockBody'>): Receipt {
+export function receiptWithoutTimers(changed: Schema<'ClockBody'>): Receipt {
   const current = Instant.parse(changed.current_time);
   const counts = { fired: 0, acknowledged: 0, failed: 0, unacknowledged: 0, firings: [] };
   const advance = { advanceId: null, heldBy: null };
   return { timelineId: changed.timeline_id, state: 'settled', reached: current, to: current, ...counts, ...advance };
 }
 
-/** Parses the receipt of an advance. Throws `NotSettledError` if the advance ended before its destination. */
+/** Parses a receipt. Throws `NotSettledError` if the advance ended before its destination. */
 export function receiptOf(settled: Schema<'ReceiptBody'>): Receipt {
   const { fired, acknowledged, failed, unacknowledged, firings } = settled;
   const receipt: Receipt = {

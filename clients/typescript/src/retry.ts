@@ -6,7 +6,7 @@ export type Outcome = 'not_sent' | 'no_response' | number;
 export interface Retries {
   /** The maximum number of attempts; 1 disables retries. */
   readonly attempts: number;
-  /** The maximum total wait, in seconds. If the service asks for a longer one, its response is returned at once. */
+  /** The maximum total wait, in seconds. If `Retry-After` exceeds it, the response is returned at once. */
   readonly waitSecondsMax: number;
 }
 
@@ -26,22 +26,19 @@ export interface Attempt {
   waitedSeconds: number;
 }
 
-/** Returns the wait before the next attempt, in seconds; null if there is none. */
+/** Returns the wait before the next attempt, in seconds; null if there is no further attempt. */
 export function waitSeconds(retries: Retries, attemptMade: Attempt): number | null {
   const { attempt, outcome, isRepeatable, retryAfterSeconds, waitedSeconds } = attemptMade;
-  // Rejected before anything was done: by a quota, an overload, or because it could not be written.
-  const wasNotProcessed = outcome === 'not_sent' || outcome === 429 || outcome === 503;
-  // The change may have happened, with the response lost here or in a proxy.
+  // The request had no effect: it was not sent, or was rejected because of a quota or an overload.
+  const hadNoEffect = outcome === 'not_sent' || outcome === 429 || outcome === 503;
+  // The change may have taken effect; the response was lost here or in a proxy.
   const wasLost = outcome === 'no_response' || outcome === 502 || outcome === 504;
-  if (attempt >= retries.attempts || !(wasNotProcessed || (isRepeatable && wasLost))) return null;
+  if (attempt >= retries.attempts || !(hadNoEffect || (isRepeatable && wasLost))) return null;
   const wait = retryAfterSeconds ?? jittered(Math.min(DELAY_FIRST * 2 ** (attempt - 1), DELAY_MAX));
   return waitedSeconds + wait <= retries.waitSecondsMax ? wait : null;
 }
 
-/**
- * Returns a random delay between half and one and a half of the given one, so that clients that failed together do not
- * retry together.
- */
+/** Returns 0.5 to 1.5 times a delay, at random, so that clients that failed together do not retry together. */
 export function jittered(delay: number): number {
   return delay * (0.5 + Math.random());
 }

@@ -1,4 +1,4 @@
-/** The settings of a client, from options or from the environment variables that the command line uses, too. */
+/** The settings of a client, from options or from the environment variables of the command line. */
 import { SettingsError } from './errors.js';
 import { RETRIES, type Retries } from './retry.js';
 
@@ -7,9 +7,9 @@ export interface ClientOptions {
   baseUrl?: string;
   /** The API key. Defaults to `TIMENAV_API_KEY`. */
   apiKey?: string;
-  /** In a page served by the service: authenticates with the session of the logged-in user instead of a key. */
+  /** Authenticates with the session of the logged-in user instead of a key, in a page that the service serves. */
   session?: boolean;
-  /** The timeline of calls that name none. Defaults to `TIMENAV_TIMELINE`, or else the one that the key is bound to. */
+  /** The default timeline of calls. Defaults to `TIMENAV_TIMELINE`, or else the one that the key is bound to. */
   timelineId?: string;
   /** The response timeout, in milliseconds. Defaults to a minute. */
   timeoutMs?: number;
@@ -46,8 +46,10 @@ export class Settings {
   /** Returns these settings with another retry policy. */
   with(retries: Retries): Settings {
     const { baseUrl, timeoutMs, fetch } = this;
-    const who = this.#apiKey === null ? { session: true } : { apiKey: this.#apiKey };
-    return Object.assign(new Settings({ baseUrl, timeoutMs, fetch, retries, ...who }), { timelineId: this.timelineId });
+    const credentials = this.#apiKey === null ? { session: true } : { apiKey: this.#apiKey };
+    return Object.assign(new Settings({ baseUrl, timeoutMs, fetch, retries, ...credentials }), {
+      timelineId: this.timelineId,
+    });
   }
 
   /** Sends a request with the credentials of this client. */
@@ -67,7 +69,7 @@ function environment(name: string): string | undefined {
 }
 
 function serviceUrl(text: string): string {
-  const wrong = `the address of the service (\`baseUrl\`, or TIMENAV_URL) must be like ${BASE_URL_DEFAULT}`;
+  const wrong = `the address of the service (\`baseUrl\`, or TIMENAV_URL) must have the form ${BASE_URL_DEFAULT}`;
   const { location } = globalThis as { location?: { href: string } };
   let url: URL;
   try {
@@ -84,12 +86,10 @@ function serviceUrl(text: string): string {
 function serviceKey(given: string | undefined): string {
   const key = (given ?? environment('TIMENAV_API_KEY'))?.trim();
   const source = given === undefined ? 'TIMENAV_API_KEY' : 'apiKey';
-  if (key === undefined) throw new SettingsError('there is no API key; give one as `apiKey`, or set TIMENAV_API_KEY');
+  if (key === undefined) throw new SettingsError('there is no API key; pass `apiKey`, or set TIMENAV_API_KEY');
   if (key === '') throw new SettingsError(`${source} is empty; set it to an API key`);
   if (!/^[!-~]+$/.test(key)) {
-    throw new SettingsError(
-      `${source} has characters that are invalid in an API key: \`tnk_\` and 36 letters and digits`,
-    );
+    throw new SettingsError(`${source} contains invalid characters; an API key is \`tnk_\` and 36 letters and digits`);
   }
   return key;
 }

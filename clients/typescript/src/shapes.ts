@@ -10,8 +10,8 @@ export type OperationName = keyof operations;
 type Parameters<Name extends OperationName> = operations[Name]['parameters'];
 type Path<Name extends OperationName> = Parameters<Name> extends { path: infer P } ? P : unknown;
 type Query<Name extends OperationName> =
-  Parameters<Name> extends { query?: infer Q } ? OrNothing<Exclude<Q, undefined>> : unknown;
-type OrNothing<T> = [T] extends [never] ? unknown : T;
+  Parameters<Name> extends { query?: infer Q } ? OrUnknown<Exclude<Q, undefined>> : unknown;
+type OrUnknown<T> = [T] extends [never] ? unknown : T;
 type Content<Name extends OperationName> = operations[Name] extends { requestBody?: infer B }
   ? NonNullable<B> extends { content: infer C }
     ? C
@@ -56,7 +56,7 @@ export type PagedOperation = {
 /** A message of `stream`. Its schema is defined here, because the OpenAPI document describes it only in prose. */
 export interface StreamMessage {
   timeline_id: string;
-  /** Position of the ledger entry. */
+  /** The position of the ledger entry. */
   position: number;
   clock?: Schema<'ClockBody'>;
   /** The change of an event or a paradox. */
@@ -66,10 +66,10 @@ export interface StreamMessage {
   event?: Schema<'EventBody'>;
   /** The intervention; absent if it has been erased since. */
   intervention?: Schema<'InterventionBody'>;
-  /** The new or resolved paradox. A resolved one is sent as it was before. */
+  /** The paradox that was created or resolved. A resolved one is sent as it was before. */
   paradox?: Schema<'ParadoxBody'>;
   /**
-   * The virtual time that the clock has passed, if it contains events: its first and last instant, and both as a range.
+   * The virtual time that the clock has passed, if it contains events: first and last instant, and the range as text.
    */
   due?: { from: string; to: string; time_range: string };
 }
@@ -79,18 +79,18 @@ export interface StreamMessage {
  */
 export interface FiringMessage {
   timeline_id: string;
-  /** Position of the newest reported ledger entry. */
+  /** The position of the newest reported ledger entry. */
   position: number;
   /** The firing and its change; absent if the event is `gap` or `reset`. */
   firing?: {
-    /** The change: docs/timers.md lists all. */
+    /** The change; docs/timers.md lists all values. */
     change: string;
     firing_id: string;
     timer_id: string;
     /** The due time. */
     due: string;
     round: number;
-    /** The queue of the firing. Absent if it records an event. */
+    /** The queue of the firing; absent if it records an event. */
     queue?: string;
     /** The event that it recorded, if its timer records events. */
     event_id?: string;
@@ -98,11 +98,11 @@ export interface FiringMessage {
     claimed_by?: string;
     /** The number of this attempt, from 1. */
     attempt?: number;
-    /** Host time when the lease ends. */
+    /** Host time at which the lease ends. */
     leased_until?: string;
-    /** Host time before which it is not retried. */
+    /** Earliest host time of the next attempt. */
     not_before?: string;
-    /** Why it failed. */
+    /** The reason of the failure. */
     reason?: string;
   };
 }

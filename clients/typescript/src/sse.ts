@@ -1,7 +1,7 @@
 /**
  * Parser of server-sent events (WHATWG HTML) from chunks of bytes.
  *
- * Existing parsers drop comments, which serve as heartbeats of a clock, and messages without data, which carry the id
+ * Existing parsers drop comments, which are the heartbeats of a stream, and messages without data, which update the id
  * of an idle stream.
  */
 export interface RawEvent {
@@ -11,7 +11,7 @@ export interface RawEvent {
 }
 
 export class EventReader {
-  /** The newest id, with or without an event. */
+  /** The newest id received, even without an event. */
   lastId = '';
   readonly #decoder = new TextDecoder();
   #rest = '';
@@ -20,9 +20,9 @@ export class EventReader {
   #data: string[] = [];
 
   /** Parses a chunk of any size, and returns the events that it completes. */
-  push(piece: Uint8Array): RawEvent[] {
-    this.#rest += this.#decoder.decode(piece, { stream: true });
-    // A line end may be split across chunks, so a trailing carriage return waits for the next byte.
+  push(chunk: Uint8Array): RawEvent[] {
+    this.#rest += this.#decoder.decode(chunk, { stream: true });
+    // CRLF may be split across chunks, so a trailing carriage return is kept until the next byte arrives.
     const carriageReturn = this.#rest.endsWith('\r') ? '\r' : '';
     const lines = this.#rest.slice(0, this.#rest.length - carriageReturn.length).split(/\r\n|\r|\n/);
     this.#rest = (lines.pop() ?? '') + carriageReturn;

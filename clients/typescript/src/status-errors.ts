@@ -26,7 +26,7 @@ export class ConflictError extends ApiError {
   override name = 'ConflictError';
 }
 
-/** 412: the resource was changed since the caller read the tag or the generation in `ifMatch`. */
+/** 412: the resource has changed since the tag or generation in `ifMatch` was read. */
 export class PreconditionFailedError extends ApiError {
   override name = 'PreconditionFailedError';
 }
@@ -36,7 +36,7 @@ export class UnprocessableEntityError extends ApiError {
   override name = 'UnprocessableEntityError';
 }
 
-/** 429: too many requests. `retryAfterSeconds` is the time to wait before the next attempt. */
+/** 429: too many requests. `retryAfterSeconds` is the wait before the next attempt. */
 export class RateLimitError extends ApiError {
   override name = 'RateLimitError';
 }

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Test utilities for Node: a clock with controls, and a private service. */
+/** Test utilities for Node: a clock with controls, and a service. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, open, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,9 +16,9 @@ import type { Schema } from './shapes.js';
 import type { VirtualClock, WaitOptions } from './virtual-clock.js';
 
 const START_MS_MAX = 30_000;
-const SEEN_MS_MAX = 10_000;
+const WAIT_MS_MAX = 10_000;
 
-/** A service process on a free port of this machine, with its data in a temporary folder. Stop it with `stop`. */
+/** A service process on a free local port, with its data in a temporary folder. Stop it with `stop`. */
 export class Service {
   baseUrl = '';
   #port = 0;
@@ -58,7 +58,7 @@ export class Service {
       started.once('error', (error) => done(error.message));
       started.once('exit', () => done('the program ended'));
     });
-    // The timeout kills the program, which ends its output and thus the wait for its first line.
+    // The timeout kills the program, which ends the wait for its first line of output.
     const limit = host.startTimer(() => started.kill('SIGKILL'), START_MS_MAX);
     const line = await Promise.race([firstLine(started), failed]);
     host.stopTimer(limit);
@@ -67,7 +67,7 @@ export class Service {
     if (url === undefined) {
       const logText = await readFile(join(this.folder, 'log'), 'utf8').catch(() => '');
       throw new TimenavError(
-        `${this.program} did not start (name the program in TIMENAV_BIN): ${line} ${logText}`.trim(),
+        `${this.program} did not start (set TIMENAV_BIN to the path of the program): ${line} ${logText}`.trim(),
       );
     }
     this.baseUrl = url;
@@ -85,7 +85,7 @@ export class Service {
     return new Client({ baseUrl: this.baseUrl, apiKey, ...(timelineId === undefined ? {} : { timelineId }) });
   }
 
-  /** Ends the service without removing its data: `SIGKILL` simulates a crash, `SIGTERM` a stop by an operator. */
+  /** Ends the service but keeps its data. `SIGKILL` simulates a crash, and `SIGTERM` a stop by an operator. */
   async kill(signal: 'SIGKILL' | 'SIGTERM' = 'SIGKILL'): Promise<void> {
     const ended = this.#process;
     this.#process = null;
@@ -95,7 +95,7 @@ export class Service {
     await exited;
   }
 
-  /** Ends the service and removes its data. */
+  /** Kills the service and removes its data. */
   async stop(): Promise<void> {
     await this.kill();
     await rm(this.folder, { recursive: true, force: true });
@@ -108,7 +108,7 @@ export class Service {
 }
 
 async function firstLine(started: ChildProcess): Promise<string> {
-  if (started.stdout === null) return 'the program has no output';
+  if (started.stdout === null) return 'the output of the program cannot be read';
   for await (const line of createInterface({ input: started.stdout })) {
     // Discard later output, so that a full pipe does not block the service.
     started.stdout.resume();
@@ -119,7 +119,7 @@ async function firstLine(started: ChildProcess): Promise<string> {
 
 /** A clock with controls for tests. Each control resolves when this clock shows the change. */
 export class TestClock {
-  /** Errors of handlers whose firing failed after its last attempt, by firing id. */
+  /** The latest error of each failed handler, by firing id. */
   readonly #thrown = new Map<string, unknown>();
 
   private constructor(
@@ -129,7 +129,7 @@ export class TestClock {
   ) {}
 
   /**
-   * Creates a timeline named after a test, and opens its clock. The timeline expires even if the test does not end it.
+   * Creates a timeline named after a test, and opens its clock. If the test does not end the timeline, it expires.
    */
   static async create(client: Client, name: string): Promise<TestClock> {
     const slug = name
@@ -145,7 +145,7 @@ export class TestClock {
   async end(): Promise<void> {
     this.clock.close();
     await this.client.endTimeline({ timeline_id: this.timelineId }).catch((error: unknown) => {
-      // The test may have ended the timeline or the service.
+      // The test may have ended the timeline or stopped the service.
       if (!(error instanceof TimenavError)) throw error;
     });
   }
@@ -168,28 +168,28 @@ export class TestClock {
   /** Moves the clock to a moment. */
   async travel(when: When): Promise<Reading> {
     const destination = typeof when === 'string' ? when : String(Instant.of(when));
-    return this.#seen(await this.client.travel({ destination_time: destination, timeline_id: this.timelineId }));
+    return this.#waitFor(await this.client.travel({ destination_time: destination, timeline_id: this.timelineId }));
   }
 
   /** Moves the clock forward, such as by `12h`. */
   async fastForward(duration: string): Promise<Reading> {
-    return this.#seen(await this.client.fastForward({ duration, timeline_id: this.timelineId }));
+    return this.#waitFor(await this.client.fastForward({ duration, timeline_id: this.timelineId }));
   }
 
   /** Moves the clock back. */
   async rewind(duration: string): Promise<Reading> {
-    return this.#seen(await this.client.rewind({ duration, timeline_id: this.timelineId }));
+    return this.#waitFor(await this.client.rewind({ duration, timeline_id: this.timelineId }));
   }
 
   /**
-   * Moves the clock forward, and resolves to the receipt once this clock shows the change.
+   * Moves the clock forward, and resolves to the receipt when this clock shows the change.
    *
-   * If a handler of `on` failed, it rejects with the handler's own error; for other failed firings, with
+   * If a handler of `on` failed, it rejects with the handler's error; for other failed firings, with
    * `FiringsFailedError`. If `check` is false, failed firings are only counted in the receipt.
    */
   async advance(by: string | { to: When }, { check = true }: { check?: boolean } = {}): Promise<Receipt> {
     const receipt = await this.client.advance(by, { timelineId: this.timelineId, check: false });
-    await this.#seen(await this.client.clock({ timeline_id: this.timelineId }));
+    await this.#waitFor(await this.client.clock({ timeline_id: this.timelineId }));
     if (check) this.#check(receipt);
     this.#thrown.clear();
     return receipt;
@@ -198,8 +198,8 @@ export class TestClock {
   /**
    * Passes firings of a queue to a handler, until the listener is closed.
    *
-   * The control that moved the clock to a firing throws the error of its handler. If no control did, `throwFailure`
-   * throws it.
+   * If the handler fails, the control that moved the clock to the firing rejects with its error. If no control waited
+   * for the handler, `throwFailure` throws it.
    */
   on(queue: string, handler: Handler): Promise<Listener> {
     const recorded: Handler = async (firing) => {
@@ -215,7 +215,7 @@ export class TestClock {
     return this.client.on(queue, recorded, { timelineId: this.timelineId });
   }
 
-  /** Throws the error of a handler whose last attempt failed, unless it has been thrown already. Fixtures call it. */
+  /** Throws the error of a failed handler, if it was not thrown yet. Fixtures call it at the end of a test. */
   throwFailure(): void {
     for (const error of this.#thrown.values()) {
       this.#thrown.clear();
@@ -225,20 +225,20 @@ export class TestClock {
 
   /** Sets the rate of the clock, in virtual seconds per host second. */
   async setRate(rate: number): Promise<Reading> {
-    return this.#seen(await this.client.setRate({ rate, timeline_id: this.timelineId }));
+    return this.#waitFor(await this.client.setRate({ rate, timeline_id: this.timelineId }));
   }
 
   async pause(): Promise<Reading> {
-    return this.#seen(await this.client.pauseTime({ timeline_id: this.timelineId }));
+    return this.#waitFor(await this.client.pauseTime({ timeline_id: this.timelineId }));
   }
 
   async resume(): Promise<Reading> {
-    return this.#seen(await this.client.resumeTime({ timeline_id: this.timelineId }));
+    return this.#waitFor(await this.client.resumeTime({ timeline_id: this.timelineId }));
   }
 
-  /** Waits until the change has arrived on the stream, so that the next line of a test reads it. */
-  async #seen(changed: Schema<'ClockBody'>): Promise<Reading> {
-    const reading = await this.clock.untilGeneration(changed.generation, { timeoutMs: SEEN_MS_MAX });
+  /** Waits until the change has arrived on the stream, so that the next read of the test shows it. */
+  async #waitFor(changed: Schema<'ClockBody'>): Promise<Reading> {
+    const reading = await this.clock.untilGeneration(changed.generation, { timeoutMs: WAIT_MS_MAX });
     if (changed.receipt) this.#check(receiptOf(changed.receipt));
     return reading;
   }

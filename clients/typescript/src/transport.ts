@@ -15,15 +15,15 @@ export interface CallOptions {
    * Makes the request conditional on the generation of the clock or on an entity tag; `*` matches any existing version.
    */
   ifMatch?: number | string;
-  /** A request that is repeated with the same key takes effect once. By default, each call has a new key. */
+  /** A request repeated with the same key takes effect once. By default, each call has a new key. */
   idempotencyKey?: string;
-  /** The id of the last message received: the stream resumes after it. */
+  /** The id of a message: the stream resumes after it. */
   lastEventId?: string | number;
   /** The firing whose handler sends the request, so that the service recognizes clock moves by a handler. */
   firing?: string;
-  /** The host of a clock follower, for a call that opens a stream. `GET /v1/followers` returns it. */
+  /** The host name of a named follower, for a call that opens a clock stream. `GET /v1/followers` lists it. */
   host?: string;
-  /** The process of a clock follower. */
+  /** The process id of a named follower. */
   process?: number;
 }
 
@@ -31,7 +31,7 @@ export interface CallOptions {
 export interface SentEvent<T> {
   /** The name, such as `clock`. */
   event: string;
-  /** The id of the event: send it as `lastEventId` to resume after it. */
+  /** The id: send it as `lastEventId` to resume after this event. */
   id: string;
   data: T;
 }
@@ -39,7 +39,7 @@ export interface SentEvent<T> {
 type Values = Record<string, unknown>;
 const ACCEPT = { json: 'application/json', text: 'text/plain', events: 'text/event-stream', other: '*/*' };
 
-/** The settings that all calls share. */
+/** The settings shared by all calls. */
 export class Transport {
   protected readonly settings: Settings;
   /** The firing whose handler sends the requests. */
@@ -59,12 +59,12 @@ export class Transport {
   }
 
   protected async text(name: OperationName, input: object, options: CallOptions): Promise<string> {
-    return whole(await this.#call(name, input, options, ACCEPT.text), (response) => response.text(), options.signal);
+    return readBody(await this.#call(name, input, options, ACCEPT.text), (response) => response.text(), options.signal);
   }
 
   protected async bytes(name: OperationName, input: object, options: CallOptions): Promise<Uint8Array> {
     const response = await this.#call(name, input, options, ACCEPT.other);
-    return new Uint8Array(await whole(response, (one) => one.arrayBuffer(), options.signal));
+    return new Uint8Array(await readBody(response, (body) => body.arrayBuffer(), options.signal));
   }
 
   protected download(name: OperationName, input: object, options: CallOptions): Promise<Response> {
@@ -88,15 +88,15 @@ export class Transport {
     const callOptions = this.firing === null ? options : { firing: this.firing, ...options };
     const { path, init } = request(operation, input as Values, callOptions, this.settings.timelineId);
     init.headers.Accept = accept;
-    const isUsedUp = init.body instanceof ReadableStream;
-    const isRepeatable = operation.method === 'GET' || operation.isOnce;
+    const isConsumed = init.body instanceof ReadableStream;
+    const isRepeatable = operation.method === 'GET' || operation.isIdempotent;
     let waitedSeconds = 0;
     for (let attempt = 1; ; attempt += 1) {
       const { response, outcome, failure } = await this.#attempt(path, init, options.signal, isStream);
       if (response) return response;
       const after = failure instanceof ApiError ? failure.retryAfterSeconds : null;
-      const tried = { attempt, outcome, isRepeatable, retryAfterSeconds: after, waitedSeconds };
-      const wait = isUsedUp ? null : waitSeconds(this.settings.retries, tried);
+      const attemptMade = { attempt, outcome, isRepeatable, retryAfterSeconds: after, waitedSeconds };
+      const wait = isConsumed ? null : waitSeconds(this.settings.retries, attemptMade);
       if (wait === null) throw failure;
       await pause(wait * 1_000, options.signal);
       options.signal?.throwIfAborted();
@@ -110,15 +110,15 @@ export class Transport {
     signal: AbortSignal | undefined,
     isStream: boolean,
   ): Promise<{ response?: Response; outcome: Outcome; failure: Error }> {
-    const none = new ApiConnectionError('');
+    const noFailure = new ApiConnectionError('');
     // A streamed response has no total timeout.
     const limit = isStream ? undefined : AbortSignal.timeout(this.settings.timeoutMs);
-    const signals = [signal, limit].filter((one) => one !== undefined);
+    const signals = [signal, limit].filter((candidate) => candidate !== undefined);
     const bounded = signals.length > 0 ? { ...init, signal: AbortSignal.any(signals) } : init;
     try {
       const response = await this.settings.send(path, bounded);
-      if (response.ok) return { response, outcome: response.status, failure: none };
-      return { outcome: response.status, failure: await refusal(response) };
+      if (response.ok) return { response, outcome: response.status, failure: noFailure };
+      return { outcome: response.status, failure: await rejection(response) };
     } catch (error) {
       signal?.throwIfAborted();
       const wasSent = !isConnectError(error);
@@ -144,7 +144,7 @@ function request(
     // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- this is a private copy
     delete rest[name];
     if (['', '.', '..'].includes(value)) throw new RangeError(`${name} must not be "${value}"`);
-    // A tile path contains slashes, which are sent unescaped.
+    // A tile path contains slashes, which must not be escaped.
     return name === 'tile' ? value.replaceAll('%2F', '/') : value;
   });
   if (timelineId !== null && operation.hasTimeline) rest.timeline_id ??= timelineId;
@@ -156,14 +156,14 @@ function request(
   if (options.ifMatch !== undefined) {
     headers['If-Match'] = typeof options.ifMatch === 'number' ? `"${options.ifMatch}"` : options.ifMatch;
   }
-  if (operation.isOnce) headers['Idempotency-Key'] = options.idempotencyKey ?? randomKey();
+  if (operation.isIdempotent) headers['Idempotency-Key'] = options.idempotencyKey ?? randomKey();
   if (options.lastEventId !== undefined) headers['Last-Event-ID'] = String(options.lastEventId);
   if (options.firing !== undefined) headers['Timenav-Firing'] = options.firing;
   if (options.host !== undefined) headers['Timenav-Host'] = options.host;
   if (options.process !== undefined) headers['Timenav-Process'] = String(options.process);
-  const named = input.timeline_id ?? rest.timeline_id;
-  // A timeline id may not be a valid header value. In that case, the service rejects the request with an explanation.
-  if (typeof named === 'string' && /^[!-~]+$/.test(named)) headers['Timenav-Timeline'] = named;
+  const timeline = input.timeline_id ?? rest.timeline_id;
+  // If the id is not a valid header value, the header is omitted, and the service rejects the id with an explanation.
+  if (typeof timeline === 'string' && /^[!-~]+$/.test(timeline)) headers['Timenav-Timeline'] = timeline;
   const init: PlainInit = { method: operation.method, headers };
   if (isRaw) {
     headers['Content-Type'] = textOf(content_type) || 'application/octet-stream';
@@ -183,7 +183,7 @@ function appendTo(query: URLSearchParams, name: string, value: unknown): void {
   if (Array.isArray(value)) {
     query.append(name, value.map(textOf).join(','));
   } else if (typeof value === 'object' && !('toJSON' in value)) {
-    for (const [key, one] of Object.entries(value)) query.append(`${name}.${key}`, textOf(one));
+    for (const [key, item] of Object.entries(value)) query.append(`${name}.${key}`, textOf(item));
   } else {
     query.append(name, textOf(value));
   }
@@ -196,14 +196,14 @@ function textOf(value: unknown): string {
   return String(plain);
 }
 
-/** Returns a unique key. `randomUUID` is missing in pages served over plain HTTP. */
+/** Returns a unique key. `crypto.randomUUID` is not available in pages served over plain HTTP. */
 function randomKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** Parses an error response. */
-export async function refusal(response: Response): Promise<ApiError> {
+export async function rejection(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   let body: unknown = null;
   try {
@@ -217,7 +217,7 @@ export async function refusal(response: Response): Promise<ApiError> {
 
 /** Parses the JSON body of a response. */
 export async function readJson<T>(response: Response, signal?: AbortSignal): Promise<T> {
-  const text = await whole(response, (one) => one.text(), signal);
+  const text = await readBody(response, (body) => body.text(), signal);
   try {
     return JSON.parse(text) as T;
   } catch {
@@ -230,7 +230,7 @@ export async function readJson<T>(response: Response, signal?: AbortSignal): Pro
   }
 }
 
-async function whole<T>(
+async function readBody<T>(
   response: Response,
   read: (response: Response) => Promise<T>,
   signal: AbortSignal | undefined,
@@ -251,8 +251,7 @@ export function reason(error: unknown): string {
 }
 
 /**
- * Returns whether a request failed before it was sent. Browsers do not report this, so their requests may have been
- * sent.
+ * Returns whether a request failed before it was sent. Browsers do not report this, so a failed request counts as sent.
  */
 function isConnectError(error: unknown): boolean {
   const cause = error instanceof Error ? (error.cause as { code?: unknown } | undefined) : undefined;
@@ -269,7 +268,7 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
     private readonly closing: AbortController,
   ) {}
 
-  /** The newest id, with or without a message: send it as `lastEventId` to resume here. */
+  /** The newest id received, even without a message: send it as `lastEventId` to resume here. */
   get lastId(): string {
     return this.#reader.lastId;
   }
@@ -278,17 +277,17 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
     return this.within(Infinity);
   }
 
-  /** Iterates over the messages. The stream counts as lost if the service sends nothing for this many milliseconds. */
+  /** Iterates over the messages. After this many milliseconds without data, the stream counts as lost. */
   async *within(silenceMs: number): AsyncGenerator<SentEvent<T>> {
     const body = this.response.body?.getReader();
     const service = { isSilent: false };
-    const fallSilent = (): void => {
+    const onSilence = (): void => {
       service.isSilent = true;
       this.closing.abort();
     };
     try {
       while (body !== undefined) {
-        const silence = silenceMs === Infinity ? null : startTimer(fallSilent, silenceMs);
+        const silence = silenceMs === Infinity ? null : startTimer(onSilence, silenceMs);
         const { done, value } = await body.read().finally(() => silence !== null && stopTimer(silence));
         if (done) return;
         for (const { event, id, data } of this.#reader.push(value)) {
@@ -299,7 +298,7 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
       if (error instanceof SyntaxError) {
         throw new TimenavError(`the response is not from a timenav service: ${error.message}`);
       }
-      if (service.isSilent) throw new ApiConnectionError('the stream was lost: the service sends nothing');
+      if (service.isSilent) throw new ApiConnectionError('the stream was lost: the service has stopped sending');
       if (!this.closing.signal.aborted) throw new ApiConnectionError(`the stream was lost: ${reason(error)}`);
     }
   }

@@ -10,7 +10,7 @@ import { Confirming } from './confirming.js';
 import type { Settings } from './settings.js';
 import type { Schema } from './shapes.js';
 import { EventReader } from './sse.js';
-import { readJson, reason, refusal } from './transport.js';
+import { readJson, reason, rejection } from './transport.js';
 
 type Listener = (change: ClockChange) => unknown;
 type Body = Schema<'ClockBody'>;
@@ -24,15 +24,15 @@ export interface WaitOptions {
 
 const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
-/** HTTP statuses that a retry cannot change. All other failures may be temporary. */
+/** HTTP statuses of permanent failures. All other failures may be temporary. */
 export const FINAL: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 410]);
 /**
- * The tolerated drift between the wall clock and the monotonic clock, in milliseconds. A larger one means that the
- * machine slept, or that one of the clocks was set.
+ * The tolerated drift between the wall clock and the monotonic clock, in milliseconds. A larger drift means that the
+ * machine slept, or that the wall clock was set.
  */
-const APART_MS_MAX = 1_000;
+const DRIFT_MS_MAX = 1_000;
 
-/** The clock of a timeline. It subscribes once, and is then read without a request. */
+/** The clock of a timeline. It subscribes once; reads then send no request. */
 export class VirtualClock {
   readonly #settings: Settings;
   readonly #timelineId: string | null;
@@ -54,7 +54,7 @@ export class VirtualClock {
     this.#follower = new Follower(bounds);
   }
 
-  /** Subscribes, and resolves once the initial state has arrived. `Client.virtualClock` calls it. */
+  /** Subscribes, and resolves when the initial state has arrived. `Client.virtualClock` calls it. */
   static async open(
     settings: Settings,
     timelineId: string | null,
@@ -77,11 +77,11 @@ export class VirtualClock {
   }
 
   /**
-   * Returns the clock's reading, with the state from which it was computed. If the reading is not reliable, throws a
+   * Returns the clock's reading and the state from which it was computed. If the reading is not reliable, throws a
    * subclass of `ClockUnavailableError`: `ClockStaleError`, `ClockAccessError` or `ClockClosedError`.
    */
   reading(): Reading {
-    if (Math.abs(host.wallAheadMs() - this.#wallAhead) > APART_MS_MAX) this.#doubt();
+    if (Math.abs(host.wallAheadMs() - this.#wallAhead) > DRIFT_MS_MAX) this.#invalidate();
     return this.#follower.read(host.monotonicMicros());
   }
 
@@ -129,7 +129,7 @@ export class VirtualClock {
     return this.#follower.end === null && this.#follower.isConnected;
   }
 
-  /** Shows the timeline and the time, for logs. */
+  /** Formats the timeline and the reading, for logs. */
   toString(): string {
     const { state } = this.#follower;
     const timeline = state?.timelineId ?? this.#timelineId;
@@ -144,7 +144,7 @@ export class VirtualClock {
 
   /** Calls a function after each change of the clock, in order. Returns a function that removes the listener. */
   onChange(listener: Listener): () => void {
-    // Wrapped, so that a function registered twice is called twice.
+    // A wrapper, so that a function registered twice is called twice.
     const registered: Listener = (change) => listener(change);
     this.#listeners.add(registered);
     return () => void this.#listeners.delete(registered);
@@ -161,13 +161,13 @@ export class VirtualClock {
   /**
    * Waits until the clock shows a moment or a later one, regardless of how it moves, and resolves to the reading.
    *
-   * A jump forward ends the wait, a rewind extends it, and a pause suspends it. The wait rejects with
-   * `ClockUnavailableError` once the clock cannot be read, so an outage of the service cannot block it forever.
+   * A jump past the moment ends the wait, a rewind extends it, and a pause suspends it. The wait rejects with
+   * `ClockUnavailableError` if the clock can no longer be read, so it cannot outlast an outage of the service.
    */
   until(when: When, options: WaitOptions = {}): Promise<Reading> {
     const target = Instant.of(when);
     const isDone = (reading: Reading): boolean => reading.now.micros >= target.micros;
-    return this.#wait(options, `reached ${String(target)}`, isDone, (now) =>
+    return this.#wait(options, `reach ${String(target)}`, isDone, (now) =>
       this.#follower.microsUntil(target.micros, now),
     );
   }
@@ -177,10 +177,10 @@ export class VirtualClock {
     return this.until(new Instant(this.now().micros + BigInt(Math.round(ms * 1_000))), options);
   }
 
-  /** Waits until this clock has received a change, given the generation in the response to that change. */
+  /** Waits until this clock shows a change, given the generation in the response to that change. */
   untilGeneration(generation: number, options: WaitOptions = {}): Promise<Reading> {
     const isDone = (reading: Reading): boolean => reading.generation >= generation;
-    return this.#wait(options, `reached generation ${generation}`, isDone, () => null);
+    return this.#wait(options, `reach generation ${generation}`, isDone, () => null);
   }
 
   /** Ends the subscription. Pending waits reject with `ClockClosedError`. */
@@ -195,12 +195,12 @@ export class VirtualClock {
     this.close();
   }
 
-  /** Waits for a reading. `left` returns the host time until it is due, in microseconds; null if that is unknown. */
+  /** Waits for a reading. `microsLeft` returns the host time until then, in microseconds; null if unknown. */
   async #wait(
     { signal, timeoutMs }: WaitOptions,
     what: string,
     isDone: (reading: Reading) => boolean,
-    left: (now: bigint) => bigint | null,
+    microsLeft: (now: bigint) => bigint | null,
   ): Promise<Reading> {
     const limit = timeoutMs === undefined ? null : host.monotonicMicros() + BigInt(Math.round(timeoutMs * 1_000));
     for (;;) {
@@ -208,9 +208,9 @@ export class VirtualClock {
       const reading = this.reading();
       if (isDone(reading)) return reading;
       const now = host.monotonicMicros();
-      const micros = left(now);
+      const micros = microsLeft(now);
       if (limit !== null && now >= limit) {
-        throw new TimeoutError(`the clock shows ${String(reading.now)}, and has not ${what} in time`);
+        throw new TimeoutError(`the clock shows ${String(reading.now)} and did not ${what} in time`);
       }
       const waits = [this.#follower.microsVouched(now) + 1_000n];
       if (micros !== null) waits.push(micros);
@@ -241,7 +241,7 @@ export class VirtualClock {
   }
 
   /** Invalidates the state and reconnects, because the monotonic clock may have stopped during a system sleep. */
-  #doubt(): void {
+  #invalidate(): void {
     this.#wallAhead = host.wallAheadMs();
     this.#follower.invalidate();
     this.#connection?.abort();
@@ -252,10 +252,10 @@ export class VirtualClock {
     while (!this.#isEnded()) {
       const failure = await this.#listen().then(
         () => null,
-        (error: unknown) => this.#named(error),
+        (error: unknown) => this.#asTimenavError(error),
       );
       if (failure instanceof ApiError && FINAL.has(failure.httpStatus)) this.#follower.rejected(failure);
-      // The stream was open, so this loss is not part of a series: the next attempt comes soon.
+      // The stream was open, so this is the first loss: reset the backoff.
       if (this.#failure === null) delay = DELAY_FIRST;
       this.#failure = failure;
       this.#follower.connectionLost(host.monotonicMicros());
@@ -271,14 +271,16 @@ export class VirtualClock {
     return this.#follower.end !== null;
   }
 
-  #named(error: unknown): Error {
+  #asTimenavError(error: unknown): Error {
     if (error instanceof TimenavError) return error;
-    const isOurs = error instanceof RangeError || error instanceof SyntaxError;
-    const what = isOurs ? 'the response is not from a timenav service' : `${this.#settings.baseUrl} cannot be reached`;
+    const isInvalidResponse = error instanceof RangeError || error instanceof SyntaxError;
+    const what = isInvalidResponse
+      ? 'the response is not from a timenav service'
+      : `${this.#settings.baseUrl} cannot be reached`;
     return new ApiConnectionError(`${what}: ${reason(error)}`);
   }
 
-  /** Follows one connection until it ends. */
+  /** Reads one connection until it ends. */
   async #listen(): Promise<void> {
     const connection = new AbortController();
     this.#connection = connection;
@@ -290,20 +292,20 @@ export class VirtualClock {
     if (!isFirst) {
       const init = { headers: { Accept: 'application/json' }, signal: AbortSignal.any([signal, this.#limit()]) };
       const response = await this.#settings.send(`/v1/clock${query({ timeline_id: this.#timelineId })}`, init);
-      if (!response.ok) throw await refusal(response);
+      if (!response.ok) throw await rejection(response);
       const body = await readJson<Body>(response);
       this.#notify(this.#follower.applyResponse(body, host.monotonicMicros()));
       Object.assign(headers, this.#lastEventId());
     }
     const params = query({ timeline_id: this.#timelineId, follow: this.#follow });
     const response = await this.#settings.send(`/v1/clock/stream${params}`, { headers, signal });
-    if (!response.ok) throw await refusal(response);
+    if (!response.ok) throw await rejection(response);
     this.#follower.streamOpened(host.monotonicMicros());
     this.#failure = null;
     await this.#read(response, isFirst, connection);
   }
 
-  /** Reads the messages of a stream until it ends, or until the service is silent for too long. */
+  /** Reads the messages of a stream until it ends or the service stops sending. */
   async #read(response: Response, isFirst: boolean, connection: AbortController): Promise<void> {
     const reader = response.body?.getReader();
     const events = new EventReader();
@@ -322,7 +324,7 @@ export class VirtualClock {
     }
   }
 
-  /** Confirms a change that this clock shows, if the stream has a follower name. */
+  /** Confirms a change that this clock shows, if it is a named follower. */
   #confirm({ follower_id, generation }: Body): void {
     if (typeof follower_id !== 'string') return;
     const where = this.#timelineId === null ? {} : { timeline_id: this.#timelineId };

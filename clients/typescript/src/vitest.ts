@@ -1,4 +1,4 @@
-/** Vitest fixtures: each test gets a timeline of its own, and a clock that follows it. */
+/** Vitest fixtures: each test has its own timeline and clock. */
 import { test as base } from 'vitest';
 import { Client } from './client.js';
 import { follow } from './fake-timers.js';
@@ -17,12 +17,12 @@ export interface ClockFixtures {
 }
 
 /**
- * Vitest's `test`, extended by a clock. It uses the service at `TIMENAV_URL`. If `TIMENAV_START=1`, it starts one
+ * Vitest's `test` with clock fixtures. They use the service at `TIMENAV_URL`. If `TIMENAV_START=1`, they start one
  * service for each test file instead, with the program in `TIMENAV_BIN` or else `timenav`.
  */
 export const test = base.extend<ClockFixtures>({
   timenavClient: [
-    // eslint-disable-next-line no-empty-pattern -- Vitest derives the dependencies of a fixture from its pattern
+    // eslint-disable-next-line no-empty-pattern -- Vitest reads the dependencies of a fixture from this pattern
     async ({}, use) => {
       if (process.env.TIMENAV_START !== '1') {
         await use(new Client());

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** Event streams that continue across lost connections. */
+/** Event streams that reconnect and resume. */
 import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
 import { BOUNDS } from './follower.js';
 import * as host from './host-time.js';
@@ -11,7 +11,7 @@ import { FINAL } from './virtual-clock.js';
 export interface WatchOptions {
   /** The timeline. Defaults to the client's timeline. */
   timelineId?: string;
-  /** The id of a message: the watch begins after it. By default, the watch begins now. */
+  /** The id of a message: the watch resumes after it. By default, the watch begins now. */
   lastEventId?: string;
   /** Aborting the signal ends the watch, like `close`. */
   signal?: AbortSignal;
@@ -29,11 +29,11 @@ const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
 
 /**
- * The messages of a stream, across lost connections, until the watch is closed.
+ * The messages of a stream, until the watch is closed.
  *
- * It resumes after the last message, waits 0.1 to 5 seconds between attempts, and considers a connection lost after 30
- * seconds without a message. Nothing is read unless the next message is requested. It rejects with `ApiError` once the
- * service no longer allows the watch.
+ * After a lost connection, it reconnects, with 0.1 to 5 seconds between attempts, and resumes after the last message. A
+ * connection without data for 30 seconds counts as lost. Data is read only while the next message is requested. The
+ * iteration rejects with `ApiError` if the service no longer allows the watch.
  */
 export class Watch<T> implements AsyncIterableIterator<T> {
   readonly #closing = new AbortController();
@@ -55,7 +55,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
     signal?.addEventListener('abort', () => this.close(), { once: true, signal: this.#closing.signal });
   }
 
-  /** Opens the stream. When this resolves, all later changes are reported. `Client.watchFirings` calls it. */
+  /** Opens the stream. All changes after this resolves are reported. `Client.watchFirings` calls it. */
   static async open<M, T>(stream: Stream<M, T>, options: WatchOptions): Promise<Watch<T>> {
     const { lastEventId, signal } = options;
     const events = await stream.first({
@@ -69,7 +69,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
     );
   }
 
-  /** The id of the last returned message, to resume after it. Empty if there is none yet. */
+  /** The id of the last message returned, or an empty string: send it as `lastEventId` to resume after it. */
   get lastId(): string {
     return this.#lastId;
   }
@@ -86,7 +86,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
     return this.#messages.return(undefined);
   }
 
-  /** Ends the watch, and pending iterations with it. */
+  /** Ends the watch and pending iterations. */
   close(): void {
     this.#closing.abort();
     this.#disconnect();
@@ -120,7 +120,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  /** Reads the messages of one connection until it ends, or until the service is silent for too long. */
+  /** Reads the messages of one connection until it ends or the service stops sending. */
   async *#read<M>(stream: Stream<M, T>, events: Events<M>): AsyncGenerator<T, undefined> {
     try {
       for await (const event of events.within(BOUNDS.staleAfter * 1_000)) {

@@ -1,9 +1,9 @@
-/** Messages of watches: changes of firings, and ranges that the clock passes. */
+/** Messages of watches: changes of firings, and ranges that the clock has passed. */
 import { Instant } from './instant.js';
 import type { FiringMessage, StreamMessage } from './shapes.js';
 import type { SentEvent } from './transport.js';
 
-/** A change of a firing (docs/timers.md). Later versions of the service may add others. */
+/** A change of a firing (docs/timers.md). Newer services may send others. */
 export type FiringChange =
   'offered' | 'redelivered' | 'leased' | 'extended' | 'tried_again' | 'acknowledged' | 'failed' | 'superseded';
 
@@ -13,8 +13,9 @@ export interface Gap {
   /** The id of the message. */
   readonly id: string;
   /**
-   * Whether any message may be missing, because the watch was interrupted for more than 100,000 entries: reload your
-   * state. If false, only claims, extensions and failed attempts may be missing, which are not in the ledger.
+   * Whether messages of any kind may be missing: reload your state. This happens after an interruption of more than
+   * 100,000 entries, or if the connection was lost before the service had sent an id. If false, only claims, extensions
+   * and failed attempts may be missing, which are not in the ledger.
    */
   readonly isReset: boolean;
 }
@@ -30,21 +31,21 @@ export interface WatchedFiring {
   readonly due: Instant;
   /** The round of the timer. */
   readonly round: number;
-  /** The queue of the firing: `timenav:webhook` if the service sends it. Null if it records an event. */
+  /** The queue of the firing; `timenav:webhook` if it is sent as a webhook. Null if it records an event. */
   readonly queue: string | null;
   /** The event that it recorded, if its timer records events. */
   readonly eventId: string | null;
-  /** Firings with the same key are processed one after the other. */
+  /** Firings with the same key are delivered one at a time. */
   readonly orderKey: string | null;
   /** The user who claimed it. */
   readonly claimedBy: string | null;
   /** The number of this attempt, from 1. */
   readonly attempt: number | null;
-  /** Host time when the lease ends. */
+  /** Host time at which the lease ends. */
   readonly leasedUntil: Instant | null;
-  /** Host time before which it is not retried. */
+  /** Earliest host time of the next attempt. */
   readonly notBefore: Instant | null;
-  /** Why it failed. */
+  /** The reason of the failure. */
   readonly reason: string | null;
 }
 

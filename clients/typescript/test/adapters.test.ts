@@ -13,7 +13,7 @@ import { TestClock } from '../src/testing.js';
 import { client, eventually, readText, REPOSITORY, wait } from './harness.js';
 
 const run = promisify(execFile);
-/** Test files with failing handlers, for the Vitest fixtures. */
+/** A test file with failing handlers, for the Vitest fixtures. */
 const FAILING = `
 import { expect } from 'vitest';
 import { test } from 'timenav/vitest';
@@ -31,14 +31,14 @@ test('advance', async ({ timenavClock }) => {
 });
 
 test('jump', async ({ timenavClock }) => {
-  let called;
-  const isCalled = new Promise((done) => (called = done));
+  let resolve;
+  const called = new Promise((done) => (resolve = done));
   await arm(timenavClock, () => {
-    called();
+    resolve();
     expect(1).toBe(0);
   });
   await timenavClock.client.fastForward({ duration: 'P1M', wait_for_timers: false, timeline_id: timenavClock.timelineId });
-  await isCalled;
+  await called;
 });
 
 test('unchecked', async ({ timenavClock }) => {
@@ -52,8 +52,8 @@ test('second attempt', async ({ timenavClock }) => {
 });
 `;
 
-/** The results that Vitest reports for a test. */
-interface Outcome {
+/** The result of a test in the JSON report of Vitest. */
+interface TestResult {
   title: string;
   status: string;
   failureMessages: string[];
@@ -89,7 +89,7 @@ describe('fake timers', () => {
       expect(fired).toEqual(['an hour', 'a day']);
       expect(new Date().getFullYear()).toBe(2029);
       clearInterval(every);
-      // While the clock runs, timers fire on their own, at any rate.
+      // While the clock runs, timers fire at its rate.
       setTimeout(() => fired.push('a minute'), 60_000);
       await clock.setRate(1_000);
       await clock.resume();
@@ -151,7 +151,7 @@ describe('the package', () => {
     expect(examples.length).toBeGreaterThan(2);
     const isTest = (text: string): boolean => text.includes("'timenav/vitest'");
     const isPage = (text: string): boolean => text.includes("'timenav/playwright'");
-    // Other packages that the examples import are those of this folder.
+    // The examples import other packages from this folder.
     for (const name of ['vitest', '@sinonjs', 'playwright-core', 'typescript', '@types']) {
       await symlink(join(FOLDER, 'node_modules', name), join(folder, 'node_modules', name));
     }
@@ -167,16 +167,16 @@ describe('the package', () => {
       if (isTest(text)) {
         const vitest = ['node_modules/vitest/vitest.mjs', 'run', `example-${index}.test.ts`];
         await run('node', vitest, { cwd: folder, env });
-        // The same tests, with a service that the fixture starts.
-        const { TIMENAV_URL: _, TIMENAV_API_KEY: __, ...own } = env;
-        await run('node', vitest, { cwd: folder, env: { ...own, TIMENAV_START: '1' } });
+        // Run the same tests with a service that the fixture starts.
+        const { TIMENAV_URL: _, TIMENAV_API_KEY: __, ...envWithoutService } = env;
+        await run('node', vitest, { cwd: folder, env: { ...envWithoutService, TIMENAV_START: '1' } });
         continue;
       }
       if (!isPage(text)) expect(text.split('\n').length).toBeLessThanOrEqual(13);
       const { stdout } = await run('node', [`example-${index}.js`], { cwd: folder, env });
       for (const [, expected] of text.matchAll(/\/\/=> (.*)/g)) expect(stdout).toContain(expected);
     }
-    // Run the recipe as printed: its file, its commands and their output. Only the port differs.
+    // Run the commands of the recipe, and compare their output. Only the port differs.
     const recipe = readText('docs/recipes/browser-page.md');
     const [, name, script] = /```js (\S+)\n(.*?)```/s.exec(recipe)!;
     const [, session] = /```console recipe\n(.*?)```/s.exec(recipe)!;
@@ -185,16 +185,16 @@ describe('the package', () => {
     await writeFile(join(folder, 'timenav-data/admin.key'), `${inject('key')}\n`);
     const commands = session!.split('\n').filter((line) => line.startsWith('$ '));
     const expected = session!.split('\n').filter((line) => !line.startsWith('$ '));
-    const { TIMENAV_API_KEY: ___, ...fresh } = env;
-    const typed = commands.map((line) => line.slice(2)).join('\n');
-    const printed = await run('bash', ['-ec', typed], { cwd: folder, env: fresh });
+    const { TIMENAV_API_KEY: ___, ...envWithoutKey } = env;
+    const input = commands.map((line) => line.slice(2)).join('\n');
+    const printed = await run('bash', ['-ec', input], { cwd: folder, env: envWithoutKey });
     expect(printed.stdout).toBe(expected.join('\n'));
     await writeFile(join(folder, 'failing.test.js'), FAILING);
     const failing = ['node_modules/vitest/vitest.mjs', 'run', 'failing.test.js', '--reporter=json'];
     const result = await run('node', failing, { cwd: folder, env }).catch(
       (error: unknown) => error as { stdout: string },
     );
-    const report = JSON.parse(result.stdout) as { testResults: { assertionResults: Outcome[] }[] };
+    const report = JSON.parse(result.stdout) as { testResults: { assertionResults: TestResult[] }[] };
     const outcomes = report.testResults[0]!.assertionResults;
     expect(outcomes.map(({ title, status }) => [title, status])).toEqual([
       ['advance', 'failed'],
@@ -205,8 +205,8 @@ describe('the package', () => {
     for (const { failureMessages } of outcomes.slice(0, 2)) expect(failureMessages[0]).toMatch(/expected \d to be \+0/);
     expect(await readFile(join(folder, 'node_modules/timenav/dist/index.d.ts'), 'utf8')).toContain('Client');
     for (const name of ['LICENSE-MIT', 'LICENSE-APACHE']) {
-      const licence = await readFile(join(folder, 'node_modules/timenav', name), 'utf8');
-      expect(licence, name).toBe(readText(name));
+      const license = await readFile(join(folder, 'node_modules/timenav', name), 'utf8');
+      expect(license, name).toBe(readText(name));
     }
   });
 });

@@ -25,7 +25,7 @@ interface Vectors {
 }
 
 /** Creates a timeline whose clock is paused in a year, and returns a header that names it. */
-async function at(year: number): Promise<string> {
+async function timelineInYear(year: number): Promise<string> {
   const name = await timeline(client());
   await client().pauseTime({ timeline_id: name });
   await client().travel({ destination_time: `${year}-06-01T00:00:00Z`, timeline_id: name });
@@ -39,7 +39,7 @@ function requestClocks(options: RequestClocksOptions = {}, of: Client = client()
 }
 
 /** Returns the timeline in the outgoing `baggage` header. */
-function named(header: string): string {
+function timelineOf(header: string): string {
   return timelineIn(header)!;
 }
 
@@ -48,15 +48,15 @@ function year(): number {
 }
 
 /** Starts a server that uses the middleware, and returns a function that sends requests to it. */
-async function served(clocks: RequestClocks): Promise<(baggage?: string) => Promise<Response>> {
-  const server = createServer((request, answer) => {
-    clocks.middleware(request, answer, () => {
-      // The clock is still the request's clock in a later task.
+async function startServer(clocks: RequestClocks): Promise<(baggage?: string) => Promise<Response>> {
+  const server = createServer((request, response) => {
+    clocks.middleware(request, response, () => {
+      // A later task still uses the clock of the request.
       setTimeout(() => {
         try {
-          answer.end(`${year()} ${outgoing({ Baggage: 'region=eu' }).get('baggage')!}`);
+          response.end(`${year()} ${outgoing({ Baggage: 'region=eu' }).get('baggage')!}`);
         } catch (error) {
-          answer.writeHead(500).end(String(error));
+          response.writeHead(500).end(String(error));
         }
       }, 1);
     });
@@ -85,97 +85,100 @@ describe('the baggage header', () => {
 });
 
 describe('requests', () => {
-  it('are served with the clocks that they name', async () => {
-    const [first, second] = [await at(2031), await at(1968)];
+  it('are served with the clock that they name', async () => {
+    const [first, second] = [await timelineInYear(2031), await timelineInYear(1968)];
     const clocks = requestClocks({ allowed: (name) => name !== 'system' });
-    const ask = await served(clocks);
-    const answers = await Promise.all([first, second, first, second].map((header) => ask(header)));
-    const texts = await Promise.all(answers.map((answer) => answer.text()));
+    const send = await startServer(clocks);
+    const responses = await Promise.all([first, second, first, second].map((header) => send(header)));
+    const texts = await Promise.all(responses.map((response) => response.text()));
     expect(texts.map((text) => text.slice(0, 4))).toEqual(['2031', '1968', '2031', '1968']);
-    expect(texts[0]).toBe(`2031 region=eu,timenav=${named(first)}`);
-    expect(await (await ask()).text()).toMatch(/ region=eu,timenav=main$/);
-    // A travel of the clock changes the time of the application.
-    await client().travel({ destination_time: '2040-01-01T00:00:00Z', timeline_id: named(first) });
-    await clocks.serving(first, (held) => held.until('2040-01-01T00:00:00Z'));
-    expect(await (await ask(first)).text()).toMatch(/^2040/);
+    expect(texts[0]).toBe(`2031 region=eu,timenav=${timelineOf(first)}`);
+    expect(await (await send()).text()).toMatch(/ region=eu,timenav=main$/);
+    // If the clock travels, the time of the application changes.
+    await client().travel({ destination_time: '2040-01-01T00:00:00Z', timeline_id: timelineOf(first) });
+    await clocks.serving(first, (current) => current.until('2040-01-01T00:00:00Z'));
+    expect(await (await send(first)).text()).toMatch(/^2040/);
     for (const [header, problem] of [
       ['timenav=nowhere', 'nowhere'],
       ['timenav=a,timenav=b', 'two timelines'],
       ['timenav=system', 'may not'],
     ]) {
-      const answer = await ask(header);
-      expect([answer.status, (await answer.text()).includes(problem!)]).toEqual([400, true]);
+      const response = await send(header);
+      expect([response.status, (await response.text()).includes(problem!)]).toEqual([400, true]);
     }
-    await client().endTimeline({ timeline_id: named(second) });
-    let answer = await ask(second);
-    while (answer.status !== 400) {
-      // The end of the timeline may not have arrived on the stream yet, or may arrive while a request is served.
+    await client().endTimeline({ timeline_id: timelineOf(second) });
+    let response = await send(second);
+    while (response.status !== 400) {
+      // The end of the timeline may arrive on the stream later, or during a request.
       await wait(20);
-      answer = await ask(second);
+      response = await send(second);
     }
     expect(() => clock()).toThrow('no request is being served');
     clocks.close();
-    expect((await ask()).status).toBe(503);
+    expect((await send()).status).toBe(503);
   });
 
-  it('fail instead of using the time of the host', async () => {
+  it('fail without a clock instead of using host time', async () => {
     const unreachable = new Client({ baseUrl: 'http://127.0.0.1:1', apiKey: 'tnk_x' });
-    const ask = await served(requestClocks({ timeoutMs: 300 }, unreachable));
-    const answer = await ask();
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
-    expect(await answer.text()).not.toContain('127.0.0.1');
+    const send = await startServer(requestClocks({ timeoutMs: 300 }, unreachable));
+    const response = await send();
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await response.text()).not.toContain('127.0.0.1');
   });
 
   it('share one clock per timeline, and close the least recently used one', async () => {
-    const headers = await Promise.all([2030, 2031, 2032].map(at));
+    const headers = await Promise.all([2030, 2031, 2032].map(timelineInYear));
     const opened: VirtualClock[] = [];
-    class Counting extends Client {
+    class RecordingClient extends Client {
       override async virtualClock(...given: Parameters<Client['virtualClock']>): Promise<VirtualClock> {
         const open = await super.virtualClock(...given);
         opened.push(open);
         return open;
       }
     }
-    const clocks = requestClocks({ clocksMax: 2 }, new Counting({ baseUrl: inject('url'), apiKey: inject('key') }));
+    const clocks = requestClocks(
+      { clocksMax: 2 },
+      new RecordingClient({ baseUrl: inject('url'), apiKey: inject('key') }),
+    );
     const serve = (header: string): Promise<number> => clocks.serving(header, () => year());
     const [a, b, c] = headers as [string, string, string];
     expect(await Promise.all([a, b, a, b, a].map(serve))).toEqual([2030, 2031, 2030, 2031, 2030]);
     expect(opened.length).toBe(2);
-    const both = clocks.serving(a, () => clocks.serving(b, () => rejection(serve(c))));
-    expect(await both).toBeInstanceOf(TooManyClocksError);
+    const nested = clocks.serving(a, () => clocks.serving(b, () => rejection(serve(c))));
+    expect(await nested).toBeInstanceOf(TooManyClocksError);
     expect(await serve(a)).toBe(2030);
     expect(await serve(c)).toBe(2032);
-    const open = opened.filter((one) => one.isConnected).map((one) => one.timelineId);
-    expect(open.sort()).toEqual([named(a), named(c)].sort());
+    const open = opened.filter((open) => open.isConnected).map((open) => open.timelineId);
+    expect(open.sort()).toEqual([timelineOf(a), timelineOf(c)].sort());
     clocks.close();
-    expect(opened.filter((one) => one.isConnected)).toEqual([]);
+    expect(opened.filter((open) => open.isConnected)).toEqual([]);
     expect(await rejection(serve(a))).toBeInstanceOf(ClockClosedError);
   });
 
   it('forward their timeline to other services', async () => {
     const seen: (string | undefined)[] = [];
-    const server = createServer((request, answer) => {
+    const server = createServer((request, response) => {
       seen.push(request.headers.baggage as string | undefined);
-      answer.end();
+      response.end();
     });
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     onTestFinished(() => void server.close());
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const header = await at(2033);
-    const handed = `timenav=${named(header)}`;
+    const header = await timelineInYear(2033);
+    const member = `timenav=${timelineOf(header)}`;
     await forwardingFetch(url, { headers: { Baggage: 'a=b' } });
     await requestClocks().serving(header, async () => {
       await forwardingFetch(url, { headers: { Baggage: 'a=b,timenav=else' } });
       await forwardingFetch(new Request(url, { headers: { Baggage: 'c=d' } }));
       await forwardingFetch(url);
     });
-    expect(seen).toEqual(['a=b', `a=b,${handed}`, `c=d,${handed}`, handed]);
+    expect(seen).toEqual(['a=b', `a=b,${member}`, `c=d,${member}`, member]);
   });
 
   it('set the time of a database transaction', async () => {
     const queries: unknown[] = [];
-    const database = { query: (...asking: unknown[]) => queries.push(asking) };
-    await requestClocks().serving(await at(2034), () => setLocal(database));
+    const database = { query: (...query: unknown[]) => queries.push(query) };
+    await requestClocks().serving(await timelineInYear(2034), () => setLocal(database));
     expect(queries).toEqual([["SELECT set_config('timenav.now', $1, true)", ['2034-06-01T00:00:00Z']]]);
     for (const { moment, expected } of vectors<Vectors>('baggage').sql) {
       await setLocal(database, Instant.parse(moment));

@@ -7,7 +7,7 @@ import { client, rejection, stubServer, timeline } from './harness.js';
 const KEY = `tnk_${'0'.repeat(36)}`;
 
 describe('calls', () => {
-  it('report the invalid field and a valid value', async () => {
+  it('report the invalid field', async () => {
     const error = await rejection(client().travel({ destination_time: '2028-02-30T09:00:00Z' }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toBeInstanceOf(BadRequestError);
@@ -18,7 +18,7 @@ describe('calls', () => {
     expect(problem.requestId).toMatch(/^req_/);
   });
 
-  it('with ifMatch fail for another generation', async () => {
+  it('with an outdated ifMatch are rejected', async () => {
     const service = client();
     const id = await timeline(service);
     const { generation } = await service.clock({ timeline_id: id });
@@ -40,15 +40,15 @@ describe('calls', () => {
     const service = client();
     const id = await timeline(service);
     const rows = 'time,description\n2028-02-29T09:00:00Z,A leap day\n2028-03-01T09:00:00Z,The day after\n';
-    const taken = await service.importEvents({
+    const imported = await service.importEvents({
       content: rows,
       content_type: 'text/csv',
       format: 'csv',
       timeline_id: id,
     });
-    expect(taken.imported).toBe(2);
-    const pieces = new Blob([rows]).stream();
-    expect((await service.importEvents({ content: pieces, format: 'csv', timeline_id: id })).unchanged).toBe(2);
+    expect(imported.imported).toBe(2);
+    const stream = new Blob([rows]).stream();
+    expect((await service.importEvents({ content: stream, format: 'csv', timeline_id: id })).unchanged).toBe(2);
     expect(await (await service.exportEvents({ format: 'csv', timeline_id: id })).text()).toContain('A leap day');
     expect((await service.checkpoint({ timeline_id: id })).size).toBeGreaterThan(0);
     expect(await service.checkpointText({ timeline_id: id })).toMatch(/^timenav\.local\//);
@@ -71,7 +71,7 @@ describe('calls', () => {
     expect(found.events.map(({ description }) => description)).toEqual(['A storm & a + sign']);
   });
 
-  it('iterate over pages by their cursors', async () => {
+  it('iterate over all pages of a list', async () => {
     const service = client();
     const timeline_id = await timeline(service);
     const days = [1, 2, 3, 4, 5, 6, 7].map(String);
@@ -105,7 +105,7 @@ describe('calls', () => {
     expect(seen).toEqual(['clock', 'events']);
   });
 
-  it('use the timeline of the client by default', async () => {
+  it('default to the timeline of the client', async () => {
     const id = await timeline(client());
     const service = new Client({ baseUrl: inject('url'), apiKey: inject('key'), timelineId: id });
     expect((await service.clock()).timeline_id).toBe(id);
@@ -113,33 +113,33 @@ describe('calls', () => {
     expect((await service.clock({ timeline_id: 'main' })).timeline_id).toBe('main');
   });
 
-  it('reject with the reason of their signal, also while the response is read', async () => {
-    const giving = new AbortController();
+  it('reject with the reason of an aborted signal while the response is read', async () => {
+    const controller = new AbortController();
     const fetch = (_: unknown, init?: RequestInit): Promise<Response> => {
       const { signal } = init!;
       const start = (stream: ReadableStreamDefaultController): void =>
         signal!.addEventListener('abort', () => stream.error(signal!.reason));
       // Abort once the headers of the response have arrived.
-      setTimeout(() => giving.abort());
+      setTimeout(() => controller.abort());
       return Promise.resolve(new Response(new ReadableStream({ start })));
     };
     const service = new Client({ baseUrl: 'http://127.0.0.1:1', apiKey: 'tnk_none', fetch });
-    const thrown: unknown = await service.clock({}, { signal: giving.signal }).catch((error: unknown) => error);
-    expect(thrown).toBe(giving.signal.reason);
+    const thrown: unknown = await service.clock({}, { signal: controller.signal }).catch((error: unknown) => error);
+    expect(thrown).toBe(controller.signal.reason);
   });
 
-  it('have inputs that the compiler checks', () => {
+  it('have typed inputs', () => {
     const input: Input<'travel'> = { destination_time: '2028-02-29T09:00:00Z' };
     // @ts-expect-error -- a required member is missing
     const incomplete: Input<'travel'> = {};
-    // @ts-expect-error -- there is no such member
-    const misspelt: Input<'travel'> = { ...input, destinaton: 'Paris' };
-    expect([input, incomplete, misspelt]).toHaveLength(3);
+    // @ts-expect-error -- unknown member
+    const misspelled: Input<'travel'> = { ...input, destinaton: 'Paris' };
+    expect([input, incomplete, misspelled]).toHaveLength(3);
   });
 });
 
 describe('retries', () => {
-  it('repeat a request with a lost response under the same key', async () => {
+  it('use the same idempotency key after a lost response', async () => {
     const { url, requests } = await stubServer(['drop', [503, { 'Retry-After': '0' }], [200, { generation: 1 }]]);
     const moved = await new Client({ baseUrl: url, apiKey: KEY }).travel({ destination_time: '2028-02-29T09:00:00Z' });
     expect(moved.generation).toBe(1);
@@ -156,15 +156,15 @@ describe('retries', () => {
       [200, {}],
       [200, {}],
     ]);
-    const mine = new Client({ baseUrl: url, apiKey: KEY, timelineId: 'mine' });
-    await mine.clock();
-    await mine.pauseTime({ timeline_id: 'other' });
-    await mine.timeline({ timeline_id: 'third' });
+    const bound = new Client({ baseUrl: url, apiKey: KEY, timelineId: 'mine' });
+    await bound.clock();
+    await bound.pauseTime({ timeline_id: 'other' });
+    await bound.timeline({ timeline_id: 'third' });
     await new Client({ baseUrl: url, apiKey: KEY }).clock();
     expect(requests.map((headers) => headers['timenav-timeline'])).toEqual(['mine', 'other', 'third', undefined]);
   });
 
-  it('exclude requests whose repetition may do harm', async () => {
+  it('exclude requests without an idempotency key after a lost response', async () => {
     const { url, requests } = await stubServer(['drop']);
     expect(await rejection(new Client({ baseUrl: url, apiKey: KEY }).deleteUser({ user_id: 'alice' }))).toBeInstanceOf(
       ApiConnectionError,
@@ -172,14 +172,14 @@ describe('retries', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('stop at the maximum number of attempts', async () => {
+  it('do not wait for a Retry-After above the limit', async () => {
     const { url, requests } = await stubServer([[429, { 'Retry-After': '3600' }]]);
     const error = (await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock())) as ApiError;
     expect([error.httpStatus, error.retryAfterSeconds]).toEqual([429, 3600]);
     expect(requests).toHaveLength(1);
   });
 
-  it('stop when the signal of the caller is aborted', async () => {
+  it('stop when the signal is aborted', async () => {
     const { url } = await stubServer([[503, { 'Retry-After': '20' }]]);
     const signal = AbortSignal.timeout(50);
     const start = performance.now();
@@ -207,7 +207,7 @@ describe('settings', () => {
     [{ apiKey: KEY, baseUrl: 'ftp://127.0.0.1' }, 'TIMENAV_URL'],
     [{ apiKey: KEY, baseUrl: 'http://' }, 'TIMENAV_URL'],
     [{ apiKey: KEY, baseUrl: `http://${KEY}@127.0.0.1` }, 'TIMENAV_URL'],
-  ])('that are invalid are rejected: %#', (options, expected) => {
+  ])('are rejected if invalid: %#', (options, expected) => {
     let message = '';
     try {
       new Client(options);
@@ -222,12 +222,14 @@ describe('settings', () => {
   it('do not reveal the key in errors or logs', async () => {
     const service = client();
     const clock = await service.virtualClock();
-    const refused = await rejection(service.travel({ destination_time: 'never' }));
+    const rejected = await rejection(service.travel({ destination_time: 'never' }));
     const unreachable = await rejection(
       new Client({ baseUrl: 'http://127.0.0.1:9', apiKey: inject('key'), retries: { attempts: 1 } }).clock(),
     );
     expect(unreachable).toBeInstanceOf(ApiConnectionError);
-    const texts = [service, clock, refused, unreachable].map((one) => inspect(one, { depth: 20, showHidden: true }));
+    const texts = [service, clock, rejected, unreachable].map((value) =>
+      inspect(value, { depth: 20, showHidden: true }),
+    );
     clock.close();
     expect(texts.join()).not.toContain(inject('key'));
     expect(JSON.stringify(service)).not.toContain(inject('key'));
@@ -238,7 +240,7 @@ describe('settings', () => {
     expect(((await rejection(new Client({ baseUrl: url, apiKey: KEY }).clock())) as ApiError).httpStatus).toBe(302);
   });
 
-  it('need no key for the session of a page', async () => {
+  it('of a session need no key', async () => {
     const { url, requests } = await stubServer([[200, { generation: 1 }]]);
     await new Client({ baseUrl: url, session: true }).clock();
     expect(requests[0]).not.toHaveProperty('authorization');

@@ -14,7 +14,7 @@ import {
 import { Service, TestClock } from '../src/testing.js';
 import { client, eventually, rejection, timeline, wait } from './harness.js';
 
-const SOON = { timeoutMs: 10_000 };
+const TIMEOUT = { timeoutMs: 10_000 };
 
 async function testClock(): Promise<TestClock> {
   const clock = await TestClock.create(client(), 'clock');
@@ -85,9 +85,9 @@ describe('a virtual clock', () => {
     const jumps: bigint[] = [];
     const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
     clock.clock.onChange(() => {
-      throw new Error('an error of a listener');
+      throw new Error('the first listener failed');
     });
-    clock.clock.onChange(() => Promise.reject(new Error('another')));
+    clock.clock.onChange(() => Promise.reject(new Error('the second listener failed')));
     clock.clock.onChange((change) => changes.push(change));
     const remove = clock.clock.onJump((change) => jumps.push(change.jumpMicros));
     await clock.pause();
@@ -102,12 +102,12 @@ describe('a virtual clock', () => {
     logged.mockRestore();
   });
 
-  it('adapts waits to rates, pauses and jumps', async () => {
+  it('adapts waits to rate changes, pauses and jumps', async () => {
     const clock = await testClock();
     await clock.pause();
     await clock.travel('2028-02-29T09:00:00Z');
     let isDone = false;
-    const waiting = clock.until('2028-02-29T10:00:00Z', SOON).finally(() => (isDone = true));
+    const waiting = clock.until('2028-02-29T10:00:00Z', TIMEOUT).finally(() => (isDone = true));
     await clock.rewind('1d');
     await clock.resume();
     await wait(50);
@@ -117,12 +117,12 @@ describe('a virtual clock', () => {
     expect(reading.now.micros).toBeGreaterThanOrEqual(Instant.parse('2028-02-29T10:00:00Z').micros);
     // At this rate, ten days take nine seconds.
     expect(reading.now.micros).toBeLessThan(Instant.parse('2028-03-10T10:00:00Z').micros);
-    const far = clock.until('2060-01-01T00:00:00Z', SOON);
+    const jumping = clock.until('2060-01-01T00:00:00Z', TIMEOUT);
     await clock.travel('2061-01-01T00:00:00Z');
-    expect(String((await far).now)).toMatch(/^2061/);
+    expect(String((await jumping).now)).toMatch(/^2061/);
   });
 
-  it('ends waits at a timeout or by a signal', async () => {
+  it('ends waits on a timeout or an aborted signal', async () => {
     const clock = await testClock();
     await clock.pause();
     expect(await rejection(clock.clock.sleep(1, { timeoutMs: 30 }))).toBeInstanceOf(TimeoutError);
@@ -135,13 +135,13 @@ describe('a virtual clock', () => {
     expect(performance.now() - start).toBeGreaterThan(90);
   });
 
-  it('fails while stale, and recovers after an outage', async () => {
+  it('fails while stale and recovers after an outage', async () => {
     const service = await ownService();
     const operator = await service.client();
     const clock = await operator.virtualClock('main', { lostAfter: 0.1 });
     onTestFinished(() => clock.close());
     await operator.setRate({ rate: 2 });
-    await clock.untilGeneration(1, SOON);
+    await clock.untilGeneration(1, TIMEOUT);
     const changes: number[] = [];
     clock.onChange(({ after }) => changes.push(after.generation));
     await service.kill();
@@ -149,17 +149,17 @@ describe('a virtual clock', () => {
     await wait(120);
     expect(() => clock.now()).toThrow(ClockStaleError);
     expect(() => clock.now()).toThrow('lostAfter');
-    expect(await rejection(clock.until('2060-01-01T00:00:00Z', SOON))).toBeInstanceOf(ClockStaleError);
+    expect(await rejection(clock.until('2060-01-01T00:00:00Z', TIMEOUT))).toBeInstanceOf(ClockStaleError);
     await service.restart();
     await operator.travel({ destination_time: '2030-01-01T00:00:00Z' });
     await operator.pauseTime();
     await eventually(() => clock.isConnected);
-    await clock.untilGeneration(3, SOON);
+    await clock.untilGeneration(3, TIMEOUT);
     // Each change made during the outage is reported once.
     expect(changes).toEqual([2, 3]);
   });
 
-  it('confirms a change as a follower once it shows it', async () => {
+  it('confirms changes as a named follower', async () => {
     const service = client();
     const id = await timeline(service);
     await service.pauseTime({ timeline_id: id });
@@ -167,11 +167,16 @@ describe('a virtual clock', () => {
     const generations: number[] = [];
     clock.onChange(({ after }) => generations.push(after.generation));
     for (const moment of ['2031-05-06T00:00:00Z', '1969-07-20T00:00:00Z', '2041-01-01T00:00:00Z']) {
-      const answer = await service.travel({ timeline_id: id, destination_time: moment, followers: 'all', wait: '10m' });
-      expect(answer.followers?.state).toBe('confirmed');
-      // The test need not wait: a confirmed change is visible, and its listeners have been called.
+      const response = await service.travel({
+        timeline_id: id,
+        destination_time: moment,
+        followers: 'all',
+        wait: '10m',
+      });
+      expect(response.followers?.state).toBe('confirmed');
+      // No wait is needed: reads show a confirmed change, and its listeners have been called.
       expect(String(clock.now())).toBe(moment);
-      expect(generations.at(-1)).toBe(answer.generation);
+      expect(generations.at(-1)).toBe(response.generation);
     }
     const states = async (): Promise<string[]> =>
       (await service.followers({ timeline_id: id })).followers.map(({ name, state }) => `${name} ${state}`);
@@ -184,7 +189,7 @@ describe('a virtual clock', () => {
     const service = client();
     const id = await timeline(service);
     const clock = await service.virtualClock(id);
-    const waiting = rejection(clock.until('2060-01-01T00:00:00Z', SOON));
+    const waiting = rejection(clock.until('2060-01-01T00:00:00Z', TIMEOUT));
     await service.endTimeline({ timeline_id: id });
     expect(await waiting).toBeInstanceOf(ClockAccessError);
     expect(() => clock.now()).toThrow(ClockAccessError);
@@ -201,8 +206,8 @@ describe('a virtual clock', () => {
 
   it('fails at once if it cannot be opened', async () => {
     expect(await rejection(client().virtualClock('no-such-timeline'))).toBeInstanceOf(ApiError);
-    const nowhere = new Client({ baseUrl: 'http://127.0.0.1:9', apiKey: 'tnk_x' });
-    expect(await rejection(nowhere.virtualClock('main', { timeoutMs: 300 }))).toBeInstanceOf(ApiConnectionError);
+    const unreachable = new Client({ baseUrl: 'http://127.0.0.1:9', apiKey: 'tnk_x' });
+    expect(await rejection(unreachable.virtualClock('main', { timeoutMs: 300 }))).toBeInstanceOf(ApiConnectionError);
     const tooShort = await rejection(client().virtualClock('main', { staleAfter: 5 }));
     expect(String(tooShort)).toContain('staleAfter must be at least 20');
   });

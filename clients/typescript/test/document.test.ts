@@ -1,4 +1,4 @@
-/** Each operation of the API has a call with all of its parameters. */
+/** The calls of the client match the OpenAPI document. */
 import { describe, expect, it } from 'vitest';
 import { Client, ApiError } from '../src/index.js';
 import { OPERATIONS } from '../src/operations.js';
@@ -34,10 +34,10 @@ function resolve(schema: Schema): Schema {
 }
 
 /**
- * Inputs without an example in the document. They may name things that do not exist: the service only has to parse the
+ * Examples of inputs that have none in the document. The ids need not exist, because the service only has to parse the
  * call.
  */
-const GIVEN: Record<string, unknown> = {
+const EXAMPLES: Record<string, unknown> = {
   advance_id: 'advance_01m7vsgh52ewg8wycc4r8s9czz',
   anchor_id: 'anchor_01m7vsgh52ewg8wycc4r8s9czz',
   data: { a: 1 },
@@ -60,7 +60,7 @@ const GIVEN: Record<string, unknown> = {
   tile: '0/000',
   timeline_id: 'what-if',
   timer_id: 'no-such-timer',
-  user_id: 'nobody-at-all',
+  user_id: 'no-such-user',
 };
 
 function example(schema: Schema, name: string): unknown {
@@ -70,7 +70,7 @@ function example(schema: Schema, name: string): unknown {
     resolved.examples?.[0] ??
     (resolved.oneOf ? example(resolved.oneOf[0]!, name) : null) ??
     resolved.enum?.[0] ??
-    GIVEN[name]
+    EXAMPLES[name]
   );
 }
 
@@ -89,8 +89,8 @@ function input(definition: OperationObject): Record<string, unknown> {
   return given;
 }
 
-// Codes of a request that the client built incorrectly, unlike those of something that does not exist.
-const MISBUILT = [
+// Error codes of a request that the client encoded incorrectly.
+const ENCODING_ERRORS = [
   'unknown_parameter',
   'missing_parameter',
   'malformed_json',
@@ -98,19 +98,19 @@ const MISBUILT = [
   'method_not_allowed',
 ];
 
-describe('the document', () => {
-  it('has a call for every operation', () => {
+describe('the OpenAPI document', () => {
+  it('has a method for every operation', () => {
     for (const { id } of all) expect(Client.prototype, id).toHaveProperty(camel(id));
   });
 
   it.each(all)('$id is sent as documented', ({ id, path, method, definition }) => {
     const operation = OPERATIONS[id as keyof typeof OPERATIONS];
     const names = (place: string): string[] =>
-      (definition.parameters ?? []).filter((one) => one.in === place).map((one) => one.name);
+      (definition.parameters ?? []).filter((parameter) => parameter.in === place).map((parameter) => parameter.name);
     expect([operation.path, operation.method]).toEqual([path, method.toUpperCase()]);
     expect(operation.query).toEqual(names('query'));
-    expect(operation.isOnce).toBe(names('header').includes('Idempotency-Key'));
-    // An option of each call, not a parameter.
+    expect(operation.isIdempotent).toBe(names('header').includes('Idempotency-Key'));
+    // Options of all calls, which are not parameters.
     const options = [
       'Idempotency-Key',
       'If-Match',
@@ -118,7 +118,7 @@ describe('the document', () => {
       'Timenav-Firing',
       'Timenav-Host',
       'Timenav-Process',
-      // Set by each call automatically.
+      // Each call sets this header itself.
       'Timenav-Timeline',
     ];
     expect(options).toEqual(expect.arrayContaining(names('header')));
@@ -127,14 +127,14 @@ describe('the document', () => {
   it.each(all)('$id is accepted by the service', async ({ id, definition }) => {
     const call = client()[camel(id) as 'limits'].bind(client()) as (input: object) => Promise<unknown>;
     try {
-      const answer = await call(input(definition));
-      if (answer instanceof Response) await answer.body?.cancel();
-      else if (answer instanceof Object && 'close' in answer) (answer as { close(): void }).close();
+      const response = await call(input(definition));
+      if (response instanceof Response) await response.body?.cancel();
+      else if (response instanceof Object && 'close' in response) (response as { close(): void }).close();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const codes: string[] = [error.code, ...error.errors.map(({ code }) => code)];
       expect(
-        MISBUILT.filter((code) => codes.includes(code)),
+        ENCODING_ERRORS.filter((code) => codes.includes(code)),
         error.message,
       ).toEqual([]);
       expect([405, 406, 415, 500]).not.toContain(error.httpStatus);

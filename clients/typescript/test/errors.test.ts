@@ -1,4 +1,4 @@
-/** Errors of requests: their classes, and their codes for the type checker. */
+/** The classes of request errors, and the type of their codes. */
 import { describe, expect, it } from 'vitest';
 import * as timenav from '../src/index.js';
 import { ApiError, type ErrorCode } from '../src/index.js';
@@ -21,7 +21,7 @@ describe('the class of an error', () => {
     [429, 'RateLimitError'],
     [500, 'ServerError'],
     [503, 'ServerError'],
-  ] as const)('follows the status %i', async (httpStatus, name) => {
+  ] as const)('depends on the status: %i', async (httpStatus, name) => {
     const { url } = await stubServer([[httpStatus, {}]]);
     const service = new timenav.Client({ baseUrl: url, apiKey: KEY, retries: { attempts: 1 } });
     const error = (await rejection(service.clock())) as ApiError;
@@ -45,7 +45,7 @@ describe('the class of an error', () => {
 });
 
 describe('the code of an error', () => {
-  it('is unexpected_response for a body that timenav did not write', () => {
+  it('is unexpected_response for the response of a proxy', () => {
     const error = ApiError.of(502, '<html>Bad Gateway</html>', null, null);
     expect([error.name, error.code]).toEqual(['ServerError', 'unexpected_response']);
   });
@@ -57,7 +57,7 @@ describe('the code of an error', () => {
     expect(typed.map(([, code]) => code)).toEqual([...documented, 'unexpected_response']);
   });
 
-  it('is checked by the compiler', () => {
+  it('has a type that rejects misspelled codes', () => {
     const known: ErrorCode = 'not_found';
     // @ts-expect-error -- misspelled
     const misspelled: ErrorCode = 'not_fuond';

@@ -1,4 +1,4 @@
-/** Helpers for several tests. */
+/** Test helpers. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,7 +11,7 @@ export function readText(path: string): string {
   return readFileSync(new URL(path, REPOSITORY), 'utf8');
 }
 
-/** Returns a file of vectors, which the clients of all languages test. */
+/** Returns a file of test cases that the clients of all languages share. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller knows the type of the file
 export function vectors<T>(name: string): T {
   return JSON.parse(readText(`clients/vectors/${name}.json`)) as T;
@@ -32,9 +32,9 @@ export function wait(ms: number): Promise<void> {
   return new Promise((done) => setTimeout(done, ms));
 }
 
-export async function eventually(holds: () => boolean): Promise<void> {
+export async function eventually(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 120_000;
-  while (!holds()) {
+  while (!condition()) {
     expect(performance.now(), 'the condition was not met in time').toBeLessThan(deadline);
     await wait(5);
   }
@@ -50,27 +50,27 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   throw new Error('the promise was fulfilled');
 }
 
-export type StubAnswer = 'drop' | { stream: string } | [status: number, headersOrBody: Record<string, unknown>];
+export type StubResponse = 'drop' | { stream: string } | [status: number, headersOrBody: Record<string, unknown>];
 
 /** Starts a server with scripted responses, for failures that a real service does not produce on demand. */
 export async function stubServer(
-  answers: StubAnswer[] | ((path: string) => Promise<StubAnswer>),
+  responses: StubResponse[] | ((path: string) => Promise<StubResponse>),
 ): Promise<{ url: string; requests: IncomingHttpHeaders[] }> {
   const requests: IncomingHttpHeaders[] = [];
-  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const respond = async (request: IncomingMessage, output: ServerResponse): Promise<void> => {
     requests.push(request.headers);
-    const answer = Array.isArray(answers) ? answers.shift() : await answers(String(request.url));
-    if (answer === undefined || answer === 'drop') {
+    const response = Array.isArray(responses) ? responses.shift() : await responses(String(request.url));
+    if (response === undefined || response === 'drop') {
       request.socket.destroy();
       return;
     }
-    if ('stream' in answer) {
-      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(answer.stream);
+    if ('stream' in response) {
+      output.writeHead(200, { 'Content-Type': 'text/event-stream' }).end(response.stream);
       return;
     }
-    const [status, content] = answer;
-    response.writeHead(status, status === 200 ? {} : (content as Record<string, string>));
-    response.end(JSON.stringify(status === 200 ? content : { status: 'No.', code: 'no', detail: '' }));
+    const [status, content] = response;
+    output.writeHead(status, status === 200 ? {} : (content as Record<string, string>));
+    output.end(JSON.stringify(status === 200 ? content : { status: 'No.', code: 'no', detail: '' }));
   };
   const server = createServer((request, response) => {
     request.resume().on('end', () => void respond(request, response));

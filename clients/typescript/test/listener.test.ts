@@ -1,4 +1,4 @@
-/** Handlers of firings, and settled advances, with a real service. */
+/** Listeners and advances, with a real service. */
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import {
   BeyondFiringError,
@@ -15,8 +15,8 @@ import { client, eventually, rejection, stubServer, wait } from './harness.js';
 const KEY = 'tnk_000000000000000000000000000000000000';
 const START = '2027-01-31T09:00:00Z';
 
-/** Returns a paused clock with a timer that fires each day. */
-async function startedClock(): Promise<TestClock> {
+/** Returns a paused clock with a timer that fires every day. */
+async function clockWithTimer(): Promise<TestClock> {
   const clock = await TestClock.create(client(), 'listener');
   onTestFinished(() => clock.end());
   await clock.pause();
@@ -27,14 +27,14 @@ async function startedClock(): Promise<TestClock> {
 }
 
 /** Keeps logged handler errors out of the test output. */
-function quietly(): void {
-  const silent = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')].map((spy) => spy.mockReturnValue());
-  onTestFinished(() => silent.forEach((spy) => spy.mockRestore()));
+function muteConsole(): void {
+  const spies = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')].map((spy) => spy.mockReturnValue());
+  onTestFinished(() => spies.forEach((spy) => spy.mockRestore()));
 }
 
 describe('a handler', () => {
   it('handles all firings of a month', async () => {
-    const clock = await startedClock();
+    const clock = await clockWithTimer();
     const seen: Firing<Client>[] = [];
     const listener = await clock.on('default', async (firing) => {
       seen.push(firing);
@@ -54,8 +54,8 @@ describe('a handler', () => {
     await listener.join();
   });
 
-  it('cannot wait for a moment after its firing', async () => {
-    const clock = await startedClock();
+  it('cannot wait past the due time of its firing', async () => {
+    const clock = await clockWithTimer();
     const caught: unknown[] = [];
     const listener = await clock.on('default', async ({ clock: at, client: inside, due, timelineId }) => {
       expect([at.until(due), at.sleep(0), at.millis()]).toEqual([due, due, due.toMillis()]);
@@ -76,8 +76,8 @@ describe('a handler', () => {
     expect((caught[2] as ApiError).code).toBe('reentrant_clock_change');
   });
 
-  it('sees the moments of an advance in order', async () => {
-    const clock = await startedClock();
+  it('is called for each instant of an advance in order', async () => {
+    const clock = await clockWithTimer();
     const { timelineId: timeline_id, client } = clock;
     const seen: string[] = [];
     const listener = await clock.on('default', ({ due }) => void seen.push(String(due)));
@@ -90,9 +90,9 @@ describe('a handler', () => {
     expect(await client.advanceToNext({ timeline_id, until })).toMatchObject({ current_time: second.new_time });
   });
 
-  it('that fails is retried, with its error as the reason', async () => {
-    quietly();
-    const clock = await startedClock();
+  it('is retried if it fails, with its error as the reason', async () => {
+    muteConsole();
+    const clock = await clockWithTimer();
     const attempts: number[] = [];
     const listener = await clock.on('default', ({ attempt, due }) => {
       attempts.push(attempt);
@@ -102,15 +102,15 @@ describe('a handler', () => {
     });
     const { fired, acknowledged, failed, firings } = await clock.advance('2d', { check: false });
     await listener.close();
-    // The failure is settled, so nothing remains for the end of the test.
+    // With `check: false`, the failure counts as handled, so `throwFailure` does not throw it.
     clock.throwFailure();
     expect([fired, acknowledged, failed, attempts]).toEqual([2, 1, 1, [1, 2, 3, 1, 2]]);
     expect(firings[0]?.reason).toMatch(/^RangeError: the card was declined/);
   });
 
-  it('that fails makes the advance reject', async () => {
-    quietly();
-    const { client, timelineId } = await startedClock();
+  it('rejects the advance if it fails', async () => {
+    muteConsole();
+    const { client, timelineId } = await clockWithTimer();
     const handler = (): void => expect(1).toBe(2);
     const listener = await client.on('default', handler, { timelineId });
     const error = (await rejection(client.advance('2d', { timelineId }))) as FiringsFailedError;
@@ -123,8 +123,8 @@ describe('a handler', () => {
   });
 
   it.each(['advance', 'travel', 'fastForward'] as const)('rejects %s of a test clock with its error', async (move) => {
-    quietly();
-    const clock = await startedClock();
+    muteConsole();
+    const clock = await clockWithTimer();
     const declined = new RangeError('the card was declined');
     const listener = await clock.on('default', ({ attempt }) => {
       throw attempt === 1 ? new Error('tried again') : declined;
@@ -134,9 +134,9 @@ describe('a handler', () => {
     clock.throwFailure();
   });
 
-  it('has its error thrown at the end if no control waited for it', async () => {
-    quietly();
-    const clock = await startedClock();
+  it('has its error thrown by throwFailure if no control waited for it', async () => {
+    muteConsole();
+    const clock = await clockWithTimer();
     const declined = new RangeError('the card was declined');
     let isCalled = false;
     const listener = await clock.on('default', () => {
@@ -151,7 +151,7 @@ describe('a handler', () => {
   });
 
   it('keeps its lease while it runs', async () => {
-    const clock = await startedClock();
+    const clock = await clockWithTimer();
     const attempts: number[] = [];
     const handler = async ({ attempt }: Firing<Client>): Promise<void> => {
       attempts.push(attempt);
@@ -161,25 +161,25 @@ describe('a handler', () => {
     const options = { timelineId: clock.timelineId, ackTimeoutMs: 1_000 };
     const listeners = await Promise.all([1, 2].map(() => clock.client.on('default', handler, options)));
     expect((await clock.advance('1d')).acknowledged).toBe(1);
-    await Promise.all(listeners.map((one) => one.close()));
+    await Promise.all(listeners.map((listener) => listener.close()));
     expect(attempts).toEqual([1]);
   });
 
-  it('runs in parallel with others unless they share a key', async () => {
-    const clock = await startedClock();
+  it('runs in parallel with others unless they share an order key', async () => {
+    const clock = await clockWithTimer();
     for (const payload of [0, 1, 2, 3, 4]) {
       const key = payload < 3 ? { order_key: 'one' } : {};
       await clock.client.setTimer({ timeline_id: clock.timelineId, at: '2027-01-31T10:00:00Z', payload, ...key });
     }
     const done: unknown[] = [];
-    let met = 0;
+    let waiting = 0;
     const options = { timelineId: clock.timelineId, concurrency: 3 };
     const listener = await clock.client.on(
       'default',
       async ({ payload }) => {
         if ((payload as number) > 2) {
-          met += 1;
-          await eventually(() => met === 2);
+          waiting += 1;
+          await eventually(() => waiting === 2);
         }
         done.push(payload);
       },
@@ -190,24 +190,24 @@ describe('a handler', () => {
     expect(done.filter((payload) => (payload as number) < 3)).toEqual([0, 1, 2]);
   });
 
-  it('delays closing its listener until it is done', async () => {
-    const clock = await startedClock();
-    let go: () => void = () => undefined;
-    const stopped = new Promise<void>((done) => (go = done));
+  it('finishes before its listener is closed', async () => {
+    const clock = await clockWithTimer();
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((done) => (release = done));
     const seen: string[] = [];
     const listener = await clock.on('default', async ({ timerId }) => {
       seen.push(timerId);
-      await stopped;
+      await released;
     });
     const advancing = clock.advance('1d');
     await eventually(() => seen.length === 1);
     const closing = listener.close().then(() => seen.push('closed'));
     await wait(50);
     expect(seen).toEqual(['daily']);
-    go();
+    release();
     await closing;
     expect((await advancing).acknowledged).toBe(1);
-    // An idle listener closes at once, without waiting for the response to its claim, which takes twenty seconds.
+    // An idle listener closes at once. It does not wait for its claim, which takes twenty seconds.
     const idle = await clock.on('default', () => undefined);
     const before = performance.now();
     await idle.close();
@@ -216,7 +216,7 @@ describe('a handler', () => {
 });
 
 describe('an advance', () => {
-  it('that passes no timer has a receipt', async () => {
+  it('returns a receipt if it passes no timer', async () => {
     const clock = await TestClock.create(client(), 'nothing');
     onTestFinished(() => clock.end());
     await clock.pause();
@@ -224,8 +224,8 @@ describe('an advance', () => {
     expect([state, fired, advanceId, String(reached)]).toEqual(['settled', 0, null, '2030-01-01T00:00:00Z']);
   });
 
-  it('that is stopped rejects with its receipt', async () => {
-    const clock = await startedClock();
+  it('rejects with its receipt if it is stopped', async () => {
+    const clock = await clockWithTimer();
     const listener = await clock.on('default', () => clock.client.pauseTime({ timeline_id: clock.timelineId }));
     const error = await rejection(clock.advance('2d'));
     await listener.close();
@@ -235,18 +235,18 @@ describe('an advance', () => {
   });
 
   it('continues after the timeout of its caller', async () => {
-    const clock = await startedClock();
-    let go: () => void = () => undefined;
-    const stopped = new Promise<void>((done) => (go = done));
-    const listener = await clock.on('default', () => stopped);
+    const clock = await clockWithTimer();
+    let release: () => void = () => undefined;
+    const released = new Promise<void>((done) => (release = done));
+    const listener = await clock.on('default', () => released);
     const options = { timelineId: clock.timelineId, timeoutMs: 200 };
     expect(await rejection(clock.client.advance('1d', options))).toBeInstanceOf(TimeoutError);
-    go();
+    release();
     await clock.until('2027-02-01T09:00:00Z', { timeoutMs: 60_000 });
     await listener.close();
   });
 
-  it('is repeated with the same key if its response is lost', async () => {
+  it('is retried with the same key if its response is lost', async () => {
     const receipt = {
       ...{ state: 'running', advance_id: 'advance_1', timeline_id: 'main', from: START, to: START, reached: START },
       ...{ step: 1, fired: 1, acknowledged: 0, failed: 0, unacknowledged: 0, firings: [] },
@@ -275,24 +275,24 @@ describe('a listener', () => {
     };
     let claims = 0;
     const overlapping = new Set<string>();
-    const alone: string[] = [];
+    const timedOut: string[] = [];
     const { url } = await stubServer(async (path) => {
-      const what = path.endsWith('/claim') ? 'claimed' : 'told';
-      if (what === 'claimed' && (claims += 1) === 1) return [200, { firings: [firing] }];
-      overlapping.add(what);
-      // Neither gets a response before the other has arrived.
+      const request = path.endsWith('/claim') ? 'claim' : 'outcome';
+      if (request === 'claim' && (claims += 1) === 1) return [200, { firings: [firing] }];
+      overlapping.add(request);
+      // Respond to a claim and an outcome only after both have arrived.
       for (let waits = 0; overlapping.size < 2 && waits < 200; waits += 1) await wait(50);
-      if (overlapping.size < 2) alone.push(what);
+      if (overlapping.size < 2) timedOut.push(request);
       return [200, { firings: [] }];
     });
     const listener = await new Client({ baseUrl: url, apiKey: KEY }).on('default', () => wait(50), { concurrency });
     await eventually(() => overlapping.size === 2);
     await listener.close();
-    expect(alone).toEqual([]);
+    expect(timedOut).toEqual([]);
   });
 
   it('reconnects after an outage of the service', { timeout: 120_000 }, async () => {
-    quietly();
+    muteConsole();
     const service = await Service.start();
     onTestFinished(() => service.stop());
     const own = await service.client();
@@ -309,18 +309,18 @@ describe('a listener', () => {
   });
 
   it('rejects if it may not claim', async () => {
-    quietly();
-    const clock = await startedClock();
-    expect(await rejection(client().on('default', () => undefined, { timelineId: 'none-such' }))).toBeInstanceOf(
+    muteConsole();
+    const clock = await clockWithTimer();
+    expect(await rejection(client().on('default', () => undefined, { timelineId: 'no-such-timeline' }))).toBeInstanceOf(
       ApiError,
     );
-    const wrong = client().on('default', () => undefined, { ackTimeoutMs: 10 });
-    expect(await rejection(wrong)).toBeInstanceOf(RangeError);
+    const invalid = client().on('default', () => undefined, { ackTimeoutMs: 10 });
+    expect(await rejection(invalid)).toBeInstanceOf(RangeError);
     const key = await client().createApiKey({ timeline_id: clock.timelineId });
-    const other = new Client({ baseUrl: inject('url'), apiKey: key.api_key ?? '', timelineId: clock.timelineId });
-    const listener = await other.on('default', () => undefined);
+    const restricted = new Client({ baseUrl: inject('url'), apiKey: key.api_key ?? '', timelineId: clock.timelineId });
+    const listener = await restricted.on('default', () => undefined);
     await client().revokeApiKey({ key_id: key.key_id });
-    // The listener notices with the response to its claim.
+    // The timer ends the pending claim, whose response reports the revocation.
     await clock.client.setTimer({ timeline_id: clock.timelineId, at: '2000-01-01T00:00:00Z' });
     expect(await rejection(listener.join())).toBeInstanceOf(ApiError);
     await listener.close();

@@ -1,4 +1,4 @@
-/** The test vectors for all languages. */
+/** The test cases that all languages share. */
 import { describe, expect, it } from 'vitest';
 import { ClockClosedError, ClockStaleError, ClockState, Follower, Instant, type Schema } from '../src/index.js';
 import { waitSeconds, type Outcome } from '../src/retry.js';
@@ -32,13 +32,13 @@ const clocks = vectors<{ cases: { name: string; clock: ClockFields; readings: { 
 describe('a clock', () => {
   it.each(clocks.cases)('computes the same readings as the service: $name', ({ clock, readings }) => {
     for (const { host, shows } of readings) {
-      const of = state(clock);
-      expect(String(of.at(Instant.parse(host).micros)), host).toBe(shows);
+      const clockState = state(clock);
+      expect(String(clockState.at(Instant.parse(host).micros)), host).toBe(shows);
       const micros = Instant.parse(shows).micros;
-      const first = of.hostWhen(micros);
+      const first = clockState.hostWhen(micros);
       if (first === null || [Instant.MIN.micros, Instant.MAX.micros].includes(micros)) continue;
-      expect(of.at(first).micros).toBeGreaterThanOrEqual(micros);
-      if (of.isRunning) expect(of.at(first - 1n).micros).toBeLessThan(micros);
+      expect(clockState.at(first).micros).toBeGreaterThanOrEqual(micros);
+      if (clockState.isRunning) expect(clockState.at(first - 1n).micros).toBeLessThan(micros);
     }
   });
 
@@ -57,7 +57,7 @@ describe('timestamps', () => {
     invalid: string[];
   }>('timestamps');
   it.each(valid)('$text is parsed and formatted', ({ text, micros, written }) => {
-    // Both are the nearest floats; the text below is exact.
+    // Both numbers are rounded to the nearest float. The comparison of texts below is exact.
     expect(Number(Instant.parse(text).micros)).toBe(micros);
     expect(String(Instant.parse(text))).toBe(written ?? text);
   });
@@ -81,7 +81,7 @@ describe('follower readings', () => {
     for (const step of steps) run(follower, step);
   });
 
-  it('are stale after an invalidation', () => {
+  it('are stale after invalidation', () => {
     const follower = new Follower({ staleAfter: 30, lostAfter: 10 });
     const first = file.cases[1]!.steps.slice(0, 3);
     for (const step of first) run(follower, step);
@@ -133,9 +133,9 @@ describe('server-sent events', () => {
   it.each(cases)('$name', ({ pieces, events, last_id: lastId }) => {
     const encoded = pieces.map((piece) => new TextEncoder().encode(piece));
     const bytes = encoded.flatMap((piece) => [...piece].map((byte) => Uint8Array.of(byte)));
-    for (const cut of [encoded, bytes]) {
+    for (const chunks of [encoded, bytes]) {
       const reader = new EventReader();
-      expect(cut.flatMap((piece) => reader.push(piece))).toEqual(events);
+      expect(chunks.flatMap((chunk) => reader.push(chunk))).toEqual(events);
       expect(reader.lastId).toBe(lastId);
     }
   });
@@ -151,7 +151,7 @@ interface RetryCase {
   wait: [number, number] | null;
 }
 
-describe('requests are sent again', () => {
+describe('the wait before a retry', () => {
   const {
     attempts,
     wait_max: waitSecondsMax,

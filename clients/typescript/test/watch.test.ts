@@ -1,4 +1,4 @@
-/** Watches of firings and of passed events, across lost connections, with a real service. */
+/** Watches of firings and due events, with a real service and a stub server. */
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import {
   Client,
@@ -10,11 +10,11 @@ import {
   type Watch,
 } from '../src/index.js';
 import { Service } from '../src/testing.js';
-import { client, rejection, stubServer, timeline, wait, type StubAnswer } from './harness.js';
+import { client, rejection, stubServer, timeline, wait, type StubResponse } from './harness.js';
 
 const KEY = 'tnk_000000000000000000000000000000000000';
 const START = '2027-01-01T00:00:00Z';
-type News = FiringUpdate | DueRange | Gap;
+type Update = FiringUpdate | DueRange | Gap;
 
 /** Returns a client for a new timeline with a paused clock. */
 async function timelineClient(): Promise<Client> {
@@ -25,26 +25,26 @@ async function timelineClient(): Promise<Client> {
   return own;
 }
 
-function summaryOf(update: News): unknown {
+function summaryOf(update: Update): unknown {
   if (update.kind === 'gap') return update.isReset ? 'reset' : 'gap';
   if (update.kind === 'firing') return [update.firing.change, update.firing.timerId];
   expect(update.timeRange).toBe(`${String(update.first)}/${String(update.last)}`);
   return [String(update.first), String(update.last)];
 }
 
-async function next<T extends News>(watch: Watch<T>): Promise<T> {
+async function next<T extends Update>(watch: Watch<T>): Promise<T> {
   const { done, value } = await watch.next();
   if (done) throw new Error('the watch has ended');
   return value;
 }
 
-async function take(watch: Watch<News>, count: number): Promise<unknown[]> {
+async function take(watch: Watch<Update>, count: number): Promise<unknown[]> {
   const seen: unknown[] = [];
   while (seen.length < count) seen.push(summaryOf(await next(watch)));
   return seen;
 }
 
-async function all(watch: Watch<News>): Promise<unknown[]> {
+async function all(watch: Watch<Update>): Promise<unknown[]> {
   const seen: unknown[] = [];
   for await (const update of watch) seen.push(summaryOf(update));
   return seen;
@@ -56,10 +56,10 @@ async function record(own: Client, ...days: number[]): Promise<void> {
 }
 
 describe('a watch of firings', () => {
-  it('reports those of a queue without claiming any', async () => {
+  it('reports the firings of a queue without claiming any', async () => {
     const own = await timelineClient();
     const watch = await own.watchFirings('billing');
-    const everything = await own.watchFirings();
+    const watchAll = await own.watchFirings();
     expect(watch.lastId).toBe('');
     const at = '2027-01-02T00:00:00Z';
     await own.setTimer({ timer_id: 'other', at });
@@ -77,14 +77,14 @@ describe('a watch of firings', () => {
     expect(leased.kind === 'firing' && String(leased.firing.leasedUntil)).toBe(claimed.firings[0]!.leased_until);
     await own.acknowledgeFirings({ firing_ids: [firing.firingId] });
     expect(await take(watch, 1)).toEqual([['acknowledged', 'renew']]);
-    const both = [
+    const offeredTimers = [
       ['offered', 'other'],
       ['offered', 'renew'],
     ];
-    expect((await take(everything, 2)).sort()).toEqual(both);
+    expect((await take(watchAll, 2)).sort()).toEqual(offeredTimers);
     watch.close();
-    everything.close();
-    // A later watch reports what it missed, and that claims may be missing.
+    watchAll.close();
+    // A resumed watch reports missed changes, and a gap, because claims may be missing.
     const again = await own.watchFirings('billing', { lastEventId: offered.id });
     expect(await take(again, 2)).toEqual(['gap', ['acknowledged', 'renew']]);
     again.close();
@@ -92,7 +92,7 @@ describe('a watch of firings', () => {
 });
 
 describe('a watch of due events', () => {
-  it('reports ranges that have events', async () => {
+  it('reports passed ranges with events', async () => {
     const own = await timelineClient();
     await record(own, 2, 3, 9);
     const watch = await own.watchDue();
@@ -139,7 +139,7 @@ describe('a watch', () => {
     due.close();
   });
 
-  it('ends when it is closed, left or aborted', async () => {
+  it('ends when it is closed, exited or aborted', async () => {
     const own = await timelineClient();
     const watch = await own.watchFirings();
     const waiting = all(watch);
@@ -147,39 +147,39 @@ describe('a watch', () => {
     watch.close();
     expect([await waiting, await all(watch)]).toEqual([[], []]);
     await own.setTimer({ at: START });
-    const left = await own.watchFirings(null, { lastEventId: '0' });
-    for await (const update of left) {
+    const exited = await own.watchFirings(null, { lastEventId: '0' });
+    for await (const update of exited) {
       expect(summaryOf(update)).toBe('gap');
       break;
     }
-    expect(await all(left)).toEqual([]);
-    const giving = new AbortController();
-    const given = await own.watchDue({ signal: giving.signal });
-    const ended = all(given);
-    giving.abort();
+    expect(await all(exited)).toEqual([]);
+    const controller = new AbortController();
+    const abortable = await own.watchDue({ signal: controller.signal });
+    const ended = all(abortable);
+    controller.abort();
     expect(await ended).toEqual([]);
     const unread = await own.watchDue();
     unread.close();
     expect(await all(unread)).toEqual([]);
   });
 
-  it('rejects once its permission is revoked', async () => {
+  it('rejects after its permission is revoked', async () => {
     const own = await timelineClient();
     expect(await rejection(own.watchFirings('no queue'))).toMatchObject({ code: 'invalid_parameter' });
-    expect(await rejection(own.watchDue({ timelineId: 'none-such' }))).toBeInstanceOf(ApiError);
+    expect(await rejection(own.watchDue({ timelineId: 'no-such-timeline' }))).toBeInstanceOf(ApiError);
     const { timeline_id } = await own.clock();
     const key = await own.createApiKey({ timeline_id });
-    const other = new Client({ baseUrl: inject('url'), apiKey: key.api_key ?? '', timelineId: timeline_id });
-    const watch = await other.watchFirings();
+    const restricted = new Client({ baseUrl: inject('url'), apiKey: key.api_key ?? '', timelineId: timeline_id });
+    const watch = await restricted.watchFirings();
     await own.revokeApiKey({ key_id: key.key_id });
     expect(await rejection(watch.next())).toMatchObject({ httpStatus: 401 });
     expect(await all(watch)).toEqual([]);
   });
 
-  it('resumes after the newest id, and reports a reset without one', async () => {
+  it('resumes after the newest id or reports a reset', async () => {
     const due = { from: START, to: START, time_range: `${START}/${START}` };
     const message = `event: due\nid: 7@1\ndata: ${JSON.stringify({ timeline_id: 't', position: 7, due })}\n\n`;
-    const answers: StubAnswer[] = [
+    const responses: StubResponse[] = [
       { stream: '' },
       [503, { 'Retry-After': '0' }],
       'drop',
@@ -187,16 +187,16 @@ describe('a watch', () => {
       { stream: 'event: reset\nid: 12\ndata: {}\n\n' },
       [404, {}],
     ];
-    const { url, requests } = await stubServer(answers);
+    const { url, requests } = await stubServer(responses);
     const watch = await new Client({ baseUrl: url, apiKey: KEY }).watchDue();
-    // Without an id, changes since the loss are missing; messages of unknown kinds are skipped.
+    // Without an id, changes since the loss are missing. Messages of unknown kinds are skipped.
     expect(await take(watch, 3)).toEqual(['reset', [START, START], 'reset']);
     expect(await rejection(watch.next())).toBeInstanceOf(ApiError);
     expect(await all(watch)).toEqual([]);
     const lastIds = requests.map((headers) => headers['last-event-id']);
     expect(lastIds).toEqual([undefined, undefined, undefined, undefined, '9@2', '12']);
-    const wrong = await stubServer([{ stream: 'event: due\nid: 1\ndata: {}\n\n' }]);
-    const unread = await new Client({ baseUrl: wrong.url, apiKey: KEY }).watchDue();
+    const invalid = await stubServer([{ stream: 'event: due\nid: 1\ndata: {}\n\n' }]);
+    const unread = await new Client({ baseUrl: invalid.url, apiKey: KEY }).watchDue();
     const error = await rejection(unread.next());
     expect(error).toBeInstanceOf(TimenavError);
     expect(String(error)).toContain('not from a timenav service');

@@ -6,14 +6,14 @@ import { ApiError, ApiConnectionError } from '../../../../clients/typescript/src
 import { OPERATIONS } from '../../../../clients/typescript/src/operations';
 import { Settings, type PlainInit } from '../../../../clients/typescript/src/settings';
 import type { Answer, OperationName } from '../../../../clients/typescript/src/shapes';
-import { readJson, refusal, type CallOptions } from '../../../../clients/typescript/src/transport';
+import { readJson, rejection, type CallOptions } from '../../../../clients/typescript/src/transport';
 import { address, type Query } from './base';
 import { takeFirst } from '../loading/first-requests';
 import { syncHostClock } from '../time/host-clock';
 import { beginRequest } from '../loading/quiet';
 import { reach } from './reach.svelte';
 
-export { ApiError, ApiConnectionError, readJson, refusal };
+export { ApiError, ApiConnectionError, readJson, rejection };
 export type { ErrorCode } from '../../../../clients/typescript/src/error-codes';
 export type { Answer, Input, Schema } from '../../../../clients/typescript/src/shapes';
 
@@ -124,7 +124,7 @@ export async function send(method: string, path: string, options: SendOptions = 
 /** Returns the description of the whole API. */
 export async function readDocument<T>(): Promise<T> {
   const answer = await send('GET', 'openapi.json');
-  if (!answer.ok) throw await refusal(answer);
+  if (!answer.ok) throw await rejection(answer);
   return readJson<T>(answer);
 }
 
@@ -163,7 +163,7 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
       }
       const answer = new Response(request.responseText, { status: request.status, headers });
       if (answer.ok) readJson<T>(answer).then(done, failed);
-      else refusal(answer).then(failed, failed);
+      else rejection(answer).then(failed, failed);
     };
     request.onloadend = () => signal.removeEventListener('abort', abort);
     if (signal.aborted) failed(new DOMException('The upload was canceled.', 'AbortError'));
