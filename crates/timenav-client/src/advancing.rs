@@ -17,9 +17,9 @@ pub(crate) mod firing;
 pub(crate) mod listener;
 pub(crate) mod receipt;
 
-/// How long one request waits for the end of an advance.
-const ANSWER_WAIT: Duration = Duration::from_secs(30);
-/// The number of attempts, large because an advance continues during an outage and its receipt is available afterward.
+/// The maximum wait of one request for the end of an advance.
+const RESPONSE_WAIT: Duration = Duration::from_secs(30);
+/// The number of attempts. An advance continues during an outage, and its receipt can be requested afterward.
 const ATTEMPTS: u32 = 64;
 
 /// The target of an advance, and how long to wait for it.
@@ -49,21 +49,22 @@ impl Advance {
         Self::new("travel", Some(("destination_time", moment.to_string())))
     }
 
-    /// Moves the clock to the next due timer, or to `until` if nothing is due before. Rejected with `no_armed_timers` if no
-    /// timer is armed and there is no `until`. A clock that has reached `until` does not move.
+    /// Moves the clock to the next due timer, or to `until` if no timer is due before it. A clock that has reached
+    /// `until` does not move. Without `until`, the service rejects the advance with `no_armed_timers` if no timer is
+    /// armed.
     #[must_use]
     pub fn to_next(until: Option<Instant>) -> Self {
         Self::new("advance-to-next", until.map(|until| ("until", until.to_string())))
     }
 
-    /// Moves the clock only if it still has this generation.
+    /// Moves the clock only if it has this generation.
     #[must_use]
     pub const fn if_generation(mut self, generation: u64) -> Self {
         self.generation = Some(generation);
         self
     }
 
-    /// Limits the wait, in host time. The advance continues after the limit.
+    /// Limits the wait, in host time. The advance continues after it.
     #[must_use]
     pub const fn within(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -94,11 +95,11 @@ impl Client {
     /// Moves the clock forward, and returns the receipt once all timers on the way have fired and their handlers are
     /// done.
     ///
-    /// If the connection is lost, the client reconnects and waits for the same advance.
+    /// If the connection is lost, the client reconnects and resumes waiting for the same advance.
     ///
     /// # Errors
     /// The service does not respond or rejects the request; the advance was stopped or is stuck; a firing failed after
-    /// all its attempts, unless that is allowed; or the wait has reached its limit.
+    /// all its attempts, unless that is allowed; or the wait exceeded its limit.
     pub async fn advance(&self, advance: impl Into<Advance>) -> Result<Receipt, Error> {
         let Advance { operation, parameter, generation, timeout, allows_failures } = advance.into();
         let Retries { attempts, wait_max } = self.retries();
@@ -107,7 +108,7 @@ impl Client {
         let deadline = timeout
             .map(|timeout| monotonic_micros().saturating_add(i64::try_from(timeout.as_micros()).unwrap_or(i64::MAX)));
         let mut call: Call<'_, Clock> = patient.post(&["v1", operation]).on_default_timeline();
-        call = call.set("wait", self.answer_wait(deadline));
+        call = call.set("wait", self.response_wait(deadline));
         if let Some((name, value)) = parameter {
             call = call.set(name, value);
         }
@@ -115,7 +116,7 @@ impl Client {
             call = call.if_match(generation);
         }
         let mut changed = call.await?;
-        let Some(mut receipt) = changed.receipt.take() else { return Ok(receipt_of_nothing(changed)) };
+        let Some(mut receipt) = changed.receipt.take() else { return Ok(receipt_without_timers(changed)) };
         loop {
             match receipt.state {
                 AdvanceState::Settled if receipt.failed > 0 && !allows_failures => {
@@ -131,17 +132,17 @@ impl Client {
             if deadline.is_some_and(|deadline| monotonic_micros() >= deadline) {
                 let (reached, to) = (receipt.reached, receipt.to);
                 return Err(Error::TimedOut(format!(
-                    "the advance {advance_id} has reached {reached}, and continues to {to}; read its receipt, or pause \
-                     the clock"
+                    "the advance {advance_id} has only reached {reached} and continues to {to}; request its receipt, \
+                     or pause the clock"
                 )));
             }
-            receipt = patient.receipt(advance_id).wait(self.answer_wait(deadline)).await?.receipt;
+            receipt = patient.receipt(advance_id).wait(self.response_wait(deadline)).await?.receipt;
         }
     }
 
-    fn answer_wait(&self, deadline: Option<i64>) -> String {
-        // Stay below the client's timeout.
-        let most = ANSWER_WAIT.min(self.timeout() / 2);
+    fn response_wait(&self, deadline: Option<i64>) -> String {
+        // Less than the response timeout, so that the service responds before it.
+        let most = RESPONSE_WAIT.min(self.timeout() / 2);
         let left = deadline.map_or(most, |deadline| {
             let left = deadline.saturating_sub(monotonic_micros()).max(0);
             most.min(Duration::from_micros(left.unsigned_abs()))
@@ -151,7 +152,7 @@ impl Client {
 }
 
 /// Returns the receipt of a clock change that passed no timer.
-fn receipt_of_nothing(changed: Clock) -> Receipt {
+fn receipt_without_timers(changed: Clock) -> Receipt {
     Receipt {
         timeline_id: changed.timeline_id,
         state: AdvanceState::Settled,

@@ -1,11 +1,11 @@
-//! Per-request clocks: the `baggage` header (W3C Baggage) names the timeline that a request runs on.
+//! Per-request clocks: the `baggage` header (W3C Baggage) names the timeline of a request.
 //!
 //! [`ClockLayer`] is a `tower` layer, for axum, tonic, hyper and other servers of `http::Request`s. It opens the clock
-//! of the timeline that a request names, and keeps it for later requests. While the request is served, [`clock`]
-//! returns that clock, which is also the extension [`RequestClock`]; [`outgoing`] passes the timeline on to other
+//! of the timeline that a request names, and keeps it open for later requests. While the request is served, [`clock`]
+//! returns that clock, which is also the extension [`RequestClock`]; [`outgoing`] forwards the timeline to other
 //! services.
 //!
-//! Use it only where every client may choose the time of its requests: in a test or a staging deployment.
+//! Every client can choose the time of its requests: use it only in a test or staging deployment.
 
 mod header;
 mod served;

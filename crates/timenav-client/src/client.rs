@@ -7,12 +7,12 @@ use serde::de::DeserializeOwned;
 
 use crate::error::{Error, Problem};
 use crate::transport::request::Request;
-use crate::transport::response::{Response, broken};
+use crate::transport::response::{Response, connection_error};
 use crate::transport::retry::{Outcome, Retries, retry_after};
 
 const URL_DEFAULT: &str = "http://127.0.0.1:8080";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
 const URL: &str = "TIMENAV_URL";
 const KEY: &str = "TIMENAV_API_KEY";
 const TIMELINE: &str = "TIMENAV_TIMELINE";
@@ -58,7 +58,7 @@ impl ClientBuilder {
         self
     }
 
-    /// Sets the timeout of responses. Defaults to a minute.
+    /// Sets the response timeout. Defaults to one minute.
     #[must_use]
     pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -82,7 +82,7 @@ impl ClientBuilder {
     /// Returns the client. It connects on the first request.
     ///
     /// # Errors
-    /// The address or the key is invalid.
+    /// The key is missing, or a setting is invalid.
     pub fn build(self) -> Result<Client, Error> {
         let service = service_url(self.url.as_deref().unwrap_or(URL_DEFAULT))?;
         let key = self.key.ok_or_else(|| Error::Invalid(format!("there is no API key; set {KEY}")))?;
@@ -92,29 +92,29 @@ impl ClientBuilder {
         let user_agent =
             self.user_agent.unwrap_or_else(|| concat!("timenav-client/", env!("CARGO_PKG_VERSION")).to_owned());
         let is_plain = service.scheme() == "http";
-        let made = || {
+        let new_builder = || {
             let builder = reqwest::Client::builder()
                 .user_agent(user_agent.as_str())
                 .default_headers(HeaderMap::from_iter([(AUTHORIZATION, bearer.clone())]))
                 .connect_timeout(CONNECT_TIMEOUT)
-                // Do not send the key to other hosts.
+                // The key must not reach other hosts.
                 .redirect(reqwest::redirect::Policy::none());
-            let is_here = is_this_machine(&service);
-            let builder = if is_here { builder.no_proxy() } else { builder };
+            let is_local = is_loopback(&service);
+            let builder = if is_local { builder.no_proxy() } else { builder };
             match &authorities {
                 Some(authorities) => builder.tls_certs_only(authorities.clone()),
-                // Loading all authorities takes longer than a request.
-                None if is_here && is_plain => builder.tls_certs_only([]),
+                // Plain HTTP needs no authorities, and loading them takes longer than a request.
+                None if is_local && is_plain => builder.tls_certs_only([]),
                 None => builder,
             }
         };
-        let http = match made().build() {
+        let http = match new_builder().build() {
             Ok(http) => http,
             // A machine without certificate authorities, such as a minimal container, can still use plain HTTP.
-            Err(_) if is_plain => made().tls_certs_only([]).build().map_err(|error| unfit(&error))?,
-            Err(error) => return Err(unfit(&error)),
+            Err(_) if is_plain => new_builder().tls_certs_only([]).build().map_err(|error| build_error(&error))?,
+            Err(error) => return Err(build_error(&error)),
         };
-        let timeout = self.timeout.unwrap_or(ANSWER_TIMEOUT);
+        let timeout = self.timeout.unwrap_or(RESPONSE_TIMEOUT);
         let timeline_id = self.timeline_id.map(Into::into);
         Ok(Client { http, service, timeline_id, timeout, retries: self.retries, firing: None })
     }
@@ -132,7 +132,7 @@ pub struct Client {
 }
 
 impl std::fmt::Debug for Client {
-    /// Prints everything but the key.
+    /// Omits the key.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut output = formatter.debug_struct("Client");
         output.field("url", &self.service.as_str()).field("timeline_id", &self.timeline_id).finish_non_exhaustive()
@@ -140,16 +140,16 @@ impl std::fmt::Debug for Client {
 }
 
 impl Client {
-    /// Returns the configuration of a new client.
+    /// Returns a builder with the default settings.
     #[must_use]
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
 
-    /// Returns the client that the environment describes: `TIMENAV_URL`, `TIMENAV_API_KEY`, `TIMENAV_TIMELINE`.
+    /// Creates a client from the environment variables `TIMENAV_URL`, `TIMENAV_API_KEY` and `TIMENAV_TIMELINE`.
     ///
     /// # Errors
-    /// There is no key, or a value is invalid.
+    /// The key is missing, or a value is invalid.
     #[expect(clippy::disallowed_methods, reason = "the client reads the environment only here")]
     pub fn from_env() -> Result<Self, Error> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -189,13 +189,13 @@ impl Client {
         Self { retries, ..self.clone() }
     }
 
-    /// Returns a client for the handler of a firing: its requests carry the id of that firing.
+    /// Returns a client for the handler of a firing. Its requests carry the id of that firing.
     #[must_use]
     pub fn inside(&self, firing_id: impl Into<Arc<str>>) -> Self {
         Self { firing: Some(firing_id.into()), ..self.clone() }
     }
 
-    /// Sends a request, and retries it if the response is lost and a repetition is harmless.
+    /// Sends a request, and retries it according to the retry policy.
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
@@ -233,7 +233,7 @@ impl Client {
         self.attempt(&request, Some(body.into())).await.map_err(|(_, error)| error)
     }
 
-    /// Returns the URL of a request, below the service's address, which may have a path behind a proxy.
+    /// Returns the URL of a request, relative to the service's address, which may itself have a path.
     pub(crate) fn address(&self, request: &Request) -> Result<Url, Error> {
         if let Some(target) = &request.target {
             let url = format!("{}{target}", self.service.as_str().trim_end_matches('/'));
@@ -263,16 +263,16 @@ impl Client {
         }
         let lost = |error: &reqwest::Error| {
             let outcome = if error.is_connect() { Outcome::NotSent } else { Outcome::NoResponse };
-            (outcome, broken(&self.service, error))
+            (outcome, connection_error(&self.service, error))
         };
-        let answer = sent.send().await.map_err(|error| lost(&error))?;
-        let status = answer.status();
+        let response = sent.send().await.map_err(|error| lost(&error))?;
+        let status = response.status();
         if status.is_success() {
-            return Ok(Response { inner: answer, service: self.service.clone() });
+            return Ok(Response { inner: response, service: self.service.clone() });
         }
-        let head = |name: &str| answer.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+        let head = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
         let (request_id, after) = (head("x-request-id"), head(RETRY_AFTER.as_str()));
-        let text = answer.text().await.map_err(|error| lost(&error))?;
+        let text = response.text().await.map_err(|error| lost(&error))?;
         let after = after.as_deref().and_then(retry_after);
         let problem = Problem::of(status.as_u16(), text, request_id.as_deref(), after);
         Err((Outcome::Status(status.as_u16()), Error::Problem(Box::new(problem))))
@@ -286,8 +286,9 @@ pub(crate) async fn pause(length: Duration) {
 }
 
 fn service_url(text: &str) -> Result<Url, Error> {
-    let wrong =
-        |why: &str| Error::Invalid(format!("the address of the service ({URL}) must be like {URL_DEFAULT}: {why}"));
+    let wrong = |why: &str| {
+        Error::Invalid(format!("the address of the service ({URL}) must have the form {URL_DEFAULT}: {why}"))
+    };
     let url = Url::parse(text.trim()).map_err(|error| wrong(&error.to_string()))?;
     let has_more = !url.username().is_empty() || url.password().is_some() || url.query().is_some();
     match url.scheme() {
@@ -298,11 +299,15 @@ fn service_url(text: &str) -> Result<Url, Error> {
 
 fn bearer(key: &str) -> Result<HeaderValue, Error> {
     if key.is_empty() {
-        return Err(Error::Invalid(format!("the API key is empty; set {KEY} to one")));
+        return Err(Error::Invalid(format!("the API key is empty; set {KEY} to an API key")));
     }
     let is_key = key.bytes().all(|byte| byte.is_ascii_graphic());
     // The error must not contain the key, because it may be logged.
-    let wrong = || Error::Invalid("the key has characters that are invalid in an API key".to_owned());
+    let wrong = || {
+        Error::Invalid(
+            "the API key contains invalid characters; an API key is `tnk_` and 36 letters and digits".to_owned(),
+        )
+    };
     if is_key { HeaderValue::try_from(format!("Bearer {key}")).map_err(|_| wrong()) } else { Err(wrong()) }
 }
 
@@ -311,12 +316,12 @@ fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, Error> {
     found.ok_or_else(|| Error::Invalid("the authorities contain no PEM certificate".to_owned()))
 }
 
-fn unfit(error: &reqwest::Error) -> Error {
-    let why = "install CA certificates (on Debian, the package ca-certificates), or give the service's own";
-    Error::Invalid(format!("the service's certificate could not be verified: {why} ({error})"))
+fn build_error(error: &reqwest::Error) -> Error {
+    let advice = "install CA certificates (on Debian, the package ca-certificates), or pass the service's own";
+    Error::Invalid(format!("the HTTP client cannot be created: {error}; if certificates are missing, {advice}"))
 }
 
-fn is_this_machine(url: &Url) -> bool {
+fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
     host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -10,46 +10,46 @@ use crate::instant::{Instant, NotAnInstant};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The address, the key or an argument is missing or invalid. Nothing was sent.
+    /// The key is missing, or a setting or argument is invalid. No request was sent.
     #[error("{0}")]
     Invalid(String),
-    /// A text is not a timestamp with a zone.
+    /// A text is not a timestamp with a time zone.
     #[error(transparent)]
     Timestamp(#[from] NotAnInstant),
-    /// There was no response. If the request was sent, the change may have happened: repeat it with the same
-    /// idempotency key to find out.
+    /// No complete response arrived. If the request was sent, the change may have taken effect: repeat it with the same
+    /// idempotency key.
     #[error("cannot reach the service at {service}: {detail}")]
     #[non_exhaustive]
     Unreachable {
         /// The address of the service.
         service: String,
-        /// A description.
+        /// The cause.
         detail: String,
-        /// Whether the request may have arrived.
+        /// Whether the request may have reached the service.
         was_sent: bool,
     },
     /// The service rejected the request.
     #[error(transparent)]
     Problem(Box<Problem>),
     /// The response is not from a timenav service, or from an incompatible version.
-    #[error("{service} did not respond as timenav does: {detail}")]
+    #[error("unexpected response from {service}: {detail}")]
     #[non_exhaustive]
     Unreadable {
         /// The address of the service.
         service: String,
-        /// What is wrong with the response.
+        /// How the response differs from the expected one.
         detail: String,
     },
     /// The clock cannot be read.
     #[error(transparent)]
     Clock(#[from] ClockUnavailable),
-    /// An advance ended before its target: it was stopped, or is stuck.
+    /// An advance ended before its destination: it was stopped or is stuck, or its state is unknown to this version.
     #[error("the clock is {} at {}{}", .0.state, .0.reached, held(.0))]
     NotSettled(Box<Receipt>),
-    /// An advance reached its target, and firings on the way failed. The receipt lists them with their reasons.
+    /// An advance reached its destination, but some of its firings failed. The receipt lists them with their reasons.
     #[error("{} of {} firings failed{}", .0.failed, .0.fired, first_failed(.0))]
     FiringsFailed(Box<Receipt>),
-    /// The requested limit of the wait was reached.
+    /// The wait exceeded its limit.
     #[error("{0}")]
     TimedOut(String),
 }
@@ -67,7 +67,7 @@ fn first_failed(receipt: &Receipt) -> String {
 }
 
 impl Error {
-    /// Returns the service's rejection, if it is one: branch on its `code`.
+    /// Returns the rejection by the service, if this is one. Branch on its `code`.
     #[must_use]
     pub fn problem(&self) -> Option<&Problem> {
         match self {
@@ -77,7 +77,7 @@ impl Error {
     }
 }
 
-/// An invalid field of a request.
+/// An error in one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldError {
@@ -85,11 +85,11 @@ pub struct FieldError {
     pub field: String,
     /// The stable code of the error.
     pub code: String,
-    /// What would be valid.
+    /// An explanation of the error.
     pub detail: String,
 }
 
-/// A rejection by the service. Branch on `code` (see docs/errors.md); `status` and `detail` are sentences for people.
+/// A rejection by the service. Branch on `code` (see docs/errors.md). `status` and `detail` are sentences for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.text())]
 #[non_exhaustive]
@@ -100,20 +100,20 @@ pub struct Problem {
     pub code: String,
     /// A sentence about what happened.
     pub status: String,
-    /// A sentence about what would be valid.
+    /// An explanation of the error.
     pub detail: String,
     /// The invalid fields, if there are any.
     pub errors: Vec<FieldError>,
     /// The id of the request in the service's log.
     pub request_id: Option<String>,
-    /// When to try again, if the service says so.
+    /// The wait before the next attempt, if the response has one.
     pub retry_after: Option<Duration>,
     /// The body of the response.
     pub body: String,
 }
 
 impl Problem {
-    /// Parses a rejection. It may come from a proxy, so the body may have any form.
+    /// Parses an error response. It may come from a proxy, so its body may have any form.
     pub(crate) fn of(http_status: u16, body: String, request_id: Option<&str>, retry_after: Option<Duration>) -> Self {
         let document: Value = serde_json::from_str(&body).unwrap_or_default();
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
@@ -149,7 +149,7 @@ impl Problem {
 
     fn text(&self) -> String {
         let mut text = format!("{} ({})", self.status, self.code);
-        // The detail of an error about fields lists them all; print them individually instead.
+        // The detail lists all field errors in one sentence; one line for each is easier to read.
         if self.errors.is_empty() && !self.detail.is_empty() {
             let _ = write!(text, " {}", self.detail);
         }
@@ -164,35 +164,34 @@ impl Problem {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClockUnavailable {
-    /// The state of the clock has not arrived yet.
+    /// The service has not sent the clock yet.
     #[error("the service has not sent the clock yet")]
     Unknown,
-    /// The service has been silent for too long, so the reading may be wrong.
-    #[error("the service has sent nothing for {silent:.1?}, but this clock is valid for only {bound:?}: {}", ADVICE)]
+    /// The last message of the service is older than `stale_after`, so a reading may be wrong.
+    #[error("the service has sent nothing for {silent:.1?} (stale_after is {bound:?}): {}", ADVICE)]
     #[non_exhaustive]
     Silent {
-        /// The duration of the silence.
+        /// The time since the last message.
         silent: Duration,
-        /// The limit.
+        /// The bound `stale_after`.
         bound: Duration,
     },
-    /// The connection was lost too long ago, so the reading may be wrong.
-    #[error("the connection was lost {lost:.1?} ago, but this clock is valid for only {bound:?}: {}", ADVICE)]
+    /// The connection was lost longer ago than `lost_after`, so a reading may be wrong.
+    #[error("the connection was lost {lost:.1?} ago (lost_after is {bound:?}): {}", ADVICE)]
     #[non_exhaustive]
     Lost {
-        /// How long ago it was lost.
+        /// The time since the loss.
         lost: Duration,
-        /// The limit.
+        /// The bound `lost_after`.
         bound: Duration,
     },
-    /// The service no longer allows this user to watch the clock.
+    /// The caller may no longer watch the clock: the timeline or the API key has ended.
     #[error("the clock can no longer be watched: {0}")]
     Rejected(Box<Problem>),
     /// The clock was closed.
     #[error("the clock was closed")]
     Closed,
-    /// A handler waits for an instant after the due time of its firing. The clock may be paused until the handler is
-    /// done.
+    /// A handler waits for an instant that the clock cannot reach before the handler finishes.
     #[error(
         "the clock stays at {due} until this handler is done, so it cannot reach {target}; set a timer for that \
          moment, and return"
@@ -206,10 +205,10 @@ pub enum ClockUnavailable {
     },
 }
 
-const ADVICE: &str = "check that the service runs and can be reached; the clock keeps trying to reconnect";
+const ADVICE: &str = "check that the service is running and reachable; the clock keeps trying to reconnect";
 
 impl ClockUnavailable {
-    /// Returns whether the service has not confirmed the state of the clock for too long.
+    /// Returns whether the state of the clock is unknown or stale.
     #[must_use]
     pub const fn is_stale(&self) -> bool {
         matches!(self, Self::Unknown | Self::Silent { .. } | Self::Lost { .. })

@@ -33,7 +33,7 @@ impl Instant {
         self.0
     }
 
-    /// Returns the instant that much later; `None` if it is out of range.
+    /// Returns the instant later by a duration; `None` if it is out of range.
     #[must_use]
     pub fn checked_add(self, length: Duration) -> Option<Self> {
         Self::from_micros(self.0.checked_add(i64::try_from(length.as_micros()).ok()?)?)
@@ -113,13 +113,13 @@ impl Text<'_> {
         }
     }
 
-    /// Returns the microseconds of a fraction. Further digits are truncated, towards the past.
+    /// Returns the microseconds of a fraction. Further digits are truncated, toward the past.
     fn fraction(&mut self) -> Option<i64> {
         let end = self.0.find(|found: char| !found.is_ascii_digit()).unwrap_or(self.0.len());
         let (digits, rest) = self.0.split_at(end);
         self.0 = rest;
-        let is_fitting = (1..=9).contains(&digits.len());
-        is_fitting.then(|| format!("{digits:0<6}")[..6].parse().ok())?
+        let is_valid_length = (1..=9).contains(&digits.len());
+        is_valid_length.then(|| format!("{digits:0<6}")[..6].parse().ok())?
     }
 
     fn offset_minutes(&mut self) -> Option<i64> {
@@ -155,9 +155,9 @@ impl Text<'_> {
     }
 }
 
-/// The error for a text that is not a timestamp with a zone.
+/// The error for a text that is not a timestamp with a time zone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not a timestamp with a zone; write one such as 2028-02-29T09:00:00Z")]
+#[error("{0:?} is not a valid timestamp with a time zone, such as 2028-02-29T09:00:00Z")]
 pub struct NotAnInstant(String);
 
 impl FromStr for Instant {

@@ -1,4 +1,5 @@
-//! The timenav client: typed calls, advances that wait for handlers, and a virtual clock that is read without a request.
+//! The timenav client: typed calls, advances that wait for handlers, and a virtual clock that is read without a
+//! request.
 //!
 //! ```no_run
 //! use timenav_client::{Client, Timer};
@@ -14,14 +15,14 @@
 //!         Ok(())
 //!     })
 //!     .await?;
-//! let receipt = client.advance("P1M").await?; // every morning of a month has happened when this returns
+//! let receipt = client.advance("P1M").await?; // returns once every morning of the month has been billed
 //! println!("{} mornings", receipt.acknowledged);
 //! listener.close().await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Common operations are methods of [`Client`]. Each returns a [`Call`], whose methods set optional parameters and whose
+//! Common operations are methods of [`Client`]. Each returns a [`Call`], whose methods set optional parameters.
 //! `.await` sends it. [`Client::request`] calls any other operation.
 //!
 //! ```no_run
@@ -34,7 +35,7 @@
 //! # }
 //! ```
 //!
-//! The crate depends on the API alone, not on the engine of the service.
+//! The crate does not depend on any crate of the service.
 
 #![warn(missing_docs)]
 

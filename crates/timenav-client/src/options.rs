@@ -1,5 +1,5 @@
-/// Declares methods of a builder that has `set`. `name: Type` takes the type itself, `name: into Type` takes anything
-/// that converts to it, and `name: list` takes several texts.
+/// Declares setters of a builder that has a method `set`. `name: Type` takes a `Type`, `name: into Type` takes any
+/// value that converts to it, and `name: list` takes several strings.
 macro_rules! options {
     () => {};
     ($(#[$about:meta])* $name:ident: list, $($rest:tt)*) => {

@@ -1,4 +1,4 @@
-//! The test vectors for all languages (clients/vectors), and error handling.
+//! The test cases that all languages share (clients/vectors), settings, retries and errors.
 
 #[cfg(feature = "tower")]
 mod baggage;
@@ -23,7 +23,7 @@ use crate::virtual_clock::clock_parameters::ClockParameters;
 use crate::virtual_clock::clock_state::ClockState;
 use crate::virtual_clock::follower::{Bounds, Follower};
 use crate::{Client, Request};
-use stub_server::{StubServer, answer};
+use stub_server::{StubServer, response};
 
 const KEY: &str = "tnk_000000000000000000000000000000000000";
 
@@ -86,13 +86,13 @@ fn clock_readings_match_recorded_service_states() {
 fn timestamps_round_trip_and_invalid_ones_are_rejected() {
     let file = vectors("timestamps");
     for case in list(&file["valid"]) {
-        let read = instant(&case["text"]);
-        assert_eq!(Some(read.micros()), case["micros"].as_i64(), "{case}");
+        let parsed = instant(&case["text"]);
+        assert_eq!(Some(parsed.micros()), case["micros"].as_i64(), "{case}");
         let written = case.get("written").unwrap_or(&case["text"]);
-        assert_eq!(read.to_string(), text(written), "{case}");
+        assert_eq!(parsed.to_string(), text(written), "{case}");
     }
-    for wrong in list(&file["invalid"]) {
-        assert!(text(wrong).parse::<Instant>().is_err(), "{wrong}");
+    for invalid in list(&file["invalid"]) {
+        assert!(text(invalid).parse::<Instant>().is_err(), "{invalid}");
     }
 }
 
@@ -105,18 +105,18 @@ fn follower_readings_match_shared_vectors() {
         let mut follower = Follower::new(bounds);
         let clock_parameters = ClockParameters::new();
         for step in list(&case["steps"]) {
-            take(&mut follower, step, &case["name"]);
+            apply(&mut follower, step, &case["name"]);
             clock_parameters.set(follower.line());
             let now = step["at"].as_i64().unwrap();
-            // A lock-free reading is identical, or unavailable.
-            if let Some(fast) = clock_parameters.at(now) {
-                assert_eq!(follower.read(now).unwrap().now, fast, "{}: {step}", case["name"]);
+            // A lock-free reading is identical or unavailable.
+            if let Some(lock_free) = clock_parameters.at(now) {
+                assert_eq!(follower.read(now).unwrap().now, lock_free, "{}: {step}", case["name"]);
             }
         }
     }
 }
 
-fn take(follower: &mut Follower, step: &Value, name: &Value) {
+fn apply(follower: &mut Follower, step: &Value, name: &Value) {
     let now = step["at"].as_i64().unwrap();
     let body = || serde_json::from_value::<Clock>(step["body"].clone()).unwrap();
     let change = match step["do"].as_str() {
@@ -128,7 +128,7 @@ fn take(follower: &mut Follower, step: &Value, name: &Value) {
         Some("message_received") => return follower.message_received(now),
         Some("connection_lost") => return follower.connection_lost(now),
         Some("closed") => return follower.closed(),
-        Some(other) => panic!("{other}"),
+        Some(unknown) => panic!("unknown step {unknown}"),
     };
     let expected = change.map(|change| json!({ "jump": change.jump_micros, "reset": change.is_reset }));
     assert_eq!(expected.unwrap_or_default(), step["change"], "{name}: {step}");
@@ -151,7 +151,7 @@ fn check_reading(follower: &Follower, now: i64, expected: &Value, name: &Value) 
 }
 
 #[test]
-fn bounds_below_stream_interval_are_rejected() {
+fn stale_after_below_the_heartbeat_interval_is_rejected() {
     let error = Bounds::new(Duration::from_secs(19), Duration::ZERO).unwrap_err();
     assert!(error.to_string().contains("stale_after must be at least 20s"), "{error}");
 }
@@ -163,10 +163,10 @@ fn sse_events_are_parsed_from_chunks_of_any_size() {
         let pieces: Vec<&[u8]> = list(&case["pieces"]).iter().map(|piece| text(piece).as_bytes()).collect();
         let whole = pieces.concat();
         let bytes: Vec<&[u8]> = whole.chunks(1).collect();
-        for cut in [pieces, bytes, vec![whole.as_slice()]] {
+        for chunks in [pieces, bytes, vec![whole.as_slice()]] {
             let mut reader = EventReader::default();
-            for piece in cut {
-                reader.push(piece);
+            for chunk in chunks {
+                reader.push(chunk);
             }
             let events: Vec<Value> = std::iter::from_fn(|| reader.next_event())
                 .map(|event| json!({ "event": event.event, "id": event.id, "data": event.data }))
@@ -210,7 +210,7 @@ fn retry_after_is_parsed_as_seconds_or_date() {
 }
 
 #[test]
-fn invalid_settings_are_reported_without_the_key() {
+fn invalid_settings_are_rejected_without_revealing_the_key() {
     let check = |builder: crate::ClientBuilder, expected: &str| {
         let error = builder.build().unwrap_err().to_string();
         assert!(error.contains(expected) && !error.contains("tnk_secret"), "{error}");
@@ -241,8 +241,8 @@ fn lost_response_is_retried_with_the_same_idempotency_key() {
             "origin_host": "2026-01-01T00:00:00Z", "origin_virtual": "2028-02-29T09:00:00Z",
             "current_time": "2028-02-29T09:00:00Z",
         });
-        let busy = answer(503, &[("Retry-After", "0")], &json!({}));
-        let stub_server = StubServer::start(vec![String::new(), busy, answer(200, &[], &clock)]).await;
+        let busy = response(503, &[("Retry-After", "0")], &json!({}));
+        let stub_server = StubServer::start(vec![String::new(), busy, response(200, &[], &clock)]).await;
         let moved =
             client(&stub_server).inside("firing_1").travel("2028-02-29T09:00:00Z".parse().unwrap()).await.unwrap();
         assert_eq!((moved.generation, moved.state), (1, Running::Paused));
@@ -262,19 +262,19 @@ fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn request_with_unknown_outcome_is_not_sent_twice() {
+fn non_idempotent_request_is_not_retried_after_a_lost_response() {
     run(async {
         let stub_server = StubServer::start(vec![String::new()]).await;
         let request = Request::new(reqwest::Method::DELETE, &["v1", "users", "a/b"]);
         let error = client(&stub_server).send(request).await.unwrap_err();
         assert!(matches!(error, Error::Unreachable { was_sent: true, .. }), "{error:?}");
         assert_eq!(stub_server.requests().len(), 1);
-        assert!(stub_server.requests()[0].starts_with("DELETE /v1/users/a%2Fb "), "a segment stays one");
+        assert!(stub_server.requests()[0].starts_with("DELETE /v1/users/a%2Fb "), "the slash in a segment is escaped");
     });
 }
 
 #[test]
-fn rejected_request_returns_a_problem_with_details() {
+fn rejected_request_returns_a_problem() {
     run(async {
         let expected = json!({
             "status": "No.", "code": "invalid_parameter", "detail": "d", "request_id": "r",
@@ -282,16 +282,16 @@ fn rejected_request_returns_a_problem_with_details() {
         });
         let proxy = "HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\nContent-Length: 3\r\nX-Request-Id: p\r\n\r\n<p>"
             .to_owned();
-        let elsewhere = answer(302, &[("Location", "http://127.0.0.1:9/")], &json!({}));
-        let stub_server = StubServer::start(vec![answer(400, &[], &expected), proxy, elsewhere]).await;
+        let redirect = response(302, &[("Location", "http://127.0.0.1:9/")], &json!({}));
+        let stub_server = StubServer::start(vec![response(400, &[], &expected), proxy, redirect]).await;
         let client = client(&stub_server).with_retries(Retries { attempts: 1, ..Retries::default() });
-        let refused = client.clock().await.unwrap_err();
-        let problem = refused.problem().unwrap();
+        let error = client.clock().await.unwrap_err();
+        let problem = error.problem().unwrap();
         assert_eq!((problem.http_status, problem.code.as_str()), (400, "invalid_parameter"));
         assert_eq!((problem.field(), problem.request_id.as_deref()), (Some("destination_time"), Some("r")));
-        assert_eq!(refused.to_string(), "No. (invalid_parameter)\n  destination_time: February has 29 days");
-        let refused = client.clock().await.unwrap_err();
-        let problem = refused.problem().unwrap();
+        assert_eq!(error.to_string(), "No. (invalid_parameter)\n  destination_time: February has 29 days");
+        let error = client.clock().await.unwrap_err();
+        let problem = error.problem().unwrap();
         assert_eq!((problem.code.as_str(), problem.request_id.as_deref()), ("http_502", Some("p")));
         // The key is not sent to another host.
         assert_eq!(client.clock().await.unwrap_err().problem().unwrap().http_status, 302);
@@ -299,7 +299,7 @@ fn rejected_request_returns_a_problem_with_details() {
 }
 
 #[test]
-fn stream_resumes_after_its_last_message() {
+fn stream_resumes_after_the_last_event_id() {
     run(async {
         let stream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n\
                       event: clock\nid: 7\ndata: {}\n\nid: 9\n\n";
@@ -328,7 +328,7 @@ fn request_addresses_stay_below_the_service_url() {
     check("http://h:1/time/", at("/v1/clock"), "http://h:1/time/v1/clock");
     check("http://h:1", at("//other/x"), "http://h:1//other/x");
     check("http://h:1", at("/@other/x"), "http://h:1/@other/x");
-    for wrong in ["@other/x", "v1/clock", ""] {
-        assert!(Request::at(reqwest::Method::GET, wrong).is_err(), "{wrong}");
+    for invalid in ["@other/x", "v1/clock", ""] {
+        assert!(Request::at(reqwest::Method::GET, invalid).is_err(), "{invalid}");
     }
 }

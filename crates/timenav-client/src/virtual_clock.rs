@@ -18,7 +18,7 @@ use crate::client::{Client, pause};
 use crate::error::{ClockUnavailable, Error};
 use crate::instant::Instant;
 use crate::operations::clock::Clock;
-use crate::transport::host::{jitter, monotonic_micros, own_place};
+use crate::transport::host::{jitter, monotonic_micros, process_headers};
 use crate::transport::response::Events;
 use crate::transport::retry::{Retries, delay};
 
@@ -28,33 +28,33 @@ pub(crate) mod follower;
 pub(crate) mod clock_parameters;
 pub(crate) mod watched;
 
-/// How long to wait for the initial state of the clock.
+/// The maximum wait for the initial state of the clock.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long to wait for a response when a stream is reopened.
-pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// The response timeout when a stream is reopened.
+pub(crate) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// State shared by readers, waiting tasks, and the task that reads the stream.
 #[derive(Debug)]
 struct Shared {
     clock_parameters: ClockParameters,
     follower: Mutex<Follower>,
-    happened: watch::Sender<u64>,
+    updates: watch::Sender<u64>,
     listeners: Mutex<Vec<mpsc::UnboundedSender<ClockChange>>>,
     failure: Mutex<Option<Error>>,
 }
 
 impl Shared {
     /// Updates the follower, and notifies waiting tasks.
-    fn note<T>(&self, change: impl FnOnce(&mut Follower) -> T) -> T {
+    fn update<T>(&self, change: impl FnOnce(&mut Follower) -> T) -> T {
         let mut follower = self.follower.lock();
         let done = change(&mut follower);
         self.clock_parameters.set(follower.line());
         drop(follower);
-        self.happened.send_modify(|count| *count = count.wrapping_add(1));
+        self.updates.send_modify(|count| *count = count.wrapping_add(1));
         done
     }
 
-    /// Returns whether the clock is known, or has failed permanently.
+    /// Returns whether the state of the clock is known, or the clock has failed permanently.
     fn is_decided(&self) -> bool {
         let follower = self.follower.lock();
         follower.state().is_some() || follower.end().is_some()
@@ -67,9 +67,9 @@ impl Shared {
     }
 }
 
-/// The clock of a timeline. Reading it takes no lock, request or `await`; a background task follows the stream.
+/// The clock of a timeline. `now` takes no lock, request or `await`. A background task reads the stream.
 ///
-/// It returns only readings that the service has confirmed, and fails otherwise.
+/// Reads fail if the service has not confirmed the clock within its [`Bounds`].
 #[derive(Debug)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
@@ -77,7 +77,7 @@ pub struct VirtualClock {
 }
 
 impl Client {
-    /// Subscribes to the clock of this client's timeline, and returns it once it is known.
+    /// Subscribes to the clock of this client's timeline, and returns when its initial state has arrived.
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
@@ -93,12 +93,12 @@ impl Client {
         self.subscribe(bounds, None).await
     }
 
-    /// Like [`Client::virtual_clock`], as a named follower: each change is confirmed to the service once this clock
-    /// shows it. A clock change with `followers` waits for that, and `timenav followers` lists it. Several followers
-    /// may have the same name.
+    /// Like [`Client::virtual_clock`], as a named follower: the clock confirms each change to the service once reads
+    /// show it. A clock change with `followers` waits for that confirmation. `timenav followers` lists all followers.
+    /// Several followers may have the same name.
     ///
     /// # Errors
-    /// As [`Client::virtual_clock`]; or the name is not allowed.
+    /// Like [`Client::virtual_clock`], or the name is invalid.
     pub async fn follow_clock(&self, name: &str) -> Result<VirtualClock, Error> {
         self.follow_clock_within(name, Bounds::default()).await
     }
@@ -106,7 +106,7 @@ impl Client {
     /// Like [`Client::follow_clock`], with custom bounds.
     ///
     /// # Errors
-    /// As [`Client::follow_clock`].
+    /// Like [`Client::follow_clock`].
     pub async fn follow_clock_within(&self, name: &str, bounds: Bounds) -> Result<VirtualClock, Error> {
         self.subscribe(bounds, Some(name.to_owned())).await
     }
@@ -115,7 +115,7 @@ impl Client {
         let shared = Arc::new(Shared {
             clock_parameters: ClockParameters::new(),
             follower: Mutex::new(Follower::new(bounds)),
-            happened: watch::Sender::new(0),
+            updates: watch::Sender::new(0),
             listeners: Mutex::default(),
             failure: Mutex::default(),
         });
@@ -123,18 +123,18 @@ impl Client {
         let listening = Arc::clone(&shared);
         let task = tokio::spawn(async move {
             let (applied, newest) = watch::channel(None);
-            let following = Following { client: &client, shared: &listening, bounds, name, applied };
+            let stream_reader = StreamReader { client: &client, shared: &listening, bounds, name, applied };
             tokio::select! {
-                () = following.run() => {}
+                () = stream_reader.run() => {}
                 () = confirm_all(&client, newest) => {}
             }
         });
         let clock = VirtualClock { shared, task };
-        let mut happened = clock.shared.happened.subscribe();
+        let mut updates = clock.shared.updates.subscribe();
         let known = async {
             loop {
-                happened.borrow_and_update();
-                if clock.shared.is_decided() || happened.changed().await.is_err() {
+                updates.borrow_and_update();
+                if clock.shared.is_decided() || updates.changed().await.is_err() {
                     return;
                 }
             }
@@ -168,7 +168,7 @@ impl VirtualClock {
         }
     }
 
-    /// Returns the current reading, with the state from which it was computed.
+    /// Returns the current reading and the state from which it was computed.
     ///
     /// # Errors
     /// The clock cannot be read reliably.
@@ -200,7 +200,7 @@ impl VirtualClock {
 
     /// Waits until the clock shows an instant or a later one, regardless of how it moves, and returns the reading.
     ///
-    /// A jump forward ends the wait, a rewind extends it, and a pause suspends it. Limit it with
+    /// A jump past the instant ends the wait, a rewind extends it, and a pause suspends it. Limit it with
     /// `tokio::time::timeout`.
     ///
     /// # Errors
@@ -219,7 +219,7 @@ impl VirtualClock {
         self.until(moment).await
     }
 
-    /// Waits until this clock has received a change, given the generation in the response to that change.
+    /// Waits until this clock shows a change, given the generation in the response to that change.
     ///
     /// # Errors
     /// The clock can no longer be read reliably.
@@ -227,9 +227,9 @@ impl VirtualClock {
         self.wait(|reading| reading.state.generation >= generation, |_, _| None).await
     }
 
-    /// Ends the subscription. Waiting tasks get [`ClockUnavailable::Closed`].
+    /// Ends the subscription. Pending waits return [`ClockUnavailable::Closed`].
     pub fn close(&self) {
-        self.shared.note(Follower::closed);
+        self.shared.update(Follower::closed);
         self.task.abort();
     }
 
@@ -238,9 +238,9 @@ impl VirtualClock {
         is_done: impl Fn(&Reading) -> bool,
         left: impl Fn(&Follower, i64) -> Option<i64>,
     ) -> Result<Reading, ClockUnavailable> {
-        let mut happened = self.shared.happened.subscribe();
+        let mut updates = self.shared.updates.subscribe();
         loop {
-            happened.borrow_and_update();
+            updates.borrow_and_update();
             let now = monotonic_micros();
             let wait = {
                 let follower = self.shared.follower.lock();
@@ -248,11 +248,11 @@ impl VirtualClock {
                 if is_done(&reading) {
                     return Ok(reading);
                 }
-                let vouched = follower.micros_vouched(now).saturating_add(1_000);
-                left(&follower, now).map_or(vouched, |left| left.min(vouched)).max(1)
+                let valid = follower.micros_valid(now).saturating_add(1_000);
+                left(&follower, now).map_or(valid, |left| left.min(valid)).max(1)
             };
-            // Timers have a resolution of milliseconds, and may fire slightly early.
-            let _ = timeout(Duration::from_micros(wait.unsigned_abs()), happened.changed()).await;
+            // Timers have a resolution of milliseconds and may fire slightly early, so the loop checks again.
+            let _ = timeout(Duration::from_micros(wait.unsigned_abs()), updates.changed()).await;
         }
     }
 }
@@ -263,36 +263,36 @@ impl Drop for VirtualClock {
     }
 }
 
-struct Following<'a> {
+struct StreamReader<'a> {
     client: &'a Client,
     shared: &'a Shared,
     bounds: Bounds,
-    /// The name of the follower, if changes are confirmed.
+    /// The follower name, if the clock confirms changes.
     name: Option<String>,
-    /// The newest change that this clock shows.
+    /// The newest change that reads show.
     applied: watch::Sender<Option<Applied>>,
 }
 
-impl Following<'_> {
+impl StreamReader<'_> {
     /// Reconnects until the clock ends.
     async fn run(&self) {
         let mut failed = 0;
         loop {
             let mut was_open = false;
             let failure = self.follow(&mut was_open).await.err();
-            // After an occasional loss, the next attempt comes soon.
+            // The first loss of an open stream resets the backoff.
             failed = if was_open { 1 } else { failed + 1 };
             let problem = failure.as_ref().and_then(Error::problem).cloned();
             let after = problem.as_ref().and_then(|problem| problem.retry_after);
             *self.shared.failure.lock() = failure;
-            let is_over = self.shared.note(|follower| {
+            let has_ended = self.shared.update(|follower| {
                 if let Some(problem) = problem.as_ref().filter(|problem| problem.is_final()) {
                     follower.rejected(problem);
                 }
                 follower.connection_lost(monotonic_micros());
                 follower.end().is_some()
             });
-            if is_over {
+            if has_ended {
                 return;
             }
             pause(after.unwrap_or_else(|| jitter(delay(failed)))).await;
@@ -305,34 +305,34 @@ impl Following<'_> {
         let stream = stream.request()?;
         let mut stream = stream.header("accept", "text/event-stream")?;
         if self.name.is_some() {
-            for (name, value) in own_place() {
+            for (name, value) in process_headers() {
                 stream = stream.header(name, &value)?;
             }
         }
-        let generation = shared.note(|follower| {
+        let generation = shared.update(|follower| {
             follower.request_sent(monotonic_micros());
             follower.state().map(|state| state.generation)
         });
         if let Some(generation) = generation {
             let request = client.clock().into_future();
-            let body = timeout(ANSWER_TIMEOUT, request).await.map_err(|_| silent(client))??;
-            shared.announce(shared.note(|follower| follower.apply_response(&body, monotonic_micros())));
+            let body = timeout(RESPONSE_TIMEOUT, request).await.map_err(|_| no_data_error(client))??;
+            shared.announce(shared.update(|follower| follower.apply_response(&body, monotonic_micros())));
             stream = stream.after(&generation.to_string())?;
         }
-        let opening = timeout(ANSWER_TIMEOUT, client.send(stream.unbounded()));
-        let mut events = opening.await.map_err(|_| silent(client))??.events();
+        let opening = timeout(RESPONSE_TIMEOUT, client.send(stream.unbounded()));
+        let mut events = opening.await.map_err(|_| no_data_error(client))??.events();
         *was_open = true;
-        shared.note(|follower| follower.stream_opened(monotonic_micros()));
+        shared.update(|follower| follower.stream_opened(monotonic_micros()));
         let mut is_first = generation.is_none();
         while read_event(client, &mut events, self.bounds).await? {
-            shared.note(|follower| follower.message_received(monotonic_micros()));
+            shared.update(|follower| follower.message_received(monotonic_micros()));
             while let Some(event) = events.ready() {
                 let body: Clock = serde_json::from_str(&event.data).map_err(|error| Error::Unreadable {
                     service: client.url().to_owned(),
                     detail: error.to_string(),
                 })?;
                 let now = monotonic_micros();
-                shared.announce(shared.note(|follower| follower.apply_message(&event.event, &body, now, is_first)));
+                shared.announce(shared.update(|follower| follower.apply_message(&event.event, &body, now, is_first)));
                 is_first = false;
                 self.confirm(&body);
             }
@@ -340,7 +340,7 @@ impl Following<'_> {
         Ok(())
     }
 
-    /// Confirms a change, if the stream has a follower name.
+    /// Confirms a change, if the clock is a named follower.
     fn confirm(&self, body: &Clock) {
         if let Some(follower_id) = &body.follower_id {
             let (follower_id, generation) = (follower_id.clone(), body.generation);
@@ -349,12 +349,12 @@ impl Following<'_> {
     }
 }
 
-/// Reads from a stream, unless the service is silent for too long. Returns whether there was anything.
+/// Reads from a stream. Returns `false` at its end. Fails if no data arrives for `stale_after`.
 pub(crate) async fn read_event(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {
-    timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(silent(client)))
+    timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(no_data_error(client)))
 }
 
-pub(crate) fn silent(client: &Client) -> Error {
-    let detail = "it sends nothing".to_owned();
+pub(crate) fn no_data_error(client: &Client) -> Error {
+    let detail = "no data arrived in time".to_owned();
     Error::Unreachable { service: client.url().to_owned(), detail, was_sent: true }
 }

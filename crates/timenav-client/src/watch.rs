@@ -12,12 +12,12 @@ use crate::transport::response::Events;
 use crate::transport::retry::{Retries, delay};
 use crate::transport::sse::SentEvent;
 use crate::virtual_clock::follower::Bounds;
-use crate::virtual_clock::{ANSWER_TIMEOUT, read_event, silent};
+use crate::virtual_clock::{RESPONSE_TIMEOUT, no_data_error, read_event};
 
-/// An event stream that continues across lost connections.
+/// An event stream that reconnects and resumes.
 ///
-/// It resumes after the last message, waits 0.1 to 5 seconds between attempts, and considers a connection lost after 30
-/// seconds without a message. Nothing is read unless the next message is requested. Drop it to end it.
+/// After a lost connection, it reconnects, with 0.1 to 5 seconds between attempts, and resumes after the last message.
+/// A connection without data for 30 seconds counts as lost. A few messages are read ahead. Drop the watch to end it.
 #[derive(Debug)]
 pub struct Watch<T> {
     messages: mpsc::Receiver<Result<SentEvent, Error>>,
@@ -28,8 +28,8 @@ pub struct Watch<T> {
 }
 
 impl Client {
-    /// Reads any event stream: `Request::get(&["v1", "stream"]).query("topics", "events")`. With [`Request::after`] it
-    /// resumes after that message, otherwise it begins now. If the connection is lost before the first id, a message
+    /// Watches any event stream: `Request::get(&["v1", "stream"]).query("topics", "events")`. With [`Request::after`],
+    /// it resumes after that message; otherwise it begins now. If the connection is lost before the first id, a message
     /// `reset` with an empty id reports that messages may be missing.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Client {
         self.watch_as(request, |event| Ok(Some(event))).await
     }
 
-    /// Like [`Client::watch`], for parsed messages. Messages without content for the caller are skipped.
+    /// Like [`Client::watch`], for parsed messages. Messages for which `read` returns `None` are skipped.
     pub(crate) async fn watch_as<T>(
         &self,
         request: Request,
@@ -47,11 +47,11 @@ impl Client {
         let request = request.header("accept", "text/event-stream")?.unbounded();
         let id = request.headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
         let opening = timeout(self.timeout(), self.send(request.clone()));
-        let events = opening.await.map_err(|_| silent(self))??.events();
+        let events = opening.await.map_err(|_| no_data_error(self))??.events();
         let (sender, messages) = mpsc::channel(1);
         let client = self.with_retries(Retries { attempts: 1, ..Retries::default() });
         let last_id = id.clone();
-        let task = tokio::spawn(Watching { client, request, id, sender }.run(events));
+        let task = tokio::spawn(WatchTask { client, request, id, sender }.run(events));
         Ok(Watch { messages, task, service: self.url().to_owned(), last_id, read })
     }
 }
@@ -60,7 +60,7 @@ impl<T> Watch<T> {
     /// Returns the next message; `None` once the watch has ended. Cancel safe.
     ///
     /// # Errors
-    /// The service no longer allows the stream, which ends the watch; or a message has an unexpected form.
+    /// The service no longer allows the watch, which ends it, or a message has an unexpected form.
     pub async fn next(&mut self) -> Result<Option<T>, Error> {
         while let Some(event) = self.messages.recv().await.transpose()? {
             self.last_id.clone_from(&event.id);
@@ -73,13 +73,13 @@ impl<T> Watch<T> {
         Ok(None)
     }
 
-    /// Returns the id of the last returned message, to resume after it. Empty if there is none yet.
+    /// Returns the id of the last message returned, or an empty string: a later watch can resume after it.
     #[must_use]
     pub fn last_id(&self) -> &str {
         &self.last_id
     }
 
-    /// Ends the watch, and closes its connection. [`Watch::next`] returns `None` from then on.
+    /// Ends the watch and closes its connection. Later calls of [`Watch::next`] return `None`.
     pub fn close(&mut self) {
         self.task.abort();
         // Drop messages that were read ahead.
@@ -93,14 +93,14 @@ impl<T> Drop for Watch<T> {
     }
 }
 
-struct Watching {
+struct WatchTask {
     client: Client,
     request: Request,
     id: String,
     sender: mpsc::Sender<Result<SentEvent, Error>>,
 }
 
-impl Watching {
+impl WatchTask {
     async fn run(mut self, mut events: Events) {
         loop {
             while let Ok(true) = read_event(&self.client, &mut events, Bounds::default()).await {
@@ -113,7 +113,7 @@ impl Watching {
             if !events.last_id().is_empty() {
                 events.last_id().clone_into(&mut self.id);
             }
-            events = match self.open_again().await {
+            events = match self.reopen().await {
                 Ok(events) => events,
                 Err(error) => {
                     let _ = self.sender.send(Err(error)).await;
@@ -127,23 +127,23 @@ impl Watching {
         }
     }
 
-    async fn open_again(&self) -> Result<Events, Error> {
+    async fn reopen(&self) -> Result<Events, Error> {
         let mut after: Option<Duration> = None;
         for failed in 1.. {
             pause(after.unwrap_or_else(|| jitter(delay(failed)))).await;
             let request = self.request.clone();
             let request = if self.id.is_empty() { request } else { request.after(&self.id)? };
-            let opened = timeout(ANSWER_TIMEOUT, self.client.send(request)).await;
-            let error = match opened.unwrap_or_else(|_| Err(silent(&self.client))) {
+            let opened = timeout(RESPONSE_TIMEOUT, self.client.send(request)).await;
+            let error = match opened.unwrap_or_else(|_| Err(no_data_error(&self.client))) {
                 Ok(response) => return Ok(response.events()),
                 Err(error) => error,
             };
             if error.problem().is_some_and(Problem::is_final) {
                 return Err(error);
             }
-            tracing::debug!(%error, "a stream was lost; reopening it");
+            tracing::debug!(%error, "reopening a stream failed; will retry");
             after = error.problem().and_then(|problem| problem.retry_after);
         }
-        Err(silent(&self.client))
+        Err(no_data_error(&self.client))
     }
 }

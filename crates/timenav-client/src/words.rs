@@ -1,4 +1,4 @@
-/// Declares a string enum. A word unknown to this version is kept in `Other`.
+/// Declares a string enum. A value unknown to this version is parsed as `Other`.
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal,)+ }) => {
         $(#[$about])*
@@ -6,12 +6,12 @@ macro_rules! words {
         #[non_exhaustive]
         pub enum $name {
             $(#[doc = concat!("`", $word, "`")] $variant,)+
-            /// A word unknown to this version.
+            /// A value unknown to this version.
             Other(String),
         }
 
         impl $name {
-            /// Returns the word as the API writes it.
+            /// Returns the value in the API.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 match self {

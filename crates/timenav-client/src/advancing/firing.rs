@@ -26,7 +26,7 @@ pub(crate) struct ClaimedFiringBody {
     order_key: Option<String>,
 }
 
-/// The clock of a handler. It always shows the due time of the firing, no matter when the firing was delivered.
+/// The clock of a handler. It always shows the due time of the firing, even if the firing is delivered later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FiringClock {
     due: Instant,
@@ -39,10 +39,10 @@ impl FiringClock {
         self.due
     }
 
-    /// Returns immediately if the clock shows the instant or a later one.
+    /// Returns immediately if the due time is at or after the instant.
     ///
     /// # Errors
-    /// The instant is later: waiting for it would wait for this handler itself.
+    /// The instant is later. The clock cannot reach it before this handler finishes.
     pub fn until(&self, target: Instant) -> Result<Instant, ClockUnavailable> {
         if target > self.due { Err(ClockUnavailable::BeyondFiring { due: self.due, target }) } else { Ok(self.due) }
     }
@@ -52,7 +52,7 @@ impl FiringClock {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Firing {
-    /// The id, which is the same for all attempts: store it if a repetition would do harm.
+    /// The id, which is the same for all attempts. Use it to make the handler idempotent.
     pub id: String,
     /// The timer that fired.
     pub timer_id: String,
@@ -64,19 +64,19 @@ pub struct Firing {
     pub payload: Value,
     /// The number of the attempt, from 1.
     pub attempt: u32,
-    /// The round of the timer: it is incremented when the clock goes back and the timer fires again.
+    /// The round of the timer, which is incremented when the clock goes back and the timer fires again.
     pub round: u32,
     /// The generation of the clock.
     pub generation: u64,
-    /// How many instants the advance has reached; `None` outside an advance.
+    /// The number of instants that the advance has reached; `None` outside an advance.
     pub step: Option<u64>,
-    /// Firings with the same key are processed one after the other.
+    /// Firings with the same key are delivered one at a time.
     pub order_key: Option<String>,
-    /// The id of the claim: a later claim of the firing has a different one. `None` in responses of older services.
+    /// The id of the lease, which is new for each claim. `None` in responses of older services.
     pub lease_id: Option<String>,
-    /// A clock that shows `due`.
+    /// A clock that always shows `due`.
     pub clock: FiringClock,
-    /// A client for the handler: its requests carry the id of the firing.
+    /// A client for the handler. Its requests carry the id of the firing.
     pub client: Client,
 }
 

@@ -19,16 +19,17 @@ use crate::transport::host::{jitter, monotonic_micros};
 use crate::transport::request::seconds_text;
 use crate::transport::retry::{Retries, delay};
 
-/// How long a claim waits for a firing.
+/// The maximum wait of a claim for a firing.
 const CLAIM_WAIT: Duration = Duration::from_secs(20);
-/// The service assumes a listener for ten seconds after a claim. If a handler takes longer, another claim is sent
-/// before its acknowledgment. Otherwise an advance would leave the instant without the remaining firings.
-const ACTIVE_MICROS: i64 = 5_000_000;
+/// The service considers a listener active for ten seconds after a claim. If a handler finishes this long after the
+/// last claim, another claim is sent before the acknowledgment. Otherwise an advance could leave the instant before the
+/// remaining firings are handled.
+const IDLE_CLAIM_MICROS: i64 = 5_000_000;
 const ACK_TIMEOUT_DEFAULT: Duration = Duration::from_secs(30);
 const ACK_TIMEOUT_MIN: Duration = Duration::from_secs(1);
 const ACK_TIMEOUT_MAX: Duration = Duration::from_mins(10);
 const CONCURRENCY_MAX: usize = 1_000;
-const NAMED_MAX: usize = 1_000;
+const FIRINGS_MAX: usize = 1_000;
 const REASON_BYTES_MAX: usize = 1_024;
 
 /// The error of a handler.
@@ -39,8 +40,8 @@ pub type HandlerError = Box<dyn std::error::Error + Send + Sync>;
 pub struct ListenOptions {
     /// The number of concurrent handlers, 1 to 1000. Defaults to 1.
     pub concurrency: usize,
-    /// Duration of leases in host time, after which other workers get the firings of a crashed program: 1 second to 10
-    /// minutes. Defaults to 30 seconds.
+    /// The duration of a lease in host time, 1 second to 10 minutes. If this program crashes, other workers get its
+    /// firings after it. Defaults to 30 seconds.
     pub ack_timeout: Duration,
 }
 
@@ -53,12 +54,12 @@ impl Default for ListenOptions {
 impl ListenOptions {
     fn check(self) -> Result<Self, Error> {
         if !(ACK_TIMEOUT_MIN..=ACK_TIMEOUT_MAX).contains(&self.ack_timeout) {
-            let wrong = format!("ack_timeout must be 1 s to 10 min, not {:?}", self.ack_timeout);
-            return Err(Error::Invalid(wrong));
+            let message = format!("ack_timeout must be 1 s to 10 min, not {:?}", self.ack_timeout);
+            return Err(Error::Invalid(message));
         }
         if !(1..=CONCURRENCY_MAX).contains(&self.concurrency) {
-            let wrong = format!("concurrency must be 1 to {CONCURRENCY_MAX}, not {}", self.concurrency);
-            return Err(Error::Invalid(wrong));
+            let message = format!("concurrency must be 1 to {CONCURRENCY_MAX}, not {}", self.concurrency);
+            return Err(Error::Invalid(message));
         }
         Ok(self)
     }
@@ -70,13 +71,13 @@ struct ClaimedBody {
 }
 
 impl ClaimedFiringBody {
-    fn held(&self) -> Held {
-        Held { firing_id: self.firing_id.clone(), lease_id: self.lease_id.clone() }
+    fn lease(&self) -> Lease {
+        Lease { firing_id: self.firing_id.clone(), lease_id: self.lease_id.clone() }
     }
 }
 
-/// Claims firings of a queue and passes them to a handler, until it is closed. If it is dropped, it stops claiming and
-/// finishes its current firings.
+/// Claims firings of a queue and passes them to a handler, until it is closed. If it is dropped, it stops claiming, and
+/// its current firings are still handled.
 #[derive(Debug)]
 pub struct Listener {
     stopping: watch::Sender<bool>,
@@ -87,8 +88,8 @@ impl Client {
     /// Passes each firing of a queue to a handler, until the listener is closed.
     ///
     /// A firing is acknowledged when the handler succeeds. If the handler fails or panics, the firing fails and is
-    /// delivered again. Leases are extended as long as the handler runs. When this returns, the service knows the
-    /// listener, and advances wait for its handlers.
+    /// retried. Its lease is extended while the handler runs. When this returns, the queue has an active listener, and
+    /// an advance waits for its handlers.
     ///
     /// # Errors
     /// The service does not respond, or does not allow claims.
@@ -114,7 +115,7 @@ impl Client {
             client: self.clone(),
             queue: queue.to_owned(),
             options,
-            in_hand: Mutex::default(),
+            leases: Mutex::default(),
             claimed_at: Mutex::default(),
         });
         let first = worker.claim(self, options.concurrency, Duration::ZERO).await?;
@@ -126,7 +127,7 @@ impl Client {
 }
 
 impl Listener {
-    /// Returns whether the listener is running.
+    /// Returns whether the listener is still claiming firings.
     #[must_use]
     pub fn is_running(&self) -> bool {
         !self.task.is_finished() && !*self.stopping.borrow()
@@ -140,10 +141,10 @@ impl Listener {
         let Self { stopping, task } = self;
         let ended = task.await;
         drop(stopping);
-        ended.unwrap_or_else(|error| Err(Error::Invalid(format!("the listener ended: {error}"))))
+        ended.unwrap_or_else(|error| Err(Error::Invalid(format!("the listener task failed: {error}"))))
     }
 
-    /// Stops claiming, and returns when all handlers are done and their results are reported.
+    /// Stops claiming, and returns when all handlers are done and their outcomes are reported.
     ///
     /// # Errors
     /// The service no longer allowed claims.
@@ -154,7 +155,7 @@ impl Listener {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Held {
+struct Lease {
     firing_id: String,
     lease_id: Option<String>,
 }
@@ -163,25 +164,25 @@ struct FiringWorker {
     client: Client,
     queue: String,
     options: ListenOptions,
-    in_hand: Mutex<HashSet<Held>>,
+    leases: Mutex<HashSet<Lease>>,
     claimed_at: Mutex<Option<i64>>,
 }
 
 impl FiringWorker {
     async fn claim(&self, client: &Client, max: usize, wait: Duration) -> Result<Vec<ClaimedFiringBody>, Error> {
         let call: Call<'_, ClaimedBody> = client.post(&["v1", "queues", &self.queue, "claim"]).on_default_timeline();
-        // Stay below the client's timeout.
+        // Less than the response timeout, so that the service responds before it.
         let call = call.set("wait", seconds_text(wait.min(client.timeout() / 2))).set("max", max);
         let claimed = call.set("ack_timeout", seconds_text(self.options.ack_timeout)).await?.firings;
         *self.claimed_at.lock() = Some(monotonic_micros());
-        self.in_hand.lock().extend(claimed.iter().map(ClaimedFiringBody::held));
+        self.leases.lock().extend(claimed.iter().map(ClaimedFiringBody::lease));
         Ok(claimed)
     }
 
-    /// Claims another firing if the last claim was some time ago, so that the queue keeps its listener.
-    async fn keep_listening(&self) -> Vec<ClaimedFiringBody> {
+    /// Claims another firing if the last claim was some time ago, so that the queue keeps its active listener.
+    async fn claim_if_idle(&self) -> Vec<ClaimedFiringBody> {
         let at = *self.claimed_at.lock();
-        if at.is_none_or(|at| monotonic_micros().saturating_sub(at) < ACTIVE_MICROS) {
+        if at.is_none_or(|at| monotonic_micros().saturating_sub(at) < IDLE_CLAIM_MICROS) {
             return Vec::new();
         }
         self.claim(&self.client, 1, Duration::ZERO).await.unwrap_or_else(|error| {
@@ -190,45 +191,45 @@ impl FiringWorker {
         })
     }
 
-    async fn say(&self, what: &str, held: &[Held], more: Option<(&str, String)>) -> Result<(), Error> {
-        let firing_ids: Vec<&str> = held.iter().map(|held| held.firing_id.as_str()).collect();
-        let lease_ids: Option<BTreeSet<&str>> = held.iter().map(|held| held.lease_id.as_deref()).collect();
-        let mut call: Call<'_, IgnoredAny> = self.client.post(&["v1", "firings", what]).on_default_timeline();
+    async fn report(&self, action: &str, leases: &[Lease], parameter: Option<(&str, String)>) -> Result<(), Error> {
+        let firing_ids: Vec<&str> = leases.iter().map(|lease| lease.firing_id.as_str()).collect();
+        let lease_ids: Option<BTreeSet<&str>> = leases.iter().map(|lease| lease.lease_id.as_deref()).collect();
+        let mut call: Call<'_, IgnoredAny> = self.client.post(&["v1", "firings", action]).on_default_timeline();
         call = call.set("firing_ids", firing_ids);
         if let Some(lease_ids) = lease_ids {
             call = call.set("lease_ids", lease_ids);
         }
-        if let Some((name, value)) = more {
+        if let Some((name, value)) = parameter {
             call = call.set(name, value);
         }
         call.await.map(drop)
     }
 
-    async fn settle(&self, held: Held, failed: Option<String>) {
-        let named = std::slice::from_ref(&held);
+    async fn settle(&self, lease: Lease, failed: Option<String>) {
+        let leases = std::slice::from_ref(&lease);
         let outcome = match failed {
-            None => self.say("ack", named, None).await,
-            Some(reason) => self.say("fail", named, Some(("reason", reason))).await,
+            None => self.report("ack", leases, None).await,
+            Some(reason) => self.report("fail", leases, Some(("reason", reason))).await,
         };
         if let Err(error) = outcome {
             let is_lost = error.problem().is_some_and(|problem| problem.code == "lease_lost");
             let text = if is_lost {
-                "a handler took longer than its lease, and another worker has the firing"
+                "the lease of a firing expired, and another worker has claimed the firing"
             } else {
-                "the outcome of a firing could not be reported, so the service delivers it again"
+                "the outcome of a firing could not be reported, so the service will deliver the firing again"
             };
-            tracing::warn!(queue = self.queue, firing_id = held.firing_id, %error, "{text}");
+            tracing::warn!(queue = self.queue, firing_id = lease.firing_id, %error, "{text}");
         }
-        self.in_hand.lock().remove(&held);
+        self.leases.lock().remove(&lease);
     }
 
-    async fn keep(&self, mut is_over: watch::Receiver<bool>) {
-        // Allows for two failed requests before the lease expires.
-        while timeout(self.options.ack_timeout / 3, is_over.wait_for(|is_over| *is_over)).await.is_err() {
-            let in_hand: Vec<Held> = self.in_hand.lock().iter().cloned().collect();
-            for some in in_hand.chunks(NAMED_MAX) {
+    async fn extend_leases(&self, mut has_ended: watch::Receiver<bool>) {
+        // A lease survives one failed extension.
+        while timeout(self.options.ack_timeout / 3, has_ended.wait_for(|has_ended| *has_ended)).await.is_err() {
+            let leases: Vec<Lease> = self.leases.lock().iter().cloned().collect();
+            for chunk in leases.chunks(FIRINGS_MAX) {
                 let ttl = ("ttl", seconds_text(self.options.ack_timeout));
-                if let Err(error) = self.say("extend", some, Some(ttl)).await {
+                if let Err(error) = self.report("extend", chunk, Some(ttl)).await {
                     tracing::warn!(queue = self.queue, %error, "leases of firings could not be extended");
                 }
             }
@@ -236,19 +237,19 @@ impl FiringWorker {
     }
 }
 
-/// The load of a listener. A handler that is done frees its slot while its result is being reported, because an advance
-/// waits for both the report and the next claim.
+/// The load of a listener. A handler frees its slot when it finishes, before its outcome is reported, because an
+/// advance waits for both the report and the next claim.
 #[derive(Clone, Copy, Default)]
 struct Load {
-    at_work: usize,
-    /// Results being reported. If there are more of them than handlers may run, claiming stops. Otherwise a fast
-    /// handler would accumulate firings on a slow service.
+    running_handlers: usize,
+    /// Unreported outcomes. If there are more of them than `concurrency`, claiming stops, so that a fast handler does
+    /// not accumulate firings when the service is slow.
     unsettled: usize,
 }
 
 impl Load {
     const fn free(self, concurrency: usize) -> usize {
-        if self.unsettled <= concurrency { concurrency.saturating_sub(self.at_work) } else { 0 }
+        if self.unsettled <= concurrency { concurrency.saturating_sub(self.running_handlers) } else { 0 }
     }
 }
 
@@ -257,9 +258,9 @@ struct Work<H> {
     handler: Arc<H>,
     running: JoinSet<()>,
     load: watch::Sender<Load>,
-    /// Firings claimed to keep the listener known.
-    left: mpsc::UnboundedReceiver<Vec<ClaimedFiringBody>>,
-    leave: mpsc::UnboundedSender<Vec<ClaimedFiringBody>>,
+    /// Firings of claims that were sent to keep the listener active.
+    extra_claims: mpsc::UnboundedReceiver<Vec<ClaimedFiringBody>>,
+    extra_sender: mpsc::UnboundedSender<Vec<ClaimedFiringBody>>,
 }
 
 impl<H, F> Work<H>
@@ -268,29 +269,29 @@ where
     F: Future<Output = Result<(), HandlerError>> + Send + 'static,
 {
     fn new(worker: Arc<FiringWorker>, handler: H) -> Self {
-        let (leave, left) = mpsc::unbounded_channel();
+        let (extra_sender, extra_claims) = mpsc::unbounded_channel();
         Self {
             worker,
             handler: Arc::new(handler),
             running: JoinSet::new(),
             load: watch::Sender::default(),
-            left,
-            leave,
+            extra_claims,
+            extra_sender,
         }
     }
 
     async fn run(mut self, first: Vec<ClaimedFiringBody>, stopping: watch::Receiver<bool>) -> Result<(), Error> {
-        let (over, is_over) = watch::channel(false);
+        let (end, has_ended) = watch::channel(false);
         let worker = Arc::clone(&self.worker);
-        let keeper = tokio::spawn(async move { worker.keep(is_over).await });
+        let extender = tokio::spawn(async move { worker.extend_leases(has_ended).await });
         self.take(first);
         let ended = self.listen(stopping).await;
         while self.running.join_next().await.is_some() {
-            self.take_left();
+            self.take_extra_claims();
         }
-        over.send_replace(true);
-        // It ends immediately, or after the request it is about to send.
-        let _ = keeper.await;
+        end.send_replace(true);
+        // The task ends at once, or after the request that it is sending.
+        let _ = extender.await;
         ended
     }
 
@@ -305,18 +306,18 @@ where
                 _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
                 _ = load.wait_for(|load| load.free(worker.options.concurrency) > 0) => {}
             }
-            self.take_left();
+            self.take_extra_claims();
             let free = self.load.borrow().free(worker.options.concurrency);
             if free == 0 {
                 continue;
             }
             *worker.claimed_at.lock() = None;
-            // Canceling closes the connection, and the service delivers the firings to other workers.
+            // Canceling the claim closes its connection, and the service delivers its firings to other workers.
             let mut claiming = pin!(worker.claim(&client, free, CLAIM_WAIT));
             let claimed = loop {
                 tokio::select! {
                     _ = stopping.wait_for(|stopping| *stopping) => return Ok(()),
-                    Some(left) = self.left.recv() => self.take(left),
+                    Some(extra_claims) = self.extra_claims.recv() => self.take(extra_claims),
                     claimed = &mut claiming => break claimed,
                 }
             };
@@ -339,42 +340,42 @@ where
         }
     }
 
-    fn take_left(&mut self) {
-        while let Ok(left) = self.left.try_recv() {
-            self.take(left);
+    fn take_extra_claims(&mut self) {
+        while let Ok(extra_claims) = self.extra_claims.try_recv() {
+            self.take(extra_claims);
         }
     }
 
     fn take(&mut self, firings: Vec<ClaimedFiringBody>) {
         for body in firings {
-            let held = body.held();
+            let lease = body.lease();
             let firing = Firing::of(body, &self.worker.client);
             let worker = Arc::clone(&self.worker);
-            // In a task of its own, so that a panic only affects the handler.
+            // A separate task, so that a panic affects only the handler.
             let handler = Arc::clone(&self.handler);
             let work = async move { handler(firing).await };
-            let (load, leave) = (self.load.clone(), self.leave.clone());
-            load.send_modify(|load| load.at_work += 1);
+            let (load, extra_sender) = (self.load.clone(), self.extra_sender.clone());
+            load.send_modify(|load| load.running_handlers += 1);
             self.running.spawn(async move {
                 let failed = match tokio::spawn(work).await {
                     Ok(Ok(())) => None,
                     Ok(Err(error)) => Some(error.to_string()),
-                    Err(error) => Some(format!("the handler ended: {error}")),
+                    Err(error) => Some(format!("the handler did not finish: {error}")),
                 };
                 match &failed {
                     None => {
-                        // The main loop takes these before its next claim, or at the end.
-                        let _ = leave.send(worker.keep_listening().await);
+                        // The main loop takes these firings before its next claim, or at the end.
+                        let _ = extra_sender.send(worker.claim_if_idle().await);
                     }
                     Some(reason) => {
-                        tracing::warn!(queue = worker.queue, firing_id = held.firing_id, reason, "a handler failed");
+                        tracing::warn!(queue = worker.queue, firing_id = lease.firing_id, reason, "a handler failed");
                     }
                 }
                 load.send_modify(|load| {
-                    load.at_work -= 1;
+                    load.running_handlers -= 1;
                     load.unsettled += 1;
                 });
-                worker.settle(held, failed.map(shortened)).await;
+                worker.settle(lease, failed.map(truncated)).await;
                 load.send_modify(|load| load.unsettled -= 1);
             });
         }
@@ -382,7 +383,7 @@ where
 }
 
 /// Truncates a reason to the service's limit, at a character boundary.
-fn shortened(mut reason: String) -> String {
+fn truncated(mut reason: String) -> String {
     reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
     reason
 }

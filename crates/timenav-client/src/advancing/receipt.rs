@@ -4,8 +4,8 @@ use crate::instant::Instant;
 use crate::words::words;
 
 words! {
-    /// The state of an advance: `stopped` if the clock was paused or an instant was held for too long, `stuck` if timers
-    /// kept arming themselves for the same instant.
+    /// The state of an advance: `settled` at the destination; `stopped` if the clock was paused, or held for too long;
+    /// `stuck` if timers kept arming themselves for the same instant.
     AdvanceState { Settled = "settled", Running = "running", Stopped = "stopped", Stuck = "stuck", }
 }
 
@@ -14,21 +14,21 @@ words! {
     FiringState { Pending = "pending", Acknowledged = "acknowledged", Failed = "failed", Superseded = "superseded", }
 }
 
-/// The outcome of an advance.
+/// The receipt of an advance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Receipt {
     /// The timeline.
     pub timeline_id: String,
-    /// Its state.
+    /// The state of the advance.
     pub state: AdvanceState,
-    /// The clock's reading at its beginning.
+    /// The clock's reading at the start of the advance.
     pub from: Instant,
-    /// The target.
+    /// The destination.
     pub to: Instant,
-    /// The instant it has reached.
+    /// The time that the clock has reached.
     pub reached: Instant,
-    /// The number of instants it has reached.
+    /// The number of instants that the advance has reached.
     pub step: u64,
     /// The number of firings.
     pub fired: u64,
@@ -42,7 +42,7 @@ pub struct Receipt {
     pub firings: Vec<FiringRecord>,
     /// The id of the advance; `None` if the clock passed no timer.
     pub advance_id: Option<String>,
-    /// The holder of the instant at which it stopped.
+    /// The worker, hold or followers that the last instant waited for; if the advance is stuck, the last timer.
     pub held_by: Option<String>,
 }
 
@@ -58,12 +58,12 @@ pub struct FiringRecord {
     pub due: Instant,
     /// The round of the timer.
     pub round: u32,
-    /// Its outcome.
+    /// The outcome.
     pub state: FiringState,
     /// The event that it recorded, if its timer records events.
     pub event_id: Option<String>,
-    /// The queue: `timenav:webhook` if the service sends it, `None` if it is recorded as an event.
+    /// The queue; `timenav:webhook` if the firing is sent as a webhook. `None` if it records an event.
     pub queue: Option<String>,
-    /// Why it failed.
+    /// The reason of the failure.
     pub reason: Option<String>,
 }

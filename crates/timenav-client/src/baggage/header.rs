@@ -18,7 +18,8 @@ pub struct BaggageError(pub(super) String);
 /// Returns the timeline that a `baggage` header names, if any.
 ///
 /// # Errors
-/// It names two timelines or an invalid one, so the sender wants another time than the host's.
+/// The header names two timelines or an invalid one. Do not fall back to the host's time: the sender asked for another
+/// one.
 pub fn timeline_in(header: Option<&str>) -> Result<Option<String>, BaggageError> {
     let mut found: Option<String> = None;
     for member in members(header) {
@@ -49,20 +50,21 @@ fn members(header: Option<&str>) -> impl Iterator<Item = &str> {
     header.unwrap_or_default().split(',')
 }
 
-/// Returns the name of a member, without the properties of a member that has no value.
+/// Returns the name of a member. If it has no value, its properties are part of `key`.
 fn name(key: &str) -> &str {
     key.split(';').next().unwrap_or_default().trim_matches(SPACE)
 }
 
 fn decoded(value: &str) -> Result<String, BaggageError> {
-    let wrong = |what: &str| BaggageError(format!("the baggage names no timeline: `{MEMBER}={value}` is {what}"));
+    let invalid =
+        |what: &str| BaggageError(format!("the baggage does not name a valid timeline: `{MEMBER}={value}` is {what}"));
     let is_escape = |rest: &str| rest.get(..2).is_some_and(|two| two.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if !value.split('%').skip(1).all(is_escape) {
-        return Err(wrong("not percent-encoded"));
+        return Err(invalid("not percent-encoded"));
     }
-    let timeline = percent_decode_str(value).decode_utf8().map_err(|_| wrong("not UTF-8"))?;
+    let timeline = percent_decode_str(value).decode_utf8().map_err(|_| invalid("not UTF-8"))?;
     if timeline.trim().is_empty() {
-        return Err(wrong("empty; leave it out, or write the id of a timeline"));
+        return Err(invalid("empty; omit the member, or set it to the id of a timeline"));
     }
     Ok(timeline.into_owned())
 }

@@ -12,8 +12,8 @@ use super::served::joined;
 
 /// Serves each request with the clock of the timeline that its `baggage` header names, or else of the client's own.
 ///
-/// An invalid header or an unknown timeline results in 400. If the clock cannot be read, the response is 503: no
-/// request is ever served by the host's time.
+/// It responds with 400 if the timeline is invalid or unknown, and with 503 if the clock cannot be read. No request is
+/// served with the host's time.
 #[derive(Clone, Debug)]
 pub struct ClockLayer {
     clocks: RequestClocks,
@@ -58,14 +58,14 @@ where
     }
 
     fn call(&mut self, mut request: Request<B>) -> Self::Future {
-        // Use the instance that is ready, and keep the clone for the next call.
+        // `poll_ready` was called on this instance, so use it now and keep the clone for the next call.
         let copy = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, copy);
         let clocks = self.clocks.clone();
         Box::pin(async move {
             let clock = match clocks.of(joined(request.headers()).as_deref()).await {
                 Ok(clock) => clock,
-                Err(error) => return Ok(refusal(&error)),
+                Err(error) => return Ok(rejection(&error)),
             };
             request.extensions_mut().insert(clock.clone());
             clock.serve(async move { inner.call(request).await }).await
@@ -73,7 +73,7 @@ where
     }
 }
 
-fn refusal<R: From<String>>(error: &NotServed) -> Response<R> {
+fn rejection<R: From<String>>(error: &NotServed) -> Response<R> {
     let (status, text) = match error {
         NotServed::Baggage(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
         NotServed::TooMany(_) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
@@ -84,11 +84,11 @@ fn refusal<R: From<String>>(error: &NotServed) -> Response<R> {
             (StatusCode::SERVICE_UNAVAILABLE, text.to_owned())
         }
     };
-    let mut answer = Response::new(R::from(text));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    let mut response = Response::new(R::from(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     if status == StatusCode::SERVICE_UNAVAILABLE {
-        answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
     }
-    answer
+    response
 }

@@ -12,9 +12,9 @@ tokio::task_local! {
     static SERVED: RequestClock;
 }
 
-/// The clock of a request. It stays open as long as there is a reference to it.
+/// The clock of a request. It stays open while any clone of it exists.
 ///
-/// It is an extension of the request, which an axum handler takes as `Extension(clock): Extension<RequestClock>`.
+/// It is an extension of the request. An axum handler extracts it with `Extension(clock): Extension<RequestClock>`.
 #[derive(Clone, Debug)]
 pub struct RequestClock {
     pub(super) timeline_id: Arc<str>,
@@ -28,8 +28,8 @@ impl RequestClock {
         &self.timeline_id
     }
 
-    /// Runs a future with this clock as [`clock`]. Needed in tasks spawned by a handler, which are not part of the
-    /// request.
+    /// Runs a future in which [`clock`] returns this clock. Tasks that a handler spawns need it, because they do not
+    /// inherit the clock.
     pub async fn serve<F: Future>(self, work: F) -> F::Output {
         SERVED.scope(self, work).await
     }
@@ -38,8 +38,7 @@ impl RequestClock {
     pub fn outgoing(&self, headers: &mut HeaderMap) {
         let given = joined(headers);
         let sent = with_timeline(given.as_deref(), &self.timeline_id);
-        // Several incoming headers become one outgoing header. Each character stands for a byte, or is part of an
-        // escape.
+        // Each character of `sent` is one byte (see `joined`).
         let bytes: Vec<u8> = sent.chars().filter_map(|letter| u8::try_from(letter).ok()).collect();
         if let Ok(value) = HeaderValue::from_bytes(&bytes) {
             headers.insert(HEADER, value);
@@ -55,8 +54,7 @@ impl Deref for RequestClock {
     }
 }
 
-/// Returns the clock of the current request; `None` outside a request. Treat that as a bug, and do not fall back to the
-/// host's clock.
+/// Returns the clock of the current request; `None` outside a request. Do not fall back to the host's time.
 #[must_use]
 pub fn clock() -> Option<RequestClock> {
     SERVED.try_with(RequestClock::clone).ok()
@@ -70,10 +68,10 @@ pub fn outgoing(headers: &mut HeaderMap) {
     }
 }
 
-/// Formats an instant for PostgreSQL, which does not support the year 0 and signs.
+/// Formats an instant for PostgreSQL, which has neither a year 0 nor signed years.
 ///
-/// After `SELECT set_config('timenav.now', $1, true)` with it, `timenav_now()` of `timenav sql-clock` returns that
-/// instant until the transaction ends.
+/// After `SELECT set_config('timenav.now', $1, true)` with this value, `timenav_now()` of `timenav sql-clock` returns
+/// that instant until the transaction ends.
 #[must_use]
 pub fn sql_moment(moment: Instant) -> String {
     let text = moment.to_string();
@@ -85,12 +83,12 @@ pub fn sql_moment(moment: Instant) -> String {
     }
 }
 
-/// Returns the combined baggage of all `baggage` headers.
+/// Returns the values of all `baggage` headers as one. Each byte becomes one character.
 pub(super) fn joined(headers: &HeaderMap) -> Option<String> {
     let given: Vec<String> = headers
         .get_all(HEADER)
         .iter()
-        // Bytes beyond ASCII belong to other members, and are passed on unchanged.
+        // Non-ASCII bytes, which belong to other members, are forwarded unchanged.
         .map(|value| value.as_bytes().iter().copied().map(char::from).collect())
         .collect();
     (!given.is_empty()).then(|| given.join(","))

@@ -22,7 +22,7 @@ words! {
     }
 }
 
-/// The users of a timeline, by role. In a request, a list that is `None` stays as it is.
+/// The users of a timeline, by role. In a request, a list that is `None` is left unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Permissions {
@@ -35,7 +35,7 @@ pub struct Permissions {
     /// Users with admin access, which includes the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin: Option<Vec<String>>,
-    /// Host time when permissions expire, by role and user.
+    /// Host times at which permissions expire, by role and user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<BTreeMap<String, BTreeMap<String, Option<Instant>>>>,
 }
@@ -106,7 +106,7 @@ pub struct AccessLogEntry {
     pub clock_time: Option<Instant>,
     /// The position of the ledger entry.
     pub position: u64,
-    /// The number of the read within that entry, counted from 0.
+    /// The index of the read within that entry, from 0.
     pub index: Option<u32>,
 }
 
@@ -122,9 +122,9 @@ pub struct AccessLogGap {
     pub first_position: u64,
     /// The highest ledger position.
     pub last_position: u64,
-    /// Host time of the first.
+    /// Host time of the first read.
     pub from: Instant,
-    /// Host time of the last.
+    /// Host time of the last read.
     pub to: Instant,
 }
 
@@ -174,7 +174,7 @@ impl Call<'_, AccessLogPage> {
         user_id: into String,
         /// Lists entries of one action, such as `travel`.
         action: into String,
-        /// Sets which entries come first. Defaults to the oldest.
+        /// Sets the order. Defaults to the oldest entries first.
         order: into Order,
         /// Sets the number of entries per page.
         limit: u32,

@@ -1,4 +1,4 @@
-//! The clock of a timeline: reading and changing it (`/v1/clock`, `/v1/travel` and the like).
+//! The clock of a timeline: reading and changing it (`/v1/clock`, `/v1/travel` and others).
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::transport::arguments::Length;
 use crate::transport::call::Call;
 use crate::words::words;
 
-/// Whether virtual time passes. Parsing a clock in any other state fails, because this version cannot compute it.
+/// Whether virtual time passes. A clock in any other state cannot be parsed, because this version cannot compute it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Running {
@@ -24,11 +24,11 @@ pub enum Running {
 }
 
 words! {
-    /// What a return to an anchor restores.
+    /// The scope of a return to an anchor.
     ReturnScope { Clock = "clock", All = "all", }
 }
 
-/// A clock. While it runs it shows `origin_virtual + (host time - origin_host) * rate`; while it is paused,
+/// A clock. While it runs, it shows `origin_virtual + (host time - origin_host) * rate`. While it is paused, it shows
 /// `origin_virtual`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -37,9 +37,9 @@ pub struct Clock {
     pub status: Option<String>,
     /// The timeline.
     pub timeline_id: String,
-    /// The virtual time of the response.
+    /// The reading at the time of the response.
     pub current_time: Instant,
-    /// Whether it runs.
+    /// Whether it is running.
     pub state: Running,
     /// Virtual seconds per host second.
     pub rate: f64,
@@ -53,25 +53,25 @@ pub struct Clock {
     pub origin_virtual: Instant,
     /// The time in the zone of `location`, if the zone is known.
     pub local_time: Option<String>,
-    /// The advance that moves the clock now.
+    /// The advance that is moving the clock.
     pub advance: Option<RunningAdvance>,
     /// The anchor that the clock returned to.
     pub anchor_id: Option<String>,
-    /// The id under which a follower confirms changes, in its stream.
+    /// In the stream of a follower: the id with which it confirms changes.
     pub follower_id: Option<String>,
-    /// Which followers have confirmed the change.
+    /// The followers' confirmations of the change.
     pub followers: Option<Confirmations>,
     /// Firings without an outcome; absent if there are none.
     pub lag: Option<Lag>,
     /// The ledger entry of the change.
     pub ledger: Option<LedgerPosition>,
-    /// The place that the name in a travel resolved to.
+    /// The place to which the location of a travel was resolved.
     pub location_resolved: Option<ResolvedLocation>,
     /// The reading after a move by a duration, or to the next timer.
     pub new_time: Option<Instant>,
-    /// The instant of the pause.
+    /// The virtual time of the pause.
     pub paused_at: Option<Instant>,
-    /// What fired during the change.
+    /// The receipt, if the change passed timers.
     pub receipt: Option<Receipt>,
     /// Whether the request created the timeline.
     pub timeline_created: Option<bool>,
@@ -81,33 +81,33 @@ pub struct Clock {
     pub would_disarm: Option<Value>,
     /// Dry run: firings on the way.
     pub would_fire: Option<WouldFire>,
-    /// Dry run back in time: timers that would be armed for another due time.
+    /// Dry run of a move back: timers that would be armed for another due time.
     pub would_rearm: Option<Value>,
-    /// Dry run back in time: pending firings that would be superseded.
+    /// Dry run of a move back: pending firings that would be superseded.
     pub would_supersede: Option<Value>,
 }
 
-/// An advance that moves a clock.
+/// An advance that is moving a clock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct RunningAdvance {
     /// The id of the advance.
     pub advance_id: String,
-    /// The number of instants it has reached.
+    /// The number of instants that it has reached.
     pub step: u64,
     /// The destination.
     pub to: Instant,
 }
 
-/// Which followers have confirmed a change.
+/// The followers' confirmations of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Confirmations {
-    /// `confirmed` if all have, `waiting` if not.
+    /// `confirmed` if all followers have confirmed it, or else `waiting`.
     pub state: String,
     /// The generation to confirm.
     pub generation: u64,
-    /// Each follower.
+    /// The state of each follower.
     pub followers: Vec<Confirmation>,
 }
 
@@ -129,7 +129,7 @@ pub struct Confirmation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Lag {
-    /// Their number.
+    /// The number of firings.
     pub pending: u64,
     /// The earliest due time.
     pub oldest: Instant,
@@ -145,9 +145,9 @@ pub struct WouldFire {
     pub to: Instant,
     /// The number of firings.
     pub count: u64,
-    /// Whether all were counted.
+    /// Whether all of them were counted.
     pub complete: bool,
-    /// The first 1,000, in order.
+    /// The first 1,000 firings, in order.
     pub firings: Vec<PlannedFiring>,
 }
 
@@ -163,7 +163,7 @@ pub struct PlannedFiring {
     pub queue: Option<String>,
 }
 
-/// Operations on a clock, for the options of their calls.
+/// Marker types of clock operations, which select the options of a call.
 pub mod operation {
     /// An operation that changes a clock.
     pub trait ClockChange {}
@@ -180,7 +180,7 @@ pub mod operation {
     }
 
     operations! {
-        /// Pausing, resuming, or setting the rate.
+        /// A pause, a resume, or a rate change.
         Switch: ClockChange,
         /// Travel to an instant.
         Travel: ClockChange ClockMove,
@@ -190,7 +190,7 @@ pub mod operation {
         Rewind: ClockChange ClockMove,
         /// A move to the next timer.
         AdvanceToNext: ClockChange ClockMove,
-        /// A move by the host time that some work took.
+        /// A move of a paused clock by the duration of some work.
         Elapse: ClockChange ClockMove,
         /// A return to an anchor.
         Return: ClockChange ClockMove,
@@ -201,9 +201,9 @@ use operation::{AdvanceToNext, ClockChange, ClockMove, Elapse, FastForward, Retu
 
 impl<O: ClockChange> Call<'_, Clock, O> {
     options! {
-        /// Names followers that must confirm the change before the service responds; `all` means all followers.
+        /// Names followers whose confirmation the response waits for; `all` means all followers.
         followers: list,
-        /// Sets how long the response waits for handlers and followers, in host time.
+        /// Sets the maximum wait for handlers and followers, in host time.
         wait: into Length,
     }
 }
@@ -217,39 +217,39 @@ impl<O: ClockMove> Call<'_, Clock, O> {
 
 impl Call<'_, Clock, Travel> {
     options! {
-        /// Sets the place of arrival.
+        /// Sets the destination place.
         location: into String,
-        /// Sets whether timers whose due times recur fire again. Defaults to `false`.
+        /// Sets whether timers fire again at due times that the clock passes again. Defaults to `false`.
         refire: bool,
-        /// Sets whether the clock stops at each timer on its way until its handlers are done. Defaults to `true`.
+        /// Sets whether the clock waits at each due timer until its handlers are done. Defaults to `true`.
         wait_for_timers: bool,
     }
 }
 
 impl Call<'_, Clock, FastForward> {
     options! {
-        /// Sets whether the clock stops at each timer on its way until its handlers are done. Defaults to `true`.
+        /// Sets whether the clock waits at each due timer until its handlers are done. Defaults to `true`.
         wait_for_timers: bool,
     }
 }
 
 impl Call<'_, Clock, Rewind> {
     options! {
-        /// Sets whether timers whose due times recur fire again. Defaults to `false`.
+        /// Sets whether timers fire again at due times that the clock passes again. Defaults to `false`.
         refire: bool,
     }
 }
 
 impl Call<'_, Clock, AdvanceToNext> {
     options! {
-        /// Sets the target if nothing is due before it.
+        /// Sets the destination if no timer is due before it.
         until: Instant,
     }
 }
 
 impl Call<'_, Clock, Elapse> {
     options! {
-        /// Sets the virtual time that the duration counts from. Defaults to now.
+        /// Sets the virtual time from which the duration counts. Defaults to now.
         since: Instant,
     }
 }
@@ -281,7 +281,7 @@ impl Client {
         self.change("pause-time")
     }
 
-    /// Resumes the clock at the instant of the pause (`POST /v1/resume-time`).
+    /// Resumes the clock at the virtual time of the pause (`POST /v1/resume-time`).
     pub fn resume_time(&self) -> Call<'_, Clock, Switch> {
         self.change("resume-time")
     }
@@ -306,7 +306,7 @@ impl Client {
         self.change("advance-to-next")
     }
 
-    /// Moves a paused clock by the host time that some work took (`POST /v1/elapse`).
+    /// Moves a paused clock forward by the duration of some work (`POST /v1/elapse`).
     pub fn elapse(&self, duration: impl Into<Length>) -> Call<'_, Clock, Elapse> {
         self.change("elapse").set("duration", duration.into())
     }

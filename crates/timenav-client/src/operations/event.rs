@@ -27,7 +27,7 @@ words! {
 }
 
 words! {
-    /// Which items come first.
+    /// The order of a list: which items come first.
     Order { Oldest = "oldest", Newest = "newest", }
 }
 
@@ -37,14 +37,14 @@ words! {
 pub struct Assertion {
     /// What the state is about.
     pub subject: String,
-    /// The property. It has one value at a time.
+    /// The property, which has one value at a time.
     pub predicate: String,
     /// The value.
     pub value: Value,
 }
 
 impl Assertion {
-    /// Returns an assertion. Its value may be any JSON but `null`.
+    /// Returns an assertion. The value may be any JSON except `null`.
     #[must_use]
     pub fn new(subject: impl Into<String>, predicate: impl Into<String>, value: impl Into<Value>) -> Self {
         Self { subject: subject.into(), predicate: predicate.into(), value: value.into() }
@@ -88,17 +88,17 @@ impl NewEvent {
         precision: into Precision,
         /// Names the source of the record.
         source: into String,
-        /// Sets the source's own number for the record.
+        /// Sets the source's sequence number of the record.
         sequence: u64,
     }
 
-    /// Sets the causes: ids of events that it requires, or [`Cause`]s.
+    /// Sets the causes: ids of events that the event requires, or [`Cause`]s.
     pub fn causes(self, causes: impl IntoIterator<Item = impl Into<Cause>>) -> Self {
         let causes: Vec<Cause> = causes.into_iter().map(Into::into).collect();
         self.set("causes", causes)
     }
 
-    /// Sets the states that hold while it lasts.
+    /// Sets the states that hold while the event lasts.
     pub fn asserts(self, asserts: impl IntoIterator<Item = Assertion>) -> Self {
         self.set("asserts", asserts.into_iter().collect::<Vec<_>>())
     }
@@ -130,7 +130,7 @@ pub struct Event {
     /// The participants.
     #[serde(default)]
     pub actors: Vec<String>,
-    /// States that hold while it lasts.
+    /// States that hold while the event lasts.
     #[serde(default)]
     pub asserts: Vec<Assertion>,
     /// Other attributes.
@@ -139,13 +139,13 @@ pub struct Event {
     /// Its causes.
     #[serde(default)]
     pub causes: Vec<Cause>,
-    /// How it is known.
+    /// How the event is known.
     pub kind: Option<EventKind>,
     /// How precisely the times are known.
     pub precision: Option<Precision>,
     /// The source of the record.
     pub source: Option<String>,
-    /// The source's own number for the record.
+    /// The source's sequence number of the record.
     pub sequence: Option<u64>,
     /// The position of the ledger entry with this version; absent in an [`EventVersion`] and a
     /// [`Manipulation`](crate::Manipulation).
@@ -182,13 +182,13 @@ pub struct EventRead {
     pub timeline_id: String,
     /// The id of the event.
     pub event_id: String,
-    /// Whether it occurs: it is not canceled.
+    /// Whether the event occurs, which means that it is not canceled.
     pub active: bool,
-    /// The current version, if it occurs.
+    /// The current version, if the event occurs.
     pub event: Option<Event>,
     /// All versions, oldest first.
     pub versions: Vec<EventVersion>,
-    /// The interventions in it, in order.
+    /// The interventions in the event, in order.
     pub interventions: Vec<Intervention>,
     /// The last ledger position visible to the request.
     pub as_of: Option<u64>,
@@ -198,7 +198,7 @@ pub struct EventRead {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EventVersion {
-    /// The event; absent if it does not occur in this version.
+    /// The event; absent if the event does not occur in this version.
     pub event: Option<Event>,
     /// The position of its ledger entry.
     pub position: u64,
@@ -226,7 +226,7 @@ pub struct EventPage {
     pub next_cursor: Option<String>,
     /// The last ledger position visible to all pages.
     pub as_of: Option<u64>,
-    /// The time up to which events were examined, if the page ends because of the search limit.
+    /// The time up to which events were searched, if the page ends at the search limit.
     pub searched_until: Option<Instant>,
 }
 
@@ -250,13 +250,13 @@ pub struct ScanPage {
     pub next_cursor: Option<String>,
     /// The last ledger position visible to all pages.
     pub as_of: Option<u64>,
-    /// All events that match, on the first page.
+    /// A summary of all matching events, on the first page.
     pub summary: Option<ScanSummary>,
 }
 
 page!(ScanPage, events: ScannedEvent);
 
-/// An event and what depends on it.
+/// An event with its effects, interventions and paradoxes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ScannedEvent {
@@ -265,23 +265,23 @@ pub struct ScannedEvent {
     pub event: Event,
     /// Its first 100 direct effects.
     pub effects: Vec<Cause>,
-    /// Its interventions, in order.
+    /// The ids of its interventions, in order.
     pub interventions: Vec<String>,
     /// Codes of the paradoxes that involve it.
     pub paradoxes: Vec<String>,
 }
 
-/// A summary of all events that match.
+/// A summary of all matching events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ScanSummary {
-    /// Their number.
+    /// The number of events.
     pub count: u64,
     /// Whether there may be more.
     pub truncated: bool,
-    /// The time of the first.
+    /// The time of the first event.
     pub first: Option<Instant>,
-    /// The time of the last that was counted.
+    /// The time of the last event that was counted.
     pub last: Option<Instant>,
 }
 
@@ -297,13 +297,13 @@ macro_rules! filters {
                 text: into String,
                 /// Searches the ledger as it was: at a position, an anchor or a host time.
                 as_of: into Moment,
-                /// Sets which events come first. Defaults to the oldest.
+                /// Sets the order. Defaults to the oldest events first.
                 order: into Order,
                 /// Sets the number of events per page.
                 limit: u32,
             }
 
-            /// Finds events whose attribute has this value, or one of several if it is called again for the same key.
+            /// Finds events whose attribute has this value. Further calls with the same key add alternative values.
             pub fn attribute(mut self, key: &str, value: impl Into<String>) -> Self {
                 self.add_attribute(key, value.into());
                 self
@@ -317,7 +317,7 @@ filters!(ScanPage);
 
 impl Call<'_, EventPage> {
     options! {
-        /// Includes events that began before the range and last into it. Defaults to `false`.
+        /// Includes events that began before the range and extend into it. Defaults to `false`.
         overlapping: bool,
     }
 }

@@ -68,7 +68,7 @@ pub struct Intervention {
     pub time: Instant,
     /// The effect of the action.
     pub effect: Effect,
-    /// Whether the event occurred before.
+    /// Whether the event occurred before the intervention.
     #[serde(rename = "stood")]
     pub was_active: bool,
     /// Whether the event changed.
@@ -84,6 +84,6 @@ pub struct Intervention {
     pub position: u64,
     /// The timeline of that ledger.
     pub timeline_id: Option<String>,
-    /// The anchor, if a return caused it.
+    /// The anchor, if a return to it caused the intervention.
     pub anchor_id: Option<String>,
 }

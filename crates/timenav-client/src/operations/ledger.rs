@@ -6,7 +6,7 @@ use crate::client::Client;
 use crate::options::options;
 use crate::transport::call::Call;
 
-/// The position of an entry in a ledger, and the tree right after it.
+/// The position of an entry in a ledger, and the hash tree after it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LedgerPosition {
@@ -18,7 +18,7 @@ pub struct LedgerPosition {
     pub root: String,
 }
 
-/// The latest signed tree of a ledger.
+/// The latest signed hash tree of a ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LedgerHead {
@@ -44,9 +44,9 @@ pub struct TamperingScan {
     pub findings: Vec<Finding>,
     /// The number of findings that are not listed.
     pub findings_omitted: u64,
-    /// The number of things that were checked, by kind.
+    /// The numbers of checked items, by kind.
     pub checked: Vec<Checked>,
-    /// The checks that were left out, one sentence each.
+    /// The checks that were skipped, one sentence each.
     pub not_checked: Vec<String>,
     /// The ledger entry of the scan.
     pub ledger: LedgerPosition,
@@ -58,7 +58,7 @@ pub struct TamperingScan {
 pub struct Finding {
     /// The kind, such as `leaf-mismatch`.
     pub kind: String,
-    /// The found and the expected data.
+    /// The actual and the expected data.
     pub evidence: String,
     /// The first affected entry; for a checkpoint, its size.
     pub position: Option<u64>,
@@ -66,7 +66,7 @@ pub struct Finding {
     pub last_good_checkpoint: Option<u64>,
 }
 
-/// The number of things of one kind that were checked.
+/// The number of checked items of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Checked {
@@ -78,7 +78,7 @@ pub struct Checked {
 
 impl Call<'_, TamperingScan> {
     options! {
-        /// Sets how much is scanned, such as `full`.
+        /// Sets the depth of the scan, such as `full`.
         scan_depth: into String,
     }
 }

@@ -18,7 +18,8 @@ use crate::transport::call::{Call, page};
 use crate::words::words;
 
 words! {
-    /// What happens if an intervention would create a paradox: the response reports it, or the service rejects the request.
+    /// How the service handles an intervention that would create a paradox: it reports the paradox or rejects the
+    /// request.
     OnParadox { Report = "report", Reject = "reject", }
 }
 
@@ -36,17 +37,17 @@ pub struct Manipulation {
     pub intervention_id: Option<String>,
     /// The effect of the action.
     pub effect: Effect,
-    /// The event before, if it occurred.
+    /// The event before the intervention, if it occurred.
     pub before: Option<Event>,
-    /// The event now, if it occurs.
+    /// The event after the intervention, if it occurs.
     pub after: Option<Event>,
-    /// The first 100 events that require it, nearest first.
+    /// The first 100 events that require the event, nearest first.
     pub downstream: Vec<String>,
     /// The number of these events, up to 10,000.
     pub downstream_count: u64,
-    /// Paradoxes that it creates.
+    /// Paradoxes that the intervention creates.
     pub paradoxes_created: Vec<Paradox>,
-    /// Paradoxes that it resolves.
+    /// Paradoxes that the intervention resolves.
     pub paradoxes_resolved: Vec<Paradox>,
     /// Whether it was a dry run, which changes nothing.
     pub dry_run: bool,
@@ -66,19 +67,19 @@ pub struct Paradox {
     pub grade: String,
     /// `critical`, `high`, `medium` or `low`.
     pub severity: String,
-    /// Whether it is only an observation about the data.
+    /// Whether it is an observation about the data instead of a paradox.
     pub is_observation: bool,
     /// The events, interventions and firings that it involves, in order.
     pub events: Vec<String>,
     /// The evidence. Its members depend on the kind.
     pub witness: Map<String, Value>,
-    /// The explanation, in a sentence.
+    /// An explanation in one sentence.
     pub explanation: String,
     /// The position of the first ledger entry that it involves.
     pub first: u64,
     /// The position of the ledger entry that created it.
     pub since: u64,
-    /// A key that stays the same while it exists.
+    /// A key that is stable while the paradox exists.
     pub key: String,
 }
 
@@ -92,11 +93,11 @@ pub struct ParadoxPage {
     pub timeline_id: String,
     /// The paradoxes.
     pub paradoxes: Vec<Paradox>,
-    /// Their number on all pages.
+    /// The number of paradoxes on all pages.
     pub total: u64,
     /// The number of paradoxes on the timeline, by code and grade.
     pub counts: BTreeMap<String, Value>,
-    /// The same for observations.
+    /// The number of observations on the timeline, by code and grade.
     pub observations: BTreeMap<String, Value>,
     /// Whether there is another page.
     pub has_more: bool,
@@ -118,25 +119,25 @@ pub struct TimelineCheck {
     pub timeline_id: String,
     /// The event in the request.
     pub significant_event: String,
-    /// Whether there is such an event and it is not canceled.
+    /// Whether the event exists and is not canceled.
     pub active: bool,
     /// The reading of the clock.
     pub current_time: Instant,
     /// `past`, `present` or `future`.
     pub relation: Option<String>,
-    /// The id of the event, if there is one.
+    /// The id of the event, if it exists.
     pub event_id: Option<String>,
-    /// Its current version, if it occurs.
+    /// The current version of the event, if it occurs.
     pub event: Option<Event>,
     /// Its first 100 causes, nearest first.
     pub causes: Vec<CheckedCause>,
-    /// Whether all causes that it requires occur.
+    /// Whether all required causes occur.
     pub causes_intact: bool,
-    /// Events that depend on it.
+    /// Events that depend on the event.
     pub consequences: Consequences,
-    /// The interventions in it, in order.
+    /// The interventions in the event, in order.
     pub interventions: Vec<Intervention>,
-    /// The first 100 paradoxes that involve it.
+    /// The first 100 paradoxes that involve the event.
     pub paradoxes: Vec<Paradox>,
     /// Events with a similar id or name.
     pub candidates: Vec<Candidate>,
@@ -160,9 +161,9 @@ pub struct CheckedCause {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Consequences {
-    /// Their number.
+    /// The number of events.
     pub count: u64,
-    /// The first of them.
+    /// The ids of the first events.
     pub event_ids: Vec<String>,
 }
 
@@ -182,7 +183,7 @@ impl Call<'_, Manipulation> {
         effect: Effect,
         /// Returns the effects without changing anything.
         dry_run: bool,
-        /// Sets what happens if it would create a paradox. Defaults to `report`.
+        /// Sets how a paradox is handled. Defaults to `report`.
         on_paradox: into OnParadox,
     }
 
@@ -197,13 +198,13 @@ impl Call<'_, ParadoxPage> {
     options! {
         /// Lists paradoxes of these kinds, by code (`P01`) or name.
         kinds: list,
-        /// Includes `observations` about the data.
+        /// Includes other lists: `observations` about the data.
         include: list,
         /// Searches the ledger as it was: at a position, an anchor or a host time.
         as_of: into Moment,
         /// Sets the top speed of actors, in km/h, for `P07`. Defaults to 900.
         speed_kmh: f64,
-        /// Sets by how much clocks may differ. Defaults to zero.
+        /// Sets the tolerated difference between clocks. Defaults to zero.
         tolerance: into Length,
         /// Sets the number of paradoxes per page.
         limit: u32,

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// A point on earth (WGS 84) with a radius.
+/// A point on Earth (WGS 84), with an optional radius.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Geo {
@@ -50,7 +50,7 @@ pub struct ResolvedLocation {
     /// Other places with this name, most likely first.
     #[serde(default)]
     pub alternatives: Vec<String>,
-    /// Known places with a similar name, if nothing was found.
+    /// Known places with a similar name, if the place was not found.
     #[serde(default)]
     pub suggestions: Vec<String>,
 }

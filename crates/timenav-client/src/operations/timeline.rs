@@ -22,7 +22,7 @@ pub struct Timeline {
     pub role: String,
     /// Host time of its creation.
     pub created_at: Instant,
-    /// Host time when it expires; absent if it does not.
+    /// Host time at which it expires; absent if it does not expire.
     pub expires_at: Option<Instant>,
     /// The number of anchors.
     pub anchors: Option<u64>,
@@ -32,11 +32,11 @@ pub struct Timeline {
     pub clock: Option<Clock>,
     /// The timeline that it was forked from.
     pub fork: Option<Fork>,
-    /// Its latest signed tree.
+    /// Its latest signed hash tree.
     pub head: Option<LedgerHead>,
     /// Its permissions, for its admins.
     pub permissions: Option<Permissions>,
-    /// How long contents of reads and refusals are kept; absent means forever.
+    /// How long contents of reads and rejected requests are kept; absent means forever.
     pub retention: Option<Retention>,
 }
 
@@ -58,7 +58,7 @@ pub struct Fork {
 pub struct Retention {
     /// Contents of reads, as a duration.
     pub reads: Option<String>,
-    /// Contents of refusals, as a duration.
+    /// Contents of rejected requests, as a duration.
     pub rejections: Option<String>,
 }
 
@@ -86,7 +86,7 @@ pub struct TimelineCreated {
     pub timeline_id: String,
     /// Its first ledger entry.
     pub ledger: LedgerPosition,
-    /// Host time when it expires; absent if it does not.
+    /// Host time at which it expires; absent if it does not expire.
     pub expires_at: Option<Instant>,
 }
 
@@ -98,11 +98,11 @@ pub struct TimelineEnded {
     pub status: String,
     /// The timeline.
     pub timeline_id: String,
-    /// Its last signed tree.
+    /// Its last signed hash tree.
     pub head: LedgerHead,
     /// Host time after which its contents are deleted.
     pub contents_until: Instant,
-    /// The number of its forks, which keep what they inherit.
+    /// The number of its forks, which keep their inherited contents.
     pub forks: u64,
     /// The entry in the ledger of `system`.
     pub ledger: LedgerPosition,
@@ -134,13 +134,13 @@ pub struct Anchor {
     pub timestamp: Instant,
     /// Its purpose.
     pub description: String,
-    /// Whether changing history before it is a paradox.
+    /// Whether a change of history before it is a paradox.
     pub fixed: bool,
     /// The position of its ledger entry.
     pub position: u64,
     /// The timeline of that ledger.
     pub timeline_id: String,
-    /// Host time when it was set.
+    /// Host time at which it was set.
     pub set_at: Instant,
 }
 
@@ -180,7 +180,7 @@ impl Call<'_, TimelineCreated> {
         at: into Moment,
         /// Sets whether timers of the fork send webhooks. Defaults to `false`.
         deliver_webhooks: bool,
-        /// Sets how long the timeline exists, in host time.
+        /// Sets the lifetime of the timeline, in host time.
         expires_in: into Length,
     }
 }
@@ -191,7 +191,7 @@ impl Call<'_, AnchorSet> {
         description: into String,
         /// Sets the instant. Defaults to the clock's reading.
         timestamp: Instant,
-        /// Makes changing history before it a paradox.
+        /// Sets whether a change of history before it is a paradox.
         fixed: bool,
     }
 }
@@ -217,7 +217,7 @@ impl Client {
         Call::new(self, Request::new(reqwest::Method::DELETE, &["timeline", timeline_id]).once(), true)
     }
 
-    /// Sets an anchor, to return to (`POST /v1/set-anchor`).
+    /// Sets an anchor, which the timeline can return to (`POST /v1/set-anchor`).
     pub fn set_anchor(&self) -> Call<'_, AnchorSet> {
         self.post(&["v1", "set-anchor"]).on_default_timeline()
     }

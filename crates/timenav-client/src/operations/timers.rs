@@ -20,7 +20,7 @@ words! {
 }
 
 words! {
-    /// The misfire policy: what happens to due times of a rule that the clock jumped over.
+    /// The misfire policy: how a timer handles due times that the clock has jumped over.
     Misfire { All = "all", Once = "once", Skip = "skip", }
 }
 
@@ -32,23 +32,23 @@ pub struct Timer {
 }
 
 impl Timer {
-    /// Fires once. If the clock has passed that time, the timer fires at once.
+    /// Fires once. If the clock has passed the time, the timer fires immediately.
     pub fn at(moment: Instant) -> Self {
         Self::default().set("at", moment)
     }
 
-    /// Fires by an iCalendar rule (RRULE of RFC 5545, with `SKIP` of RFC 7529) that starts at an instant, in the local
-    /// time of a zone.
+    /// Fires at the times of an iCalendar rule (RRULE of RFC 5545, with `SKIP` of RFC 7529) that starts at an instant,
+    /// in the local time of a zone.
     pub fn every(rule: &str, starts: Instant, zone: &str) -> Self {
         Self::default().set("every", json!({ "rule": rule, "starts": starts, "zone": zone }))
     }
 
-    /// Fires by a cron expression of five fields, in the local time of a zone.
+    /// Fires at the times of a cron expression of five fields, in the local time of a zone.
     pub fn cron(expression: &str, zone: &str) -> Self {
         Self::default().set("cron", json!({ "expression": expression, "zone": zone }))
     }
 
-    /// Sets the id. Setting the same timer again changes nothing.
+    /// Sets the id. Setting an identical timer again has no effect.
     pub fn id(self, timer_id: &str) -> Self {
         self.set("timer_id", timer_id)
     }
@@ -72,7 +72,7 @@ impl Timer {
         self.set("deliver", deliver)
     }
 
-    /// Fires for due times of a rule that passed before the timer was set, up to 10,000.
+    /// Fires for up to 10,000 due times that the clock had passed before the timer was set.
     pub fn catch_up(self) -> Self {
         self.set("catch_up", true)
     }
@@ -80,7 +80,7 @@ impl Timer {
     options! {
         /// Sets the payload of firings, up to 64 KiB of JSON.
         payload: into Value,
-        /// Delivers firings with the same key one after the other.
+        /// Delivers firings with the same key one at a time.
         order_key: into String,
         /// Sets the misfire policy. Defaults to `all`.
         misfire: into Misfire,
@@ -112,15 +112,15 @@ pub struct TimerRecord {
     pub deliver: Delivery,
     /// The payload of firings.
     pub payload: Value,
-    /// Firings with the same key are delivered one after the other.
+    /// Firings with the same key are delivered one at a time.
     pub order_key: Option<String>,
     /// The misfire policy.
     pub misfire: Option<Misfire>,
-    /// A number that is incremented when past due times recur.
+    /// The round, which is incremented when the clock goes back and due times recur.
     pub round: u32,
     /// The user who set it.
     pub set_by: String,
-    /// Host time when it was set.
+    /// Host time at which it was set.
     pub set_at: Instant,
     /// The position of its ledger entry.
     pub position: u64,
@@ -234,7 +234,7 @@ page!(FiringPage, firings: FiringRecord);
 
 impl Call<'_, AdvanceRead> {
     options! {
-        /// Sets how long the response waits for the end of the advance, in host time.
+        /// Sets the maximum wait for the end of the advance, in host time.
         wait: into Length,
     }
 }

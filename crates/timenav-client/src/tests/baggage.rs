@@ -4,7 +4,7 @@ use crate::header::{HeaderMap, HeaderValue};
 use super::{instant, list, text, vectors};
 
 #[test]
-fn timeline_is_read_from_baggage_header() {
+fn timeline_is_parsed_from_baggage_header() {
     let file = vectors("baggage");
     for case in list(&file["read"]) {
         let found = timeline_in(case["header"].as_str()).unwrap();
@@ -32,7 +32,7 @@ fn timeline_is_added_to_baggage_header() {
 }
 
 #[test]
-fn sql_moment_is_in_postgresql_syntax() {
+fn sql_moment_uses_postgresql_syntax() {
     let file = vectors("baggage");
     for case in list(&file["sql"]) {
         assert_eq!(sql_moment(instant(&case["moment"])), text(&case["expected"]));

@@ -3,7 +3,7 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::stub_server::{StubServer, answer};
+use super::stub_server::{StubServer, response};
 use super::{KEY, client, run};
 use crate::{AdvanceState, Call, CauseKind, Client, EventPage, FiringPage, NewEvent, Page as _, Receipt, Request};
 
@@ -21,7 +21,7 @@ fn query<T, O>(call: Call<'_, T, O>) -> Vec<String> {
 }
 
 #[test]
-fn client_timeline_is_the_default() {
+fn calls_default_to_the_client_timeline() {
     let bound = unbound().on_timeline("ours");
     assert_eq!(query(bound.clock()), ["timeline_id=ours"]);
     assert_eq!(query(bound.clock().timeline_id("other")), ["timeline_id=other"]);
@@ -34,7 +34,7 @@ fn client_timeline_is_the_default() {
 }
 
 #[test]
-fn parameters_go_into_the_query_or_the_body() {
+fn parameters_are_sent_in_the_query_or_the_body() {
     let moment = "2028-02-29T00:00:00Z".parse().unwrap();
     let client = unbound();
     let found = client.monitor_events("*", ..).limit(5).limit(7).as_of(moment);
@@ -73,20 +73,20 @@ fn request_sends_any_operation() {
     // A DELETE is not repeatable without an idempotency key.
     let deleted = client.request::<Value>(Method::DELETE, &["v1", "users", "u"], ());
     assert!(!deleted.request().unwrap().is_repeatable());
-    assert!(client.request::<Value>(Method::GET, &["v1"], [1]).request().is_err(), "a query has names");
-    for wrong in ["", ".", ".."] {
-        assert!(client.event(wrong).request().is_err(), "{wrong}");
+    assert!(client.request::<Value>(Method::GET, &["v1"], [1]).request().is_err(), "a query needs parameter names");
+    for invalid in ["", ".", ".."] {
+        assert!(client.event(invalid).request().is_err(), "{invalid}");
     }
     assert_eq!(client.event("a/b").request().unwrap().path(), ["v1", "events", "a/b"]);
 }
 
 #[test]
-fn headers_bind_a_change_to_a_key_and_a_version() {
+fn change_has_idempotency_key_and_if_match_headers() {
     let client = unbound();
     let field =
         |request: &Request, name: &str| request.head().get(name).map(|value| value.to_str().unwrap().to_owned());
-    let own = client.pause_time().request().unwrap();
-    assert!(field(&own, "idempotency-key").is_some() && own.is_repeatable());
+    let generated = client.pause_time().request().unwrap();
+    assert!(field(&generated, "idempotency-key").is_some() && generated.is_repeatable());
     let given = client.pause_time().idempotency_key("k").if_match(7).request().unwrap();
     assert_eq!(field(&given, "idempotency-key").as_deref(), Some("k"));
     assert_eq!(field(&given, "if-match").as_deref(), Some("\"7\""));
@@ -97,7 +97,7 @@ fn headers_bind_a_change_to_a_key_and_a_version() {
 }
 
 #[test]
-fn timeline_header_names_the_timeline_of_the_request() {
+fn timeline_header_matches_the_timeline_of_the_request() {
     let check = |request: Result<Request, _>, expected: Option<&str>| {
         let request = request.unwrap();
         let named = request.head().get("timenav-timeline").map(|value| value.to_str().unwrap().to_owned());
@@ -112,7 +112,7 @@ fn timeline_header_names_the_timeline_of_the_request() {
 }
 
 #[test]
-fn waiting_extends_the_timeout() {
+fn wait_extends_the_response_timeout() {
     let client = unbound();
     let check = |request: Result<Request, _>, longer: Option<Duration>| assert_eq!(request.unwrap().longer, longer);
     check(client.fast_forward("P1M").request(), Some(Duration::ZERO));
@@ -129,9 +129,9 @@ fn failed_page_is_requested_again() {
             let event = json!({ "event_id": id, "time": "2028-02-29T00:00:00Z", "description": "", "position": 1 });
             let page = json!({ "status": "s", "timeline_id": "t", "events": [event], "has_more": cursor.is_some(),
                 "next_cursor": cursor, "location_resolved": { "kind": "anywhere" } });
-            answer(200, &[], &page)
+            response(200, &[], &page)
         };
-        let rejected = answer(500, &[], &json!({ "code": "internal" }));
+        let rejected = response(500, &[], &json!({ "code": "internal" }));
         let stub_server = StubServer::start(vec![page("a", Some("c1")), rejected, page("b", None)]).await;
         let client = client(&stub_server);
         let mut pages = client.monitor_events("*", ..).pages();
@@ -146,13 +146,13 @@ fn failed_page_is_requested_again() {
 }
 
 #[test]
-fn response_has_its_headers() {
+fn response_exposes_its_headers() {
     run(async {
-        let replayed = answer(200, &[("ETag", "\"7\""), ("Idempotency-Replayed", "true")], &json!({ "firings": [] }));
+        let replayed = response(200, &[("ETag", "\"7\""), ("Idempotency-Replayed", "true")], &json!({ "firings": [] }));
         let stub_server = StubServer::start(vec![replayed]).await;
-        let response = client(&stub_server).firings().send().await.unwrap();
-        assert_eq!((response.entity_tag(), response.header("idempotency-replayed")), (Some("7"), Some("true")));
-        assert!(response.json::<FiringPage>().await.is_err(), "it has no timeline");
+        let received = client(&stub_server).firings().send().await.unwrap();
+        assert_eq!((received.entity_tag(), received.header("idempotency-replayed")), (Some("7"), Some("true")));
+        assert!(received.json::<FiringPage>().await.is_err(), "the timeline is missing");
     });
 }
 

@@ -1,4 +1,4 @@
-//! Calls and types of the client match the OpenAPI document.
+//! The calls and types of the client match the OpenAPI document.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 const MOMENT: &str = "2027-01-01T00:00:00Z";
-/// The member of a sample that stands for members of any name.
+/// In a sample, the member that represents members of any name.
 const ANY: &str = "*";
 
 /// A call with its options, and a function that parses and serializes its response.
@@ -134,22 +134,23 @@ impl Document {
         keys(&self.0["components"]["schemas"][name]["properties"])
     }
 
-    /// Returns a value with all members of a schema, or with only the required ones. Each text is an instant, because
-    /// responses have no formats.
-    fn sample(&self, schema: &Value, is_whole: bool) -> Value {
+    /// Returns a value with all members of a schema, or with only the required ones. Each string is a timestamp,
+    /// because the schemas of responses have no formats.
+    fn sample(&self, schema: &Value, is_complete: bool) -> Value {
         let schema = self.resolve(schema);
         if let Some(parts) = schema["allOf"].as_array() {
-            let parts = parts.iter().map(|part| self.sample(part, is_whole));
+            let parts = parts.iter().map(|part| self.sample(part, is_complete));
             return parts.flat_map(|part| part.as_object().unwrap().clone()).collect::<Map<_, _>>().into();
         }
-        if let Some(some) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
-            let object = some.iter().find(|one| self.resolve(one)["properties"].is_object());
-            return self.sample(object.or(some.iter().find(|one| one["type"] != "null")).unwrap(), is_whole);
+        if let Some(variants) = schema["oneOf"].as_array().or_else(|| schema["anyOf"].as_array()) {
+            let object = variants.iter().find(|variant| self.resolve(variant)["properties"].is_object());
+            return self
+                .sample(object.or(variants.iter().find(|variant| variant["type"] != "null")).unwrap(), is_complete);
         }
         let kind = schema["type"].as_str().or_else(|| schema["type"].as_array()?.iter().find_map(|kind| kind.as_str()));
         match kind {
-            Some("object") => self.object(schema, is_whole),
-            Some("array") => json!([self.sample(&schema["items"], is_whole)]),
+            Some("object") => self.object(schema, is_complete),
+            Some("array") => json!([self.sample(&schema["items"], is_complete)]),
             Some("boolean") => true.into(),
             Some("integer") => 1.into(),
             Some("number") => 1.5.into(),
@@ -157,25 +158,26 @@ impl Document {
         }
     }
 
-    fn object(&self, schema: &Value, is_whole: bool) -> Value {
+    fn object(&self, schema: &Value, is_complete: bool) -> Value {
         let required = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let is_needed = |name: &str| is_whole || required.iter().any(|one| one == name);
+        let is_needed = |name: &str| is_complete || required.iter().any(|member| member == name);
         let member = |(name, schema): (&String, &Value)| match name.as_str() {
             // A clock in any other state cannot be parsed.
             "state" => (name.clone(), "paused".into()),
-            _ => (name.clone(), self.sample(schema, is_whole)),
+            _ => (name.clone(), self.sample(schema, is_complete)),
         };
         let members = schema["properties"].as_object().into_iter().flatten();
         let members = members.filter(|(name, _)| is_needed(name)).map(member);
-        let others = schema["additionalProperties"].as_object().filter(|_| is_whole);
+        let others = schema["additionalProperties"].as_object().filter(|_| is_complete);
         members.chain(others.map(|other| (ANY.to_owned(), self.sample(&json!(other), true)))).collect()
     }
 }
 
 impl Operation<'_> {
     fn parameters(&self, place: &str) -> BTreeSet<String> {
-        let parameters = self.value["parameters"].as_array().into_iter().flatten().filter(|one| one["in"] == place);
-        parameters.map(|one| one["name"].as_str().unwrap().to_ascii_lowercase()).collect()
+        let parameters =
+            self.value["parameters"].as_array().into_iter().flatten().filter(|parameter| parameter["in"] == place);
+        parameters.map(|parameter| parameter["name"].as_str().unwrap().to_ascii_lowercase()).collect()
     }
 }
 
@@ -203,7 +205,7 @@ fn check_request(document: &Document, request: &Request, operation: &Operation<'
     }
 }
 
-/// Fails for a member that is not in the document. An object without members in the document may have any.
+/// Panics if a member is not in the document. An object without members in the document may have any member.
 fn check_members(document: &Value, value: &Value, path: &str) {
     if document.as_object().is_some_and(Map::is_empty) {
         return;
@@ -228,11 +230,12 @@ fn calls_match_the_openapi_document() {
         let responses = operation.value["responses"].as_object().unwrap();
         let (_, response) = responses.iter().find(|(status, _)| status.starts_with('2')).unwrap();
         let schema = &response["content"]["application/json"]["schema"];
-        let whole = document.sample(schema, true);
-        let again = read(whole.clone()).unwrap_or_else(|error| panic!("{}: {error} in {whole}", operation.name));
-        check_members(&whole, &again, &operation.name);
-        let least = document.sample(schema, false);
-        read(least.clone()).unwrap_or_else(|error| panic!("{}: {error} in {least}", operation.name));
+        let complete = document.sample(schema, true);
+        let round_trip =
+            read(complete.clone()).unwrap_or_else(|error| panic!("{}: {error} in {complete}", operation.name));
+        check_members(&complete, &round_trip, &operation.name);
+        let minimal = document.sample(schema, false);
+        read(minimal.clone()).unwrap_or_else(|error| panic!("{}: {error} in {minimal}", operation.name));
     }
 }
 
@@ -273,8 +276,9 @@ fn effects_have_all_members_of_the_openapi_document() {
     ];
     let document = Document::read();
     let schema = document.0["components"]["schemas"]["EffectRequest"]["oneOf"].as_array().unwrap().iter();
-    let schema: Vec<_> =
-        schema.map(|one| (one["properties"]["kind"]["enum"][0].clone(), keys(&one["properties"]))).collect();
+    let schema: Vec<_> = schema
+        .map(|variant| (variant["properties"]["kind"]["enum"][0].clone(), keys(&variant["properties"])))
+        .collect();
     let sent = effects.map(|effect| json!(effect)).map(|effect| (effect["kind"].clone(), keys(&effect)));
     assert_eq!(sent.to_vec(), schema);
 }

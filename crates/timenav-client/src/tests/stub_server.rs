@@ -8,24 +8,24 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-/// Sends one response after the other, each on a connection of its own; an empty one closes the connection.
+/// Sends one response after the other, each on its own connection. An empty response closes the connection.
 pub(super) struct StubServer {
     address: String,
     requests: Arc<Mutex<Vec<String>>>,
 }
 
 impl StubServer {
-    pub(super) async fn start(answers: Vec<String>) -> Self {
+    pub(super) async fn start(responses: Vec<String>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let requests: Arc<Mutex<Vec<String>>> = Arc::default();
         let received = Arc::clone(&requests);
         tokio::spawn(async move {
-            for answer in answers {
+            for response in responses {
                 let (mut connection, _) = listener.accept().await.unwrap();
                 let request = read(&mut connection).await;
                 received.lock().push(request);
-                connection.write_all(answer.as_bytes()).await.unwrap();
+                connection.write_all(response.as_bytes()).await.unwrap();
                 connection.shutdown().await.unwrap();
             }
         });
@@ -56,7 +56,7 @@ pub(super) async fn read(connection: &mut TcpStream) -> String {
     }
 }
 
-pub(super) fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> String {
+pub(super) fn response(status: u16, headers: &[(&str, &str)], body: &Value) -> String {
     let body = body.to_string();
     let mut text = format!("HTTP/1.1 {status} Status\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
     for (name, value) in headers {

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::stub_server::{StubServer, answer};
+use super::stub_server::{StubServer, response};
 use super::{client, header, run};
 use crate::error::Error;
 use crate::virtual_clock::watched::{DueRange, Gap, Watched};
@@ -20,22 +20,22 @@ fn description(watched: Option<&Watched<DueRange>>) -> String {
 }
 
 #[test]
-fn watch_resumes_after_the_newest_id_and_reports_gaps() {
+fn watch_resumes_after_the_newest_id_or_reports_a_reset() {
     run(async {
         let range = format!("{START}/{START}");
         let due = json!({ "from": START, "to": START, "time_range": range });
         let due = json!({ "timeline_id": "t", "position": 7, "due": due });
-        let answers = vec![
+        let responses = vec![
             stream(""),
-            answer(503, &[("Retry-After", "0")], &json!({})),
+            response(503, &[("Retry-After", "0")], &json!({})),
             String::new(),
             stream(&format!("event: later\nid: 6\ndata: {{}}\n\nevent: due\nid: 7@1\ndata: {due}\n\nid: 9@2\n\n")),
             stream("event: reset\nid: 12\ndata: {}\n\n"),
-            answer(404, &[], &json!({})),
+            response(404, &[], &json!({})),
         ];
-        let stub_server = StubServer::start(answers).await;
+        let stub_server = StubServer::start(responses).await;
         let mut watch = client(&stub_server).watch_due().await.unwrap();
-        // Without an id, events in the meantime are lost; unknown kinds are skipped.
+        // Without an id, changes since the loss are missing. Messages of unknown kinds are skipped.
         assert_eq!(description(watch.next().await.unwrap().as_ref()), "reset");
         assert_eq!(description(watch.next().await.unwrap().as_ref()), range);
         assert_eq!(watch.last_id(), "7@1");
@@ -50,7 +50,7 @@ fn watch_resumes_after_the_newest_id_and_reports_gaps() {
 }
 
 #[test]
-fn unreadable_watch_message_is_an_error() {
+fn invalid_watch_message_is_an_error() {
     run(async {
         let stub_server = StubServer::start(vec![stream("event: due\nid: 1\ndata: {}\n\n")]).await;
         let error = client(&stub_server).watch_due().await.unwrap().next().await.unwrap_err();

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::instant::Instant;
 
-/// How much longer a response may take if the length of the wait depends on a calendar.
+/// The additional response timeout if the duration of the wait depends on a calendar.
 const WAIT_UNKNOWN: Duration = Duration::from_mins(1);
 
 /// A duration in the format of the API: numbers with units, such as `1d12h`, or ISO 8601, such as `P1M`.
@@ -19,7 +19,7 @@ impl Length {
         &self.0
     }
 
-    /// Returns the duration, or `WAIT_UNKNOWN` if it depends on a calendar.
+    /// Returns the duration, or `WAIT_UNKNOWN` if it depends on a calendar or is invalid.
     pub(crate) fn duration_or_unknown(&self) -> Duration {
         self.duration().unwrap_or(WAIT_UNKNOWN)
     }
@@ -29,9 +29,9 @@ impl Length {
         let mut rest = text.strip_prefix("pt").unwrap_or(&text);
         let mut seconds = 0.0;
         while !rest.is_empty() {
-            let (number, behind) = rest.split_at(rest.find(char::is_alphabetic)?);
-            let end = behind.find(|sign: char| !sign.is_alphabetic()).unwrap_or(behind.len());
-            let (unit, behind) = behind.split_at(end);
+            let (number, after) = rest.split_at(rest.find(char::is_alphabetic)?);
+            let end = after.find(|sign: char| !sign.is_alphabetic()).unwrap_or(after.len());
+            let (unit, after) = after.split_at(end);
             seconds += number.parse::<f64>().ok()?
                 * match unit {
                     "us" | "\u{b5}s" | "\u{3bc}s" => 1e-6,
@@ -41,7 +41,7 @@ impl Length {
                     "h" => 3_600.0,
                     _ => return None,
                 };
-            rest = behind;
+            rest = after;
         }
         Duration::try_from_secs_f64(seconds).ok()
     }
@@ -105,8 +105,8 @@ impl From<Instant> for Moment {
     }
 }
 
-/// A time range in the format of the API: `<start>/<end>` or `<start>/<duration>`, both ends inclusive; `..` is an open
-/// end.
+/// A time range in the format of the API: `<start>/<end>` or `<start>/<duration>`, with both ends included. `..` is an
+/// open end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct TimeRange(String);
 
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_written_exactly_and_parsed_without_calendar_units() {
+    fn lengths_are_formatted_exactly_and_parsed_without_calendar_units() {
         let written = |length: Duration| Length::from(length).as_str().to_owned();
         assert_eq!(written(Duration::from_millis(1_500)), "1.500000s");
         assert_eq!(written(Duration::from_mins(2)), "120s");

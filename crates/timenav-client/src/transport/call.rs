@@ -18,28 +18,28 @@ use crate::transport::response::Response;
 /// The future of a call that was sent.
 pub type Sent<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
-/// A request that is being built. `.await` sends it and reads the response as `T`.
+/// A request that is being built. `.await` sends it and parses the response as `T`.
 ///
-/// `O` is the operation if it has options that others with the same response do not have.
+/// `O` is the operation, if its options differ from those of other operations with the same response.
 #[must_use = "a call is sent when it is awaited"]
 pub struct Call<'a, T, O = ()> {
     client: &'a Client,
     request: Request,
     parameters: Map<String, Value>,
-    /// Whether parameters go into the query, not into the body.
+    /// Whether parameters are sent in the query instead of the body.
     is_query: bool,
-    /// The body of a request whose parameters go into the query.
+    /// The body of a request whose parameters are sent in the query.
     content: Option<Value>,
     invalid: Option<String>,
     shape: PhantomData<fn() -> (T, O)>,
 }
 
 impl Client {
-    /// Starts a call of any operation: `parameters` is an object that is sent as the query of a GET or a DELETE, and as
-    /// the body of other methods. A body that is not an object is sent as is. `()` means no parameters.
+    /// Returns a call of any operation. `parameters` is an object that is sent as the query of a GET or a DELETE, and
+    /// as the body of other methods. A body that is not an object is sent as is. `()` means no parameters.
     ///
-    /// POST, PUT and PATCH get an idempotency key, like the methods for single operations. The timeline of the client
-    /// is not added, because not every operation takes one.
+    /// All methods except GET and DELETE get an idempotency key. The timeline of the client is not added, because not
+    /// every operation takes one.
     ///
     /// ```no_run
     /// # async fn example(client: timenav_client::Client) -> Result<(), timenav_client::Error> {
@@ -68,7 +68,7 @@ impl Client {
         Call::new(self, Request::get(path), true)
     }
 
-    /// Starts a call with an idempotency key, whose parameters go into the body.
+    /// Returns a call with an idempotency key, whose parameters are sent in the body.
     pub(crate) fn post<T, O>(&self, path: &[&str]) -> Call<'_, T, O> {
         Call::new(self, Request::post(path), false)
     }
@@ -78,12 +78,12 @@ impl<'a, T, O> Call<'a, T, O> {
     pub(crate) fn new(client: &'a Client, request: Request, is_query: bool) -> Self {
         let is_segment = |part: &String| !matches!(part.as_str(), "" | "." | "..");
         let wrong = request.path.iter().find(|part| !is_segment(part));
-        let invalid = wrong.map(|part| format!("{part:?} cannot be part of a path"));
+        let invalid = wrong.map(|part| format!("{part:?} is not a valid path segment"));
         let (parameters, shape) = (Map::new(), PhantomData);
         Self { client, request, parameters, is_query, content: None, invalid, shape }
     }
 
-    /// Sets the timeline of the client, if it has one.
+    /// Sets the timeline to that of the client, if it has one.
     pub(crate) fn on_default_timeline(self) -> Self {
         match self.client.timeline_id() {
             Some(timeline_id) => self.set("timeline_id", timeline_id),
@@ -91,7 +91,7 @@ impl<'a, T, O> Call<'a, T, O> {
         }
     }
 
-    /// Sets a body in addition to the parameters, which go into the query.
+    /// Sets a body. The parameters are sent in the query.
     pub(crate) fn content(mut self, content: impl Serialize) -> Self {
         self.content = Some(self.value("the body", content));
         self.is_query = true;
@@ -115,12 +115,12 @@ impl<'a, T, O> Call<'a, T, O> {
         self.set("timeline_id", timeline_id)
     }
 
-    /// Sets an idempotency key: a repeat within 24 hours gets the same response.
+    /// Sets the idempotency key. A request repeated with the same key within 24 hours gets the same response.
     pub fn idempotency_key(self, key: &str) -> Self {
         self.header("idempotency-key", key)
     }
 
-    /// Makes the request conditional on a version. The version of a clock is its generation.
+    /// Makes the request conditional on a version, which for a clock is its generation.
     pub fn if_match(self, tag: impl Into<EntityTag>) -> Self {
         let tag: EntityTag = tag.into();
         self.header("if-match", &tag.0)
@@ -151,7 +151,7 @@ impl<'a, T, O> Call<'a, T, O> {
         }
     }
 
-    /// Returns the request, to send it with [`Client::send`] or to inspect it.
+    /// Returns the request, to inspect it or to send it with [`Client::send`].
     ///
     /// # Errors
     /// An argument is invalid.
@@ -188,7 +188,7 @@ impl<'a, T, O> Call<'a, T, O> {
         Ok(request)
     }
 
-    /// Sends the call and returns the response before its body is read: with its status and headers.
+    /// Sends the call, and returns the response before its body is read, with its status and headers.
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
@@ -236,14 +236,14 @@ impl<T, O> Clone for Call<'_, T, O> {
 }
 
 impl<T, O> fmt::Debug for Call<'_, T, O> {
-    /// Prints the method and the path, but no parameters, which may contain a password.
+    /// Omits the parameters, which may contain a password.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut output = formatter.debug_struct("Call");
         output.field("method", &self.request.method).field("path", &self.request.path).finish_non_exhaustive()
     }
 }
 
-/// One page of a list. Implement it for a type of your own to read it with [`Call::pages`].
+/// One page of a list. Implement it for your own type to use [`Call::pages`].
 pub trait Page: DeserializeOwned {
     /// An item of the list.
     type Item;
@@ -256,17 +256,17 @@ pub trait Page: DeserializeOwned {
 }
 
 impl<'a, T: Page + 'a, O: 'a> Call<'a, T, O> {
-    /// Returns the pages one after the other. Each is requested by [`Pages::next`].
+    /// Returns the pages of a list. [`Pages::next`] requests each one.
     pub fn pages(self) -> Pages<'a, T, O> {
         Pages { call: Some(self) }
     }
 }
 
-/// The pages of a list, one after the other.
+/// The pages of a list.
 #[derive(Debug)]
 #[must_use = "pages are requested by `next` or `all`"]
 pub struct Pages<'a, T, O = ()> {
-    /// Requests the next page; `None` after the last one.
+    /// The call for the next page; `None` after the last one.
     call: Option<Call<'a, T, O>>,
 }
 
@@ -282,7 +282,7 @@ impl<'a, T: Page + 'a, O: 'a> Pages<'a, T, O> {
         Ok(Some(page))
     }
 
-    /// Returns the items of all pages. A list may be too long for memory.
+    /// Returns the items of all pages. A long list may exceed memory.
     ///
     /// # Errors
     /// The service does not respond, or rejects a request.

@@ -3,7 +3,8 @@ use std::time::Duration;
 /// Maximum length of a host name that the service accepts, in bytes.
 const HOST_BYTES_MAX: usize = 253;
 
-/// Returns the host's monotonic time in whole microseconds. It includes suspended time, like that of the service.
+/// Returns the host's monotonic time in whole microseconds. On Linux and Apple systems, it includes suspended time,
+/// like the clock of the service.
 #[cfg(unix)]
 #[expect(clippy::disallowed_methods, reason = "the client reads host time only here")]
 pub(crate) fn monotonic_micros() -> i64 {
@@ -34,8 +35,8 @@ pub(crate) fn wall_seconds() -> i64 {
     since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Returns headers that say where this process runs. The host name is only available on Linux.
-pub(crate) fn own_place() -> Vec<(&'static str, String)> {
+/// Returns headers that identify this process in the list of followers. The host name is only available on Linux.
+pub(crate) fn process_headers() -> Vec<(&'static str, String)> {
     let mut place = vec![("timenav-process", std::process::id().to_string())];
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = host.trim();
@@ -45,8 +46,7 @@ pub(crate) fn own_place() -> Vec<(&'static str, String)> {
     place
 }
 
-/// Returns a random delay between half and one and a half of the given one, so that clients that failed together do not
-/// retry together.
+/// Returns 0.5 to 1.5 times a delay, at random, so that clients that failed together do not retry together.
 #[expect(clippy::disallowed_methods, reason = "the client draws random numbers only here")]
 pub(crate) fn jitter(delay: Duration) -> Duration {
     let (draw, _) = uuid::Uuid::new_v4().as_u64_pair();

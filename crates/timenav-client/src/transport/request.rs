@@ -17,7 +17,7 @@ pub struct Request {
     pub(crate) method: Method,
     /// The segments of the path below the service's address.
     pub(crate) path: Vec<String>,
-    /// The path and query as given by the caller, instead of these.
+    /// The path and query as one text, instead of `path` and `query`.
     pub(crate) target: Option<String>,
     pub(crate) query: Vec<(String, String)>,
     pub(crate) headers: HeaderMap,
@@ -47,19 +47,18 @@ impl Request {
         Self::new(Method::GET, path)
     }
 
-    /// Returns a request whose path and query are one text, such as `/v1/clock?timeline_id=main`. Nothing in it is
-    /// escaped.
+    /// Returns a request whose path and query are one text, such as `/v1/clock?timeline_id=main`, which is not escaped.
     ///
     /// # Errors
     /// It does not start with a slash.
     pub fn at(method: Method, target: &str) -> Result<Self, Error> {
         if !target.starts_with('/') {
-            return Err(Error::Invalid("the path starts with `/`, as /v1/clock does".to_owned()));
+            return Err(Error::Invalid("the path must start with `/`, as in /v1/clock".to_owned()));
         }
         Ok(Self { target: Some(target.to_owned()), ..Self::new(method, &[]) })
     }
 
-    /// Returns a POST request with an idempotency key, so that it is carried out once even if it is sent again.
+    /// Returns a POST request with an idempotency key, so that it takes effect once even if it is repeated.
     #[must_use]
     pub fn post(path: &[&str]) -> Self {
         Self::new(Method::POST, path).once()
@@ -95,7 +94,7 @@ impl Request {
     /// # Errors
     /// The name or the value is invalid.
     pub fn header(mut self, name: &str, value: &str) -> Result<Self, Error> {
-        let wrong = |what: &str| Error::Invalid(format!("the header {name:?}: its {what} has invalid characters"));
+        let wrong = |what: &str| Error::Invalid(format!("the {what} of the header {name:?} has invalid characters"));
         let name = HeaderName::try_from(name).map_err(|_| wrong("name"))?;
         let value = HeaderValue::try_from(value).map_err(|_| wrong("value"))?;
         self.headers.insert(name, value);
@@ -109,18 +108,18 @@ impl Request {
         self
     }
 
-    /// Adds an idempotency key, so that the request is carried out once even if it is sent again.
+    /// Adds an idempotency key, so that the request takes effect once even if it is repeated.
     #[must_use]
     pub fn once(mut self) -> Self {
-        // A structured field string, hence the quotes (RFC 9651 §3.3.3). A UUID is always a valid header value.
+        // The quotation marks are those of a structured field string (RFC 9651 §3.3.3). A UUID is a valid header value.
         if let Ok(key) = HeaderValue::try_from(format!("\"{}\"", idempotency_key())) {
             self.headers.insert(IDEMPOTENCY_KEY, key);
         }
         self
     }
 
-    /// Adds a header with the timeline for load balancers, which do not read bodies. A text that is not a valid header
-    /// value is left to the service.
+    /// Adds a header with the timeline for load balancers, which do not read bodies. If the id is not a valid header
+    /// value, the header is omitted, and the service rejects the id.
     pub(crate) fn of_timeline(mut self, timeline: &str) -> Self {
         if let Ok(timeline) = HeaderValue::try_from(timeline) {
             self.headers.insert(TIMELINE, timeline);
@@ -136,14 +135,14 @@ impl Request {
         self.header("last-event-id", last_event_id)
     }
 
-    /// Adds time to the timeout of the response.
+    /// Extends the response timeout by a duration.
     #[must_use]
     pub const fn longer(mut self, longer: Duration) -> Self {
         self.longer = Some(longer);
         self
     }
 
-    /// Disables the timeout of the response, for a stream or a file.
+    /// Disables the response timeout, for a stream or a file.
     #[must_use]
     pub const fn unbounded(mut self) -> Self {
         self.longer = None;
@@ -156,7 +155,7 @@ impl Request {
         &self.method
     }
 
-    /// Returns the segments of the path below the service's address. Empty if it was given as one text.
+    /// Returns the segments of the path below the service's address. Empty for a request created with [`Request::at`].
     #[must_use]
     pub fn path(&self) -> &[String] {
         &self.path

@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use crate::error::Error;
 use crate::transport::sse::{EventReader, SentEvent};
 
-/// A response whose body is not read yet.
+/// A response whose body has not been read yet.
 #[derive(Debug)]
 pub struct Response {
     pub(crate) inner: reqwest::Response,
@@ -13,7 +13,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// Returns the HTTP status, which is one of success.
+    /// Returns the HTTP status, which is 2xx.
     #[must_use]
     pub fn http_status(&self) -> u16 {
         self.inner.status().as_u16()
@@ -31,7 +31,7 @@ impl Response {
         self.inner.headers().get(name)?.to_str().ok()
     }
 
-    /// Returns the entity tag without quotation marks, if there is one, for a conditional request.
+    /// Returns the entity tag without quotation marks, if the response has one.
     #[must_use]
     pub fn entity_tag(&self) -> Option<&str> {
         let tag = self.inner.headers().get(ETAG)?.to_str().ok()?;
@@ -43,7 +43,7 @@ impl Response {
     /// # Errors
     /// The connection is lost.
     pub async fn text(self) -> Result<String, Error> {
-        self.inner.text().await.map_err(|error| broken(&self.service, &error))
+        self.inner.text().await.map_err(|error| connection_error(&self.service, &error))
     }
 
     /// Returns the next bytes of the body; `None` at its end.
@@ -51,7 +51,7 @@ impl Response {
     /// # Errors
     /// The connection is lost.
     pub async fn chunk(&mut self) -> Result<Option<Vec<u8>>, Error> {
-        let chunk = self.inner.chunk().await.map_err(|error| broken(&self.service, &error))?;
+        let chunk = self.inner.chunk().await.map_err(|error| connection_error(&self.service, &error))?;
         Ok(chunk.map(Vec::from))
     }
 
@@ -95,14 +95,14 @@ impl Events {
         }
     }
 
-    /// Returns the newest id, with or without an event, to resume with [`Request::after`](crate::Request::after).
+    /// Returns the newest id received, even without an event, to resume with [`Request::after`](crate::Request::after).
     #[must_use]
     pub fn last_id(&self) -> &str {
         self.reader.last_id()
     }
 
-    /// Reads the next bytes, whether or not they complete an event: each shows that the connection is alive. Returns
-    /// whether there were any.
+    /// Reads the next bytes, even if they do not complete an event, because they show that the connection is alive.
+    /// Returns `false` at the end of the stream.
     ///
     /// # Errors
     /// The connection is lost.
@@ -112,23 +112,23 @@ impl Events {
         Ok(true)
     }
 
-    /// Returns an event that was read already.
+    /// Returns the next event that was already read.
     pub fn ready(&mut self) -> Option<SentEvent> {
         self.reader.next_event()
     }
 }
 
-pub(crate) fn broken(service: &Url, error: &reqwest::Error) -> Error {
+pub(crate) fn connection_error(service: &Url, error: &reqwest::Error) -> Error {
     let mut cause: &dyn std::error::Error = error;
     while let Some(source) = cause.source() {
         cause = source;
     }
-    let detail = spoken_otherwise(service, error).unwrap_or_else(|| cause.to_string());
+    let detail = scheme_mismatch(service, error).unwrap_or_else(|| cause.to_string());
     Error::Unreachable { service: service.to_string(), detail, was_sent: !error.is_connect() }
 }
 
-/// Returns an error that explains a mismatch of http and https, which the libraries only report as unexpected bytes.
-fn spoken_otherwise(url: &Url, error: &reqwest::Error) -> Option<String> {
+/// Explains a mismatch of http and https, which the libraries only report as unexpected bytes.
+fn scheme_mismatch(url: &Url, error: &reqwest::Error) -> Option<String> {
     let text = format!("{error:?}");
     let other = |scheme: &str| format!("{scheme}{}", url.as_str().trim_start_matches(url.scheme()));
     match url.scheme() {

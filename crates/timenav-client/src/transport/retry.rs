@@ -11,7 +11,7 @@ const DELAY_MAX: Duration = Duration::from_secs(5);
 pub struct Retries {
     /// The maximum number of attempts; 1 disables retries.
     pub attempts: u32,
-    /// The maximum wait. If the service asks for a longer one, its response is returned immediately.
+    /// The maximum total wait. If `Retry-After` exceeds it, the response is returned immediately.
     pub wait_max: Duration,
 }
 
@@ -32,9 +32,9 @@ pub(crate) enum Outcome {
 impl Outcome {
     const fn is_worth_it(self, is_repeatable: bool) -> bool {
         match self {
-            // Rejected before anything was done: by a quota, an overload, or because it could not be written.
+            // The request had no effect: it was not sent, or was rejected because of a quota or an overload.
             Self::NotSent | Self::Status(429 | 503) => true,
-            // The change may have happened, with the response lost here or in a proxy.
+            // The change may have taken effect; the response was lost here or in a proxy.
             Self::NoResponse | Self::Status(502 | 504) => is_repeatable,
             Self::Status(_) => false,
         }
@@ -42,7 +42,7 @@ impl Outcome {
 }
 
 impl Retries {
-    /// Returns how long to wait before the next attempt; `None` if there is none.
+    /// Returns the wait before the next attempt; `None` if there is no further attempt.
     ///
     /// `attempt` counts from 1. A request is repeatable if it is safe to send it twice: it only reads, or carries an
     /// idempotency key.

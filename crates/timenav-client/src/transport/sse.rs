@@ -1,7 +1,7 @@
 //! Parser of server-sent events (WHATWG HTML §9.2.6) from chunks of bytes.
 //!
-//! Existing parsers drop comments, which serve as heartbeats here, and events without data, which carry the id of an
-//! idle stream.
+//! Existing parsers drop comments, which are the heartbeats of a stream, and events without data, which update the id
+//! of an idle stream.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 pub struct SentEvent {
     /// The name, such as `clock`.
     pub event: String,
-    /// The id to send as `Last-Event-ID` to resume after this event; empty if there was none so far.
+    /// The id to send as `Last-Event-ID` to resume after this event; empty if the stream has sent none yet.
     pub id: String,
     /// The body.
     pub data: String,
@@ -33,7 +33,7 @@ impl SentEvent {
 pub(crate) struct EventReader {
     line: Vec<u8>,
     has_begun: bool,
-    /// Whether a line feed that comes next belongs to the preceding carriage return.
+    /// Whether the last byte was a carriage return, so that a following line feed belongs to it.
     after_return: bool,
     event: String,
     id: Option<String>,
@@ -62,7 +62,7 @@ impl EventReader {
         self.events.pop_front()
     }
 
-    /// Returns the newest id, with or without an event.
+    /// Returns the newest id received, even without an event.
     pub(crate) fn last_id(&self) -> &str {
         &self.last_id
     }

@@ -5,7 +5,7 @@ use crate::operations::clock::{Clock, Running};
 
 const MILLION: i128 = 1_000_000;
 
-/// The state of a clock: everything needed to compute its reading.
+/// The state of a clock: the values from which readings are computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClockState {
     /// The timeline of the clock.
@@ -45,7 +45,7 @@ impl ClockState {
     }
 
     /// Returns the first host time, in microseconds since 1970, at which the clock shows this instant or a later one;
-    /// `None` if that never happens without a change.
+    /// `None` if it never does.
     #[must_use]
     pub fn host_when(&self, virtual_micros: i64) -> Option<i64> {
         if !self.is_running {

@@ -1,4 +1,4 @@
-//! Confirms clock changes to the service, in a task separate from the stream.
+//! Confirms clock changes to the service in the background, so that reading the stream never waits for it.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::transport::call::Call;
 
-/// Delay before a confirmation is sent again, unless there is a newer one.
+/// The delay before a confirmation is retried, unless a newer change arrives first.
 const RETRY: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug)]
 pub(crate) struct Applied {
-    /// The follower whose stream reported it.
+    /// The follower whose stream reported the change.
     pub(crate) follower_id: String,
     pub(crate) generation: u64,
 }
 
-/// Confirms the newest change whenever there is one, until the sender is dropped.
+/// Confirms each newest change, until the sender is dropped.
 pub(crate) async fn confirm_all(client: &Client, mut newest: watch::Receiver<Option<Applied>>) {
     while newest.changed().await.is_ok() {
         loop {
@@ -29,7 +29,8 @@ pub(crate) async fn confirm_all(client: &Client, mut newest: watch::Receiver<Opt
             let confirm = confirm.set("follower_id", applied.follower_id).set("generation", applied.generation);
             match confirm.await {
                 Ok(_) => break,
-                // The stream has ended; the next one reports what to confirm.
+                // A permanent rejection means that the stream has ended. The next stream reports which change to
+                // confirm.
                 Err(Error::Problem(problem)) if problem.is_final() => break,
                 Err(_) => {
                     if matches!(timeout(RETRY, newest.changed()).await, Ok(Err(_))) {

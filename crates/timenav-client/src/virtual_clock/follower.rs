@@ -1,7 +1,7 @@
-//! The client-side state of a clock, and how long it remains valid. Contains no task, network access or clock.
+//! The client-side state of a clock, and how long it remains valid. Uses no task, network or clock.
 //!
-//! All times passed in are the host's monotonic time in microseconds. The rules are those of docs/adr/0043, and the
-//! vectors in clients/vectors test all languages against them.
+//! All times are passed in, as the host's monotonic time in microseconds. docs/adr/0043 has the rules; clients/vectors
+//! tests them in all languages.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use crate::instant::Instant;
 use crate::operations::clock::Clock;
 use crate::virtual_clock::clock_state::ClockState;
 
-/// An idle stream must not count as broken: the service sends a message every 15 seconds.
+/// The heartbeat interval of the service, 15 seconds, plus time for a heartbeat to arrive.
 const STALE_AFTER_MIN: Duration = Duration::from_secs(20);
-/// The assumed drift between the clocks of two machines, used for the uncertainty.
+/// The assumed drift between the clocks of two machines, in parts per million.
 const DRIFT_PPM: i128 = 100;
 
-/// How long a reading remains valid without news from the service.
+/// The staleness bounds of a clock: how long readings remain valid without a message from the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     stale_after: Duration,
@@ -29,15 +29,16 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Returns bounds: the time after the last message of the service, and the time after the connection was lost.
+    /// Returns bounds. `stale_after` counts from the last message of the service, and `lost_after` from the loss of the
+    /// connection.
     ///
     /// # Errors
-    /// `stale_after` is less than 20 seconds, so that a healthy stream would exceed it.
+    /// `stale_after` is less than 20 seconds, which a healthy stream may exceed.
     pub fn new(stale_after: Duration, lost_after: Duration) -> Result<Self, Error> {
         if stale_after < STALE_AFTER_MIN {
             return Err(Error::Invalid(format!(
                 "stale_after must be at least {STALE_AFTER_MIN:?}, not {stale_after:?}: an idle stream sends a \
-                 keep-alive every 15 seconds"
+                 heartbeat every 15 seconds"
             )));
         }
         Ok(Self { stale_after, lost_after })
@@ -58,7 +59,7 @@ pub struct ClockChange {
     pub after: ClockState,
     /// The size of a jump in microseconds; 0 if the clock was paused, resumed, or changed its rate.
     pub jump_micros: i64,
-    /// Whether changes in between were lost, or the service went back to an older state.
+    /// Whether changes in between may be missing, or the service was rolled back to an older state.
     pub is_reset: bool,
 }
 
@@ -66,18 +67,18 @@ pub struct ClockChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reading {
-    /// What the clock shows.
+    /// The virtual time.
     pub now: Instant,
     /// The state from which it was computed.
     pub state: ClockState,
-    /// The clock may be ahead of `now` by this much, in virtual microseconds; `None` if that is unknown.
+    /// How far the service's clock may be ahead of `now`, in virtual microseconds; `None` if unknown.
     pub uncertainty_micros: Option<i64>,
 }
 
 #[derive(Clone, Debug)]
 struct Known {
     state: ClockState,
-    /// The service's host time minus the local monotonic time. A lower bound, so that no reading is ahead.
+    /// The service's host time minus the local monotonic time: a lower bound, so that readings are never ahead.
     offset: i64,
     offset_max: Option<i64>,
     measured: i64,
@@ -92,7 +93,7 @@ pub(crate) struct Line {
     /// Virtual microseconds per host second; 0 if the clock is paused.
     pub(crate) rate_micros: i64,
     /// Local monotonic time until which the clock is valid.
-    pub(crate) vouched_until: i64,
+    pub(crate) valid_until: i64,
 }
 
 /// Processes the messages of a stream, and computes readings.
@@ -103,7 +104,7 @@ pub(crate) struct Follower {
     requested_at: i64,
     received_at: i64,
     lost: Option<i64>,
-    /// A generation that the stream has not reported yet.
+    /// The generation that the stream must report before the clock is up to date.
     awaited: Option<u64>,
     low: Option<i64>,
     high: Option<i64>,
@@ -138,7 +139,7 @@ impl Follower {
         self.end.as_ref()
     }
 
-    /// Records that a request was sent on a new connection: its response is not older than this.
+    /// Records that a request was sent on a new connection. Its response is not older than `now`.
     pub(crate) const fn request_sent(&mut self, now: i64) {
         (self.requested_at, self.low, self.high) = (now, None, None);
     }
@@ -169,10 +170,11 @@ impl Follower {
         self.end.get_or_insert(ClockUnavailable::Closed);
     }
 
-    /// Applies the response to a request for the clock, sent before a stream is reopened.
+    /// Applies the response to `GET /v1/clock`, which is requested before a stream is reopened.
     ///
-    /// Newer changes are left to the stream, which reports each of them; until then, readings are invalid. An older
-    /// generation, or the same one with a different history, means that the service was rolled back, and is a reset.
+    /// A newer generation is not applied, because the stream reports each missed change; until it has, reads fail once
+    /// the bounds are exceeded. An older generation, or the same one with a different history, means that the service
+    /// was rolled back, and is a reset.
     pub(crate) fn apply_response(&mut self, body: &Clock, now: i64) -> Option<ClockChange> {
         let state = body.clock_state();
         self.measure(&state, body.current_time, now, true);
@@ -195,7 +197,7 @@ impl Follower {
         None
     }
 
-    /// Applies a message of the stream. `is_first` if it responds to the last recorded request.
+    /// Applies a message of the stream. `is_first` marks the response to the last recorded request.
     pub(crate) fn apply_message(&mut self, event: &str, body: &Clock, now: i64, is_first: bool) -> Option<ClockChange> {
         self.received_at = now;
         let state = body.clock_state();
@@ -207,9 +209,9 @@ impl Follower {
         self.take(state, now, is_reset)
     }
 
-    /// Fails if the state is not valid.
+    /// Returns the reading, or an error if the state is not valid.
     pub(crate) fn read(&self, now: i64) -> Result<Reading, ClockUnavailable> {
-        self.vouch(now)?;
+        self.check_valid(now)?;
         let known = self.known.as_ref().ok_or(ClockUnavailable::Unknown)?;
         Ok(Reading {
             now: known.state.at(now.saturating_add(known.offset)),
@@ -226,29 +228,28 @@ impl Follower {
             start: state.origin_host.micros().checked_sub(known.offset)?,
             origin: state.origin_virtual.micros(),
             rate_micros: if state.is_running { state.rate_micros } else { 0 },
-            vouched_until: self.vouched_until(),
+            valid_until: self.valid_until(),
         })
     }
 
-    /// Returns the host time until the clock shows this, in microseconds; `None` if that never happens without a
-    /// change.
+    /// Returns the host time until the clock shows this, in microseconds; `None` if it never does.
     pub(crate) fn micros_until(&self, virtual_micros: i64, now: i64) -> Option<i64> {
         let known = self.known.as_ref()?;
         let host = known.state.host_when(virtual_micros)?;
         Some(host.saturating_sub(known.offset).saturating_sub(now).max(0))
     }
 
-    /// Returns how long the state remains valid without further news, in microseconds.
-    pub(crate) fn micros_vouched(&self, now: i64) -> i64 {
-        self.vouched_until().saturating_sub(now).max(0)
+    /// Returns how long the state remains valid if no further message arrives, in microseconds.
+    pub(crate) fn micros_valid(&self, now: i64) -> i64 {
+        self.valid_until().saturating_sub(now).max(0)
     }
 
-    fn vouched_until(&self) -> i64 {
+    fn valid_until(&self) -> i64 {
         let silent = self.received_at.saturating_add(micros(self.bounds.stale_after));
         self.lost.map_or(silent, |lost| silent.min(lost.saturating_add(micros(self.bounds.lost_after))))
     }
 
-    fn vouch(&self, now: i64) -> Result<(), ClockUnavailable> {
+    fn check_valid(&self, now: i64) -> Result<(), ClockUnavailable> {
         if let Some(end) = &self.end {
             return Err(end.clone());
         }
@@ -283,24 +284,24 @@ impl Follower {
     }
 
     /// Narrows the offset between the service's host time and the local monotonic time.
-    fn measure(&mut self, state: &ClockState, displayed: Instant, now: i64, is_answer: bool) {
+    fn measure(&mut self, state: &ClockState, displayed: Instant, now: i64, is_response: bool) {
         let (mut first, mut last) = (state.origin_host.micros(), None);
         if state.is_running && Instant::MIN < displayed && displayed < Instant::MAX {
-            // Include all host times at which the clock shows this very microsecond.
+            // The range of host times at which the clock shows this microsecond.
             first = state.host_when(displayed.micros()).unwrap_or(first);
             last = state.host_when(displayed.micros() + 1);
         }
-        // The message was written before it arrived, which bounds the offset from below.
+        // The message was written before it arrived: a lower bound of the offset.
         let low = first.saturating_sub(now);
         self.low = Some(self.low.map_or(low, |known| known.max(low)));
-        if let Some(last) = last.filter(|_| is_answer) {
-            // It was written after the request, which bounds the offset from above.
+        if let Some(last) = last.filter(|_| is_response) {
+            // The response was written after the request: an upper bound of the offset.
             let high = last.saturating_sub(self.requested_at);
             self.high = Some(self.high.map_or(high, |known| known.min(high)));
         }
     }
 
-    /// Returns the data of a state, with the offset changed no more than the measurement requires.
+    /// Returns the parameters of readings, with the smallest offset change that satisfies the measurements.
     fn with(&self, state: ClockState, now: i64) -> Known {
         let low = self.low.unwrap_or(0);
         let offset_max = self.high.map(|high| high.max(low));

@@ -27,9 +27,9 @@ pub enum Watched<T> {
 pub struct Gap {
     /// The id of the message.
     pub id: String,
-    /// Whether all kinds of changes may be missing, because the watch was interrupted for more than 100,000 entries:
-    /// reload the state. Otherwise, only claims, extensions and failed attempts may be missing, which are not in the
-    /// ledger.
+    /// Whether messages of any kind may be missing: reload your state. This happens after an interruption of more than
+    /// 100,000 entries, or if the connection was lost before the service had sent an id. If false, only claims,
+    /// extensions and failed attempts may be missing, which are not in the ledger.
     pub is_reset: bool,
 }
 
@@ -38,7 +38,7 @@ pub struct Gap {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FiringChange {
-    /// It fell due, or recurred after a return, and waits in its queue.
+    /// It became due, for the first time or again after a return, and waits in its queue.
     Offered,
     /// It replaces a failed firing with the same due time.
     Redelivered,
@@ -46,20 +46,20 @@ pub enum FiringChange {
     Leased,
     /// Its lease was extended.
     Extended,
-    /// An attempt failed, or its lease expired.
+    /// An attempt failed, or its lease expired, and it will be retried.
     TriedAgain,
-    /// It is done.
+    /// It was acknowledged.
     Acknowledged,
     /// It has failed permanently.
     Failed,
-    /// It was pending when the clock went back, and has become obsolete.
+    /// It was pending when the clock went back, and is obsolete.
     Superseded,
     /// A change unknown to this version.
     #[serde(other)]
     Other,
 }
 
-/// A message about a firing.
+/// A change of a firing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FiringUpdate {
@@ -67,7 +67,7 @@ pub struct FiringUpdate {
     pub id: String,
     /// The timeline.
     pub timeline_id: String,
-    /// The position of the newest ledger entry that was reported.
+    /// The position of the newest reported ledger entry.
     pub position: u64,
     /// The firing and its change.
     pub firing: WatchedFiring,
@@ -87,25 +87,25 @@ pub struct WatchedFiring {
     pub due: Instant,
     /// The round of the timer.
     pub round: u32,
-    /// The queue that it waits in: `timenav:webhook` if the service sends it. `None` if it is recorded as an event.
+    /// The queue; `timenav:webhook` if the firing is sent as a webhook. `None` if it records an event.
     pub queue: Option<String>,
     /// The event that it recorded, if its timer records events.
     pub event_id: Option<String>,
-    /// Firings with the same key are processed one after the other.
+    /// Firings with the same key are delivered one at a time.
     pub order_key: Option<String>,
-    /// The worker that claimed it.
+    /// The user who claimed it.
     pub claimed_by: Option<String>,
     /// The number of the attempt, from 1.
     pub attempt: Option<u32>,
-    /// Host time at which its lease ends.
+    /// Host time at which the lease ends.
     pub leased_until: Option<Instant>,
-    /// Host time before which it is not retried.
+    /// Earliest host time of the next attempt.
     pub not_before: Option<Instant>,
-    /// Why it failed.
+    /// The reason of the failure.
     pub reason: Option<String>,
 }
 
-/// A range of virtual time with events that the clock has passed. Both ends are inclusive.
+/// A range of virtual time with events that the clock has passed. Both ends are included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DueRange {
@@ -113,17 +113,17 @@ pub struct DueRange {
     pub id: String,
     /// The timeline.
     pub timeline_id: String,
-    /// The position of the newest ledger entry that was reported.
+    /// The position of the newest reported ledger entry.
     pub position: u64,
     /// Its first instant.
     pub first: Instant,
     /// Its last instant.
     pub last: Instant,
-    /// Both, in the format of `GET /v1/monitor-events`.
+    /// The range in the format of `GET /v1/monitor-events`.
     pub time_range: String,
 }
 
-/// A range of virtual time with events that a clock has passed. Both ends are inclusive.
+/// A range of virtual time with events that a clock has passed. Both ends are included.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Stretch {
@@ -133,7 +133,7 @@ pub struct Stretch {
     /// Its last instant.
     #[serde(rename = "to")]
     pub last: Instant,
-    /// Both, in the format of `GET /v1/monitor-events`.
+    /// The range in the format of `GET /v1/monitor-events`.
     pub time_range: String,
 }
 
@@ -144,7 +144,7 @@ pub struct Stretch {
 pub struct StreamMessage {
     /// The timeline.
     pub timeline_id: String,
-    /// The position of the newest ledger entry that was reported.
+    /// The position of the newest reported ledger entry.
     pub position: u64,
     /// The clock after the change.
     pub clock: Option<Clock>,
@@ -156,16 +156,16 @@ pub struct StreamMessage {
     pub event: Option<Event>,
     /// The intervention on the event; absent if it has been erased since.
     pub intervention: Option<Intervention>,
-    /// The paradox that was created or resolved. A resolved one is sent as it was.
+    /// The paradox that was created or resolved. A resolved one is sent as it was before.
     pub paradox: Option<Paradox>,
-    /// The time that the clock has passed, if there were events in it.
+    /// The virtual time that the clock has passed, if it contains events.
     pub due: Option<Stretch>,
 }
 
 impl Client {
     /// Watches the firings of a queue without claiming any; with `None`, all firings of the timeline.
     ///
-    /// When this returns, all later changes are reported, across lost connections (`GET /v1/firings/stream`). After a
+    /// All changes after this returns are reported, even if the connection is lost (`GET /v1/firings/stream`). After a
     /// lost connection, [`Watched::Gap`] marks where claims, extensions and failed attempts may be missing.
     ///
     /// # Errors
@@ -189,10 +189,10 @@ impl Client {
         self.watch_as(self.firings_of(queue.into())?.after(last_event_id)?, firing_update).await
     }
 
-    /// Watches which events the clock passes, as ranges of virtual time, to play them back.
+    /// Watches the events that the clock passes, as ranges of virtual time.
     ///
-    /// When this returns, everything that the clock passes from now on is reported, across lost connections (`GET
-    /// /v1/stream?topics=due`). A range that begins before the end of the last one means that the clock went back.
+    /// All events that the clock passes after this returns are reported, even if the connection is lost (`GET
+    /// /v1/stream?topics=due`). A range that begins before the end of the previous one means that the clock went back.
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
@@ -200,8 +200,8 @@ impl Client {
         self.watch_as(self.due()?, due_range).await
     }
 
-    /// Like [`Client::watch_due`], resuming after the message with this id: everything that the clock has passed since
-    /// is reported first.
+    /// Like [`Client::watch_due`], resuming after the message with this id: events that the clock has passed since then
+    /// are reported first.
     ///
     /// # Errors
     /// The service does not respond or rejects the request, or the id is invalid.

@@ -43,7 +43,7 @@ async fn ten_lines(here: Client) -> Result<(), Box<dyn std::error::Error>> {
             Ok(())
         })
         .await?;
-    let receipt = client.advance("P1M").await?; // every morning of a month has happened when this returns
+    let receipt = client.advance("P1M").await?; // returns once every morning of the month has been billed
     println!("{} mornings", receipt.acknowledged);
     listener.close().await?;
     // to here.

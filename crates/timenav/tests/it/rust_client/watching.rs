@@ -14,7 +14,7 @@ use crate::service::{Service, timenav};
 use timenav_client::{Advance, Client, Error, FiringChange, Watched};
 
 async fn failures(client: &Client) -> Result<Vec<String>, Error> {
-    let mut watch = client.watch_firings("billing").await?; // `None` is all queues
+    let mut watch = client.watch_firings("billing").await?; // `None` means all queues
     let receipt = client.advance(Advance::by("P1M").allow_failed_firings()).await?;
     let (mut failed, mut left) = (Vec::new(), receipt.failed);
     while left > 0
@@ -25,7 +25,7 @@ async fn failures(client: &Client) -> Result<Vec<String>, Error> {
                 failed.push(update.firing.timer_id);
                 left -= 1;
             }
-            Watched::Gap(gap) if gap.is_reset => break, // everything may be missing here
+            Watched::Gap(gap) if gap.is_reset => break, // any message may be missing
             Watched::Update(_) | Watched::Gap(_) => {}
         }
     }
