@@ -153,6 +153,7 @@ export class Listener {
         if (!this.#isOpen()) break;
         if (error instanceof ApiError && FINAL.has(error.httpStatus)) {
           this.#failure = error;
+          console.warn(`claiming from the queue ${this.queue} is no longer possible: ${String(error)}`);
           break;
         }
         const after = error instanceof ApiError ? error.retryAfterSeconds : null;

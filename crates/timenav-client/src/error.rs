@@ -18,7 +18,7 @@ pub enum Error {
     Timestamp(#[from] NotAnInstant),
     /// No complete response arrived. If the request was sent, the change may have taken effect: repeat it with the same
     /// idempotency key.
-    #[error("cannot reach the service at {service}: {detail}")]
+    #[error("{} at {service}: {detail}", if *.was_sent { "no complete response from the service" } else { "cannot reach the service" })]
     #[non_exhaustive]
     Unreachable {
         /// The address of the service.
@@ -127,7 +127,7 @@ impl Problem {
         let body_id = Some(text(&document, "request_id")).filter(|id| !id.is_empty());
         Self {
             http_status,
-            code: or(text(&document, "code"), format!("http_{http_status}")),
+            code: or(text(&document, "code"), "unexpected_response".to_owned()),
             status: or(text(&document, "status"), format!("The service returned {http_status}.")),
             detail: text(&document, "detail"),
             errors: fields.iter().map(field).collect(),

@@ -60,14 +60,17 @@ impl<T> Watch<T> {
     /// Returns the next message; `None` once the watch has ended. Cancel safe.
     ///
     /// # Errors
-    /// The service no longer allows the watch, which ends it, or a message has an unexpected form.
+    /// The service no longer allows the watch, or a message has an unexpected form. Both end the watch.
     pub async fn next(&mut self) -> Result<Option<T>, Error> {
         while let Some(event) = self.messages.recv().await.transpose()? {
             self.last_id.clone_from(&event.id);
-            let read = (self.read)(event)
-                .map_err(|error| Error::Unreadable { service: self.service.clone(), detail: error.to_string() })?;
-            if read.is_some() {
-                return Ok(read);
+            match (self.read)(event) {
+                Ok(None) => {}
+                Ok(message) => return Ok(message),
+                Err(error) => {
+                    self.close();
+                    return Err(Error::Unreadable { service: self.service.clone(), detail: error.to_string() });
+                }
             }
         }
         Ok(None)

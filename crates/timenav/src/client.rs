@@ -159,6 +159,7 @@ impl Client {
         Err(Failure::Unreachable {
             service: format!("at {}", self.target.url),
             detail: "the response ended before the result".to_owned(),
+            was_sent: true,
         })
     }
 

@@ -101,12 +101,14 @@ pub(crate) enum Failure {
     Problem(Problem),
     /// The timeline does not exist and was not to be created.
     NoTimeline(Problem),
-    /// The service is unreachable.
+    /// The service is unreachable, or its response did not arrive completely.
     Unreachable {
         /// Its address, as `at http://…`.
         service: String,
         /// The cause.
         detail: String,
+        /// Whether the request may have reached the service.
+        was_sent: bool,
     },
     /// An import finished, but this many records were rejected.
     Refused(u64),
@@ -141,7 +143,12 @@ impl Failure {
             Self::Problem(problem) | Self::NoTimeline(problem) => {
                 self.hint().map_or_else(|| problem.text(), |hint| format!("{}\n  {hint}", problem.text()))
             }
-            Self::Unreachable { service, detail } => format!("cannot reach the service {service}: {detail}"),
+            Self::Unreachable { service, detail, was_sent: false } => {
+                format!("cannot reach the service {service}: {detail}")
+            }
+            Self::Unreachable { service, detail, was_sent: true } => {
+                format!("no complete response from the service {service}: {detail}")
+            }
             Self::Refused(1) => "1 record was rejected".to_owned(),
             Self::Refused(count) => format!("{count} records were rejected"),
             Self::Tampered(1) => "tampering or damage: 1 finding".to_owned(),
@@ -223,8 +230,8 @@ impl From<timenav_client::Error> for Failure {
         use timenav_client::Error;
         match error {
             Error::Problem(problem) => Self::Problem(Problem::new(problem.http_status, &problem.body)),
-            Error::Unreachable { service, detail, .. } => {
-                Self::Unreachable { service: format!("at {service}"), detail }
+            Error::Unreachable { service, detail, was_sent, .. } => {
+                Self::Unreachable { service: format!("at {service}"), detail, was_sent }
             }
             other => Self::Other(other.into()),
         }
@@ -340,7 +347,7 @@ mod tests {
     #[test]
     fn each_failure_has_its_exit_code() {
         let problem = |status| Failure::Problem(Problem::new(status, "{}"));
-        let unreachable = Failure::Unreachable { service: String::new(), detail: String::new() };
+        let unreachable = Failure::Unreachable { service: String::new(), detail: String::new(), was_sent: false };
         for (failure, expected) in [
             (problem(400), Exit::Failed),
             (problem(401), Exit::NotAllowed),

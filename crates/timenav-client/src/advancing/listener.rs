@@ -111,15 +111,16 @@ impl Client {
         F: Future<Output = Result<(), HandlerError>> + Send + 'static,
     {
         let options = options.check()?;
+        let stopping = watch::Sender::new(false);
         let worker = Arc::new(FiringWorker {
             client: self.clone(),
             queue: queue.to_owned(),
             options,
+            stopping: stopping.subscribe(),
             leases: Mutex::default(),
             claimed_at: Mutex::default(),
         });
         let first = worker.claim(self, options.concurrency, Duration::ZERO).await?;
-        let stopping = watch::Sender::new(false);
         let work = Work::new(worker, handler);
         let task = tokio::spawn(work.run(first, stopping.subscribe()));
         Ok(Listener { stopping, task })
@@ -164,6 +165,7 @@ struct FiringWorker {
     client: Client,
     queue: String,
     options: ListenOptions,
+    stopping: watch::Receiver<bool>,
     leases: Mutex<HashSet<Lease>>,
     claimed_at: Mutex<Option<i64>>,
 }
@@ -179,10 +181,12 @@ impl FiringWorker {
         Ok(claimed)
     }
 
-    /// Claims another firing if the last claim was some time ago, so that the queue keeps its active listener.
+    /// Claims another firing if the last claim was some time ago, so that the queue keeps its active listener. A
+    /// listener that is closed or dropped claims nothing more.
     async fn claim_if_idle(&self) -> Vec<ClaimedFiringBody> {
+        let is_stopping = *self.stopping.borrow() || self.stopping.has_changed().is_err();
         let at = *self.claimed_at.lock();
-        if at.is_none_or(|at| monotonic_micros().saturating_sub(at) < IDLE_CLAIM_MICROS) {
+        if is_stopping || at.is_none_or(|at| monotonic_micros().saturating_sub(at) < IDLE_CLAIM_MICROS) {
             return Vec::new();
         }
         self.claim(&self.client, 1, Duration::ZERO).await.unwrap_or_else(|error| {
@@ -386,4 +390,46 @@ where
 fn truncated(mut reason: String) -> String {
     reason.truncate(reason.floor_char_boundary(REASON_BYTES_MAX));
     reason
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Returns whether a worker that last claimed ten seconds ago claims again.
+    async fn claims_again(stopping: watch::Receiver<bool>) -> bool {
+        let service = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", service.local_addr().unwrap());
+        let retries = Retries { attempts: 1, ..Retries::default() };
+        let worker = FiringWorker {
+            client: Client::builder().url(url).key("tnk_test").build().unwrap().with_retries(retries),
+            queue: "default".to_owned(),
+            options: ListenOptions::default(),
+            stopping,
+            leases: Mutex::default(),
+            claimed_at: Mutex::new(Some(monotonic_micros() - 2 * IDLE_CLAIM_MICROS)),
+        };
+        tokio::select! {
+            // A connection that is closed without a response ends the claim.
+            connection = service.accept() => connection.is_ok(),
+            claimed = worker.claim_if_idle() => {
+                assert!(claimed.is_empty());
+                false
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn idle_worker_claims_again_until_its_listener_is_closed_or_dropped() {
+        let stopping = watch::Sender::new(false);
+        assert!(claims_again(stopping.subscribe()).await, "the listener runs");
+        stopping.send_replace(true);
+        assert!(!claims_again(stopping.subscribe()).await, "the listener is closed");
+        let running = watch::Sender::new(false);
+        let receiver = running.subscribe();
+        drop(running);
+        assert!(!claims_again(receiver).await, "the listener is dropped");
+    }
 }

@@ -113,7 +113,7 @@ pub(crate) fn built(url: &Url, made: impl Fn() -> ClientBuilder) -> anyhow::Resu
         Ok(http) => Ok(http),
         Err(_) if url.scheme() == "http" => Ok(made().tls_certs_only([]).build()?),
         Err(error) => Err(anyhow::Error::new(error).context(
-            "the service's certificate could not be verified: install CA certificates (on Debian, the package \
+            "TLS cannot be set up: install CA certificates (on Debian, the package \
              ca-certificates), or give the service's own with --ca",
         )),
     }

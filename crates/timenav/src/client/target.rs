@@ -135,7 +135,7 @@ fn not_running(folder: &Path, state: &Listening) -> Failure {
         }
         Listening::At(_) | Listening::No => format!("it is not running. Start it: timenav serve --data {folder}"),
     };
-    Failure::Unreachable { service: format!("of the data folder {folder}"), detail }
+    Failure::Unreachable { service: format!("of the data folder {folder}"), detail, was_sent: false }
 }
 
 fn folder_key(folder: &Path) -> Result<(Zeroizing<String>, String), Failure> {

@@ -71,7 +71,7 @@ pub(super) fn run(client: &Client, timeline: &TimelineOptions, options: ListenOp
     loop {
         let claimed = match client.post_unless(&mut interrupt, &["v1", "queues", &options.queue, "claim"], &claim) {
             Ok(claimed) => claimed,
-            Err(Failure::Unreachable { service, detail }) if is_known => {
+            Err(Failure::Unreachable { service, detail, .. }) if is_known => {
                 output::note(&format!("lost the service {service} ({detail}); retrying"));
                 if client.is_interrupted_within(&mut interrupt, patience) {
                     return Ok(());
