@@ -1,4 +1,4 @@
-/** What each view understands of an address. What it does not is left out, and the page says so. */
+/** Validates the URL parameters of each view. Unknown and invalid parameters are ignored, and the page reports them. */
 import { parse } from '../time/instant';
 import { knownAt } from './known-at';
 import { isPeriod } from '../time/period-range';
@@ -6,7 +6,7 @@ import { CUSTOM, PERIODS } from '../time/periods';
 import { isZone } from '../time/zone.svelte';
 import { parseBox, parseMapParts, parseRange } from './ranges';
 
-/** Says what would be right, or null where a value is. */
+/** Returns what a valid value would be, or null if the value is valid. */
 type Check = (text: string) => string | null;
 
 const anything: Check = () => null;
@@ -38,12 +38,12 @@ const grouping: Check = (text) =>
     ? null
     : 'must be actor, source, or an attribute such as attribute.status';
 
-/** Which time it is of, where a view has a filter for it. */
+/** The time filter of views that have one. */
 const PERIOD = { period: oneOf(...LAST, CUSTOM), from: anything, to: anything };
 
 const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
 
-/** The parameters of each view beside `timeline`. The Explorer's are the fields of its operation. */
+/** The parameters of each view, except `timeline`. The parameters of the Explorer are the fields of its operation. */
 const UNDERSTOOD: Record<string, Record<string, Check>> = {
   clock: {
     cols: anything,
@@ -137,26 +137,28 @@ const UNDERSTOOD: Record<string, Record<string, Check>> = {
 };
 
 const OPEN = '..';
-/** An end of a range of numbers: one that is open, or a number. */
+/** One end of a numeric range: open, or a number. */
 const END = /^(\.\.|[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?)$/;
 
 /**
- * Whether a value of an attribute looks like a range, of which one end is no number: it is taken as a text. What has
- * both ends, such as a fraction or a date, may be meant as one.
+ * Whether an attribute value looks like a half-open range whose bounded end is not a number. The service searches such
+ * a value as text. A value with two bounded ends, such as a fraction or a date, may be intended as text.
  */
-function isNoRange(text: string): boolean {
+function isInvalidRange(text: string): boolean {
   const ends = text.split('/');
   return ends.length === 2 && ends.includes(OPEN) && !ends.every((end) => END.test(end));
 }
 
-/** Returns what the page says of what it does not understand in an address, in sentences. */
+/** Returns one sentence per parameter of an address that is ignored or reinterpreted. */
 export function wrongParams(view: string, params: Record<string, string>): string[] {
   const leftOut = leftOutOf(view, params);
   const texts = view !== 'timeline' ? [] : Object.entries(params).filter(([name]) => /^attribute[.]./.test(name));
-  const taken = texts.flatMap(([name, text]) =>
-    isNoRange(text) ? [`“${name}” is searched as the text “${text}”. Write a range as 140/.., ../160 or 140/160.`] : [],
+  const asText = texts.flatMap(([name, text]) =>
+    isInvalidRange(text)
+      ? [`“${name}” is searched as the text “${text}”. Write a range as 140/.., ../160 or 140/160.`]
+      : [],
   );
-  return [...(leftOut.length > 0 ? ['Part of this link was ignored.'] : []), ...leftOut, ...taken];
+  return [...(leftOut.length > 0 ? ['Part of this link was ignored.'] : []), ...leftOut, ...asText];
 }
 
 function leftOutOf(view: string, params: Record<string, string>): string[] {
@@ -164,12 +166,12 @@ function leftOutOf(view: string, params: Record<string, string>): string[] {
   if (understood === undefined) return [];
   return Object.entries(params).flatMap(([name, text]) => {
     if (name === 'timeline') return [];
-    // All views show times.
+    // All views display times.
     if (name === 'tz')
       return isZone(text) ? [] : ['“tz” must be a time zone such as Europe/Paris, an offset such as +05:30, or place.'];
-    // The tour goes through all views.
+    // The tour visits all views.
     if (name === 'tour') return /^[1-9]\d?$/.test(text) ? [] : ['“tour” must be the number of a step.'];
-    // A filter by an attribute has the attribute's name in its own.
+    // An attribute filter has the attribute's key in its name.
     if (view === 'timeline' && /^attribute[.]./.test(name)) return [];
     const check = Object.hasOwn(understood, name) ? understood[name] : undefined;
     if (check === undefined) return [`This view has no “${name}”.`];

@@ -1,7 +1,7 @@
-/** Moments in the life of a ledger, as the service takes them in `as_of`. */
+/** Values of the service's `as_of` parameter. */
 import { format, parse } from '../time/instant';
 
-/** Returns a host time, a position or the id of an anchor as the service takes it; null for anything else. */
+/** Returns a host time, a position or an anchor ID in the form that `as_of` takes, or null for any other text. */
 export function knownAt(text: string | null): string | null {
   if (text === null) return null;
   if (/^(\d{1,15}|anchor_\w+)$/.test(text)) return text;

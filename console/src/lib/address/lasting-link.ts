@@ -1,11 +1,11 @@
-/** Links to what is known now, that show the same whatever is recorded or changed later. */
+/** Permanent links: they show the same data after later recordings and changes. */
 import { viewParams } from '../events/address';
 import type { Scale } from '../chart/scale';
 import { format, type Micros } from '../time/instant';
 
 /**
- * Returns the link to a timeline with these parameters, as it was known at a moment of host time. `view` is what the
- * axis shows where that goes by the clock.
+ * Returns a link to a timeline with these parameters, as it was known at a moment of host time. `view` is the visible
+ * range of an axis that follows the clock.
  */
 export function lastingLink(
   base: string,
@@ -13,7 +13,7 @@ export function lastingLink(
   knownAt: Micros,
   view: Scale | null = null,
 ): string {
-  // What moves by itself, and what lies over the view, is no part of what is shown.
+  // Playback, relative periods and overlays are not part of the linked content.
   const lasting = Object.entries(params).filter(
     ([name]) => !['do', 'export', 'follow', 'period', 'play', 'tour'].includes(name),
   );

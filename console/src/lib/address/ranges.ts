@@ -1,4 +1,4 @@
-/** Stretches of time and boxes on the map, as addresses write them. */
+/** Time ranges and map boxes in URL parameters. */
 import { parse, type Micros } from '../time/instant';
 
 export interface Box {
@@ -33,7 +33,7 @@ export function parseBox(text: string | null): Box | null {
   return { west, south, east, north };
 }
 
-/** Whether a place is in a box, which may be on both sides of the date line. */
+/** Whether a point is inside a box. A box may cross the antimeridian. */
 export function isWithin(box: Box, { lat, lon }: { lat: number; lon: number }): boolean {
   if (lat < box.south || lat > box.north) return false;
   return box.west <= box.east ? box.west <= lon && lon <= box.east : lon >= box.west || lon <= box.east;
@@ -43,7 +43,7 @@ export function boxParam(box: Box): string {
   return [box.west, box.south, box.east, box.north].join(',');
 }
 
-/** Reads what is in the middle of a map, and how often it is larger than the world, such as `29.95,-90.07,4`. */
+/** Reads a map center and zoom factor, such as `29.95,-90.07,4`. Zoom 1 shows the whole world. */
 export function parseMapParts(text: string | null): { lat: number; lon: number; zoom: number } | null {
   const [lat, lon, zoom, ...rest] = (text ?? '').split(',').map((part) => (part.trim() === '' ? NaN : Number(part)));
   if (lat === undefined || lon === undefined || zoom === undefined || rest.length > 0) return null;

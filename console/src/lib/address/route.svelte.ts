@@ -1,14 +1,14 @@
-/** What stays when the view changes. */
+/** Parameters that are kept when the view changes. */
 const LASTING_PARAMS = ['timeline', 'tz'] as const;
 
 /**
- * Where the user is: `#/<view>?<parameters>`. Everything that can be pointed at is in the address, so each view and
- * each selection has a link. A hash needs nothing of the server, whatever prefix the console is served under.
+ * The current location: `#/<view>?<parameters>`. Every view and every selection is in the URL, so it can be linked. The
+ * hash needs no server support and works under any path prefix.
  */
 class Route {
   view = $state('');
   params = $state<Record<string, string>>({});
-  /** The hash that view and parameters were read from. The browser says only later that somebody went elsewhere. */
+  /** The hash that view and parameters were read from. `hashchange` fires later than `location.hash` changes. */
   #known = '';
 
   constructor() {
@@ -30,17 +30,17 @@ class Route {
     return this.params[name] ?? null;
   }
 
-  /** The timeline that is looked at. It stays when the view changes. */
+  /** The current timeline. */
   get timeline(): string {
     return this.params.timeline ?? 'main';
   }
 
-  /** Whether the address names a timeline. */
+  /** Whether the URL names a timeline. */
   get isChosen(): boolean {
     return this.params.timeline !== undefined;
   }
 
-  /** Returns the link to a view. The timeline and the time zone come along unless others are named. */
+  /** Returns the link to a view. Keeps the timeline and the time zone unless `params` overrides them. */
   href(view: string, params: Record<string, string> = {}): string {
     const lasting = Object.fromEntries(
       LASTING_PARAMS.flatMap((name) => (this.params[name] ? [[name, this.params[name]]] : [])),
@@ -48,16 +48,16 @@ class Route {
     return link(view, { ...lasting, ...params });
   }
 
-  /** Goes to a view, as a step that the browser can go back from. */
+  /** Navigates to a view and adds a history entry. */
   go(view: string, params: Record<string, string> = {}): void {
     location.hash = this.href(view, params);
     this.#read();
   }
 
   /**
-   * Changes parameters of this view; null takes one away. Small changes (a zoom, a letter of a search) replace the
-   * step of the browser's history, others add one. Somebody who has just followed a link stays there: what was to be
-   * written, after a moment of rest for example, was meant for the page that they left.
+   * Changes parameters of this view; null removes a parameter. Minor changes (zooming, typing in a search field)
+   * replace the current history entry, others add one. Does nothing if the user has navigated away: a debounced change
+   * belongs to the page it was made on.
    */
   set(changes: Record<string, string | null>, step: 'replace' | 'push' = 'replace'): void {
     if (location.hash !== this.#known) return;

@@ -1,4 +1,4 @@
-/** Views that somebody gave a name: links, kept in this browser for each user. */
+/** Named links, stored per user in this browser. */
 const KEY = 'timenav-views';
 const SAVED_MAX = 50;
 export const NAME_LENGTH_MAX = 60;
@@ -16,7 +16,7 @@ class SavedViews {
     return this.#all.filter((one) => one.user === user);
   }
 
-  /** Saves a view; one of the same name is replaced, and of too many the oldest is dropped. */
+  /** Saves a view. Replaces a view with the same name, and drops the oldest beyond `SAVED_MAX`. */
   save(view: SavedView): void {
     const others = this.#all.filter((one) => one.user !== view.user || one.name !== view.name);
     this.#keep([view, ...others].slice(0, SAVED_MAX));
@@ -32,7 +32,7 @@ class SavedViews {
   }
 }
 
-/** Reads what was kept. What is no saved view, or leads elsewhere than into the console, is left out. */
+/** Parses stored views. Drops invalid entries and links that lead outside the console. */
 export function read(stored: string | null): SavedView[] {
   try {
     const all: unknown = JSON.parse(stored ?? '[]');

@@ -1,34 +1,34 @@
-/** Counts as bars, with the scale that they are drawn to: linear from zero, or logarithmic where one asks for it. */
+/** Bar charts of counts, with a linear scale from zero or a logarithmic one. */
 import type { Micros } from '../time/instant';
 import { niceStep } from './nice';
 import type { Palette } from './palette';
 import { firstAfter, type Bucket, type Counts } from '../events/counts';
 import { timeAt, xOf, type Scale } from './scale';
 
-/** What bars are drawn on. */
+/** Drawing context, colors and time axis of a bar chart. */
 export interface Frame {
   context: CanvasRenderingContext2D;
   palette: Palette;
   scale: Scale;
-  /** When the first event happens, and the last; before and after there is nothing to count. */
+  /** Times of the first and the last event. There is nothing to count outside this range. */
   extent?: { from: Micros; to: Micros } | null;
 }
 
-/** How high a count is drawn. */
+/** The vertical scale of a bar chart. */
 export interface Heights {
-  /** What the top of the room stands for. */
+  /** The count at full height. */
   max: number;
   isLog: boolean;
-  /** Counts that have a line of their own. */
+  /** Counts with a grid line. */
   ticks: readonly number[];
 }
 
-/** So much room a line of the scale needs. */
+/** Minimum height per grid line. */
 const TICK_PIXELS = 26;
-/** More lines than that tell no more. */
+/** More grid lines add no information. */
 const LINES_MAX = 6;
 
-/** Makes a scale that reaches at least up to a count. */
+/** Creates a scale that covers at least `most`. */
 export function heights(most: number, isLog: boolean, room: number): Heights {
   const lines = Math.min(LINES_MAX, Math.max(1, Math.floor(room / TICK_PIXELS)));
   if (isLog) {
@@ -46,18 +46,18 @@ export function heights(most: number, isLog: boolean, room: number): Heights {
   return { max: count * step, isLog, ticks: Array.from({ length: count }, (_, index) => (index + 1) * step) };
 }
 
-/** Returns the next count of one digit and zeros. */
+/** Returns the smallest count of one digit and zeros that is not less than `least`. */
 function rounder(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return Math.ceil(Math.max(least, 1) / power) * power;
 }
 
-/** Returns which part of the room a count takes; nothing takes none. */
+/** Returns the fraction of the full height that a count takes. Zero takes none. */
 export function share({ max, isLog }: Heights, count: number): number {
   return isLog ? Math.log10(1 + count) / Math.log10(1 + max) : count / max;
 }
 
-/** Returns the stretches that are in sight. */
+/** Returns the visible buckets. */
 export function bucketsIn(counts: Counts, { scale }: Pick<Frame, 'scale'>): readonly Bucket[] {
   const first = firstAfter(counts, timeAt(scale, 0));
   const last = firstAfter(counts, timeAt(scale, scale.width));
@@ -68,12 +68,12 @@ export function mostIn(counts: Counts, frame: Pick<Frame, 'scale'>): number {
   return bucketsIn(counts, frame).reduce((most, bucket) => Math.max(most, bucket.count), 0);
 }
 
-/** The scale of each lane, by its number. */
+/** Returns the vertical scale of a lane. */
 export type LaneHeights = (lane: number) => Heights;
 
 /**
- * Makes the scales of lanes: one for all that have a name, so that they compare, and one for the last where it is what
- * is left over, and more than they have: often so much more that all others would be flat beside it.
+ * Creates the scales of lanes. Named lanes share a scale so that they are comparable. The last lane has its own if it
+ * holds the remainder: its counts are often so high that they would flatten the named lanes.
  */
 export function laneHeights(named: readonly number[], rest: number | null, isLog: boolean, room: number): LaneHeights {
   const most = Math.max(...named, 1);
@@ -82,7 +82,7 @@ export function laneHeights(named: readonly number[], rest: number | null, isLog
   return (lane) => (lane < named.length ? ofNamed : ofRest);
 }
 
-/** Returns the counts of what is in no part. */
+/** Returns the counts of events that are in none of the parts. */
 export function without(counts: Counts, parts: readonly Counts[]): Counts {
   const named = new Map<Micros, number>();
   for (const part of parts) for (const { from, count } of part.buckets) named.set(from, (named.get(from) ?? 0) + count);
@@ -93,26 +93,26 @@ export function without(counts: Counts, parts: readonly Counts[]): Counts {
   return { ...counts, buckets };
 }
 
-/** Returns from where to where a stretch has events: they may begin or end within it. */
+/** Returns the horizontal extent of a bucket, clipped to the first and the last event. */
 export function sidesOf({ scale, extent }: Pick<Frame, 'scale' | 'extent'>, { from, to }: Bucket): [number, number] {
   const begin = extent && from < extent.from ? extent.from : from;
   const end = extent && to > extent.to ? extent.to : to;
   return [xOf(scale, begin), Math.max(xOf(scale, end), xOf(scale, begin) + 1)];
 }
 
-/** A part of the width of a bar. */
+/** A horizontal section of a bar. */
 export interface BarSpan {
   x: number;
   width: number;
-  /** 1 where there are events, and less before the first and after the last. */
+  /** 1 within the extent of the events, less outside. */
   alpha: number;
 }
 
 const BARE_ALPHA = 0.4;
 
 /**
- * Returns the parts of the bar of a stretch. It is as wide as the others, since its height is the count of all of it;
- * where the events begin or end within the stretch, what has none apart from them says why the count may be low.
+ * Returns the sections of a bucket's bar. The bar has full width because its height is the count of the whole bucket.
+ * Where events begin or end within the bucket, the section without events is drawn fainter, which explains a low count.
  */
 export function barSpans(frame: Pick<Frame, 'scale' | 'extent'>, bucket: Bucket): BarSpan[] {
   const [left, next] = sidesOf({ scale: frame.scale }, bucket);
@@ -128,15 +128,15 @@ export function barSpans(frame: Pick<Frame, 'scale' | 'extent'>, bucket: Bucket)
   return parts.filter(({ width }) => width > 0);
 }
 
-/** One color of a bar: how much of each stretch it is. */
+/** One color of a bar and the counts it represents. */
 export interface Part {
   color: string;
   counts: Counts;
 }
 
 /**
- * Draws a bar for each stretch that has events, from the base line up; down where the room is negative. The parts of a
- * bar are on top of each other.
+ * Draws a bar for each non-empty bucket, upward from the base line, or downward if `room` is negative. Parts of a bar
+ * are stacked.
  */
 export function paintBars(
   frame: Frame,
@@ -161,7 +161,7 @@ export function paintBars(
     const tall = share(scale, bucket.count) * room;
     const found = all.map(({ color, of }) => ({ color, count: of.get(bucket.from) ?? 0 }));
     const named = found.reduce((sum, part) => sum + part.count, 0);
-    // Events with several values are in several parts, and still one event.
+    // Events with several values are in several parts but are one event each.
     const fit = named > bucket.count ? bucket.count / named : 1;
     let y = base;
     for (const { color, count } of [...found, { color: rest, count: bucket.count - named * fit }]) {
@@ -170,7 +170,7 @@ export function paintBars(
       fill(color, y - high, high);
       y -= high;
     }
-    // One among thousands is seen too.
+    // Keep a single event visible among thousands.
     if (Math.abs(tall) < 1.5)
       fill(found.find((part) => part.count > 0)?.color ?? rest, base - (room > 0 ? 1.5 : 0), 1.5);
   }
@@ -178,12 +178,12 @@ export function paintBars(
   paintUncounted(frame, whole, base, room);
 }
 
-/** Covers the time that is not counted yet: it is not empty. */
+/** Shades the range that is not counted yet, so that it does not appear empty. */
 export function paintUncounted(frame: Frame, whole: Counts, base: number, room: number): void {
   paintCover(frame, whole.until, whole.to, base, room);
 }
 
-/** Covers a time of which nothing is known. */
+/** Shades a range without data. */
 export function paintCover(
   { context, palette, scale }: Frame,
   begin: Micros,
@@ -200,15 +200,14 @@ export function paintCover(
   context.globalAlpha = 1;
 }
 
-/** Draws the lines of the scale; what they stand for is written by `paintTicks`, above the bars. */
+/** Draws the grid lines. `paintTicks` writes their labels above the bars. */
 export function paintLines({ context, palette, scale: view }: Frame, scale: Heights, base: number, room: number): void {
   context.fillStyle = palette.line;
   for (const tick of scale.ticks) context.fillRect(0, Math.round(base - share(scale, tick) * room), view.width, 1);
 }
 
 /**
- * Writes what each line of the scale stands for, on the side of it that is away from the base: a bar that ends there
- * is whole.
+ * Writes the label of each grid line on the side away from the base, so that a bar ending at the line is not covered.
  */
 export function paintTicks(frame: Frame, scale: Heights, base: number, room: number): void {
   for (const tick of scale.ticks) {
@@ -217,7 +216,7 @@ export function paintTicks(frame: Frame, scale: Heights, base: number, room: num
   }
 }
 
-/** Writes with a ground of its own, which a bar or the line of now may go on above and below. */
+/** Writes a label on an opaque background, which covers bars and the line of the current time. */
 export function paintNumber({ context, palette }: Frame, text: string, x: number, middle: number): void {
   context.font = `500 11px ${palette.sans}`;
   context.textBaseline = 'middle';

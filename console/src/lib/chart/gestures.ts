@@ -1,20 +1,20 @@
-/** What fingers, mouse and wheel do to the axis. */
+/** Touch, mouse and wheel gestures on the axis. */
 import type { Scale } from './scale';
 import { panned, zoomed } from './scale';
 
 interface GestureTarget {
   view: () => Scale;
   look: (view: Scale) => void;
-  /** Moves what is higher than its room: with a positive number, what is below comes into sight. */
+  /** Scrolls content taller than its container. Positive pixels reveal content below. */
   slide?: (pixels: number) => void;
-  /** Whether dragging brushes a range now, also without the shift key. */
+  /** Whether dragging selects a range, even without the Shift key. */
   isBrushing: () => boolean;
   brush: (part: { from: number; to: number } | null, isDone: boolean) => void;
   hover: (point: { x: number; y: number } | null) => void;
   click: (point: { x: number; y: number }) => void;
 }
 
-/** A pointer that moved less has clicked. */
+/** A pointer that moved less than this is a click. */
 const CLICK_PIXELS = 4;
 
 export function gestures(target: GestureTarget): (element: HTMLElement) => () => void {
@@ -79,7 +79,7 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
       brushFrom = null;
     }
 
-    // After a tap, the browser moves the focus before it tells of the click: what opens then keeps it.
+    // After a tap, browsers move the focus before they dispatch `click`. A panel opened here therefore keeps the focus.
     function click(event: MouseEvent): void {
       if (!hasMoved) target.click(point(event));
     }
@@ -89,7 +89,7 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
       const unit = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 300 : 1;
       const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
       if (isSideways) target.look(panned(target.view(), (event.deltaX || event.deltaY) * unit));
-      // The browser tells a pinch on a touchpad as a wheel with the control key, in small numbers.
+      // Browsers report a touchpad pinch as `wheel` with `ctrlKey` and small deltas.
       else
         target.look(
           zoomed(

@@ -1,4 +1,4 @@
-/** What is drawn in the browser's next picture: once, however often it is asked for until then. */
+/** Schedules a redraw for the next animation frame. Repeated requests before that frame draw once. */
 export class NextPicture {
   #frame = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -6,7 +6,7 @@ export class NextPicture {
 
   constructor(readonly draw: () => void) {}
 
-  /** Draws next; at least `apartMs` after what was drawn before, where other things go first. */
+  /** Requests a redraw, at least `apartMs` after the previous one. */
   ask(apartMs = 0): void {
     if (this.#frame !== 0) return;
     clearTimeout(this.#timer);

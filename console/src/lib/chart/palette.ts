@@ -1,4 +1,4 @@
-/** The colors of the theme as a canvas needs them: a custom property with `light-dark()` has to be resolved first. */
+/** Resolved theme colors for canvas drawing: a canvas cannot resolve custom properties with `light-dark()`. */
 const TOKENS = [
   'ground',
   'surface',
@@ -32,7 +32,7 @@ export type Palette = Record<(typeof TOKENS)[number], string> & { sans: string }
 export function readPalette(host: HTMLElement): Palette {
   const probe = document.createElement('span');
   probe.hidden = true;
-  // Without this every color reads as that of the text, where the system chooses the colors.
+  // In forced-colors mode, every color would otherwise resolve to the text color.
   probe.style.setProperty('forced-color-adjust', 'none');
   host.append(probe);
   const found: Record<string, string> = {};
@@ -44,20 +44,20 @@ export function readPalette(host: HTMLElement): Palette {
   return { ...found, sans: getComputedStyle(host).fontFamily } as Palette;
 }
 
-/** Returns the color of a group: the largest ones have their own, the others share one. */
+/** Returns the color of a group. The largest groups have their own, the others share one. */
 export function hue(palette: Palette, index: number, groups: number): string {
   return index < groups ? palette[`hue-${index + 1}` as 'hue-1'] : palette.faint;
 }
 
 /**
- * Returns the color of what no group is known of: gray while groups have colors, as one like that of the first group
- * would say that all are of that.
+ * Returns the color of events without a known group: gray if groups are colored, since the accent color would suggest
+ * the first group.
  */
 export function ungrouped(palette: Palette, isColored: boolean): string {
   return isColored ? palette.faint : palette.accent;
 }
 
-/** Calls back when the theme changes, or a font has come in which letters are drawn; returns what ends that. */
+/** Calls `changed` when the theme changes or a font loads. Returns a function that unsubscribes. */
 export function onTheme(changed: () => void): () => void {
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme', 'data-ramp'] });

@@ -1,4 +1,4 @@
-/** The times of an axis in a strip: its ticks with their words, and the larger periods below where there is room. */
+/** The time ruler of an axis: tick labels and, if the strip is high enough, the larger periods below. */
 import type { Palette } from './palette';
 import type { Scale } from './scale';
 import { ticks } from './ticks';
@@ -9,18 +9,18 @@ interface Frame {
   scale: Scale;
 }
 
-/** A strip this high has room for the periods as well. */
+/** Minimum height for a second line with periods. */
 const TWO_LINES = 28;
-/** How tall the line of a tick is, above its words. */
+/** Height of a tick line above its label. */
 const TICK = 4;
-/** How tall the line is with which a period begins, beside its words. */
+/** Height of the line at the start of a period. */
 const PERIOD = 15;
-/** Nearer to a side than this words look cut: they fade on so many pixels before. */
+/** Labels within `EDGE` pixels of a side look cut off. They fade out over the `FADE` pixels before it. */
 const [EDGE, FADE] = [4, 6];
-/** So much room is between two texts, at least. */
+/** Minimum distance between two labels. */
 const GAP = 10;
 
-/** Draws the times of what is shown between two heights. */
+/** Draws the ruler between two vertical positions. */
 export function paintRulerStrip({ context, palette, scale }: Frame, top: number, bottom: number): void {
   const { ticks: marks, periods } = ticks(scale);
   const isHigh = bottom - top >= TWO_LINES;
@@ -33,7 +33,7 @@ export function paintRulerStrip({ context, palette, scale }: Frame, top: number,
     if (x > 0) context.fillRect(Math.round(x), isHigh ? bottom - PERIOD : top, 1, isHigh ? PERIOD : bottom - top);
   const middle = (top + bottom) / 2 + 1.5;
   context.fillStyle = isHigh ? palette.muted : palette.ink;
-  // In one line a period stands for the tick that it begins with.
+  // On a single line, a period label replaces the label of its first tick.
   const taken: { from: number; to: number }[] = [];
   for (const [index, { x, label }] of periods.entries()) {
     const from = Math.max(x, 0) + 6;
@@ -45,7 +45,7 @@ export function paintRulerStrip({ context, palette, scale }: Frame, top: number,
   for (const { x, label, isMajor } of marks) {
     const wide = context.measureText(label).width;
     const [from, to] = [x - wide / 2, x + wide / 2];
-    // Half a number would be another one.
+    // A partly clipped number would read as a different one.
     const inside = (Math.min(from, scale.width - to) - EDGE) / FADE;
     if (inside <= 0) continue;
     if (!isHigh && taken.some((other) => from < other.to && to > other.from)) continue;

@@ -1,6 +1,4 @@
-/**
- * Where the axis has ticks and what they say, from thousands of years to single microseconds.
- */
+/** Positions and labels of axis ticks, from millennia to single microseconds. */
 import {
   DAY,
   HOUR,
@@ -21,13 +19,13 @@ interface Tick {
   time: Micros;
   x: number;
   label: string;
-  /** Whether a larger unit begins here: a year among months, midnight among hours. */
+  /** Whether a larger unit begins here, such as a year among months or midnight among hours. */
   isMajor: boolean;
 }
 
 export interface Ticks {
   ticks: Tick[];
-  /** The larger periods above the ticks, such as the days above hours; the first one covers the left edge. */
+  /** Larger periods, such as days above hours. The first one covers the left edge. */
   periods: Tick[];
 }
 
@@ -40,7 +38,7 @@ type Step =
 const fixed = (unit: bigint, counts: number[], room: number): Step[] =>
   counts.map((count) => ({ unit: 'fixed', size: unit * BigInt(count), room }));
 
-/** From fine to coarse; `room` is how many pixels a label of it needs. */
+/** From fine to coarse. `room` is the minimum pixel width of a label. */
 const STEPS: readonly Step[] = [
   ...fixed(1n, [1, 2, 5, 10, 20, 50, 100, 200, 500], 92),
   ...fixed(1_000n, [1, 2, 5, 10, 20, 50, 100, 200, 500], 76),
@@ -81,11 +79,11 @@ function startOfYear(year: number): Micros {
 
 const startOfMonth = (year: number, month: number): Micros => BigInt(daysFromCivil(year, month, 1)) * DAY;
 
-/** Returns the ticks of what is shown. */
+/** Returns the ticks and periods of the visible range. */
 export function ticks(view: Scale): Ticks {
   const step =
     STEPS.find((candidate) => lengthOf(candidate) / view.pixel >= candidate.room) ?? STEPS[STEPS.length - 1]!;
-  // Days begin where they do in the zone that is shown: all is reckoned there, and put in its place in the end.
+  // Days start at midnight of the displayed zone, so ticks are computed in local time and then converted.
   const from = zone.at(timeAt(view, -80));
   const to = zone.at(timeAt(view, view.width + 80));
   const tick = (local: Micros): Tick => {
@@ -133,8 +131,8 @@ function instants(step: Step, from: Micros, to: Micros): Micros[] {
 }
 
 /**
- * Years that have a tick: 100, 200 … and, counted back, 100 BCE, 200 BCE …; with steps of more than a year also the
- * year 1, since there is no year 0 that people would know.
+ * Aligns a year to a step: 100, 200, … and 100 BCE, 200 BCE, …. Steps of several years also have a tick at year 1,
+ * because people do not use a year 0.
  */
 function floorYear(year: number, step: number): number {
   if (step === 1) return year;

@@ -1,6 +1,6 @@
-/** What lies on each other in a picture, so that nobody can point at one of it. */
+/** Groups overlapping marks that cannot be pointed at individually. */
 
-/** Marks nearer to each other than so many pixels cannot be told apart. */
+/** Marks closer than this overlap visually. */
 export const NEAR_PIXELS = 5;
 
 interface Mark {
@@ -8,7 +8,7 @@ interface Mark {
   y: number;
 }
 
-/** Returns the mark nearest to a point, within reach of it, and all that lie on that one. */
+/** Returns the mark nearest to a point, if within reach, and all marks that overlap it. */
 export function together<Kind extends Mark>(
   marks: readonly Kind[],
   at: Mark,
@@ -26,13 +26,13 @@ export function together<Kind extends Mark>(
   return marks.filter((mark) => Math.hypot(mark.x - x, mark.y - y) < near);
 }
 
-/** Events that are drawn as one. */
+/** Events drawn as one dot. */
 export interface Dot extends Mark {
   color: string;
   rows: number[];
 }
 
-/** Puts events of one color that are near to each other into one dot, in their middle. */
+/** Merges neighboring events of one color into one dot at their center. */
 export function merged(marks: Iterable<Mark & { row: number; color: string }>): Dot[] {
   const dots = new Map<string, Dot>();
   for (const { x, y, row, color } of marks) {
@@ -49,7 +49,7 @@ export function merged(marks: Iterable<Mark & { row: number; color: string }>): 
   return [...dots.values()];
 }
 
-/** Returns the rows of what is under a point, in the order of their times. */
+/** Returns the rows of the dots at a point, in time order. */
 export function rowsUnder(dots: readonly Dot[], at: Mark, reach: number): number[] {
   return together(dots, at, reach)
     .flatMap(({ rows }) => rows)
