@@ -1,11 +1,11 @@
-/** What of the view is in the address. */
+/** URL parameters of the visible range. */
 import { format, parse, type Micros } from '../time/instant';
 import type { Scale } from '../chart/scale';
 import type { Box } from '../address/ranges';
 
-/** Writes the middle and the zoom, without digits that nobody sees. */
+/** Returns center and zoom, rounded to visible precision. */
 export function viewParams(view: Scale): { center: string; zoom: string } {
-  // A pixel is enough: what is smaller is not seen.
+  // Precision below one pixel is invisible.
   const grain = BigInt(Math.max(1, Math.floor(view.pixel)));
   const center = view.center - (((view.center % grain) + grain) % grain);
   return { center: format(center), zoom: Number(view.pixel.toPrecision(4)).toString() };
@@ -17,10 +17,10 @@ export function parseView(center: string | null, zoom: string | null): { center:
   return time === null || !(pixel > 0) ? null : { center: time, pixel };
 }
 
-/** So many events are drawn one by one; more are counted. */
+/** Above this number, events are counted instead of drawn individually. */
 const SINGLES_MAX = 1_000;
 
-/** Reads how many events are drawn one by one, where an address says it: for machines that are slow. */
+/** Reads a lower limit for individually drawn events from the URL, for slow machines. */
 export function singlesMax(text: string | null): number {
   const most = Number(text ?? NaN);
   return Number.isInteger(most) && most > 0 ? Math.min(most, SINGLES_MAX) : SINGLES_MAX;

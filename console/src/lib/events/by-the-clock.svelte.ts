@@ -1,4 +1,4 @@
-/** Keeps an axis at a period that goes by the clock, such as the last 24 hours, until somebody looks elsewhere. */
+/** Keeps an axis at a period relative to the clock, such as the last 24 hours, until the user pans or zooms. */
 import { untrack } from 'svelte';
 import type { LiveClock } from '../live/clock.svelte';
 import { SECOND, floorDiv } from '../time/instant';
@@ -6,16 +6,16 @@ import { periodRange } from '../time/period-range';
 import { route } from '../address/route.svelte';
 import { fitted, type Scale } from '../chart/scale';
 
-/** What shows a part of time. */
+/** A view with a visible time range. */
 interface Axis {
   readonly view: Scale;
   look(view: Scale): void;
 }
 
-/** To be called while a component is made. Which period it is stands in the address, and nowhere else. */
+/** Call during component initialization. The period is stored only in the URL. */
 export function keepByTheClock(axis: () => Axis | null, clock: () => LiveClock | null, room = 0): void {
   let put: Scale | null = null;
-  // When the clock is known, another period is asked for, the clock was moved, or the axis got wider.
+  // Changes when the clock becomes known or is moved, the period changes, or the axis is resized.
   const period = $derived.by(() => {
     const body = clock()?.body;
     return body ? JSON.stringify([route.get('period'), body.generation, axis()?.view.width]) : null;
@@ -35,7 +35,7 @@ export function keepByTheClock(axis: () => Axis | null, clock: () => LiveClock |
     const view = axis()?.view;
     if (!view || put === null || (view.center === put.center && view.pixel === put.pixel)) return;
     put = null;
-    // What is looked at now is a time of its own.
+    // The user has panned or zoomed, so the range no longer follows the clock.
     untrack(() => route.set({ period: null }));
   });
 }

@@ -1,4 +1,4 @@
-/** How many events there are in each stretch of time, as the service counts them, or as they are in a store. */
+/** Event counts per time bucket, from the service or from an `EventStore`. */
 import { service, type Input } from '../service/api';
 import { format, parse, type Micros } from '../time/instant';
 import { queryOf, type Question } from './filter';
@@ -6,25 +6,25 @@ import { FIRST, LAST } from '../chart/scale';
 import { stepBegin, stepEnd, type Step } from './steps';
 import type { EventStore } from './store';
 
-/** How many groups of one key are requested at once. */
+/** Maximum number of groups of one key per request. */
 export const GROUPS_MAX = 1_000;
-/** How many groups of two keys a response can have (`aggregate_groups_max`). */
+/** Maximum number of groups of two keys per response (`aggregate_groups_max`). */
 export const PAIRS_MAX = 10_000;
 
 export interface Bucket {
   from: Micros;
-  /** Where the next one begins. */
+  /** Start of the next bucket. */
   to: Micros;
   count: number;
 }
 
-/** Stretches without events are left out; those that are there are in order. */
+/** Non-empty buckets in time order. */
 export interface Counts {
   step: Step;
-  /** Which time was asked for, from the beginning of a stretch to the end of one. */
+  /** Requested range, aligned to bucket boundaries. */
   from: Micros;
   to: Micros;
-  /** Up to where it is counted; `to` once that is done. */
+  /** End of the range counted so far; equals `to` when complete. */
   until: Micros;
   buckets: readonly Bucket[];
   count: number;
@@ -42,15 +42,15 @@ export interface AggregateBody {
   groups_truncated: boolean;
   count: number;
   ungrouped_count: number;
-  /** When the last event happens that was looked at, where there may be more. */
+  /** Time of the last event that was counted, if there may be more. */
   counted_until?: string | null;
   next_cursor?: string | null;
 }
 
 /**
- * Counts events in groups until all are counted: the service looks through some at a time. `take` is told of each
- * answer, and up to where all are counted; null once that is everywhere. A group may be in several answers. If `take`
- * returns false, the rest is not requested.
+ * Counts events in groups. The service counts a limited number of events per response, so this requests pages until all
+ * are counted. `take` receives each response and the time up to which the count is complete, or null at the end. A
+ * group may be in several responses. If `take` returns false, the remaining pages are not requested.
  */
 export async function aggregate(
   question: Question,
@@ -68,16 +68,16 @@ export async function aggregate(
     );
     cursor = body.next_cursor ?? null;
     const stop = body.counted_until ? parse(body.counted_until) : null;
-    // Other events of the moment in which it stopped may be in the next answer.
+    // The next response may contain other events at the instant where this one stopped.
     if (take(body, cursor === null ? null : (stop ?? FIRST) - 1n) === false) return;
   } while (cursor !== null);
 }
 
-/** Whether a response has all groups of the events that it counts. */
+/** Whether a response contains all groups of the events it counts. */
 export const hasAllGroups = (body: AggregateBody): boolean =>
   !body.groups_truncated && body.groups_count <= body.groups.length;
 
-/** Counts the events of a time in stretches. `onProgress` is told what is counted so far. */
+/** Counts the events of a range in buckets. `onProgress` receives the counts so far. */
 export async function readCounts(
   question: Question,
   step: Step,
@@ -88,7 +88,7 @@ export async function readCounts(
   const found = new Map<Micros, Bucket>();
   const { from, to } = range;
   let counts: Counts = { step, from, to, until: from, buckets: [], count: 0 };
-  // The first and the last stretch of all reach beyond the calendar.
+  // The first and the last bucket may extend beyond the calendar.
   const bounds = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
   await aggregate(
     question,
@@ -110,7 +110,7 @@ export async function readCounts(
   return counts;
 }
 
-/** Counts the events of a time, both ends included. */
+/** Counts the events of a range, both ends included. */
 export async function readExact(
   question: Question,
   range: { from: Micros; to: Micros },
@@ -121,13 +121,13 @@ export async function readExact(
   return count;
 }
 
-/** A count, and whether it is of all: the service looks through so many events at once, and no more. */
+/** A count that may be partial: the service counts a limited number of events per request. */
 export interface Some {
   count: number;
   isAll: boolean;
 }
 
-/** Counts the events of a time with one question. */
+/** Counts the events of a range with a single request. */
 export async function readSome(
   question: Question,
   range: { from: Micros; to: Micros },
@@ -141,7 +141,7 @@ export async function readSome(
   return { count: body.count, isAll: !body.next_cursor };
 }
 
-/** Counts the events of a store that pass a test, in stretches. */
+/** Counts the events of a store that pass a test, in buckets. */
 export function countStore(store: EventStore, step: Step, test: (row: number) => boolean = () => true): Counts {
   const buckets: Bucket[] = [];
   let count = 0;
@@ -175,7 +175,7 @@ export function firstAfter({ buckets }: Counts, instant: Micros): number {
   return low;
 }
 
-/** Returns the bucket that an instant is in, or null. */
+/** Returns the bucket that contains an instant, or null. */
 export function bucketAt(counts: Counts, instant: Micros): Bucket | null {
   const bucket = counts.buckets[firstAfter(counts, instant)];
   return bucket !== undefined && bucket.from <= instant ? bucket : null;
@@ -183,13 +183,13 @@ export function bucketAt(counts: Counts, instant: Micros): Bucket | null {
 
 interface Counted {
   count: number;
-  /** Whether that is exact, and not a part of what is in the stretches at the ends. */
+  /** False if the count includes an estimate for a partly covered bucket at either end. */
   isExact: boolean;
-  /** How many it is at most. */
+  /** Upper bound of the count. */
   most: number;
 }
 
-/** Returns how many events there are from one instant to another. */
+/** Returns the number of events between two instants. */
 export function countWithin(counts: Counts, from: Micros, to: Micros): Counted {
   let [sum, most, isExact] = [0, 0, counts.until >= counts.to];
   for (let index = firstAfter(counts, from); index < counts.buckets.length; index += 1) {
@@ -205,7 +205,7 @@ export function countWithin(counts: Counts, from: Micros, to: Micros): Counted {
   return { count: Math.round(sum), isExact, most };
 }
 
-/** Returns a count without digits that it does not have. */
+/** Rounds a count to its two leading digits. */
 export function rounded(count: number): number {
   const grain = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(count, 1))) - 1);
   return Math.round(count / grain) * grain;

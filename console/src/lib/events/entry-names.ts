@@ -1,7 +1,7 @@
-/** The names of events that entries of a ledger are about: their payloads have them, many in one answer. */
+/** Event names in the payloads of ledger entries. One response contains many of them. */
 import { callName } from './known-names';
 
-/** An entry as far as it says which event it is about. */
+/** The fields of an entry that identify its event. */
 export interface OfEntry {
   position: number;
   action: string;
@@ -10,17 +10,17 @@ export interface OfEntry {
 
 const OF_EVENTS = ['record_event', 'correct_event', 'manipulate_event', 'import_event'];
 
-/** Whether the subject of an entry is the id of an event. */
+/** Whether the subject of an entry is an event ID. */
 export function isOfEvent({ action, subject }: { action: string; subject: string }): boolean {
   return subject !== '' && OF_EVENTS.includes(action);
 }
 
-/** Entries that are no further apart than this are read together, with those between them. */
+/** Entries with smaller gaps are read with one request, including those in between. */
 const GAP_MAX = 48;
-/** So many are read at once; each question is an entry itself. */
+/** Maximum entries per request. Each request is itself a ledger entry. */
 const RUN_MAX = 250;
 
-/** Returns the stretches of a ledger that have some positions, in order. */
+/** Returns the ranges of a ledger that cover the given positions, in order. */
 export function runsOf(positions: readonly number[]): { from: number; limit: number }[] {
   const runs: { from: number; limit: number }[] = [];
   for (const position of [...new Set(positions)].sort((a, b) => a - b)) {
@@ -41,7 +41,7 @@ interface Payload {
   precision?: string;
 }
 
-/** Returns the event that a payload names, and what it is called; null where it names none. */
+/** Returns the ID and name of the event in a payload, or null if there is none. */
 export function nameIn(payload: string | null | undefined): { id: string; name: string; precision?: string } | null {
   try {
     const record = JSON.parse(payload ?? 'null') as Payload | null;

@@ -1,4 +1,4 @@
-/** An event with its history, as the service tells it. */
+/** An event with its history, as the API returns it. */
 import { whenText } from '../time/when';
 import type { Cause, EventBody } from './store';
 
@@ -18,7 +18,7 @@ export interface Intervention {
   stood: boolean;
   changed: boolean;
   position: number;
-  /** Whose ledger that is a position of. */
+  /** The timeline whose ledger contains the position. */
   timeline_id?: string | null;
 }
 
@@ -32,11 +32,11 @@ export interface EventRead {
 
 export interface Hanging {
   effects: Cause[];
-  /** Codes of the kinds of paradoxes that involve it. */
+  /** Codes of the paradox kinds that involve it. */
   paradoxes: string[];
 }
 
-/** Returns what is another in a later version, in sentences. */
+/** Returns the differences of a later version, as sentences. */
 export function changes(before: EventBody, after: EventBody): string[] {
   const found: string[] = [];
   if (whenText(before) !== whenText(after) || before.time !== after.time)
@@ -75,7 +75,7 @@ function lengthText(meters: number): string {
   return `${(meters / 1_000).toLocaleString('en', { maximumFractionDigits: 1 })} km`;
 }
 
-/** Returns coordinates as people write them: "37.98° N, 23.72° E". */
+/** Returns coordinates for display: "37.98° N, 23.72° E". */
 export function geoText(geo: { lat: number; lon: number; radius_m?: number | null }): string {
   const degrees = (value: number, plus: string, minus: string): string =>
     `${Math.abs(value).toFixed(2)}° ${value < 0 ? minus : plus}`;
@@ -83,7 +83,7 @@ export function geoText(geo: { lat: number; lon: number; radius_m?: number | nul
   return `${degrees(geo.lat, 'N', 'S')}, ${degrees(geo.lon, 'E', 'W')}${radius}`;
 }
 
-/** Returns a value of an attribute on one line. */
+/** Returns an attribute value on one line. */
 export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

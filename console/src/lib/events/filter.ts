@@ -1,15 +1,15 @@
-/** Which events are shown: the filter in the address, and as the service takes it. */
+/** Event filters, in the URL and in API requests. */
 import type { Query } from '../service/base';
 import { boxParam, type Box } from '../address/ranges';
 
 export interface Filter {
-  /** Words, each of which begins a word of the event. */
+  /** Words, each a prefix of a word in the event. */
   text: string;
   actor: string;
   source: string;
-  /** Where: a name as events have it or the service knows it, instead of the box on the map. */
+  /** A place name, from events or the service's gazetteer. Replaces the box on the map. */
   place: string;
-  /** Values of attributes by key. */
+  /** Attribute values by key. */
   attributes: Readonly<Record<string, string>>;
 }
 
@@ -18,10 +18,10 @@ export const ALL: Filter = { text: '', actor: '', source: '', place: '', attribu
 const ATTRIBUTE = 'attribute.';
 const NAMES = ['text', 'actor', 'source', 'place'] as const;
 
-/** Something that events are told apart by: `actor`, `source` or `attribute.KEY`. */
+/** A grouping key: `actor`, `source` or `attribute.KEY`. */
 export type GroupBy = string;
 
-/** Reads the filter that an address has. */
+/** Reads the filter from URL parameters. */
 export function parseFilter(params: Readonly<Record<string, string>>): Filter {
   const attributes: Record<string, string> = {};
   for (const name of Object.keys(params).sort())
@@ -31,13 +31,13 @@ export function parseFilter(params: Readonly<Record<string, string>>): Filter {
   return { text, actor, source, place, attributes };
 }
 
-/** Returns what an address has to be changed by, so that it has another filter. */
+/** Returns the URL parameter changes that replace one filter by another. */
 export function filterParams(before: Filter, after: Filter): Record<string, string | null> {
   const changes: Record<string, string | null> = {};
   for (const key of Object.keys(before.attributes)) changes[ATTRIBUTE + key] = null;
   for (const [key, value] of Object.entries(after.attributes)) changes[ATTRIBUTE + key] = value;
   for (const name of NAMES) changes[name] = after[name] || null;
-  // The service takes one answer to where.
+  // The service accepts a single `location`.
   if (after.place) changes.box = null;
   return changes;
 }
@@ -46,15 +46,15 @@ export function isFiltered(filter: Filter): boolean {
   return NAMES.some((name) => filter[name] !== '') || Object.keys(filter.attributes).length > 0;
 }
 
-/** A key that names one thing, such as `storm_id`, and not a kind of many. */
+/** Matches keys that identify one object, such as `storm_id`, rather than a category. */
 const IDENTITY = /(^|[_.\- ])(id|ID)$|[a-z]Id$/;
 
-/** Whether what passes is of one actor or of one thing, so that a line on the map may join it. */
+/** Whether all matching events belong to one actor or object, so that a track on the map may connect them. */
 export function isTrack(filter: Filter): boolean {
   return filter.actor !== '' || Object.keys(filter.attributes).some((key) => IDENTITY.test(key));
 }
 
-/** Whether each group is of one actor or of one thing, so that a line on the map may join its events. */
+/** Whether each group belongs to one actor or object, so that a track on the map may connect its events. */
 export function isTracked(by: GroupBy): boolean {
   return by === 'actor' || (by.startsWith(ATTRIBUTE) && IDENTITY.test(groupName(by)));
 }
@@ -64,13 +64,13 @@ export function isSameFilter(a: Filter, b: Filter): boolean {
 }
 
 interface FilterPart {
-  /** What people read on the chip. */
+  /** Text on the chip. */
   label: string;
-  /** The filter without it. */
+  /** The filter without this part. */
   without: Filter;
 }
 
-/** Says what an attribute has to be: a value, or a number in a range, as the service takes it. */
+/** Returns the text of an attribute condition: a value or a numeric range. */
 export function demandText(value: string): string {
   const range = value
     .replace(/^(-?[\d.]+)\/\.\.$/, '≥ $1')
@@ -79,7 +79,7 @@ export function demandText(value: string): string {
   return range === value ? `= ${value}` : range;
 }
 
-/** Returns what the filter is made of, each part with the filter that is left without it. */
+/** Returns the parts of a filter, each with the filter that remains when the part is removed. */
 export function filterParts(filter: Filter): FilterPart[] {
   const parts: FilterPart[] = [];
   if (filter.text) parts.push({ label: `“${filter.text}”`, without: { ...filter, text: '' } });
@@ -93,19 +93,19 @@ export function filterParts(filter: Filter): FilterPart[] {
   return parts;
 }
 
-/** Returns the filter with one more demand, such as `attribute.status` being `HU`. */
+/** Returns the filter with one more condition, such as `attribute.status` = `HU`. */
 export function narrowed(filter: Filter, by: GroupBy, value: string): Filter {
   if (by === 'actor' || by === 'source' || by === 'text' || by === 'place') return { ...filter, [by]: value };
   return { ...filter, attributes: { ...filter.attributes, [by.slice(ATTRIBUTE.length)]: value } };
 }
 
-/** Returns the value that a filter demands already, or nothing. */
+/** Returns the value that a filter already requires, or an empty string. */
 export function demanded(filter: Filter, by: GroupBy): string {
   if (by === 'actor' || by === 'source') return filter[by];
   return filter.attributes[by.slice(ATTRIBUTE.length)] ?? '';
 }
 
-/** Returns what a group is called: the key of an attribute, or the word itself. */
+/** Returns the display name of a grouping key: the attribute key, or the word itself. */
 export function groupName(by: GroupBy): string {
   return by.startsWith(ATTRIBUTE) ? by.slice(ATTRIBUTE.length) : by;
 }
@@ -114,16 +114,16 @@ export function isGroupBy(text: string | null): text is GroupBy {
   return text !== null && /^(actor|source|attribute[.].{1,256})$/u.test(text);
 }
 
-/** What is asked: of which timeline, where, and of which events. */
+/** An event query: timeline, filter and box. */
 export interface Question {
   timeline: string;
   filter: Filter;
   box: Box | null;
-  /** Host time, entry or anchor up to which is asked what was known; all that is known now where it is missing. */
+  /** Host time, entry or anchor for an `as_of` query. The newest state if missing. */
   asOf?: string | null;
 }
 
-/** A question as the service takes it. */
+/** A query in the form of API parameters. */
 export interface QueryParams {
   timeline_id: string;
   location: string;
@@ -134,7 +134,7 @@ export interface QueryParams {
   as_of?: string;
 }
 
-/** Returns the parameters that all questions share. */
+/** Returns the parameters common to all event queries. */
 export function queryOf({ timeline, filter, box, asOf }: Question): QueryParams {
   const { text, actor, source, attributes } = filter;
   return {
@@ -148,13 +148,13 @@ export function queryOf({ timeline, filter, box, asOf }: Question): QueryParams 
   };
 }
 
-/** Returns the same for an address. */
+/** Returns the same parameters for a query string. */
 export function addressOf(question: Question): Query {
   const { attribute, ...rest } = queryOf(question);
   return attribute === undefined ? rest : { ...rest, attribute: JSON.stringify(attribute) };
 }
 
-/** Returns a filter as an address has it; without values where it lets everything through. */
+/** Returns the query string parameters of a filter. Empty parts have no value. */
 export function filterQuery(filter: Filter): Query {
   const { text, actor, source, attribute } = addressOf({ timeline: '', filter, box: null });
   return { text, actor, source, attribute };

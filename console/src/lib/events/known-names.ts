@@ -1,7 +1,4 @@
-/**
- * What events are called, and how exactly it is known when they are, as far as this page has read it: whoever reads
- * events notes it here.
- */
+/** Cache of event names and time precisions. Every part of the page that reads events fills it. */
 
 interface Named {
   event_id: string;
@@ -11,11 +8,11 @@ interface Named {
 }
 
 const CACHED_MAX = 5_000;
-/** A description that stands for a name is cut off there. */
+/** Maximum length of a description that replaces a missing name. */
 const SHORT = 72;
 const known = new Map<string, { name: string; precision: string }>();
 
-/** Returns what to call an event: its name, or how its description begins. Nothing where it has neither. */
+/** Returns the display name of an event: its name or the beginning of its description. Empty if it has neither. */
 export function callName({ name, description }: Pick<Named, 'name' | 'description'>): string {
   const text = name?.trim() || (description?.trim() ?? '');
   if (name?.trim() || text.length <= SHORT) return text;
@@ -24,12 +21,12 @@ export function callName({ name, description }: Pick<Named, 'name' | 'descriptio
   return `${(blank > SHORT / 2 ? cut.slice(0, blank) : cut).replace(/[\s,;.:–-]+$/, '')}…`;
 }
 
-/** Returns what an event is called: nothing if it has no name, undefined if that is not known. */
+/** Returns the cached name of an event: empty if it has no name, undefined if it is not cached. */
 export function knownName(timeline: string, eventId: string): string | undefined {
   return known.get(`${timeline} ${eventId}`)?.name;
 }
 
-/** Returns the precision of an event's time: nothing if it is exact, or not known here. */
+/** Returns the cached precision of an event's time: empty if it is exact or not cached. */
 export function knownPrecision(timeline: string, eventId: string): string {
   return known.get(`${timeline} ${eventId}`)?.precision ?? '';
 }
@@ -39,7 +36,7 @@ export function keepName(timeline: string, eventId: string, name: string, precis
   known.set(`${timeline} ${eventId}`, { name, precision: precision ?? '' });
 }
 
-/** Notes the names of events that were read as they are now. */
+/** Caches the names of events in their current versions. */
 export function keepNames(timeline: string, events: Iterable<Named>): void {
   for (const event of events) keepName(timeline, event.event_id, callName(event), event.precision);
 }

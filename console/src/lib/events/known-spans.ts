@@ -1,7 +1,7 @@
-/** When events are, as far as this page has read it one by one. */
+/** Cache of the time spans of events that were read individually. */
 import { parse, type Micros } from '../time/instant';
 
-/** From when to when an event is; both are the same for a moment. */
+/** Start and end of an event. Both are equal for an instant. */
 export interface Span {
   from: Micros;
   to: Micros;
@@ -10,7 +10,7 @@ export interface Span {
 const CACHED_MAX = 5_000;
 const known = new Map<string, Span>();
 
-/** Returns when an event is; undefined if that is not known. */
+/** Returns the cached span of an event, or undefined. */
 export function knownSpan(timeline: string, eventId: string): Span | undefined {
   return known.get(`${timeline} ${eventId}`);
 }

@@ -1,7 +1,7 @@
-/** Events as lines of JSON, in the form in which they are recorded: what is written here can be imported again. */
+/** Events as JSON lines that the import accepts. */
 import type { EventBody } from './store';
 
-/** What whoever records an event says of it; the rest is the service's. */
+/** Fields set by the author of an event. The service adds the others. */
 const FIELDS = [
   'event_id',
   'time',
@@ -20,7 +20,7 @@ const FIELDS = [
   'sequence',
 ] as const satisfies readonly (keyof EventBody)[];
 
-/** Returns events as NDJSON, the earliest first as they are given. */
+/** Returns events as NDJSON, in the given order. */
 export function linesOf(events: Iterable<EventBody>): string {
   let lines = '';
   for (const event of events) {

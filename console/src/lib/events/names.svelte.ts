@@ -1,4 +1,4 @@
-/** What events are called where only their ids are known: in paradoxes, entries of a ledger, causes out of sight. */
+/** Loads event names where only IDs are known: paradoxes, ledger entries, causes outside the view. */
 import { ApiError, service } from '../service/api';
 import { parse } from '../time/instant';
 import { isDate, preciseText, sentenceText } from '../time/when';
@@ -6,35 +6,35 @@ import { isOfEvent, nameIn, runsOf, type OfEntry } from './entry-names';
 import { callName, keepName, knownName, knownPrecision } from './known-names';
 import { keepSpan, knownSpan, type Span } from './known-spans';
 
-/** Each name that is asked for by itself is a question to the service, and an entry of its ledger: few are. */
+/** Limit for names that need a request each. Every request adds a ledger entry. */
 const REQUESTS_MAX = 6;
-/** Names of entries are asked for in stretches of the ledger, so many at a time. */
+/** Limit for ledger ranges that are read for names at a time. */
 const RUNS_MAX = 2;
-/** What is asked for at the moment, by whichever part of the page. */
+/** Pending requests of the whole page. */
 const asking = new Map<string, Promise<void>>();
-/** Entries that were read, whether they had a name or not. */
+/** Ledger entries that were read, with or without a name. */
 const read = new Set<string>();
 const READ_MAX = 20_000;
 
 export class EventNames {
-  /** By id; without those that have no name, or were not asked for. */
+  /** Names by event ID, without unnamed events. */
   byId = $state.raw<ReadonlyMap<string, string>>(new Map());
-  /** When they are, of those that were read. */
+  /** Time spans by event ID. */
   spans = $state.raw<ReadonlyMap<string, Span>>(new Map());
-  /** How exactly it is known when they are, of those whose time is a date. */
+  /** Time precisions by event ID, for events known only by date. */
   precisions = $state.raw<ReadonlyMap<string, string>>(new Map());
   #round = 0;
 
   constructor(
     private readonly timeline: string,
     private readonly most = REQUESTS_MAX,
-    /** Whether it matters when they are too: a name alone does not do then. */
+    /** Whether time spans are needed in addition to names. */
     private readonly withSpans = false,
   ) {}
 
   /**
-   * Asks for the names of the first of some events. Of those that may never have been recorded it is asked in a way
-   * that does not fail. Those that are known are shown of others too.
+   * Loads the names of the first events. For `mayBeMissing` events, uses a request that does not fail if the event was
+   * never recorded. Names of `others` are shown if they are cached.
    */
   async want(ids: readonly string[], mayBeMissing = false, others: readonly string[] = []): Promise<void> {
     const round = ++this.#round;
@@ -45,7 +45,7 @@ export class EventNames {
     if (round === this.#round) this.#show(visible);
   }
 
-  /** Asks for the names of the events that entries are about: for all of them at once, where their payloads tell. */
+  /** Loads the names of the events that entries refer to, in bulk where payloads contain them. */
   async wantOf(entries: readonly OfEntry[]): Promise<void> {
     const round = ++this.#round;
     const ofEvents = entries.filter(isOfEvent);
@@ -56,7 +56,7 @@ export class EventNames {
     await Promise.all(runs.map((run) => this.#once(`entries ${run.from} ${run.limit}`, () => this.#readRun(run))));
     if (round !== this.#round) return;
     this.#show(ids);
-    // What was cancelled or moved before it was read here is named nowhere else.
+    // Events canceled or moved before their entry was read here need individual requests.
     await this.#askAll(
       [...new Set(ofEvents.filter(({ position }) => this.#wasRead(position)).map(({ subject }) => subject))],
       true,
@@ -100,7 +100,7 @@ export class EventNames {
     );
   }
 
-  /** Does something once, whoever wants it meanwhile. */
+  /** Runs `work` once for concurrent callers. */
   #once(what: string, work: () => Promise<void>): Promise<void> {
     const key = `${this.timeline} ${what}`;
     const begun = asking.get(key) ?? work().finally(() => asking.delete(key));
@@ -115,23 +115,23 @@ export class EventNames {
       keepName(this.timeline, id, event ? callName(event) : '', event?.precision);
       if (event) keepSpan(this.timeline, id, event);
     } catch (error) {
-      // Its id is shown, as it is for those that were never recorded.
+      // Show the ID, as for events that were never recorded.
       if (error instanceof ApiError && error.httpStatus === 404) keepName(this.timeline, id, '');
     }
   }
 
-  /** The same for an event that may not be there: this is answered, whether it is or not. */
+  /** Loads the name of an event that may not exist. The request succeeds in both cases. */
   async #check(id: string): Promise<void> {
     try {
       const response = await service.checkTimeline({ timeline_id: this.timeline, significant_event: id });
-      // What was cancelled has its name in what it was.
+      // The name of a canceled event is in its earlier version.
       if (response.event_id === id && !response.event) await this.#read(id);
       else {
         const event = response.event_id === id ? response.event : null;
         keepName(this.timeline, id, event ? callName(event) : '', event?.precision);
       }
     } catch {
-      // Its id is shown.
+      // Show the ID.
     }
   }
 
@@ -145,20 +145,19 @@ export class EventNames {
         if (found !== null) keepName(this.timeline, found.id, found.name, found.precision);
       }
     } catch {
-      // Ids are shown.
+      // Show the IDs.
     }
   }
 
-  /** Shows nothing that is answered from now on. */
+  /** Ignores responses that arrive later. */
   close(): void {
     this.#round += 1;
   }
 }
 
 /**
- * Returns a sentence about events as people say it: with names in the place of ids, which the service writes between
- * backticks, and with dates in the place of timestamps. The time of an event stands behind its id, and is told no more
- * exactly than it is known.
+ * Replaces event IDs, which the service writes in backticks, with names, and timestamps with readable dates. A time
+ * that follows an event ID is shown with the precision of that event.
  */
 export function named(
   text: string,
@@ -169,7 +168,7 @@ export function named(
   const texts = parts.map((part, index) => {
     if (index % 2 === 0) return sentenceText(asKnown(part, precisions.get(parts[index - 1] ?? '')));
     if (part.startsWith('intervention_')) return 'the intervention';
-    // What follows is when it was set, which says more than an id that the service made.
+    // The time of the anchor follows, which is more useful than a generated ID.
     if (part.startsWith('anchor_') && parts[index - 1]?.endsWith('the anchor ')) return '';
     const name = names.get(part);
     return name === undefined ? `\`${part}\`` : `“${name.replaceAll('`', "'")}”`;
@@ -178,7 +177,7 @@ export function named(
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-/** Returns what follows an event's id with its time as exactly as that is known. */
+/** Replaces the time after an event ID with the known precision of that event. */
 function asKnown(text: string, precision: string | undefined): string {
   if (precision === undefined) return text;
   return text.replace(/^ \(([^()]*Z)\)/, (whole, timestamp: string) => {

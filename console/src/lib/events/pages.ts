@@ -1,4 +1,4 @@
-/** Events page by page, as the service has them. */
+/** Reads events page by page. */
 import { isAborted, service } from '../service/api';
 import { format, parse, type Micros } from '../time/instant';
 import { queryOf, type Question } from './filter';
@@ -7,9 +7,9 @@ import { EventStore, type EventBody } from './store';
 
 export interface EventPage {
   store: EventStore;
-  /** Where the next page begins; null after the last one. */
+  /** Cursor of the next page; null after the last one. */
   next: string | null;
-  /** Up to when it was looked, where a filter let so few through that the page is not full. */
+  /** Time up to which the search reached, if a selective filter left the page partly filled. */
   searchedTo: Micros | null;
 }
 
@@ -21,24 +21,26 @@ interface PageBody {
 }
 
 interface PageOptions {
-  /** All of time where an end is left out. */
+  /** An omitted end is unbounded. */
   from?: Micros | null;
   to?: Micros | null;
   cursor?: string | null;
   limit: number;
   order?: 'newest';
-  /** Whether those are meant too that begin before `from` and last beyond it. */
+  /** Whether to include events that begin before `from` and last beyond it. */
   overlapping?: boolean;
   signal: AbortSignal;
 }
 
-/** A filter that few events pass makes short pages: so many are asked for before one asks whether to go on. */
+/**
+ * A selective filter returns short pages. This is the maximum number of requests before the user is asked to continue.
+ */
 const SHORT_PAGES_MAX = 20;
 
 const range = (from?: Micros | null, to?: Micros | null): string =>
   [from, to].map((end) => (end === null || end === undefined ? '..' : format(end))).join('/');
 
-/** Reads a page; if the filter lets few through, several until it is full. */
+/** Reads a page. With a selective filter, requests further pages until it is full. */
 export async function readPage(question: Question, options: PageOptions): Promise<EventPage> {
   const { signal, limit, order, overlapping } = options;
   const store = new EventStore();
@@ -66,15 +68,15 @@ export async function readPage(question: Question, options: PageOptions): Promis
 }
 
 /**
- * Reads all events of a time, with those that last into it. Returns null where more than so many begin in it; where
- * only those are too many that began before, these are left out.
+ * Reads all events of a range, including earlier events that last into it. Returns null if more than `limit` events
+ * begin in the range. If only the earlier events exceed the limit, they are omitted.
  */
 export async function readSpan(
   question: Question,
   options: { from: Micros; to: Micros; limit: number; signal: AbortSignal },
 ): Promise<EventStore | null> {
   const all = await readPage(question, { ...options, overlapping: true }).catch((error: unknown) => {
-    // A database that is being upgraded does not know yet how long events last.
+    // A database that is being upgraded has no event durations yet.
     if (isAborted(error)) throw error;
     return null;
   });
@@ -83,7 +85,7 @@ export async function readSpan(
   return begun.next === null ? begun.store : null;
 }
 
-/** Returns the times of the first and the last event of a timeline, whatever the filter; null where there is none. */
+/** Returns the times of the first and the last event of a timeline, regardless of filters, or null if it has none. */
 export async function readExtent(
   { timeline, asOf }: Pick<Question, 'timeline' | 'asOf'>,
   signal: AbortSignal,
@@ -100,7 +102,7 @@ export async function readExtent(
   return first == null || last == null ? null : { first, last };
 }
 
-/** Returns when the first and the last event of a time happens that passes the filter; null where none does. */
+/** Returns the times of the first and the last matching event in a range, or null if there is none. */
 export async function readEnds(
   question: Question,
   { from, to }: { from: Micros; to: Micros },
@@ -114,13 +116,16 @@ export async function readEnds(
   return { from: first.store.time(0), to: last.store.end() };
 }
 
-/** So many events of one moment are passed over to find the next one. With more, one goes on to the next moment. */
+/**
+ * Limit for events at one instant that are skipped to find the next one. Beyond it, the search continues at the next
+ * instant.
+ */
 const AT_ONE_MOMENT_MAX = 5_000;
 const AT_ONE_MOMENT_PAGE = 1_000;
 
 /**
- * Returns the event before or after a moment, or null where there is none; if `chosen` happens at that moment, the one
- * next to it, which may happen at the same moment.
+ * Returns the event before or after an instant, or null. If `chosen` happens at that instant, returns its neighbor,
+ * which may have the same time.
  */
 export async function nextEvent(
   question: Question,

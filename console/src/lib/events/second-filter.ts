@@ -1,10 +1,10 @@
-/** A second filter, whose events are counted beside those of the first: as the address has it. */
+/** The comparison filter, whose events are counted in addition to those of the main filter. */
 import { ALL, filterParams, isFiltered, parseFilter, type Filter } from './filter';
 
-/** What stands in the address where the second filter lets everything through. */
+/** Parameter value of a comparison filter without conditions. */
 const EVERYTHING = 'all';
 
-/** Reads a second filter; null where the address has none. */
+/** Reads the comparison filter, or null if the URL has none. */
 export function parseSecond(text: string | null): Filter | null {
   if (text === null) return null;
   return text === EVERYTHING ? ALL : parseFilter(Object.fromEntries(new URLSearchParams(text)));

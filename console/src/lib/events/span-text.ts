@@ -1,4 +1,4 @@
-/** How long a range of time is, in words that agree with its dates. */
+/** The length of a time range, consistent with its displayed dates. */
 import { DAY, distance, fromCivil, type Micros } from '../time/instant';
 import { displayCivil } from '../time/people';
 import { countText } from './words';
@@ -6,8 +6,8 @@ import { countText } from './words';
 const ofDay = { hour: 0, minute: 0, second: 0, micros: 0 };
 
 /**
- * Returns how long a range is from the first to the last date that `rangeText` says: "1843 – 2033" are 190 years,
- * whatever the days at its ends. Who reads both would take them for a mistake otherwise.
+ * Returns the length between the two dates that `rangeText` shows: "1843 – 2033" is 190 years, whatever the days at its
+ * ends. Any other number would look wrong next to those dates.
  */
 export function spanText(from: Micros, to: Micros): string {
   const span = to - from;

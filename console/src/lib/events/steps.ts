@@ -1,14 +1,14 @@
-/** How long the stretches of time are that events are counted in, such as an hour or a month. */
+/** Bucket sizes for event counts, such as an hour or a month. */
 import { DAY, HOUR, MINUTE, SECOND, civilFromDays, daysFromCivil, floorDiv, type Micros } from '../time/instant';
 
 export interface Step {
-  /** As the service takes it, such as `PT6H`. */
+  /** ISO 8601 duration for the service, such as `PT6H`. */
   iso: string;
-  /** As people say it: "6 hours", "month". */
+  /** Display text: "6 hours", "month". */
   text: string;
-  /** How long it is; months and years nearly. */
+  /** Length in microseconds; approximate for months and years. */
   micros: number;
-  /** Exact lengths in microseconds, or whole months. */
+  /** Exact length in microseconds, or whole months. */
   readonly size: { micros: bigint } | { months: number };
 }
 
@@ -30,7 +30,7 @@ const months = (count: number, one: string, each: number): Step => ({
   micros: MONTH_MICROS * count * each,
   size: { months: count * each },
 });
-/** Seconds with a fraction, without the digits that are zero. */
+/** Formats fractional seconds without trailing zeros. */
 const fraction = (digits: number) => (count: number) =>
   `PT0.${String(count).padStart(digits, '0').replace(/0+$/, '')}S`;
 const DECADES = [1, 2, 5, 10, 20, 50, 100, 200, 500];
@@ -43,12 +43,12 @@ export const STEPS: readonly Step[] = [
   ...exact(MINUTE, 'minute', [1, 2, 5, 10, 15, 30], (count) => `PT${count}M`),
   ...exact(HOUR, 'hour', [1, 2, 3, 6, 12], (count) => `PT${count}H`),
   ...exact(DAY, 'day', [1, 2, 4, 7, 14], (count) => `P${count}D`),
-  // No half years: what happens once a year would have every second bar, and nothing the others.
+  // No half-years: with yearly events, every second bar would be empty.
   ...[1, 3].map((count) => months(count, 'month', 1)),
   ...[...DECADES, 1_000].map((count) => months(count, 'year', 12)),
 ];
 
-/** Returns the shortest step that is at least so many microseconds. */
+/** Returns the shortest step of at least `micros`. */
 export function stepOf(micros: number): Step {
   return STEPS.find((step) => step.micros >= micros * 0.999) ?? STEPS[STEPS.length - 1]!;
 }
@@ -63,13 +63,13 @@ function monthOf(instant: Micros): number {
   return year * 12 + month - 1;
 }
 
-/** Returns when the stretch begins that an instant is in. */
+/** Returns the start of the bucket that contains an instant. */
 export function stepBegin({ size }: Step, instant: Micros): Micros {
   if ('micros' in size) return floorDiv(instant, size.micros) * size.micros;
   return monthBegin(Math.floor(monthOf(instant) / size.months) * size.months);
 }
 
-/** Returns when the stretch ends that begins there. */
+/** Returns the end of the bucket that starts at `begin`. */
 export function stepEnd({ size }: Step, begin: Micros): Micros {
   return 'micros' in size ? begin + size.micros : monthBegin(monthOf(begin) + size.months);
 }

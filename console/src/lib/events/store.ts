@@ -1,6 +1,6 @@
 /**
- * The events that are drawn, sorted by time, as columns: a hundred thousand objects would be slow to walk for each
- * picture. What a card shows is asked of the service when it is opened.
+ * Visible events in columns, sorted by time. Iterating over 100,000 objects for each frame would be slow. Event details
+ * are requested when a card is opened.
  */
 import { parse, type Micros } from '../time/instant';
 import { plain } from '../text/plain';
@@ -17,7 +17,7 @@ interface Geo {
   radius_m?: number | null;
 }
 
-/** An event as the API writes it. */
+/** An event as the API returns it. */
 export interface EventBody {
   event_id: string;
   time: string;
@@ -38,7 +38,7 @@ export interface EventBody {
   timeline_id?: string | null;
 }
 
-/** How long the time is that each precision leaves open, in microseconds. */
+/** The uncertainty of each precision in microseconds. */
 const PRECISION_MICROS: Record<string, number> = {
   year: 31_556_952e6,
   month: 2_629_746e6,
@@ -48,7 +48,7 @@ const PRECISION_MICROS: Record<string, number> = {
   second: 1e6,
 };
 
-/** Returns how much later than its time an event may have happened, in microseconds. */
+/** Returns by how many microseconds an event may have happened later than its time. */
 export const softnessOf = ({ precision }: Pick<EventBody, 'precision'>): number =>
   PRECISION_MICROS[precision ?? ''] ?? 0;
 
@@ -58,22 +58,22 @@ export class EventStore {
   count = 0;
   ids: string[] = [];
   titles: string[] = [];
-  /** The events as they came, for what they are told apart by. */
+  /** Original events, for grouping. */
   bodies: EventBody[] = [];
   seconds = new Float64Array(1_024);
   micros = new Float64Array(1_024);
-  /** Length in microseconds; 0 where it has no end. */
+  /** Length in microseconds; 0 without an end. */
   lengths = new Float64Array(1_024);
-  /** For how many microseconds from its time on it may have happened; 0 where that is exact. */
+  /** Uncertainty after the time in microseconds; 0 if exact. */
   softness = new Float64Array(1_024);
   lats = new Float32Array(1_024);
   lons = new Float32Array(1_024);
   causes: (Cause[] | null)[] = [];
-  /** The longest event, so that those that began before the screen are found too. */
+  /** Length of the longest event, to find events that begin before the visible range. */
   longestMicros = 0;
   #rows: Map<string, number> | null = null;
 
-  /** Puts an event at the end. The caller keeps the order. */
+  /** Appends an event. The caller ensures time order. */
   push(event: EventBody): boolean {
     const time = parse(event.time);
     if (time === null) return false;
@@ -113,12 +113,12 @@ export class EventStore {
     return BigInt(this.seconds[row]!) * 1_000_000n + BigInt(this.micros[row]!);
   }
 
-  /** Returns how exactly the time of an event is known, such as `year`; nothing where it is exact. */
+  /** Returns the precision of an event's time, such as `year`, or an empty string if it is exact. */
   precision(row: number): string {
     return PRECISIONS.get(this.softness[row]!) ?? '';
   }
 
-  /** Returns when the last of all is over. */
+  /** Returns the latest end of all events. */
   end(): Micros {
     let latest = 0;
     for (let row = 0; row < this.count; row += 1) {
@@ -138,7 +138,7 @@ export class EventStore {
     return this.#rows.get(eventId) ?? -1;
   }
 
-  /** Returns the first row that is not before an instant. */
+  /** Returns the first row at or after an instant. */
   lowerBound(instant: Micros): number {
     const { seconds, micros } = split(instant);
     let low = 0;
@@ -161,7 +161,7 @@ export class EventStore {
     return found;
   }
 
-  /** Returns a store with some events removed and others put in their places. */
+  /** Returns a store with events replaced, or removed where the change is null. */
   with(changes: ReadonlyMap<string, EventBody | null>): EventStore {
     const next = new EventStore();
     const added = [...changes.values()]
@@ -177,7 +177,7 @@ export class EventStore {
     return next;
   }
 
-  /** Returns a store of the rows that a test lets through. */
+  /** Returns a store of the rows that pass a test. */
   filter(test: (row: number) => boolean): EventStore {
     const next = new EventStore();
     for (let row = 0; row < this.count; row += 1) if (test(row)) next.#copy(this, row);

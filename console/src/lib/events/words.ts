@@ -1,8 +1,8 @@
-/** Ranges of time and counts in the words of people. */
+/** Time ranges and counts as display text. */
 import { DAY, HOUR, MINUTE, SECOND, format, yearForPeople, type Micros, monthName } from '../time/instant';
 import { dateText, displayCivil } from '../time/people';
 
-/** Returns a range, as exactly as its length calls for: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
+/** Returns a range with a precision that fits its length: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
 export function rangeText(from: Micros, to: Micros): string {
   const span = to - from;
   const a = displayCivil(from);
@@ -18,7 +18,7 @@ export function rangeText(from: Micros, to: Micros): string {
   return isSameDay ? `${first} – ${clockText(to, span)}` : `${first} – ${dateText(to)}, ${clockText(to, span)}`;
 }
 
-/** Returns a range that is just a year, a month or a day as that; null for any other. */
+/** Returns the text of a range that is exactly one year, month or day, or null. */
 function wholeText(from: Micros, to: Micros): string | null {
   const [a, b] = [displayCivil(from), displayCivil(to)];
   if ([a, b].some(({ hour, minute, second, micros }) => hour + minute + second + micros > 0)) return null;
@@ -38,17 +38,17 @@ function clockText(time: Micros, span: Micros): string {
   return `${seconds}.${String(micros).padStart(6, '0').slice(0, digits)}`;
 }
 
-/** Returns a whole number as people write it. */
+/** Returns a count with its noun. */
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** Writes a range for an address, and reads it. */
+/** Returns a range as a URL parameter. */
 export function rangeParam(from: Micros, to: Micros): string {
   return `${format(from)}/${format(to)}`;
 }
 
-/** Returns a point as people read it; nothing where there is none. */
+/** Returns a point for display, or an empty string without coordinates. */
 export function placeText(lat: number, lon: number): string {
   return Number.isNaN(lat)
     ? ''
