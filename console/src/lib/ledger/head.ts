@@ -1,6 +1,6 @@
 /**
- * Head statements: what a service signs of a ledger inside the transaction that writes to it, and of the timeline's
- * state after it (docs/specs/ledger-2.md §4).
+ * Head statements: the service signs the ledger and the resulting timeline state inside the transaction that writes to
+ * it (docs/specs/ledger-2.md §4).
  */
 import { fromBase64, type Bytes } from './merkle';
 import { SIGNATURE_BYTES } from './note';
@@ -9,11 +9,11 @@ export interface HeadStatement {
   origin: string;
   size: number;
   root: Bytes;
-  /** The hash over clock, counts, permissions and fork: docs/specs/ledger-2.md §5. */
+  /** Hash over clock, counts, permissions and fork: docs/specs/ledger-2.md §5. */
   stateHash: Bytes;
-  /** The root of an index over the entries, which is reserved; null where there is none. */
+  /** Root of an index over the entries, reserved for future use; null without an index. */
   indexRoot: Bytes | null;
-  /** What is signed. */
+  /** The signed text. */
   text: string;
   signature: Bytes;
 }
@@ -22,7 +22,7 @@ const HEADER = 'timenav-head/v1';
 const NO_INDEX = '-';
 const HASH_BYTES = 32;
 
-/** Reads a head statement with its signature, as it is handed around. Returns what is wrong where it is none. */
+/** Parses a signed head statement. Returns an error text if it is invalid. */
 export function readHead(signed: string): HeadStatement | string {
   const gap = signed.lastIndexOf('\n\n');
   const signature = gap < 0 || !signed.endsWith('\n') ? null : fromBase64(signed.slice(gap + 2, -1));

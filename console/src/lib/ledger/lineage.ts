@@ -1,15 +1,15 @@
-/** Where an entry stands whose position counts along all ledgers that a fork goes on from, the oldest first. */
+/** Maps positions in a timeline's full history to positions in the ledgers of its ancestors. */
 import type { TimelineBody } from '../timelines/timelines.svelte';
 
 export interface Place {
   ledger: string;
-  /** Its position in that ledger. */
+  /** Position within that ledger. */
   position: number;
 }
 
 /**
- * Returns where the entry at a position along a timeline's history stands, or the name of the ancestor that has to be
- * known to tell.
+ * Returns the ledger and position of an entry in a timeline's history, or the name of an ancestor that must be loaded
+ * first.
  */
 export function placeOf(
   timeline: string,
@@ -31,7 +31,7 @@ export function placeOf(
   return { ledger: timeline, position };
 }
 
-/** Returns a timeline and what it was forked from, the oldest first, as far as that is known. */
+/** Returns a timeline and its known ancestors, oldest first. */
 export function lineageOf(
   timeline: string,
   find: (name: string) => Pick<TimelineBody, 'fork'> | undefined,

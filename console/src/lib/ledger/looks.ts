@@ -1,6 +1,6 @@
-/** Which entries of a ledger change nothing. */
+/** Ledger entries that change nothing. */
 
-const LOOKS: readonly string[] = ['read', 'reads', 'reads_erased', 'renew_session'];
+const READ_ACTIONS: readonly string[] = ['read', 'reads', 'reads_erased', 'renew_session'];
 
-/** Returns whether an action is a read, or a session that goes on with one. */
-export const isLook = (action: string): boolean => LOOKS.includes(action);
+/** Whether an action is a read or a session renewal. */
+export const isLook = (action: string): boolean => READ_ACTIONS.includes(action);

@@ -1,12 +1,12 @@
 /**
- * The Merkle tree of a ledger, computed in the browser: docs/specs/ledger.md §3 (RFC 6962 §2.1) with the SHA-256 of
- * WebCrypto. What the service says is input here, never a reason to believe it.
+ * The Merkle tree of a ledger, computed in the browser: docs/specs/ledger.md §3 (RFC 6962 §2.1) with SHA-256 from
+ * WebCrypto. Data from the service is untrusted input here.
  */
 export type Bytes = Uint8Array<ArrayBuffer>;
 
 const HASH_BYTES = 32;
 
-/** Whether this page may use WebCrypto: browsers keep it to HTTPS and to this computer. */
+/** Whether WebCrypto is available: browsers restrict it to HTTPS and localhost. */
 export function hasCrypto(): boolean {
   return 'subtle' in crypto;
 }
@@ -37,7 +37,7 @@ export function toHex(bytes: Bytes): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Reads lower-case hexadecimal of whole bytes; null for anything else. */
+/** Parses lowercase hexadecimal of whole bytes; null if invalid. */
 export function fromHex(text: string): Bytes | null {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) return null;
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
@@ -47,7 +47,7 @@ export function toBase64(bytes: Bytes): string {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 }
 
-/** Reads base64 with padding, in its one canonical spelling; null for anything else. */
+/** Parses padded base64 in canonical form; null if invalid. */
 export function fromBase64(text: string): Bytes | null {
   try {
     const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));
@@ -69,7 +69,7 @@ export function emptyRoot(): Promise<Bytes> {
   return sha256();
 }
 
-/** The entries that a node stands over, from `first` to before `end`. */
+/** The entries under a node, from `first` up to but not including `end`. */
 export interface Range {
   first: number;
   end: number;
@@ -77,12 +77,12 @@ export interface Range {
 
 /** One step from a leaf to the root. */
 export interface Step {
-  /** The node that is climbed from, and its hash. */
+  /** The node below, and its hash. */
   own: Range;
   ownHash: Bytes;
   sibling: Range;
   siblingHash: Bytes;
-  /** Whether the sibling is the left one. */
+  /** Whether the sibling is on the left. */
   isLeft: boolean;
   parent: Range;
   parentHash: Bytes;
@@ -95,7 +95,7 @@ export function split(size: number): number {
   return half;
 }
 
-/** Returns what stands beside the way from an entry to the root, from the leaf upward. */
+/** Returns the sibling nodes on the path from an entry to the root, leaf first. */
 export function siblings(
   index: number,
   size: number,
@@ -116,9 +116,8 @@ export function siblings(
 }
 
 /**
- * Climbs from a leaf to the root, as an inclusion proof leads. Returns the steps, or null where the proof has not
- * exactly the hashes that a tree of that size needs. Whether the last parent is the root that was signed is for the
- * caller to compare.
+ * Computes the path from a leaf to the root with an inclusion proof. Returns null if the number of hashes does not
+ * match the tree size. The caller must compare the last parent with the signed root.
  */
 export async function climb(leaf: Bytes, index: number, size: number, proof: readonly Bytes[]): Promise<Step[] | null> {
   if (!Number.isSafeInteger(index) || !Number.isSafeInteger(size) || index < 0 || index >= size) return null;
@@ -136,9 +135,7 @@ export async function climb(leaf: Bytes, index: number, size: number, proof: rea
   return steps;
 }
 
-/**
- * Tells whether the tree of the first `old` entries is a part of that of `size` entries, as a consistency proof shows.
- */
+/** Verifies a consistency proof: the tree of the first `old` entries is a prefix of the tree of `size` entries. */
 export async function isConsistent(
   old: number,
   oldRoot: Bytes,
@@ -150,7 +147,7 @@ export async function isConsistent(
   if (old === 0) return proof.length === 0 && equal(oldRoot, await emptyRoot());
   if (old === size) return proof.length === 0 && equal(oldRoot, root);
   if (proof.length === 0) return false;
-  // Where the old tree is a whole subtree of the new one, its root is where the way begins.
+  // If the old tree is a complete subtree of the new one, its root starts the path.
   const [first, ...others] = 2 ** Math.floor(Math.log2(old)) === old ? [oldRoot, ...proof] : proof;
   if (first === undefined) return false;
   let from = old - 1;
@@ -172,5 +169,5 @@ export async function isConsistent(
   return last === 0 && equal(oldHash, oldRoot) && equal(newHash, root);
 }
 
-/** Positions go up to 2^53, so they are halved without the 32 bits of a shift. */
+/** Positions go up to 2^53; bit shifts are limited to 32 bits. */
 const half = (value: number): number => Math.floor(value / 2);

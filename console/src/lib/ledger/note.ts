@@ -1,6 +1,5 @@
 /**
- * Signed checkpoints: docs/specs/ledger.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with the Ed25519 of
- * WebCrypto.
+ * Signed checkpoints: docs/specs/ledger.md §5 and §6 (C2SP tlog-checkpoint, signed-note), with Ed25519 from WebCrypto.
  */
 import type { Micros } from '../time/instant';
 import { concat, equal, fromBase64, fromHex, sha256, toBase64, utf8, type Bytes } from './merkle';
@@ -15,26 +14,27 @@ export interface Checkpoint {
   origin: string;
   size: number;
   root: Bytes;
-  /** What is signed: everything before the last empty line. */
+  /** The signed text: everything before the last empty line. */
   text: string;
   signatures: { name: string; id: Bytes; signature: Bytes }[];
 }
 
 const NOTE_BYTES_MAX = 1_048_576;
 const SIGNATURES_MAX = 64;
-/** What the first byte of a key says that it makes: signatures, or cosignatures. */
+/** Key types in the first byte of a key: signatures and cosignatures. */
 const ED25519 = 1;
 const COSIGNATURE = 4;
 export const SIGNATURE_BYTES = 64;
 
 /**
- * Reads `<name>+<id>+<key>`, as a public key is handed around. Returns null where it is none, or its id is not its own.
+ * Parses a public key in the form `<name>+<id>+<key>`. Returns null if it is malformed or its ID does not match the
+ * key.
  */
 export function readKey(text: string): Promise<VerifierKey | null> {
   return readKeyOf(ED25519, text);
 }
 
-/** As `readKey`, of a witness. */
+/** Like `readKey`, for a witness key. */
 export function readWitnessKey(text: string): Promise<VerifierKey | null> {
   return readKeyOf(COSIGNATURE, text);
 }
@@ -47,10 +47,10 @@ async function readKeyOf(kind: number, text: string): Promise<VerifierKey | null
   return equal(await keyId(name, typed), id) ? { name, id, publicKey: typed.slice(1) } : null;
 }
 
-/** A key as a witness prints it; `=https://…` may follow, as in the settings of a service. */
+/** A witness key as printed by a witness. `=https://…` may follow, as in the service settings. */
 export const WITNESS_LINE = /^(?:witness key )?(\S+?)(?:=https?:\S*)?$/;
 
-/** Reads the keys of witnesses, one a line, each once. Returns a sentence where a line is none. */
+/** Parses witness keys, one per line, without duplicates. Returns an error text if a line is invalid. */
 export async function readWitnessKeys(text: string): Promise<VerifierKey[] | string> {
   const lines = text.split('\n').map((line) => line.trim());
   const keys = new Map<string, VerifierKey>();
@@ -78,10 +78,10 @@ async function keyId(name: string, typed: Bytes): Promise<Bytes> {
   return (await sha256(utf8(name), Uint8Array.of(0x0a), typed)).slice(0, 4);
 }
 
-/** Reads a note that holds a checkpoint. Returns what is wrong where it is none. */
+/** Parses a note with a checkpoint. Returns an error text if it is invalid. */
 export function readNote(note: string): Checkpoint | string {
   if (utf8(note).length > NOTE_BYTES_MAX) return 'It is too long for a note.';
-  // eslint-disable-next-line no-control-regex -- they are what is looked for
+  // eslint-disable-next-line no-control-regex -- a note must not contain control characters
   if (/[\u0000-\u0009\u000b-\u001f]/.test(note))
     return 'It has characters that are not allowed in a note. Was it saved with different line endings?';
   if (!note.endsWith('\n')) return 'Its last line is incomplete: copy the whole note, including the final line break.';
@@ -112,13 +112,13 @@ function readText(text: string, signatures: Checkpoint['signatures']): Checkpoin
     : 'Its size is larger than a ledger can be.';
 }
 
-/** Bytes of a cosignature by Ed25519, after the key's id: a time and a signature (C2SP tlog-cosignature). */
+/** Length of an Ed25519 cosignature after the key ID: a timestamp and a signature (C2SP tlog-cosignature). */
 const COSIGNATURE_BYTES = 8 + SIGNATURE_BYTES;
 
-/** The end of the year 9999, in seconds since 1970. Nothing later can be shown. */
+/** End of the year 9999 in seconds since 1970. Later times cannot be displayed. */
 const SECONDS_MAX = 253_402_300_799n;
 
-/** Returns who is said to have cosigned a checkpoint, and when. Whether they did, a verifier with their keys says. */
+/** Returns the witnesses and times of the cosignatures on a checkpoint, without verifying them. */
 export function cosigners({ origin, signatures }: Checkpoint): { name: string; at: Micros }[] {
   return signatures
     .filter(({ name, signature }) => name !== origin && signature.length === COSIGNATURE_BYTES)
@@ -130,10 +130,10 @@ export function cosigners({ origin, signatures }: Checkpoint): { name: string; a
     .map(({ name, seconds }) => ({ name, at: seconds * 1_000_000n }));
 }
 
-/** When a witness cosigned a checkpoint, or why that cannot be said. */
+/** Time of a verified cosignature, or the reason why it is not valid. */
 export type Cosigned = { at: Micros } | 'not cosigned' | 'wrong signature' | 'unsupported';
 
-/** Verifies the cosignatures of a witness on a checkpoint. Each has to be right; the newest counts. */
+/** Verifies the cosignatures of a witness on a checkpoint. All must be valid; the newest counts. */
 export async function verifyCosigned(checkpoint: Checkpoint, witness: VerifierKey): Promise<Cosigned> {
   const own = checkpoint.signatures.filter((each) => each.name === witness.name && equal(each.id, witness.id));
   let newest: bigint | null = null;
@@ -143,7 +143,7 @@ export async function verifyCosigned(checkpoint: Checkpoint, witness: VerifierKe
     const text = `cosignature/v1\ntime ${seconds}\n${checkpoint.text}`;
     const isSigned = await isSignedBy(witness, text, signature.slice(8));
     if (isSigned === null) return 'unsupported';
-    // A time that no clock shows is none that a witness may sign.
+    // Reject timestamps of zero or beyond the calendar.
     if (!isSigned || seconds === 0n || seconds > SECONDS_MAX) return 'wrong signature';
     newest = newest === null || seconds > newest ? seconds : newest;
   }
@@ -152,7 +152,7 @@ export async function verifyCosigned(checkpoint: Checkpoint, witness: VerifierKe
 
 export type Verdict = 'signed' | 'wrong signature' | 'other key' | 'other origin' | 'unsupported';
 
-/** Verifies a checkpoint against a key. The origin has to be the name of the key: one service signs many ledgers. */
+/** Verifies a checkpoint against a key. The origin must equal the key name because one service signs many ledgers. */
 export async function verify(checkpoint: Checkpoint, key: VerifierKey): Promise<Verdict> {
   if (checkpoint.origin !== key.name) return 'other origin';
   const own = checkpoint.signatures.filter((each) => each.name === key.name && equal(each.id, key.id));
@@ -164,7 +164,7 @@ export async function verify(checkpoint: Checkpoint, key: VerifierKey): Promise<
   return 'signed';
 }
 
-/** Tells whether a key made a signature over a text; null where this browser has no Ed25519. */
+/** Whether a key signed a text; null if this browser does not support Ed25519. */
 export async function isSignedBy(key: VerifierKey, text: string, signature: Bytes): Promise<boolean | null> {
   let known: CryptoKey;
   try {
@@ -177,8 +177,8 @@ export async function isSignedBy(key: VerifierKey, text: string, signature: Byte
 }
 
 /**
- * Verifies a checkpoint against the key that signs today and, after it, keys whose place it took. A wrong signature of
- * any of them counts, whatever else is there. Returns what it comes to, and the key that it is about.
+ * Verifies a checkpoint against the current key and then its predecessors. An invalid signature by any of them
+ * outweighs valid ones. Returns the verdict and the key it applies to.
  */
 export async function verifyByAny(
   checkpoint: Checkpoint,
@@ -197,14 +197,14 @@ export async function verifyByAny(
   );
 }
 
-/** Returns the id of the timeline that an origin names: what is after its last slash. */
+/** Returns the timeline ID in an origin: the part after the last slash. */
 export function timelineOf(origin: string): string {
   return origin.slice(origin.lastIndexOf('/') + 1);
 }
 
 /**
- * Returns the bytes of entries that a bundle holds: each has its length in front, two bytes with the higher first. Null
- * where it is cut.
+ * Splits a bundle into entries, each prefixed with its length as two bytes, big-endian. Returns null if the bundle is
+ * truncated.
  */
 export function readBundle(bundle: Bytes): Bytes[] | null {
   const entries: Bytes[] = [];
@@ -220,7 +220,7 @@ export function readBundle(bundle: Bytes): Bytes[] | null {
   return entries;
 }
 
-/** Returns the address of the bundle number `index` in a ledger of `size` entries, from `entries/` on. */
+/** Returns the path, starting with `entries/`, of bundle `index` in a ledger of `size` entries. */
 export function bundlePath(index: number, size: number): string {
   const digits = String(index);
   const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? [];
@@ -229,7 +229,7 @@ export function bundlePath(index: number, size: number): string {
   return `entries/${path}${width < 256 ? `.p/${width}` : ''}`;
 }
 
-/** Returns the text of a proof file, of which the entry is a part. */
+/** Returns the content of a proof file, including the entry. */
 export function proofFile(entry: string, index: number, hashes: readonly string[], note: string): string {
   const lines = hashes.map((hash) => toBase64(fromHex(hash) ?? concat()));
   return ['c2sp.org/tlog-proof@v1', `extra ${toBase64(utf8(entry))}`, `index ${index}`, ...lines, '', note].join('\n');

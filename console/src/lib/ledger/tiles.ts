@@ -1,7 +1,7 @@
 /**
- * Hashes of a ledger's tree as it is served in tiles (docs/specs/ledger.md §4), and the proof that a tree continues an
- * earlier one, made of them. A full tile never changes, and a partial one only grows: unlike a proof that the service
- * makes of the newest tree, this one ends at a size that is known before.
+ * Hashes of a ledger's tree from tiles (docs/specs/ledger.md §4), and consistency proofs computed from them. Full tiles
+ * never change and partial tiles only grow. A proof from the service ends at the newest tree; this one ends at a size
+ * known in advance.
  */
 import { nodeHash, split, type Bytes } from './merkle';
 
@@ -9,10 +9,10 @@ const TILE_HASHES = 256;
 const TILE_LEVELS = 8;
 const HASH_BYTES = 32;
 
-/** Returns the bytes of a tile; its name is what follows `tile/`. */
+/** Returns the bytes of a tile. The name is the path after `tile/`. */
 export type ReadTile = (name: string) => Promise<Uint8Array>;
 
-/** Returns the name of the tile of a level that has a hash, in a tree of so many entries. */
+/** Returns the name of the tile that contains a hash of a level in a tree of `size` entries. */
 export function tileName(level: number, hash: number, size: number): string {
   const index = Math.floor(hash / TILE_HASHES);
   const width = Math.min(Math.floor(size / TILE_HASHES ** level) - index * TILE_HASHES, TILE_HASHES);
@@ -22,7 +22,7 @@ export function tileName(level: number, hash: number, size: number): string {
   return `${level}/${path}${width < TILE_HASHES ? `.p/${width}` : ''}`;
 }
 
-/** A tree of so many entries, whose hashes are read as they are needed. */
+/** A tree of `size` entries that loads hashes on demand. */
 class TiledTree {
   #tiles = new Map<string, Promise<Uint8Array>>();
 
@@ -31,11 +31,11 @@ class TiledTree {
     private readonly read: ReadTile,
   ) {}
 
-  /** Returns the root over the entries from `first` to before `end`. */
+  /** Returns the root over the entries from `first` up to but not including `end`. */
   async root(first: number, end: number): Promise<Bytes> {
     const length = end - first;
     const height = Math.log2(length);
-    // A subtree that is full and stands where one of its size begins is made of hashes of one tile.
+    // A full, aligned subtree is computed from hashes of a single tile.
     if (Number.isInteger(height) && first % length === 0) {
       const level = Math.floor(height / TILE_LEVELS);
       const each = TILE_HASHES ** level;
@@ -45,7 +45,7 @@ class TiledTree {
     return nodeHash(await this.root(first, middle), await this.root(middle, end));
   }
 
-  /** Returns the root over so many hashes of a level, which are a power of two. */
+  /** Returns the root over `count` hashes of a level. `count` is a power of two. */
   async #over(level: number, index: number, count: number): Promise<Bytes> {
     if (count === 1) return this.#hash(level, index);
     const half = count / 2;
@@ -61,13 +61,13 @@ class TiledTree {
   }
 }
 
-/** Returns the hashes that show that the tree of `size` entries continues that of `old` ones (RFC 6962 §2.1.2). */
+/** Returns the consistency proof between trees of `old` and `size` entries (RFC 6962 §2.1.2). */
 export async function consistencyProof(old: number, size: number, read: ReadTile): Promise<Bytes[]> {
   const tree = new TiledTree(size, read);
   if (old <= 0 || old >= size) return [];
   const proof: Bytes[] = [];
   let [first, end, isWhole] = [0, size, true];
-  // From the root down to where the old tree ends: what stands beside the way.
+  // Descend from the root to the end of the old tree and collect siblings.
   while (old < end) {
     const middle = first + split(end - first);
     if (old <= middle) {

@@ -1,10 +1,8 @@
-/**
- * The clock of a timeline, computed here from what the stream told: nothing is polled.
- */
+/** The clock of a timeline, extrapolated locally from stream messages instead of polled. */
 import { format, parse, type Micros } from '../time/instant';
 import { Stream } from './stream.svelte';
 
-/** What the API says of a clock. */
+/** A clock as the API returns it. */
 export interface ClockBody {
   timeline_id: string;
   current_time: string;
@@ -16,26 +14,29 @@ export interface ClockBody {
   generation: number;
   origin_host: string;
   origin_virtual: string;
-  /** While an advance moves it: where it goes, and how many instants it has stood at. */
+  /** The running advance: its destination and the number of instants it has stopped at. */
   advance?: { advance_id: string; step: number; to: string } | null;
 }
 
-/** A clock that runs faster than seconds can be read is shown so often. */
+/** Refresh interval of a clock that runs faster than one second per second. */
 const QUICK_MS = 100;
-/** What is wanted more often comes with the pictures of the browser. */
+/** Shorter intervals use animation frames. */
 const FRAME_MS = 20;
 
-/** Where the calendar of the API ends. */
+/** Ends of the API's calendar. */
 const LAST: Micros = 253_402_300_799_999_999n;
 const FIRST: Micros = -377_705_116_800_000_000n;
 
 export class LiveClock {
   body = $state<ClockBody | null>(null);
-  /** What the clock shows: new with each of its seconds while it runs, and as often as somebody wants it. */
+  /** The displayed time. Updated at each second of a running clock, and as often as `often` requires. */
   now = $state<Micros>(0n);
   #stream: Stream;
   #receivedTime: Micros = 0n;
-  /** `performance.now()` when the clock showed `#shown`: the browser's wall clock may be wrong, its pace is not. */
+  /**
+   * `performance.now()` at the time of `#receivedTime`. The wall clock of the browser may be wrong; its monotonic clock
+   * is not.
+   */
   #since = 0;
   #frame = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -47,7 +48,7 @@ export class LiveClock {
     });
   }
 
-  /** Shows it at least every so many milliseconds, for who sees it move between its seconds; returns what ends that. */
+  /** Updates `now` at least every `everyMs`. Returns a function that ends this. */
   often(everyMs: number): () => void {
     const who = Symbol();
     this.#eager.set(who, everyMs);
@@ -55,7 +56,7 @@ export class LiveClock {
     return () => void this.#eager.delete(who);
   }
 
-  /** Shows what it shows now, and comes back when that is something else. A paused clock costs nothing. */
+  /** Updates `now` and schedules the next change. A paused clock needs no timer. */
   #tick(): void {
     this.now = this.#compute();
     this.#schedule();
@@ -67,29 +68,29 @@ export class LiveClock {
     if (this.body === null || this.body.state === 'paused') return;
     const { rate } = this.body;
     const within = Number(((this.#compute() % 1_000_000n) + 1_000_000n) % 1_000_000n) / 1_000;
-    // A thousandth after the second has begun.
+    // One millisecond after the second begins.
     const second = (1_000 - within) / rate + 1;
     const wait = Math.min(Math.max(second, rate > 1 ? QUICK_MS : 0), ...this.#eager.values());
     if (wait < FRAME_MS) this.#frame = requestAnimationFrame(() => this.#tick());
     else this.#timer = setTimeout(() => this.#tick(), Math.min(wait, 60_000));
   }
 
-  /** Returns what it shows at this moment, also between two pictures. */
+  /** Returns the time at this moment, independent of scheduled updates. */
   exact(): Micros {
     return this.#compute();
   }
 
-  /** What to tell people of the connection, or null where all is well. */
+  /** Text about connection problems, or null. */
   get trouble(): string | null {
     return this.#stream.trouble;
   }
 
-  /** Whether the service said that there is no such clock for this user. */
+  /** Whether the service rejected the stream for this user. */
   get isRefused(): boolean {
     return this.#stream.state === 'refused';
   }
 
-  /** Takes over what an answer or the stream says, unless something newer is known already. */
+  /** Applies a clock from a response or the stream, unless a newer one is known. */
   take(body: ClockBody, ageMs = 0): void {
     if (this.body !== null && isOlder(body, this.body)) return;
     this.#receivedTime = parse(body.current_time) ?? 0n;
@@ -103,7 +104,7 @@ export class LiveClock {
     return movedOn(this.#receivedTime, this.body.rate, performance.now() - this.#since);
   }
 
-  /** Returns how far local time at the clock's location is from UTC, in microseconds, or null. */
+  /** UTC offset of local time at the clock's location in microseconds, or null. */
   get offset(): Micros | null {
     const local = this.body?.local_time;
     if (!local) return null;
@@ -113,7 +114,7 @@ export class LiveClock {
     return BigInt(match[1] === '-' ? -seconds : seconds) * 1_000_000n;
   }
 
-  /** Returns what the clock shows, to the whole second, as the API writes it. */
+  /** The displayed time as an API timestamp without fractions. */
   get text(): string {
     const whole = this.now - (((this.now % 1_000_000n) + 1_000_000n) % 1_000_000n);
     return format(whole);
@@ -126,18 +127,18 @@ export class LiveClock {
   }
 }
 
-/** Returns what a running clock shows some milliseconds of host time later; at the ends of the calendar it stays. */
+/** Returns the time of a running clock after `passedMs` of host time, clamped to the calendar. */
 export function movedOn(from: Micros, rate: number, passedMs: number): Micros {
   const now = from + BigInt(Math.floor(passedMs * rate * 1_000));
   return now > LAST ? LAST : now < FIRST ? FIRST : now;
 }
 
-/** Returns whether a clock that shows this time stands at an end of the calendar, running or not. */
+/** Whether a time is at an end of the calendar, where a clock stops advancing. */
 export function isAtEnd(time: Micros): boolean {
   return time === FIRST || time === LAST;
 }
 
-/** An advance is one generation, however many instants it stands at. */
+/** All instants of an advance share one generation. */
 function isOlder(body: ClockBody, known: ClockBody): boolean {
   if (body.generation !== known.generation) return body.generation < known.generation;
   return (body.advance?.step ?? 0) < (known.advance?.step ?? 0);

@@ -1,20 +1,20 @@
-/** One connection to a stream of the service, which is made again when it ends. */
+/** A connection to an event stream of the service that reconnects when it ends. */
 import { EventReader } from '../../../../clients/typescript/src/sse';
 
 const RETRY_FIRST_MS = 500;
 const RETRY_MAX_MS = 10_000;
-/** The service says something every 15 seconds. Longer silence is a connection that nobody holds any more. */
+/** The service sends a heartbeat every 15 seconds. After a longer silence, the connection is considered dead. */
 const SILENT_MAX_MS = 45_000;
 
 interface Listener {
-  /** What comes is told from here on. With a gap, nobody knows what came before. */
+  /** Messages arrive from here on. With a gap, earlier messages may be missing. */
   onOpened(hasGap: boolean): void;
-  /** The connection ended, or was not made; another attempt follows. */
+  /** The connection ended or failed. A reconnect follows. */
   onLost(): void;
-  /** The service said no, and would again. */
+  /** The service rejected the request, and a retry would fail again. */
   onRefused(status: number): void;
   onMessage(event: string, data: unknown, isFirst: boolean): void;
-  /** Something came, if only a sign of life. */
+  /** Called for every message and heartbeat. */
   onContact(): void;
 }
 
@@ -26,7 +26,7 @@ export class Connection {
 
   constructor(
     private readonly url: string,
-    /** The id of the last message; what came after it is told first. */
+    /** ID of the last message. The service resends later ones. */
     public lastId: string,
     private readonly listener: Listener,
   ) {
@@ -40,7 +40,7 @@ export class Connection {
     try {
       afterMs = await this.#listen(abort);
     } catch {
-      // No answer, or one that broke off.
+      // Connection failed or was interrupted.
     }
     if (this.#ended.signal.aborted || afterMs < 0) return;
     this.listener.onLost();
@@ -48,7 +48,7 @@ export class Connection {
     this.#waitMs = Math.min(this.#waitMs * 2, RETRY_MAX_MS);
   }
 
-  /** Returns after how long to ask again; a negative time if never. */
+  /** Returns the delay until the next attempt, or a negative number to stop. */
   async #listen(abort: AbortController): Promise<number> {
     const headers: Record<string, string> = { Accept: 'text/event-stream' };
     let isFirst = this.lastId === '';

@@ -1,14 +1,14 @@
 /**
- * Holds the lines to the service for all tabs. Tabs that ask for the same share one. A browser opens six connections
- * to a host (HTTP/1.1), for all tabs together: most of them stay free for requests, whatever is listened to.
+ * Holds the stream connections of all tabs. Tabs that want the same stream share a connection. Browsers allow six
+ * HTTP/1.1 connections per host across all tabs; most of them must stay free for requests.
  */
 import { Connection } from './connection';
 import type { LineState, ToHub, ToPage } from './protocol';
 
-/** More lines than these wait for the tabs that were used last. */
+/** Maximum number of connections. The most recently used tabs have priority. */
 export const LINES_MAX = 3;
 
-/** As much of a MessagePort as is used. */
+/** The part of MessagePort that the hub uses. */
 export interface Port {
   postMessage(message: ToPage): void;
   onmessage: ((event: MessageEvent<ToHub>) => void) | null;
@@ -56,11 +56,11 @@ export class Hub {
     } else void this.#outlive(tab, request.name);
   }
 
-  /** Drops a page when it is gone, however it went: then the browser gives its lock away. */
+  /** Removes a page when it closes or crashes: the browser then releases its lock. */
   async #outlive(tab: Tab, lock: string): Promise<void> {
     const { held } = await navigator.locks.query();
-    // Once the storage of the site was cleared, pages from before and workers from after it share no locks. To ask for
-    // such a lock would drop a page that is still there; it says itself when it leaves.
+    // After the site's storage was cleared, existing pages and newer workers no longer share locks. Requesting such a
+    // lock would remove a live page; that page announces its departure itself.
     if (!held?.some(({ name }) => name === lock)) return;
     await navigator.locks.request(lock, () => {
       this.#tabs.delete(tab);
@@ -78,7 +78,7 @@ export class Hub {
     tab.port.postMessage({ kind: 'message', url, message });
   }
 
-  /** Connects what the tabs want that were used last, and ends what nobody wants. */
+  /** Connects the streams of the most recently used tabs, and closes unwanted ones. */
   #balance(): void {
     const used = new Map<string, number>();
     for (const tab of this.#tabs) for (const url of tab.urls) used.set(url, Math.max(used.get(url) ?? 0, tab.usedAt));

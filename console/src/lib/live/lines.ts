@@ -1,9 +1,9 @@
-/** The way from this page to the hub. */
+/** Connects this page to the hub. */
 import type { ToHub, ToPage } from './protocol';
 import { unloaded } from '../loading/unloaded.svelte';
 import workerUrl from './worker.ts?sharedworker&url';
 
-/** Trusted Types, of which TypeScript's own list has nothing yet. */
+/** Trusted Types, which TypeScript's DOM types lack. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -13,7 +13,7 @@ interface TrustedTypes {
   };
 }
 
-/** May be made once for a page. */
+/** A policy name can be registered only once per page. */
 let scripts: { createScriptURL(url: string): string } | undefined;
 
 function trusted(url: string): string {
@@ -22,7 +22,7 @@ function trusted(url: string): string {
   return scripts?.createScriptURL(url) ?? url;
 }
 
-/** A page that is out of sight for so long ends its lines. When it comes back, it reads anew: see `Stream`. */
+/** A page that is hidden for this long closes its streams. When visible again, it reloads its data: see `Stream`. */
 const HIDDEN_MS = 30_000;
 
 export class Lines {
@@ -31,7 +31,7 @@ export class Lines {
   #urls: string[] = [];
   #isHidden = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Gives the lock of this page away. */
+  /** Releases this page's lock. */
   #leave = (): void => {};
 
   constructor(private readonly onUpdate: (update: ToPage) => void) {
@@ -44,7 +44,7 @@ export class Lines {
     });
   }
 
-  /** Joins the hub of a session, which all pages of the session share, and leaves the one before. */
+  /** Joins the hub of a session, shared by all pages of that session, and leaves the previous one. */
   join(sessionId: string): void {
     if (sessionId === this.#sessionId) return;
     this.want([]);
@@ -53,7 +53,7 @@ export class Lines {
     this.#port = this.#shared(sessionId) ?? this.#own();
   }
 
-  /** Says which addresses to listen to. */
+  /** Sets the URLs to listen to. */
   want(urls: string[]): void {
     this.#urls = urls;
     this.#sendWants();
@@ -70,7 +70,7 @@ export class Lines {
   #shared(sessionId: string): MessagePort | null {
     if (!('SharedWorker' in globalThis)) return null;
     try {
-      // A log-out may clear the storage of the site. A worker from before does not see the locks that are taken then.
+      // Logout may clear the site's storage. Workers started before do not see locks taken after it.
       const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: `timenav ${sessionId}` });
       worker.onerror = () => {
         if (this.#port !== worker.port) return;
@@ -84,10 +84,10 @@ export class Lines {
     }
   }
 
-  /** The hub in this page, for itself alone. */
+  /** Runs a hub in this page for itself only. */
   #own(): MessagePort {
     const { port1, port2 } = new MessageChannel();
-    // What is said meanwhile waits in the port.
+    // The port queues messages until the hub is loaded.
     import('./hub').then(
       ({ Hub }) => new Hub().join(port2),
       () => unloaded.note(Lines, false),
@@ -102,7 +102,7 @@ export class Lines {
     return port;
   }
 
-  /** A lock that is held until the page is gone tells the worker when that is. Pages that are not secure have none. */
+  /** Holds a lock until the page closes, so that the worker notices. Insecure contexts have no locks. */
   #holdLock(port: MessagePort): void {
     if (!('locks' in navigator)) return;
     const name = `timenav-page-${Math.random().toString(36).slice(2)}`;
@@ -115,7 +115,7 @@ export class Lines {
   #usedAt = 0;
 
   #use(): void {
-    // Who types is not told of with each letter.
+    // Throttle: typing must not send a message per key.
     if (performance.now() - this.#usedAt < 1_000) return;
     this.#usedAt = performance.now();
     this.#say({ kind: 'used' });
@@ -127,7 +127,7 @@ export class Lines {
       this.#timer = setTimeout(() => {
         this.#isHidden = true;
         this.#sendWants();
-        // A line that another tab holds goes on there, and tells nothing here: this page's own rests.
+        // Another tab may keep the stream open, but this page no longer receives its messages.
         for (const url of this.#urls) this.onUpdate({ kind: 'state', url, state: 'waiting', hasGap: false });
       }, HIDDEN_MS);
     } else if (this.#isHidden) {

@@ -1,31 +1,30 @@
 /**
- * What a page and the hub that holds its connections say to each other. The hub is a SharedWorker, so that all tabs
- * share the few connections that a browser opens to one host; where there is none, it is in the page.
+ * Messages between a page and the hub that holds its connections. The hub is a SharedWorker so that all tabs share the
+ * few connections per host. Without SharedWorker support, it runs in the page.
  */
 
-/** How a line to the service is doing. `waiting` rests until another one ends; `refused` is not asked again. */
+/** State of a stream. `waiting` has no connection until another stream ends; `refused` is not retried. */
 export type LineState = 'connecting' | 'open' | 'lost' | 'waiting' | 'refused';
 
-/** What a page says. */
+/** Messages from a page. */
 export type ToHub =
   /**
-   * These addresses, and no others; none while the page is hidden. A line that ended because the service did not know
-   * who asks is tried again.
+   * The complete set of URLs; empty while the page is hidden. A stream that was rejected as unauthenticated is retried.
    */
   | { kind: 'want'; urls: string[] }
-  /** Somebody uses the page: its lines go before those of pages that nobody touches. */
+  /** The page is in use, which gives its streams priority. */
   | { kind: 'used' }
-  /** The page holds this lock of the browser as long as it lives. */
+  /** The page holds this browser lock until it closes. */
   | { kind: 'lock'; name: string };
 
-/** What the hub says. */
+/** Messages from the hub. */
 export type ToPage =
   /**
-   * `open` is repeated with each sign of life of the service. `hasGap`: what happened before may have been told to
-   * nobody here, so what is open from now on is not the whole.
+   * `open` is repeated with each heartbeat. `hasGap`: earlier messages may be missing, so a full reload of the data is
+   * necessary.
    */
   | { kind: 'state'; url: string; state: LineState; hasGap: boolean }
-  /** The service does not know who asks. */
+  /** The service rejected the session. */
   | { kind: 'stranger'; url: string }
   | { kind: 'message'; url: string; message: Message };
 
@@ -33,8 +32,8 @@ export interface Message {
   /** Name of the event, such as `clock`. */
   event: string;
   data: unknown;
-  /** Whether this is how things stood when the line began, and no change. */
+  /** Whether this is the initial state, not a change. */
   isFirst: boolean;
-  /** How long ago it came. */
+  /** Time since the hub received it. */
   ageMs: number;
 }

@@ -1,6 +1,6 @@
 /**
- * What happens on a timeline, as the service tells it: one line for all of the page, whoever listens. See `hub.ts`
- * for how tabs share them.
+ * Live messages of a timeline. All listeners of a page share one connection per timeline; see `hub.ts` for how tabs
+ * share connections.
  */
 import { address, type Query } from '../service/base';
 import { Lines } from './lines';
@@ -10,38 +10,38 @@ import { session } from '../session/session.svelte';
 
 export type { Message } from './protocol';
 
-/** What every line tells; paradoxes only where somebody wants them: the service looks through all events for them. */
+/** Topics of every stream. Paradoxes are added on request because the service scans all events for them. */
 const TOPICS = 'clock,events,interventions';
-/** A connection that takes longer is waited for, and the page says so. */
+/** Time after which the page reports a slow connection. */
 const SLOW_MS = 3_000;
-/** Reading waits so long for a connection, and no longer. */
+/** Maximum delay of the initial read. */
 const BEGIN_MAX_MS = 1_000;
-/** The service says something every 15 seconds. A line that is silent for longer may show what is no longer so. */
+/** The service sends a heartbeat every 15 seconds. After a longer silence, the displayed data may be outdated. */
 const SILENT_MS = 20_000;
 
 interface Subscription {
   timeline: string;
-  /** Names of messages to be told of. */
+  /** Event names to receive. */
   events: readonly string[];
-  /** How to look for paradoxes, where they are wanted. */
+  /** Paradox search parameters, if paradoxes are wanted. */
   paradoxes?: Query;
-  /** Which events and interventions to be told of; all where it is missing. */
+  /** Filter for events and interventions; all if missing. */
   filter?: Query;
 }
 
-/** Somebody who listens. Close it when the view goes away. */
+/** A listener. Close it when the view unmounts. */
 export class Stream {
   state = $state<LineState>('connecting');
-  /** Whether the connection is taking long. */
+  /** Whether the connection is slow. */
   isSlow = $state(false);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #hasBegun = false;
   #beginning: ReturnType<typeof setTimeout> | undefined;
 
   /**
-   * `onBegin` is the moment to read what the messages will change: what is read from then on, and what is told, have no
-   * gap between them. It is called once the line is open, or when it is clear that it will not be soon; and again
-   * whenever something may have happened that was told to nobody, as while the page was hidden.
+   * `onBegin` is called when the data that messages update should be read: no change falls between that read and the
+   * messages. This is once the connection is open, or after `BEGIN_MAX_MS`, and again after a gap, such as when the
+   * page was hidden.
    */
   constructor(
     readonly subscription: Subscription,
@@ -76,7 +76,7 @@ export class Stream {
     if (this.subscription.events.includes(message.event)) this.onMessage(message);
   }
 
-  /** Returns what to tell people of the connection, or null where all is well. */
+  /** Text about connection problems, or null. */
   get trouble(): string | null {
     if (this.state === 'lost') return 'Connection lost. Reconnecting…';
     return this.isSlow ? 'Waiting for a connection…' : null;
@@ -89,24 +89,24 @@ export class Stream {
   }
 }
 
-/** The line of one timeline. */
+/** The shared connection of one timeline. */
 interface Line {
   url: string;
   hasParadoxes: boolean;
   state: LineState;
   clock: { message: Message; at: number } | null;
-  /** Runs until the line has been silent for too long. */
+  /** Runs out when heartbeats stop. */
   silence: ReturnType<typeof setTimeout> | undefined;
 }
 
 class Exchange {
   #streams = new Set<Stream>();
-  /** Those that were told nothing yet. */
+  /** Listeners that have not received the current state yet. */
   #new = new Set<Stream>();
   #byTimeline = new Map<string, Line>();
   #lines = new Lines((update) => this.#hear(update));
   #isDue = false;
-  /** Addresses that the service refused because there are too many paradoxes to look for. */
+  /** URLs the service rejected because there are too many paradoxes. */
   #refused = new Set<string>();
   #isAsking = false;
 
@@ -122,7 +122,7 @@ class Exchange {
     this.#arrange();
   }
 
-  /** A view that gives way to another wants the same: it is asked only once both are through. */
+  /** Deferred, so that a view that replaces another with the same streams does not reconnect. */
   #arrange(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -148,14 +148,14 @@ class Exchange {
       this.#each(found.url, (stream) => stream.become('connecting'));
     }
     const urls = [...this.#byTimeline.values()].map((line) => line.url);
-    // A hub keeps what it was told, which the next user need not know: each session has its own.
+    // A hub caches messages, which the next user must not see: each session has its own hub.
     this.#lines.join(session.body?.session_id ?? '');
     this.#lines.want(urls);
     for (const stream of this.#new) this.#welcome(stream);
     this.#new.clear();
   }
 
-  /** Tells what the line knows already. */
+  /** Sends the cached state to a new listener. */
   #welcome(stream: Stream): void {
     const line = this.#byTimeline.get(stream.subscription.timeline);
     if (line === undefined) return;
@@ -182,7 +182,7 @@ class Exchange {
     return { url: address('v1/stream', plain), hasParadoxes: false };
   }
 
-  /** Does something with each stream of a line. Paradoxes that were refused are told by no line. */
+  /** Calls `act` for each stream of a connection. Streams whose paradoxes were rejected have none. */
   #each(url: string, act: (stream: Stream) => void): void {
     for (const stream of this.#streams) {
       const line = this.#byTimeline.get(stream.subscription.timeline);
@@ -205,7 +205,7 @@ class Exchange {
       const wasLost = line.state === 'lost';
       line.state = update.state;
       this.#each(update.url, (stream) => stream.become(update.state, update.hasGap));
-      // While it was away, somebody else may have logged in.
+      // Another user may have logged in meanwhile.
       if (wasLost && update.state === 'open') void this.#askWho();
       if (update.state === 'refused' && line.hasParadoxes) {
         this.#refused.add(update.url);
@@ -216,7 +216,7 @@ class Exchange {
     if (line.state === 'open') line.silence = setTimeout(() => this.#miss(update.url), SILENT_MS);
   }
 
-  /** A line that is silent counts as lost, and the hub is asked for it again. */
+  /** A silent connection counts as lost and is requested again. */
   #miss(url: string): void {
     this.#hear({ kind: 'state', url, state: 'lost', hasGap: false });
     this.#connect();
@@ -229,16 +229,16 @@ class Exchange {
       await session.read();
       if (session.user !== null) this.#connect();
     } catch {
-      // Unreachable again: the line tells.
+      // Unreachable again; the stream reports it.
     }
     this.#isAsking = false;
   }
 }
 
-/** What a filter on a line concerns. */
+/** Topics that a filter applies to. */
 const FILTERED = ['events', 'interventions'];
 
-/** Returns the filter that a line can have: that of all who want to be told of events. Others need all of them. */
+/** Returns the filter for a connection if all listeners to events share it. Otherwise all events are needed. */
 function filterOf(all: readonly Subscription[]): Query {
   const filters = all
     .filter(({ events }) => events.some((name) => FILTERED.includes(name)))

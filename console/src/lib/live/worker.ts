@@ -1,4 +1,4 @@
-/** The hub as a SharedWorker: one for all tabs of a browser. */
+/** The hub as a SharedWorker: one for all tabs of a session. */
 import { Hub } from './hub';
 
 const hub = new Hub();

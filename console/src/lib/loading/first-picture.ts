@@ -1,24 +1,23 @@
 /**
- * The first picture of a timeline: how many events there are along its time. The first script of the page draws it
- * where the files of the console take long to come, and the axis takes its place. It needs no styles: those are on
- * their way.
+ * A preview of a timeline's event counts. The first script of the page draws it while the console loads slowly, until
+ * the axis replaces it. It has no style sheet because that is still loading.
  */
 import { address } from '../service/base';
 
 const PICTURE = 'first-picture';
 const BARS = 100;
-/** Where the axis is going to be, in pixels from the edges of the window: beside the navigation, or above it. */
+/** Expected position of the axis in pixels from the window edges, to the right of the navigation or below it. */
 const WIDE_FROM = 900;
 const PLACES = { wide: { left: 233, right: 25, top: 224 }, narrow: { left: 15, right: 15, top: 288 } };
 const HEIGHT = 250;
-/** From the top of the axis to the line that bars stand on, and how tall the tallest is. */
+/** Distance from the top of the axis to the base line, and height of the tallest bar. */
 const BASE = 137;
 const TALLEST = 78;
-/** How much of the axis stays free on either side of all events. */
+/** Free part of the axis before the first and after the last event. */
 const MARGIN = 0.04;
-/** Years before and after which dates of JavaScript cannot be relied upon. */
+/** Range of years that JavaScript dates support. */
 const YEARS = 270_000;
-/** For so long it stays, in milliseconds, where no axis comes. */
+/** Lifetime in milliseconds if the axis never appears. */
 const STAYS_MS = 30_000;
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -29,9 +28,9 @@ export interface FirstCounts {
 }
 
 export interface Bar {
-  /** Its middle, from 0 at the first event to 1 at the last. */
+  /** Center, from 0 at the first event to 1 at the last. */
   at: number;
-  /** How tall it is, with 1 for the tallest. */
+  /** Height, relative to the tallest bar. */
   height: number;
 }
 
@@ -40,19 +39,19 @@ export interface Picture {
   from: string;
   to: string;
   spanMs: number;
-  /** Up to where it is counted, from 0 at the first event to 1 at the last. */
+  /** End of the counted part, from 0 at the first event to 1 at the last. */
   until: number;
   count: number;
-  /** How many events the tallest bar stands for. */
+  /** Event count of the tallest bar. */
   most: number;
 }
 
-/** Returns a time in milliseconds, or NaN. */
+/** Returns a timestamp in milliseconds, or NaN. */
 const millis = (text: string): number => (Math.abs(parseInt(text, 10)) < YEARS ? Date.parse(text) : NaN);
 
 /**
- * Returns what the counts of the answers that came so far look like; null where nothing is counted, or a time is beyond
- * what dates can say. Where not all is counted, `last` says when the last event happens.
+ * Converts the responses received so far to bars. Returns null if there are no counts, or a time is out of range for
+ * dates. `last` is the time of the last event, for incomplete counts.
  */
 export function pictureOf(answers: readonly FirstCounts[], last: string | null = null): Picture | null {
   const groups = answers.flatMap((answer) => answer.groups);
@@ -65,7 +64,7 @@ export function pictureOf(answers: readonly FirstCounts[], last: string | null =
   const spanMs = millis(to) - begin;
   if (!Number.isFinite(spanMs)) return null;
   const part = (ms: number): number => (spanMs > 0 ? Math.min((ms - begin) / spanMs, 1) : 0.5);
-  // The stretches of an answer are as long as its events need; bars are all as wide.
+  // Buckets of different responses have different lengths; bars are equally wide.
   const counts = new Array<number>(BARS).fill(0);
   for (const { key, end: stop, count } of groups) {
     const bar = Math.min(Math.floor(part((millis(key) + millis(stop ?? key)) / 2) * BARS), BARS - 1);
@@ -83,7 +82,7 @@ export function pictureOf(answers: readonly FirstCounts[], last: string | null =
   };
 }
 
-/** Returns what to call a time, as exactly as a picture of so many milliseconds shows it. */
+/** Returns a time with a precision that fits a preview of `spanMs`. */
 export function calledTime(text: string, spanMs: number): string {
   const day = 86_400_000;
   const year = parseInt(text, 10);
@@ -91,14 +90,14 @@ export function calledTime(text: string, spanMs: number): string {
   return spanMs > 3 * day ? text.slice(0, 10) : `${text.slice(0, 10)} ${text.slice(11, 16)}`;
 }
 
-/** Returns which timeline an address shows as a whole; null for any other view, and where only a part is shown. */
+/** Returns the timeline that a URL shows in full; null for other views and partial ranges. */
 export function wholeTimeline(hash: string): string | null {
   const [view, query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const params = new URLSearchParams(query);
   return view === 'timeline' && [...params.keys()].join() === 'timeline' ? params.get('timeline') : null;
 }
 
-/** Writes something on the picture: so far from its top, at its left or its right. */
+/** Creates a label at a distance from the top, on the left or the right. */
 function written(text: string, top: number, side: 'left' | 'right' = 'left'): HTMLElement {
   const words = document.createElement('span');
   words.textContent = text;
@@ -123,7 +122,7 @@ function drawn({ bars, until }: Picture): SVGElement {
     svg.append(rectangle({ x: across(at) - 0.4, y: TALLEST - tall, width: 0.8, height: tall }));
   }
   if (until < 1) {
-    // What is not counted yet is not empty.
+    // The uncounted part must not appear empty.
     const missing = rectangle({ x: across(until), y: 0, width: across(1) - across(until), height: TALLEST });
     Object.assign(missing.style, { fill: 'currentColor', opacity: '0.15' });
     svg.append(missing);
@@ -131,13 +130,13 @@ function drawn({ bars, until }: Picture): SVGElement {
   return svg;
 }
 
-/** Asks the service for something of a timeline; null where it does not answer that. */
+/** Sends a request about a timeline; null if it fails. */
 async function askOf<T>(timeline: string, what: string, params: Record<string, string>): Promise<T | null> {
   const answer = await fetch(address(what, { timeline_id: timeline, ...params }), { cache: 'no-store' });
   return answer.ok ? ((await answer.json()) as T) : null;
 }
 
-/** Returns when the last event of a timeline happens, or null. */
+/** Returns the time of the last event, or null. */
 async function lastTime(timeline: string): Promise<string | null> {
   const query = { location: '*', time_range: '../..', limit: '1', order: 'newest' };
   const page = await askOf<{ events: { time: string }[] }>(timeline, 'v1/monitor-events', query);
@@ -145,8 +144,8 @@ async function lastTime(timeline: string): Promise<string | null> {
 }
 
 /**
- * Asks how many events there are along the time of a timeline, and draws it, unless the console is there by then. Of
- * very many events an answer counts only the first ones: those are drawn, and then, after this is done, the next.
+ * Requests event counts and draws the preview, unless the console has loaded by then. For very many events, a response
+ * counts only the first ones: they are drawn, and the rest is requested afterwards.
  */
 export async function drawFirstPicture(
   timeline: string,
@@ -170,7 +169,7 @@ function show(drawing: Picture): void {
   const before = document.getElementById(PICTURE);
   const picture = document.createElement('div');
   picture.id = PICTURE;
-  // The axis says the same in words, and more.
+  // The axis provides this information to screen readers.
   picture.ariaHidden = 'true';
   const { left, right, top } = PLACES[innerWidth >= WIDE_FROM ? 'wide' : 'narrow'];
   Object.assign(picture.style, {
@@ -206,7 +205,7 @@ function show(drawing: Picture): void {
   setTimeout(endFirstPicture, STAYS_MS);
 }
 
-/** Puts the first picture on the axis, until that has its own. */
+/** Moves the preview into the axis until the axis draws itself. */
 export function placeFirstPicture(axis: HTMLElement): void {
   const picture = document.getElementById(PICTURE);
   if (picture === null || axis.contains(picture)) return;

@@ -1,19 +1,19 @@
 /**
- * What every page asks the service first. A small script of its own (`first.ts`) asks it while the files of the console
- * are still on their way; who asks for the same then gets that answer.
+ * Requests that every page needs. A small script (`first.ts`) sends them while the console loads; the console then uses
+ * these responses.
  */
 import { address } from '../service/base';
 
-/** So many timelines are read at once. */
+/** Page size for timelines. */
 export const TIMELINES_ITEMS = 1_000;
 
-/** For so long, in milliseconds, an answer that nobody took may stand for one that is asked for now. */
+/** Time in milliseconds for which an early response may be used. */
 const FIRST_FRESH_MS = 30_000;
 
 export const FIRST_SESSION = 'v1/session';
 export const FIRST_TIMELINES = `timelines?limit=${TIMELINES_ITEMS}`;
 
-/** An answer, and when it came, by the clock of this browser. */
+/** A response and its arrival time by the browser's clock. */
 export interface FirstAnswer {
   response: Response;
   atMs: number;
@@ -23,7 +23,7 @@ declare global {
   var timenavFirst: Map<string, Promise<FirstAnswer>> | undefined;
 }
 
-/** Asks before anybody wants to know; where it is not known yet whether to ask, once that is. */
+/** Sends a request early, or once `mayAsk` resolves to true. */
 export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): Promise<FirstAnswer> {
   const url = address(path);
   const init: RequestInit = { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store' };
@@ -35,12 +35,12 @@ export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): 
   const asking = ask();
   requests.set(url, asking);
   const forget = (): void => void (requests.get(url) === asking && requests.delete(url));
-  // Who comes later asks anew.
+  // Later callers send a new request.
   asking.then(() => setTimeout(forget, FIRST_FRESH_MS), forget);
   return asking;
 }
 
-/** Returns the answer to what was asked before, once; null where that was not asked. */
+/** Returns the early response to a request, once; null if there is none. */
 export function takeFirst(method: string, url: string): Promise<FirstAnswer> | null {
   const request = method === 'GET' ? globalThis.timenavFirst?.get(url) : undefined;
   if (request === undefined) return null;

@@ -1,7 +1,6 @@
 /**
- * Files that the first picture does without. Each is fetched when something needs it, and otherwise while nothing is
- * asked of the service: so that it is there when it is wanted, also when the service is away, and takes nothing from
- * what somebody waits for on a slow line.
+ * Lazily loaded modules. A module loads when it is needed, or else while no requests are pending. It is then available
+ * even if the service becomes unreachable, and does not compete with requests on slow connections.
  */
 import { beginRequest, quiet } from './quiet';
 import { unloaded } from './unloaded.svelte';
@@ -12,8 +11,8 @@ const waiting: Load<unknown>[] = [];
 let isFetching = false;
 
 /**
- * Returns what fetches a part of the page, once; again where that failed. The part then never comes, and the page says
- * that something is missing: what waits for it in the markup needs no words of its own.
+ * Returns a function that loads a module once and retries after failures. On failure its promise stays pending and the
+ * page reports missing files, so `{#await}` blocks need no error branch.
  */
 export function later<T>(load: Load<T>): Load<T> {
   const fetched = laterOrThrow(load);
@@ -25,7 +24,7 @@ export function later<T>(load: Load<T>): Load<T> {
     }));
 }
 
-/** Returns the same for code, which has to go on without the file: it is told as well. */
+/** Like `later`, but rejects on failure, for code that must continue without the module. */
 export function laterOrThrow<T>(load: Load<T>): Load<T> {
   let loading: Promise<T> | null = null;
   const once = (): Promise<T> =>
@@ -49,12 +48,12 @@ export function laterOrThrow<T>(load: Load<T>): Load<T> {
   };
 }
 
-/** Has something fetched in a quiet moment. */
+/** Queues a module for loading while no requests are pending. */
 export function inQuiet(load: Load<unknown>): void {
   waiting.push(load);
 }
 
-/** Fetches what is waiting, one file after the other; first what came last, which belongs to what is looked at. */
+/** Loads queued modules one by one. The most recent first, since it belongs to the current view. */
 export async function fetchWaiting(): Promise<void> {
   if (isFetching) return;
   isFetching = true;
@@ -63,7 +62,7 @@ export async function fetchWaiting(): Promise<void> {
     await new Promise((idle) =>
       'requestIdleCallback' in globalThis ? requestIdleCallback(idle) : setTimeout(idle, 200),
     );
-    // Nobody wants it yet: who opens it is told.
+    // A failure is reported when the module is needed.
     await load().catch(() => {});
   }
   isFetching = false;

@@ -1,14 +1,14 @@
-/** Whether anything is asked of the service: what nobody waits for is fetched while nothing is. */
+/** Tracks pending requests, so that preloading can wait until there are none. */
 
-/** Nothing was asked for so long. */
+/** Idle time after the last request. */
 const REST_MS = 300;
-/** Who asks all the time does not keep the rest away. */
+/** Upper limit of the wait if requests never stop. */
 const BUSY_MAX_MS = 15_000;
 
 let asking = 0;
 let lastAt = 0;
 
-/** Notes that something is asked, or about to be; call what it returns once the answer is there. */
+/** Marks a request as pending. Call the returned function when it completes. */
 export function beginRequest(): () => void {
   asking += 1;
   let isOver = false;
@@ -20,7 +20,7 @@ export function beginRequest(): () => void {
   };
 }
 
-/** Waits until nothing has been asked for a while. */
+/** Waits until no request has been pending for `REST_MS`. */
 export async function quiet(): Promise<void> {
   const limit = performance.now() + BUSY_MAX_MS;
   for (let now = performance.now(); now < limit; now = performance.now()) {

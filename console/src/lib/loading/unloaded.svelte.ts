@@ -1,9 +1,9 @@
 /**
- * Which files are wanted and did not come: the service is away, or another build took its place, whose files have other
- * names. Browsers keep halves of what failed, so that only loading the page anew is sure to help.
+ * Files that failed to load: the service is unreachable, or a new build has different file names. Browsers cache failed
+ * module loads, so only a page reload recovers reliably.
  */
 class Unloaded {
-  /** Whether the page lacks something that it wants. */
+  /** Whether a needed file is missing. */
   isAny = $state(false);
   #files = new Set<unknown>();
 
@@ -13,7 +13,7 @@ class Unloaded {
     this.isAny = this.#files.size > 0;
   }
 
-  /** Another view does not want what the one before it did. */
+  /** The next view does not need the files of the previous one. */
   forget(): void {
     this.#files.clear();
     this.isAny = false;
