@@ -1,11 +1,11 @@
-/** What opens under a button, and how it closes again. */
+/** A panel that opens below a button. */
 interface Opened {
   isOpen: () => boolean;
   close: () => void;
   button: () => HTMLElement | undefined;
 }
 
-/** Returns handlers that close it on Escape, with the focus back on its button, and when the focus leaves it. */
+/** Returns handlers that close the panel on Escape, which returns focus to the button, and on focus loss. */
 export function closable({ isOpen, close, button }: Opened) {
   return {
     onkeydown: (event: KeyboardEvent): void => {

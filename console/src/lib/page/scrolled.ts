@@ -1,11 +1,11 @@
 /**
- * How far down a view was scrolled: a view that is opened begins at its top, and one that the browser goes back to is
- * where it was. Each step of the browser's history has a number by which its place is known.
+ * Scroll restoration. A newly opened view starts at the top; a view reached through browser history is restored. Each
+ * history entry has a number that identifies its scroll position.
  */
 
-/** What a view shows may come a while after it, and only then is the page as high as it was. */
+/** Content may load after the view appears, and the page is too short until then. */
 const RESTORE_MAX_MS = 2_000;
-/** Who does any of this scrolls by themselves. */
+/** Events by which the user takes over scrolling. */
 const MOVES = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
 
 const places = new Map<string, number>();
@@ -31,7 +31,7 @@ function viewOf(hash: string): string {
 addEventListener(
   'scroll',
   () => {
-    // What another view is cut down to is not where somebody was.
+    // Ignore scroll events caused by the shorter content of another view.
     if (viewOf(location.hash) === view) places.set(step, scrollY);
   },
   { passive: true },
@@ -42,13 +42,13 @@ addEventListener('hashchange', () => {
   const [before, back] = [view, known()];
   view = viewOf(location.hash);
   step = back ?? begin();
-  // Within a view the browser does that itself.
+  // Within a view, the browser restores the position.
   if (view === before) return;
   if (back === null) scrollTo(0, 0);
   else restore(places.get(back) ?? 0);
 });
 
-/** Goes to a place as soon as the page reaches so far, unless somebody goes elsewhere. */
+/** Scrolls to a position once the page is long enough, unless the user scrolls first. */
 function restore(place: number): void {
   const end = performance.now() + RESTORE_MAX_MS;
   let frame = 0;

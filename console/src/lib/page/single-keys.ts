@@ -1,6 +1,6 @@
 /**
- * Whether single characters do things anywhere on a page. Who speaks to their machine, or hits keys unintended, can
- * turn that off (WCAG 2.1.4); the choice is kept in this browser.
+ * Setting for single-character shortcuts. Users of speech input, and users who often hit keys by accident, can turn
+ * them off (WCAG 2.1.4). Stored in this browser.
  */
 const KEY = 'timenav-single-keys';
 

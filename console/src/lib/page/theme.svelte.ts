@@ -1,4 +1,4 @@
-/** Light, dark, or system. The choice is kept in this browser; it is no secret. */
+/** Light, dark or system theme. Stored in this browser. */
 export type Theme = 'system' | 'light' | 'dark';
 
 const KEY = 'timenav-theme';

@@ -1,8 +1,6 @@
 import { plain } from '../text/words';
 
-/**
- * Short sentences about what was done; they go away by themselves. Errors do not belong here but beside their cause.
- */
+/** Short confirmations that disappear after a while. Errors belong next to their cause instead. */
 interface Toast {
   id: number;
   text: string;

@@ -1,4 +1,4 @@
-/** Places in the words of the API: coordinates, a zone, or a name that the service's gazetteer knows. */
+/** Locations in the formats of the API: coordinates, a zone, or a name in the service's gazetteer. */
 import { service } from '../service/api';
 import { HOUR, floorDiv, type Micros } from '../time/instant';
 
@@ -7,7 +7,7 @@ export interface Point {
   lon: number;
 }
 
-/** What the service understood a place as. */
+/** A place as resolved by the service. */
 export interface Resolved {
   kind: string;
   place?: string | null;
@@ -18,7 +18,7 @@ export interface Resolved {
   lon?: number | null;
 }
 
-/** Reads `lat,lon` or a `geo:` URI. */
+/** Parses `lat,lon` or a `geo:` URI. */
 export function coordinates(text: string): Point | null {
   const parts = /^(?:geo:)?\s*(-?\d+(?:\.\d+)?)\s*,\s*(-?\d+(?:\.\d+)?)/i.exec(text.trim());
   if (parts === null) return null;
@@ -26,7 +26,7 @@ export function coordinates(text: string): Point | null {
   return Math.abs(point.lat) <= 90 && Math.abs(point.lon) <= 180 ? point : null;
 }
 
-/** Writes coordinates as the API takes them and people read them: two digits are about a kilometer. */
+/** Returns coordinates for the API and for display. Two decimals are about one kilometer. */
 export function pointText({ lat, lon }: Point): string {
   return `${lat.toFixed(2)},${lon.toFixed(2)}`;
 }
@@ -34,8 +34,7 @@ export function pointText({ lat, lon }: Point): string {
 let zones: Map<string, string> | null = null;
 
 /**
- * Returns the IANA zone that a text names: in full, or by its city ("Paris"). Other places have zones that the service
- * knows.
+ * Returns the IANA zone for a full name or a city name ("Paris"). Zones of other places are known only to the service.
  */
 export function zoneOf(text: string): string | null {
   zones ??= new Map([
@@ -59,9 +58,9 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 const offsets = new Map<string, Micros>();
 const OFFSETS_MAX = 2_000;
 
-/** Returns how far a zone is from UTC at a moment. */
+/** Returns the UTC offset of a zone at an instant. */
 export function offsetAt(zone: string, instant: Micros): Micros {
-  // Zones change at whole quarters of an hour of UTC, in all but the oldest rules.
+  // Offsets change only at quarter hours UTC, except under the oldest rules.
   const quarter = floorDiv(instant, HOUR / 4n);
   const key = `${zone} ${quarter}`;
   const known = offsets.get(key);
@@ -71,7 +70,7 @@ export function offsetAt(zone: string, instant: Micros): Micros {
     format = new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
     formats.set(zone, format);
   }
-  // The browser's rules of zones are only to be had through milliseconds; nothing but the offset is taken from them.
+  // `Intl` exposes zone rules only for millisecond dates; only the offset is used.
   const name =
     format.formatToParts(Number(floorDiv(instant, 1_000n))).find((part) => part.type === 'timeZoneName')?.value ??
     'GMT';
@@ -83,7 +82,7 @@ export function offsetAt(zone: string, instant: Micros): Micros {
   return offset;
 }
 
-/** Returns an offset as people write it, such as "UTC+1" or "UTC−3:30". */
+/** Returns an offset such as "UTC+1" or "UTC−3:30". */
 export function offsetText(offset: Micros): string {
   const seconds = Number((offset < 0n ? -offset : offset) / 1_000_000n);
   const minutes = Math.floor(seconds / 60) % 60;
@@ -98,8 +97,8 @@ export function offsetText(offset: Micros): string {
 }
 
 /**
- * Asks the service where a place is. Looking for events is what resolves places, so it is asked for those of one
- * second. A zone is looked up by its city.
+ * Resolves a place through an event query for one second: the service resolves places only in queries. A zone is
+ * resolved by its city.
  */
 export async function resolvePlace(timeline: string, text: string, signal?: AbortSignal): Promise<Resolved> {
   const point = coordinates(text);
@@ -111,7 +110,7 @@ export async function resolvePlace(timeline: string, text: string, signal?: Abor
   return body.location_resolved;
 }
 
-/** Returns the point of what was resolved, or null. */
+/** Returns the coordinates of a resolved place, or null. */
 export function pointOf(resolved: Resolved | null): Point | null {
   return typeof resolved?.lat === 'number' && typeof resolved.lon === 'number'
     ? { lat: resolved.lat, lon: resolved.lon }

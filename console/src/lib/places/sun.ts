@@ -1,23 +1,23 @@
 /**
- * Where the sun stands, to about a tenth of a degree in our centuries, a degree or two at the ends of the calendar:
- * enough to draw a day. Source: The Astronomical Almanac, section C, low precision formulas for the sun; mean sidereal
- * time of the USNO.
+ * Position of the sun, accurate to about 0.1° in the current centuries and 1–2° at the ends of the calendar, which
+ * suffices to draw daylight. Source: The Astronomical Almanac, section C, low-precision formulas for the sun; mean
+ * sidereal time from the USNO.
  */
 import { DAY, type Micros } from '../time/instant';
 
 /** 2000-01-01T12:00:00Z, in microseconds. */
 const J2000: Micros = 946_728_000_000_000n;
 const DEGREE = Math.PI / 180;
-/** The sun's upper edge touches the horizon, refraction included. */
+/** Altitude at which the sun's upper edge touches the horizon, including refraction. */
 const RISE_DEGREES = -0.833;
 
 interface SunPosition {
   declination: number;
-  /** The longitude over which the sun stands. */
+  /** Longitude of the subsolar point. */
   longitude: number;
 }
 
-/** Returns the point on the earth that the sun stands over, in degrees. */
+/** Returns the subsolar point in degrees. */
 export function subsolar(instant: Micros): SunPosition {
   const days = Number(instant - J2000) / Number(DAY);
   const mean = 280.46 + 0.985_647_4 * days;
@@ -29,7 +29,7 @@ export function subsolar(instant: Micros): SunPosition {
   return { declination: Math.asin(Math.sin(tilt) * Math.sin(lambda)) / DEGREE, longitude: wrap(ascension - sidereal) };
 }
 
-/** Returns how high the sun stands over the horizon of a place, in degrees. */
+/** Returns the sun's altitude at a place in degrees. */
 export function elevation(instant: Micros, lat: number, lon: number): number {
   const { declination, longitude } = subsolar(instant);
   const hour = (lon - longitude) * DEGREE;
@@ -44,14 +44,14 @@ function wrap(degrees: number): number {
 }
 
 interface SunDay {
-  /** Elevations at equal steps from the beginning of the day to its end. */
+  /** Altitudes at equal steps over the day. */
   curve: number[];
-  /** Fractions of the day; null where the sun does not rise or set. */
+  /** Fractions of the day; null if the sun does not rise or set. */
   rise: number | null;
   set: number | null;
 }
 
-/** Returns the course of the sun over a day that begins at `start`. */
+/** Returns the sun's altitudes over a day that begins at `start`. */
 export function sunDay(start: Micros, lat: number, lon: number, steps = 96): SunDay {
   const curve = Array.from({ length: steps + 1 }, (_, step) =>
     elevation(start + (DAY * BigInt(step)) / BigInt(steps), lat, lon),

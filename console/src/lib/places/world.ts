@@ -1,6 +1,6 @@
 /**
- * The world of Natural Earth as paths: land, borders, the lines of a globe. Its data is large and shipped once: only
- * what is imported lazily may import this.
+ * Natural Earth world map as SVG paths: land, borders, graticule. The data is large; import this module only from
+ * lazily loaded modules.
  */
 import { geoCircle, geoGraticule10, geoPath, type GeoPermissibleObjects, type GeoProjection } from 'd3-geo';
 import { feature, mesh } from 'topojson-client';
@@ -10,11 +10,11 @@ import type { Point } from './place';
 
 const topology = atlas as unknown as Topology<{ land: GeometryCollection; countries: GeometryCollection }>;
 
-/** The world in one projection, each part as the text of a path. */
+/** The map in one projection, each part as SVG path data. */
 export class World {
   readonly #path;
 
-  /** `digits` are those behind the point of a coordinate. */
+  /** `digits` is the number of decimals in coordinates. */
   constructor(projection: GeoProjection, digits: number) {
     this.#path = geoPath(projection).digits(digits);
   }
@@ -27,7 +27,7 @@ export class World {
     return this.#text(feature(topology, topology.objects.land));
   }
 
-  /** Where two countries meet; coasts are none. */
+  /** Borders between countries, without coastlines. */
   borders(): string {
     return this.#text(mesh(topology, topology.objects.countries, (a, b) => a !== b));
   }
@@ -40,7 +40,7 @@ export class World {
     return this.#text(geoGraticule10());
   }
 
-  /** The half of the earth around the point opposite to the sun. */
+  /** The hemisphere opposite to the sun. */
   night(sun: Point): string {
     return this.#text(
       geoCircle()

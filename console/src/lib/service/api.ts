@@ -1,6 +1,4 @@
-/**
- * The way to the service: its client for TypeScript, what the console adds to it, and sentences for what went wrong.
- */
+/** Access to the service: the TypeScript client, the console's additions and error texts. */
 import { Calls } from '../../../../clients/typescript/src/calls';
 import { ApiError, ApiConnectionError } from '../../../../clients/typescript/src/errors';
 import { OPERATIONS } from '../../../../clients/typescript/src/operations';
@@ -17,18 +15,18 @@ export { ApiError, ApiConnectionError, readJson, rejection };
 export type { ErrorCode } from '../../../../clients/typescript/src/error-codes';
 export type { Answer, Input, Schema } from '../../../../clients/typescript/src/shapes';
 
-/** Longer than any answer takes; what is given up earlier is given up by who asked. */
+/** Exceeds any response time of the service. Callers abort earlier if they need to. */
 const ANSWER_MS_MAX = 600_000;
 
 type Listener = () => void;
 let whenLoggedOut: Listener = () => {};
 
-/** Sets what is done when the service no longer knows who asks. */
+/** Sets the listener for a session that is no longer valid. */
 export function onLoggedOut(listener: Listener): void {
   whenLoggedOut = listener;
 }
 
-/** Sends a request with the session of who is logged in, and notes whether the service can be reached. */
+/** Sends a request with the session cookie and tracks whether the service is reachable. */
 async function fetched(path: string, url: string, init: RequestInit): Promise<Response> {
   let answer: Response;
   let atMs: number | undefined;
@@ -44,8 +42,8 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
   } finally {
     answered();
   }
-  // The response to a log-out clears the storage of the site (`Clear-Site-Data`). What the console keeps there, such as
-  // saved views and the theme, is not secret, and stays for the next login.
+  // The logout response clears the site's storage (`Clear-Site-Data`). The console's data there, such as saved views
+  // and the theme, is not secret and is kept for the next login.
   for (const [key, value] of preserved) localStorage.setItem(key, value);
   reach.worked();
   syncHostClock(answer.headers.get('Date'), atMs);
@@ -53,10 +51,10 @@ async function fetched(path: string, url: string, init: RequestInit): Promise<Re
   return answer;
 }
 
-/** The service that this page comes from. */
+/** Client settings for the service that serves this page. */
 class PageSettings extends Settings {
   constructor() {
-    // Nothing is sent again by itself: a page says what went wrong, and asks anew when the service is back.
+    // No automatic retries: the page shows the error and retries when the service is reachable again.
     super({ baseUrl: 'http://localhost', session: true, timeoutMs: ANSWER_MS_MAX, retries: { attempts: 1 } });
   }
 
@@ -65,7 +63,7 @@ class PageSettings extends Settings {
   }
 }
 
-/** Every operation of the service. */
+/** All operations of the service. */
 class Service extends Calls {
   protected override async json<Name extends OperationName>(
     name: Name,
@@ -81,15 +79,15 @@ class Service extends Calls {
   }
 }
 
-/** Returns what is asked for without fields that were left empty. */
+/** Removes empty fields from a request. */
 function withoutEmpty(input: object): object {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== ''));
 }
 
-/** Asks for whoever is logged in. */
+/** The client for the logged-in user. */
 export const service: Calls = new Service(new PageSettings());
 
-/** Returns the service as it is asked with an API key. */
+/** Returns a client that authenticates with an API key. */
 export function serviceWithKey(key: string): Calls {
   return new Service(
     new Settings({ baseUrl: new URL('.', document.baseURI).href, apiKey: key, retries: { attempts: 1 } }),
@@ -103,7 +101,7 @@ interface SendOptions {
   headers?: Record<string, string>;
 }
 
-/** Sends a request that is no call of the client, and returns the answer as it comes, whatever its status. */
+/** Sends a request outside the client's operations and returns the raw response, whatever its status. */
 export async function send(method: string, path: string, options: SendOptions = {}): Promise<Response> {
   const headers: Record<string, string> = { Accept: 'application/json', ...options.headers };
   const init: RequestInit = { method, headers };
@@ -121,7 +119,7 @@ export async function send(method: string, path: string, options: SendOptions = 
   }
 }
 
-/** Returns the description of the whole API. */
+/** Returns the OpenAPI document. */
 export async function readDocument<T>(): Promise<T> {
   const answer = await send('GET', 'openapi.json');
   if (!answer.ok) throw await rejection(answer);
@@ -131,16 +129,16 @@ export async function readDocument<T>(): Promise<T> {
 interface UploadOptions {
   query?: Query;
   type: string;
-  /** How the file is packed; the service unpacks it as it arrives. */
+  /** Content encoding of the file. The service decompresses it. */
   encoding?: string | null;
   signal: AbortSignal;
-  /** Told how many bytes are on their way. */
+  /** Receives the number of bytes sent so far. */
   onsent: (bytes: number) => void;
 }
 
 /**
- * Sends a file as the body of a request, and returns the body of the answer, or throws a `ApiError`. The browser reads
- * the file as it sends it, and tells how far it is: `fetch` does not.
+ * Uploads a file as the request body and returns the response body, or throws an `ApiError`. Uses XMLHttpRequest, which
+ * streams the file from disk and reports progress; `fetch` does not.
  */
 export function upload<T>(path: string, file: Blob, options: UploadOptions): Promise<T> {
   const { query, type, encoding, signal, onsent } = options;
@@ -174,31 +172,31 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
   });
 }
 
-/** Returns what the service found wrong with a field, or null. */
+/** Returns the validation error of a field, or null. */
 export function wrongWith(error: unknown, field: string): string | null {
   const detail = error instanceof ApiError ? error.errors.find((one) => one.field === field)?.detail : undefined;
   return detail ? capital(detail) : null;
 }
 
-/** Returns a sentence for whatever was thrown. */
+/** Returns an error as a sentence for the user. */
 export function sentence(error: unknown): string {
   if (error instanceof ApiConnectionError)
     return 'The service cannot be reached. Check that it is running, then try again.';
   if (error instanceof ApiError) {
     const detail = error.detail ? capital(error.detail) : '';
-    // Some details only repeat the sentence.
+    // Some details repeat the title.
     return detail === '' || detail === error.status ? error.status : `${error.status} ${detail}`;
   }
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Returns what the service says of a detail as a sentence of its own. */
+/** Returns an error detail as a complete sentence. */
 export function capital(text: string): string {
   const end = /[.!?]$/.test(text) ? '' : '.';
   return text.charAt(0).toUpperCase() + text.slice(1) + end;
 }
 
-/** Tells whether a request was given up on purpose. */
+/** Whether an error is an intentional abort. */
 export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

@@ -1,4 +1,4 @@
-/** Returns the address of a path of the service, relative to where the console is served from. */
+/** Returns the URL of a service path, relative to the console's base URL. */
 export function address(path: string, query?: Query): string {
   const url = new URL(path.replace(/^\//, ''), new URL('.', document.baseURI));
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -8,5 +8,5 @@ export function address(path: string, query?: Query): string {
   return url.href;
 }
 
-/** Parameters of a query string; those without a value are left out. */
+/** Query parameters. Empty ones are omitted. */
 export type Query = Record<string, string | number | boolean | null | undefined>;

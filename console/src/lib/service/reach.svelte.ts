@@ -1,6 +1,6 @@
-/** Whether the service can be reached, as far as requests and streams have told. */
+/** Whether the service is reachable, according to requests and streams. */
 class Reach {
-  /** Counts how often it came back. What failed because it was away is asked again when this grows. */
+  /** Number of reconnections. Failed requests are retried when it increases. */
   returns = $state(0);
   #isAway = false;
 

@@ -1,4 +1,4 @@
-/** What is read from the service for a view: its body, or why there is none, and whether it is under way. */
+/** A read request of a view: its response, its error and whether it is pending. */
 import { isAborted } from './api';
 
 export class Reading<T> {
@@ -9,7 +9,7 @@ export class Reading<T> {
 
   constructor(private readonly ask: (signal: AbortSignal) => Promise<T>) {}
 
-  /** Asks, or asks anew; what was asked before is given up. What is there stays until the answer comes. */
+  /** Sends the request again and aborts a pending one. Keeps the current body until the response arrives. */
   async read(): Promise<void> {
     this.#abort?.abort();
     const abort = new AbortController();
@@ -27,7 +27,7 @@ export class Reading<T> {
     this.isBusy = false;
   }
 
-  /** Gives up what is under way. */
+  /** Aborts the pending request. */
   stop(): void {
     this.#abort?.abort();
     this.#abort = null;

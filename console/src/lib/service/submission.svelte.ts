@@ -1,11 +1,11 @@
-/** A form that is sent: whether it is under way, and why it was refused. */
+/** A form submission: whether it is pending, and its error. */
 import { wrongWith } from './api';
 
 export class Submission {
   isBusy = $state(false);
   error = $state.raw<unknown>(null);
 
-  /** Does what the form is for, instead of what the browser would do with it. What is thrown is kept as the error. */
+  /** Submits the form with `act` instead of natively. Stores what `act` throws in `error`. */
   async send(event: SubmitEvent, act: () => Promise<void>): Promise<void> {
     event.preventDefault();
     this.isBusy = true;
@@ -19,12 +19,12 @@ export class Submission {
     }
   }
 
-  /** Returns what the service found wrong with a field, or null. */
+  /** Returns the validation error of a field, or null. */
   wrong(name: string): string | null {
     return wrongWith(this.error, name);
   }
 
-  /** Returns the error, unless one of these fields shows it beside itself. */
+  /** Returns the error, unless one of these fields displays it. */
   generalError(...names: string[]): unknown {
     return names.some((name) => this.wrong(name) !== null) ? null : this.error;
   }

@@ -1,23 +1,23 @@
 /**
- * What the user may do on a timeline, and why not. The service decides; this only keeps from offering what it would
- * refuse.
+ * Permissions of the user on a timeline, with reasons. The service enforces them; the console only avoids offering
+ * actions it would reject.
  */
 import { session } from './session.svelte';
 import { timelines } from '../timelines/timelines.svelte';
 
-/** A thing that is offered, or the reason why it is not. */
+/** Permission for an action, or the reason for its absence. */
 export type Right = { may: true } | { may: false; why: string };
 
 const YES: Right = { may: true };
 const no = (why: string): Right => ({ may: false, why });
 
-/** Whether events may be recorded and corrected. */
+/** Whether the user may record and correct events. */
 export function mayRecord(timeline: string): Right {
   if (timeline === 'system') return no('Only the service itself writes to the timeline system.');
   const level = session.body?.restriction_level;
   if (level === 'read_only') return no('Your access is read-only. An operator can change that.');
   if (level === 'no_access') return no("You don't have access to clocks and events. An operator can change that.");
-  // Until the roles are known nothing is held back: the service refuses what must not be.
+  // Allow everything until roles are known; the service rejects forbidden actions.
   if (session.isOperator || !timelines.isRead) return YES;
   const role = timelines.find(timeline)?.role;
   if (role === undefined || role === 'write' || role === 'admin' || role === 'operator') return YES;
@@ -25,34 +25,35 @@ export function mayRecord(timeline: string): Right {
 }
 
 /**
- * Whether the clock may be moved and anchors be set. With limited access that depends on where to; the service decides.
+ * Whether the user may move the clock and set anchors. With limited access this depends on the destination, which the
+ * service checks.
  */
 export function mayMoveClock(timeline: string): Right {
   return mayRecord(timeline);
 }
 
-/** Whether the pace of the clock may be changed: not with limited access. */
+/** Whether the user may change the clock rate. */
 export function maySetRate(timeline: string): Right {
   if (session.body?.restriction_level === 'limited_access')
     return no('With limited access, the rate of a clock stays as it is.');
   return mayMoveClock(timeline);
 }
 
-/** Whether interventions may be made, dry runs included, and events be taken back to an anchor. */
+/** Whether the user may intervene, dry runs included, and restore an anchor. */
 export function mayIntervene(timeline: string): Right {
   if (session.body?.restriction_level === 'limited_access')
     return no('With limited access, history stays as it is: no interventions.');
   return mayRecord(timeline);
 }
 
-/** Whether timelines may be made. */
+/** Whether the user may create timelines. */
 export function mayMakeTimelines(): Right {
   const level = session.body?.restriction_level;
   const isHeld = level === 'read_only' || level === 'no_access';
   return isHeld ? no("Your access is read-only, so you can't create timelines. An operator can change that.") : YES;
 }
 
-/** Whether the timeline may be ended: by those who may erase on it, and never `main` and `system`. */
+/** Whether the user may end the timeline. Requires the right to erase; `main` and `system` cannot be ended. */
 export function mayEnd(timeline: string): Right {
   if (timeline === 'main') return no('Requests that name no timeline use main, so it cannot be ended.');
   if (timeline === 'system') return no('The service itself needs system, so it cannot be ended.');
@@ -62,7 +63,7 @@ export function mayEnd(timeline: string): Right {
   return YES;
 }
 
-/** Whether a bundle of the timeline may be downloaded: it shows everything, clocks and events too. */
+/** Whether the user may download a bundle, which contains all clock and event data. */
 export function mayExport(timeline: string): Right {
   if (timeline === 'system') return no('system holds data about this service itself, so it cannot be exported.');
   if (session.body?.restriction_level === 'no_access')

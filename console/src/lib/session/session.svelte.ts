@@ -1,11 +1,9 @@
-/**
- * Who is logged in. The session itself is a cookie that no script can read.
- */
+/** The logged-in user. The session itself is an HttpOnly cookie. */
 import { onLoggedOut, service, serviceWithKey } from '../service/api';
 
 export type RestrictionLevel = 'full_access' | 'limited_access' | 'read_only' | 'no_access';
 
-/** What `GET /v1/session` answers. */
+/** Response of `GET /v1/session`. */
 interface SessionBody {
   user_id: string | null;
   operator: boolean;
@@ -19,9 +17,9 @@ interface SessionBody {
 }
 
 class Session {
-  /** What the service told last; null until it did. */
+  /** Latest response of the service, or null. */
   body = $state<SessionBody | null>(null);
-  /** Whether a session ended while somebody worked: the log-in page says so. */
+  /** Whether the session expired during use, which the login page reports. */
   hasExpired = $state(false);
 
   get user(): string | null {
@@ -32,7 +30,7 @@ class Session {
     return this.body?.operator === true;
   }
 
-  /** Asks the service who is logged in. */
+  /** Requests the logged-in user. */
   async read(): Promise<void> {
     const before = this.user;
     this.body = (await service.session()) as SessionBody;
@@ -50,7 +48,7 @@ class Session {
     this.hasExpired = false;
   }
 
-  /** Sets a password with an API key of one's own, for the first log-in. */
+  /** Sets a password with an API key, for the first login. */
   async setFirstPassword(apiKey: string, password: string): Promise<void> {
     await serviceWithKey(apiKey).setPassword({ password });
   }

@@ -1,27 +1,27 @@
 /**
- * Texts that others wrote, as they may be shown. Characters that nobody sees, or that turn the direction of what comes
- * after them, are shown as their numbers: "user \u202Egnp.exe" must not look like "user exe.png".
+ * Makes invisible and bidirectional control characters in user data visible as code points: "user \u202Egnp.exe" must
+ * not appear as "user exe.png".
  */
 
-/** Controls but tab and line ends, and whatever has no width or turns the direction. Emoji need the joiners. */
+/** Control characters except tab and line breaks, zero-width and bidirectional characters. Emoji need the joiners. */
 const HIDDEN_CLASS =
   '\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b\\u200e\\u200f' +
   '\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb';
 const HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`, 'g');
 const HAS_HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`);
 
-/** Returns a text with everything in it to be seen. */
+/** Returns a text with hidden characters replaced by their code points. */
 export function plain(text: string): string {
   if (!HAS_HIDDEN.test(text)) return text;
   return text.replace(HIDDEN, (found) => `⟨U+${found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`);
 }
 
-/** Attributes that people read or hear. */
+/** Attributes with user-visible text. */
 const ATTRIBUTES = ['title', 'aria-label', 'placeholder', 'alt'];
 
 /**
- * Sees to it that nothing below an element, now or later, shows a text as it must not: no view has to think of it.
- * Fields keep what is typed into them. What a canvas paints goes through `plain` where it is read.
+ * Cleans all text below an element, now and after changes, so that views do not have to. Form fields keep their values.
+ * Canvas text is cleaned where it is read.
  */
 export function watchTexts(root: Node): void {
   const options: MutationObserverInit = {
@@ -31,7 +31,7 @@ export function watchTexts(root: Node): void {
     attributes: true,
     attributeFilter: ATTRIBUTES,
   };
-  // It runs after the change and before the picture.
+  // Observers run after the change and before the next paint.
   new MutationObserver((changes) => {
     for (const change of changes) {
       if (change.type === 'childList') for (const node of change.addedNodes) clean(node);

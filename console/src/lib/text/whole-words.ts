@@ -1,16 +1,16 @@
-/** Examples in a sentence, which a line must not end in: half a timestamp is another one. */
+/** Keeps examples in help texts on one line: part of a timestamp could be read as a complete one. */
 
-/** Longer than that they would be wider than a field on a phone. */
+/** Longer examples would not fit into a field on a phone. */
 const LENGTH_MAX = 32;
 
-/** Returns the parts of a sentence; an example, such as `2028-02-29T09:00[Asia/Tokyo]`, is one that is whole. */
+/** Splits a sentence so that each example, such as `2028-02-29T09:00[Asia/Tokyo]`, is one part. */
 export function wholeWords(text: string): { text: string; isWhole: boolean }[] {
   return text
     .split(/(\s+)/)
     .filter((part) => part !== '')
     .map((part) => ({
       text: part,
-      // Where it may end within: at a sign, beside a digit somewhere.
+      // A part that contains a digit and a character at which browsers may break lines.
       isWhole: part.length <= LENGTH_MAX && /\d/.test(part) && /[-/:[+|]/.test(part),
     }))
     .reduce<{ text: string; isWhole: boolean }[]>((found, part) => {
