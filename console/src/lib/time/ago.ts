@@ -1,8 +1,8 @@
-/** How far a moment of host time is from another, in words. */
+/** Relative times. */
 
 const unit = (count: number, name: string): string => `${count} ${name}${count === 1 ? '' : 's'}`;
 
-/** Returns how far a moment of host time is from another, such as "3 minutes ago" or "in 9 hours". */
+/** Returns a host time relative to now, such as "3 minutes ago" or "in 9 hours". */
 export function ago(text: string, nowMs: number): string {
   const seconds = Math.round((nowMs - Date.parse(text)) / 1_000);
   const size = Math.abs(seconds);

@@ -1,10 +1,10 @@
-/** Dates before the common era as people and this console write them: `44 BCE`, `March 44 BCE`, `15 March 44 BCE`. */
+/** Dates before the common era: `44 BCE`, `March 44 BCE`, `15 March 44 BCE`. */
 import { MONTHS } from './instant';
 
 const SHAPE = /^(?:(?:(?<day>\d{1,2})\s+)?(?<month>\p{L}{3,9})\s+)?(?<year>\d{1,5})\s*BCE?$/iu;
 const two = (value: number | string): string => String(value).padStart(2, '0');
 
-/** Returns the first day of such a date as timestamps have it, and what is known of it; null for anything else. */
+/** Returns the first day of such a date in timestamp form, with its precision; null for other text. */
 export function readBce(text: string): { date: string; precision: 'year' | 'month' | 'day' } | null {
   const { day, month, year } = SHAPE.exec(text.trim())?.groups ?? {};
   if (year === undefined || Number(year) === 0) return null;

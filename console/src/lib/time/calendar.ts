@@ -1,4 +1,4 @@
-/** What a calendar page shows, in the proleptic Gregorian calendar of the API. Weeks begin on Monday. */
+/** Calendar pages in the proleptic Gregorian calendar. Weeks begin on Monday. */
 import {
   DAY,
   civilFromDays,
@@ -19,17 +19,16 @@ export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday',
 export const YEAR_FIRST = -9999;
 export const YEAR_LAST = 9999;
 
-/** Returns the days since 1970-01-01 of a moment. */
+/** Returns the day of an instant, as days since 1970-01-01. */
 export function dayOf(instant: Micros): number {
   return Number(floorDiv(instant, DAY));
 }
 
-/** Returns the weekday of a day since 1970-01-01, which was a Thursday: 0 is Monday. */
+/** Returns the weekday of a day since 1970-01-01, a Thursday. 0 is Monday. */
 export function weekdayIndex(day: number): number {
   return (((day + 3) % 7) + 7) % 7;
 }
 
-/** Returns the name of the weekday of a moment. */
 export function weekday(instant: Micros): string {
   return WEEKDAYS[weekdayIndex(dayOf(instant))] ?? '';
 }
@@ -39,29 +38,29 @@ export function fullDate(instant: Micros): string {
   return `${weekday(instant)}, ${dateForPeople(instant)}`;
 }
 
-/** Returns which day of its year a moment is in, from 1, and how many days that year has. */
+/** Returns the day of the year, from 1, and the number of days in that year. */
 export function dayOfYear(instant: Micros): { day: number; days: number } {
   const { year } = toCivil(instant);
   return { day: dayOf(instant) - daysFromCivil(year, 1, 1) + 1, days: isLeap(year) ? 366 : 365 };
 }
 
-/** Returns the week of a moment as ISO 8601 counts them. */
+/** Returns the ISO 8601 week number. */
 export function isoWeek(instant: Micros): number {
   const day = dayOf(instant);
-  // The week belongs to the year that its Thursday is in.
+  // A week belongs to the year that contains its Thursday.
   const thursday = day - weekdayIndex(day) + 3;
   const { year } = civilFromDays(thursday);
   return Math.floor((thursday - daysFromCivil(year, 1, 1)) / 7) + 1;
 }
 
-/** Returns six weeks of days since 1970-01-01 that contain a month. */
+/** Returns the six weeks that contain a month, as days since 1970-01-01. */
 export function monthPage(year: number, month: number): number[][] {
   const first = daysFromCivil(year, month, 1);
   const start = first - weekdayIndex(first);
   return Array.from({ length: 6 }, (_, week) => Array.from({ length: 7 }, (__, day) => start + week * 7 + day));
 }
 
-/** Returns a day some months on, on the last day of a month that is too short, kept within the years there are. */
+/** Adds months to a day. Clamps to the last day of shorter months and to the supported years. */
 export function addMonths(day: number, months: number): number {
   const civil = civilFromDays(day);
   const count = civil.year * 12 + civil.month - 1 + months;
@@ -72,13 +71,12 @@ export function addMonths(day: number, months: number): number {
   return daysFromCivil(year, month, Math.min(civil.day, daysInMonth(year, month)));
 }
 
-/** What a typed moment was understood as. */
+/** A parsed moment, or null. */
 type Understood = { instant: Micros; isRelative: boolean } | null;
 
 /**
- * Reads what people type for a moment: a timestamp or a date alone, in the zone of the field unless it says another;
- * or `+2d` and `-P1M` counted from what the clock shows. Whether it means anything is shown while it is typed, so more
- * may be read here than the API takes.
+ * Parses user input for a moment: a timestamp or date, in the field's zone unless it specifies one, or an offset from
+ * the clock such as `+2d` or `-P1M`. The field shows the result while the user types, so it accepts more than the API.
  */
 export function understand(text: string, now: Micros, by: DisplayZone = zone): Understood {
   const given = text.trim();

@@ -1,18 +1,18 @@
 /**
- * Durations, read by the rules of the service (`docs/http-api.md`): `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. The
- * service counts months on the calendar of the clock's location; here they are counted in UTC.
+ * Durations in the syntax of the service (`docs/http-api.md`): `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. The service adds
+ * months in local time at the clock's location; here they are added in UTC.
  */
 import { DAY, HOUR, MINUTE, SECOND, daysInMonth, fromCivil, toCivil, type Micros } from './instant';
 
 interface Duration {
-  /** Months, years included: they differ in length. */
+  /** Months, including years. Their length varies. */
   months: number;
   micros: bigint;
 }
 
 export type Read = { ok: true; duration: Duration } | { ok: false; problem: string };
 
-/** Units by name, the largest first. The micro sign and the Greek letter look the same. */
+/** Units by name, largest first. The micro sign and the Greek letter mu look the same. */
 const UNITS = new Map([
   ['w', 7n * DAY],
   ['d', DAY],
@@ -34,7 +34,7 @@ const BYTES_MAX = 64;
 const MONTHS_MAX = 2 ** 32 - 1;
 const MICROS_MAX = 2n ** 63n - 1n;
 
-/** Reads a duration. Callers remove blanks around it if they send it without them. */
+/** Parses a duration. Callers trim it if they send it trimmed. */
 export function readDuration(given: string): Read {
   if (given === '') return wrong('Write a length of time, such as 90m, 1d12h or P1M.');
   if (/^[-+]/.test(given)) return wrong('Leave out the sign: use rewind to go back, fast-forward to go ahead.');
@@ -47,13 +47,13 @@ export function readDuration(given: string): Read {
   return { ok: true, duration };
 }
 
-/** Returns what is wrong with a duration, or null. */
+/** Returns the error in a duration, or null. */
 export function durationIssue(text: string): string | null {
   const read = readDuration(text);
   return read.ok ? null : read.problem;
 }
 
-/** Returns what is wrong with a duration that has to be as long wherever it is counted from, or null. */
+/** Returns the error in a duration that must have a fixed length, or null. */
 export function fixedLengthIssue(text: string): string | null {
   const read = readDuration(text);
   if (read.ok && read.duration.months === 0) return null;
@@ -94,14 +94,14 @@ function readIso(text: string): Duration | string {
   return { months: Number(parts[1] ?? 0) * 12 + Number(parts[2] ?? 0), micros };
 }
 
-/** Multiplies a decimal number with a unit, without a detour over floating point. */
+/** Multiplies a decimal number by a unit without floating point. */
 function times(number: string, unit: bigint): bigint {
   const [whole = '0', fraction = ''] = number.split(/[.,]/);
   const digits = fraction.slice(0, 12);
   return BigInt(whole) * unit + (BigInt(digits || '0') * unit) / 10n ** BigInt(digits.length);
 }
 
-/** Returns the moment a duration after another one, or before it; months are counted in UTC. */
+/** Adds or subtracts a duration. Months are added in UTC. */
 export function shift(from: Micros, duration: Duration, sign: 1 | -1): Micros {
   let at = from;
   if (duration.months !== 0) {
@@ -123,7 +123,7 @@ const NAMES: [string, bigint][] = [
   ['second', SECOND],
 ];
 
-/** Returns a duration as people say it, such as "1 day 12 hours". */
+/** Returns a duration in words, such as "1 day 12 hours". */
 export function durationWords(duration: Duration): string {
   const words: string[] = [];
   const say = (count: bigint | number, name: string): unknown =>
@@ -133,7 +133,7 @@ export function durationWords(duration: Duration): string {
   if (duration.months % 12 > 0) say(duration.months % 12, 'month');
   let rest = duration.micros;
   for (const [name, unit] of NAMES) {
-    // Whole weeks are weeks; nobody says "1 week 3 days" of 10 days.
+    // Use weeks only for whole weeks: 10 days are not "1 week 3 days".
     if (name === 'week' && rest % unit !== 0n) continue;
     if (rest >= unit) say(rest / unit, name);
     rest %= unit;

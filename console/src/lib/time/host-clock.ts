@@ -1,11 +1,11 @@
-/** The clock of the service's host, as its answers tell it: that of this browser may be wrong. */
+/** Host time of the service, estimated from response headers because the browser's clock may be wrong. */
 
-/** An answer tells whole seconds, and takes a while to come: what is less apart is the same. */
+/** `Date` has whole seconds and network delay. Smaller differences are ignored. */
 const SAME_MS = 2_000;
 
 let aheadMs = 0;
 
-/** Takes over when an answer was sent, by the service's host. */
+/** Updates the estimate from a `Date` header. */
 export function syncHostClock(date: string | null, nowMs = Date.now()): void {
   const sent = Date.parse(date ?? '');
   if (Number.isNaN(sent)) return;
@@ -13,7 +13,7 @@ export function syncHostClock(date: string | null, nowMs = Date.now()): void {
   aheadMs = Math.abs(ahead) <= SAME_MS ? 0 : ahead;
 }
 
-/** Returns what the clock of the service's host shows, in milliseconds since 1970. */
+/** Returns the service's host time in milliseconds since 1970. */
 export function hostNow(nowMs = Date.now()): number {
   return nowMs + aheadMs;
 }

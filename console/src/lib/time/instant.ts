@@ -1,8 +1,8 @@
 /**
- * Instants as microseconds since 1970 in a bigint, from −9999 to 9999, in the proleptic Gregorian calendar.
+ * Instants as bigint microseconds since 1970, for years −9999 to 9999 in the proleptic Gregorian calendar.
  *
- * `Date` keeps milliseconds and maps the years 0 to 99 into the twentieth century, so it is not used for either.
- * Source of the calendar: H. Hinnant, "chrono-compatible low-level date algorithms".
+ * `Date` has millisecond precision and maps years 0 to 99 to the twentieth century, so it is not used here. Source of
+ * the algorithms: H. Hinnant, "chrono-compatible low-level date algorithms".
  */
 export type Micros = bigint;
 
@@ -12,7 +12,7 @@ export const HOUR = 60n * MINUTE;
 export const DAY = 24n * HOUR;
 
 interface Civil {
-  /** Astronomical: 0 is 1 BCE. */
+  /** Astronomical year: 0 is 1 BCE. */
   year: number;
   month: number;
   day: number;
@@ -25,7 +25,7 @@ interface Civil {
 const SHAPE =
   /^([+-]\d{6}|-?\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([Zz]|[+-]\d{2}:?\d{2})?$/;
 
-/** Reads a timestamp; one without an offset is taken as UTC. Returns null for anything that is none. */
+/** Parses a timestamp; UTC without an offset. Returns null if it is invalid. */
 export function parse(text: string): Micros | null {
   const parts = SHAPE.exec(text.trim());
   if (parts === null) return null;
@@ -116,12 +116,12 @@ export function floorDiv(a: bigint, b: bigint): bigint {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** Returns a year as the API reads and writes it: four digits, or before year 0 a sign and six. */
+/** Returns a year in API format: four digits, or a sign and six digits before year 0. */
 function yearText(year: number): string {
   return year < 0 ? `-${String(-year).padStart(6, '0')}` : String(year).padStart(4, '0');
 }
 
-/** Returns the timestamp as the API writes it: UTC, fraction digits only where they are not zero. */
+/** Returns an API timestamp: UTC, with fraction digits only if they are not zero. */
 export function format(instant: Micros): string {
   const { year, month, day, hour, minute, second, micros } = toCivil(instant);
   const fraction = micros === 0 ? '' : `.${String(micros).padStart(6, '0').replace(/0+$/, '')}`;
@@ -148,12 +148,12 @@ export function monthName(month: number): string {
   return MONTHS[month - 1] ?? '';
 }
 
-/** Returns a year as people write it: 1 BCE is the astronomical year 0. */
+/** Returns a year for display. 1 BCE is the astronomical year 0. */
 export function yearForPeople(year: number): string {
   return year > 0 ? String(year) : `${1 - year} BCE`;
 }
 
-/** Returns the date as people write it, such as "29 February 2028" or "15 March 44 BCE". */
+/** Returns a date for display, such as "29 February 2028" or "15 March 44 BCE". */
 export function dateForPeople(instant: Micros): string {
   const { year, month, day } = toCivil(instant);
   return `${day} ${monthName(month)} ${yearForPeople(year)}`;
@@ -165,7 +165,7 @@ export function timeOfDay(instant: Micros): string {
   return `${two(hour)}:${two(minute)}:${two(second)}`;
 }
 
-/** Returns date and time for people, without seconds that are zero, such as "29 February 2028, 08:30". */
+/** Returns date and time for display, without zero seconds, such as "29 February 2028, 08:30". */
 export function forPeople(instant: Micros): string {
   const { hour, minute, second, micros } = toCivil(instant);
   if (hour + minute + second + micros === 0) return dateForPeople(instant);
@@ -184,14 +184,14 @@ const UNITS: readonly [name: string, micros: bigint][] = [
   ['microsecond', 1n],
 ];
 
-/** Returns a distance in its largest fitting unit, rounded, such as "3.5 hours" or "412 years". */
+/** Returns a rounded duration in its largest unit, such as "3.5 hours" or "412 years". */
 export function distance(micros: bigint): string {
   const size = micros < 0n ? -micros : micros;
   for (const [index, [name, unit]] of UNITS.entries()) {
     if (size < unit && unit !== 1n) continue;
     const amount = rounded(size, unit);
     const larger = UNITS[index - 1];
-    // 365 days are a year, and 59.9 minutes an hour, rather than 12 months and 60 minutes.
+    // Round up to the larger unit: 365 days are "1 year", not "12 months".
     if (larger !== undefined && BigInt(Math.round(amount * 10)) * unit * 1_000n >= larger[1] * 9_990n)
       return `1 ${larger[0]}`;
     return `${amount.toLocaleString('en')} ${name}${amount === 1 ? '' : 's'}`;
@@ -199,7 +199,7 @@ export function distance(micros: bigint): string {
   return '0 seconds';
 }
 
-/** Counts in a unit: to a tenth below ten, else to a whole number. */
+/** Divides with one decimal below ten, otherwise to a whole number. */
 function rounded(size: bigint, unit: bigint): number {
   const tenths = Number((size * 20n + unit) / (unit * 2n)) / 10;
   return tenths >= 10 ? Number((size * 2n + unit) / (unit * 2n)) : tenths;

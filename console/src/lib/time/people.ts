@@ -1,4 +1,4 @@
-/** Moments as people read them, in the zone that they chose. `instant.ts` has the same in UTC. */
+/** Instants for display in the selected zone. `instant.ts` has the UTC equivalents. */
 import { dateForPeople, forPeople, timeOfDay, toCivil, type Micros } from './instant';
 import { zone } from './zone.svelte';
 

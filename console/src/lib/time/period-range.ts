@@ -1,9 +1,9 @@
-/** Stretches of time that go by the clock, as the address of the axis has them: `24h` before now, `next-P1M` after. */
+/** Periods relative to the clock, as URL parameters of the axis: `24h` before now, `next-P1M` after now. */
 import { readDuration, shift } from './duration';
 import type { Micros } from './instant';
 import { PERIODS } from './periods';
 
-/** Lengths that only a calendar knows. */
+/** Calendar periods of varying length. */
 const MONTHS: readonly (readonly [string, string])[] = [
   ['P1M', 'Last month'],
   ['P1Y', 'Last year'],
@@ -13,7 +13,7 @@ const AHEAD = 'next-';
 
 const lengthIn = (period: string): string => (period.startsWith(AHEAD) ? period.slice(AHEAD.length) : period);
 
-/** Whether an address may have it. */
+/** Whether a URL parameter is a valid period. */
 export function isPeriod(text: string | null): text is string {
   return text !== null && KNOWN.some(([id]) => id === lengthIn(text));
 }
@@ -24,7 +24,7 @@ export function periodText(period: string): string {
   return period.startsWith(AHEAD) ? title.replace('Last', 'Next') : title;
 }
 
-/** Returns what a period is at a moment of the clock; null where it is none. */
+/** Returns the range of a period at a clock time; null for an invalid period. */
 export function periodRange(period: string | null, now: Micros): { from: Micros; to: Micros } | null {
   const read = isPeriod(period) ? readDuration(lengthIn(period)) : null;
   if (read?.ok !== true || period === null) return null;

@@ -1,7 +1,7 @@
-/** Stretches of time by how long ago they began, for every filter that has one. */
+/** Periods offered by time filters. */
 import { DAY, HOUR, type Micros } from './instant';
 
-/** As addresses write them, with their words. */
+/** URL values, titles and lengths. */
 export const PERIODS: readonly (readonly [string, string, Micros])[] = [
   ['1h', 'Last hour', HOUR],
   ['24h', 'Last 24 hours', DAY],
@@ -10,10 +10,10 @@ export const PERIODS: readonly (readonly [string, string, Micros])[] = [
   ['365d', 'Last 365 days', 365n * DAY],
 ];
 
-/** From a time that is typed to another. */
+/** A range with explicit ends. */
 export const CUSTOM = 'custom';
 
-/** Returns how long a period is; null for one that does not go by now. */
+/** Returns the length of a period; null if it is not relative to now. */
 export function lengthOf(period: string | null): Micros | null {
   return PERIODS.find(([id]) => id === period)?.[2] ?? null;
 }

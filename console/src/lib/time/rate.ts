@@ -1,9 +1,9 @@
-/** How fast a clock runs, in words and on a slider. */
+/** Clock rates in words and on a slider. */
 
 const RATE_MIN = 0.000_001;
 const RATE_MAX = 1_000_000;
 
-/** Reads a rate; `x` or `×` may stand behind it. Returns what is wrong where it is none. */
+/** Parses a rate, with an optional `x` or `×` suffix. Returns an error text if it is invalid. */
 export function readRate(text: string): number | string {
   const given = text
     .trim()
@@ -16,7 +16,7 @@ export function readRate(text: string): number | string {
   return rate;
 }
 
-/** Writes a rate with a × behind it. */
+/** Returns a rate with a × suffix. */
 export function rateText(rate: number): string {
   return `${rate.toLocaleString('en', { maximumFractionDigits: 6 })}×`;
 }
@@ -31,7 +31,7 @@ const UNITS: [number, string][] = [
   [1, 'second'],
 ];
 
-/** Says what a rate means, such as "a day passes every second". */
+/** Returns the meaning of a rate, such as "a day passes every second". */
 export function rateWords(rate: number): string {
   if (rate === 1) return 'As fast as the host’s clock';
   if (rate > 1) return `${amount(rate)} every second`;
@@ -45,12 +45,12 @@ function amount(seconds: number): string {
   return `${count.toLocaleString('en')} ${name}s`;
 }
 
-/** The slider's steps: ten to a power of ten, from −6 to 6. */
+/** The slider is logarithmic, from −6 to 6. */
 export function rateToSlider(rate: number): number {
   return Math.log10(rate);
 }
 
-/** Returns the rate at a place of the slider, rounded to two digits so that it reads well. */
+/** Returns the rate at a slider position, rounded to two digits. */
 export function sliderToRate(value: number): number {
   return Math.min(RATE_MAX, Math.max(RATE_MIN, Number((10 ** value).toPrecision(2))));
 }

@@ -1,13 +1,13 @@
-/** Timestamps as people type them: checked as the service does, with what would be right. */
+/** Validates typed timestamps like the service, with suggested corrections. */
 import { parse } from './instant';
 
-/** What may be behind one: its zone by name (RFC 9557). */
+/** A zone name suffix (RFC 9557). */
 export const BRACKETS = /\[[^\]]*\]$/;
 const DATE = /^([+-]\d{6}|\d{4})-\d{2}-\d{2}$/;
 const ZONE = /(Z|[+-]\d{2}:?\d{2})$/i;
 const SHORT_YEAR = /^-\d{4}-/;
 
-/** Returns what is wrong with a timestamp, or null. */
+/** Returns the error in a timestamp, or null. */
 export function timestampIssue(text: string): string | null {
   const bare = text.trim().replace(BRACKETS, '');
   if (SHORT_YEAR.test(bare)) return `Years before 0 have six digits: -00${bare.slice(1)}`;

@@ -1,4 +1,4 @@
-/** When something happened, in the words of people: no more exactly than is known. */
+/** Event times for display, limited to their known precision. */
 import {
   DAY,
   dateForPeople,
@@ -12,20 +12,20 @@ import {
 } from './instant';
 import { dateText, momentText, displayCivil } from './people';
 
-/** The time of an event, as the service tells it. */
+/** The time fields of an event. */
 interface EventTime {
   time: string;
   end_time?: string | null;
   precision?: string | null;
 }
 
-/** What is known as a date is that date in every zone. */
+/** Precisions at which a time is a date, which is the same in every zone. */
 const DATES = new Set(['year', 'month', 'day']);
 
-/** Whether no more than a date is known. */
+/** Whether only a date is known. */
 export const isDate = (precision?: string | null): precision is string => DATES.has(precision ?? '');
 
-/** Returns a moment as exactly as its precision says. */
+/** Returns the time or range of an event with its precision. */
 export function whenText(event: EventTime): string {
   const time = parse(event.time);
   if (time === null) return event.time;
@@ -38,20 +38,20 @@ export function whenText(event: EventTime): string {
 }
 
 function clockWords(time: Micros): string {
-  // What people write after the comma of a date.
+  // The time of day, which follows the comma.
   const { hour, minute } = displayCivil(time);
   const text = preciseText(time, '').split(', ')[1];
   return text ?? [hour, minute].map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** Returns the moment of an event as exactly as is known. Midnight is a time like any other where times are known. */
+/** Returns an event time with its precision. Includes midnight if times of day are known. */
 export function eventText(time: Micros, precision: string): string {
   const { hour, minute, second, micros } = displayCivil(time);
   const isMidnight = !isDate(precision) && hour + minute + second + micros === 0;
   return isMidnight ? `${momentText(time)}, 00:00` : preciseText(time, precision);
 }
 
-/** Returns a moment as exactly as is known; `precision` is empty where it is known to the microsecond. */
+/** Returns an instant with a precision; an empty precision means microseconds. */
 export function preciseText(time: Micros, precision: string): string {
   const at = toCivil(time);
   if (precision === 'year') return yearForPeople(at.year);
@@ -61,14 +61,14 @@ export function preciseText(time: Micros, precision: string): string {
   return at.micros === 0 ? text : `${text}.${String(at.micros).padStart(6, '0').replace(/0+$/, '')}`;
 }
 
-/** Returns how long an event lasts, or nothing for a moment. */
+/** Returns the duration of an event, or an empty string for an instant. */
 export function lengthText(event: EventTime): string {
   const time = parse(event.time);
   const end = event.end_time ? parse(event.end_time) : null;
   return time === null || end === null || end <= time ? '' : distance(end - time);
 }
 
-/** Returns a stretch of time: where it is a whole year, month or day, as that. */
+/** Returns a range, shortened if it is a whole year, month or day. */
 export function stretchText(from: Micros, to: Micros): string {
   if (from === to) return momentText(from);
   if (floorDiv(from, DAY) * DAY !== from || !isEndOfDay(to)) return `${momentText(from)} – ${momentText(to)}`;
@@ -87,7 +87,7 @@ const isEndOfDay = (time: Micros): boolean => floorDiv(time, DAY) * DAY + DAY - 
 const TIMESTAMP = /[+-]?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const DAYS_MAX = 730;
 
-/** Returns part of a sentence of the service with its timestamps, and its great numbers of days, as people say them. */
+/** Replaces timestamps and large day counts in a service message with readable text. */
 export function sentenceText(text: string): string {
   return text
     .replaceAll(TIMESTAMP, (whole) => {

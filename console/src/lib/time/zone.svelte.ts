@@ -1,18 +1,15 @@
-/**
- * In which time zone times are shown: UTC unless the address says otherwise. What the service gets and sends is always
- * UTC; this is for eyes only.
- */
+/** The zone in which times are displayed: UTC unless the URL names another. Requests and responses always use UTC. */
 import { HOUR, MINUTE, type Micros } from './instant';
 import { offsetAt, offsetText } from '../places/place';
 
-/** The zone of the place that the clock of the timeline is at. */
+/** The zone at the location of the timeline's clock. */
 export const PLACE = 'place';
 export const UTC = 'UTC';
 
 const FIXED = /^([+-])(\d{2}):(\d{2})$/;
 const FIXED_HOURS_MAX = 18;
 
-/** What is known of the place of the clock: its zone, or only how far it is from UTC now. */
+/** The clock's location: its zone, or only its current UTC offset. */
 interface Place {
   name: string;
   zone: string | null;
@@ -20,7 +17,7 @@ interface Place {
 }
 
 export class DisplayZone {
-  /** `UTC`, `place`, an offset such as `+05:30`, or a name such as `America/New_York`. */
+  /** `UTC`, `place`, an offset such as `+05:30`, or a zone name such as `America/New_York`. */
   choice: string;
   place = $state.raw<Place | null>(null);
 
@@ -28,7 +25,7 @@ export class DisplayZone {
     this.choice = $state(choice);
   }
 
-  /** How far what is shown is from UTC at a moment. */
+  /** Returns the UTC offset at an instant. */
   offset(instant: Micros): Micros {
     const { choice, place } = this;
     if (choice === UTC) return 0n;
@@ -37,30 +34,30 @@ export class DisplayZone {
     return place.zone === null ? place.offset : offsetAt(place.zone, instant);
   }
 
-  /** A moment as the calendar has it there: what to write out instead of UTC. */
+  /** Returns an instant shifted to local time, to be formatted as if it were UTC. */
   at(instant: Micros): Micros {
     return this.choice === UTC ? instant : instant + this.offset(instant);
   }
 
-  /** Returns the moment at which the calendar there says so. In the hour that is left out in spring, one after it. */
+  /** Returns the instant of a local time. A time in the spring gap maps to one after the gap. */
   from(local: Micros): Micros {
     if (this.choice === UTC) return local;
     return local - this.offset(local - this.offset(local));
   }
 
-  /** Returns how far from UTC it is at a moment, in words: `UTC`, `UTC−5`. */
+  /** Returns the UTC offset at an instant in words: `UTC`, `UTC−5`. */
   label(instant: Micros): string {
     return offsetText(this.offset(instant));
   }
 
-  /** Returns the same for a time from one moment to another; what people call it where that may differ in between. */
+  /** Returns the offset label of a range, or the zone name if the offset may change within it. */
   span(from: Micros, to: Micros): string {
     const label = this.label(from);
-    // In a longer time clocks may be put forward and back again.
+    // A longer range may contain a switch to daylight saving time and back.
     return to - from < 2_000n * HOUR && label === this.label(to) ? label : this.name;
   }
 
-  /** What people call it. */
+  /** Display name of the zone. */
   get name(): string {
     if (this.choice === PLACE) return this.place?.name ?? UTC;
     return nameOf(this.choice);
@@ -69,12 +66,12 @@ export class DisplayZone {
 
 export const zone = new DisplayZone();
 
-/** Returns what people call a zone. */
+/** Returns the display name of a zone. */
 export function nameOf(choice: string): string {
   return choice === UTC ? UTC : fixedOffset(choice) === null ? choice.replaceAll('_', ' ') : `UTC${choice}`;
 }
 
-/** Returns the offset that a text such as `+05:30` is, or null. */
+/** Parses an offset such as `+05:30`; null if invalid. */
 export function fixedOffset(text: string): Micros | null {
   const parts = FIXED.exec(text);
   if (parts === null || Number(parts[2]) > FIXED_HOURS_MAX || Number(parts[3]) > 59) return null;
@@ -82,7 +79,7 @@ export function fixedOffset(text: string): Micros | null {
   return parts[1] === '-' ? -size : size;
 }
 
-/** Returns whether this browser knows a zone of that name. */
+/** Whether this browser knows the zone. */
 export function isZone(text: string): boolean {
   if (text === UTC || text === PLACE || fixedOffset(text) !== null) return true;
   if (FIXED.test(text)) return false;

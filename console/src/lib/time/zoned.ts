@@ -1,7 +1,4 @@
-/**
- * Timestamps in fields: shown in the zone that is chosen, and read there where nothing else is said. What the service
- * gets is UTC all the same.
- */
+/** Timestamps in form fields, shown and parsed in the selected zone unless they specify one. Requests use UTC. */
 import { readBce } from './bce';
 import { MINUTE, format, parse, type Micros } from './instant';
 import { offsetAt } from '../places/place';
@@ -13,22 +10,22 @@ const DATE = /^([+-]\d{6}|-?\d{4})-\d{2}-\d{2}$/;
 
 const two = (value: bigint): string => String(value).padStart(2, '0');
 
-/** The zone of a field: the one that is chosen for the page, or another one. */
+/** The zone of a field: the selected one or another. */
 type FieldZone = Pick<DisplayZone, 'offset' | 'from'>;
 
-/** Returns a moment as a field shows it: `2028-02-29T09:00:00+09:00` where that is the time of its zone. */
+/** Returns an instant as a field value: `2028-02-29T09:00:00+09:00`. */
 export function zonedField(instant: Micros, by: FieldZone = zone): string {
   const offset = by.offset(instant);
   const size = (offset < 0n ? -offset : offset) / MINUTE;
-  // Local mean time has seconds, which no timestamp can say.
+  // Local mean time has an offset in seconds, which timestamps do not support.
   if (offset === 0n || offset % MINUTE !== 0n) return format(instant);
   return `${format(instant + offset).slice(0, -1)}${offset < 0n ? '-' : '+'}${two(size / 60n)}:${two(size % 60n)}`;
 }
 
 /**
- * Reads a timestamp, or a date alone such as `1969-07-20` or `44 BCE`, which is its beginning. Its zone is its offset,
- * or a name in brackets as in `2028-02-29T09:00[Asia/Tokyo]`, or that of the field. Returns null for anything else, and
- * where an offset and a name disagree.
+ * Parses a timestamp, or a date such as `1969-07-20` or `44 BCE`, which means its start. The zone is its offset, a name
+ * in brackets as in `2028-02-29T09:00[Asia/Tokyo]`, or the field's zone. Returns null if the text is invalid or if
+ * offset and name disagree.
  */
 export function readMoment(text: string, by: FieldZone = zone): Micros | null {
   const given = text.trim();
@@ -44,18 +41,18 @@ export function readMoment(text: string, by: FieldZone = zone): Micros | null {
   if (place === null) return null;
   if (offset === null) return fromLocal(read, place);
   const local = parse(whole.slice(0, -offset.length));
-  // `Z` with a name says when, and leaves open what the clocks there show.
+  // `Z` with a name fixes the instant and implies no local time (RFC 9557).
   const agrees = /^z$/i.test(offset) || (local !== null && fromLocal(local, place) === read);
   return agrees ? read : null;
 }
 
-/** Returns how much is known of a moment where a date alone is typed; nothing for a moment, and for anything else. */
+/** Returns the precision of a date without a time; an empty string for other text. */
 export function precisionOf(text: string): 'year' | 'month' | 'day' | '' {
   const bare = text.replace(BRACKETS, '').trim();
   return readBce(bare)?.precision ?? (DATE.test(bare) ? 'day' : '');
 }
 
-/** Returns when a date alone begins by UTC, whatever zone is chosen; null for anything else. */
+/** Returns the UTC start of a date without a time, whatever the selected zone; null for other text. */
 export function readDate(text: string): Micros | null {
   const bare = readBce(text)?.date ?? text.trim();
   return DATE.test(bare) ? parse(`${bare}T00:00`) : null;
@@ -70,5 +67,5 @@ function zoneNamed(name: string): OffsetOf | null {
   return name.includes('/') && isZone(name) ? (instant) => offsetAt(name, instant) : null;
 }
 
-/** Returns the moment at which clocks show so much. */
+/** Returns the instant of a local time. */
 const fromLocal = (local: Micros, offsetOf: OffsetOf): Micros => local - offsetOf(local - offsetOf(local));

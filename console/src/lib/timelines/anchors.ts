@@ -1,4 +1,4 @@
-/** The anchors that are seen from a timeline: its own, and those of what it was forked from. */
+/** Anchors visible from a timeline, including those of its ancestors. */
 import { service } from '../service/api';
 
 export interface Anchor {
@@ -16,7 +16,7 @@ interface AnchorPage {
   has_more: boolean;
 }
 
-/** Reads anchors, as many as the service gives by itself where no limit is named. */
+/** Reads anchors. Without `limit`, the service's default applies. */
 export function readAnchors(
   timeline: string,
   { limit, signal }: { limit?: number; signal?: AbortSignal } = {},

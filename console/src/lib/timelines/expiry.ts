@@ -1,7 +1,7 @@
-/** When timelines end by themselves: what is offered, and what is wrong with what was typed. */
+/** Expiry choices for timelines, and their validation. */
 import { fixedLengthIssue, readDuration } from '../time/duration';
 
-/** What is offered when a timeline is made; an empty value is never. */
+/** Choices for a new timeline. An empty value means never. */
 export const EXPIRIES = [
   ['', 'Never'],
   ['1h', 'In an hour'],
@@ -14,7 +14,7 @@ export const EXPIRIES = [
 const LONGEST_DAYS = 3_660n;
 const SECOND = 1_000_000n;
 
-/** Returns what is wrong with a length of time after which a timeline is to end, or null. */
+/** Returns the error in an expiry duration, or null. */
 export function expiryIssue(text: string): string | null {
   const issue = fixedLengthIssue(text);
   if (issue !== null) return issue;

@@ -1,7 +1,7 @@
-/** Which timelines share a beginning with another one: only these can be compared. */
+/** Timelines with a common origin. Only these can be compared. */
 import { isLayer, type TimelineBody } from './timelines.svelte';
 
-/** Returns the names of a timeline's ancestors, the nearest first. */
+/** Returns the ancestors of a timeline, nearest first. */
 export function ancestors(timeline: string, all: readonly TimelineBody[]): string[] {
   const known = new Map(all.map((one) => [one.timeline_id, one]));
   const found: string[] = [];
@@ -14,7 +14,7 @@ export function ancestors(timeline: string, all: readonly TimelineBody[]): strin
   return found;
 }
 
-/** Returns the timelines that a timeline can be compared with: its parent first, then its forks, then all others. */
+/** Returns the timelines that a timeline can be compared with: its parent, then its forks, then the others. */
 export function relatives(timeline: string, all: readonly TimelineBody[]): string[] {
   const rootOf = (name: string): string => ancestors(name, all).at(-1) ?? name;
   const own = ancestors(timeline, all);

@@ -1,18 +1,18 @@
-/** Saves a timeline in one file (docs/specs/bundle.md). */
+/** Downloads a timeline as one file (docs/specs/bundle.md). */
 import { isAborted, ApiError, service } from '../service/api';
 import { fileName, saveBlob } from '../page/files';
 
-/** A last line is two numbers and a hash. */
+/** The last line contains two numbers and a hash. */
 const END_BYTES_MAX = 256;
 
 declare global {
   interface Window {
-    /** Browsers that can write to a file as it comes. */
+    /** Only in browsers that can stream to a file. */
     showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
   }
 }
 
-/** Notes the last bytes of a file as it comes, to tell whether it is whole. */
+/** Keeps the last bytes of a stream to detect truncation. */
 export class Tail {
   #tail: number[] = [];
 
@@ -20,7 +20,7 @@ export class Tail {
     this.#tail = [...this.#tail, ...part.slice(-END_BYTES_MAX)].slice(-END_BYTES_MAX);
   }
 
-  /** Whether the last line is the end of a bundle. Without it, the file was cut off. */
+  /** Whether the last line is the end marker of a bundle. */
   get hasEnd(): boolean {
     const text = new TextDecoder().decode(Uint8Array.from(this.#tail));
     if (!text.endsWith('\n')) return false;
@@ -28,7 +28,7 @@ export class Tail {
   }
 }
 
-/** Lets the user choose a file. Null where the browser cannot write to one as it comes. */
+/** Shows the file picker. Returns null if the browser cannot stream to a file. */
 async function chooseFile(name: string): Promise<FileSystemFileHandle | null> {
   if (window.showSaveFilePicker === undefined) return null;
   return window.showSaveFilePicker({ suggestedName: name });
@@ -38,8 +38,8 @@ const brokenOff = (): ApiError =>
   new ApiError(0, 'unexpected_response', 'The download was interrupted.', 'No file was saved. Try again.');
 
 /**
- * Downloads the bundle of a timeline, and returns how many bytes it has; null where the user chose no file. It is
- * written to disk as it comes where the browser can do that, and nothing is kept of one that breaks off.
+ * Downloads the bundle of a timeline and returns its size in bytes; null if the user canceled the file picker. Streams
+ * to disk if the browser supports it, and discards incomplete files.
  */
 export async function saveBundle(
   timeline: string,
@@ -49,7 +49,7 @@ export async function saveBundle(
   const name = `${fileName(timeline)}.timenav-bundle`;
   let file: FileSystemFileHandle | null;
   try {
-    // First of all: browsers show it only while a click is fresh.
+    // Must come first: browsers require a recent user activation for the file picker.
     file = await chooseFile(name);
   } catch (error) {
     if (isAborted(error)) return null;
@@ -72,7 +72,7 @@ export async function saveBundle(
   });
   try {
     const counted = answer.body.pipeThrough(counting, { signal });
-    // What is written becomes the file when the stream is closed, and is dropped when it is given up.
+    // The data becomes the file when the stream closes, and is discarded when it is aborted.
     if (file) await counted.pipeTo(await file.createWritable(), { signal });
     else saveBlob(name, await new Response(counted as ReadableStream<Uint8Array<ArrayBuffer>>).blob());
   } catch (error) {

@@ -1,19 +1,19 @@
-/** Finds timelines beyond those pages of their list that were read. */
+/** Finds timelines beyond the loaded pages of the list. */
 import { untrack } from 'svelte';
 import { isAborted } from '../service/api';
 import { timelines, type TimelineBody } from './timelines.svelte';
 
-/** A name as the service takes it; anything else is the name of no timeline. */
+/** Valid timeline names. */
 const NAME = /^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$/;
-/** So many names that begin with what was typed are asked for. */
+/** Limit for names with a given prefix. */
 const NAMED_ITEMS = 50;
-/** The characters of names in their order, and how long a name may be. */
+/** Characters of timeline names in sort order, and the maximum length. */
 const LETTERS = '-.0123456789:@ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz';
 const NAME_LENGTH_MAX = 128;
-/** One has stopped typing. */
+/** Debounce delay. */
 const REST_MS = 300;
 
-/** Returns the timelines whose names have a part, what is written in full first, and then what the service found. */
+/** Returns matching timelines: an exact match first, then those found by the service, then other loaded ones. */
 export function withPart(
   part: string,
   list: readonly TimelineBody[],
@@ -31,11 +31,11 @@ export function withPart(
 export class TimelineSearch {
   isSearching = $state(false);
   error = $state.raw<unknown>(null);
-  /** What the service found by the beginning of its name. */
+  /** Timelines found by prefix. */
   #named = $state.raw<readonly TimelineBody[]>([]);
 
   constructor(
-    /** So many are enough. */
+    /** Number of results after which the search stops. */
     private readonly visibleMax: number,
   ) {}
 
@@ -44,8 +44,8 @@ export class TimelineSearch {
   }
 
   /**
-   * Looks for a part of a name, once it stays: the names that begin so first, wherever they stand; then page after page
-   * for those that have it in the middle. Returns how to stop.
+   * Searches for part of a name after a debounce: names with this prefix first, then page by page for names that
+   * contain it. Returns a function that cancels the search.
    */
   find(part: string): () => void {
     const query = part.trim();
@@ -75,7 +75,7 @@ export class TimelineSearch {
   }
 }
 
-/** Asks for the timelines whose names begin with something, wherever in the list they stand. */
+/** Requests the timelines with a name prefix. */
 async function begunWith(start: string, signal: AbortSignal): Promise<TimelineBody[]> {
   const body = await timelines.page(before(start), NAMED_ITEMS, signal);
   const named = body.timelines.filter((timeline) => timeline.timeline_id.startsWith(start));
@@ -83,25 +83,25 @@ async function begunWith(start: string, signal: AbortSignal): Promise<TimelineBo
   return named;
 }
 
-/** Returns the cursor behind which names begin with something: the last name there can be before it. */
+/** Returns the cursor before all names with a prefix: the greatest possible name that precedes them. */
 export function before(start: string): string {
   const shorter = start.slice(0, -1);
-  // A name must start with a letter or a digit.
+  // Names must start with a letter or a digit.
   const letters = shorter === '' ? LETTERS.replace(/[^0-9A-Za-z]/g, '') : LETTERS;
   const at = letters.indexOf(start.slice(-1));
   return at > 0 ? (shorter + letters.charAt(at - 1)).padEnd(NAME_LENGTH_MAX, 'z') : shorter;
 }
 
-/** The whole list, for what any timeline may belong to: the family of one of them. */
+/** Loads the complete list, for timelines whose family may be anywhere in it. */
 export class WholeList {
   error = $state.raw<unknown>(null);
 
-  /** Whether some of it is still missing. */
+  /** Whether the list is incomplete. */
   get isPartial(): boolean {
     return !timelines.isRead || timelines.hasMore;
   }
 
-  /** How far it is, in words. */
+  /** Progress text. */
   get status(): string {
     const count = timelines.list.length.toLocaleString('en');
     return this.error === null
@@ -109,7 +109,7 @@ export class WholeList {
       : `Only the first ${count} timelines were loaded.`;
   }
 
-  /** Reads page after page; returns how to stop. */
+  /** Reads all pages. Returns a function that cancels this. */
   read(): () => void {
     const asking = new AbortController();
     void this.#read(asking.signal);

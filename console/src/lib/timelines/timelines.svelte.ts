@@ -1,4 +1,4 @@
-/** The timelines that the user may read, for the picker and for whoever needs their roles. */
+/** The timelines that the user may read, with their roles. */
 import { service } from '../service/api';
 import type { ClockBody } from '../live/clock.svelte';
 import { TIMELINES_ITEMS } from '../loading/first-requests';
@@ -9,19 +9,19 @@ export interface TimelineBody {
   events: number;
   anchors?: number | null;
   role: string;
-  /** Host time at which that role expires; missing where it does not. */
+  /** Host time at which the role expires; missing if it does not. */
   role_expires_at?: string | null;
   clock?: ClockBody | null;
   head: { size: number; root: string };
-  /** Of which timeline it is a fork, and how many entries of that one's ledger it goes on from. */
+  /** The parent timeline, and the number of inherited entries of its ledger. */
   fork?: { parent: string; size: number } | null;
-  /** Host time at which it ends by itself; missing where it does not. */
+  /** Host time at which the timeline ends; missing if it does not expire. */
   expires_at?: string | null;
-  /** How long contents of reads and refusals are kept; missing where that was never said, and is forever. */
+  /** Retention of read and rejection details; missing (no setting) means forever. */
   retention?: Retention | null;
 }
 
-/** Durations as the service writes them; null means forever. */
+/** Durations; null means forever. */
 export interface Retention {
   reads: string | null;
   rejections: string | null;
@@ -36,22 +36,22 @@ interface TimelinesBody {
 const STORAGE_KEY = 'timenav-timeline';
 
 class Timelines {
-  /** The first pages, in the order of their names. */
+  /** The loaded pages, sorted by name. */
   list = $state.raw<TimelineBody[]>([]);
   isRead = $state(false);
   hasMore = $state(false);
-  /** Timelines that are known to have ended since the page was opened. */
+  /** Timelines that ended since the page was opened. */
   ended = $state<string[]>([]);
-  /** When the first page was read, by `performance.now()`. */
+  /** `performance.now()` when the first page was read. */
   readAt = $state(0);
-  /** The same of the page that each of them came with. */
+  /** Read time of the page that contained each timeline. */
   #readAt = new WeakMap<TimelineBody, number>();
-  /** Those that were found by their name and are on none of the pages. */
+  /** Timelines found by name that are on none of the loaded pages. */
   #found = $state.raw<ReadonlyMap<string, TimelineBody>>(new Map());
   #cursor: string | null = null;
   #reading: Promise<void> | null = null;
 
-  /** Reads the first page anew. */
+  /** Reloads the first page. */
   read(): Promise<void> {
     const reading = this.page(null).then((body) => {
       this.list = body.timelines;
@@ -64,7 +64,7 @@ class Timelines {
     return reading;
   }
 
-  /** Waits for a first page that is there, or on its way. */
+  /** Waits for the first page; loads it if necessary. */
   async ready(): Promise<void> {
     if (!this.isRead) await (this.#reading ?? this.read());
   }
@@ -79,22 +79,22 @@ class Timelines {
     this.#took(body);
   }
 
-  /** Asks for one timeline. Throws where there is none, or not for this user. */
+  /** Loads one timeline. Throws if it does not exist or is not visible to the user. */
   async know(timelineId: string): Promise<void> {
     this.keep([(await service.timeline({ timeline_id: timelineId })) as TimelineBody]);
   }
 
-  /** Returns when it was read what the clock of a timeline shows, by `performance.now()`. */
+  /** Returns when the clock of a timeline was read, by `performance.now()`. */
   receivedAt(one: TimelineBody): number {
     return this.#readAt.get(one) ?? this.readAt;
   }
 
-  /** Reads what comes after a name. */
+  /** Reads the timelines after a name. */
   async page(cursor: string | null, limit = TIMELINES_ITEMS, signal?: AbortSignal): Promise<TimelinesBody> {
     const query = { limit, ...(cursor === null ? {} : { cursor }) };
     const before = performance.now();
     const body = (await service.timelines(query, { signal })) as TimelinesBody;
-    // The clocks were read somewhere on the way there and back.
+    // Estimate the read time of the clocks as the middle of the round trip.
     const read = (before + performance.now()) / 2;
     for (const one of body.timelines) this.#readAt.set(one, read);
     return body;
@@ -105,12 +105,12 @@ class Timelines {
     this.#cursor = body.next_cursor ?? null;
   }
 
-  /** Keeps those that were found on none of the pages. */
+  /** Adds timelines that are on none of the loaded pages. */
   keep(timelines: TimelineBody[]): void {
     this.#found = new Map([...this.#found, ...timelines.map((one) => [one.timeline_id, one] as const)]);
   }
 
-  /** Forgets what somebody else could read. */
+  /** Forgets everything, when the user changes. */
   forget(): void {
     this.list = [];
     this.#found = new Map();
@@ -119,7 +119,7 @@ class Timelines {
     this.hasMore = false;
   }
 
-  /** Notes that a timeline has ended: nothing of it can be read any more. */
+  /** Removes a timeline that has ended. */
   end(timelineId: string): void {
     this.ended = [...this.ended, timelineId];
     this.list = this.list.filter((timeline) => timeline.timeline_id !== timelineId);
@@ -129,21 +129,23 @@ class Timelines {
     return this.list.find((timeline) => timeline.timeline_id === timelineId) ?? this.#found.get(timelineId);
   }
 
-  /** Remembers in this browser which one somebody looked at last. */
+  /** Stores the last used timeline in this browser. */
   remember(user: string, timelineId: string): void {
     localStorage.setItem(STORAGE_KEY, JSON.stringify({ user, timelineId }));
   }
 
-  /** Returns which one to begin with: the last one, the only one, the demo; or null where one has to choose. */
+  /** Returns the initial timeline: the last used one, the only one or the demo; null if the user has to choose. */
   first(user: string): string | null {
     return firstOf(this.list, lastOf(localStorage.getItem(STORAGE_KEY), user), this.hasMore);
   }
 }
 
-/** Whether a name is one of a timeline that came along with a fork from another service: nobody can ask for it. */
+/**
+ * Whether a name belongs to an ancestor imported with a fork from another service. Such timelines cannot be requested.
+ */
 export const isLayer = (name: string): boolean => name.includes('/');
 
-/** Returns what was remembered for a user, or null. */
+/** Returns the stored timeline of a user, or null. */
 function lastOf(stored: string | null, user: string): string | null {
   try {
     const last = JSON.parse(stored ?? 'null') as { user?: unknown; timelineId?: unknown } | null;
@@ -153,7 +155,7 @@ function lastOf(stored: string | null, user: string): string | null {
   }
 }
 
-/** Returns which of the timelines to begin with, or null. */
+/** Returns the initial timeline, or null. */
 export function firstOf(list: readonly TimelineBody[], last: string | null, hasMore: boolean): string | null {
   const names = list.map((timeline) => timeline.timeline_id).filter((name) => name !== 'system');
   if (last !== null && (hasMore || names.includes(last) || last === 'system')) return last;

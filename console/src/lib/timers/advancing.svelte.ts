@@ -1,17 +1,17 @@
-/** The advance that moves a clock, while it goes on, and its receipt afterwards. */
+/** Follows the advance that moves a clock, and keeps its receipt. */
 import { untrack } from 'svelte';
 import { isAborted, service } from '../service/api';
 import type { LiveClock } from '../live/clock.svelte';
 import { readAdvance, type Settled } from './timers';
 
-/** How it is doing is asked so often, in host time; its end is told at once. */
+/** Long-poll duration in host time. The end of an advance is returned immediately. */
 const WAIT = '3s';
-/** After a refusal, or where an answer came early, the next question waits. */
+/** Delay after an error or an early response. */
 const REST_MS = 1_000;
 const FAILURES_MAX = 5;
 
 export class Advancing {
-  /** What is known of it; null where there was none since the page was opened. */
+  /** Latest state of the advance; null if there was none since the page was opened. */
   receipt = $state.raw<Settled | null>(null);
   isStopping = $state(false);
   error = $state.raw<unknown>(null);
@@ -22,7 +22,7 @@ export class Advancing {
     private readonly timeline: string,
     private readonly clock: () => LiveClock | null,
   ) {
-    // Another page, a program or a colleague may have begun it: the clock tells.
+    // Another page, program or user may have started the advance.
     $effect(() => {
       const id = this.clock()?.body?.advance?.advance_id;
       if (id !== undefined) untrack(() => void this.#follow(id));
@@ -33,19 +33,19 @@ export class Advancing {
     return this.receipt?.state === 'running';
   }
 
-  /** Takes over what the answer to a move says. */
+  /** Applies the response to a clock move. */
   take(settled: Settled): void {
     this.error = null;
     this.receipt = settled;
     if (settled.state === 'running') void this.#follow(settled.advance_id);
   }
 
-  /** Puts the receipt away. */
+  /** Dismisses the receipt. */
   dismiss(): void {
     if (!this.isRunning) this.receipt = null;
   }
 
-  /** Ends it where it is; the clock stays paused there. Waits for nothing that is under way. */
+  /** Stops the advance. The clock stays paused at its current instant. Does not wait for open firings. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.error = null;
@@ -90,7 +90,7 @@ export class Advancing {
     if (this.#following === advanceId) this.#following = null;
   }
 
-  /** Shows the instant that it stands at: the stream of a timeline tells beginning and end, and no step. */
+  /** Shows the current instant: the stream reports only start and end of an advance. */
   #show({ state, advance_id, reached, step }: Settled): void {
     const clock = this.clock();
     const body = clock?.body;
@@ -98,7 +98,7 @@ export class Advancing {
     clock.take({ ...body, current_time: reached, origin_virtual: reached, advance: { ...body.advance, step } });
   }
 
-  /** Whether nothing of it is shown yet. */
+  /** Whether no receipt of this advance is shown yet. */
   #isNew(advanceId: string): boolean {
     return this.receipt?.advance_id !== advanceId;
   }

@@ -1,4 +1,4 @@
-/** Whether a timeline has timers that fire, or have fired. Where there are none, nothing is offered for them. */
+/** Whether a timeline has or had timers. Without any, the timer UI is hidden. */
 import { untrack } from 'svelte';
 import type { LiveClock } from '../live/clock.svelte';
 import { readTimers } from './timers';
@@ -16,7 +16,7 @@ export class AnyTimers {
     $effect(() => {
       if (upcoming.timers.length > 0) this.isAny = true;
     });
-    // Where none is armed, one may have fired: as the page is opened, or when the clock has gone on.
+    // If none is armed, some may have fired: check when the page opens and when the clock changes.
     $effect(() => {
       const generation = clock()?.body?.generation;
       if (!upcoming.isRead || upcoming.timers.length > 0 || generation === undefined) return;
@@ -32,7 +32,7 @@ export class AnyTimers {
       const { timers } = await readTimers(this.timeline, { state: 'done', limit: 1, signal: this.#asking.signal });
       if (timers.length > 0) this.isAny = true;
     } catch {
-      // What cannot be read is not offered; whoever moves the clock is told why.
+      // On errors, hide the timer UI; moving the clock reports the error.
     }
   }
 

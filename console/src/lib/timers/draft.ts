@@ -1,11 +1,11 @@
-/** A timer as it is asked for in a form. */
+/** The timer form's values and their conversion to requests. */
 import { understand } from '../time/calendar';
 import { format, parse, type Micros } from '../time/instant';
 import { zonedField } from '../time/zoned';
 import type { Timer, TimerEvent } from './timers';
 
 export type Kind = 'at' | 'every' | 'cron';
-/** What becomes of a firing: it waits in a queue, or it is recorded as an event. */
+/** What happens to firings: they wait in a queue, or are recorded as events. */
 export type Target = 'queue' | 'timeline';
 
 export interface TimerDraft {
@@ -18,7 +18,7 @@ export interface TimerDraft {
   zone: string;
   to: Target;
   queue: string;
-  /** Of the event that is recorded. */
+  /** Fields of the recorded event. */
   name: string;
   description: string;
   location: string;
@@ -51,7 +51,7 @@ export const EMPTY: TimerDraft = {
   catchUp: false,
 };
 
-/** What people want most often, in words and as a rule. */
+/** Common rules with titles. */
 export const RULES: readonly [string, string][] = [
   ['every day', 'FREQ=DAILY'],
   ['every Monday', 'FREQ=WEEKLY;BYDAY=MO'],
@@ -67,7 +67,7 @@ export const CRONS: readonly [string, string][] = [
   ['the 1st at midnight', '0 0 1 * *'],
 ];
 
-/** Returns the body of the request, or what is wrong with a field. */
+/** Returns the request body, or the invalid fields with their errors. */
 export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, unknown> } | { wrong: Wrong } {
   const wrong: Wrong = {};
   const body: Record<string, unknown> = {};
@@ -97,13 +97,13 @@ export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, u
   return Object.keys(wrong).length > 0 ? { wrong } : { body };
 }
 
-/** Returns a time of the service as the form shows it. */
+/** Returns an API timestamp as a field value. */
 function fieldText(time: string | null | undefined): string {
   const instant = parse(time ?? '');
   return instant === null ? (time ?? '') : zonedField(instant);
 }
 
-/** Returns a timer as the form shows it, to be changed. */
+/** Returns the form values of an existing timer. */
 export function draftOf({ timer_id, at, every, cron, misfire, deliver, payload, order_key }: Timer): TimerDraft {
   const event = deliver.event ?? {};
   return {
@@ -128,10 +128,10 @@ export function draftOf({ timer_id, at, every, cron, misfire, deliver, payload, 
   };
 }
 
-/** What the form shows of an event; what else it has is kept. */
+/** Event fields that the form edits. Others are kept. */
 const EDITABLE: readonly string[] = ['name', 'description', 'location', 'actors', 'attributes'];
 
-/** Returns what to change of a timer: nothing of what stays as it is. */
+/** Returns the changed fields of a timer. */
 export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnType<typeof bodyOf> {
   const [was, read] = [bodyOf(draftOf(timer), now), bodyOf(draft, now)];
   if ('wrong' in read) return read;
@@ -140,10 +140,10 @@ export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnT
   const differs = (...fields: string[]): boolean =>
     fields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(body[field]));
   const changes: Record<string, unknown> = {};
-  // A schedule goes as a whole.
+  // The schedule is replaced as a whole.
   if (differs('at', 'every', 'cron', 'misfire'))
     for (const field of ['at', 'every', 'cron', 'misfire']) if (field in body) changes[field] = body[field];
-  // Its address and secret stay: the secret is never shown.
+  // Webhook URL and secret are kept, because the secret is never returned.
   if (!timer.deliver.url && differs('deliver')) {
     const others = Object.entries(timer.deliver.event ?? {}).filter(([field]) => !EDITABLE.includes(field));
     const { event } = (body.deliver ?? {}) as { event?: TimerEvent };
@@ -161,7 +161,7 @@ export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnT
   return { body: changes };
 }
 
-/** Says in which queue firings wait, and what is handed to whoever claims one. */
+/** Adds the queue and the payload of firings to the request. */
 function deliver(draft: TimerDraft, body: Record<string, unknown>, wrong: Wrong): void {
   if (draft.queue.trim() !== '') body.deliver = { to: 'queue', queue: draft.queue.trim() };
   if (draft.orderKey.trim() !== '') body.order_key = draft.orderKey.trim();
@@ -186,7 +186,7 @@ function eventOf(draft: TimerDraft, wrong: Wrong): TimerEvent {
   return event;
 }
 
-/** Returns what a text of JSON says; undefined where it is none. */
+/** Parses JSON; undefined if it is invalid. */
 function json(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,6 +1,6 @@
 /**
- * Who holds the clock without a firing: read when the clock or an advance says that there may be something new. How
- * long each hold still lasts is worked out here, and those that end leave without a question.
+ * Holds on the clock. Read again when the clock or an advance indicates a change. Remaining times are computed locally,
+ * and expired holds disappear without a request.
  */
 import { untrack } from 'svelte';
 import { service } from '../service/api';
@@ -13,17 +13,17 @@ import type { Settled } from './timers';
 const SECOND_MS = 1_000;
 
 export class WatchedHolds {
-  /** Host time, while there are holds. */
+  /** Host time, updated while there are holds. */
   hostMs = $state(hostNow());
   readonly #reading: Reading<Hold[]>;
-  /** Those that stand; null until they were read. */
+  /** Active holds; null until they are loaded. */
   holds = $derived.by<Hold[] | null>(() => this.#reading.body && activeHolds(this.#reading.body, this.hostMs));
 
   constructor(
     private readonly timeline: string,
     clock: () => LiveClock | null,
     receipt: () => Settled | null,
-    /** Whether they are of interest while no advance goes on. */
+    /** Whether to load holds even if no advance is running. */
     isAlways: boolean,
   ) {
     this.#reading = new Reading(async (signal) => (await service.holds({ timeline_id: timeline }, { signal })).holds);
@@ -57,14 +57,14 @@ export class WatchedHolds {
     this.hostMs = hostNow();
   }
 
-  /** Holds the clock. Throws what the service refuses. */
+  /** Takes a hold. Throws if the service rejects it. */
   async hold(reason: string, ttl: string): Promise<string> {
     const { status } = await service.holdAdvances({ timeline_id: this.timeline, reason, ttl });
     await this.read();
     return status;
   }
 
-  /** Releases a hold of the user's own. Throws what the service refuses. */
+  /** Releases one of the user's holds. Throws if the service rejects it. */
   async release({ hold_id }: Hold): Promise<string> {
     const { status } = await service.releaseHold({ timeline_id: this.timeline, hold_id });
     await this.read();

@@ -1,12 +1,12 @@
-/** What is said of when a timer fires. */
+/** Schedule texts of timers. */
 import { cronText, ruleText } from './schedule';
 import type { Timer } from './timers';
 
-/** By what a timer fires, with the zone where that is not UTC. */
+/** A schedule, with its zone unless that is UTC. */
 interface Schedule {
-  /** A sentence where there is one that says it, else the rule or the expression. */
+  /** A sentence if one describes the schedule exactly; otherwise the rule or expression. */
   text: string;
-  /** The rule or the expression, as the timer has it; null if it fires once. */
+  /** The rule or expression of the timer; null if it fires once. */
   written: string | null;
   isSentence: boolean;
 }

@@ -1,6 +1,5 @@
 /**
- * Rules of iCalendar and cron expressions as a sentence. What a sentence would not say exactly has none: the rule
- * itself is shown then.
+ * iCalendar rules and cron expressions as sentences. A rule that a sentence cannot express exactly is shown unchanged.
  */
 import { format, parse } from '../time/instant';
 
@@ -29,7 +28,7 @@ const UNITS: Readonly<Record<string, string>> = {
 };
 const KNOWN = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'BYMONTH', 'BYMONTHDAY', 'BYDAY', 'BYHOUR', 'BYMINUTE'];
 
-/** Returns words with commas and a last word between them. */
+/** Joins words with commas and a final conjunction. */
 function list(words: readonly string[], last = 'and'): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} ${last} ${words.at(-1) ?? ''}`;
 }
@@ -47,7 +46,7 @@ function counted(number: number): string {
   return number === -1 ? 'last' : `${ordinal(-number)} to last`;
 }
 
-/** Reads numbers with commas between them, all of which are in a range; null where one is not. Below 0 none is 0. */
+/** Parses comma-separated numbers within a range; null if any is invalid. Ranges with negative numbers exclude 0. */
 function numbers(text: string, low: number, high: number): number[] | null {
   const found = text.split(',').map((part) => (/^[+-]?\d{1,3}$/.test(part) ? Number(part) : Number.NaN));
   const isIn = (number: number): boolean => number >= low && number <= high && !(low < 0 && number === 0);
@@ -60,13 +59,13 @@ const monthName = (month: number): string => MONTHS[month - 1] ?? '';
 const ends = (names: readonly string[]): string => `${names[0] ?? ''} to ${names.at(-1) ?? ''}`;
 const two = (number: number): string => String(number).padStart(2, '0');
 
-/** Returns ` at 09:00 and 17:30`; null where there are too many times of day to be told. */
+/** Returns ` at 09:00 and 17:30`; null for too many times of day. */
 function clockTimes(hours: readonly number[], minutes: readonly number[]): string | null {
   if (hours.length * minutes.length > 6) return null;
   return ` at ${list(hours.flatMap((hour) => minutes.map((minute) => `${two(hour)}:${two(minute)}`)))}`;
 }
 
-/** Returns which day is taken where a month has no such day; nothing where each has. */
+/** Returns what happens in months without the day; empty if all months have it. */
 function skipped(days: readonly number[], skip: string): string | null {
   if (Math.max(...days.map(Math.abs)) <= 28) return '';
   if (skip === 'OMIT') return ', if there is one';
@@ -91,7 +90,7 @@ function partsOf(rule: string): Parts | null {
   return parts;
 }
 
-/** Returns on which weekdays; those of a month or a year by their numbers. */
+/** Returns the weekdays, with their ordinals within a month or year. */
 function weekdays(text: string, unit: string, setpos: string | undefined): string | null {
   const found = text.split(',').flatMap((part) => /^([+-]?\d{1,2})?(MO|TU|WE|TH|FR|SA|SU)$/.exec(part) ?? []);
   if (found.length !== 3 * text.split(',').length) return null;
@@ -116,7 +115,7 @@ function weekdays(text: string, unit: string, setpos: string | undefined): strin
   return text === WORKING ? ' from Monday to Friday' : ` on ${list(names)}`;
 }
 
-/** Returns on which days a rule fires, within its unit; null where a sentence would not say it. */
+/** Returns the days of a rule within its unit; null if a sentence cannot express them. */
 function daysOf(parts: Parts, unit: string): string | null {
   const [days, monthDays, setpos] = [parts.get('BYDAY'), parts.get('BYMONTHDAY'), parts.get('BYSETPOS')];
   const skip = parts.get('SKIP') ?? 'OMIT';
@@ -139,7 +138,7 @@ function daysOf(parts: Parts, unit: string): string | null {
   return rest === null ? null : ` on the ${list(dayTexts)}${rest}`;
 }
 
-/** Returns at which times of day; null where a sentence would not say it. */
+/** Returns the times of day; null if a sentence cannot express them. */
 function timesOf(parts: Parts, unit: string): string | null {
   if (!parts.has('BYHOUR') && !parts.has('BYMINUTE')) return '';
   if (['second', 'minute', 'hour'].includes(unit)) return null;
@@ -148,7 +147,7 @@ function timesOf(parts: Parts, unit: string): string | null {
   return hours === null || minutes === null ? null : clockTimes(hours, minutes);
 }
 
-/** Returns up to when, or how often. */
+/** Returns the end date or the number of repetitions. */
 function endOf(parts: Parts): string | null {
   const [count, until] = [parts.get('COUNT'), parts.get('UNTIL')];
   if (count !== undefined) return /^\d+$/.test(count) ? `, ${count} time${count === '1' ? '' : 's'}` : null;
@@ -158,7 +157,7 @@ function endOf(parts: Parts): string | null {
   return at === null ? null : `, until ${format(at).slice(0, 10)}`;
 }
 
-/** Returns an iCalendar rule as a sentence without a capital or a full stop; null where none says it exactly. */
+/** Returns an iCalendar rule as a sentence without capital or full stop; null if no sentence expresses it exactly. */
 export function ruleText(rule: string): string | null {
   const parts = partsOf(rule);
   const unit = UNITS[parts?.get('FREQ') ?? ''];
@@ -177,7 +176,7 @@ export function ruleText(rule: string): string | null {
   return `${every(unit, interval)}${days}${months}${times}${end}`;
 }
 
-/** A field of a cron expression: all there is, each so many, or these. */
+/** A field of a cron expression: all values, a step, or a list of values. */
 type CronField = 'all' | { step: number } | { values: number[]; isRange: boolean };
 
 const MONTH_NAMES = MONTHS.map((month) => month.slice(0, 3).toUpperCase());
@@ -201,11 +200,11 @@ function cronField(text: string, low: number, high: number, names: readonly stri
   return { values, isRange: /^[^,]+-[^,]+$/.test(text) };
 }
 
-/** Returns when on a day that a cron expression fits; and whether that is said of the day, or for itself. */
+/** Returns the times of a cron expression, and whether they are times of day. */
 function cronTimes(minute: CronField, hour: CronField): { text: string; isOfDay: boolean } | null {
   if (minute === 'all') return hour === 'all' ? { text: 'every minute', isOfDay: false } : null;
   if ('step' in minute) {
-    // What does not divide the hour begins anew with each.
+    // A step that does not divide the hour restarts every hour.
     const isEven = 60 % minute.step === 0;
     return hour === 'all' && isEven ? { text: every('minute', minute.step), isOfDay: false } : null;
   }
@@ -219,7 +218,7 @@ function cronTimes(minute: CronField, hour: CronField): { text: string; isOfDay:
   return text === null ? null : { text, isOfDay: true };
 }
 
-/** Returns on which days a cron expression fits; nothing where on all; null where a sentence would not say it. */
+/** Returns the days of a cron expression: empty for every day, null if a sentence cannot express them. */
 function cronDays(day: CronField, month: CronField, weekday: CronField): string | null {
   if ([day, month, weekday].some((field) => field !== 'all' && 'step' in field)) return null;
   if (day !== 'all' && weekday !== 'all') return null;
@@ -230,7 +229,7 @@ function cronDays(day: CronField, month: CronField, weekday: CronField): string 
   }
   if (day !== 'all' && 'values' in day) {
     if (day.values.length > 6) return null;
-    // A month without such a day is passed over.
+    // Months without the day are skipped.
     const isInAll = Math.max(...day.values) <= 28;
     if (!isInAll && month !== 'all') return null;
     text = `on the ${list(day.values.map(ordinal))} of ${isInAll ? 'each month' : 'months that have one'}`;
@@ -243,7 +242,7 @@ function cronDays(day: CronField, month: CronField, weekday: CronField): string 
   return text.endsWith(' of ') ? text + monthText : `${text === '' ? 'every day' : text} in ${monthText}`;
 }
 
-/** Returns a cron expression as a sentence without a capital or a full stop; null where none says it exactly. */
+/** Returns a cron expression as a sentence without capital or full stop; null if no sentence expresses it exactly. */
 export function cronText(expression: string): string | null {
   const fields = expression.trim().split(/\s+/);
   if (fields.length !== 5) return null;
@@ -254,7 +253,7 @@ export function cronText(expression: string): string | null {
   if (minute === null || hour === null || day === null || month === null || weekday === null) return null;
   const [times, dayText] = [cronTimes(minute, hour), cronDays(day, month, weekday)];
   if (times === null || dayText === null) return null;
-  // Weekdays by themselves: each of them, and not the next one alone.
+  // Weekdays repeat: "every Monday", not "on Monday".
   if (times.isOfDay) return `${dayText === '' ? 'every day' : dayText.replace(/^on (?!the )/, 'every ')}${times.text}`;
   return dayText === '' ? times.text : `${times.text}, ${dayText}`;
 }

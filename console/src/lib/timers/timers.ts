@@ -1,18 +1,18 @@
-/** Timers as the API tells them: what shall fire, what has fired, and what would fire if the clock were moved. */
+/** Timers and firings as the API returns them. */
 import { service } from '../service/api';
 
 export interface Timer {
   timer_id: string;
-  /** Of timers that fire at the same moment, those set earlier come first. */
+  /** Order of timers due at the same instant: earlier ones first. */
   position: number;
   state: TimerState;
-  /** When it fires next; absent unless it is armed. */
+  /** Next due time; absent unless the timer is armed. */
   next?: string | null;
   at?: string | null;
   every?: { rule: string; starts: string; zone: string } | null;
   cron?: { expression: string; zone: string } | null;
   misfire?: string | null;
-  /** With a URL, the service sends each firing there. With neither, it is recorded as an event. */
+  /** With `url`, the service sends firings to it. With neither `url` nor `queue`, firings are recorded as events. */
   deliver: { to: string; queue?: string | null; url?: string | null; event?: TimerEvent | null };
   payload: unknown;
   order_key?: string | null;
@@ -21,7 +21,7 @@ export interface Timer {
   set_at: string;
 }
 
-/** The event that each firing of a timer records: it has the firing's id and moment, and no other. */
+/** The event that each firing records. The firing provides its ID and time. */
 export interface TimerEvent {
   name?: string | null;
   description?: string | null;
@@ -40,21 +40,21 @@ export interface Firing {
   round: number;
   /** Absent if it is an event of the timeline. */
   queue?: string | null;
-  /** The event that it recorded. */
+  /** The recorded event. */
   event_id?: string | null;
   /** `pending`, `acknowledged`, `failed` or `superseded`. */
   state: string;
   reason?: string | null;
 }
 
-/** A clock change that stands still at each timer on its way: how far it is, and what came of it. */
+/** An advance that stops at each due timer: its progress and outcome. */
 export interface Settled {
   state: 'settled' | 'running' | 'stopped' | 'stuck';
   advance_id: string;
   from: string;
   to: string;
   reached: string;
-  /** At how many instants it stood. */
+  /** Number of instants at which it stopped. */
   step: number;
   fired: number;
   acknowledged: number;
@@ -68,31 +68,31 @@ export interface Settled {
 export interface WouldFire {
   to: string;
   count: number;
-  /** Whether all were counted. */
+  /** Whether all firings were counted. */
   complete: boolean;
   /** The first thousand. */
   firings: { timer_id: string; due: string; queue?: string | null }[];
   timers: { timer_id: string; count: number }[];
 }
 
-/** Returns the queue in which the firings of a timer are listed; nothing if they are events. */
+/** Returns the queue that lists the firings of a timer; empty if they are events. */
 export function queueOf({ queue, url }: Timer['deliver']): string | null | undefined {
   return url ? 'timenav:webhook' : queue;
 }
 
-/** Returns where the firings of a timer go. */
+/** Returns where the firings of a timer are delivered. */
 export function deliversTo({ queue, url }: Timer['deliver']): string {
   return url ?? goesTo(queue);
 }
 
-/** Returns where a firing goes: its queue, or the timeline, which records it as an event. */
+/** Returns where a firing is delivered: its queue, or the timeline. */
 export function goesTo(queue: string | null | undefined): string {
   return queue ?? 'records an event';
 }
 
 /**
- * Whether a firing can be delivered again: it has failed, was to go to a worker or a webhook, and its moment has not
- * come again since.
+ * Whether a firing can be delivered again: it failed, was for a worker or a webhook, and no later round has the same
+ * due time.
  */
 export function canComeAgain({ state, queue, due, round }: Firing, firings: readonly Firing[]): boolean {
   const isLatest = !firings.some((other) => other.due === due && other.round > round);
@@ -112,7 +112,7 @@ interface TimersQuery {
   signal?: AbortSignal;
 }
 
-/** Reads timers of a timeline: those that are armed by their next moment. */
+/** Reads timers of a timeline. Armed timers are sorted by due time. */
 export function readTimers(timeline: string, { state, limit, cursor, signal }: TimersQuery = {}): Promise<TimerPage> {
   return service.timers(
     { timeline_id: timeline, state, limit, cursor: cursor ?? undefined },
@@ -120,7 +120,7 @@ export function readTimers(timeline: string, { state, limit, cursor, signal }: T
   ) as Promise<TimerPage>;
 }
 
-/** Reads a timer with its latest hundred firings, the newest first. */
+/** Reads a timer with its latest hundred firings, newest first. */
 export function readTimer(
   timeline: string,
   timerId: string,
@@ -132,10 +132,10 @@ export function readTimer(
   }>;
 }
 
-/** A move of the clock that is only asked about. */
+/** A clock move for a dry run. */
 type Move = { duration: string } | { destination_time: string };
 
-/** Asks what a move ahead would fire. Nothing moves. */
+/** Returns the timers that a move would fire, with a dry run. */
 export async function foresee(timeline: string, move: Move, signal?: AbortSignal): Promise<WouldFire> {
   const dryRun = { timeline_id: timeline, dry_run: true };
   const answer = await ('duration' in move
@@ -144,7 +144,7 @@ export async function foresee(timeline: string, move: Move, signal?: AbortSignal
   return answer.would_fire ?? { to: '', count: 0, complete: true, firings: [], timers: [] };
 }
 
-/** Reads how an advance is doing; the answer waits for its end, in host time, and no longer. */
+/** Reads the state of an advance. The response waits up to `wait` of host time for its end. */
 export async function readAdvance(
   timeline: string,
   advanceId: string,

@@ -1,32 +1,32 @@
-/** A page of timers, read again when the clock has passed one of them or was moved, and now and then for new ones. */
+/** A page of timers. Reloaded when the clock passes one of them or is moved, and periodically for new ones. */
 import { untrack } from 'svelte';
 import { isAborted } from '../service/api';
 import type { LiveClock } from '../live/clock.svelte';
 import { SECOND, floorDiv, parse, type Micros } from '../time/instant';
 import { readTimers, type Timer, type TimerState } from './timers';
 
-/** With the clock at a high rate, they are read no more often. */
+/** Minimum interval between reads, for clocks at a high rate. */
 const AGAIN_MS = 5_000;
-/** No message tells that a timer was set or cancelled: a page that somebody looks at asks so often. */
+/** Setting or canceling a timer sends no message, so visible pages poll at this interval. */
 const POLL_MS = 60_000;
 
 interface Options {
-  /** How many are read. */
+  /** Page size. */
   limit: number;
-  /** Whether to look for new ones while nothing moves. */
+  /** Whether to poll for new timers. */
   isPolling: boolean;
 }
 
 export class WatchedTimers {
-  /** Those that are armed by their next moment. */
+  /** Armed timers are sorted by due time. */
   timers = $state.raw<Timer[]>([]);
   hasMore = $state(false);
   isRead = $state(false);
   isBusy = $state(false);
   error = $state.raw<unknown>(null);
-  /** When the first of them fires. */
+  /** Due time of the first timer. */
   next = $derived<Micros | null>(parse(this.timers[0]?.next ?? ''));
-  /** Where the page after this one begins. */
+  /** Cursor of the next page. */
   nextCursor = $state<string | null>(null);
   #which: { state: TimerState; cursor: string | null } = { state: 'armed', cursor: null };
   #asking = new AbortController();
@@ -38,14 +38,14 @@ export class WatchedTimers {
     clock: () => LiveClock | null,
     private readonly options: Options,
   ) {
-    // Another way of the clock, or another instant of an advance.
+    // The clock was changed, or an advance reached another instant.
     $effect(() => {
       const body = clock()?.body;
       if (!body) return;
       void [body.generation, body.advance?.step];
       untrack(() => this.soon(this.isRead && body.advance ? AGAIN_MS : 0));
     });
-    // What was told to nobody while the page was hidden.
+    // Changes while the page was hidden were missed.
     $effect(() => {
       const seen = (): void => {
         if (document.visibilityState === 'visible' && this.isRead) this.soon();
@@ -67,7 +67,7 @@ export class WatchedTimers {
     });
   }
 
-  /** Reads them after a while: at once where nothing was read of late. */
+  /** Schedules a read; immediate if the last one was long enough ago. */
   soon(rest = AGAIN_MS): void {
     if (rest > 0 && this.#timer !== undefined) return;
     clearTimeout(this.#timer);

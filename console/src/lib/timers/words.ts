@@ -1,4 +1,4 @@
-/** What is said of timers and firings. */
+/** Texts about timers and firings. */
 import { countText } from '../events/words';
 import { DAY, HOUR, MINUTE, SECOND } from '../time/instant';
 import type { Settled, Timer, WouldFire } from './timers';
@@ -12,7 +12,10 @@ const UNITS: readonly [name: string, micros: bigint][] = [
   ['minute', MINUTE],
 ];
 
-/** Returns how long it is until something, in whole units, as "in 5 weeks": of the largest with two, or just one. */
+/**
+ * Returns the time until an instant in whole units, such as "in 5 weeks", in the largest unit that yields at least 2 or
+ * exactly 1.
+ */
 export function untilText(away: bigint): string {
   const found = UNITS.find(([, unit]) => {
     const count = Number(away) / Number(unit);
@@ -23,10 +26,10 @@ export function untilText(away: bigint): string {
   return `in ${countText(count, name)}`;
 }
 
-/** Returns whether a timer fires again and again. */
+/** Whether a timer repeats. */
 export const isRepeating = (timer: Timer): boolean => Boolean(timer.every ?? timer.cron);
 
-/** Returns what a move would fire, to be said after where it goes. */
+/** Returns the number of timers that a move would fire, to follow its destination. */
 export function firesText({ count, complete, timers }: WouldFire): string {
   if (count === 0) return 'fires no timers';
   const number = `${complete ? '' : 'more than '}${count.toLocaleString('en')}`;
@@ -36,7 +39,7 @@ export function firesText({ count, complete, timers }: WouldFire): string {
     : `fires ${number} times, ${countText(timers.length, 'timer')}`;
 }
 
-/** How a firing, or an advance, stands: a word, and which kind of news it is. */
+/** Status of a firing or an advance: a word and its badge style. */
 interface StatusText {
   word: string;
   look: 'good' | 'warn' | 'bad' | 'now' | '';
@@ -60,7 +63,7 @@ const ADVANCES: Record<Settled['state'], StatusText> = {
 
 export const advanceStatus = (state: Settled['state']): StatusText => ADVANCES[state];
 
-/** Returns the counts of a receipt in a sentence. */
+/** Returns the counts of a receipt as a sentence. */
 export function receiptText({ fired, acknowledged, failed, unacknowledged, step }: Settled): string {
   if (fired === 0) return 'No timer fired.';
   const parts = [
@@ -76,8 +79,7 @@ export function receiptText({ fired, acknowledged, failed, unacknowledged, step 
 }
 
 /**
- * Returns whom a running advance waits for: the queues of firings that have no outcome, as far as they are known; null
- * where it waits for nobody.
+ * Returns the queues with pending firings that a running advance waits for, as far as known; null if it waits for none.
  */
 export function heldText({ firings, fired, acknowledged, failed }: Settled): string | null {
   const open = fired - acknowledged - failed;
