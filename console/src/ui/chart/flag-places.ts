@@ -1,19 +1,19 @@
-/** Where something floats above a chart that has flags: at the right, and further left where one stands there. */
+/** Places a floating button above a chart with flags: at the right, or further left if a flag is there. */
 
-/** How far it is from the edge and from a flag, how wide a flag is, and half of the head of the line of now. */
+/** Distances from the edge and from a flag, the width of a flag, and half the width of the current time marker. */
 const [EDGE, GAP, FLAG, HEAD_HALF] = [8, 6, 16, 6];
-/** How wide a letter of a name is at most, and a name, and what is between it and its line. */
+/** Maximum width of a letter and of a label, and the distance between a label and its line. */
 const [LETTER, NAME_MAX, NAME_GAP] = [8, 220, 6];
 
-/** A line with a name beside it: on the side where there is more room. */
+/** A line with a label on the side that has more room. */
 export interface Named {
   x: number;
   name: string;
 }
 
 /**
- * Returns how far from the right of a room something is that is on none of the flags, nor on the line of now, nor on
- * the name of what is chosen.
+ * Returns the distance from the right edge at which a button of `width` overlaps no flags, the current time line or the
+ * label of the selection.
  */
 export function rightOf(
   flags: readonly number[],
@@ -32,6 +32,6 @@ export function rightOf(
     const isClear = to + GAP <= room - right - width || from - GAP >= room - right;
     if (!isClear) right = room - from + GAP;
   }
-  // Where flags stand everywhere, it is where one looks for it.
+  // If there is no free place, use the default one.
   return right + width + EDGE <= room ? right : EDGE;
 }

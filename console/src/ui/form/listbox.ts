@@ -1,13 +1,13 @@
-/** The keys of every list under a text field: the field keeps the focus, and one option of the list is active. */
+/** Keyboard handling of lists below a text field. The field keeps the focus, and one option is active. */
 interface Listbox {
   count: () => number;
   active: () => number;
-  /** Makes another option active. */
+  /** Sets the active option. */
   move: (index: number) => void;
   choose: (index: number) => void;
 }
 
-/** Returns a handler for the field. What it does with a key, nobody else does. */
+/** Returns a keydown handler for the field. Handled keys do not propagate. */
 export function listboxKeys({ count, active, move, choose }: Listbox): (event: KeyboardEvent) => void {
   return (event) => {
     if (event.isComposing || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -21,7 +21,7 @@ export function listboxKeys({ count, active, move, choose }: Listbox): (event: K
   };
 }
 
-/** Keeps an option in sight while keys walk over it. */
+/** Scrolls an option into view when it becomes active. */
 export function intoSight(isActive: boolean): (element: HTMLElement) => void {
   return (element) => {
     if (isActive) element.scrollIntoView({ block: 'nearest' });

@@ -1,9 +1,9 @@
-/** Where marks of a slider stand. */
+/** Positions of slider marks. */
 
-/** How wide the thumb of a slider is, in pixels: its middle comes no nearer to an end than half of that. */
+/** Width of the slider thumb in pixels. Its center stays half of that away from the ends. */
 const THUMB = 18;
 
-/** Returns how far from the left of a slider its thumb is in the middle, at a part of the way, as CSS has it. */
+/** Returns the CSS offset of the thumb's center from the left edge for a value between 0 and 1. */
 export function onSlider(part: number): string {
   const within = Math.min(1, Math.max(0, part || 0));
   return `calc(${THUMB / 2}px + ${within} * (100% - ${THUMB}px))`;

@@ -1,15 +1,15 @@
-/** The keys of every menu: arrows walk, a letter jumps to what begins with it. */
+/** Keyboard handling of menus: arrow keys move, letters jump to items by prefix. */
 import type { IconName } from '../Icon.svelte';
 
 export interface MenuItem {
   label: string;
   icon?: IconName;
-  /** Where it leads to; or what it does. */
+  /** Link target or action. */
   href?: string;
   act?: () => void;
-  /** Whether it is chosen, where it is one of those that can be: the menu stays open for the next one. */
+  /** State of a checkable item. Checkable items keep the menu open. */
   isChecked?: boolean;
-  /** Whether what it did is told in the menu, where it did not work. */
+  /** Whether the action reports progress and errors inside the menu. */
   hasProgress?: boolean;
 }
 
@@ -17,7 +17,7 @@ export function menuItems(list: HTMLElement | undefined): HTMLElement[] {
   return [...(list?.querySelectorAll<HTMLElement>('[role^="menuitem"]') ?? [])];
 }
 
-/** Returns a handler for the element that has the items. */
+/** Returns a keydown handler for the menu element. */
 export function menuKeys(list: () => HTMLElement | undefined): (event: KeyboardEvent) => void {
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -27,7 +27,7 @@ export function menuKeys(list: () => HTMLElement | undefined): (event: KeyboardE
     }
     const all = menuItems(list());
     const at = all.indexOf(document.activeElement as HTMLElement);
-    // Behind the present one first, then from the beginning.
+    // Search after the current item first, then from the start.
     const begins = (entry: HTMLElement): boolean =>
       entry.innerText.trim().toLowerCase().startsWith(event.key.toLowerCase());
     const behind = all.findIndex((entry, index) => index > at && begins(entry));
@@ -38,7 +38,7 @@ export function menuKeys(list: () => HTMLElement | undefined): (event: KeyboardE
       Home: 0,
       End: all.length - 1,
     };
-    // A letter is the menu's here, and no key of the view.
+    // Letters must not trigger shortcuts of the view.
     if (event.key.length === 1) event.stopPropagation();
     const next = to[event.key] ?? (event.key.length === 1 && event.key !== ' ' ? jump : -1);
     if (next < 0) return;

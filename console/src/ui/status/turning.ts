@@ -1,8 +1,8 @@
-/** Turns something while it is there, by an eighth of a turn at a time. */
+/** Rotates an element in steps of an eighth of a turn while it is mounted. */
 
 /**
- * Eight pictures a second, and none between them: an animation asks for sixty, also where it has eight steps, and
- * without a graphics card that is a fifth of a processor.
+ * Eight frames per second. A CSS animation renders at 60 fps even with `steps(8)`, which takes a fifth of a CPU without
+ * a GPU.
  */
 const STEP_MS = 125;
 const STEPS = 8;

@@ -1,37 +1,37 @@
-/** What a table is made of, and which of its rows are on the screen. */
+/** Table columns, sorting and row virtualization. */
 
 export interface Column<Row> {
   id: string;
   title: string;
-  /** By what rows are sorted; a column without it cannot be sorted by. Null comes last, whichever way. */
+  /** Sort value; columns without it are not sortable. Null sorts last in both directions. */
   value?: (row: Row) => string | number | bigint | null;
-  /** Why it cannot be sorted by, where one might expect that. */
+  /** Why the column is not sortable, if users may expect it to be. */
   unsorted?: string;
-  /** Whether it names the row. */
+  /** Whether the column identifies the row. */
   isName?: boolean;
-  /** Whether it is set to the right, as numbers are. */
+  /** Whether the column is right-aligned, as for numbers. */
   isEnd?: boolean;
-  /** Whether it is no wider than what is in it: the others share what is left. */
+  /** Whether the column is as narrow as its content. The other columns share the remaining width. */
   isTight?: boolean;
   /** Whether the title is for screen readers only. */
   isQuiet?: boolean;
-  /** Whether it is there only once somebody asks for it. */
+  /** Whether the column is hidden by default. */
   isExtra?: boolean;
-  /** Whether it is left out where there is little room. */
+  /** Whether the column is hidden on narrow pages. */
   isWide?: boolean;
-  /** Whether it cannot be taken away: without it nobody knows what a row is. */
+  /** Whether the column cannot be hidden because rows would be ambiguous without it. */
   isFixed?: boolean;
 }
 
-/** Whether somebody may ask for a column, or take it away. */
+/** Whether users can show or hide a column. */
 export const isChoosable = ({ isName, isQuiet, isFixed }: Column<never>): boolean => !isName && !isQuiet && !isFixed;
 
-/** Whether a table has a column, as somebody asked for it: by its id, and by `-id` for one that is to be gone. */
+/** Whether a column is visible. `chosen` contains IDs of added columns, and `-id` for removed ones. */
 export function isVisible(column: Column<never>, chosen: readonly string[]): boolean {
   return column.isExtra ? chosen.includes(column.id) : !isChoosable(column) || !chosen.includes(`-${column.id}`);
 }
 
-/** Returns what is asked for once a column is shown that was not, or the other way round. */
+/** Returns `chosen` with the visibility of a column toggled. */
 export function turned(column: Column<never>, chosen: readonly string[]): string[] {
   const word = column.isExtra ? column.id : `-${column.id}`;
   return chosen.includes(word) ? chosen.filter((one) => one !== word) : [...chosen, word];
@@ -42,7 +42,7 @@ export interface Order {
   isDown: boolean;
 }
 
-/** Returns the rows in an order; those that are equal stay as they were. */
+/** Returns the rows in an order. Stable for equal rows. */
 export function sorted<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -67,18 +67,18 @@ function compared(a: string | number | bigint, b: string | number | bigint): num
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Returns the order after a press on the head of a column: up, down, and as they came. */
+/** Returns the sort order after a click on a column header: ascending, descending, unsorted. */
 export function nextOrder(order: Order | null, id: string): Order | null {
   if (order?.by !== id) return { by: id, isDown: false };
   return order.isDown ? null : { by: id, isDown: true };
 }
 
-/** Some rows above and below the screen are there too, so that a quick hand finds them drawn. */
+/** Rows rendered above and below the viewport, to avoid blank areas during fast scrolling. */
 const OVERSCAN_ROWS = 12;
-/** With fewer rows all are drawn: then the browser's own search finds them. */
+/** Shorter tables are rendered completely, so that the browser's text search finds every row. */
 export const DRAWN_MAX = 160;
 
-/** Returns which rows are drawn: `[first, last)`. */
+/** Returns the rows to render: `[first, last)`. */
 export function drawn(count: number, tall: number, top: number, height: number): { first: number; last: number } {
   if (count <= DRAWN_MAX || tall <= 0) return { first: 0, last: count };
   const first = Math.max(0, Math.floor(top / tall) - OVERSCAN_ROWS);
@@ -86,7 +86,7 @@ export function drawn(count: number, tall: number, top: number, height: number):
   return { first: Math.min(first, Math.max(0, count - 1)), last: Math.max(last, Math.min(count, first + 1)) };
 }
 
-/** Writes an order for an address, and reads it: `time`, or `-time` for the largest first. */
+/** Returns an order as a URL parameter: `time`, or `-time` for descending. */
 export const orderParam = (order: Order | null): string | null =>
   order === null ? null : `${order.isDown ? '-' : ''}${order.by}`;
 
