@@ -1,18 +1,17 @@
 /**
- * The first script of the page: asks who is logged in and which timelines there are, and for the files of the view that
- * the address names, while those that every view needs are on their way. Where they take long, it draws how many events
- * the timeline has along its time. It is a file of its own, without imports that are not in it
- * (`scripts/first-script.ts`), and the page is right without it.
+ * The first script of the page. Requests the session and the timelines, and preloads the files of the current view
+ * while the shared ones load. On slow connections, draws a preview of the timeline. It is a separate bundle without
+ * external imports (`scripts/first-script.ts`), and the page works without it.
  */
 import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/loading/first-requests';
 import { drawFirstPicture, wholeTimeline } from './lib/loading/first-picture';
 
-/** The line is slow if nothing of the console is shown so long after the page was asked for, in milliseconds. */
+/** Time in milliseconds after navigation start from which a page without content counts as slow. */
 const SLOW_MS = 350;
 
-/** The files that views need beside those of every page, relative to the page. Written by the build. */
+/** Files of views that not every page needs, relative to the page. Written by the build. */
 declare const FILES: readonly string[];
-/** Which of them each view needs. */
+/** Indices of the files that each view needs. */
 declare const VIEW_FILES: Partial<Record<string, readonly number[]>>;
 /** The script of the worker that holds the streams. */
 declare const WORKER_FILE: string;
@@ -29,7 +28,7 @@ function preload(view: string): void {
   }
 }
 
-/** Returns whether somebody is logged in. */
+/** Returns whether a user is logged in. */
 async function isKnown({ response }: FirstAnswer): Promise<boolean> {
   const { user_id } = (await response.clone().json()) as { user_id?: string | null };
   return typeof user_id === 'string';
@@ -38,12 +37,12 @@ async function isKnown({ response }: FirstAnswer): Promise<boolean> {
 async function begin(): Promise<void> {
   const [view = ''] = location.hash.replace(/^#\/?/, '').split('?', 1);
   const known = askFirst(FIRST_SESSION).then(isKnown);
-  // Noted before it is asked: the page may want it in the same moment.
+  // Registered before the session is known, because the page may need the response at any moment.
   askFirst(FIRST_TIMELINES, known).catch(() => {});
   const firstView = (await known) ? view || 'timeline' : 'login';
   const timeline = wholeTimeline(location.hash);
   if ((await known) && timeline !== null) {
-    // The axis is not there, and nobody went elsewhere.
+    // The axis is not rendered yet, and the user has not navigated.
     const isNeeded = (): boolean =>
       document.querySelector('.axis') === null && wholeTimeline(location.hash) === timeline;
     const draw = async (): Promise<void> => {
@@ -51,14 +50,14 @@ async function begin(): Promise<void> {
     };
     const wait = SLOW_MS - performance.now();
     if (wait > 0) setTimeout(() => void draw(), wait);
-    // Before the files of the view: a browser has few connections to one host, and these would keep them all. The line
-    // has enough to do until then, with the files of every view.
+    // Drawn before preloading the view: browsers have few connections per host, and preloads would occupy them all.
+    // Until then, the shared files keep the connection busy.
     else await draw();
   }
   preload(firstView);
-  // No link asks for a worker: it finds this in the cache.
+  // Workers cannot be preloaded with a link, so fetch the script into the cache.
   if (await known) void fetch(`./${WORKER_FILE}`).catch(() => {});
 }
 
-// The page asks again for what failed.
+// The page repeats failed requests.
 begin().catch(() => {});

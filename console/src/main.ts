@@ -7,9 +7,9 @@ import App from './App.svelte';
 
 const target = document.getElementById('app');
 if (target === null) throw new Error('the page has no #app');
-// Before anything is shown. Dialogs and messages are below the body as well.
+// Before the first render. Dialogs and toasts are inside the body as well.
 watchTexts(document.body);
 mount(App, { target });
-// Once the page has asked for what it shows.
+// After the page has sent its requests.
 void addFonts();
 void import('./boxes.css');

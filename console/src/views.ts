@@ -1,4 +1,4 @@
-/** The views, in the order of the navigation. Each comes in a file of its own when it is first looked at. */
+/** All views, in navigation order. Each is loaded on first use. */
 import type { Component } from 'svelte';
 import { later } from './lib/loading/later';
 import type { IconName } from './ui/Icon.svelte';
@@ -8,13 +8,15 @@ interface View {
   id: string;
   title: string;
   icon: IconName;
-  /** Whether it can be looked at without being logged in. */
+  /** Whether the view is visible without login. */
   isOpen: boolean;
-  /** Without what there is nothing to look at: a timeline that the user may read, or its clock and events too. */
+  /** What the view requires: read access to the timeline, or also to its clock and events. */
   needs: 'nothing' | 'timeline' | 'clock';
-  /** Whether it is in the navigation; the others are reached from where they belong. */
+  /** Whether the view is in the navigation. Others are linked from related views. */
   isListed: boolean;
-  /** Fetches its files, also in a quiet moment: so that it opens when the service is away, too. */
+  /**
+   * Loads the view. Also called while no requests are pending, so that the view opens when the service is unreachable.
+   */
   load: () => Promise<{ default: Component<ViewProps> }>;
 }
 

@@ -1,4 +1,7 @@
-/** What a page does without being asked, once there is time, and the help about its keys: one file for all of it. */
+/**
+ * Page-wide features that load after the first render, bundled in one chunk: scroll restoration, link validation and
+ * keyboard help.
+ */
 import '../lib/page/scrolled';
 
 export { wrongParams } from '../lib/address/deep-link';

@@ -1,2 +1,2 @@
-/** Whether the dialog of time zones is open: the header and the menu of the account both open it. */
+/** Whether the time zone dialog is open. Shared by the header and the account menu. */
 export const zoneDialog = $state({ isOpen: false });

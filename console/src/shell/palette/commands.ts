@@ -1,4 +1,4 @@
-/** What the palette offers for what is typed. */
+/** Commands of the palette for a query. */
 import { understand } from '../../lib/time/calendar';
 import { format, parse, type Micros } from '../../lib/time/instant';
 import { momentText } from '../../lib/time/people';
@@ -6,7 +6,7 @@ import { rateText, rateWords, readRate } from '../../lib/time/rate';
 import type { Theme } from '../../lib/page/theme.svelte';
 import type { Anchor } from '../../lib/timelines/anchors';
 
-/** What is done at once, without going anywhere. */
+/** A command that acts without navigation. */
 export type Deed =
   | { pause: boolean }
   | { rate: number }
@@ -15,18 +15,18 @@ export type Deed =
   | { copy: 'link' }
   | { help: 'keys' }
   | { make: Made };
-/** What is made in a dialog of its own. */
+/** A creation dialog. */
 export type Made = 'timeline' | 'fork' | 'view';
 
 export interface Command {
-  /** What it is, for the list's keys. */
+  /** Key of the list item. */
   id: string;
   group: 'Go to' | 'Time' | 'Saved' | 'Timelines' | 'Events' | 'Anchors' | 'Actions';
   title: string;
   hint: string;
-  /** The name of a sign of `ui/Icon`. */
+  /** Icon name of `ui/Icon`. */
   icon: string;
-  /** The address that it leads to, or what it does. */
+  /** Link target or action. */
   to: string | Deed;
 }
 
@@ -36,28 +36,28 @@ export interface Sources {
   views: readonly { id: string; title: string; icon: string }[];
   timelines: readonly { timeline_id: string; events: number; fork?: unknown }[];
   hasDemo: boolean;
-  /** Whether the users of the service are their business. */
+  /** Whether the user may manage the users of the service. */
   isOperator: boolean;
   anchors: readonly Anchor[];
-  /** What the service found for what is typed: it need not have the words in its name. */
+  /** Search results of the service. Their titles need not contain the query. */
   events: readonly { id: string; title: string; when: string; href: string }[];
-  /** Whether it found more than these. */
+  /** Whether the service has more results. */
   hasMoreEvents: boolean;
   saved: readonly { name: string; hash: string }[];
-  /** Whether the clock stands still; null while that is not known. */
+  /** Whether the clock is paused; null if unknown. */
   isPaused: boolean | null;
-  /** What the timeline's clock and events may be used for. */
+  /** Permissions on the timeline's clock and events. */
   may: { move: boolean; rate: boolean; record: boolean };
   href: (view: string, params?: Record<string, string>) => string;
 }
 
-/** So many timelines and anchors are offered at once. */
+/** Maximum number of timelines and of anchors. */
 const EACH_MAX = 8;
 
-/** An hour in microseconds a pixel of an axis of a thousand: a day and a half in sight. */
+/** Zoom for jumps in microseconds per pixel: about a day and a half on an axis of 1,000 pixels. */
 const JUMP_ZOOM = '120000000';
 
-/** Returns what fits what was typed; the best first in each group. */
+/** Returns the matching commands, best match first within each group. */
 export function commands(typed: string, sources: Sources): Command[] {
   const { timeline, now, href } = sources;
   const query = typed.trim();
@@ -113,7 +113,7 @@ export function commands(typed: string, sources: Sources): Command[] {
   ];
 }
 
-/** A moment that was typed: to look at, and to send the clock to. */
+/** Commands for a typed time: show it, or move the clock to it. */
 function times(query: string, now: Micros | null, { href, may }: Sources): Command[] {
   const found = query === '' ? null : understand(query, now ?? 0n);
   if (found === null || (found.isRelative && now === null)) return [];
@@ -159,7 +159,7 @@ function eventsOf(query: string, { events, hasMoreEvents, href: to }: Sources): 
   return [...found, all];
 }
 
-/** A rate that was typed: `60x`, `rate 0.5`. A bare number is a time or a name. */
+/** Commands for a typed rate: `60x`, `rate 0.5`. A bare number is a time or a name. */
 function rates(query: string, { may }: Sources): Command[] {
   const typed = /^(?:rate\s+(?<named>\S+)|(?<times>\S+[x×]))$/i.exec(query)?.groups;
   const rate = readRate(typed?.named ?? typed?.times ?? '');
@@ -230,7 +230,7 @@ function actions({ timeline, href, may, isPaused, hasDemo, isOperator }: Sources
   ];
 }
 
-/** Returns how well a command fits: each word has to be in it, best at the beginning of a word. */
+/** Returns the match quality of a command. It must contain every word; word prefixes score higher. */
 function fit(query: string, { title, group }: Command): number {
   const [name, all] = [title.toLowerCase(), `${title} ${group}`.toLowerCase()];
   let points = 1;

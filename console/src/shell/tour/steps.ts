@@ -1,15 +1,15 @@
-/** The steps of the tour: what is told of a place in the console, and where it is. */
+/** The steps of the tour: a text and the view it describes. */
 interface Step {
   title: string;
   text: string;
   view: string;
   params: Record<string, string>;
-  /** Whether it is about the fork of the demo, which somebody may have let go. */
+  /** Whether the step needs the demo fork, which may have been deleted. */
   isFork?: boolean;
 }
 
 const DEMO = { timeline: 'demo' };
-/** The fork of the demo, on which one event is canceled. */
+/** The demo fork, in which one event is canceled. */
 export const FORK = 'demo-no-sarajevo';
 const LANDING = 'moon-landing-1969';
 const SHOT = 'sarajevo-assassination-1914';
@@ -79,12 +79,12 @@ const STEPS: readonly Step[] = [
   },
 ];
 
-/** Returns the steps that there is something to show for. */
+/** Returns the steps whose subject exists. */
 export function stepsFor(hasFork: boolean): readonly Step[] {
   return hasFork ? STEPS : STEPS.filter((step) => !step.isFork);
 }
 
-/** Returns which of so many steps an address names, from 1; null where it names none. */
+/** Returns the step number in the URL, from 1; null if it is invalid. */
 export function stepOf(text: string | null, count: number): number | null {
   const step = Number(text ?? NaN);
   return Number.isInteger(step) && step >= 1 && step <= count ? step : null;
