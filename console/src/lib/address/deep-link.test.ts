@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { wrongParams } from './deep-link';
 
-describe('an address', () => {
-  it('is understood as the console writes it', () => {
+describe('URL parameters', () => {
+  it('are valid as the console writes them', () => {
     for (const [view, params] of [
       ['timeline', { timeline: 'demo', center: '1969-07-20T20:17:40Z', zoom: '2.5e6', view: 'list', q: 'moon' }],
       ['timeline', { map: '29.95,-90.07,4', box: '-98,18,-81,31', range: '1914-01-01T00:00:00Z/1919-01-01T00:00:00Z' }],
@@ -24,7 +24,7 @@ describe('an address', () => {
       expect(wrongParams(view, params)).toEqual([]);
   });
 
-  it('is told of where it is not', () => {
+  it('are reported if they are invalid', () => {
     const wrong = (view: string, name: string, text: string): string[] => {
       const [lead, ...problems] = wrongParams(view, { [name]: text });
       expect(lead).toBe('Part of this link was ignored.');
@@ -45,7 +45,7 @@ describe('an address', () => {
     expect(wrong('integrity', 'position', 'first')).toHaveLength(1);
   });
 
-  it('is told of where a range of an attribute is none: it is applied, as a text', () => {
+  it('are reported if an attribute range is invalid and searched as text', () => {
     const problems = (text: string): string[] => wrongParams('timeline', { 'attribute.wind': text });
     for (const text of ['140/..', '../-2.5', '140/160', '3/day', 'a/b/..', 'HU']) expect(problems(text)).toEqual([]);
     expect(problems('abc/..')).toEqual([

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 type Hear = () => void;
 
-/** An address bar: links change it at once, and those who listen hear of it when the browser finds the time. */
+/** A mock location: links change it at once, but `hashchange` listeners are called later. */
 const bar = {
   hash: '',
   hear: (() => undefined) as Hear,
@@ -37,21 +37,21 @@ beforeEach(() => {
   vi.stubGlobal('addEventListener', (_name: string, hear: Hear) => (bar.hear = hear));
 });
 
-describe('the address', () => {
-  it('keeps small changes in one step, and others in steps of their own', async () => {
+describe('route', () => {
+  it('replaces the history entry for minor changes and adds one for others', async () => {
     const route = await start('#/timeline?timeline=demo');
     route.set({ zoom: '2' });
     route.set({ zoom: '3', range: '' });
     expect(bar.steps).toEqual(['#/timeline?timeline=demo&zoom=3']);
     route.set({ event: 'launch' }, 'push');
-    // Written in the same turn, as an effect does that has heard of the choice.
+    // In the same tick, like an effect that runs after the choice.
     route.set({ zoom: '4' });
     expect(bar.steps).toEqual(['#/timeline?timeline=demo&zoom=3', '#/timeline?timeline=demo&zoom=4&event=launch']);
     route.set({ event: null, zoom: null });
     expect(route.params).toEqual({ timeline: 'demo' });
   });
 
-  it('of a view that was gone to is the one that is changed', async () => {
+  it('changes the view that was navigated to', async () => {
     const route = await start('#/timeline?timeline=demo&zoom=3');
     route.go('explorer', { op: 'travel' });
     route.set({ destination_time: '2028' });
@@ -59,7 +59,7 @@ describe('the address', () => {
     expect(route.view).toBe('explorer');
   });
 
-  it('of a link that has just been followed is not written over', async () => {
+  it('does not overwrite a link that was just followed', async () => {
     const route = await start('#/explorer?op=travel');
     bar.follow('#/explorer?op=clock');
     route.set({ op: 'travel', destination_time: '2028' });

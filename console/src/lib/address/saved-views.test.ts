@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
 describe('saved views', () => {
-  it('are read as they were kept, and nothing else is', async () => {
+  it('are read as stored, without invalid entries', async () => {
     vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} });
     const { read, savedViews } = await import('./saved-views.svelte');
     const good = { user: 'ada', name: 'Storms', hash: '#/timeline?timeline=storms' };

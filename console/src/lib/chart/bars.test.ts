@@ -4,8 +4,8 @@ import type { Counts } from '../events/counts';
 import { fitted } from './scale';
 import { stepOf } from '../events/steps';
 
-describe('the scale of counts', () => {
-  it('is linear from zero, with round lines, and reaches above the most', () => {
+describe('count scale', () => {
+  it('is linear from zero, with round grid lines, and covers the maximum', () => {
     for (const most of [1, 7, 42, 907, 1_000, 12_345]) {
       const scale = heights(most, false, 150);
       expect(scale.max).toBeGreaterThanOrEqual(most);
@@ -18,7 +18,7 @@ describe('the scale of counts', () => {
     expect(heights(0, false, 150).max).toBeGreaterThan(0);
   });
 
-  it('is logarithmic on request, and nothing is still nothing', () => {
+  it('is logarithmic on request, with zero height for zero', () => {
     const scale = heights(12_345, true, 200);
     expect(scale.ticks).toEqual([1, 10, 100, 1_000, 10_000, 100_000]);
     expect([share(scale, 0), share(scale, scale.max)]).toEqual([0, 1]);
@@ -26,8 +26,8 @@ describe('the scale of counts', () => {
   });
 });
 
-describe('time that is not counted yet', () => {
-  it('is covered, all of it where nothing is counted, and none in the end', () => {
+describe('uncounted time', () => {
+  it('is shaded completely at first and not at all in the end', () => {
     const covered = (until: bigint): number[][] => {
       const drawn: number[][] = [];
       const context = { fillRect: (...rectangle: number[]) => drawn.push(rectangle) };
@@ -43,8 +43,8 @@ describe('time that is not counted yet', () => {
   });
 });
 
-describe('the numbers of a scale', () => {
-  it('stand beyond their lines, on a ground of their own: a bar that ends at one is whole', () => {
+describe('scale labels', () => {
+  it('are drawn beyond their lines, so that a bar ending at a line is not covered', () => {
     const grounds = (base: number, room: number): number[][] => {
       const drawn: number[][] = [];
       const context = {
@@ -68,20 +68,20 @@ describe('the numbers of a scale', () => {
   });
 });
 
-describe('a bar', () => {
+describe('bar', () => {
   const scale = fitted(0n, 1_000n, 1_000, 0);
   const bucket = { from: 200n, to: 300n, count: 7 };
   type Extent = { from: bigint; to: bigint } | null;
   const spans = (extent: Extent) =>
     barSpans({ scale, extent }, bucket).map(({ x, width, alpha }) => [Math.round(x), Math.round(x + width), alpha < 1]);
 
-  // A pixel is left between it and the next.
-  it('is as wide as its stretch', () => {
+  // One pixel separates it from the next bar.
+  it('is as wide as its bucket', () => {
     expect(spans(null)).toEqual([[200, 299, false]]);
     expect(spans({ from: 0n, to: 1_000n })).toEqual([[200, 299, false]]);
   });
 
-  it('is so also where events begin or end within it: how wide it is says no number', () => {
+  it('keeps its width if events begin or end within its bucket', () => {
     expect(spans({ from: 260n, to: 900n })).toEqual([
       [200, 260, true],
       [260, 299, false],
@@ -97,7 +97,7 @@ describe('a bar', () => {
     ]);
   });
 
-  it('has events somewhere, also if they are one at its end', () => {
+  it('has a section with events, even for a single event at its end', () => {
     expect(spans({ from: 250n, to: 250n })).toContainEqual([250, 251, false]);
     expect(spans({ from: 300n, to: 300n })).toEqual([
       [200, 298, true],
@@ -105,7 +105,7 @@ describe('a bar', () => {
     ]);
   });
 
-  it('is drawn as high in all of its width, and fainter where there are no events yet', () => {
+  it('has one height, and is fainter where there are no events', () => {
     const drawn: { x: number; width: number; top: number; high: number; alpha: number }[] = [];
     const context = {
       globalAlpha: 1,
@@ -125,18 +125,18 @@ describe('a bar', () => {
   });
 });
 
-describe('the scales of lanes', () => {
-  it('is one for all that have a name, and another for the rest', () => {
+describe('lane scales', () => {
+  it('are shared by named lanes, with another for the remainder', () => {
     const scales = laneHeights([12, 90, 31], 54_000, false, 26);
     expect([0, 1, 2, 3].map((lane) => scales(lane).max)).toEqual([90, 90, 90, 60_000]);
   });
 
-  it('is the same for the rest where that is not more than the others', () => {
+  it('are shared with the remainder if it is not higher', () => {
     const scales = laneHeights([12, 90, 31], 3, false, 26);
     expect([0, 1, 2, 3].map((lane) => scales(lane).max)).toEqual([90, 90, 90, 90]);
   });
 
-  it('is the same for all where nothing is left over', () => {
+  it('are shared by all lanes without a remainder', () => {
     const scales = laneHeights([907, 4], null, false, 150);
     expect([0, 1, 2].map((lane) => scales(lane).max)).toEqual([1_000, 1_000, 1_000]);
     expect(laneHeights([], 54, true, 150)(0).max).toBe(100);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { NextPicture } from './next-picture';
 
-/** A picture of the browser, at 60 a second. */
+/** An animation frame at 60 fps. */
 const FRAME_MS = 17;
 
 beforeEach(() => {
@@ -19,7 +19,7 @@ function made(): { picture: NextPicture; drawn: () => number } {
   return { picture: new NextPicture(draw), drawn: () => draw.mock.calls.length };
 }
 
-it('is drawn once, however often it is asked for', () => {
+it('repeated requests draw once per frame', () => {
   const { picture, drawn } = made();
   for (let time = 0; time < 5; time += 1) picture.ask();
   expect(drawn()).toBe(0);
@@ -27,7 +27,7 @@ it('is drawn once, however often it is asked for', () => {
   expect(drawn()).toBe(1);
 });
 
-it('waits where other things go first, but not for what somebody does', () => {
+it('throttled requests wait, others do not', () => {
   const { picture, drawn } = made();
   picture.ask(70);
   vi.advanceTimersByTime(FRAME_MS);
@@ -45,7 +45,7 @@ it('waits where other things go first, but not for what somebody does', () => {
   expect(drawn()).toBe(3);
 });
 
-it('is drawn also where it is asked for all the time', () => {
+it('continuous requests do not prevent drawing', () => {
   const { picture, drawn } = made();
   for (let time = 0; time < 100; time += 1) {
     picture.ask(70);
@@ -54,7 +54,7 @@ it('is drawn also where it is asked for all the time', () => {
   expect(drawn()).toBeGreaterThanOrEqual(4);
 });
 
-it('is not drawn once it has stopped', () => {
+it('nothing is drawn after stop', () => {
   const { picture, drawn } = made();
   picture.ask();
   picture.stop();

@@ -5,7 +5,7 @@ import { paintRulerStrip } from './ruler';
 import { fitted } from './scale';
 import { ticks } from './ticks';
 
-/** The words of a strip, with where they begin. */
+/** Labels of a ruler with their x positions. */
 function words(from: string, to: string, height: number, width = 800): { text: string; x: number }[] {
   const found: { text: string; x: number }[] = [];
   const context = {
@@ -19,8 +19,8 @@ function words(from: string, to: string, height: number, width = 800): { text: s
   return found;
 }
 
-describe('the times of a strip', () => {
-  it('are said in one line where there is no room for two, periods in the place of what they cover', () => {
+describe('ruler', () => {
+  it('has one line without room for two, with periods replacing the ticks they cover', () => {
     const found = words('2005-08-25', '2005-09-08', 16);
     expect(found.map(({ text }) => text)).toEqual(expect.arrayContaining(['August 2005', 'September 2005', '29', '5']));
     const sorted = [...found].sort((a, b) => a.x - b.x);
@@ -30,7 +30,7 @@ describe('the times of a strip', () => {
     });
   });
 
-  it('have the middle of their words under their tick', () => {
+  it('centers labels below their ticks', () => {
     const scale = fitted(parse('1910-06-01T00:00:00Z')!, parse('1914-06-01T00:00:00Z')!, 800, 0);
     const at = new Map(ticks(scale).ticks.map(({ label, x }) => [`${label} ${Math.round(x)}`, x]));
     const found = words('1910-06-01', '1914-06-01', 34).filter(({ text }) => text === 'Jan' || text === 'Jul');
@@ -38,7 +38,7 @@ describe('the times of a strip', () => {
     for (const { text, x } of found) expect(at.has(`${text} ${Math.round(x + (text.length * 6) / 2)}`)).toBe(true);
   });
 
-  it('are years over centuries, and none is cut off at the end', () => {
+  it('shows years below centuries, and clips no label', () => {
     const found = words('1850-01-01', '2020-01-01', 16);
     expect(found.map(({ text }) => text)).toContain('1900');
     expect(found.every(({ text, x }) => x + text.length * 6 <= 800)).toBe(true);

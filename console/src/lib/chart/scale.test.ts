@@ -4,8 +4,8 @@ import { FIRST, LAST, paddedScale, fitted, panned, scale, split, timeAt, xOf, zo
 
 const at = (text: string): bigint => parse(text)!;
 
-describe('the scale', () => {
-  it('keeps what is under the pointer where it is, from the whole calendar to a microsecond', () => {
+describe('time scale', () => {
+  it('keeps the instant at the pointer while zooming, from the whole calendar to a microsecond', () => {
     const moment = at('1969-07-20T20:17:40.123457Z');
     let view = fitted(FIRST, LAST, 1_000, 0);
     view = panned(view, xOf(view, moment) - 613);
@@ -15,7 +15,7 @@ describe('the scale', () => {
     expect(xOf(view, moment + 1n) - xOf(view, moment)).toBeCloseTo(1 / view.pixel, 6);
   });
 
-  it('comes back exactly where a drag began', () => {
+  it('returns exactly to the start of a drag', () => {
     const start = scale(at('0001-01-01T00:00:00.000001Z'), 0.25, 0.37, 800);
     let view = start;
     for (let step = 0; step < 50; step += 1) view = panned(view, 3);
@@ -24,7 +24,7 @@ describe('the scale', () => {
     expect(view.fraction).toBeCloseTo(start.fraction, 6);
   });
 
-  it('stays in the calendar and within its zooms', () => {
+  it('stays within the calendar and the zoom limits', () => {
     const view = panned(fitted(0n, 1_000_000n, 1_000), -1e15);
     expect(view.center).toBe(FIRST);
     const all = panned(zoomed(view, 1e30, 0), 1e9);
@@ -33,7 +33,7 @@ describe('the scale', () => {
     expect(zoomed(view, 1e-30, 0).pixel).toBe(1 / 40);
   });
 
-  it('shows a range with room at both ends, and a single moment in the hour around it', () => {
+  it('fits a range with margins, and a single instant into an hour', () => {
     const view = fitted(at('1914-01-01T00:00:00Z'), at('1945-01-01T00:00:00Z'), 1_000, 0.1);
     expect(xOf(view, at('1914-01-01T00:00:00Z'))).toBeCloseTo(100, 3);
     expect(xOf(view, at('1945-01-01T00:00:00Z'))).toBeCloseTo(900, 3);
@@ -42,7 +42,7 @@ describe('the scale', () => {
     expect(moment.pixel * 1_000).toBe(3_600e6);
   });
 
-  it('leaves the numbers at its left their room, on a phone too', () => {
+  it('leaves room for labels at the left, on phones too', () => {
     const [from, to] = [at('2013-01-01T00:00:00Z'), at('2014-01-01T00:00:00Z')];
     for (const width of [320, 366, 1_000, 1_100, 2_400]) {
       const view = paddedScale(from, to, width);
@@ -53,7 +53,7 @@ describe('the scale', () => {
     expect(paddedScale(from, to, 1_300)).toEqual(fitted(from, to, 1_300));
   });
 
-  it('splits instants without loss, also before 1970', () => {
+  it('splits instants without loss, including before 1970', () => {
     for (const instant of [FIRST, LAST, -1n, 0n, 1_999_999n]) {
       const { seconds, micros } = split(instant);
       expect(BigInt(seconds) * SECOND + BigInt(micros)).toBe(instant);

@@ -10,7 +10,7 @@ const ticksOf = (from: string, to: string, width = 1_000) => {
 };
 
 describe('ticks', () => {
-  it('count centuries as people do, without a year 0', () => {
+  it('count centuries without a year 0', () => {
     const { labels, periods } = ticksOf('-0600-01-01T00:00:00Z', '0600-01-01T00:00:00Z');
     expect(labels).toEqual([
       '600 BCE',
@@ -30,7 +30,7 @@ describe('ticks', () => {
     expect(periods).toEqual([]);
   });
 
-  it('name months and their year, days and their month', () => {
+  it('show months with their year, and days with their month', () => {
     const months = ticksOf('1939-07-01T00:00:00Z', '1940-06-30T00:00:00Z');
     expect(months.labels.slice(0, 7)).toEqual(['Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec', 'Jan']);
     expect(months.periods).toEqual(['1939', '1940']);
@@ -39,7 +39,7 @@ describe('ticks', () => {
     expect(days.periods).toEqual(['February 2028', 'March 2028']);
   });
 
-  it('tell hours under the day, and mark midnight', () => {
+  it('show hours below their day, and mark midnight', () => {
     const { labels, periods, inside } = ticksOf('1969-07-20T18:00:00Z', '1969-07-21T06:00:00Z');
     expect(labels).toContain('20:00');
     expect(inside.filter((tick) => tick.isMajor).map((tick) => tick.label)).toEqual(['00:00']);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { merged, rowsUnder, together } from './together';
 
-describe('what lies on each other', () => {
-  it('is all of a dot, and what lies on it in another color or beside the edge of its square', () => {
+describe('overlapping marks', () => {
+  it('include a whole dot and its neighbors of other colors', () => {
     const dots = merged([
       { x: 11, y: 11, row: 3, color: 'red' },
       { x: 12, y: 12, row: 1, color: 'red' },
@@ -17,7 +17,7 @@ describe('what lies on each other', () => {
     expect(rowsUnder(dots, { x: 60, y: 60 }, 12)).toEqual([]);
   });
 
-  it('is told apart where marks are far enough from each other', () => {
+  it('exclude marks at a sufficient distance', () => {
     const marks = [
       { x: 10, y: 10 },
       { x: 16, y: 10 },

@@ -7,8 +7,8 @@ import { rangeParam } from './words';
 
 const at = (text: string): bigint => parse(text)!;
 
-describe('the address', () => {
-  it('gives back what it was given', () => {
+describe('view parameters', () => {
+  it('survive a round trip', () => {
     const range = { from: at('-000043-03-15T00:00:00Z'), to: at('1969-07-20T20:17:40.000001Z') };
     expect(parseRange(rangeParam(range.from, range.to))).toEqual(range);
     const box = { west: 170, south: -30.5, east: -170, north: 0 };
@@ -20,7 +20,7 @@ describe('the address', () => {
     expect(Math.abs(Number(view.center - at('1969-07-20T20:17:40Z')))).toBeLessThanOrEqual(1.25e6);
   });
 
-  it('is taken for nothing where it makes no sense', () => {
+  it('are null if they are invalid', () => {
     for (const text of [null, '', 'x', '2000-01-01T00:00:00Z', '2001-01-01T00:00:00Z/2000-01-01T00:00:00Z'])
       expect(parseRange(text)).toBeNull();
     for (const text of [null, '', '1,2,3', '1,2,3,4,5', '0,50,0,40', '0,0,181,1', '1,,3,4'])
@@ -33,7 +33,7 @@ describe('the address', () => {
       expect(parseView(center, zoom)).toBeNull();
   });
 
-  it('names a box', () => {
+  it('name a box', () => {
     expect(boxText({ west: -41, south: 16, east: 67, north: 64 })).toBe('16° N to 64° N, 41° W to 67° E');
   });
 });

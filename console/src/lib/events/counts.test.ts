@@ -26,8 +26,8 @@ const counts: Counts = {
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('counts', () => {
-  it('are exact where whole stretches are asked for, and say so where not', () => {
+describe('event counts', () => {
+  it('are exact for whole buckets and marked as estimates otherwise', () => {
     expect(countWithin(counts, at('2019-01-01'), at('2021-01-01'))).toEqual({ count: 57, isExact: true, most: 57 });
     expect(countWithin(counts, at('2020-01-02'), at('2020-01-05'))).toEqual({ count: 40, isExact: true, most: 40 });
     const noon = at('2020-01-02') + NOON;
@@ -35,24 +35,24 @@ describe('counts', () => {
     expect(countWithin(counts, at('2020-01-04'), at('2020-01-06'))).toEqual({ count: 0, isExact: true, most: 0 });
   });
 
-  it('are not exact while there is more to count', () => {
+  it('are not exact while counting is incomplete', () => {
     const part = { ...counts, until: at('2020-01-05') };
     expect(countWithin(part, at('2019-01-01'), at('2021-01-01')).isExact).toBe(false);
   });
 
-  it('find the stretch of a moment, and none where there is none', () => {
+  it('find the bucket of an instant, or null', () => {
     expect(bucketAt(counts, at('2020-01-02') + 5n)?.count).toBe(40);
     expect(bucketAt(counts, at('2020-01-05'))).toBeNull();
     expect(bucketAt(counts, at('2021-01-05'))).toBeNull();
   });
 
-  it('are renewed in part', () => {
+  it('are replaced in part', () => {
     const part = { ...counts, from: at('2020-01-02'), to: at('2020-01-04'), buckets: [] };
     const after = withPart(counts, part);
     expect([after.count, after.buckets.length, after.from, after.to]).toEqual([17, 2, counts.from, counts.to]);
   });
 
-  it('of a store are those that the service would tell', () => {
+  it('of a store match those of the service', () => {
     const store = new EventStore();
     for (const time of ['2020-01-01T01:00:00Z', '2020-01-01T23:59:59.999999Z', '2020-01-03T00:00:00Z'])
       store.push({ event_id: time, time, description: '' });
@@ -62,7 +62,7 @@ describe('counts', () => {
     expect(countStore(new EventStore(), day).buckets).toEqual([]);
   });
 
-  it('are asked for on and on, and each event is counted once', async () => {
+  it('are requested page by page, and each event is counted once', async () => {
     const requests: string[] = [];
     const group = (date: string, count: number) => ({
       key: `2020-01-${date}T00:00:00Z`,
@@ -70,7 +70,7 @@ describe('counts', () => {
       count,
     });
     const answers = [
-      // Stopped at noon: others of the same moment come first in the next answer.
+      // Stopped at noon: the next response continues with events at the same instant.
       { groups: [group('01', 60)], count: 60, counted_until: '2020-01-01T12:00:00Z', next_cursor: 'a' },
       { groups: [group('01', 5), group('03', 20)], count: 25, counted_until: '2020-01-03T12:00:00Z', next_cursor: 'b' },
       { groups: [group('03', 13), group('04', 2)], count: 15 },
@@ -97,7 +97,7 @@ describe('counts', () => {
     expect(parts.map(({ until }) => until)).toEqual([at('2020-01-01') + NOON - 1n, at('2020-01-03') + NOON - 1n]);
   });
 
-  it('are rounded to two digits where they are not exact', () => {
+  it('are rounded to two digits if they are not exact', () => {
     expect([0, 7, 42, 1_234, 98_765].map(rounded)).toEqual([0, 7, 42, 1_200, 99_000]);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { changes, geoText } from './event';
 
-describe('versions', () => {
+describe('event versions', () => {
   const before = { event_id: 'e', time: '1969-07-20T20:17:40Z', description: 'A', location: 'Moon' };
 
-  it('are told by what changed', () => {
+  it('are described by their changes', () => {
     expect(
       changes(before, { ...before, time: '1969-07-21T20:17:40Z', description: 'B', location: null, actors: ['x'] }),
     ).toEqual([
@@ -16,7 +16,7 @@ describe('versions', () => {
     expect(changes(before, { ...before })).toEqual(['No visible field changed']);
   });
 
-  it('have places that people can read', () => {
+  it('have readable coordinates', () => {
     expect(geoText({ lat: -33.87, lon: 151.21, radius_m: 1_500 })).toBe('33.87° S, 151.21° E, within 1.5 km');
   });
 });

@@ -14,10 +14,10 @@ import {
   queryOf,
 } from './filter';
 
-describe('the filter', () => {
+describe('event filter', () => {
   const full = parseFilter({ text: 'moon', actor: 'A', 'attribute.site.name': 'K', 'attribute.n': '5', q: 'x' });
 
-  it('is in the address, and comes back from there', () => {
+  it('survives a round trip through the URL', () => {
     expect(full).toEqual({ text: 'moon', actor: 'A', source: '', place: '', attributes: { n: '5', 'site.name': 'K' } });
     const params = filterParams(ALL, full);
     const present = Object.fromEntries(Object.entries(params).filter((param): param is [string, string] => !!param[1]));
@@ -32,7 +32,7 @@ describe('the filter', () => {
     });
   });
 
-  it('has a place in the box’s stead', () => {
+  it('has a place instead of a box', () => {
     const at = narrowed(ALL, 'place', 'Paris, France');
     expect(parseFilter({ place: 'Paris, France' })).toEqual(at);
     expect(filterParams(ALL, at)).toMatchObject({ place: 'Paris, France', box: null });
@@ -45,7 +45,7 @@ describe('the filter', () => {
     expect(queryOf({ timeline: 'main', filter: ALL, box }).location).toBe('bbox:1,2,3,4');
   });
 
-  it('is taken apart, each part once', () => {
+  it('is split into its parts, each once', () => {
     expect(filterParts(full).map(({ label }) => label)).toEqual(['“moon”', 'actor: A', 'n = 5', 'site.name = K']);
     expect(filterParts(full)[2]!.without.attributes).toEqual({ 'site.name': 'K' });
     expect([isFiltered(full), isFiltered(ALL)]).toEqual([true, false]);
@@ -56,7 +56,7 @@ describe('the filter', () => {
     expect(narrowed(full, 'attribute.site.name', 'L').attributes).toEqual({ n: '5', 'site.name': 'L' });
   });
 
-  it('is asked of the service as it takes it', () => {
+  it('is converted to API parameters', () => {
     const box = { west: 170, south: 50, east: -150, north: 65 };
     expect(queryOf({ timeline: 't', filter: full, box })).toEqual({
       timeline_id: 't',
@@ -69,7 +69,7 @@ describe('the filter', () => {
     expect(addressOf({ timeline: 't', filter: full, box: null }).attribute).toBe('{"n":"5","site.name":"K"}');
   });
 
-  it('knows by what events can be told apart', () => {
+  it('accepts only valid grouping keys', () => {
     expect(['actor', 'source', 'attribute.x', 'attribute.', 'color', null].map(isGroupBy)).toEqual([
       true,
       true,
@@ -80,19 +80,19 @@ describe('the filter', () => {
     ]);
   });
 
-  it('is a track where it is of one actor or thing', () => {
+  it('is a track if it selects one actor or object', () => {
     const by = (attributes: Record<string, string>): boolean => isTrack({ ...ALL, attributes });
     expect(isTrack({ ...ALL, actor: 'AL122005' })).toBe(true);
     expect([by({ storm_id: 'AL122005' }), by({ id: '7' }), by({ flightId: '7' })]).toEqual([true, true, true]);
     expect([by({ status: 'HU' }), by({ paid: 'yes' }), by({})]).toEqual([false, false, false]);
-    // So is each group, where they are told apart by that.
+    // The same applies to each group of such a key.
     const groups = ['actor', 'attribute.storm_id', 'attribute.status', 'source'];
     expect(groups.map(isTracked)).toEqual([true, true, false, false]);
   });
 });
 
-describe('what an attribute has to be', () => {
-  it('is a value, or a number in a range', () => {
+describe('attribute condition', () => {
+  it('is a value or a numeric range', () => {
     expect(
       ['HU', '140', '140/..', '../-2.5', '64/95', '1/2/3', '../x', 'a/b', '5/b', '/5', '5/', '2005-08-28/..', ''].map(
         demandText,

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isOfEvent, nameIn, runsOf } from './entry-names';
 import { callName, keepNames, knownName } from './known-names';
 
-describe('an event', () => {
-  it('is called by its name, or by how its description begins', () => {
+describe('event name', () => {
+  it('falls back to the beginning of the description', () => {
     expect(callName({ name: 'Moon landing', description: 'They land.' })).toBe('Moon landing');
     expect(callName({ name: ' ', description: ' They land. ' })).toBe('They land.');
     expect(callName({})).toBe('');
@@ -12,15 +12,15 @@ describe('an event', () => {
     expect(callName({ description: 'y'.repeat(200) })).toBe(`${'y'.repeat(72)}…`);
   });
 
-  it('is known on its timeline once it was read', () => {
+  it('is cached per timeline after a read', () => {
     keepNames('main', [{ event_id: 'a', name: 'The vote', description: '' }, { event_id: 'b' }]);
     expect(['a', 'b', 'c'].map((id) => knownName('main', id))).toEqual(['The vote', '', undefined]);
     expect(knownName('other', 'a')).toBeUndefined();
   });
 });
 
-describe('entries', () => {
-  it('are read together where they are near to each other', () => {
+describe('ledger entries', () => {
+  it('are read together if they are close', () => {
     expect(runsOf([])).toEqual([]);
     expect(runsOf([7, 5, 7, 9])).toEqual([{ from: 5, limit: 5 }]);
     expect(runsOf([5, 60, 400])).toEqual([
@@ -35,7 +35,7 @@ describe('entries', () => {
     ]);
   });
 
-  it('name the event that they are about', () => {
+  it('contain the name of their event', () => {
     expect(isOfEvent({ action: 'record_event', subject: 'a' })).toBe(true);
     expect(isOfEvent({ action: 'erase_events', subject: 'events' })).toBe(false);
     expect(isOfEvent({ action: 'record_event', subject: '' })).toBe(false);
@@ -45,7 +45,7 @@ describe('entries', () => {
       id: 'a',
       name: 'Vote',
     });
-    // A cancelled event is only named by its id; what was erased says nothing.
+    // Canceled events are named only by their ID, and erased entries are empty.
     for (const none of ['{"event_id":"a","action":"cancel"}', null, undefined, '', '[1]', 'nonsense'])
       expect(nameIn(none)).toBeNull();
   });

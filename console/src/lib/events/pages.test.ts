@@ -5,14 +5,14 @@ import { nextEvent } from './pages';
 
 const NOON = '2020-01-01T12:00:00Z';
 const LATER = '2020-01-02T00:00:00Z';
-/** Two thousand at one moment, which are two pages, and one after them. */
+/** Two thousand events (two pages) at one instant, and one after them. */
 const events = [
   ...Array.from({ length: 2_000 }, (_, index) => ({ event_id: `e${index}`, time: NOON, description: '' })),
   { event_id: 'last', time: LATER, description: '' },
 ];
 const question = { timeline: 'demo', filter: ALL, box: null };
 
-/** Answers as the service does. */
+/** Responds like the service. */
 function answer(address: string): Promise<Response> {
   const { searchParams } = new URL(address);
   const [from, to] = searchParams.get('time_range')!.split('/');
@@ -31,22 +31,22 @@ function answer(address: string): Promise<Response> {
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('the event next to one', () => {
+describe('neighboring event', () => {
   const next = (chosen: string | null, direction: 1 | -1, time = NOON) => {
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
     vi.stubGlobal('fetch', answer);
     return nextEvent(question, parse(time)!, direction, chosen);
   };
 
-  it('is at the same moment, where others are', async () => {
+  it('may be at the same instant', async () => {
     expect(await next('e0', 1)).toEqual({ id: 'e1', time: parse(NOON) });
     expect(await next('e5', -1)).toEqual({ id: 'e4', time: parse(NOON) });
-    // The last one of a page, and the first one of the next.
+    // Last event of a page, and first event of the next.
     expect((await next('e999', 1))?.id).toBe('e1000');
     expect((await next('e1000', -1))?.id).toBe('e999');
   });
 
-  it('is at the next moment after the last one, and none where there is none', async () => {
+  it('is at the next instant after the last one, and null at the end', async () => {
     expect(await next('e1999', 1)).toEqual({ id: 'last', time: parse(LATER) });
     expect((await next('last', -1, LATER))?.id).toBe('e1999');
     expect(await next('e0', -1)).toBeNull();

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { ALL, type Filter } from './filter';
 import { parseSecond, secondParam } from './second-filter';
 
-describe('a second filter', () => {
-  it('comes back from the address as it went there', () => {
+describe('comparison filter', () => {
+  it('survives a round trip through the URL', () => {
     const filters: Filter[] = [
       ALL,
       { ...ALL, text: 'rain & wind' },
@@ -13,7 +13,7 @@ describe('a second filter', () => {
     for (const filter of filters) expect(parseSecond(secondParam(filter))).toEqual(filter);
   });
 
-  it('is none where the address has none, and everything where it says so', () => {
+  it('is null without a parameter, and unrestricted if the parameter is `all`', () => {
     expect(parseSecond(null)).toBeNull();
     expect(parseSecond('all')).toEqual(ALL);
     expect(secondParam(ALL)).toBe('all');

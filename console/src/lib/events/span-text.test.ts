@@ -8,7 +8,7 @@ const text = (from: string, to: string): string => {
   return `${rangeText(first, last)}: ${spanText(first, last)}`;
 };
 
-it('is as long as the dates that are said beside it', () => {
+it('span text matches the displayed dates', () => {
   expect(text('1843-11-30T00:00:00Z', '2033-02-01T00:00:00Z')).toBe('1843 – 2033: 190 years');
   expect(text('1843-01-02T00:00:00Z', '2033-12-30T00:00:00Z')).toBe('1843 – 2033: 190 years');
   expect(text('-000043-03-15T00:00:00Z', '0033-01-01T00:00:00Z')).toBe('44 BCE – 33: 76 years');
@@ -17,11 +17,11 @@ it('is as long as the dates that are said beside it', () => {
   expect(text('2005-08-23T23:00:00Z', '2005-08-30T01:00:00Z')).toBe('23 August 2005 – 30 August 2005: 7 days');
 });
 
-it('is told as exactly as is known where a time of day is', () => {
+it('span text with times of day has full precision', () => {
   expect(text('1969-07-20T20:00:00Z', '1969-07-20T23:30:00Z')).toBe('20 July 1969, 20:00 – 23:30: 3.5 hours');
 });
 
-it('is the year or the month that a range is', () => {
+it('span text of a whole year or month is that unit', () => {
   expect(text('2005-01-01T00:00:00Z', '2006-01-01T00:00:00Z')).toBe('2005: 1 year');
   expect(text('2005-12-01T00:00:00Z', '2006-01-01T00:00:00Z')).toBe('December 2005: 1 month');
 });

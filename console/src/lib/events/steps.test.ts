@@ -4,25 +4,25 @@ import { STEPS, stepBegin, stepEnd, stepOf } from './steps';
 
 const at = (text: string): bigint => parse(text)!;
 
-describe('a step of counts', () => {
-  it('is the shortest that is long enough', () => {
+describe('bucket size', () => {
+  it('is the shortest one of sufficient length', () => {
     expect(stepOf(1).iso).toBe('PT0.000001S');
     expect(stepOf(40e6).iso).toBe('PT1M');
     expect(stepOf(3_600e6 * 5).text).toBe('6 hours');
     expect(stepOf(86_400e6 * 20).iso).toBe('P1M');
-    // A year with one season is one bar, not a high one and a low one.
+    // A year with one season is a single bar.
     expect(stepOf(86_400e6 * 170).iso).toBe('P1Y');
     expect(stepOf(1e30).iso).toBe('P1000Y');
   });
 
-  it('is longer than the one before, and written as a duration', () => {
+  it('increases, and has a matching ISO duration', () => {
     STEPS.forEach((step, index) => {
       expect(step.micros).toBeGreaterThan(STEPS[index - 1]?.micros ?? 0);
       expect(step.iso).toMatch(/^P(\d+[DMY]|T\d+(\.\d*[1-9])?[HMS])$/);
     });
   });
 
-  it('begins where the service begins it, before the common era too', () => {
+  it('starts buckets where the service does, including before the common era', () => {
     const begin = (iso: string, text: string): string =>
       format(
         stepBegin(
@@ -37,7 +37,7 @@ describe('a step of counts', () => {
     expect(begin('P7D', '1970-01-07T23:59:59Z')).toBe('1970-01-01T00:00:00Z');
   });
 
-  it('ends where the next one begins', () => {
+  it('ends a bucket where the next one begins', () => {
     for (const step of STEPS) {
       const begin = stepBegin(step, at('2004-02-29T12:34:56.789Z'));
       const end = stepEnd(step, begin);

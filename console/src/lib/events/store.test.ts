@@ -22,8 +22,8 @@ const three = (): EventStore =>
     event('c', '1969-07-20T20:17:40.000002Z', { end_time: '1969-07-21T00:00:00Z', precision: 'day' }),
   );
 
-describe('the store', () => {
-  it('gives back times to the microsecond and finds them', () => {
+describe('event store', () => {
+  it('returns times to the microsecond and finds rows by time', () => {
     const made = three();
     expect([0, 1, 2].map((row) => format(made.time(row)))).toEqual([
       '-000043-03-15T12:00:00Z',
@@ -40,7 +40,7 @@ describe('the store', () => {
     expect([0, 1, 2].map((row) => made.precision(row))).toEqual(['', '', 'day']);
   });
 
-  it('grows beyond its first columns', () => {
+  it('grows beyond its initial capacity', () => {
     const made = new EventStore();
     for (let index = 0; index < 3_000; index += 1)
       made.push(
@@ -53,7 +53,7 @@ describe('the store', () => {
     expect(format(made.time(2_999))).toBe('2000-01-01T00:49:59Z');
   });
 
-  it('takes changes in without changing itself', () => {
+  it('applies changes to a copy', () => {
     const before = three();
     const after = before.with(
       new Map<string, EventBody | null>([

@@ -4,8 +4,8 @@ import { countText, rangeText } from './words';
 
 const at = (text: string): bigint => parse(text)!;
 
-describe('times in words', () => {
-  it('tell a range as its length calls for', () => {
+describe('time texts', () => {
+  it('show a range with a precision that fits its length', () => {
     expect(rangeText(at('-000499-01-01T00:00:00Z'), at('0500-01-01T00:00:00Z'))).toBe('500 BCE – 500');
     expect(rangeText(at('2005-01-01T00:00:00Z'), at('2006-01-01T00:00:00Z'))).toBe('2005');
     expect(rangeText(at('2005-12-01T00:00:00Z'), at('2006-01-01T00:00:00Z'))).toBe('December 2005');
@@ -17,7 +17,7 @@ describe('times in words', () => {
     );
   });
 
-  it('count', () => {
+  it('count nouns', () => {
     expect([countText(1, 'event'), countText(100_000, 'event')]).toEqual(['1 event', '100,000 events']);
   });
 });

@@ -9,11 +9,11 @@ const known = new Map([
 ]);
 const at = (timeline: string, position: number): unknown => placeOf(timeline, position, (name) => known.get(name));
 
-it('is the own ledger of what is no fork', () => {
+it('entry of a timeline without parent is in its own ledger', () => {
   expect(at('demo', 31)).toEqual({ ledger: 'demo', position: 31 });
 });
 
-it('is an ancestor up to where the fork begins, and counts anew from there', () => {
+it('entry before the fork is in an ancestor, and later ones are numbered from there', () => {
   expect(at('child', 499)).toEqual({ ledger: 'demo', position: 499 });
   expect(at('child', 500)).toEqual({ ledger: 'child', position: 0 });
   expect(at('grandchild', 31)).toEqual({ ledger: 'demo', position: 31 });
@@ -21,12 +21,12 @@ it('is an ancestor up to where the fork begins, and counts anew from there', () 
   expect(at('grandchild', 509)).toEqual({ ledger: 'grandchild', position: 4 });
 });
 
-it('names the ancestor that is not known', () => {
+it('unknown ancestor is returned by name', () => {
   expect(at('stranger', 3)).toBe('elsewhere/demo');
   expect(at('nobody', 3)).toBe('nobody');
 });
 
-it('is told from the oldest on, as far as that is known', () => {
+it('lineage starts with the oldest known ancestor', () => {
   const of = (timeline: string): readonly string[] => lineageOf(timeline, (name) => known.get(name));
   expect(of('grandchild')).toEqual(['demo', 'child', 'grandchild']);
   expect(of('stranger')).toEqual(['elsewhere/demo', 'stranger']);

@@ -8,11 +8,11 @@ const { consistency, leaves: entries } = JSON.parse(
   readFileSync(resolve(import.meta.dirname, '../../../../test-data/ledger-format-v1.json'), 'utf8'),
 ) as { consistency: { old: number; new: number; proof: string[] }[]; leaves: { leaf_hash: string }[] };
 
-/** Hashes of so many entries. */
+/** Hashes of `count` entries. */
 const leaves = (count: number): Promise<Bytes[]> =>
   Promise.all(Array.from({ length: count }, (_, index) => leafHash(utf8(`entry ${index}`))));
 
-/** The root over some leaves, as §3 writes it down. */
+/** Root over leaves, as defined in §3. */
 async function root(hashes: readonly Bytes[]): Promise<Bytes> {
   if (hashes.length === 0) return emptyRoot();
   if (hashes.length === 1) return hashes[0]!;
@@ -20,7 +20,7 @@ async function root(hashes: readonly Bytes[]): Promise<Bytes> {
   return nodeHash(await root(hashes.slice(0, middle)), await root(hashes.slice(middle)));
 }
 
-/** Serves tiles of the tree over some leaves, and notes which. */
+/** Serves tiles of a tree and records their names. */
 function serving(hashes: readonly Bytes[], requests: string[] = []): (name: string) => Promise<Uint8Array> {
   return async (name) => {
     requests.push(name);
@@ -34,8 +34,8 @@ function serving(hashes: readonly Bytes[], requests: string[] = []): (name: stri
   };
 }
 
-describe('a tile', () => {
-  it('is called as the format says', () => {
+describe('tile', () => {
+  it('has the name that the format defines', () => {
     expect(tileName(0, 5 * 256, 70_000)).toBe('0/005');
     expect(tileName(0, 69_999, 70_000)).toBe('0/273.p/112');
     expect(tileName(1, 16, 70_000)).toBe('1/000');
@@ -45,8 +45,8 @@ describe('a tile', () => {
   });
 });
 
-describe('a proof made of tiles', () => {
-  it('is the one that the service makes', async () => {
+describe('proof from tiles', () => {
+  it('equals the proof of the service', async () => {
     const hashes = entries.map(({ leaf_hash }) => fromHex(leaf_hash)!);
     for (const vector of consistency) {
       const proof = await consistencyProof(vector.old, vector.new, serving(hashes));
@@ -54,7 +54,7 @@ describe('a proof made of tiles', () => {
     }
   });
 
-  it('leads from any size to any other', async () => {
+  it('connects any two sizes', async () => {
     const hashes = await leaves(40);
     for (let size = 1; size <= hashes.length; size += 1)
       for (let old = 0; old <= size; old += 1) {
@@ -64,7 +64,7 @@ describe('a proof made of tiles', () => {
       }
   });
 
-  it('takes few tiles, of several levels where the tree is large', async () => {
+  it('needs few tiles, on several levels of a large tree', async () => {
     const hashes = await leaves(1_500);
     for (const [old, size] of [
       [1_499, 1_500],
@@ -81,7 +81,7 @@ describe('a proof made of tiles', () => {
     }
   });
 
-  it('proves nothing where a hash of it is another', async () => {
+  it('is invalid if one of its hashes is changed', async () => {
     const hashes = await leaves(300);
     const [before, after] = [await root(hashes.slice(0, 290)), await root(hashes)];
     const forged = await consistencyProof(290, 300, serving([...hashes.slice(0, 100), ...hashes.slice(0, 200)]));

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Hub, LINES_MAX, type Port } from './hub';
 import type { ToHub, ToPage } from './protocol';
 
-/** A tab, and what it was told. */
+/** A tab that records its messages. */
 class Tab implements Port {
   updates: ToPage[] = [];
   onmessage: ((event: MessageEvent<ToHub>) => void) | null = null;
@@ -36,7 +36,7 @@ class Tab implements Port {
   }
 }
 
-/** A stream that the service answers with. */
+/** A stream response of the service. */
 class Answer {
   #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly response: Response;
@@ -82,8 +82,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe('the hub', () => {
-  it('passes on signs of life', async () => {
+describe('hub', () => {
+  it('forwards heartbeats', async () => {
     const tab = new Tab(new Hub());
     tab.want('a');
     await settled();
@@ -93,8 +93,8 @@ describe('the hub', () => {
   });
 
   it.each([
-    ['drops a page whose lock it gets', 'page', []],
-    ['keeps a page that holds its lock elsewhere', 'another', ['clock first']],
+    ['drops a page after its lock is released', 'page', []],
+    ['keeps a page whose lock is not shared', 'another', ['clock first']],
   ])('%s', async (_, held, events) => {
     const request = (__: string, got: () => void): Promise<void> => {
       got();
@@ -110,7 +110,7 @@ describe('the hub', () => {
     expect(tab.events).toEqual(events);
   });
 
-  it('makes one line for tabs that want the same, and tells the later one how things stand', async () => {
+  it('shares one connection between tabs, and sends its state to later ones', async () => {
     const hub = new Hub();
     const one = new Tab(hub);
     one.want('a');
@@ -128,7 +128,7 @@ describe('the hub', () => {
     expect(two.state('a')).toBe('open');
   });
 
-  it('goes on from the last id, also where it came without data', async () => {
+  it('resumes from the last ID, even one without data', async () => {
     const tab = new Tab(new Hub());
     tab.want('a');
     await settled();
@@ -144,7 +144,7 @@ describe('the hub', () => {
     expect(tab.events).toEqual(['clock first', 'clock']);
   });
 
-  it('says where something may have happened that was told to nobody', async () => {
+  it('reports a gap if messages may have been missed', async () => {
     const hub = new Hub();
     const gaps = (tab: Tab) =>
       tab.updates.filter((update) => update.kind === 'state' && update.state === 'open' && update.hasGap).length;
@@ -156,7 +156,7 @@ describe('the hub', () => {
     expect(gaps(one)).toBe(1);
     answers[0]!.end();
     await vi.advanceTimersByTimeAsync(500);
-    // It went on from the last message, so nothing is missing.
+    // The stream resumed after the last message, so there is no gap.
     expect(gaps(one)).toBe(1);
     const two = new Tab(hub);
     two.want('a');
@@ -167,7 +167,7 @@ describe('the hub', () => {
     expect(gaps(one)).toBe(2);
   });
 
-  it('keeps connections free for requests, and serves the tabs that were used last', async () => {
+  it('limits connections, and serves the most recently used tabs', async () => {
     const hub = new Hub();
     const tabs = Array.from({ length: LINES_MAX + 2 }, (_, index) => {
       const tab = new Tab(hub);
@@ -188,7 +188,7 @@ describe('the hub', () => {
     expect(answers.filter((answer) => !answer.signal.aborted)).toHaveLength(LINES_MAX);
   });
 
-  it('tries again after 503, asks who is there after 401, and takes 404 for an answer', async () => {
+  it('retries after 503, reports 401 to the page, and does not retry after 404', async () => {
     const tab = new Tab(new Hub());
     statuses = [503];
     tab.want('a');
@@ -212,7 +212,7 @@ describe('the hub', () => {
     expect(answers.filter(({ url }) => url === 'c')).toHaveLength(1);
   });
 
-  it('takes a silent connection for a lost one', async () => {
+  it('closes a silent connection', async () => {
     const tab = new Tab(new Hub());
     tab.want('a');
     await settled();

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { session } from '../session/session.svelte';
 import { Stream } from './stream.svelte';
 
-/** What the page asks of hubs, and how they answer. */
+/** Messages that the page sends to hubs, and their replies. */
 const hub = vi.hoisted(() => ({
   joined: [] as string[],
   requestedUrls: [] as string[][],
@@ -50,8 +50,8 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe('a line', () => {
-  it('counts as lost after 20 silent seconds, and as open again with the next sign of life', () => {
+describe('stream', () => {
+  it('is lost after 20 silent seconds, and open again after the next heartbeat', () => {
     const url = hub.requestedUrls.at(-1)![0]!;
     hub.onUpdate({ kind: 'state', url, state: 'open', hasGap: false });
     vi.advanceTimersByTime(19_000);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { calledTime, pictureOf, wholeTimeline } from './first-picture';
 
-describe('bars of the first picture', () => {
+describe('preview bars', () => {
   const group = (key: string, end: string, count: number) => ({ key, end, count });
 
-  it('stand where their time is, the tallest at its full height', () => {
+  it('are placed by time and scaled to the tallest', () => {
     const groups = [
       group('2000-01-01T00:00:00Z', '2000-01-02T00:00:00Z', 1),
       group('2000-01-03T00:00:00Z', '2000-01-04T00:00:00.000001Z', 4),
@@ -16,7 +16,7 @@ describe('bars of the first picture', () => {
     expect(picture).toMatchObject({ most: 4, from: '2000-01-01T00:00:00Z', to: '2000-01-11T00:00:00Z' });
   });
 
-  it('are none where nothing is counted, not all is, or a date cannot say the time', () => {
+  it('are null without counts, with incomplete counts or with unsupported dates', () => {
     const one = group('2000-01-01T00:00:00Z', '2000-01-01T00:00:00Z', 3);
     expect(pictureOf([{ count: 3, groups: [one] }])?.bars).toEqual([{ at: 0.505, height: 1 }]);
     expect(pictureOf([{ count: 0, groups: [] }])).toBeNull();
@@ -27,7 +27,7 @@ describe('bars of the first picture', () => {
     expect(pictureOf([{ count: 4, groups: [early, one] }])?.bars).toHaveLength(2);
   });
 
-  it('are those of the time that is counted so far, on all of time', () => {
+  it('cover the counted part of the full time range', () => {
     const first = {
       count: 5,
       groups: [
@@ -38,7 +38,7 @@ describe('bars of the first picture', () => {
     };
     const last = '2000-04-10T00:00:00Z';
     const part = pictureOf([first], last);
-    // A hundred days have a bar for each.
+    // 100 days, so one bar per day.
     expect(part).toMatchObject({ bars: [{ at: 0.005, height: 1 }], until: 0.01, count: 5, most: 5, to: last });
     const second = { count: 10, groups: [group('2000-01-02T00:00:00Z', '2000-01-03T00:00:00Z', 10)] };
     const more = pictureOf([first, { ...second, next_cursor: 'more' }], last);
@@ -48,8 +48,8 @@ describe('bars of the first picture', () => {
   });
 });
 
-describe('times of the first picture', () => {
-  it('are as exact as it shows them', () => {
+describe('preview times', () => {
+  it('match the precision of the preview', () => {
     const day = 86_400_000;
     expect(calledTime('-000840-01-01T00:00:00Z', 1e9 * day)).toBe('841 BCE');
     expect(calledTime('0000-06-01T00:00:00Z', day)).toBe('1 BCE');
@@ -59,8 +59,8 @@ describe('times of the first picture', () => {
   });
 });
 
-describe('the timeline of an address', () => {
-  it('is that which is shown as a whole', () => {
+describe('preview timeline in a URL', () => {
+  it('is set only for views of a whole timeline', () => {
     expect(wholeTimeline('#/timeline?timeline=a.b%3Ac')).toBe('a.b:c');
     for (const other of ['', '#/', '#/timeline', '#/clock?timeline=a', '#/timeline?timeline=a&view=list'])
       expect(wholeTimeline(other), other).toBeNull();

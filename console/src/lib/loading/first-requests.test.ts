@@ -20,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('an answer is taken once, by who reads the same', async () => {
+test('early response is used once, by the same request', async () => {
   await askFirst(FIRST_SESSION);
   const url = address(FIRST_SESSION);
   expect(takeFirst('POST', url)).toBeNull();
@@ -30,13 +30,13 @@ test('an answer is taken once, by who reads the same', async () => {
   expect(requests).toEqual([url]);
 });
 
-test('what may not be asked is not, and is asked anew by who wants it', async () => {
+test('early request is dropped if it is not allowed, and sent again on demand', async () => {
   await expect(askFirst(FIRST_TIMELINES, Promise.resolve(false))).rejects.toThrow('not asked');
   expect(takeFirst('GET', address(FIRST_TIMELINES))).toBeNull();
   expect(requests).toEqual([]);
 });
 
-test('what waits to be asked is not asked twice', async () => {
+test('pending early request is not sent twice', async () => {
   let allow = (_: boolean): void => {};
   const asking = askFirst(FIRST_TIMELINES, new Promise<boolean>((resolve) => (allow = resolve)));
   const taken = takeFirst('GET', address(FIRST_TIMELINES));
@@ -46,7 +46,7 @@ test('what waits to be asked is not asked twice', async () => {
   expect(requests).toEqual([address(FIRST_TIMELINES)]);
 });
 
-test('an answer that nobody took gets old', async () => {
+test('unused early response expires', async () => {
   await askFirst(FIRST_SESSION);
   vi.advanceTimersByTime(60_000);
   expect(takeFirst('GET', address(FIRST_SESSION))).toBeNull();

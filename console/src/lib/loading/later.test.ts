@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A file that cannot be fetched until it is there. */
+/** A file that fails to load until `isThere`. */
 function file(name: string) {
   const state = { isThere: false, attempts: 0 };
   const load = (): Promise<string> => {
@@ -20,7 +20,7 @@ function file(name: string) {
   return { state, load };
 }
 
-/** Returns what a promise has come to by now. */
+/** Returns the current state of a promise. */
 async function outcome(promise: Promise<string>): Promise<string> {
   let current = 'nothing yet';
   promise.then(
@@ -31,19 +31,19 @@ async function outcome(promise: Promise<string>): Promise<string> {
   return current;
 }
 
-it('says that a part of the page is missing, and leaves nothing to be caught', async () => {
+it('later() reports a missing file, stays pending and retries on the next call', async () => {
   const { state, load } = file('dialog');
   const dialog = later(load);
   expect(await outcome(dialog())).toBe('nothing yet');
   expect(unloaded.isAny).toBe(true);
-  // Opened again once it is there.
+  // The second call succeeds once the file is available.
   state.isThere = true;
   expect(await outcome(dialog())).toBe('dialog');
   expect(unloaded.isAny).toBe(false);
   expect(state.attempts).toBe(2);
 });
 
-it('gives the same promise to who asks again, so that nothing on the page begins anew', async () => {
+it('later() returns the same promise to later callers', async () => {
   const { state, load } = file('dialog');
   state.isThere = true;
   const dialog = later(load);
@@ -53,13 +53,13 @@ it('gives the same promise to who asks again, so that nothing on the page begins
   expect(dialog()).toBe(first);
 });
 
-it('tells code that needs the file, and the page', async () => {
+it('laterOrThrow() rejects and reports a missing file', async () => {
   const { load } = file('legend');
   expect(await outcome(laterOrThrow(load)())).toBe('thrown');
   expect(unloaded.isAny).toBe(true);
 });
 
-it('says nothing of what nobody wants yet, and of what another view wanted', async () => {
+it('preload failures and failures of a previous view are not reported', async () => {
   const unwanted = file('tour');
   later(unwanted.load);
   void fetchWaiting();

@@ -16,7 +16,7 @@ async function isQuietAfter(ms: number): Promise<boolean> {
   return isQuiet;
 }
 
-it('is quiet some time after the last answer, and not while one is waited for', async () => {
+it('quiet() resolves after an idle period, not while a request is pending', async () => {
   vi.advanceTimersByTime(1_000);
   expect(await isQuietAfter(0)).toBe(true);
   const [one, two] = [beginRequest(), beginRequest()];
@@ -28,15 +28,15 @@ it('is quiet some time after the last answer, and not while one is waited for', 
   expect(await isQuietAfter(400)).toBe(true);
 });
 
-it('does not wait forever for who asks all the time', async () => {
+it('quiet() resolves at its limit if requests never stop', async () => {
   const end = beginRequest();
   expect(await isQuietAfter(14_000)).toBe(false);
   expect(await isQuietAfter(16_000)).toBe(true);
   end();
 });
 
-it('fetches what is waiting, the newest first, once, and again what failed', async () => {
-  // What was asked in the test before is long ago.
+it('fetchWaiting() loads queued modules once, newest first, and retries failures', async () => {
+  // Start long after the requests of the previous test.
   vi.advanceTimersByTime(100_000);
   const fetched: string[] = [];
   const file = (name: string) => () => {
@@ -46,7 +46,7 @@ it('fetches what is waiting, the newest first, once, and again what failed', asy
   const old = laterOrThrow(file('old'));
   const loadMissing = laterOrThrow(file('gone'));
   inQuiet(() => {
-    // A view that has come names what it needs later.
+    // A view queues its files after it loads.
     laterOrThrow(file('inner'));
     return Promise.resolve();
   });

@@ -21,7 +21,7 @@ async function settle(answer: () => Promise<Response>, isNeeded = (): boolean =>
   await over;
 }
 
-it('reloads if the service answers', async () => {
+it('reloads if the service responds', async () => {
   await settle(() => Promise.resolve(new Response('page')));
   expect(reload).toHaveBeenCalledOnce();
 });

@@ -6,8 +6,8 @@ function submit(): SubmitEvent {
   return new Event('submit', { cancelable: true }) as SubmitEvent;
 }
 
-describe('a form that is sent', () => {
-  it('is busy until it is done, and leaves nothing to the browser', async () => {
+describe('form submission', () => {
+  it('is busy until it completes, and prevents the native submission', async () => {
     const form = new Submission();
     const event = submit();
     let done = (): void => {};
@@ -18,7 +18,7 @@ describe('a form that is sent', () => {
     expect([form.isBusy, form.error]).toEqual([false, null]);
   });
 
-  it('tells an error beside its field, and any other by itself', async () => {
+  it('assigns validation errors to their fields, and other errors to the form', async () => {
     const form = new Submission();
     const refused = new ApiError(400, 'invalid_parameter', 'No.', '', [
       { field: 'label', code: 'invalid_parameter', detail: 'at most 256 characters' },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { plain } from './plain';
 
-describe('a text that somebody wrote', () => {
-  it('shows what is hidden in it', () => {
+describe('plain()', () => {
+  it('makes hidden characters visible', () => {
     for (const [text, expected] of [
       ['user \u202Egnp.exe', 'user ⟨U+202E⟩gnp.exe'],
       ['a\u2066b\u2069c', 'a⟨U+2066⟩b⟨U+2069⟩c'],

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { wholeWords } from './whole-words';
 
-describe('an example in a sentence', () => {
+describe('examples in a sentence', () => {
   const whole = (text: string): string[] => wholeWords(text).flatMap((part) => (part.isWhole ? [part.text] : []));
 
-  it('is whole, and what is around it is not', () => {
+  it('are kept whole, unlike the surrounding text', () => {
     const hint = 'In UTC, or with an offset or a zone: 2028-02-29T09:00[Asia/Tokyo]; or from now: +90m, -P1Y';
     expect(whole(hint)).toEqual(['2028-02-29T09:00[Asia/Tokyo];', '+90m,', '-P1Y']);
     expect(whole('Such as 28.57, -80.65; for the map')).toEqual(['-80.65;']);
@@ -12,11 +12,11 @@ describe('an example in a sentence', () => {
     expect(whole('Any JSON for the handler')).toEqual([]);
   });
 
-  it('may end a line where it is longer than one', () => {
+  it('may wrap if they are longer than a line', () => {
     expect(whole('such as 2028-02-01T00:00:00Z/2028-03-01T00:00:00Z')).toEqual([]);
   });
 
-  it('changes no letter of what is said', () => {
+  it('keep all characters', () => {
     for (const text of ['', 'Write a date, or a step from now such as +90m.', ' two  blanks 2028-02-29 '])
       expect(
         wholeWords(text)

@@ -4,14 +4,14 @@ import { civilFromDays, daysFromCivil, format, parse } from './instant';
 
 const at = (text: string) => parse(text)!;
 
-describe('the calendar', () => {
-  it('knows weekdays', () => {
+describe('calendar', () => {
+  it('returns weekdays', () => {
     expect(fullDate(at('2028-02-29T12:00:00Z'))).toBe('Tuesday, 29 February 2028');
     expect(fullDate(at('1969-07-20T20:17:40Z'))).toBe('Sunday, 20 July 1969');
     expect(fullDate(at('0000-01-01T00:00:00Z'))).toBe('Saturday, 1 January 1 BCE');
   });
 
-  it('knows the day and the week of the year', () => {
+  it('returns the day and the week of the year', () => {
     expect(dayOfYear(at('2028-12-31T23:59:59Z'))).toEqual({ day: 366, days: 366 });
     expect(isoWeek(at('2027-01-01T00:00:00Z'))).toBe(53);
     expect(isoWeek(at('2024-12-30T00:00:00Z'))).toBe(1);
@@ -26,13 +26,13 @@ describe('the calendar', () => {
     expect(page[0]).toContain(daysFromCivil(2028, 2, 1));
   });
 
-  it('steps by months to the end of short ones and of the calendar', () => {
+  it('clamps month steps to short months and to the calendar', () => {
     expect(civilFromDays(addMonths(daysFromCivil(2028, 3, 31), -1))).toEqual({ year: 2028, month: 2, day: 29 });
     expect(civilFromDays(addMonths(daysFromCivil(0, 1, 5), -1))).toEqual({ year: -1, month: 12, day: 5 });
     expect(addMonths(daysFromCivil(9999, 12, 5), 1)).toBe(daysFromCivil(9999, 12, 31));
   });
 
-  it('understands what people type', () => {
+  it('parses typed moments', () => {
     const now = at('2028-02-29T08:30:00Z');
     const read = (text: string) => {
       const understood = understand(text, now);

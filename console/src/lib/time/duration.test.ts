@@ -12,7 +12,7 @@ const moved = (from: string, text: string, sign: 1 | -1) => {
 };
 
 describe('durations', () => {
-  it('are read as the API reads them', () => {
+  it('are parsed like in the API', () => {
     expect(read('90m')).toEqual({ months: 0, micros: 90n * MINUTE });
     expect(read('1.5h')).toEqual({ months: 0, micros: 90n * MINUTE });
     expect(read('1d12h')).toEqual({ months: 0, micros: 36n * HOUR });
@@ -24,7 +24,7 @@ describe('durations', () => {
     expect(read('3\u{b5}s')).toEqual({ months: 0, micros: 3n });
   });
 
-  it('are refused with what would be right', () => {
+  it('are rejected with a suggestion', () => {
     expect(read('')).toMatch(/such as 90m/);
     expect(read('0s')).toMatch(/longer than zero/);
     expect(read('-1h')).toMatch(/sign/);
@@ -47,7 +47,7 @@ describe('durations', () => {
     (text) => expect(durationIssue(text)).toBeNull(),
   );
 
-  // As in the tests of the service (`duration/tests.rs`).
+  // Same cases as the service tests (`duration/tests.rs`).
   it.each([
     'P',
     'PT',
@@ -69,14 +69,14 @@ describe('durations', () => {
     '1h ',
   ])('exclude %j', (text) => expect(durationIssue(text)).not.toBeNull());
 
-  it('move on the calendar', () => {
+  it('are added on the calendar', () => {
     expect(moved('2028-02-29T00:00:00Z', 'P1Y', 1)).toBe('2029-02-28T00:00:00Z');
     expect(moved('2028-01-31T00:00:00Z', 'P1M', 1)).toBe('2028-02-29T00:00:00Z');
     expect(moved('0001-01-15T00:00:00Z', 'P1M', -1)).toBe('0000-12-15T00:00:00Z');
     expect(moved('2028-03-01T00:00:00Z', '1d', -1)).toBe('2028-02-29T00:00:00Z');
   });
 
-  it('are told in words', () => {
+  it('have readable texts', () => {
     const words = (text: string) => {
       const got = readDuration(text);
       return got.ok ? durationWords(got.duration) : '';

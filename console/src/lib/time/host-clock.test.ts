@@ -5,14 +5,14 @@ const NOON = Date.UTC(2027, 0, 1, 12);
 
 afterEach(() => syncHostClock(new Date(NOON).toUTCString(), NOON));
 
-it('is that of the browser until an answer says otherwise', () => {
+it('host clock equals the browser clock without a response', () => {
   expect(hostNow(NOON)).toBe(NOON);
   syncHostClock(null, NOON);
   syncHostClock('nonsense', NOON);
   expect(hostNow(NOON)).toBe(NOON);
 });
 
-it('follows the service, and does not jitter by the seconds that an answer leaves out', () => {
+it('host clock follows the service and ignores rounding to seconds', () => {
   syncHostClock('Fri, 01 Jan 2027 11:59:59 GMT', NOON);
   expect(hostNow(NOON)).toBe(NOON);
   syncHostClock('Fri, 01 Jan 2027 12:05:00 GMT', NOON);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY, civilFromDays, daysFromCivil, distance, forPeople, format, parse } from './instant';
 
 describe('instants', () => {
-  it('are read and written as the API does', () => {
+  it('are parsed and formatted like in the API', () => {
     const same = [
       '1970-01-01T00:00:00Z',
       '-009999-01-01T00:00:00Z',
@@ -15,13 +15,13 @@ describe('instants', () => {
     for (const text of same) expect(format(parse(text)!)).toBe(text);
   });
 
-  it('are read with offsets and six-digit years', () => {
+  it('are parsed with offsets and six-digit years', () => {
     expect(format(parse('2028-02-29T01:30:00+02:00')!)).toBe('2028-02-28T23:30:00Z');
     expect(format(parse('-2150-01-01T00:00:00Z')!)).toBe('-002150-01-01T00:00:00Z');
     expect(format(parse('2028-02-29 08:30')!)).toBe('2028-02-29T08:30:00Z');
   });
 
-  it('are refused where the calendar has no such day', () => {
+  it('are rejected if the calendar has no such day', () => {
     for (const text of [
       '2027-02-29T00:00:00Z',
       '2028-13-01T00:00:00Z',
@@ -33,7 +33,7 @@ describe('instants', () => {
     }
   });
 
-  it('have a calendar that agrees with itself on every day', () => {
+  it('convert to days and back for every day', () => {
     const last = daysFromCivil(9999, 12, 31);
     const wrong: number[] = [];
     for (let day = daysFromCivil(-9999, 1, 1); day <= last; day += 1) {
@@ -45,7 +45,7 @@ describe('instants', () => {
     expect(daysFromCivil(2000, 3, 1)).toBe(11_017);
   });
 
-  it('are told to people in their words', () => {
+  it('have readable texts', () => {
     expect(forPeople(parse('-0043-03-15T00:00:00Z')!)).toBe('15 March 44 BCE');
     expect(forPeople(parse('2028-02-29T08:30:00Z')!)).toBe('29 February 2028, 08:30');
     expect(distance(DAY * 3n + DAY / 2n)).toBe('3.5 days');

@@ -9,16 +9,16 @@ const rangeOf = (period: string): string[] => {
   return [format(from), format(to)];
 };
 
-describe('a period of the axis', () => {
-  it('goes by the clock, back and ahead', () => {
+describe('axis period', () => {
+  it('is relative to the clock, backward and forward', () => {
     expect(rangeOf('24h')).toEqual(['2024-03-30T12:00:00Z', '2024-03-31T12:00:00Z']);
     expect(rangeOf('next-7d')).toEqual(['2024-03-31T12:00:00Z', '2024-04-07T12:00:00Z']);
-    // Months are those of the calendar.
+    // Calendar months.
     expect(rangeOf('P1M')).toEqual(['2024-02-29T12:00:00Z', '2024-03-31T12:00:00Z']);
     expect(rangeOf('next-P1Y')[1]).toBe('2025-03-31T12:00:00Z');
   });
 
-  it('is each that other views have, and no other', () => {
+  it('is valid exactly if other views have it', () => {
     for (const [id, title] of PERIODS) {
       expect(isPeriod(id)).toBe(true);
       expect(periodText(id)).toBe(title);

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { HOUR } from './instant';
 import { PERIODS, lengthOf } from './periods';
 
-it('has the length of each period that goes by now, and of no other', () => {
+it('relative periods have a length, and others have none', () => {
   expect(lengthOf('24h')).toBe(24n * HOUR);
   expect(['custom', '', null, 'always'].map(lengthOf)).toEqual([null, null, null, null]);
   const lengths = PERIODS.map(([id]) => lengthOf(id)!);

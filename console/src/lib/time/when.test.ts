@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parse } from './instant';
 import { lengthText, stretchText, whenText } from './when';
 
-describe('times in words', () => {
-  it('are as exact as is known', () => {
+describe('event times', () => {
+  it('are as precise as known', () => {
     expect(whenText({ time: '-000043-03-15T12:00:00Z', precision: 'year' })).toBe('44 BCE');
     expect(whenText({ time: '1969-07-01T00:00:00Z', precision: 'month' })).toBe('July 1969');
     expect(whenText({ time: '1914-07-28T00:00:00Z', end_time: '1918-11-11T00:00:00Z', precision: 'day' })).toBe(
@@ -21,8 +21,8 @@ describe('times in words', () => {
   });
 });
 
-describe('a stretch', () => {
-  it('is a year, a month or a day where it is all of it', () => {
+describe('time range', () => {
+  it('is shortened to a whole year, month or day', () => {
     const text = (from: string, to: string): string => stretchText(parse(from)!, parse(to)!);
     expect(text('0315-01-01T00:00:00Z', '0315-12-31T23:59:59.999999Z')).toBe('315');
     expect(text('2005-02-01T00:00:00Z', '2005-02-28T23:59:59.999999Z')).toBe('February 2005');

@@ -14,8 +14,8 @@ afterEach(() => {
   zone.place = null;
 });
 
-describe('the zone that is shown', () => {
-  it('is UTC, and otherwise follows its own rules through summer and winter', () => {
+describe('display zone', () => {
+  it('is UTC by default, and otherwise follows its rules for daylight saving time', () => {
     expect(zonedText(at('2028-02-29T08:30:00Z'))).toBe('29 February 2028, 08:30 UTC');
     zone.choice = 'America/New_York';
     expect(zonedText(at('2028-02-29T03:30:00Z'))).toBe('28 February 2028, 22:30 UTC−5');
@@ -24,12 +24,12 @@ describe('the zone that is shown', () => {
     expect(zonedText(at('2028-07-01T20:00:00Z'))).toBe('2 July 2028, 01:30 UTC+5:30');
   });
 
-  it('is told with its offset where that is the same all the time, and else by its name', () => {
+  it('is labeled with its offset if that is constant, and otherwise with its name', () => {
     zone.choice = 'America/New_York';
     const spanName = (from: string, to: string): string => zone.span(at(`${from}T00:00:00Z`), at(`${to}T00:00:00Z`));
     expect(spanName('2013-01-01', '2013-02-01')).toBe('UTC−5');
     expect(spanName('2013-03-01', '2013-04-01')).toBe('America/New York');
-    // The same at both ends, and another one in summer.
+    // Equal at both ends, but different in summer.
     expect(spanName('2012-12-01', '2014-01-01')).toBe('America/New York');
     zone.choice = '+05:30';
     expect([spanName('2012-12-01', '2013-01-01'), spanName('2012-12-01', '2014-01-01')]).toEqual([
@@ -38,7 +38,7 @@ describe('the zone that is shown', () => {
     ]);
   });
 
-  it('may be that of the clock’s place, with rules or only with an offset', () => {
+  it('may be the clock’s location, with zone rules or a fixed offset', () => {
     zone.choice = PLACE;
     expect(zonedText(at('2028-07-01T20:00:00Z'))).toBe('1 July 2028, 20:00 UTC');
     zone.place = { name: 'Somewhere', zone: null, offset: 2n * HOUR };
@@ -47,12 +47,12 @@ describe('the zone that is shown', () => {
     expect(momentText(at('2028-12-01T20:00:00Z'))).toBe('1 December 2028, 21:00');
   });
 
-  it('is one that the browser knows', () => {
+  it('must be known to the browser', () => {
     expect(['UTC', PLACE, 'Europe/Berlin', '-03:30'].filter((name) => !isZone(name))).toEqual([]);
     expect(['Mars/Olympus', '', '+25:00', '+05:70', '5'].filter(isZone)).toEqual([]);
   });
 
-  it('leaves a day as it is that is known as a day', () => {
+  it('does not shift dates without a time', () => {
     zone.choice = 'America/New_York';
     const day = { time: '1914-06-28T00:00:00Z', precision: 'day' };
     expect(whenText(day)).toBe('28 June 1914');
@@ -64,7 +64,7 @@ describe('the zone that is shown', () => {
     );
   });
 
-  it('moves ranges and the ruler of the axis', () => {
+  it('applies to ranges and the axis ruler', () => {
     zone.choice = 'Asia/Kolkata';
     const [from, to] = [at('2028-02-29T00:00:00Z'), at('2028-02-29T12:00:00Z')];
     expect(rangeText(from, to)).toBe('29 February 2028, 05:30 – 17:30');
@@ -74,7 +74,7 @@ describe('the zone that is shown', () => {
     expect(hours.find(({ label }) => label === '06:00')!.time).toBe(at('2028-02-29T00:30:00Z'));
   });
 
-  it('has midnight where its day begins, also on the day that has 23 hours', () => {
+  it('has ticks at local midnight, including on a 23-hour day', () => {
     zone.choice = 'Europe/Berlin';
     const [from, to] = [at('2028-03-25T00:00:00Z'), at('2028-03-28T00:00:00Z')];
     const days = ticks(scale((from + to) / 2n, 0, Number(to - from) / 300, 300)).ticks;

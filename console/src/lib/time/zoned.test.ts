@@ -10,20 +10,20 @@ const read = (text: string): string | null => {
 };
 afterEach(() => void (zone.choice = 'UTC'));
 
-describe('a moment that is typed', () => {
-  it('is of the zone that it names in brackets', () => {
+describe('typed moment', () => {
+  it('uses the zone in brackets', () => {
     expect(read('2028-02-29T09:00[Asia/Tokyo]')).toBe('2028-02-29T00:00:00Z');
     expect(read('2028-07-01T09:00[America/New_York]')).toBe('2028-07-01T13:00:00Z');
     expect(read('2028-02-29[+05:30]')).toBe('2028-02-28T18:30:00Z');
     expect(read('2028-02-29T09:00+09:00[Asia/Tokyo]')).toBe('2028-02-29T00:00:00Z');
     expect(read('2028-02-29T00:00Z[Asia/Tokyo]')).toBe('2028-02-29T00:00:00Z');
-    // The offset is not that of the zone, or nobody knows the zone.
+    // The offset does not match the zone, or the zone is unknown.
     expect(read('2028-02-29T09:00+08:00[Asia/Tokyo]')).toBeNull();
     expect(read('2028-02-29T09:00[Asia/Nowhere]')).toBeNull();
     expect(format(understand('2028-02-29T09:00[Asia/Tokyo]', 0n)!.instant)).toBe('2028-02-29T00:00:00Z');
   });
 
-  it('may be before the common era, as dates are shown', () => {
+  it('may be before the common era, as dates are displayed', () => {
     expect(read('44 BCE')).toBe('-000043-01-01T00:00:00Z');
     expect(read('1 bc')).toBe('0000-01-01T00:00:00Z');
     expect(read('March 44 BCE')).toBe('-000043-03-01T00:00:00Z');
@@ -34,13 +34,13 @@ describe('a moment that is typed', () => {
       expect(read(text)).toBeNull();
   });
 
-  it('is known to the day, the month or the year where a date alone is typed', () => {
+  it('has day, month or year precision if it is only a date', () => {
     expect(['44 BCE', 'March 44 BCE', '15 March 44 BCE'].map(precisionOf)).toEqual(['year', 'month', 'day']);
     expect(['2005-09-01', '-000043-03-15[Europe/Rome]'].map(precisionOf)).toEqual(['day', 'day']);
     expect(['2005-09-01T00:00Z', '2005', ''].map(precisionOf)).toEqual(['', '', '']);
   });
 
-  it('is of the zone that is chosen where it says none', () => {
+  it('uses the selected zone by default', () => {
     zone.choice = 'Asia/Tokyo';
     expect(read('2028-02-29T09:00')).toBe('2028-02-29T00:00:00Z');
     expect(read('2028-02-29')).toBe('2028-02-28T15:00:00Z');
@@ -50,7 +50,7 @@ describe('a moment that is typed', () => {
     expect(read('someday')).toBeNull();
   });
 
-  it('is shown in that zone, and means the same when it is read again', () => {
+  it('is displayed in that zone and survives a round trip', () => {
     const moment = parse('2028-02-29T00:00:00.25Z')!;
     for (const [choice, text] of [
       ['UTC', '2028-02-29T00:00:00.25Z'],
@@ -61,7 +61,7 @@ describe('a moment that is typed', () => {
       expect(zonedField(moment)).toBe(text);
       expect(readMoment(text)).toBe(moment);
     }
-    // Local mean time has seconds, which an offset has not.
+    // Local mean time has seconds, which timestamp offsets do not support.
     zone.choice = 'Europe/Amsterdam';
     const old = parse('1890-01-01T00:00:00Z')!;
     expect(readMoment(zonedField(old))).toBe(old);

@@ -13,16 +13,16 @@ const one = (timeline_id: string, of?: string): TimelineBody => ({
 });
 const all = [one('main'), one('plan-a', 'main'), one('plan-b', 'main'), one('plan-a-2', 'plan-a'), one('other')];
 
-describe('a family of timelines', () => {
-  it('has a parent first, then forks, then the others', () => {
+describe('related timelines', () => {
+  it('start with the parent, then forks, then the others', () => {
     expect(ancestors('plan-a-2', all)).toEqual(['plan-a', 'main']);
     expect(relatives('plan-a', all)).toEqual(['main', 'plan-a-2', 'plan-b']);
     expect(relatives('main', all)).toEqual(['plan-a', 'plan-b', 'plan-a-2']);
     expect(relatives('other', all)).toEqual([]);
   });
 
-  it('leaves out who cannot be asked', () => {
-    // The parent may not be read; what was forked from it too is still a relative.
+  it('omit ancestors that cannot be requested', () => {
+    // The parent is not readable, but its other forks are relatives.
     expect(relatives('x', [one('x', 'hidden'), one('y', 'hidden')])).toEqual(['y']);
     expect(relatives('x', [one('x', 'far/main')])).toEqual([]);
   });

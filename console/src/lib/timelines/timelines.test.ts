@@ -3,8 +3,8 @@ import { firstOf, type TimelineBody } from './timelines.svelte';
 
 const list = (...names: string[]): TimelineBody[] => names.map((timeline_id) => ({ timeline_id }) as TimelineBody);
 
-describe('which timeline to begin with', () => {
-  it('is the last one, the only one, the demo, and else nobody knows', () => {
+describe('initial timeline', () => {
+  it('is the last one, the only one or the demo, and otherwise null', () => {
     expect(firstOf(list('a', 'demo', 'main'), 'a', false)).toBe('a');
     expect(firstOf(list('a', 'demo', 'main'), 'gone', false)).toBe('demo');
     expect(firstOf(list('a', 'demo', 'main'), 'far', true)).toBe('far');

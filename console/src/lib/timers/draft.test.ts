@@ -6,15 +6,15 @@ import type { Timer } from './timers';
 const NOW = parse('2027-01-01T00:00:00Z')!;
 const made = (more: Partial<TimerDraft>): ReturnType<typeof bodyOf> => bodyOf({ ...EMPTY, ...more }, NOW);
 
-describe('a timer that is asked for', () => {
-  it('fires at a moment, or at one counted from the clock', () => {
+describe('new timer', () => {
+  it('fires at a time, absolute or relative to the clock', () => {
     expect(made({ at: '2027-01-31T09:00:00Z', timerId: ' renew-42 ', queue: 'billing' })).toEqual({
       body: { at: '2027-01-31T09:00:00Z', timer_id: 'renew-42', deliver: { to: 'queue', queue: 'billing' } },
     });
     expect(made({ at: '+1d' })).toEqual({ body: { at: '2027-01-02T00:00:00Z' } });
   });
 
-  it('fires by a rule or by cron, in a zone', () => {
+  it('fires by a rule or cron expression, in a zone', () => {
     const rule = { kind: 'every', rule: 'FREQ=DAILY', starts: '2027-02-01', zone: 'Europe/Paris' } as const;
     expect(made({ ...rule, misfire: 'once', catchUp: true })).toEqual({
       body: {
@@ -28,19 +28,19 @@ describe('a timer that is asked for', () => {
     });
   });
 
-  it('leaves out what belongs to another kind', () => {
+  it('omits fields of other kinds', () => {
     expect(made({ at: '2027-02-01T00:00:00Z', rule: 'FREQ=DAILY', misfire: 'skip', catchUp: true })).toEqual({
       body: { at: '2027-02-01T00:00:00Z' },
     });
   });
 
-  it('carries any JSON, and says what is none', () => {
+  it('accepts any JSON payload and rejects invalid JSON', () => {
     expect(made({ at: '+1d', payload: '{"invoice": 42}' })).toMatchObject({ body: { payload: { invoice: 42 } } });
     const wrong = made({ at: '+1d', payload: 'renew' });
     expect('wrong' in wrong && wrong.wrong.payload).toContain('JSON');
   });
 
-  it('records an event, and hands nothing to a worker then', () => {
+  it('records an event without a queue or payload', () => {
     const event = { to: 'timeline', at: '2027-02-01T00:00:00Z', name: ' Trial ends ' } as const;
     const queued = { queue: 'billing', payload: 'no JSON', orderKey: 'customer-7' };
     expect(made({ ...event, ...queued, actors: ['customer-7'], attributes: '{"plan": "yearly"}' })).toEqual({
@@ -52,7 +52,7 @@ describe('a timer that is asked for', () => {
         },
       },
     });
-    // And the other way round.
+    // And in the opposite direction.
     expect(made({ at: '2027-02-01T00:00:00Z', name: 'Trial ends', attributes: '[]' })).toEqual({
       body: { at: '2027-02-01T00:00:00Z' },
     });
@@ -66,7 +66,7 @@ describe('a timer that is asked for', () => {
     }
   });
 
-  it('is not sent without a moment or a rule', () => {
+  it('requires a time or a rule', () => {
     for (const [more, field] of [
       [{}, 'at'],
       [{ kind: 'every' }, 'rule'],
@@ -79,7 +79,7 @@ describe('a timer that is asked for', () => {
   });
 });
 
-describe('a timer that is changed', () => {
+describe('changed timer', () => {
   const TIMER: Timer = {
     timer_id: 'renew-42',
     position: 7,
@@ -98,7 +98,7 @@ describe('a timer that is changed', () => {
   const rule = { rule: 'FREQ=MONTHLY;BYMONTHDAY=-1', starts: '2027-01-31T09:00:00Z', zone: 'Europe/Paris' };
   const repeating: Timer = { ...TIMER, at: null, every: rule, misfire: 'once' };
 
-  it('is asked to change what differs, and nothing else', () => {
+  it('sends only changed fields', () => {
     expect(change(TIMER, {})).toEqual({ body: {} });
     expect(change(repeating, {})).toEqual({ body: {} });
     expect(change(TIMER, { at: '2027-02-28T09:00:00Z' })).toEqual({ body: { at: '2027-02-28T09:00:00Z' } });
@@ -109,7 +109,7 @@ describe('a timer that is changed', () => {
     expect(change(TIMER, { queue: 'mail' })).toEqual({ body: { deliver: { to: 'queue', queue: 'mail' } } });
   });
 
-  it('keeps of its schedule what is not touched', () => {
+  it('keeps unchanged parts of its schedule', () => {
     expect(change(repeating, { misfire: 'all' })).toEqual({ body: { every: rule } });
     expect(change(repeating, { zone: 'Asia/Tokyo' })).toEqual({
       body: { every: { ...rule, zone: 'Asia/Tokyo' }, misfire: 'once' },
@@ -119,7 +119,7 @@ describe('a timer that is changed', () => {
     });
   });
 
-  it('keeps of an event what the form does not show', () => {
+  it('keeps event fields that the form does not show', () => {
     const event = { name: 'Trial ends', location: 'Paris', tags: ['trial'], source: 'shop' };
     const recording: Timer = { ...TIMER, payload: null, order_key: null, deliver: { to: 'timeline', event } };
     expect(change(recording, {})).toEqual({ body: {} });
@@ -131,12 +131,12 @@ describe('a timer that is changed', () => {
     });
   });
 
-  it('leaves a webhook where it goes, as its secret is not known', () => {
+  it('keeps its webhook, whose secret is unknown', () => {
     const hook: Timer = { ...TIMER, deliver: { to: 'webhook', url: 'https://hooks.example.com/timenav' } };
     expect(change(hook, { at: '2027-02-28T09:00:00Z' })).toEqual({ body: { at: '2027-02-28T09:00:00Z' } });
   });
 
-  it('says what is wrong, and what cannot be removed', () => {
+  it('reports invalid fields and fields that cannot be removed', () => {
     for (const [more, field] of [
       [{ at: 'soon' }, 'at'],
       [{ payload: '' }, 'payload'],

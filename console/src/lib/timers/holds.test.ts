@@ -10,19 +10,19 @@ const hold = (owner: string, seconds: number): Hold => ({
 });
 
 describe('holds', () => {
-  it('last until they expire', () => {
+  it('are active until they expire', () => {
     const [ended, ends, lasting] = [hold('ada', -1), hold('ada', 0), hold('bob', 1)];
     expect(activeHolds([ended, ends, lasting], AT)).toEqual([lasting]);
   });
 
-  it('say how long they last, and never show that no time is left before they expire', () => {
+  it('have a remaining time that is never zero before expiry', () => {
     expect(leftText(hold('ada', 600), AT)).toBe('10 minutes left');
     expect(leftText(hold('ada', 80), AT)).toBe('1 minute 20 seconds left');
     expect(leftText(hold('ada', 80), AT + 79_999)).toBe('1 second left');
     expect(leftText(hold('ada', 80), AT + 90_000)).toBe('1 second left');
   });
 
-  it('say whose they are, each once', () => {
+  it('list each owner once', () => {
     expect(ownersText([hold('ada', 1)], 'ada')).toBe('you');
     expect(ownersText([hold('ada', 1), hold('ada', 2), hold('bob', 3)], 'bob')).toBe('ada and you');
     const many = ['ada', 'bob', 'cem', 'dee'].map((owner) => hold(owner, 1));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { CRONS, RULES } from './draft';
 import { cronText, ruleText } from './schedule';
 
-describe('a rule in words', () => {
+describe('iCalendar rule text', () => {
   it.each([
     ['FREQ=DAILY', 'every day'],
     ['RRULE:FREQ=DAILY;INTERVAL=2;COUNT=10', 'every 2 days, 10 times'],
@@ -39,12 +39,12 @@ describe('a rule in words', () => {
     'FREQ=MONTHLY;BYMONTHDAY=32',
     'FREQ=DAILY;BYHOUR=9',
     'FREQ=MINUTELY;BYHOUR=9;BYMINUTE=1',
-  ])('is left as it is where a sentence would not say it: %s', (rule) => {
+  ])('is shown unchanged without an exact sentence: %s', (rule) => {
     expect(ruleText(rule)).toBeNull();
   });
 });
 
-describe('a cron expression in words', () => {
+describe('cron expression text', () => {
   it.each([
     ['* * * * *', 'every minute'],
     ['*/5 * * * *', 'every 5 minutes'],
@@ -78,12 +78,12 @@ describe('a cron expression in words', () => {
     '0 9 L * *',
     '0 9 31 FEB *',
     '0 9 * * FRI-MON',
-  ])('is left as it is where a sentence would not say it: %s', (expression) => {
+  ])('is shown unchanged without an exact sentence: %s', (expression) => {
     expect(cronText(expression)).toBeNull();
   });
 });
 
-it('the rules and expressions that the console offers have sentences', () => {
+it('rules and expressions offered by the console have sentences', () => {
   expect(RULES.map(([, rule]) => ruleText(rule)).filter((text) => text === null)).toEqual([]);
   expect(CRONS.map(([, expression]) => cronText(expression)).filter((text) => text === null)).toEqual([]);
 });

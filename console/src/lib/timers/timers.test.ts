@@ -10,15 +10,15 @@ const FAILED: Firing = {
   state: 'failed',
 };
 
-describe('delivering a firing again', () => {
-  it('is for what has failed and went to somebody', () => {
+describe('redelivery of a firing', () => {
+  it('is possible after a failed delivery to a worker or webhook', () => {
     expect(canComeAgain(FAILED, [FAILED])).toBe(true);
     for (const state of ['pending', 'acknowledged', 'superseded'])
       expect(canComeAgain({ ...FAILED, state }, [])).toBe(false);
     expect(canComeAgain({ ...FAILED, queue: null }, [])).toBe(false);
   });
 
-  it('is for the latest round of a moment', () => {
+  it('is possible only for the latest round of a due time', () => {
     const again = { ...FAILED, firing_id: 'firing_2', round: 1, state: 'pending' };
     expect(canComeAgain(FAILED, [again, FAILED])).toBe(false);
     expect(canComeAgain({ ...again, state: 'failed' }, [again, FAILED])).toBe(true);

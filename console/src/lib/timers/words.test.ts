@@ -44,8 +44,8 @@ const settled = (more: Partial<Settled>): Settled => ({
   ...more,
 });
 
-describe('what a timer fires by', () => {
-  it('is once, a rule, or cron, with a zone that is not UTC', () => {
+describe('timer schedule', () => {
+  it('is a time, a rule or cron, with a zone unless it is UTC', () => {
     expect(scheduleOf(timer({ at: '2027-01-31T09:00:00Z' })).text).toBe('once');
     const every = { rule: 'FREQ=MONTHLY;BYMONTHDAY=-1', starts: '2027-01-01T00:00:00Z', zone: 'UTC' };
     const last = { text: 'every month on the last day', written: every.rule, isSentence: true };
@@ -59,8 +59,8 @@ describe('what a timer fires by', () => {
   });
 });
 
-describe('what a move would fire', () => {
-  it('counts timers where each fires once, and firings where one fires more often', () => {
+describe('text of a clock move', () => {
+  it('counts timers if each fires once, and firings otherwise', () => {
     expect(firesText(would(0, 0))).toBe('fires no timers');
     expect(firesText(would(1, 1))).toBe('fires 1 timer');
     expect(firesText(would(3, 3))).toBe('fires 3 timers');
@@ -69,15 +69,15 @@ describe('what a move would fire', () => {
   });
 });
 
-describe('an advance', () => {
-  it('has a receipt whose outcomes are those that came', () => {
+describe('advance', () => {
+  it('has a receipt with the outcomes that occurred', () => {
     expect(receiptText(settled({}))).toBe('No timer fired.');
     const some = settled({ fired: 4, acknowledged: 2, failed: 1, unacknowledged: 1 });
     expect(receiptText(some)).toBe('4 firings at 2 instants: 2 acknowledged, 1 failed, 1 not acknowledged yet.');
     expect(receiptText(settled({ fired: 1, step: 1 }))).toBe('1 firing at 1 instant.');
   });
 
-  it('is held by what has no outcome at the instant that it stands at', () => {
+  it('waits for firings without outcome at its current instant', () => {
     expect(heldText(settled({ fired: 1, acknowledged: 1 }))).toBeNull();
     const firings = [
       firing('unacknowledged', '2027-01-02T00:00:00Z', 'pending'),
@@ -85,7 +85,7 @@ describe('an advance', () => {
       firing('renew', '2027-01-05T00:00:00Z', 'pending'),
     ];
     expect(heldText(settled({ fired: 3, acknowledged: 1, firings }))).toBe('renew in queue billing');
-    // Only the first hundred come along.
+    // A receipt contains only the first hundred firings.
     expect(heldText(settled({ fired: 140, acknowledged: 100 }))).toBe('40 firings');
   });
 });

@@ -37,8 +37,8 @@ const sources: Sources = {
 const titles = (typed: string, more: Partial<Sources> = {}): string[] =>
   commands(typed, { ...sources, ...more }).map(({ title }) => title);
 
-describe('the palette', () => {
-  it('finds views, timelines, anchors and actions by the words of their names', () => {
+describe('command palette', () => {
+  it('finds views, timelines, anchors and actions by words of their names', () => {
     expect(titles('par')).toEqual(['Paradoxes', 'Compare with a fork']);
     expect(titles('storms')).toEqual(['storms', 'my.storms+']);
     expect(titles('levee')).toEqual(['before the levees fail']);
@@ -48,7 +48,7 @@ describe('the palette', () => {
     expect(titles('nothing like this')).toEqual([]);
   });
 
-  it('offers a moment that is typed, on the axis and for the clock', () => {
+  it('offers a typed moment, on the axis and for the clock', () => {
     const [look, travel] = commands('1969-07-20', sources);
     expect(look?.to).toContain('center=1969-07-20T00%3A00%3A00Z');
     expect(travel?.to).toContain('to=1969-07-20T00%3A00%3A00Z');
@@ -56,14 +56,14 @@ describe('the palette', () => {
     expect(titles('+90m', { now: null })).toEqual([]);
   });
 
-  it('offers nothing that one may not do', () => {
+  it('omits commands without permission', () => {
     expect(titles('travel')).toEqual(['Travel…']);
     expect(titles('travel', { may: { move: false, rate: false, record: false } })).toEqual([]);
     expect(titles('1969-07-20', { may: { move: false, rate: false, record: false } })).toEqual(['Show on the axis']);
     expect(titles('', { may: { move: false, rate: false, record: false } })).not.toContain('Record an event…');
   });
 
-  it('pauses and resumes, sets a rate that is typed, and changes how the console looks', () => {
+  it('pauses and resumes, sets a typed rate, and changes the theme', () => {
     const to = (typed: string, more: Partial<Sources> = {}): Command['to'][] =>
       commands(typed, { ...sources, ...more }).map((command) => command.to);
     expect(to('pause')).toEqual([{ pause: true }]);
@@ -75,11 +75,11 @@ describe('the palette', () => {
     expect(to('rate 0')).toEqual([]);
     expect(to('dark')).toEqual([{ theme: 'dark' }]);
     expect(to('time zone')).toEqual([{ zone: true }]);
-    // It is whichever view one is on.
+    // Works in every view.
     expect(to('save this view')).toEqual([{ make: 'view' }]);
   });
 
-  it('follows, plays, copies a link, and makes timelines and forks', () => {
+  it('follows, plays, copies a link, and creates timelines and forks', () => {
     const to = (typed: string, more: Partial<Sources> = {}): Command['to'][] =>
       commands(typed, { ...sources, ...more }).map((command) => command.to);
     expect(to('follow')).toEqual(['#/timeline?follow=1']);
@@ -90,7 +90,7 @@ describe('the palette', () => {
     expect(to('fork demo')).toEqual([{ make: 'fork' }]);
   });
 
-  it('leads to each part of Access', () => {
+  it('links to each part of Access', () => {
     const to = (typed: string, more: Partial<Sources> = {}): Command['to'][] =>
       commands(typed, { ...sources, ...more }).map((command) => command.to);
     expect(to('user')).toEqual(['#/access?tab=users']);
@@ -103,7 +103,7 @@ describe('the palette', () => {
     expect(to('help')).toEqual([{ help: 'keys' }]);
   });
 
-  it('offers events that the service found, whatever their names are', () => {
+  it('offers events found by the service, whatever their names', () => {
     const events = [{ id: 'e1', title: 'First landing', when: '1969', href: '#/timeline?event=e1' }];
     expect(titles('moon', { events })).toEqual(['First landing']);
     expect(titles('', { events })).not.toContain('First landing');

@@ -31,31 +31,31 @@ const rows: Row[] = [
 const names = (by: string, isDown = false): string[] => sorted(rows, columns, { by, isDown }).map(({ name }) => name);
 
 describe('rows', () => {
-  it('are sorted as people count, and keep their order where they are equal', () => {
+  it('are sorted naturally, and equal rows keep their order', () => {
     expect(names('name')).toEqual(['b', 'tl-2', 'Tl-9', 'tl-10']);
     expect(names('wind')).toEqual(['tl-10', 'b', 'tl-2', 'Tl-9']);
     expect(names('wind', true)).toEqual(['tl-2', 'tl-10', 'b', 'Tl-9']);
   });
 
-  it('stay as they came where nothing can be sorted by', () => {
+  it('keep their order without a sortable column', () => {
     expect(sorted(rows, columns, null)).toBe(rows);
     expect(sorted(rows, columns, { by: 'marks', isDown: false })).toBe(rows);
     expect(sorted(rows, columns, { by: 'gone', isDown: false })).toBe(rows);
   });
 
-  it('are drawn where they are on the screen, and all where they are few', () => {
+  it('are rendered if visible, and completely in short tables', () => {
     expect(drawn(DRAWN_MAX, 40, 0, 400)).toEqual({ first: 0, last: DRAWN_MAX });
     expect(drawn(1_000, 40, 0, 400)).toEqual({ first: 0, last: 22 });
     expect(drawn(1_000, 40, 20_000, 400)).toEqual({ first: 488, last: 522 });
-    // Scrolled to the end of a longer list, which became shorter.
+    // The scroll position is beyond the end of a list that became shorter.
     const { first, last } = drawn(200, 40, 400_000, 400);
     expect(first).toBeLessThan(last);
     expect(last).toBe(200);
   });
 });
 
-describe('an order', () => {
-  it('goes up, down and away', () => {
+describe('sort order', () => {
+  it('cycles through ascending, descending and none', () => {
     const up = nextOrder(null, 'wind');
     const down = nextOrder(up, 'wind');
     expect([up, down, nextOrder(down, 'wind'), nextOrder(down, 'name')]).toEqual([
@@ -66,7 +66,7 @@ describe('an order', () => {
     ]);
   });
 
-  it('is in the address', () => {
+  it('survives a round trip through the URL', () => {
     for (const order of [null, { by: 'wind', isDown: false }, { by: 'attribute.wind', isDown: true }])
       expect(parseOrder(orderParam(order))).toEqual(order);
   });
@@ -76,7 +76,7 @@ describe('columns', () => {
   const own: Column<never> = { id: 'wind', title: 'Wind' };
   const extra: Column<never> = { id: 'source', title: 'Source', isExtra: true };
 
-  it('are asked for, and taken away, and come back', () => {
+  it('are shown, hidden and restored', () => {
     expect([isVisible(own, []), isVisible(extra, [])]).toEqual([true, false]);
     const chosen = turned(extra, turned(own, ['of another table']));
     expect(chosen).toEqual(['of another table', '-wind', 'source']);
@@ -84,7 +84,7 @@ describe('columns', () => {
     expect(turned(extra, turned(own, chosen))).toEqual(['of another table']);
   });
 
-  it('stay where nobody would know what a row is without them', () => {
+  it('stay visible if rows would be ambiguous without them', () => {
     for (const flag of ['isName', 'isQuiet', 'isFixed'] as const) {
       const column = { ...own, [flag]: true };
       expect([isChoosable(column), isVisible(column, ['-wind'])]).toEqual([false, true]);
