@@ -44,7 +44,7 @@ const PERIOD = { period: oneOf(...LAST, CUSTOM), from: anything, to: anything };
 const TABS = ['permissions', 'log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
 
 /** The parameters of each view, except `timeline`. The parameters of the Explorer are the fields of its operation. */
-const UNDERSTOOD: Record<string, Record<string, Check>> = {
+const VALID_PARAMS: Record<string, Record<string, Check>> = {
   clock: {
     cols: anything,
     do: oneOf('travel', 'anchor', 'hold', 'rate'),
@@ -151,19 +151,19 @@ function isInvalidRange(text: string): boolean {
 
 /** Returns one sentence per parameter of an address that is ignored or reinterpreted. */
 export function wrongParams(view: string, params: Record<string, string>): string[] {
-  const leftOut = leftOutOf(view, params);
+  const invalid = invalidParams(view, params);
   const texts = view !== 'timeline' ? [] : Object.entries(params).filter(([name]) => /^attribute[.]./.test(name));
   const asText = texts.flatMap(([name, text]) =>
     isInvalidRange(text)
       ? [`“${name}” is searched as the text “${text}”. Write a range as 140/.., ../160 or 140/160.`]
       : [],
   );
-  return [...(leftOut.length > 0 ? ['Part of this link was ignored.'] : []), ...leftOut, ...asText];
+  return [...(invalid.length > 0 ? ['Part of this link was ignored.'] : []), ...invalid, ...asText];
 }
 
-function leftOutOf(view: string, params: Record<string, string>): string[] {
-  const understood = UNDERSTOOD[view];
-  if (understood === undefined) return [];
+function invalidParams(view: string, params: Record<string, string>): string[] {
+  const checks = VALID_PARAMS[view];
+  if (checks === undefined) return [];
   return Object.entries(params).flatMap(([name, text]) => {
     if (name === 'timeline') return [];
     // All views display times.
@@ -173,7 +173,7 @@ function leftOutOf(view: string, params: Record<string, string>): string[] {
     if (name === 'tour') return /^[1-9]\d?$/.test(text) ? [] : ['“tour” must be the number of a step.'];
     // An attribute filter has the attribute's key in its name.
     if (view === 'timeline' && /^attribute[.]./.test(name)) return [];
-    const check = Object.hasOwn(understood, name) ? understood[name] : undefined;
+    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
     if (check === undefined) return [`This view has no “${name}”.`];
     const right = check(text);
     return right === null ? [] : [`“${name}” ${right}.`];

@@ -13,17 +13,17 @@ class SavedViews {
   #all = $state.raw<readonly SavedView[]>(read(localStorage.getItem(KEY)));
 
   of(user: string | null): SavedView[] {
-    return this.#all.filter((one) => one.user === user);
+    return this.#all.filter((saved) => saved.user === user);
   }
 
   /** Saves a view. Replaces a view with the same name, and drops the oldest beyond `SAVED_MAX`. */
   save(view: SavedView): void {
-    const others = this.#all.filter((one) => one.user !== view.user || one.name !== view.name);
+    const others = this.#all.filter((saved) => saved.user !== view.user || saved.name !== view.name);
     this.#keep([view, ...others].slice(0, SAVED_MAX));
   }
 
   remove({ user, name }: SavedView): void {
-    this.#keep(this.#all.filter((one) => one.user !== user || one.name !== name));
+    this.#keep(this.#all.filter((saved) => saved.user !== user || saved.name !== name));
   }
 
   #keep(all: readonly SavedView[]): void {
@@ -42,8 +42,8 @@ export function read(stored: string | null): SavedView[] {
   }
 }
 
-function isSavedView(one: unknown): one is SavedView {
-  const { user, name, hash } = (one ?? {}) as Record<string, unknown>;
+function isSavedView(saved: unknown): saved is SavedView {
+  const { user, name, hash } = (saved ?? {}) as Record<string, unknown>;
   return typeof user === 'string' && typeof name === 'string' && typeof hash === 'string' && hash.startsWith('#/');
 }
 

@@ -151,14 +151,14 @@ export function paintBars(
   const all = parts.map(({ color, counts }) => ({ color, of: new Map(counts.buckets.map((b) => [b.from, b.count])) }));
   for (const bucket of bucketsIn(whole, frame)) {
     const spans = barSpans(frame, bucket);
-    const fill = (color: string, top: number, high: number): void => {
+    const fill = (color: string, top: number, partHeight: number): void => {
       context.fillStyle = color;
       for (const { x, width, alpha } of spans) {
         context.globalAlpha = alpha;
-        context.fillRect(x, top, width, high);
+        context.fillRect(x, top, width, partHeight);
       }
     };
-    const tall = share(scale, bucket.count) * room;
+    const barHeight = share(scale, bucket.count) * room;
     const found = all.map(({ color, of }) => ({ color, count: of.get(bucket.from) ?? 0 }));
     const named = found.reduce((sum, part) => sum + part.count, 0);
     // Events with several values are in several parts but are one event each.
@@ -166,12 +166,12 @@ export function paintBars(
     let y = base;
     for (const { color, count } of [...found, { color: rest, count: bucket.count - named * fit }]) {
       if (count <= 0) continue;
-      const high = ((color === rest ? count : count * fit) / bucket.count) * tall;
-      fill(color, y - high, high);
-      y -= high;
+      const partHeight = ((color === rest ? count : count * fit) / bucket.count) * barHeight;
+      fill(color, y - partHeight, partHeight);
+      y -= partHeight;
     }
     // Keep a single event visible among thousands.
-    if (Math.abs(tall) < 1.5)
+    if (Math.abs(barHeight) < 1.5)
       fill(found.find((part) => part.count > 0)?.color ?? rest, base - (room > 0 ? 1.5 : 0), 1.5);
   }
   context.globalAlpha = 1;

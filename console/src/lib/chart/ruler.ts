@@ -43,8 +43,8 @@ export function paintRulerStrip({ context, palette, scale }: Frame, top: number,
     taken.push({ from: from - GAP, to });
   }
   for (const { x, label, isMajor } of marks) {
-    const wide = context.measureText(label).width;
-    const [from, to] = [x - wide / 2, x + wide / 2];
+    const width = context.measureText(label).width;
+    const [from, to] = [x - width / 2, x + width / 2];
     // A partly clipped number would read as a different one.
     const inside = (Math.min(from, scale.width - to) - EDGE) / FADE;
     if (inside <= 0) continue;

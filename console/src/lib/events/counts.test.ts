@@ -69,7 +69,7 @@ describe('event counts', () => {
       until: `2020-01-${String(Number(date) + 1).padStart(2, '0')}T00:00:00Z`,
       count,
     });
-    const answers = [
+    const responses = [
       // Stopped at noon: the next response continues with events at the same instant.
       { groups: [group('01', 60)], count: 60, counted_until: '2020-01-01T12:00:00Z', next_cursor: 'a' },
       { groups: [group('01', 5), group('03', 20)], count: 25, counted_until: '2020-01-03T12:00:00Z', next_cursor: 'b' },
@@ -79,7 +79,7 @@ describe('event counts', () => {
     vi.stubGlobal('fetch', (address: string) => {
       const { searchParams } = new URL(address);
       requests.push([searchParams.get('time_range'), searchParams.get('cursor')].join(' '));
-      return Promise.resolve(new Response(JSON.stringify(answers[requests.length - 1])));
+      return Promise.resolve(new Response(JSON.stringify(responses[requests.length - 1])));
     });
     const parts: Counts[] = [];
     const { signal } = new AbortController();

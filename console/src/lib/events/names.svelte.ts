@@ -11,7 +11,7 @@ const REQUESTS_MAX = 6;
 /** Limit for ledger ranges that are read for names at a time. */
 const RUNS_MAX = 2;
 /** Pending requests of the whole page. */
-const asking = new Map<string, Promise<void>>();
+const pending = new Map<string, Promise<void>>();
 /** Ledger entries that were read, with or without a name. */
 const read = new Set<string>();
 const READ_MAX = 20_000;
@@ -103,9 +103,9 @@ export class EventNames {
   /** Runs `work` once for concurrent callers. */
   #once(what: string, work: () => Promise<void>): Promise<void> {
     const key = `${this.timeline} ${what}`;
-    const begun = asking.get(key) ?? work().finally(() => asking.delete(key));
-    asking.set(key, begun);
-    return begun;
+    const promise = pending.get(key) ?? work().finally(() => pending.delete(key));
+    pending.set(key, promise);
+    return promise;
   }
 
   async #read(id: string): Promise<void> {

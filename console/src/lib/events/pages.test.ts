@@ -13,7 +13,7 @@ const events = [
 const question = { timeline: 'demo', filter: ALL, box: null };
 
 /** Responds like the service. */
-function answer(address: string): Promise<Response> {
+function respond(address: string): Promise<Response> {
   const { searchParams } = new URL(address);
   const [from, to] = searchParams.get('time_range')!.split('/');
   const [first, last] = [from, to].map((end) => parse(end!));
@@ -34,7 +34,7 @@ afterEach(() => vi.unstubAllGlobals());
 describe('neighboring event', () => {
   const next = (chosen: string | null, direction: 1 | -1, time = NOON) => {
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
-    vi.stubGlobal('fetch', answer);
+    vi.stubGlobal('fetch', respond);
     return nextEvent(question, parse(time)!, direction, chosen);
   };
 

@@ -81,8 +81,8 @@ export async function readSpan(
     return null;
   });
   if (all?.next === null) return all.store;
-  const begun = await readPage(question, options);
-  return begun.next === null ? begun.store : null;
+  const starting = await readPage(question, options);
+  return starting.next === null ? starting.store : null;
 }
 
 /** Returns the times of the first and the last event of a timeline, regardless of filters, or null if it has none. */

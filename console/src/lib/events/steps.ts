@@ -12,21 +12,22 @@ export interface Step {
   readonly size: { micros: bigint } | { months: number };
 }
 
-const counted = (count: number, one: string): string => (count === 1 ? one : `${count.toLocaleString('en')} ${one}s`);
+const counted = (count: number, noun: string): string =>
+  count === 1 ? noun : `${count.toLocaleString('en')} ${noun}s`;
 
-function exact(unit: bigint, one: string, counts: readonly number[], iso: (count: number) => string): Step[] {
+function exact(unit: bigint, noun: string, counts: readonly number[], iso: (count: number) => string): Step[] {
   return counts.map((count) => ({
     iso: iso(count),
-    text: counted(count, one),
+    text: counted(count, noun),
     micros: Number(unit) * count,
     size: { micros: unit * BigInt(count) },
   }));
 }
 
 const MONTH_MICROS = 2_629_746e6;
-const months = (count: number, one: string, each: number): Step => ({
+const months = (count: number, noun: string, each: number): Step => ({
   iso: each === 12 ? `P${count}Y` : `P${count}M`,
-  text: counted(count, one),
+  text: counted(count, noun),
   micros: MONTH_MICROS * count * each,
   size: { months: count * each },
 });

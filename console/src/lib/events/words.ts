@@ -39,8 +39,8 @@ function clockText(time: Micros, span: Micros): string {
 }
 
 /** Returns a count with its noun. */
-export function countText(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+export function countText(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
 }
 
 /** Returns a range as a URL parameter. */

@@ -53,24 +53,24 @@ export class Connection {
     const headers: Record<string, string> = { Accept: 'text/event-stream' };
     let isFirst = this.lastId === '';
     if (!isFirst) headers['Last-Event-ID'] = this.lastId;
-    const answer = await fetch(this.url, {
+    const response = await fetch(this.url, {
       headers,
       credentials: 'same-origin',
       cache: 'no-store',
       signal: abort.signal,
     });
-    const { status } = answer;
+    const { status } = response;
     if (this.#ended.signal.aborted) return -1;
-    if (!answer.ok || answer.body === null) {
-      await answer.body?.cancel();
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
       if (status < 400 || status >= 500 || status === 408 || status === 429)
-        return Number(answer.headers.get('Retry-After') ?? 0) * 1_000;
+        return Number(response.headers.get('Retry-After') ?? 0) * 1_000;
       this.listener.onRefused(status);
       return -1;
     }
     this.listener.onOpened(isFirst);
     this.#waitMs = RETRY_FIRST_MS;
-    const reader = answer.body.getReader();
+    const reader = response.body.getReader();
     const events = new EventReader();
     for (;;) {
       const silence = setTimeout(() => abort.abort(), SILENT_MAX_MS);

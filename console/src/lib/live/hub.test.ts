@@ -37,7 +37,7 @@ class Tab implements Port {
 }
 
 /** A stream response of the service. */
-class Answer {
+class StreamResponse {
   #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly response: Response;
 
@@ -60,20 +60,20 @@ class Answer {
   }
 }
 
-let answers: Answer[] = [];
+let streams: StreamResponse[] = [];
 let statuses: number[] = [];
 const settled = () => vi.advanceTimersByTimeAsync(0);
 
 beforeEach(() => {
   vi.useFakeTimers();
-  answers = [];
+  streams = [];
   statuses = [];
   vi.stubGlobal('fetch', (url: string, init: RequestInit) => {
     const headers = init.headers as Record<string, string>;
-    const answer = new Answer(url, headers['Last-Event-ID'] ?? null, init.signal!);
-    answers.push(answer);
+    const stream = new StreamResponse(url, headers['Last-Event-ID'] ?? null, init.signal!);
+    streams.push(stream);
     const status = statuses.shift() ?? 200;
-    return Promise.resolve(status === 200 ? answer.response : new Response('{}', { status }));
+    return Promise.resolve(status === 200 ? stream.response : new Response('{}', { status }));
   });
 });
 
@@ -87,7 +87,7 @@ describe('hub', () => {
     const tab = new Tab(new Hub());
     tab.want('a');
     await settled();
-    answers[0]!.send(': still there\n\n');
+    streams[0]!.send(': still there\n\n');
     await settled();
     expect(tab.updates.at(-1)).toEqual({ kind: 'state', url: 'a', state: 'open', hasGap: false });
   });
@@ -105,7 +105,7 @@ describe('hub', () => {
     tab.say({ kind: 'lock', name: 'page' });
     tab.want('a');
     await settled();
-    answers.at(-1)!.send('id: 1\nevent: clock\ndata: {}\n\n');
+    streams.at(-1)!.send('id: 1\nevent: clock\ndata: {}\n\n');
     await settled();
     expect(tab.events).toEqual(events);
   });
@@ -115,14 +115,14 @@ describe('hub', () => {
     const one = new Tab(hub);
     one.want('a');
     await settled();
-    answers[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 8\nevent: clock\ndata: {}\n\n');
+    streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 8\nevent: clock\ndata: {}\n\n');
     await settled();
     const two = new Tab(hub);
     two.want('a');
     await settled();
-    answers[0]!.send('id: 9\nevent: events\ndata: {}\n\n');
+    streams[0]!.send('id: 9\nevent: events\ndata: {}\n\n');
     await settled();
-    expect(answers).toHaveLength(1);
+    expect(streams).toHaveLength(1);
     expect(one.events).toEqual(['clock first', 'clock', 'events']);
     expect(two.events).toEqual(['clock first', 'events']);
     expect(two.state('a')).toBe('open');
@@ -132,14 +132,14 @@ describe('hub', () => {
     const tab = new Tab(new Hub());
     tab.want('a');
     await settled();
-    answers[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 12\n\n');
+    streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 12\n\n');
     await settled();
-    answers[0]!.end();
+    streams[0]!.end();
     await settled();
     expect(tab.state('a')).toBe('lost');
     await vi.advanceTimersByTimeAsync(500);
-    expect(answers[1]!.lastId).toBe('12');
-    answers[1]!.send('id: 13\nevent: clock\ndata: {}\n\n');
+    expect(streams[1]!.lastId).toBe('12');
+    streams[1]!.send('id: 13\nevent: clock\ndata: {}\n\n');
     await settled();
     expect(tab.events).toEqual(['clock first', 'clock']);
   });
@@ -151,10 +151,10 @@ describe('hub', () => {
     const one = new Tab(hub);
     one.want('a');
     await settled();
-    answers[0]!.send('id: 7\nevent: clock\ndata: {}\n\n');
+    streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\n');
     await settled();
     expect(gaps(one)).toBe(1);
-    answers[0]!.end();
+    streams[0]!.end();
     await vi.advanceTimersByTimeAsync(500);
     // The stream resumed after the last message, so there is no gap.
     expect(gaps(one)).toBe(1);
@@ -177,7 +177,7 @@ describe('hub', () => {
     await settled();
     const open = () => tabs.map((tab, index) => tab.state(`line-${index}`) === 'open');
     expect(open()).toEqual([false, false, true, true, true]);
-    expect(answers.filter((answer) => !answer.signal.aborted)).toHaveLength(LINES_MAX);
+    expect(streams.filter((stream) => !stream.signal.aborted)).toHaveLength(LINES_MAX);
     tabs[0]!.say({ kind: 'used' });
     await settled();
     expect(open()).toEqual([true, false, false, true, true]);
@@ -185,7 +185,7 @@ describe('hub', () => {
     tabs[0]!.want();
     await settled();
     expect(open().slice(1)).toEqual([false, true, true, true]);
-    expect(answers.filter((answer) => !answer.signal.aborted)).toHaveLength(LINES_MAX);
+    expect(streams.filter((stream) => !stream.signal.aborted)).toHaveLength(LINES_MAX);
   });
 
   it('retries after 503, reports 401 to the page, and does not retry after 404', async () => {
@@ -199,9 +199,9 @@ describe('hub', () => {
     statuses = [401, 200];
     tab.want('b');
     await settled();
-    expect(tab.updates.at(-1)).toEqual({ kind: 'stranger', url: 'b' });
+    expect(tab.updates.at(-1)).toEqual({ kind: 'unauthenticated', url: 'b' });
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(answers.filter(({ url }) => url === 'b')).toHaveLength(1);
+    expect(streams.filter(({ url }) => url === 'b')).toHaveLength(1);
     tab.want('b');
     await settled();
     expect(tab.state('b')).toBe('open');
@@ -209,7 +209,7 @@ describe('hub', () => {
     tab.want('c');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(tab.state('c')).toBe('refused');
-    expect(answers.filter(({ url }) => url === 'c')).toHaveLength(1);
+    expect(streams.filter(({ url }) => url === 'c')).toHaveLength(1);
   });
 
   it('closes a silent connection', async () => {
@@ -217,10 +217,10 @@ describe('hub', () => {
     tab.want('a');
     await settled();
     await vi.advanceTimersByTimeAsync(44_000);
-    answers[0]!.send(': still here\n\n');
+    streams[0]!.send(': still here\n\n');
     await vi.advanceTimersByTimeAsync(44_000);
-    expect(answers).toHaveLength(1);
+    expect(streams).toHaveLength(1);
     await vi.advanceTimersByTimeAsync(2_000);
-    expect(answers[0]!.signal.aborted).toBe(true);
+    expect(streams[0]!.signal.aborted).toBe(true);
   });
 });

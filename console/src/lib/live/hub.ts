@@ -45,7 +45,7 @@ export class Hub {
       tab.urls = request.urls;
       tab.usedAt = this.#uses += 1;
       this.#balance();
-      for (const url of added) this.#welcome(tab, url);
+      for (const url of added) this.#replay(tab, url);
       for (const url of request.urls) {
         const line = this.#lines.get(url);
         if (line?.state === 'lost' && line.connection === null) this.#connect(url, line);
@@ -53,11 +53,11 @@ export class Hub {
     } else if (request.kind === 'used') {
       tab.usedAt = this.#uses += 1;
       this.#balance();
-    } else void this.#outlive(tab, request.name);
+    } else void this.#watchLock(tab, request.name);
   }
 
   /** Removes a page when it closes or crashes: the browser then releases its lock. */
-  async #outlive(tab: Tab, lock: string): Promise<void> {
+  async #watchLock(tab: Tab, lock: string): Promise<void> {
     const { held } = await navigator.locks.query();
     // After the site's storage was cleared, existing pages and newer workers no longer share locks. Requesting such a
     // lock would remove a live page; that page announces its departure itself.
@@ -68,7 +68,7 @@ export class Hub {
     });
   }
 
-  #welcome(tab: Tab, url: string): void {
+  #replay(tab: Tab, url: string): void {
     const line = this.#lines.get(url);
     if (line === undefined) return;
     tab.port.postMessage({ kind: 'state', url, state: line.state, hasGap: true });
@@ -88,7 +88,7 @@ export class Hub {
       this.#lines.delete(url);
     }
     const ranked = [...used].sort(([, a], [, b]) => b - a).map(([url]) => url);
-    for (const url of ranked.slice(LINES_MAX)) this.#rest(url);
+    for (const url of ranked.slice(LINES_MAX)) this.#suspend(url);
     for (const url of ranked.slice(0, LINES_MAX)) {
       const line = this.#lines.get(url) ?? new Line();
       this.#lines.set(url, line);
@@ -97,7 +97,7 @@ export class Hub {
     }
   }
 
-  #rest(url: string): void {
+  #suspend(url: string): void {
     const line = this.#lines.get(url) ?? new Line();
     this.#lines.set(url, line);
     if (line.state === 'refused') return;
@@ -115,7 +115,7 @@ export class Hub {
       onRefused: (status) => {
         line.connection = null;
         this.#become(url, line, status === 401 ? 'lost' : 'refused');
-        if (status === 401) this.#broadcast(url, { kind: 'stranger', url });
+        if (status === 401) this.#broadcast(url, { kind: 'unauthenticated', url });
       },
       onMessage: (event, data, isFirst) => {
         if (event === 'clock') line.clock = { data, at: performance.now() };

@@ -35,10 +35,10 @@ export class Lines {
   #leave = (): void => {};
 
   constructor(private readonly onUpdate: (update: ToPage) => void) {
-    document.addEventListener('visibilitychange', () => this.#seen());
+    document.addEventListener('visibilitychange', () => this.#onVisibilityChange());
     for (const event of ['focus', 'pointerdown', 'keydown'])
-      addEventListener(event, () => this.#use(), { capture: true, passive: true });
-    addEventListener('pagehide', () => this.#say({ kind: 'want', urls: [] }));
+      addEventListener(event, () => this.#onUse(), { capture: true, passive: true });
+    addEventListener('pagehide', () => this.#post({ kind: 'want', urls: [] }));
     addEventListener('pageshow', (event) => {
       if (event.persisted) this.#sendWants();
     });
@@ -50,7 +50,7 @@ export class Lines {
     this.want([]);
     this.#leave();
     this.#sessionId = sessionId;
-    this.#port = this.#shared(sessionId) ?? this.#own();
+    this.#port = this.#sharedHub(sessionId) ?? this.#localHub();
   }
 
   /** Sets the URLs to listen to. */
@@ -60,21 +60,21 @@ export class Lines {
   }
 
   #sendWants(): void {
-    this.#say({ kind: 'want', urls: this.#isHidden ? [] : this.#urls });
+    this.#post({ kind: 'want', urls: this.#isHidden ? [] : this.#urls });
   }
 
-  #say(request: ToHub): void {
+  #post(request: ToHub): void {
     this.#port?.postMessage(request);
   }
 
-  #shared(sessionId: string): MessagePort | null {
+  #sharedHub(sessionId: string): MessagePort | null {
     if (!('SharedWorker' in globalThis)) return null;
     try {
       // Logout may clear the site's storage. Workers started before do not see locks taken after it.
       const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: `timenav ${sessionId}` });
       worker.onerror = () => {
         if (this.#port !== worker.port) return;
-        this.#port = this.#own();
+        this.#port = this.#localHub();
         this.#sendWants();
       };
       this.#holdLock(worker.port);
@@ -85,7 +85,7 @@ export class Lines {
   }
 
   /** Runs a hub in this page for itself only. */
-  #own(): MessagePort {
+  #localHub(): MessagePort {
     const { port1, port2 } = new MessageChannel();
     // The port queues messages until the hub is loaded.
     import('./hub').then(
@@ -114,14 +114,14 @@ export class Lines {
 
   #usedAt = 0;
 
-  #use(): void {
+  #onUse(): void {
     // Throttle: typing must not send a message per key.
     if (performance.now() - this.#usedAt < 1_000) return;
     this.#usedAt = performance.now();
-    this.#say({ kind: 'used' });
+    this.#post({ kind: 'used' });
   }
 
-  #seen(): void {
+  #onVisibilityChange(): void {
     clearTimeout(this.#timer);
     if (document.hidden) {
       this.#timer = setTimeout(() => {

@@ -25,7 +25,7 @@ export type ToPage =
    */
   | { kind: 'state'; url: string; state: LineState; hasGap: boolean }
   /** The service rejected the session. */
-  | { kind: 'stranger'; url: string }
+  | { kind: 'unauthenticated'; url: string }
   | { kind: 'message'; url: string; message: Message };
 
 export interface Message {

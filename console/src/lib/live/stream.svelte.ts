@@ -72,7 +72,7 @@ export class Stream {
     }
   }
 
-  hear(message: Message): void {
+  receive(message: Message): void {
     if (this.subscription.events.includes(message.event)) this.onMessage(message);
   }
 
@@ -104,11 +104,11 @@ class Exchange {
   /** Listeners that have not received the current state yet. */
   #new = new Set<Stream>();
   #byTimeline = new Map<string, Line>();
-  #lines = new Lines((update) => this.#hear(update));
+  #lines = new Lines((update) => this.#receive(update));
   #isDue = false;
   /** URLs the service rejected because there are too many paradoxes. */
   #refused = new Set<string>();
-  #isAsking = false;
+  #isReadingSession = false;
 
   join(stream: Stream): void {
     this.#streams.add(stream);
@@ -140,7 +140,7 @@ class Exchange {
       this.#byTimeline.delete(timeline);
     }
     for (const timeline of timelines) {
-      const found = this.#question(timeline);
+      const found = this.#requestFor(timeline);
       const before = this.#byTimeline.get(timeline);
       if (before?.url === found.url) continue;
       clearTimeout(before?.silence);
@@ -151,12 +151,12 @@ class Exchange {
     // A hub caches messages, which the next user must not see: each session has its own hub.
     this.#lines.join(session.body?.session_id ?? '');
     this.#lines.want(urls);
-    for (const stream of this.#new) this.#welcome(stream);
+    for (const stream of this.#new) this.#replay(stream);
     this.#new.clear();
   }
 
   /** Sends the cached state to a new listener. */
-  #welcome(stream: Stream): void {
+  #replay(stream: Stream): void {
     const line = this.#byTimeline.get(stream.subscription.timeline);
     if (line === undefined) return;
     if (stream.subscription.paradoxes && !line.hasParadoxes) {
@@ -166,10 +166,10 @@ class Exchange {
     stream.become(line.state, true);
     if (line.clock === null) return;
     const { message, at } = line.clock;
-    stream.hear({ ...message, isFirst: true, ageMs: message.ageMs + performance.now() - at });
+    stream.receive({ ...message, isFirst: true, ageMs: message.ageMs + performance.now() - at });
   }
 
-  #question(timeline: string): { url: string; hasParadoxes: boolean } {
+  #requestFor(timeline: string): { url: string; hasParadoxes: boolean } {
     const all = [...this.#streams]
       .map(({ subscription }) => subscription)
       .filter((subscription) => subscription.timeline === timeline);
@@ -191,14 +191,14 @@ class Exchange {
     }
   }
 
-  #hear(update: ToPage): void {
+  #receive(update: ToPage): void {
     const line = [...this.#byTimeline.values()].find((candidate) => candidate.url === update.url);
     if (line === undefined) return;
     if (update.kind === 'message') {
       if (update.message.event === 'clock') line.clock = { message: update.message, at: performance.now() };
-      this.#each(update.url, (stream) => stream.hear(update.message));
-    } else if (update.kind === 'stranger') {
-      void this.#askWho();
+      this.#each(update.url, (stream) => stream.receive(update.message));
+    } else if (update.kind === 'unauthenticated') {
+      void this.#readSession();
     } else {
       if (update.state === 'lost') reach.failed();
       if (update.state === 'open') reach.worked();
@@ -206,32 +206,32 @@ class Exchange {
       line.state = update.state;
       this.#each(update.url, (stream) => stream.become(update.state, update.hasGap));
       // Another user may have logged in meanwhile.
-      if (wasLost && update.state === 'open') void this.#askWho();
+      if (wasLost && update.state === 'open') void this.#readSession();
       if (update.state === 'refused' && line.hasParadoxes) {
         this.#refused.add(update.url);
         this.#arrange();
       }
     }
     clearTimeout(line.silence);
-    if (line.state === 'open') line.silence = setTimeout(() => this.#miss(update.url), SILENT_MS);
+    if (line.state === 'open') line.silence = setTimeout(() => this.#expire(update.url), SILENT_MS);
   }
 
   /** A silent connection counts as lost and is requested again. */
-  #miss(url: string): void {
-    this.#hear({ kind: 'state', url, state: 'lost', hasGap: false });
+  #expire(url: string): void {
+    this.#receive({ kind: 'state', url, state: 'lost', hasGap: false });
     this.#connect();
   }
 
-  async #askWho(): Promise<void> {
-    if (this.#isAsking) return;
-    this.#isAsking = true;
+  async #readSession(): Promise<void> {
+    if (this.#isReadingSession) return;
+    this.#isReadingSession = true;
     try {
       await session.read();
       if (session.user !== null) this.#connect();
     } catch {
       // Unreachable again; the stream reports it.
     }
-    this.#isAsking = false;
+    this.#isReadingSession = false;
   }
 }
 

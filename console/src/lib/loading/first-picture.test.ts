@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { calledTime, pictureOf, wholeTimeline } from './first-picture';
+import { timeLabel, pictureOf, wholeTimeline } from './first-picture';
 
 describe('preview bars', () => {
   const group = (key: string, end: string, count: number) => ({ key, end, count });
@@ -51,11 +51,11 @@ describe('preview bars', () => {
 describe('preview times', () => {
   it('match the precision of the preview', () => {
     const day = 86_400_000;
-    expect(calledTime('-000840-01-01T00:00:00Z', 1e9 * day)).toBe('841 BCE');
-    expect(calledTime('0000-06-01T00:00:00Z', day)).toBe('1 BCE');
-    expect(calledTime('2005-08-27T06:30:00Z', 1e5 * day)).toBe('2005');
-    expect(calledTime('2005-08-27T06:30:00Z', 100 * day)).toBe('2005-08-27');
-    expect(calledTime('2005-08-27T06:30:00.000001Z', day)).toBe('2005-08-27 06:30');
+    expect(timeLabel('-000840-01-01T00:00:00Z', 1e9 * day)).toBe('841 BCE');
+    expect(timeLabel('0000-06-01T00:00:00Z', day)).toBe('1 BCE');
+    expect(timeLabel('2005-08-27T06:30:00Z', 1e5 * day)).toBe('2005');
+    expect(timeLabel('2005-08-27T06:30:00Z', 100 * day)).toBe('2005-08-27');
+    expect(timeLabel('2005-08-27T06:30:00.000001Z', day)).toBe('2005-08-27 06:30');
   });
 });
 

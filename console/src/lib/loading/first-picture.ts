@@ -53,10 +53,10 @@ const millis = (text: string): number => (Math.abs(parseInt(text, 10)) < YEARS ?
  * Converts the responses received so far to bars. Returns null if there are no counts, or a time is out of range for
  * dates. `last` is the time of the last event, for incomplete counts.
  */
-export function pictureOf(answers: readonly FirstCounts[], last: string | null = null): Picture | null {
-  const groups = answers.flatMap((answer) => answer.groups);
+export function pictureOf(responses: readonly FirstCounts[], last: string | null = null): Picture | null {
+  const groups = responses.flatMap((response) => response.groups);
   const [first, end] = [groups[0], groups.at(-1)];
-  const isCut = Boolean(answers.at(-1)?.next_cursor);
+  const isCut = Boolean(responses.at(-1)?.next_cursor);
   if (!first || !end || (isCut && last === null)) return null;
   const counted = end.end ?? end.key;
   const [from, to] = [first.key, (isCut ? last : null) ?? counted];
@@ -77,13 +77,13 @@ export function pictureOf(answers: readonly FirstCounts[], last: string | null =
     to,
     spanMs,
     until: isCut ? part(millis(counted)) : 1,
-    count: answers.reduce((sum, { count }) => sum + count, 0),
+    count: responses.reduce((sum, { count }) => sum + count, 0),
     most,
   };
 }
 
 /** Returns a time with a precision that fits a preview of `spanMs`. */
-export function calledTime(text: string, spanMs: number): string {
+export function timeLabel(text: string, spanMs: number): string {
   const day = 86_400_000;
   const year = parseInt(text, 10);
   if (spanMs > 1_000 * day || year < 1) return year < 1 ? `${1 - year} BCE` : String(year);
@@ -98,7 +98,7 @@ export function wholeTimeline(hash: string): string | null {
 }
 
 /** Creates a label at a distance from the top, on the left or the right. */
-function written(text: string, top: number, side: 'left' | 'right' = 'left'): HTMLElement {
+function label(text: string, top: number, side: 'left' | 'right' = 'left'): HTMLElement {
   const words = document.createElement('span');
   words.textContent = text;
   Object.assign(words.style, { position: 'absolute', top: `${top}px`, [side]: '12px' });
@@ -106,20 +106,20 @@ function written(text: string, top: number, side: 'left' | 'right' = 'left'): HT
 }
 
 function rectangle(numbers: Record<'x' | 'y' | 'width' | 'height', number>): SVGElement {
-  const made = document.createElementNS(SVG, 'rect');
-  for (const [name, value] of Object.entries(numbers)) made.setAttribute(name, value.toFixed(2));
-  return made;
+  const element = document.createElementNS(SVG, 'rect');
+  for (const [name, value] of Object.entries(numbers)) element.setAttribute(name, value.toFixed(2));
+  return element;
 }
 
-function drawn({ bars, until }: Picture): SVGElement {
+function drawBars({ bars, until }: Picture): SVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', `0 0 ${BARS} ${TALLEST}`);
   svg.setAttribute('preserveAspectRatio', 'none');
   Object.assign(svg.style, { display: 'block', width: '100%', height: `${TALLEST}px` });
   const across = (at: number): number => BARS * (MARGIN + at * (1 - 2 * MARGIN));
   for (const { at, height } of bars) {
-    const tall = Math.max(height * TALLEST, 1);
-    svg.append(rectangle({ x: across(at) - 0.4, y: TALLEST - tall, width: 0.8, height: tall }));
+    const barHeight = Math.max(height * TALLEST, 1);
+    svg.append(rectangle({ x: across(at) - 0.4, y: TALLEST - barHeight, width: 0.8, height: barHeight }));
   }
   if (until < 1) {
     // The uncounted part must not appear empty.
@@ -131,15 +131,15 @@ function drawn({ bars, until }: Picture): SVGElement {
 }
 
 /** Sends a request about a timeline; null if it fails. */
-async function askOf<T>(timeline: string, what: string, params: Record<string, string>): Promise<T | null> {
-  const answer = await fetch(address(what, { timeline_id: timeline, ...params }), { cache: 'no-store' });
-  return answer.ok ? ((await answer.json()) as T) : null;
+async function request<T>(timeline: string, what: string, params: Record<string, string>): Promise<T | null> {
+  const response = await fetch(address(what, { timeline_id: timeline, ...params }), { cache: 'no-store' });
+  return response.ok ? ((await response.json()) as T) : null;
 }
 
 /** Returns the time of the last event, or null. */
 async function lastTime(timeline: string): Promise<string | null> {
   const query = { location: '*', time_range: '../..', limit: '1', order: 'newest' };
-  const page = await askOf<{ events: { time: string }[] }>(timeline, 'v1/monitor-events', query);
+  const page = await request<{ events: { time: string }[] }>(timeline, 'v1/monitor-events', query);
   return page?.events[0]?.time ?? null;
 }
 
@@ -155,14 +155,14 @@ export async function drawFirstPicture(
 ): Promise<void> {
   const cursor = before.at(-1)?.next_cursor ?? '';
   const query = { group_by: 'time', bucket: String(BARS), limit: '1000', cursor };
-  const counts = await askOf<FirstCounts>(timeline, 'v1/aggregate-events', query);
+  const counts = await request<FirstCounts>(timeline, 'v1/aggregate-events', query);
   if (counts === null) return;
-  const answers = [...before, counts];
+  const responses = [...before, counts];
   const last = lastAt ?? (counts.next_cursor ? await lastTime(timeline) : null);
-  const picture = pictureOf(answers, last);
+  const picture = pictureOf(responses, last);
   if (picture === null || !isNeeded()) return;
   show(picture);
-  if (counts.next_cursor) drawFirstPicture(timeline, isNeeded, answers, last).catch(() => {});
+  if (counts.next_cursor) drawFirstPicture(timeline, isNeeded, responses, last).catch(() => {});
 }
 
 function show(drawing: Picture): void {
@@ -189,12 +189,12 @@ function show(drawing: Picture): void {
   Object.assign(line.style, { borderTop: '1px solid', opacity: '0.5' });
   const events = drawing.count === 1 ? 'event' : 'events';
   picture.append(
-    written(`${drawing.count.toLocaleString('en')} ${events}${drawing.until < 1 ? ' so far' : ''}`, 8),
-    written(`at most ${drawing.most.toLocaleString('en')} in a bar`, 8, 'right'),
-    drawn(drawing),
+    label(`${drawing.count.toLocaleString('en')} ${events}${drawing.until < 1 ? ' so far' : ''}`, 8),
+    label(`at most ${drawing.most.toLocaleString('en')} in a bar`, 8, 'right'),
+    drawBars(drawing),
     line,
-    written(calledTime(drawing.from, drawing.spanMs), BASE + 6),
-    written(calledTime(drawing.to, drawing.spanMs), BASE + 6, 'right'),
+    label(timeLabel(drawing.from, drawing.spanMs), BASE + 6),
+    label(timeLabel(drawing.to, drawing.spanMs), BASE + 6, 'right'),
   );
   if (before !== null) {
     before.replaceWith(picture);

@@ -32,12 +32,12 @@ export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): 
     if (mayAsk !== null && !(await mayAsk)) throw new Error('not asked');
     return { response: await fetch(url, init), atMs: Date.now() };
   };
-  const asking = ask();
-  requests.set(url, asking);
-  const forget = (): void => void (requests.get(url) === asking && requests.delete(url));
+  const request = ask();
+  requests.set(url, request);
+  const forget = (): void => void (requests.get(url) === request && requests.delete(url));
   // Later callers send a new request.
-  asking.then(() => setTimeout(forget, FIRST_FRESH_MS), forget);
-  return asking;
+  request.then(() => setTimeout(forget, FIRST_FRESH_MS), forget);
+  return request;
 }
 
 /** Returns the early response to a request, once; null if there is none. */

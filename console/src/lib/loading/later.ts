@@ -34,7 +34,7 @@ export function laterOrThrow<T>(load: Load<T>): Load<T> {
     }));
   inQuiet(once);
   return async () => {
-    const answered = beginRequest();
+    const endRequest = beginRequest();
     try {
       const file = await once();
       unloaded.note(once, true);
@@ -43,7 +43,7 @@ export function laterOrThrow<T>(load: Load<T>): Load<T> {
       unloaded.note(once, false);
       throw new Error('This part could not be loaded.', { cause });
     } finally {
-      answered();
+      endRequest();
     }
   };
 }

@@ -5,17 +5,17 @@ const REST_MS = 300;
 /** Upper limit of the wait if requests never stop. */
 const BUSY_MAX_MS = 15_000;
 
-let asking = 0;
+let pending = 0;
 let lastAt = 0;
 
 /** Marks a request as pending. Call the returned function when it completes. */
 export function beginRequest(): () => void {
-  asking += 1;
+  pending += 1;
   let isOver = false;
   return () => {
     if (isOver) return;
     isOver = true;
-    asking -= 1;
+    pending -= 1;
     lastAt = performance.now();
   };
 }
@@ -24,7 +24,7 @@ export function beginRequest(): () => void {
 export async function quiet(): Promise<void> {
   const limit = performance.now() + BUSY_MAX_MS;
   for (let now = performance.now(); now < limit; now = performance.now()) {
-    const wait = asking > 0 ? REST_MS : lastAt + REST_MS - now;
+    const wait = pending > 0 ? REST_MS : lastAt + REST_MS - now;
     if (wait <= 0) return;
     await new Promise((rested) => setTimeout(rested, wait));
   }

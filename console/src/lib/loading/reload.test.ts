@@ -13,9 +13,9 @@ afterEach(() => {
   reload.mockReset();
 });
 
-/** Advances past the delay; `answer` responds to requests. */
-async function settle(answer: () => Promise<Response>, isNeeded = (): boolean => true): Promise<void> {
-  vi.stubGlobal('fetch', answer);
+/** Advances past the delay; `respond` handles requests. */
+async function settle(respond: () => Promise<Response>, isNeeded = (): boolean => true): Promise<void> {
+  vi.stubGlobal('fetch', respond);
   const over = reloadOnceBack(isNeeded);
   await vi.advanceTimersByTimeAsync(SETTLE_MS);
   await over;
@@ -37,8 +37,8 @@ it('keeps the page if a proxy responds with an error', async () => {
 });
 
 it('keeps the page if a form is in use', async () => {
-  const answers = vi.fn(() => Promise.resolve(new Response('page')));
-  await settle(answers, () => false);
+  const respond = vi.fn(() => Promise.resolve(new Response('page')));
+  await settle(respond, () => false);
   expect(reload).not.toHaveBeenCalled();
-  expect(answers).not.toHaveBeenCalled();
+  expect(respond).not.toHaveBeenCalled();
 });

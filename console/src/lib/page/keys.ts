@@ -12,6 +12,6 @@ export function isFreeKey(event: KeyboardEvent): boolean {
   if (event.key.length === 1 && areSingleKeysOff()) return false;
   const target = event.target as Element | null;
   if (target?.closest(OWN_KEYS)) return false;
-  // Space activates buttons but does not follow links.
+  // Space and Enter belong to a focused button, link or summary.
   return !((event.key === ' ' || event.key === 'Enter') && target?.closest('button, a, summary'));
 }

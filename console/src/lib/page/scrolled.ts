@@ -9,19 +9,19 @@ const RESTORE_MAX_MS = 2_000;
 const MOVES = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
 
 const places = new Map<string, number>();
-let step = known() ?? begin();
+let step = entryId() ?? begin();
 let view = viewOf(location.hash);
 let stop = (): void => {};
 
-function known(): string | null {
+function entryId(): string | null {
   return (history.state as { step?: string } | null)?.step ?? null;
 }
 
 function begin(): string {
-  const made = `${performance.timeOrigin} ${places.size}`;
-  places.set(made, 0);
-  history.replaceState({ step: made }, '');
-  return made;
+  const id = `${performance.timeOrigin} ${places.size}`;
+  places.set(id, 0);
+  history.replaceState({ step: id }, '');
+  return id;
 }
 
 function viewOf(hash: string): string {
@@ -39,7 +39,7 @@ addEventListener(
 
 addEventListener('hashchange', () => {
   stop();
-  const [before, back] = [view, known()];
+  const [before, back] = [view, entryId()];
   view = viewOf(location.hash);
   step = back ?? begin();
   // Within a view, the browser restores the position.
@@ -52,9 +52,9 @@ addEventListener('hashchange', () => {
 function restore(place: number): void {
   const end = performance.now() + RESTORE_MAX_MS;
   let frame = 0;
-  const look = (): void => {
+  const scroll = (): void => {
     if (Math.abs(scrollY - place) > 1) scrollTo(0, place);
-    frame = performance.now() < end ? requestAnimationFrame(look) : 0;
+    frame = performance.now() < end ? requestAnimationFrame(scroll) : 0;
   };
   const over = new AbortController();
   stop = () => {
@@ -62,7 +62,7 @@ function restore(place: number): void {
     cancelAnimationFrame(frame);
   };
   for (const move of MOVES) addEventListener(move, () => stop(), { signal: over.signal, passive: true });
-  look();
+  scroll();
 }
 
 export {};

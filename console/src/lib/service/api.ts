@@ -28,27 +28,27 @@ export function onLoggedOut(listener: Listener): void {
 
 /** Sends a request with the session cookie and tracks whether the service is reachable. */
 async function fetched(path: string, url: string, init: RequestInit): Promise<Response> {
-  let answer: Response;
+  let response: Response;
   let atMs: number | undefined;
-  const answered = beginRequest();
+  const endRequest = beginRequest();
   const preserved = path.endsWith('logout') ? Object.entries<string>(localStorage) : [];
   try {
     const early = takeFirst(init.method ?? 'GET', url);
-    if (early === null) answer = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
-    else ({ response: answer, atMs } = await early);
+    if (early === null) response = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
+    else ({ response, atMs } = await early);
   } catch (error) {
     if (!isAborted(error)) reach.failed();
     throw error;
   } finally {
-    answered();
+    endRequest();
   }
   // The logout response clears the site's storage (`Clear-Site-Data`). The console's data there, such as saved views
   // and the theme, is not secret and is kept for the next login.
   for (const [key, value] of preserved) localStorage.setItem(key, value);
   reach.worked();
-  syncHostClock(answer.headers.get('Date'), atMs);
-  if (answer.status === 401 && !path.endsWith('/login')) whenLoggedOut();
-  return answer;
+  syncHostClock(response.headers.get('Date'), atMs);
+  if (response.status === 401 && !path.endsWith('/login')) whenLoggedOut();
+  return response;
 }
 
 /** Client settings for the service that serves this page. */
@@ -70,11 +70,11 @@ class Service extends Calls {
     input: object,
     options: CallOptions,
   ): Promise<Answer<Name>> {
-    const answered = beginRequest();
+    const endRequest = beginRequest();
     try {
       return await super.json(name, OPERATIONS[name].method === 'GET' ? withoutEmpty(input) : input, options);
     } finally {
-      answered();
+      endRequest();
     }
   }
 }
@@ -121,9 +121,9 @@ export async function send(method: string, path: string, options: SendOptions = 
 
 /** Returns the OpenAPI document. */
 export async function readDocument<T>(): Promise<T> {
-  const answer = await send('GET', 'openapi.json');
-  if (!answer.ok) throw await rejection(answer);
-  return readJson<T>(answer);
+  const response = await send('GET', 'openapi.json');
+  if (!response.ok) throw await rejection(response);
+  return readJson<T>(response);
 }
 
 interface UploadOptions {
@@ -159,9 +159,9 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
         const value = request.getResponseHeader(name);
         if (value !== null) headers.set(name, value);
       }
-      const answer = new Response(request.responseText, { status: request.status, headers });
-      if (answer.ok) readJson<T>(answer).then(done, failed);
-      else rejection(answer).then(failed, failed);
+      const response = new Response(request.responseText, { status: request.status, headers });
+      if (response.ok) readJson<T>(response).then(done, failed);
+      else rejection(response).then(failed, failed);
     };
     request.onloadend = () => signal.removeEventListener('abort', abort);
     if (signal.aborted) failed(new DOMException('The upload was canceled.', 'AbortError'));

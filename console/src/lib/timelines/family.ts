@@ -3,7 +3,7 @@ import { isLayer, type TimelineBody } from './timelines.svelte';
 
 /** Returns the ancestors of a timeline, nearest first. */
 export function ancestors(timeline: string, all: readonly TimelineBody[]): string[] {
-  const known = new Map(all.map((one) => [one.timeline_id, one]));
+  const known = new Map(all.map((entry) => [entry.timeline_id, entry]));
   const found: string[] = [];
   for (
     let of = known.get(timeline)?.fork?.parent;
@@ -19,9 +19,9 @@ export function relatives(timeline: string, all: readonly TimelineBody[]): strin
   const rootOf = (name: string): string => ancestors(name, all).at(-1) ?? name;
   const own = ancestors(timeline, all);
   const root = own.at(-1) ?? timeline;
-  const names = all.map((one) => one.timeline_id).filter((name) => rootOf(name) === root);
-  const forks = all.filter((one) => one.fork?.parent === timeline).map((one) => one.timeline_id);
+  const names = all.map((entry) => entry.timeline_id).filter((name) => rootOf(name) === root);
+  const forks = all.filter((entry) => entry.fork?.parent === timeline).map((entry) => entry.timeline_id);
   return [...new Set([...own, ...forks, ...names])].filter(
-    (name) => name !== timeline && !isLayer(name) && all.some((one) => one.timeline_id === name),
+    (name) => name !== timeline && !isLayer(name) && all.some((entry) => entry.timeline_id === name),
   );
 }

@@ -34,7 +34,7 @@ async function chooseFile(name: string): Promise<FileSystemFileHandle | null> {
   return window.showSaveFilePicker({ suggestedName: name });
 }
 
-const brokenOff = (): ApiError =>
+const truncated = (): ApiError =>
   new ApiError(0, 'unexpected_response', 'The download was interrupted.', 'No file was saved. Try again.');
 
 /**
@@ -55,8 +55,8 @@ export async function saveBundle(
     if (isAborted(error)) return null;
     throw error;
   }
-  const answer = await service.bundle({ timeline_id: timeline }, { signal });
-  if (answer.body === null) throw brokenOff();
+  const response = await service.bundle({ timeline_id: timeline }, { signal });
+  if (response.body === null) throw truncated();
   const tail = new Tail();
   let bytes = 0;
   const counting = new TransformStream<Uint8Array, Uint8Array>({
@@ -67,17 +67,17 @@ export async function saveBundle(
       out.enqueue(part);
     },
     flush() {
-      if (!tail.hasEnd) throw brokenOff();
+      if (!tail.hasEnd) throw truncated();
     },
   });
   try {
-    const counted = answer.body.pipeThrough(counting, { signal });
+    const counted = response.body.pipeThrough(counting, { signal });
     // The data becomes the file when the stream closes, and is discarded when it is aborted.
     if (file) await counted.pipeTo(await file.createWritable(), { signal });
     else saveBlob(name, await new Response(counted as ReadableStream<Uint8Array<ArrayBuffer>>).blob());
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    throw error instanceof TypeError ? brokenOff() : error;
+    throw error instanceof TypeError ? truncated() : error;
   }
   return bytes;
 }

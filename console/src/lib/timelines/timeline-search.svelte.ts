@@ -50,12 +50,12 @@ export class TimelineSearch {
   find(part: string): () => void {
     const query = part.trim();
     if (query === '' || untrack(() => timelines.isRead && !timelines.hasMore)) return () => {};
-    const asking = new AbortController();
-    const timer = setTimeout(() => void this.#search(query, asking.signal), REST_MS);
+    const abort = new AbortController();
+    const timer = setTimeout(() => void this.#search(query, abort.signal), REST_MS);
     this.isSearching = true;
     return () => {
       clearTimeout(timer);
-      asking.abort();
+      abort.abort();
       this.isSearching = false;
     };
   }
@@ -64,7 +64,7 @@ export class TimelineSearch {
     const isEnough = (): boolean => this.matches(query).length >= this.visibleMax;
     try {
       await timelines.ready();
-      if (NAME.test(query)) this.#named = await begunWith(query, signal);
+      if (NAME.test(query)) this.#named = await withPrefix(query, signal);
       while (!signal.aborted && timelines.hasMore && !isEnough()) await timelines.more(signal);
       this.error = null;
     } catch (thrown) {
@@ -76,7 +76,7 @@ export class TimelineSearch {
 }
 
 /** Requests the timelines with a name prefix. */
-async function begunWith(start: string, signal: AbortSignal): Promise<TimelineBody[]> {
+async function withPrefix(start: string, signal: AbortSignal): Promise<TimelineBody[]> {
   const body = await timelines.page(before(start), NAMED_ITEMS, signal);
   const named = body.timelines.filter((timeline) => timeline.timeline_id.startsWith(start));
   timelines.keep(named);
@@ -111,9 +111,9 @@ export class WholeList {
 
   /** Reads all pages. Returns a function that cancels this. */
   read(): () => void {
-    const asking = new AbortController();
-    void this.#read(asking.signal);
-    return () => asking.abort();
+    const abort = new AbortController();
+    void this.#read(abort.signal);
+    return () => abort.abort();
   }
 
   async #read(signal: AbortSignal): Promise<void> {

@@ -57,7 +57,7 @@ class Timelines {
       this.list = body.timelines;
       this.readAt = performance.now();
       this.#found = new Map();
-      this.#took(body);
+      this.#applyPage(body);
       this.isRead = true;
     });
     this.#reading = reading;
@@ -76,7 +76,7 @@ class Timelines {
     const body = await this.page(cursor, TIMELINES_ITEMS, signal);
     if (cursor !== this.#cursor) return;
     this.list = [...this.list, ...body.timelines];
-    this.#took(body);
+    this.#applyPage(body);
   }
 
   /** Loads one timeline. Throws if it does not exist or is not visible to the user. */
@@ -85,8 +85,8 @@ class Timelines {
   }
 
   /** Returns when the clock of a timeline was read, by `performance.now()`. */
-  receivedAt(one: TimelineBody): number {
-    return this.#readAt.get(one) ?? this.readAt;
+  receivedAt(entry: TimelineBody): number {
+    return this.#readAt.get(entry) ?? this.readAt;
   }
 
   /** Reads the timelines after a name. */
@@ -96,18 +96,18 @@ class Timelines {
     const body = (await service.timelines(query, { signal })) as TimelinesBody;
     // Estimate the read time of the clocks as the middle of the round trip.
     const read = (before + performance.now()) / 2;
-    for (const one of body.timelines) this.#readAt.set(one, read);
+    for (const entry of body.timelines) this.#readAt.set(entry, read);
     return body;
   }
 
-  #took(body: TimelinesBody): void {
+  #applyPage(body: TimelinesBody): void {
     this.hasMore = body.has_more;
     this.#cursor = body.next_cursor ?? null;
   }
 
   /** Adds timelines that are on none of the loaded pages. */
   keep(timelines: TimelineBody[]): void {
-    this.#found = new Map([...this.#found, ...timelines.map((one) => [one.timeline_id, one] as const)]);
+    this.#found = new Map([...this.#found, ...timelines.map((entry) => [entry.timeline_id, entry] as const)]);
   }
 
   /** Forgets everything, when the user changes. */

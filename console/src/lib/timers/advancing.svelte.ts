@@ -15,7 +15,7 @@ export class Advancing {
   receipt = $state.raw<Settled | null>(null);
   isStopping = $state(false);
   error = $state.raw<unknown>(null);
-  #asking = new AbortController();
+  #abort = new AbortController();
   #following: string | null = null;
 
   constructor(
@@ -60,9 +60,9 @@ export class Advancing {
 
   async #follow(advanceId: string): Promise<void> {
     if (this.#following === advanceId) return;
-    this.#asking.abort();
-    this.#asking = new AbortController();
-    const { signal } = this.#asking;
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    const { signal } = this.#abort;
     this.#following = advanceId;
     let failures = 0;
     while (!signal.aborted && failures < FAILURES_MAX) {
@@ -104,6 +104,6 @@ export class Advancing {
   }
 
   close(): void {
-    this.#asking.abort();
+    this.#abort.abort();
   }
 }

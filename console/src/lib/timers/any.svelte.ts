@@ -6,7 +6,7 @@ import type { WatchedTimers } from './watched.svelte';
 
 export class AnyTimers {
   isAny = $state(false);
-  #asking = new AbortController();
+  #abort = new AbortController();
 
   constructor(
     private readonly timeline: string,
@@ -20,16 +20,16 @@ export class AnyTimers {
     $effect(() => {
       const generation = clock()?.body?.generation;
       if (!upcoming.isRead || upcoming.timers.length > 0 || generation === undefined) return;
-      untrack(() => void this.#ask());
+      untrack(() => void this.#check());
     });
   }
 
-  async #ask(): Promise<void> {
+  async #check(): Promise<void> {
     if (this.isAny) return;
-    this.#asking.abort();
-    this.#asking = new AbortController();
+    this.#abort.abort();
+    this.#abort = new AbortController();
     try {
-      const { timers } = await readTimers(this.timeline, { state: 'done', limit: 1, signal: this.#asking.signal });
+      const { timers } = await readTimers(this.timeline, { state: 'done', limit: 1, signal: this.#abort.signal });
       if (timers.length > 0) this.isAny = true;
     } catch {
       // On errors, hide the timer UI; moving the clock reports the error.
@@ -37,6 +37,6 @@ export class AnyTimers {
   }
 
   close(): void {
-    this.#asking.abort();
+    this.#abort.abort();
   }
 }

@@ -138,10 +138,10 @@ type Move = { duration: string } | { destination_time: string };
 /** Returns the timers that a move would fire, with a dry run. */
 export async function foresee(timeline: string, move: Move, signal?: AbortSignal): Promise<WouldFire> {
   const dryRun = { timeline_id: timeline, dry_run: true };
-  const answer = await ('duration' in move
+  const response = await ('duration' in move
     ? service.fastForward({ ...dryRun, ...move }, { signal })
     : service.travel({ ...dryRun, ...move }, { signal }));
-  return answer.would_fire ?? { to: '', count: 0, complete: true, firings: [], timers: [] };
+  return response.would_fire ?? { to: '', count: 0, complete: true, firings: [], timers: [] };
 }
 
 /** Reads the state of an advance. The response waits up to `wait` of host time for its end. */
@@ -151,6 +151,6 @@ export async function readAdvance(
   wait: string,
   signal: AbortSignal,
 ): Promise<Settled> {
-  const answer = await service.receipt({ timeline_id: timeline, advance_id: advanceId, wait }, { signal });
-  return answer.receipt as Settled;
+  const response = await service.receipt({ timeline_id: timeline, advance_id: advanceId, wait }, { signal });
+  return response.receipt as Settled;
 }

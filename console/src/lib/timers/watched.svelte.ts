@@ -28,8 +28,8 @@ export class WatchedTimers {
   next = $derived<Micros | null>(parse(this.timers[0]?.next ?? ''));
   /** Cursor of the next page. */
   nextCursor = $state<string | null>(null);
-  #which: { state: TimerState; cursor: string | null } = { state: 'armed', cursor: null };
-  #asking = new AbortController();
+  #page: { state: TimerState; cursor: string | null } = { state: 'armed', cursor: null };
+  #abort = new AbortController();
   #requestedAt = -AGAIN_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -76,20 +76,20 @@ export class WatchedTimers {
 
   /** Reads another page. */
   show(state: TimerState, cursor: string | null): void {
-    this.#which = { state, cursor };
+    this.#page = { state, cursor };
     void this.read();
   }
 
   async read(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    this.#asking.abort();
-    this.#asking = new AbortController();
+    this.#abort.abort();
+    this.#abort = new AbortController();
     this.#requestedAt = performance.now();
-    const { signal } = this.#asking;
+    const { signal } = this.#abort;
     this.isBusy = true;
     try {
-      const page = await readTimers(this.timeline, { ...this.#which, limit: this.options.limit, signal });
+      const page = await readTimers(this.timeline, { ...this.#page, limit: this.options.limit, signal });
       this.timers = page.timers;
       this.nextCursor = page.next_cursor ?? null;
       this.hasMore = page.has_more;
@@ -104,6 +104,6 @@ export class WatchedTimers {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#asking.abort();
+    this.#abort.abort();
   }
 }

@@ -7,16 +7,16 @@ import type { Theme } from '../../lib/page/theme.svelte';
 import type { Anchor } from '../../lib/timelines/anchors';
 
 /** A command that acts without navigation. */
-export type Deed =
+export type Action =
   | { pause: boolean }
   | { rate: number }
   | { theme: Theme }
   | { zone: true }
   | { copy: 'link' }
   | { help: 'keys' }
-  | { make: Made };
+  | { make: Creation };
 /** A creation dialog. */
-export type Made = 'timeline' | 'fork' | 'view';
+export type Creation = 'timeline' | 'fork' | 'view';
 
 export interface Command {
   /** Key of the list item. */
@@ -27,7 +27,7 @@ export interface Command {
   /** Icon name of `ui/Icon`. */
   icon: string;
   /** Link target or action. */
-  to: string | Deed;
+  to: string | Action;
 }
 
 export interface Sources {
@@ -178,7 +178,7 @@ function rates(query: string, { may }: Sources): Command[] {
 
 function actions({ timeline, href, may, isPaused, hasDemo, isOperator }: Sources): Command[] {
   const access = (tab: string): string => href('access', { tab });
-  const act = (id: string, title: string, icon: string, to: Command['to']): Command => ({
+  const action = (id: string, title: string, icon: string, to: Command['to']): Command => ({
     id: `action ${id}`,
     group: 'Actions',
     title,
@@ -187,46 +187,46 @@ function actions({ timeline, href, may, isPaused, hasDemo, isOperator }: Sources
     to,
   });
   return [
-    ...(may.record ? [act('record', 'Record an event…', 'plus', href('timeline', { do: 'record' }))] : []),
-    ...(may.record ? [act('import', 'Import a file…', 'upload', href('timeline', { do: 'import' }))] : []),
-    act('export', 'Export events or a picture…', 'download', href('timeline', { do: 'export' })),
-    ...(may.move && isPaused === true ? [act('pause', 'Resume the clock', 'play', { pause: false })] : []),
-    ...(may.move && isPaused === false ? [act('pause', 'Pause the clock', 'pause', { pause: true })] : []),
-    ...(may.rate ? [act('rate', 'Set the rate of the clock…', 'forward', href('clock', { do: 'rate' }))] : []),
-    ...(may.move ? [act('travel', 'Travel…', 'travel', href('clock', { do: 'travel' }))] : []),
-    ...(may.move ? [act('anchor', 'Set an anchor…', 'anchor', href('clock', { do: 'anchor' }))] : []),
-    ...(may.move ? [act('hold', 'Hold the clock…', 'lock', href('clock', { do: 'hold' }))] : []),
-    ...(isPaused === null ? [] : [act('follow', 'Follow the clock', 'clock', href('timeline', { follow: '1' }))]),
-    act('play', 'Play this time range', 'play', href('timeline', { play: 'all' })),
-    act('link', 'Copy a lasting link', 'copy', { copy: 'link' }),
-    act('make', 'New timeline…', 'plus', { make: 'timeline' }),
-    act('fork', `Fork ${timeline}…`, 'fork', { make: 'fork' }),
-    act('save', 'Save this view…', 'check', { make: 'view' }),
-    ...(hasDemo ? [act('tour', 'Take the tour', 'info', href('timeline', { timeline: 'demo', tour: '1' }))] : []),
-    act('tree', 'Show forks and anchors', 'fork', href('timeline', { do: 'tree' })),
-    act('as-of', 'View the timeline as of…', 'history', href('timeline', { do: 'as-of' })),
-    act('people', 'Permissions: who may do what', 'people', access('permissions')),
-    act('log', 'Access log: who did what', 'people', access('log')),
-    act('retention', 'Retention: how long reads are kept', 'people', access('retention')),
-    act('settings', `Settings of ${timeline}`, 'people', access('settings')),
+    ...(may.record ? [action('record', 'Record an event…', 'plus', href('timeline', { do: 'record' }))] : []),
+    ...(may.record ? [action('import', 'Import a file…', 'upload', href('timeline', { do: 'import' }))] : []),
+    action('export', 'Export events or a picture…', 'download', href('timeline', { do: 'export' })),
+    ...(may.move && isPaused === true ? [action('pause', 'Resume the clock', 'play', { pause: false })] : []),
+    ...(may.move && isPaused === false ? [action('pause', 'Pause the clock', 'pause', { pause: true })] : []),
+    ...(may.rate ? [action('rate', 'Set the rate of the clock…', 'forward', href('clock', { do: 'rate' }))] : []),
+    ...(may.move ? [action('travel', 'Travel…', 'travel', href('clock', { do: 'travel' }))] : []),
+    ...(may.move ? [action('anchor', 'Set an anchor…', 'anchor', href('clock', { do: 'anchor' }))] : []),
+    ...(may.move ? [action('hold', 'Hold the clock…', 'lock', href('clock', { do: 'hold' }))] : []),
+    ...(isPaused === null ? [] : [action('follow', 'Follow the clock', 'clock', href('timeline', { follow: '1' }))]),
+    action('play', 'Play this time range', 'play', href('timeline', { play: 'all' })),
+    action('link', 'Copy a lasting link', 'copy', { copy: 'link' }),
+    action('make', 'New timeline…', 'plus', { make: 'timeline' }),
+    action('fork', `Fork ${timeline}…`, 'fork', { make: 'fork' }),
+    action('save', 'Save this view…', 'check', { make: 'view' }),
+    ...(hasDemo ? [action('tour', 'Take the tour', 'info', href('timeline', { timeline: 'demo', tour: '1' }))] : []),
+    action('tree', 'Show forks and anchors', 'fork', href('timeline', { do: 'tree' })),
+    action('as-of', 'View the timeline as of…', 'history', href('timeline', { do: 'as-of' })),
+    action('people', 'Permissions: who may do what', 'people', access('permissions')),
+    action('log', 'Access log: who did what', 'people', access('log')),
+    action('retention', 'Retention: how long reads are kept', 'people', access('retention')),
+    action('settings', `Settings of ${timeline}`, 'people', access('settings')),
     ...(isOperator
       ? [
-          act('users', 'Users of the service', 'user', access('users')),
-          act('restrictions', 'Restrictions: access levels', 'lock', access('restrictions')),
+          action('users', 'Users of the service', 'user', access('users')),
+          action('restrictions', 'Restrictions: access levels', 'lock', access('restrictions')),
         ]
       : []),
-    act('keys', 'Your API keys', 'key', access('keys')),
-    act('sessions', 'Your sessions', 'key', access('sessions')),
-    act('help', 'Help: keyboard shortcuts', 'info', { help: 'keys' }),
-    act('compare', 'Compare with a fork', 'fork', href('compare')),
-    act('list', 'Show events as a list', 'timeline', href('timeline', { view: 'list' })),
-    act('map', 'Show a large map', 'globe', href('timeline', { view: 'map' })),
-    act('zone', 'Change the time zone…', 'globe', { zone: true }),
-    act('light', 'Colors: light', 'sun', { theme: 'light' }),
-    act('dark', 'Colors: dark', 'moon', { theme: 'dark' }),
-    act('system', 'Colors: system', 'half', { theme: 'system' }),
-    act('timelines', 'Show all timelines and their clocks', 'timeline', href('timelines')),
-    act('what-if', 'Ask “what if?”', 'paradox', href('paradoxes', { tab: 'lab' })),
+    action('keys', 'Your API keys', 'key', access('keys')),
+    action('sessions', 'Your sessions', 'key', access('sessions')),
+    action('help', 'Help: keyboard shortcuts', 'info', { help: 'keys' }),
+    action('compare', 'Compare with a fork', 'fork', href('compare')),
+    action('list', 'Show events as a list', 'timeline', href('timeline', { view: 'list' })),
+    action('map', 'Show a large map', 'globe', href('timeline', { view: 'map' })),
+    action('zone', 'Change the time zone…', 'globe', { zone: true }),
+    action('light', 'Colors: light', 'sun', { theme: 'light' }),
+    action('dark', 'Colors: dark', 'moon', { theme: 'dark' }),
+    action('system', 'Colors: system', 'half', { theme: 'system' }),
+    action('timelines', 'Show all timelines and their clocks', 'timeline', href('timelines')),
+    action('what-if', 'Ask “what if?”', 'paradox', href('paradoxes', { tab: 'lab' })),
   ];
 }
 

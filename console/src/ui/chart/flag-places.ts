@@ -24,8 +24,12 @@ export function rightOf(
   const taken = flags.map((x) => ({ from: x, to: x + FLAG }));
   if (now !== null) taken.push({ from: now - HEAD_HALF, to: now + HEAD_HALF });
   if (chosen !== null) {
-    const wide = NAME_GAP + Math.min(chosen.name.length * LETTER, NAME_MAX);
-    taken.push(chosen.x > room / 2 ? { from: chosen.x - wide, to: chosen.x } : { from: chosen.x, to: chosen.x + wide });
+    const labelWidth = NAME_GAP + Math.min(chosen.name.length * LETTER, NAME_MAX);
+    taken.push(
+      chosen.x > room / 2
+        ? { from: chosen.x - labelWidth, to: chosen.x }
+        : { from: chosen.x, to: chosen.x + labelWidth },
+    );
   }
   let right = EDGE;
   for (const { from, to } of taken.sort((a, b) => b.from - a.from)) {

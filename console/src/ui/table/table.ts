@@ -34,7 +34,7 @@ export function isVisible(column: Column<never>, chosen: readonly string[]): boo
 /** Returns `chosen` with the visibility of a column toggled. */
 export function turned(column: Column<never>, chosen: readonly string[]): string[] {
   const word = column.isExtra ? column.id : `-${column.id}`;
-  return chosen.includes(word) ? chosen.filter((one) => one !== word) : [...chosen, word];
+  return chosen.includes(word) ? chosen.filter((entry) => entry !== word) : [...chosen, word];
 }
 
 export interface Order {
@@ -79,10 +79,10 @@ const OVERSCAN_ROWS = 12;
 export const DRAWN_MAX = 160;
 
 /** Returns the rows to render: `[first, last)`. */
-export function drawn(count: number, tall: number, top: number, height: number): { first: number; last: number } {
-  if (count <= DRAWN_MAX || tall <= 0) return { first: 0, last: count };
-  const first = Math.max(0, Math.floor(top / tall) - OVERSCAN_ROWS);
-  const last = Math.min(count, Math.ceil((top + height) / tall) + OVERSCAN_ROWS);
+export function drawn(count: number, rowHeight: number, top: number, height: number): { first: number; last: number } {
+  if (count <= DRAWN_MAX || rowHeight <= 0) return { first: 0, last: count };
+  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN_ROWS);
+  const last = Math.min(count, Math.ceil((top + height) / rowHeight) + OVERSCAN_ROWS);
   return { first: Math.min(first, Math.max(0, count - 1)), last: Math.max(last, Math.min(count, first + 1)) };
 }
 
