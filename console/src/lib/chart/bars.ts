@@ -38,7 +38,7 @@ export function heights(most: number, isLog: boolean, room: number): Heights {
     return { max: 10 ** decades, isLog, ticks };
   }
   if (lines === 1) {
-    const top = rounder(most);
+    const top = nextRound(most);
     return { max: top, isLog, ticks: [top] };
   }
   const step = niceStep(Math.max(most / lines, 1));
@@ -47,7 +47,7 @@ export function heights(most: number, isLog: boolean, room: number): Heights {
 }
 
 /** Returns the smallest count of one digit and zeros that is not less than `least`. */
-function rounder(least: number): number {
+function nextRound(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return Math.ceil(Math.max(least, 1) / power) * power;
 }

@@ -14,13 +14,13 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function made(): { picture: NextPicture; drawn: () => number } {
+function setUp(): { picture: NextPicture; drawn: () => number } {
   const draw = vi.fn();
   return { picture: new NextPicture(draw), drawn: () => draw.mock.calls.length };
 }
 
 it('repeated requests draw once per frame', () => {
-  const { picture, drawn } = made();
+  const { picture, drawn } = setUp();
   for (let time = 0; time < 5; time += 1) picture.ask();
   expect(drawn()).toBe(0);
   vi.advanceTimersByTime(FRAME_MS);
@@ -28,7 +28,7 @@ it('repeated requests draw once per frame', () => {
 });
 
 it('throttled requests wait, others do not', () => {
-  const { picture, drawn } = made();
+  const { picture, drawn } = setUp();
   picture.ask(70);
   vi.advanceTimersByTime(FRAME_MS);
   expect(drawn()).toBe(1);
@@ -46,7 +46,7 @@ it('throttled requests wait, others do not', () => {
 });
 
 it('continuous requests do not prevent drawing', () => {
-  const { picture, drawn } = made();
+  const { picture, drawn } = setUp();
   for (let time = 0; time < 100; time += 1) {
     picture.ask(70);
     vi.advanceTimersByTime(5);
@@ -55,7 +55,7 @@ it('continuous requests do not prevent drawing', () => {
 });
 
 it('nothing is drawn after stop', () => {
-  const { picture, drawn } = made();
+  const { picture, drawn } = setUp();
   picture.ask();
   picture.stop();
   vi.advanceTimersByTime(200);

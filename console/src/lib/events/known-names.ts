@@ -16,9 +16,9 @@ const known = new Map<string, { name: string; precision: string }>();
 export function callName({ name, description }: Pick<Named, 'name' | 'description'>): string {
   const text = name?.trim() || (description?.trim() ?? '');
   if (name?.trim() || text.length <= SHORT) return text;
-  const cut = text.slice(0, SHORT);
-  const blank = cut.lastIndexOf(' ');
-  return `${(blank > SHORT / 2 ? cut.slice(0, blank) : cut).replace(/[\s,;.:–-]+$/, '')}…`;
+  const prefix = text.slice(0, SHORT);
+  const space = prefix.lastIndexOf(' ');
+  return `${(space > SHORT / 2 ? prefix.slice(0, space) : prefix).replace(/[\s,;.:–-]+$/, '')}…`;
 }
 
 /** Returns the cached name of an event: empty if it has no name, undefined if it is not cached. */

@@ -16,7 +16,7 @@ interface TrustedTypes {
 /** A policy name can be registered only once per page. */
 let scripts: { createScriptURL(url: string): string } | undefined;
 
-function trusted(url: string): string {
+function trustedUrl(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   scripts ??= trustedTypes?.createPolicy('timenav-lines', { createScriptURL: (given) => given });
   return scripts?.createScriptURL(url) ?? url;
@@ -71,7 +71,7 @@ export class Lines {
     if (!('SharedWorker' in globalThis)) return null;
     try {
       // Logout may clear the site's storage. Workers started before do not see locks taken after it.
-      const worker = new SharedWorker(trusted(workerUrl), { type: 'module', name: `timenav ${sessionId}` });
+      const worker = new SharedWorker(trustedUrl(workerUrl), { type: 'module', name: `timenav ${sessionId}` });
       worker.onerror = () => {
         if (this.#port !== worker.port) return;
         this.#port = this.#localHub();

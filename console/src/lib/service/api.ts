@@ -27,7 +27,7 @@ export function onLoggedOut(listener: Listener): void {
 }
 
 /** Sends a request with the session cookie and tracks whether the service is reachable. */
-async function fetched(path: string, url: string, init: RequestInit): Promise<Response> {
+async function fetchTracked(path: string, url: string, init: RequestInit): Promise<Response> {
   let response: Response;
   let atMs: number | undefined;
   const endRequest = beginRequest();
@@ -59,7 +59,7 @@ class PageSettings extends Settings {
   }
 
   override send(path: string, init: PlainInit): Promise<Response> {
-    return fetched(path, address(path), init);
+    return fetchTracked(path, address(path), init);
   }
 }
 
@@ -112,7 +112,7 @@ export async function send(method: string, path: string, options: SendOptions = 
       typeof options.body === 'string' || options.body instanceof Blob ? options.body : JSON.stringify(options.body);
   }
   try {
-    return await fetched(path, address(path, options.query), init);
+    return await fetchTracked(path, address(path, options.query), init);
   } catch (error) {
     if (isAborted(error)) throw error;
     throw new ApiConnectionError('no response received');

@@ -6,11 +6,11 @@ export function ancestors(timeline: string, all: readonly TimelineBody[]): strin
   const known = new Map(all.map((entry) => [entry.timeline_id, entry]));
   const found: string[] = [];
   for (
-    let of = known.get(timeline)?.fork?.parent;
-    of !== undefined && !found.includes(of);
-    of = known.get(of)?.fork?.parent
+    let ancestor = known.get(timeline)?.fork?.parent;
+    ancestor !== undefined && !found.includes(ancestor);
+    ancestor = known.get(ancestor)?.fork?.parent
   )
-    found.push(of);
+    found.push(ancestor);
   return found;
 }
 

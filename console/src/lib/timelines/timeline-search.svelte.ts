@@ -77,14 +77,14 @@ export class TimelineSearch {
 
 /** Requests the timelines with a name prefix. */
 async function withPrefix(start: string, signal: AbortSignal): Promise<TimelineBody[]> {
-  const body = await timelines.page(before(start), NAMED_ITEMS, signal);
+  const body = await timelines.page(cursorBefore(start), NAMED_ITEMS, signal);
   const named = body.timelines.filter((timeline) => timeline.timeline_id.startsWith(start));
   timelines.keep(named);
   return named;
 }
 
 /** Returns the cursor before all names with a prefix: the greatest possible name that precedes them. */
-export function before(start: string): string {
+export function cursorBefore(start: string): string {
   const shorter = start.slice(0, -1);
   // Names must start with a letter or a digit.
   const letters = shorter === '' ? LETTERS.replace(/[^0-9A-Za-z]/g, '') : LETTERS;

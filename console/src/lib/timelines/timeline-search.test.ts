@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { before } from './timeline-search.svelte';
+import { cursorBefore } from './timeline-search.svelte';
 
 describe('names with a prefix', () => {
   it('directly follow the computed cursor', () => {
     for (const start of ['tl-4999', 'a', 'x.', 'm-', 'A', 'main']) {
-      expect(before(start) < start).toBe(true);
-      expect(before(start).length).toBeLessThanOrEqual(128);
+      expect(cursorBefore(start) < start).toBe(true);
+      expect(cursorBefore(start).length).toBeLessThanOrEqual(128);
     }
-    expect(before('b') > `a${'z'.repeat(120)}`).toBe(true);
+    expect(cursorBefore('b') > `a${'z'.repeat(120)}`).toBe(true);
     // No character precedes the first one, so names with the shorter prefix are included.
-    expect(before('m-')).toBe('m');
+    expect(cursorBefore('m-')).toBe('m');
   });
 });

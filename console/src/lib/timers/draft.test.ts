@@ -4,46 +4,46 @@ import { EMPTY, bodyOf, changesOf, draftOf, type TimerDraft } from './draft';
 import type { Timer } from './timers';
 
 const NOW = parse('2027-01-01T00:00:00Z')!;
-const made = (more: Partial<TimerDraft>): ReturnType<typeof bodyOf> => bodyOf({ ...EMPTY, ...more }, NOW);
+const bodyWith = (more: Partial<TimerDraft>): ReturnType<typeof bodyOf> => bodyOf({ ...EMPTY, ...more }, NOW);
 
 describe('new timer', () => {
   it('fires at a time, absolute or relative to the clock', () => {
-    expect(made({ at: '2027-01-31T09:00:00Z', timerId: ' renew-42 ', queue: 'billing' })).toEqual({
+    expect(bodyWith({ at: '2027-01-31T09:00:00Z', timerId: ' renew-42 ', queue: 'billing' })).toEqual({
       body: { at: '2027-01-31T09:00:00Z', timer_id: 'renew-42', deliver: { to: 'queue', queue: 'billing' } },
     });
-    expect(made({ at: '+1d' })).toEqual({ body: { at: '2027-01-02T00:00:00Z' } });
+    expect(bodyWith({ at: '+1d' })).toEqual({ body: { at: '2027-01-02T00:00:00Z' } });
   });
 
   it('fires by a rule or cron expression, in a zone', () => {
     const rule = { kind: 'every', rule: 'FREQ=DAILY', starts: '2027-02-01', zone: 'Europe/Paris' } as const;
-    expect(made({ ...rule, misfire: 'once', catchUp: true })).toEqual({
+    expect(bodyWith({ ...rule, misfire: 'once', catchUp: true })).toEqual({
       body: {
         every: { rule: 'FREQ=DAILY', starts: '2027-02-01T00:00:00Z', zone: 'Europe/Paris' },
         misfire: 'once',
         catch_up: true,
       },
     });
-    expect(made({ kind: 'cron', expression: '0 9 * * MON-FRI', zone: '' })).toEqual({
+    expect(bodyWith({ kind: 'cron', expression: '0 9 * * MON-FRI', zone: '' })).toEqual({
       body: { cron: { expression: '0 9 * * MON-FRI' } },
     });
   });
 
   it('omits fields of other kinds', () => {
-    expect(made({ at: '2027-02-01T00:00:00Z', rule: 'FREQ=DAILY', misfire: 'skip', catchUp: true })).toEqual({
+    expect(bodyWith({ at: '2027-02-01T00:00:00Z', rule: 'FREQ=DAILY', misfire: 'skip', catchUp: true })).toEqual({
       body: { at: '2027-02-01T00:00:00Z' },
     });
   });
 
   it('accepts any JSON payload and rejects invalid JSON', () => {
-    expect(made({ at: '+1d', payload: '{"invoice": 42}' })).toMatchObject({ body: { payload: { invoice: 42 } } });
-    const wrong = made({ at: '+1d', payload: 'renew' });
+    expect(bodyWith({ at: '+1d', payload: '{"invoice": 42}' })).toMatchObject({ body: { payload: { invoice: 42 } } });
+    const wrong = bodyWith({ at: '+1d', payload: 'renew' });
     expect('wrong' in wrong && wrong.wrong.payload).toContain('JSON');
   });
 
   it('records an event without a queue or payload', () => {
     const event = { to: 'timeline', at: '2027-02-01T00:00:00Z', name: ' Trial ends ' } as const;
     const queued = { queue: 'billing', payload: 'no JSON', orderKey: 'customer-7' };
-    expect(made({ ...event, ...queued, actors: ['customer-7'], attributes: '{"plan": "yearly"}' })).toEqual({
+    expect(bodyWith({ ...event, ...queued, actors: ['customer-7'], attributes: '{"plan": "yearly"}' })).toEqual({
       body: {
         at: '2027-02-01T00:00:00Z',
         deliver: {
@@ -53,7 +53,7 @@ describe('new timer', () => {
       },
     });
     // And in the opposite direction.
-    expect(made({ at: '2027-02-01T00:00:00Z', name: 'Trial ends', attributes: '[]' })).toEqual({
+    expect(bodyWith({ at: '2027-02-01T00:00:00Z', name: 'Trial ends', attributes: '[]' })).toEqual({
       body: { at: '2027-02-01T00:00:00Z' },
     });
     for (const [more, field] of [
@@ -61,7 +61,7 @@ describe('new timer', () => {
       [{ name: 'Trial ends', attributes: '[1]' }, 'attributes'],
       [{ name: 'Trial ends', attributes: '{' }, 'attributes'],
     ] as const) {
-      const read = made({ to: 'timeline', at: '+1d', ...more });
+      const read = bodyWith({ to: 'timeline', at: '+1d', ...more });
       expect('wrong' in read && Object.keys(read.wrong)).toEqual([field]);
     }
   });
@@ -73,7 +73,7 @@ describe('new timer', () => {
       [{ kind: 'every', rule: 'FREQ=DAILY', starts: 'soon' }, 'starts'],
       [{ kind: 'cron' }, 'expression'],
     ] as const) {
-      const read = made(more);
+      const read = bodyWith(more);
       expect('wrong' in read && Object.keys(read.wrong)).toEqual([field]);
     }
   });
