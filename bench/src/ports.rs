@@ -56,6 +56,12 @@ pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<S
     open_at(folder, Arc::new(HostClock::new()), ReadLog::Buffered).await
 }
 
+/// Reads content. Unlike reads of the clock, this is recorded in the ledger.
+pub(crate) async fn logged_read(engine: &Engine, caller: &Caller) -> anyhow::Result<()> {
+    engine.anchors(caller, None, 1, None).await?;
+    Ok(())
+}
+
 /// Like [`open`], with another host clock and another read log.
 pub(crate) async fn open_at(
     folder: &Path,

@@ -52,7 +52,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Reads the clock with this many clients. Returns the growth of the database per read, and the size of its data.
+/// Reads with this many clients. Returns the growth of the database per read, and the size of its data.
 fn reads(setting: &Setting, clients: u64) -> anyhow::Result<(f64, f64)> {
     let folder = setting.empty_folder("room")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
@@ -65,7 +65,7 @@ fn reads(setting: &Setting, clients: u64) -> anyhow::Result<(f64, f64)> {
                 let (engine, caller) = (engine.clone(), caller.clone());
                 tasks.spawn(async move {
                     for _ in 0..reads / clients {
-                        engine.read_clock(&caller, None).await?;
+                        ports::logged_read(&engine, &caller).await?;
                     }
                     anyhow::Ok(())
                 });

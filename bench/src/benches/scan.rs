@@ -37,7 +37,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     // For events, their rows are compared too. Reads have only the ledger.
     let events = ports::stored_history(setting, entries_count)?;
     let make = |folder: &Path| runtime()?.block_on(make_reads(folder, entries_count));
-    let reads = setting.cached_folder(&format!("scan-reads-{entries_count}-v1"), make)?;
+    let reads = setting.cached_folder(&format!("scan-reads-{entries_count}-v2"), make)?;
     Ok([measure(setting, ("events", 0.35), &events)?, measure(setting, ("reads", 0.8), &reads)?].concat())
 }
 
@@ -65,7 +65,7 @@ async fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
         if number % LOOK_EVERY_ENTRIES == 0 {
             crate::measure::interrupt::check()?;
         }
-        engine.read_clock(&caller, None).await?;
+        ports::logged_read(&engine, &caller).await?;
     }
     engine.close().await;
     drop((engine, store));
