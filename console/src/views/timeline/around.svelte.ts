@@ -1,4 +1,4 @@
-/** What stands around the events: anchors, forks, and what hangs on the events that are in sight. */
+/** Context of the events: anchors, forks, and the marks of visible events. */
 import { readAnchors, type Anchor } from '../../lib/timelines/anchors';
 import { service } from '../../lib/service/api';
 import { format, parse, type Micros } from '../../lib/time/instant';
@@ -8,9 +8,9 @@ import { readLanes, type Lane } from './lanes/lanes';
 import type { Marks } from './axis/picture';
 
 const ANCHORS_MAX = 1_000;
-/** With more events on the screen, what hangs on each is not asked. */
+/** With more events than this in view, marks are not requested. */
 export const MARKS_MAX = 1_000;
-/** So many times, where those that a list shows come late among many of one moment. */
+/** Pages of marks to read when the events that a list shows come late among many with the same time. */
 const MARK_PAGES_MAX = 10;
 
 interface MarksBody {
@@ -19,9 +19,9 @@ interface MarksBody {
 }
 
 export class Around {
-  /** Host time of what is shown; null for all that is known now. */
+  /** Host time of the displayed state; null for the current state. */
   asOf = $state<string | null>(null);
-  /** All that were set by now. */
+  /** All anchors, including those set after `asOf`. */
   known = $state.raw<Anchor[]>([]);
   anchors = $derived.by(() => {
     const until = this.asOf === null ? null : parse(this.asOf);
@@ -30,24 +30,24 @@ export class Around {
   lanes = $state.raw<Lane[]>([]);
   lanesMore = $state(0);
   marks = $state.raw<Marks>(new Map());
-  /** Among which timelines forks were looked for; null before that. */
+  /** Timelines that were searched for forks; null before the first search. */
   #listed: readonly TimelineBody[] | null = null;
 
   constructor(private readonly timeline: string) {}
 
-  /** Reads anchors and lanes; the axis does not wait for them. */
+  /** Loads anchors and lanes; the axis does not wait for them. */
   async read(signal: AbortSignal): Promise<void> {
     try {
       this.known = (await readAnchors(this.timeline, { limit: ANCHORS_MAX, signal })).anchors;
       await this.#readLanes(signal);
     } catch {
-      // The events tell what is wrong; without anchors and lanes the axis is still right.
+      // The event requests report the error; the axis is correct without anchors and lanes.
     }
   }
 
-  /** Reads the lanes again where other timelines are known than when they were read: forks may be among them. */
+  /** Reloads the lanes if the list of timelines has changed since they were loaded: it may contain new forks. */
   again(list: readonly TimelineBody[]): void {
-    // What is there stays true where this fails.
+    // If this fails, the existing lanes are still valid.
     if (this.#listed !== null && this.#listed !== list) void this.#readLanes().catch(() => {});
   }
 
@@ -61,8 +61,9 @@ export class Around {
   }
 
   /**
-   * Reads which events of a time have interventions or paradoxes. Where a list shows a part of a moment with many
-   * events, it says which of them it needs: then more are asked for until these are known.
+   * Loads which events of a time range have interventions or paradoxes. `needed` lists events that must be covered, for
+   * example when a list shows part of many events with the same time: further pages are read until all of them are
+   * found.
    */
   async readMarks(
     question: Question,

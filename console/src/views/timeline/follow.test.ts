@@ -6,14 +6,14 @@ import { following, hasLeft, isApart } from './follow';
 describe('following the clock', () => {
   const view = scale(0n, 0, 1e6, 1_000);
 
-  it('brings now to its place, and leaves it there while it is', () => {
+  it('moves the current time to its place, and keeps the view while it is there', () => {
     const moved = following(view, 10_000n * SECOND)!;
     expect(Math.round(xOf(moved, 10_000n * SECOND))).toBe(860);
     expect(following(moved, 10_000n * SECOND)).toBeNull();
     expect(following(moved, 10_002n * SECOND)).not.toBeNull();
   });
 
-  it('ends where somebody goes elsewhere, not where somebody zooms', () => {
+  it('ends on panning away, not on zooming', () => {
     const moved = following(view, 0n)!;
     expect(hasLeft(moved, 0n)).toBe(false);
     expect(hasLeft(moved, 100n * SECOND)).toBe(false);
@@ -21,7 +21,7 @@ describe('following the clock', () => {
     expect(hasLeft(moved, -400n * SECOND)).toBe(true);
   });
 
-  it('takes what was read along until it has gone some way, or there is more or less of it', () => {
+  it('keeps loaded data until the range has moved or resized by a certain part', () => {
     const read = { from: 0n, to: 1_000n };
     expect(isApart(read, read)).toBe(false);
     expect(isApart(read, { from: 20n, to: 1_020n })).toBe(false);

@@ -1,4 +1,4 @@
-/** What becomes of the timeline while one looks: what flashes, and what happened out of sight. */
+/** Live changes of the timeline: flashes, and changes outside the view. */
 import { parse, type Micros } from '../../lib/time/instant';
 import { isWithin, type Box } from '../../lib/address/ranges';
 import type { EventBody } from '../../lib/events/store';
@@ -9,7 +9,7 @@ interface StreamBody {
   intervention?: { changed: boolean; after?: EventBody | null } | null;
 }
 
-/** Events by id; null for those that are no more. */
+/** Changed events by id; null for removed ones. */
 export type Changes = ReadonlyMap<string, EventBody | null>;
 
 interface Flash {
@@ -23,15 +23,15 @@ const FLASH_MS = 2_000;
 const FLASHES_MAX = 200;
 
 export class Live {
-  /** Events that came or changed while one looked. */
+  /** Recently added or changed events that flash. */
   flashes = $state.raw<Flashes>(new Map());
-  /** What came or changed out of sight while one looked, the latest last. */
+  /** Changes outside the view, the latest last. */
   elsewhere = $state.raw<ReadonlyMap<string, Micros>>(new Map());
 
   #pending = new Map<string, EventBody | null>();
   #flush: ReturnType<typeof setTimeout> | undefined;
 
-  /** `apply` is told what changed; it returns false where that comes too early. */
+  /** `apply` receives the changes; it returns false if it is too early to apply them. */
   constructor(private readonly apply: (changes: Changes) => boolean) {}
 
   take(body: StreamBody): void {
@@ -40,7 +40,7 @@ export class Live {
     if (event !== null) this.#pending.set(body.event_id, event);
     else if (body.intervention?.changed) this.#pending.set(body.event_id, null);
     else return;
-    // Imports tell thousands at once: they are put in together.
+    // An import reports thousands of events: apply them in batches.
     this.#later();
   }
 
@@ -52,7 +52,7 @@ export class Live {
     }, TOGETHER_MS);
   }
 
-  /** Lets what changed flash, and remembers what nobody saw, until one goes there. */
+  /** Starts flashes and collects the changes outside the view. */
   show(changes: Changes, from: Micros, to: Micros): void {
     const now = performance.now();
     const flashes = new Map([...this.flashes].filter(([, { since }]) => now - since < FLASH_MS));
@@ -76,7 +76,7 @@ export class Live {
     this.elsewhere = new Map([...this.elsewhere].filter(([, time]) => time < from || time > to));
   }
 
-  /** Forgets what was told: something else is shown now. */
+  /** Drops all changes when something else is displayed. */
   forget(): void {
     this.#pending = new Map();
     this.flashes = new Map();
@@ -88,13 +88,13 @@ export class Live {
   }
 }
 
-/** Returns what changed in a box; what is gone may have been there. */
+/** Returns the changes in a box, including removed events, which may have been there. */
 export function changesIn(box: Box | null, changes: Changes): Changes {
   if (box === null) return changes;
   return new Map([...changes].filter(([, event]) => event === null || (event.geo != null && isWithin(box, event.geo))));
 }
 
-/** Returns between which moments something changed; null where it was taken from one that is not known. */
+/** Returns the time range of changes; null if it is unknown because an event was removed. */
 export function spanOf(changes: Changes): { from: Micros; to: Micros } | null {
   let span: { from: Micros; to: Micros } | null = null;
   for (const event of changes.values()) {

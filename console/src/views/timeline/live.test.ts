@@ -15,22 +15,22 @@ const changes: Changes = new Map([
   ['gone', null],
 ]);
 
-describe('what changes while one looks', () => {
-  it('is told of a box where it happens there, or may have', () => {
+describe('live changes', () => {
+  it('in a box are kept if the event is there or may have been', () => {
     expect(changesIn(null, changes)).toBe(changes);
     const box = { west: -95, south: 25, east: -85, north: 35 };
     expect([...changesIn(box, changes).keys()]).toEqual(['inside', 'gone']);
   });
 });
 
-describe('changes out of sight', () => {
+describe('changes outside the view', () => {
   const at = (event_id: string, year: number): [string, EventBody] => [
     event_id,
     { event_id, time: `${year}-01-01T00:00:00Z`, description: '', position: 1 },
   ];
   const moment = (year: number): bigint => parse(`${year}-01-01T00:00:00Z`)!;
 
-  it('are dropped when they are in view, deleted, or moved there', () => {
+  it('are dropped when they are in view, deleted, or moved into view', () => {
     const live = new Live(() => true);
     live.show(new Map([at('a', 1851), at('b', 1900), at('c', 2000)]), moment(1990), moment(2010));
     expect([...live.elsewhere.keys()]).toEqual(['a', 'b']);
@@ -45,7 +45,7 @@ describe('changes out of sight', () => {
 });
 
 describe('a box', () => {
-  it('has its edges, and may be on both sides of the date line', () => {
+  it('includes its edges and may cross the date line', () => {
     const box = { west: 170, south: -20, east: -170, north: 20 };
     for (const lon of [170, 180, -180, -170]) expect(isWithin(box, { lat: 20, lon })).toBe(true);
     for (const lon of [169, 0, -169]) expect(isWithin(box, { lat: 0, lon })).toBe(false);

@@ -1,6 +1,6 @@
 /**
- * What the view shows: what part of time, which events, and what is known of them. Counts come first. Events are read
- * one by one only where there are so few in sight that each can be seen.
+ * State of the timeline view: the visible range, its events and their counts. Counts are loaded first; events are
+ * loaded individually only if the number in view is small enough to draw each.
  */
 import { isAborted, ApiConnectionError } from '../../lib/service/api';
 import { beginRequest } from '../../lib/loading/quiet';
@@ -38,66 +38,66 @@ const recounting = laterOrThrow(() => import('./counts/recount'));
 const SETTLED_MS = 250;
 const EMPTY = new EventStore();
 
-/** What a card tells of its event. */
+/** Summary of an event from its card. */
 export interface EventSummary {
   event_id: string;
-  /** Without hidden letters. */
+  /** Without invisible characters. */
   title: string;
   time: Micros | null;
   end: Micros | null;
-  /** Null where the event has no coordinates. */
+  /** Null if the event has no coordinates. */
   at: { lat: number; lon: number } | null;
 }
 
 export class TimelineModel {
-  /** The events that were read one by one. */
+  /** The individually loaded events. */
   all = $state.raw(EMPTY);
   range = $state.raw<Range | null>(null);
   box = $state.raw<Box | null>(null);
   filter = $state.raw<Filter>(ALL);
-  /** Host time of what is shown; null for all that is known now. */
+  /** Host time of the displayed state; null for the current state. */
   asOf = $state<string | null>(null);
-  /** The attribute whose numbers are shown. */
+  /** The attribute of the value chart. */
   measure = $state<string | null>(null);
   selected = $state<string | null>(null);
-  /** When and where an event happened, as its card tells: it may be one of many that are only counted. */
+  /** Time and place of an event from its card; needed if the event is only counted. */
   summary = $state.raw<EventSummary | null>(null);
-  /** Up to where time is played; null where it is not. */
+  /** Playback position; null without playback. */
   playhead = $state<Micros | null>(null);
   phase = $state<'loading' | 'ready' | 'canceled' | 'failed'>('loading');
   error = $state.raw<unknown>(null);
-  /** Changes with what is shown, for those who read more of it. */
+  /** Incremented when the displayed events change, for dependent data. */
   version = $state(0);
 
   readonly sight = new Sight(() => this.settle());
   readonly counted = new Counted();
   readonly colors = new Colors(this.counted);
   readonly #renewal = new Renewal((span) => this.#renew(span));
-  /** Made by who shows it. */
+  /** Created by the component that displays it. */
   measured = $state.raw<Measured | null>(null);
   exactly = $state.raw<Exactly | null>(null);
   readonly around: Around;
   readonly live = new Live((changes) => this.#apply(changes));
 
-  /** For which time the events were read. */
+  /** Time range of the loaded events. */
   window = $state.raw<Range | null>(null);
-  /** All of time that has events. */
+  /** Time range that contains all events. */
   extent = $state.raw<Range | null>(null);
-  /** Whether there are too many events in sight to read each: then they are counted. */
+  /** Whether there are too many events in view to load them: then they are counted. */
   isFar = $derived(
     this.window === null || this.window.from > this.sight.range.from || this.window.to < this.sight.range.to,
   );
-  /** The events that are shown one by one. */
+  /** The events that are displayed individually. */
   visible = $derived(this.isFar ? EMPTY : this.all);
-  /** Whether every event that passes was read. */
+  /** Whether all matching events are loaded. */
   isWhole = $derived(this.window?.from === FIRST && this.window.to === LAST);
   readonly #step = $derived(stepOf(this.view.pixel * BAR_PIXELS));
-  /** What the bars of the axis are made of. */
+  /** Counts for the bars of the axis. */
   counts = $derived.by<Counts | null>(() => {
     if (!this.isFar) return countStore(this.all, this.#step);
     return this.counted.best(this.view.pixel, this.sight.range.from, this.sight.range.to);
   });
-  /** The same of each group, as far as they are counted; null where no groups are wanted or known. */
+  /** Counts by group, as far as they are loaded; null without known groups. */
   seriesSoFar = $derived.by<readonly (Counts | null)[] | null>(() => {
     const { legend, counts } = this;
     if (legend === null || counts === null) return null;
@@ -107,16 +107,16 @@ export class TimelineModel {
     }
     return this.counted.seriesOf(legend, counts);
   });
-  /** The counts of all groups; null until they are there. */
+  /** Counts of all groups; null until all are loaded. */
   series = $derived.by<readonly Counts[] | null>(() => {
     const { seriesSoFar } = this;
     return seriesSoFar?.every((counts) => counts !== null) ? seriesSoFar : null;
   });
-  /** Which group each shown event is in. */
+  /** Group of each visible event. */
   groups = $derived(this.legend === null ? null : groupsOfStore(this.visible, this.legend));
-  /** Is there nothing at all? */
+  /** Whether the timeline has no events. */
   isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.extent === null && this.isPlain);
-  /** Does nothing pass the filter? */
+  /** Whether no event matches the filter. */
   isNothing = $derived(
     this.phase === 'ready' &&
       !this.isPlain &&
@@ -124,19 +124,19 @@ export class TimelineModel {
   );
 
   #stream = $state.raw<Stream | null>(null);
-  /** Called once the first picture is there: until then nobody fetches what can wait. */
+  /** Ends the initial request once the first picture is shown: deferred files are not loaded before. */
   readonly #pictured = beginRequest();
   #loading = new AbortController();
   #settling: AbortController | null = null;
   #settled: ReturnType<typeof setTimeout> | undefined;
-  /** Whose interventions and paradoxes were read. */
+  /** The store whose marks were loaded. */
   #marked: EventStore | null = null;
 
   constructor(
     readonly timeline: string,
-    /** More events in sight are not read one by one. */
+    /** Maximum number of events in view to load individually. */
     readonly singlesMax: number,
-    /** Which of them to begin with. */
+    /** Initial query. */
     start: { filter: Filter; by: GroupBy | null; box: Box | null; asOf: string | null },
   ) {
     this.around = new Around(timeline);
@@ -147,13 +147,13 @@ export class TimelineModel {
     this.#listen();
   }
 
-  /** Is told of what passes the filter, and reads what there is once nothing of that is missed. */
+  /** Subscribes to matching events. Loads the data once the stream is open, so that no change is missed. */
   #listen(): void {
     this.#stream?.close();
     this.#stream = new Stream(
       { timeline: this.timeline, events: ['events', 'interventions', 'reset'], filter: filterQuery(this.filter) },
       (message) => {
-        // What was known then does not change.
+        // A past state does not change.
         if (this.asOf !== null) return;
         if (message.event === 'reset') void this.load();
         else this.live.take(message.data as Parameters<Live['take']>[0]);
@@ -170,7 +170,7 @@ export class TimelineModel {
     this.sight.view = view;
   }
 
-  /** Whether somebody chose what is in sight. */
+  /** Whether the user chose the visible range. */
   get isViewChosen(): boolean {
     return this.sight.isChosen;
   }
@@ -187,12 +187,12 @@ export class TimelineModel {
     this.sight.look(view);
   }
 
-  /** Whether neither a filter nor a box hides anything. */
+  /** Whether neither a filter nor a box is active. */
   get isPlain(): boolean {
     return !isFiltered(this.filter) && this.box === null;
   }
 
-  /** What to tell people of the connection, or null where all is well. */
+  /** Problem of the stream connection, or null. */
   get trouble(): string | null {
     return this.#stream?.trouble ?? null;
   }
@@ -201,12 +201,12 @@ export class TimelineModel {
     return { timeline: this.timeline, filter: this.filter, box: this.box, asOf: this.asOf };
   }
 
-  /** How many events the timeline says it has. */
+  /** Number of events according to the list of timelines. */
   get total(): number | null {
     return timelines.find(this.timeline)?.events ?? null;
   }
 
-  /** Returns how many events there are in a time, rounded where that is not known exactly. */
+  /** Returns the number of events in a time range, rounded if it is an estimate. */
   countIn(from: Micros, to: Micros): { count: number; isExact: boolean } {
     if (!this.isFar) return { count: this.all.lowerBound(to + 1n) - this.all.lowerBound(from), isExact: true };
     if (this.counts === null) return { count: 0, isExact: false };
@@ -241,7 +241,7 @@ export class TimelineModel {
     this.#pictured();
   }
 
-  /** Reads the events, where there are few; else how many there are. */
+  /** Loads the events if there are few, otherwise their counts. */
   async #read(signal: AbortSignal): Promise<void> {
     const { question, singlesMax: limit } = this;
     if ((this.total ?? 0) <= limit) {
@@ -267,7 +267,7 @@ export class TimelineModel {
     await this.counted.readOverall(question, extent, whole.pixel, signal);
     const passing = this.#passing;
     if (passing === null) return;
-    // Of a hundred years with one storm, its days are shown.
+    // Fit to the matching events: a single storm in a hundred years is shown in days.
     const range = { from: max(passing.from, FIRST), to: min(passing.to, LAST) };
     const ends = await readEnds(question, range, signal).catch(() => null);
     this.#ends = ends && { of: this.counted.overall, ...ends };
@@ -278,7 +278,7 @@ export class TimelineModel {
     this.#loading.abort();
   }
 
-  /** Shows other events: those that pass another filter, of another box, or as they were known at another time. */
+  /** Changes the query: the filter, the box or the state. */
   ask(filter: Filter, box: Box | null, asOf = this.asOf): void {
     const isSame = JSON.stringify(box) === JSON.stringify(this.box) && asOf === this.asOf;
     const hasSameFilter = isSameFilter(filter, this.filter);
@@ -292,7 +292,7 @@ export class TimelineModel {
     else this.#listenAnew();
   }
 
-  /** What is read before the new line is there would be read again then. */
+  /** The new stream triggers a load when it opens, so loading now would be redundant. */
   #listenAnew(): void {
     this.#loading.abort();
     this.#loading = new AbortController();
@@ -301,12 +301,12 @@ export class TimelineModel {
     this.#listen();
   }
 
-  /** What the card tells of the selected event; null before. */
+  /** Summary of the selected event; null until its card has loaded. */
   get selectedSummary(): EventSummary | null {
     return this.summary?.event_id === this.selected ? this.summary : null;
   }
 
-  /** Where the selected event happened, as far as that is known. */
+  /** Place of the selected event, if known. */
   get selectedAt(): { lat: number; lon: number } | null {
     const { selected, visible } = this;
     const row = selected === null ? -1 : visible.row(selected);
@@ -315,22 +315,22 @@ export class TimelineModel {
     return Number.isNaN(lat) ? null : { lat, lon };
   }
 
-  /** Tells events apart by something else, or gives other groups colors. */
+  /** Changes the grouping attribute or the colored groups. */
   groupBy(by: GroupBy | null, chosen: Chosen): void {
     if (this.colors.choose(by, chosen)) this.settle(0);
   }
 
-  /** Shows the numbers of another attribute. */
+  /** Changes the attribute of the value chart. */
   measureBy(key: string | null): void {
     if (key === this.measure) return;
     this.measure = key;
     this.settle(0);
   }
 
-  /** When the first and the last event happens that passes the filter; null while that is not known. */
+  /** Times of the first and last matching event; null if unknown. */
   #ends: (Range & { of: Counts | null }) | null = null;
 
-  /** The stretches of time that have events which pass the filter; null while that is not known. */
+  /** Time range of the buckets with matching events; null if unknown. */
   get #passing(): Range | null {
     const { overall } = this.counted;
     if (this.isWhole || overall === null || overall.until < overall.to) return null;
@@ -339,7 +339,7 @@ export class TimelineModel {
     return first === undefined ? null : { from: first.from, to: last!.to };
   }
 
-  /** Shows all there is. */
+  /** Shows all matching events. */
   fit(): void {
     const { width } = this.view;
     if (this.extent !== null) {
@@ -350,13 +350,13 @@ export class TimelineModel {
     this.settle();
   }
 
-  /** Asks for what depends on the part that is shown, once it stays. */
+  /** Loads the data of the visible range once it is stable. */
   settle(wait = SETTLED_MS): void {
     clearTimeout(this.#settled);
     this.#settling?.abort();
     this.#settled = setTimeout(() => {
       this.#settling = new AbortController();
-      // What is missing then is asked for when one moves on; the bars that are there stay true.
+      // After an error, missing data is requested on the next move; the displayed bars stay valid.
       void this.#settle(this.#settling.signal).catch(() => {});
     }, wait);
   }
@@ -395,7 +395,7 @@ export class TimelineModel {
   async #readGroups(signal: AbortSignal): Promise<void> {
     const extent = this.extent;
     if (extent === null) return;
-    // Before the first event and after the last one there is nothing to count.
+    // There is nothing to count before the first and after the last event.
     const { from, to } = this.sight.range;
     const span = { from: max(from, extent.from), to: min(to, extent.to) };
     const isAllTime = span.from === extent.from && span.to === extent.to;
@@ -414,19 +414,19 @@ export class TimelineModel {
       this.settle();
     } else if (wasEmpty) void this.load();
     else this.#renewal.add(spanOf(changes));
-    // What happens at a place by its name, the service knows.
+    // Only the service can match an event to a place name.
     if (!wasEmpty && this.filter.place === '') this.live.show(changesIn(this.box, changes), from, to);
     return true;
   }
 
-  /** Counts anew where something changed, and reads the events in sight again. */
+  /** Recounts a changed range and reloads the visible events. */
   async #renew(span: Range | null): Promise<void> {
     const { signal } = this.#loading;
     try {
       const { readAgain } = await recounting();
       await readAgain(this, span, signal);
     } catch (error) {
-      // What cannot be reached is read again once the stream is back, which the page says meanwhile.
+      // Data is reloaded when the stream reconnects; until then the page shows the connection problem.
       if (signal.aborted || isAborted(error) || error instanceof ApiConnectionError) return;
       [this.phase, this.error] = ['failed', error];
     }

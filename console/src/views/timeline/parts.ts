@@ -1,7 +1,10 @@
-/** What the first picture of the timeline does without: fetched when it is wanted, or in a quiet moment before. */
+/**
+ * Parts of the timeline that the first picture does not need. They are loaded when used, or earlier when the browser is
+ * idle.
+ */
 import { later } from '../../lib/loading/later';
 
-// In a quiet moment the last one comes first.
+// When idle, the last one is loaded first.
 export const dialogs = later(() => import('./dialogs/Dialogs.svelte'));
 export const asOf = later(() => import('./as-of/AsOf.svelte'));
 export const playback = later(() => import('./playback/Playback.svelte'));

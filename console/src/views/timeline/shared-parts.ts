@@ -1,7 +1,10 @@
-/** What several parts of the timeline open: fetched when it is wanted, or in a quiet moment before. */
+/**
+ * Dialogs and panels shared by several parts of the timeline. They are loaded when used, or earlier when the browser is
+ * idle.
+ */
 import { later } from '../../lib/loading/later';
 
-// In a quiet moment the last one comes first.
+// When idle, the last one is loaded first.
 export const filterDialog = later(() => import('./filters/FilterDialog.svelte'));
 export const inside = later(() => import('./inside/Inside.svelte'));
 export const overlapList = later(() => import('./axis/Overlap.svelte'));

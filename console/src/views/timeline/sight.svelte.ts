@@ -1,4 +1,4 @@
-/** What part of time is in sight, and how one moves about in it. */
+/** The visible range and its navigation. */
 import type { Micros } from '../../lib/time/instant';
 import { scale, timeAt, type Scale } from '../../lib/chart/scale';
 
@@ -7,17 +7,17 @@ export interface Range {
   to: Micros;
 }
 
-/** While time is followed, each frame changes the view. What depends on it is requested at most this often. */
+/** While following the clock, each frame changes the view. Minimum interval between the requests that depend on it. */
 export const SETTLE_MS = 2_000;
 
 export class Sight {
   view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
-  /** Whether `view` was chosen, by an address or by hand, and not only by what there is. */
+  /** Whether `view` was chosen by the user or the address instead of by default. */
   isChosen = $state(false);
   readonly range = $derived<Range>({ from: timeAt(this.view, 0), to: timeAt(this.view, this.view.width) });
   #followed = 0;
 
-  /** `onmoved` is told each time somebody went elsewhere. */
+  /** `onmoved` is called after each navigation. */
   constructor(private readonly onmoved: () => void) {}
 
   look(view: Scale): void {
@@ -26,7 +26,7 @@ export class Sight {
     this.onmoved();
   }
 
-  /** Goes on with the clock. With each frame is too often to ask for anything. */
+  /** Moves with the clock, with a limited rate of `onmoved` calls. */
   follow(view: Scale): void {
     this.view = view;
     this.isChosen = true;
@@ -35,7 +35,7 @@ export class Sight {
     this.onmoved();
   }
 
-  /** Brings an instant into sight, without zooming. */
+  /** Moves a time into view without zooming. */
   reveal(instant: Micros): void {
     const { view } = this;
     const from = timeAt(view, view.width * 0.03);
