@@ -1,4 +1,4 @@
-/** What keys do to the axis, also where something else on the page has the focus that does not need them. */
+/** Keyboard control of the axis, including keys pressed while another element that does not use them has the focus. */
 import { nextEvent } from '../../../lib/events/pages';
 import { panned, timeAt, zoomed } from '../../../lib/chart/scale';
 import { areSingleKeysOff } from '../../../lib/page/single-keys';
@@ -7,38 +7,35 @@ import type { TimelineModel } from '../model.svelte';
 
 interface KeysTarget {
   model: TimelineModel;
-  /** Where all keys are for the axis. */
+  /** The element in which the axis handles all keys. */
   frame: () => HTMLElement | undefined;
   choose: (eventId: string | null, isOpened: boolean) => void;
-  /** Scrolls lanes by so many pixels; returns false where there is nothing to scroll. */
+  /** Scrolls the lanes by a number of pixels; returns false if nothing can scroll. */
   scroll: (pixels: number) => boolean;
 }
 
 const LINE = 40;
 const PAGE = 240;
 
-/** What of the page takes letters itself. */
+/** Elements that handle letter keys themselves. */
 const TAKES_KEYS =
   'input, textarea, select, dialog, [contenteditable], [role=application], [role=listbox], [role=menu]';
 
-/** Whether a key is for the axis: letters and brackets nearly everywhere, others where nothing has the focus. */
+/** Whether the axis handles a key: letters and brackets almost anywhere, other keys if no element has the focus. */
 function isForAxis({ key, target }: KeyboardEvent, frame: HTMLElement | undefined): boolean {
   const at = target as Element;
   if (frame?.contains(at)) return true;
   if (/^[wasd[\]]$/i.test(key)) return at.closest(TAKES_KEYS) === null && !areSingleKeysOff();
-  // Where the page is scrolled, Home goes to its top.
+  // If the page is scrolled, Home scrolls to its top.
   return at === document.body && (key === 'Enter' || (key === 'Home' && scrollY === 0));
 }
 
-/** What the keys do, for those who hear the axis. */
+/** Screen reader description of the keys. */
 export const KEYS =
   'The left and right arrow keys move, up and down scroll lanes, plus and minus zoom, and Home shows ' +
   'everything. Brackets step through events, and Enter opens the card. The list shows the same events as a table.';
 
-/**
- * Goes to the event after the one that is chosen, or before it. Where none is, the steps begin at the edge of what is
- * in view: its first event comes after nothing, and its last one before nothing.
- */
+/** Selects the next or previous event. Without a selection, starts from the left or right edge of the view. */
 function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
   const { visible, view } = model;
   const at = model.selected === null ? -1 : visible.row(model.selected);
@@ -54,7 +51,7 @@ function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
     none();
     return;
   }
-  // The next one is not on the screen.
+  // The next event is outside the loaded range.
   void nextEvent(model.question, at >= 0 ? visible.time(at) : edge, direction, at >= 0 ? model.selected : null).then(
     (next) => {
       if (next === null) {
@@ -73,7 +70,7 @@ export function axisKeys(target: KeysTarget): (event: KeyboardEvent) => void {
   return (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (!isForAxis(event, target.frame())) return;
-    // A button on the axis is pressed with it.
+    // Enter activates a button or link on the axis.
     if (event.key === 'Enter' && (event.target as Element).closest('button, a') !== null) return;
     const { view } = model;
     const pan = (direction: 1 | -1) => () =>
@@ -90,7 +87,7 @@ export function axisKeys(target: KeysTarget): (event: KeyboardEvent) => void {
       '=': zoom(0.6),
       '-': zoom(1 / 0.6),
       Home: () => model.fit(),
-      // As in Perfetto: one hand moves and zooms, the other has the mouse.
+      // WASD as in Perfetto: one hand navigates while the other uses the mouse.
       a: pan(-1),
       d: pan(1),
       w: zoom(0.6),
@@ -101,7 +98,7 @@ export function axisKeys(target: KeysTarget): (event: KeyboardEvent) => void {
       Escape: () => choose(null, false),
     };
     const act = keys[event.key] ?? keys[event.key.toLowerCase()];
-    // Where nothing scrolls here, the page does.
+    // If no lane scrolls, let the page scroll.
     if (act === undefined || act() === false) return;
     event.preventDefault();
   };

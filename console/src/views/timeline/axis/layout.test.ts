@@ -26,15 +26,15 @@ const LINE: Strips = { ys: [0], groups: null, above: 200, base: 0 };
 const lay = (store: EventStore, scale: Scale, selected = -1): Layout =>
   layOut({ store, scale, strips: LINE, below: 120, margin: 100, measure: (text) => text.length * 6, selected });
 
-describe('the layout', () => {
-  it('gives every event a dot, or none where the stacks would be too high', () => {
+describe('layout', () => {
+  it('draws every event as a dot, unless stacks would be too high', () => {
     const few = lay(days(Array.from({ length: 20 }, () => 50)), fitted(0n, 100n * DAY, WIDTH, 0));
     expect([few.isDots, new Set(few.ys).size, new Set(few.xs).size]).toEqual([true, 20, 1]);
     expect(Math.min(...few.ys)).toBeGreaterThan(-200);
     expect(lay(days(Array.from({ length: 60 }, () => 50)), fitted(0n, 100n * DAY, WIDTH, 0)).isDots).toBe(false);
   });
 
-  it('keeps the stacks where they are in time while it is dragged', () => {
+  it('keeps stacks at their time while panning', () => {
     const store = days(Array.from({ length: 500 }, (_, index) => index / 5));
     const before = fitted(0n, 100n * DAY, WIDTH, 0);
     const after = panned(before, 123);
@@ -47,7 +47,7 @@ describe('the layout', () => {
     a.forEach((x, index) => expect(x).toBeCloseTo(b[index]!, 2));
   });
 
-  it('puts each group on a line of its own', () => {
+  it('puts each group on its own line', () => {
     const store = days([10, 50, 50, 90]);
     const strips: Strips = { ys: [-100, 0], groups: Uint8Array.from([0, 1, 0, 1]), above: 90, base: 0 };
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
@@ -56,7 +56,7 @@ describe('the layout', () => {
     expect(layout.labels).toEqual([]);
   });
 
-  it('never lets two labels overlap', () => {
+  it('never overlaps labels', () => {
     const layout = lay(
       days(Array.from({ length: 300 }, (_, index) => index / 3 + (index % 7) / 20)),
       fitted(0n, 100n * DAY, WIDTH, 0),
@@ -73,7 +73,7 @@ describe('the layout', () => {
     expect(overlaps).toEqual([]);
   });
 
-  it('keeps names off the lines of now and of forks, where the other side of their moment has room', () => {
+  it('keeps labels off the now and fork lines if the other side has room', () => {
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
     const store = days([40, 50, 60]);
     const sides = (crossings: [number, number][]): boolean[] => {
@@ -82,9 +82,9 @@ describe('the layout', () => {
       return labels.sort((a, b) => a.row - b.row).map(({ isLeft }) => isLeft);
     };
     expect(sides([])).toEqual([false, false, false]);
-    // Just right of the one in the middle.
+    // Just right of the middle one.
     expect(sides([[10, 30]])).toEqual([false, true, false]);
-    // Where both sides are crossed, it stands as always; the first makes way for the second line.
+    // If both sides are crossed, the label keeps its default side; the first label avoids the second line.
     const both: [number, number][] = [
       [10, 30],
       [-30, -10],
@@ -92,27 +92,27 @@ describe('the layout', () => {
     expect(sides(both)).toEqual([true, false, false]);
   });
 
-  it('gives the chosen event its label before all others', () => {
+  it('labels the selected event first', () => {
     const store = days(Array.from({ length: 2_000 }, (_, index) => 50 + index / 2_000));
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
     expect(lay(store, view).labels.some((label) => label.row === 777)).toBe(false);
     expect(lay(store, view, 777).labels[0]?.row).toBe(777);
   });
 
-  it('turns a label around that would leave the screen on the right', () => {
+  it('flips a label that would cross the right edge', () => {
     const layout = lay(days([10, 99]), fitted(0n, 100n * DAY, WIDTH, 0));
     expect(layout.labels.find((label) => label.row === 1)?.isLeft).toBe(true);
     expect(layout.labels.find((label) => label.row === 0)?.isLeft).toBe(false);
   });
 
-  it('shows what lasts as a bar, also where it began before the screen', () => {
+  it('shows an event with a duration as a bar, even if it started before the view', () => {
     const layout = lay(days([0, 500], { 0: { end: 600 } }), fitted(450n * DAY, 550n * DAY, WIDTH, 0));
     const long = layout.labels.find((label) => label.row === 0)!;
     expect(long.x + long.bar).toBeCloseTo(1_000, 0);
     expect(long.bar).toBeCloseTo(6_000, 0);
   });
 
-  it('stacks what happens at nearly one time, and picks all of it', () => {
+  it('stacks events at nearly the same time and picks the whole stack', () => {
     const store = days([10, 50.5, 50.51, 50.52, 90]);
     const layout = lay(store, fitted(0n, 100n * DAY, WIDTH, 0));
     const dots = [1, 2, 3].map((row) => dotAt(layout, store, row));
@@ -121,7 +121,7 @@ describe('the layout', () => {
       expect(pick(layout, dots[row - 1]!.x, dots[row - 1]!.y)).toEqual({ row, rows: [1, 2, 3] });
   });
 
-  it('picks of the stacks of two groups at one instant only the one under the pointer', () => {
+  it('picks only the stack under the pointer if two groups have stacks at one instant', () => {
     const store = days([10, 50, 50, 50, 90]);
     const strips: Strips = { ys: [-100, 0], groups: Uint8Array.from([0, 1, 0, 1, 0]), above: 90, base: 0 };
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
@@ -131,7 +131,7 @@ describe('the layout', () => {
     expect(pick(layout, x, y - 100).rows).toEqual([2]);
   });
 
-  it('picks all lasting events whose thin bars lie on each other', () => {
+  it('picks all events whose thin bars overlap', () => {
     const long = Object.fromEntries([0, 1, 2].map((index) => [index, { end: 60 }]));
     const store = days([10, 11, 12], long);
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
@@ -140,14 +140,14 @@ describe('the layout', () => {
     expect(pick(layout, xOf(view, 70n * DAY) - WIDTH / 2, 3)).toBe(NONE);
   });
 
-  it('tells the rows of a bar that no zoom takes apart', () => {
+  it('returns the rows of a bar that cannot be split by zooming', () => {
     const store = days([10, 50, 50, 50, 51]);
     expect(atOnce(store, { from: 49n * DAY, to: 51n * DAY })).toEqual([1, 2, 3]);
     expect(atOnce(store, { from: 49n * DAY, to: 52n * DAY })).toEqual([]);
     expect(atOnce(store, { from: 9n * DAY, to: 11n * DAY })).toEqual([]);
   });
 
-  it('picks the label or the dot under the pointer, and nothing elsewhere', () => {
+  it('picks the label or dot under the pointer, and nothing elsewhere', () => {
     const store = days([10, 50, 90]);
     const view = fitted(0n, 100n * DAY, WIDTH, 0);
     const layout = lay(store, view);
@@ -159,7 +159,7 @@ describe('the layout', () => {
   });
 });
 
-it('has the name of a lane above its highest bar', () => {
-  // Bars take all but eight pixels of what is above the line of a lane, and a name is 16 pixels high.
+it('puts a lane name above its highest bar', () => {
+  // Bars take all but eight pixels of the height above a lane's line, and a name is 16 pixels high.
   for (const above of [30, 49, 120]) expect(nameTop({ above }) + 4).toBeLessThanOrEqual(-(above - 8));
 });

@@ -1,6 +1,6 @@
 /**
- * Where events are drawn one by one: dots in stacks as far as these fit, and labels. All in pixels from the middle of
- * the scale it was made for, so a drag only shifts it.
+ * Layout of single events: stacked dots, if the stacks fit, and labels. All positions are pixels from the center of the
+ * scale, so panning only shifts the layout.
  */
 import type { Micros } from '../../../lib/time/instant';
 import type { Scale } from '../../../lib/chart/scale';
@@ -11,16 +11,16 @@ import type { Label, Layout, LayoutInput, Picked, Strips } from './picture';
 export const DOT = 6;
 const BIN = 7;
 export const ROW = 24;
-/** An event that lasts has a bar where it is at least so long. */
+/** Minimum length in pixels of a bar for an event with a duration. */
 export const BAR_MIN = 6;
 export const LABEL_MAX = 230;
-/** What is around the text of a label. */
+/** Padding around the text of a label. */
 const LABEL_ROOM = 16;
 const LABEL_CHARS = 34;
 
 /**
- * Returns where the middle of a lane's name is, from its line: above its highest bar, which would look cut under it.
- * Lanes with rows have a place for it.
+ * Returns the vertical center of a lane's name, relative to the lane's line. Without rows, the name is above the
+ * highest bar, so that it does not cover it. Lanes with rows reserve space for it.
  */
 export const nameTop = ({ above, rows }: Pick<Strips, 'above' | 'rows'>): number =>
   rows === undefined ? -(above - 4) : -Math.min(above - 10, 22);
@@ -49,7 +49,7 @@ export function layOut(input: LayoutInput): Layout {
   return { scale, from, to, first, last, ...stack(input, xs, first, last), labels, thin, strips: input.strips, rows };
 }
 
-/** Returns the first row from `low` on for which `isBefore` does not hold. */
+/** Returns the first row from `low` on for which `isBefore` is false. */
 function bound(high: number, low: number, isBefore: (row: number) => boolean): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -59,16 +59,16 @@ function bound(high: number, low: number, isBefore: (row: number) => boolean): n
   return low;
 }
 
-/** Puts dots that would cover each other on top of each other. */
+/** Stacks dots that would overlap. */
 function stack({ scale, strips }: LayoutInput, xs: (row: number) => number, first: number, last: number) {
-  // Columns begin at multiples of a whole number of microseconds, so they stay where they are when the axis is dragged.
+  // Columns start at multiples of a whole number of microseconds, so that they keep their position while panning.
   const size = BigInt(Math.max(1, Math.round(BIN * scale.pixel)));
   const wide = Math.max(Number(size) / scale.pixel, BIN / 2);
   const middle = Number(((scale.center % size) + size) % size) + scale.fraction;
   const begin = -middle / scale.pixel;
   const heights = new Map<number, number>();
   const key = (row: number): number => Math.floor((xs(row) - begin) / wide) * 16 + stripOf(strips, row);
-  // What stands in a row is found there.
+  // Events in lane rows are picked there.
   const isDot = (row: number): boolean => strips.rows?.has(row) !== true;
   for (let row = first; row < last; row += 1) if (isDot(row)) heights.set(key(row), (heights.get(key(row)) ?? 0) + 1);
   const room = Math.max(1, Math.floor((strips.above - 4) / DOT));
@@ -85,7 +85,7 @@ function stack({ scale, strips }: LayoutInput, xs: (row: number) => number, firs
     const level = levels.get(column) ?? 0;
     levels.set(column, level + 1);
     found.columns[row - first] = column;
-    // One alone stands where it happened; a stack stands upright.
+    // A single dot is at its exact time; the dots of a stack share one position.
     const isAlone = !isDots || heights.get(column) === 1;
     found.xs[row - first] = isAlone ? xs(row) : begin + (Math.floor(column / 16) + 0.5) * wide;
     found.ys[row - first] = strips.ys[stripOf(strips, row)]! - DOT / 2 - 1 - (isDots ? level * DOT : 0);
@@ -102,7 +102,7 @@ export function shorten(text: string): string {
   return line.length > LABEL_CHARS ? `${line.slice(0, LABEL_CHARS - 1).trimEnd()}…` : line;
 }
 
-/** Puts labels in lines under each other; those with the longest free time around them come first. */
+/** Assigns labels to lines, those with the most free time around them first. */
 function place(input: LayoutInput, xs: (row: number) => number, first: number, last: number, from: number, to: number) {
   const { store, scale } = input;
   const lines = Math.max(0, Math.floor(input.below / ROW));
@@ -129,7 +129,7 @@ function place(input: LayoutInput, xs: (row: number) => number, first: number, l
   return { labels, thin };
 }
 
-/** Returns what a label says and on which side of its moment: where there is no room for all of it, less of it. */
+/** Returns the text of a label and the side of its time on which it goes. Shortens the text if it does not fit. */
 function written({ scale, measure, crossings }: LayoutInput, whole: string, start: number, bar: number) {
   const half = scale.width / 2;
   const wide = (text: string): number => Math.min(measure(text), LABEL_MAX) + LABEL_ROOM;
@@ -142,7 +142,7 @@ function written({ scale, measure, crossings }: LayoutInput, whole: string, star
   if (bar >= BAR_MIN || !isOnScreen || isRight)
     return { text: whole, width: Math.max(width, bar), slack, isLeft: false };
   if (start - width > -half) return { text: whole, width, slack, isLeft: true };
-  // Neither side has room for all of it.
+  // The full text fits on neither side.
   const isLeft = start > 0;
   const most = half + Math.abs(start);
   let text = whole;
@@ -188,7 +188,7 @@ function candidates(
 
 export const NONE: Picked = { row: -1, rows: [] };
 
-/** Returns what is under the pointer: `x` in pixels from the middle, `y` from the base line, downwards. */
+/** Returns the events under the pointer. `x` is in pixels from the center, `y` in pixels below the base line. */
 export function pick(layout: Layout, x: number, y: number): Picked {
   const inRow = layout.rows?.pick(x, y);
   if (inRow) return inRow;
@@ -214,7 +214,7 @@ export function pick(layout: Layout, x: number, y: number): Picked {
   return rows.length === 0 ? NONE : { row: rows[0]!, rows };
 }
 
-/** Returns the rows of the stack that a row is in. */
+/** Returns the rows of the stack that contains a row. */
 function stackOf({ xs, columns, first, last }: Layout, row: number): number[] {
   const column = columns[row - first]!;
   const found: number[] = [];
@@ -223,7 +223,10 @@ function stackOf({ xs, columns, first, last }: Layout, row: number): number[] {
   return found;
 }
 
-/** Returns the rows of a stretch where all of them are at one instant, which no zoom takes apart; else none. */
+/**
+ * Returns the rows of a time range if all of them have the same time, so that zooming cannot split them; otherwise
+ * none.
+ */
 export function atOnce(store: EventStore, { from, to }: { from: Micros; to: Micros }): number[] {
   const first = store.lowerBound(from);
   const count = store.lowerBound(to) - first;
@@ -231,7 +234,7 @@ export function atOnce(store: EventStore, { from, to }: { from: Micros; to: Micr
   return Array.from({ length: count }, (_, index) => first + index);
 }
 
-/** Returns where the dot of an event is: from the middle, and from the base line. */
+/** Returns the position of an event's dot, relative to the center and the base line. */
 export function dotAt(layout: Layout, store: EventStore, row: number): { x: number; y: number } {
   const index = row - layout.first;
   const middle = layout.rows?.middle(row) ?? null;

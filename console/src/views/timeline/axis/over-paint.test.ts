@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { laneHeights } from '../../../lib/chart/bars';
 import { sayScale } from './over-paint';
 
-it('the scale of lanes is said once where it is shared, in the lane on top', () => {
+it('a scale shared by all lanes is labeled only on the top lane', () => {
   const shared = laneHeights([12, 90, 31], 3, false, 26);
   expect([...sayScale([2, 0, 1, 3], shared)]).toEqual([2]);
   const rest = laneHeights([12, 90, 31], 54_000, false, 26);

@@ -1,6 +1,6 @@
 /**
- * What is drawn over the events, or beside them: names of lanes, forks, anchors, what was searched for, what is chosen,
- * and what is left out. The first picture does without.
+ * Overlay of the events: lane names, forks, anchors, search hits, the selection and the dimmed areas. The first picture
+ * does not need it.
  */
 import type { Anchor } from '../../../lib/timelines/anchors';
 import type { Micros } from '../../../lib/time/instant';
@@ -16,8 +16,8 @@ import { FLAGS, RULER, box } from './paint';
 import type { EventSummary } from '../model.svelte';
 
 /**
- * Draws the lines of the timelines around the one that is looked at, from where the ways parted. Where its events are
- * in lanes, forks leave it below the last, and what it was itself forked from leads to its head, above the first.
+ * Draws the lines of related timelines from their fork points. With lanes, forks branch off below the last lane, and
+ * the parent joins above the first one, at `head`.
  */
 export function paintForks(
   frame: Frame,
@@ -31,7 +31,7 @@ export function paintForks(
   const began = parent?.at === undefined || parent.at === null ? -Infinity : xOf(scale, parent.at);
   context.lineWidth = 2;
   context.strokeStyle = palette['line-strong'];
-  // What came before the fork is the parent's history.
+  // The time before the fork belongs to the parent.
   if (began > 0 && parent) line(context, 0, Math.min(began, scale.width), own + 0.5, [2, 5]);
   if (head !== null && parent) line(context, Math.max(0, began + BRANCH_WIDE), scale.width, own, []);
   lanes.forEach((lane, index) => {
@@ -50,16 +50,16 @@ export function paintForks(
   });
 }
 
-/** Returns which of some lanes, from the top, say their scale: the first one, and those that have another than it. */
+/** Returns the lanes that show a scale label: the top lane, and every lane with a different maximum. */
 export function sayScale(fromTop: readonly number[], heightsOf: LaneHeights): ReadonlySet<number> {
   const [first] = fromTop;
   return new Set(fromTop.filter((lane) => lane === first || heightsOf(lane).max !== heightsOf(first!).max));
 }
 
-/** As wide as the name of a lane may be. */
+/** Maximum width of a lane name. */
 const NAME_MAX = 180;
 
-/** Writes what each lane is above its bars, and its line below them. */
+/** Draws the name of each lane above its bars and the line below them. */
 export function paintLaneNames(
   { context, palette, base, scale }: Frame,
   { groups }: Legend,
@@ -87,31 +87,31 @@ export function paintLaneNames(
     context.fillRect(8, top - 4, 8, 8);
     context.fillStyle = palette.ink;
     context.fillText(name, 21, top + 0.5, NAME_MAX);
-    // Beside its name there is a pin.
+    // Leave room for the pin button next to the name.
     if (labeled?.has(index))
       paintNumber({ context, palette, scale }, `0–${heights!(index).max.toLocaleString('en')}`, width + 57, top);
   });
 }
 
-/** Names make way for the line of now anew when it has come so far, in pixels. */
+/** Labels are laid out again each time the now line has moved this many pixels. */
 const NOW_STEP = 64;
 
-/** Returns how far now has come, in steps; 0 where its line is far from the screen. */
+/** Returns the position of the now line in steps; 0 if it is far outside the view. */
 export function nowStep({ now, scale }: { now: Micros | null; scale: Scale }): number {
   if (now === null || Math.abs(xOf(scale, now)) > scale.width * 2) return 0;
   return Math.round(Number(now) / scale.pixel / NOW_STEP);
 }
 
-/** As wide as what marks now, and as the curve in which a fork leaves its line, with some room beside it. */
+/** Width of the now line, width of a fork's curve, and the gap around both. */
 const [NOW_WIDE, BRANCH_WIDE, GAP] = [2, 26, 3];
 
-/** Returns where the lines of now and of forks run through what is written, in pixels from the middle. */
+/** Returns where the now and fork lines cross the labels, in pixels from the center. */
 export function crossings(scale: Scale, lanes: readonly Lane[], now: Micros | null): Crossing[] {
   const at = (time: Micros, wide: number): Crossing => {
     const x = xOf(scale, time) - scale.width / 2;
     return [x - GAP, x + wide + GAP];
   };
-  // What a fork left is above the events, and so is the line to it.
+  // The parent of a fork is drawn above the events, as is its curve.
   const forks = lanes.flatMap((lane) => (lane.isParent || lane.at === null ? [] : [at(lane.at, BRANCH_WIDE)]));
   return now === null ? forks : [...forks, at(now, NOW_WIDE)];
 }
@@ -136,7 +136,7 @@ function branch(context: CanvasRenderingContext2D, x: number, from: number, to: 
   context.fill();
 }
 
-/** Marks the times of what was searched for. */
+/** Marks the times of search hits. */
 export function paintHits({ context, palette, scale, base }: Frame, hits: readonly Micros[]): void {
   context.fillStyle = palette.now;
   for (const time of hits) {
@@ -147,7 +147,7 @@ export function paintHits({ context, palette, scale, base }: Frame, hits: readon
   }
 }
 
-/** An anchor, and where it stands on the axis. */
+/** An anchor and its time on the axis. */
 interface PlacedAnchor {
   anchor: Anchor;
   time: Micros;
@@ -181,7 +181,7 @@ export function pickAnchor(
   return anchors.filter(({ time }) => isUnder(time)).at(-1)?.anchor ?? null;
 }
 
-/** Dims what was not played yet. */
+/** Dims the time after the playhead. */
 export function paintPlayhead({ context, palette, scale, height }: Frame, head: bigint): void {
   const x = Math.max(-2, Math.min(scale.width + 2, xOf(scale, head)));
   context.fillStyle = palette.sunken;
@@ -192,7 +192,7 @@ export function paintPlayhead({ context, palette, scale, height }: Frame, head: 
   context.fillRect(x - 1, RULER - 4, 2, height - RULER + 4);
 }
 
-/** Dims what is outside of a brushed range. */
+/** Dims the time outside the selected range. */
 export function paintRange({ context, palette, scale, height }: Frame, from: bigint, to: bigint): void {
   const left = Math.max(-2, Math.min(scale.width + 2, xOf(scale, from)));
   const right = Math.max(-2, Math.min(scale.width + 2, xOf(scale, to)));
@@ -207,10 +207,10 @@ export function paintRange({ context, palette, scale, height }: Frame, from: big
   context.fillRect(left, RULER - 1, right - left, 3);
 }
 
-/** What is on each side of the name of what is chosen, and how wide the name may be. */
+/** Gap next to the name of the selection, and maximum width of the name. */
 const [SUMMARY_GAP, SUMMARY_MAX] = [6, 220];
 
-/** Shows when something happens that has no dot: a line, or all the time that it lasts, with its name. */
+/** Marks a selected event without a dot: a line, or a band for its duration, with its name. */
 export function paintSummary({ context, palette, scale, height }: Frame, { title, time, end }: EventSummary): void {
   if (time === null) return;
   const [from, to] = [xOf(scale, time), xOf(scale, end ?? time)];
@@ -239,19 +239,19 @@ export function paintSummary({ context, palette, scale, height }: Frame, { title
 
 let known: { store: EventStore; id: string; rows: number[] } | null = null;
 
-/** Looking through all events for effects is done once for each selection, not for each frame. */
+/** Cached per selection: searching all events for effects is too slow for each frame. */
 export function effects(store: EventStore, id: string): number[] {
   if (known?.store !== store || known.id !== id) known = { store, id, rows: store.effectsOf(id) };
   return known.rows;
 }
 
-/** A place on the screen. */
+/** A position on the canvas. */
 export interface Spot {
   x: number;
   y: number;
 }
 
-/** Joins an event with those it hangs on and those that hang on it, and draws a ring around it where it is a dot. */
+/** Draws arcs to the causes and effects of an event, and a ring around its dot. */
 export function paintSelection(
   { context, palette, scale, base }: Frame,
   { x, y, isRing, isRows }: Spot & { isRing: boolean; isRows: boolean },
@@ -265,7 +265,7 @@ export function paintSelection(
     context.strokeStyle = color;
     context.beginPath();
     if (isRows) {
-      // From begin to begin, beside the bars and not through them.
+      // Connect the starts on the left of the bars, so that arcs do not cross them.
       const bend = Math.min(from, to) - 14;
       context.moveTo(from, y);
       context.bezierCurveTo(bend, y, bend, other.y, to, other.y);
@@ -288,7 +288,7 @@ export function paintSelection(
   context.stroke();
 }
 
-/** Marks the part that is being brushed. */
+/** Highlights the range during a brush. */
 export function paintBrush({ context, palette, height }: Frame, { from, to }: { from: number; to: number }): void {
   context.fillStyle = palette.accent;
   context.globalAlpha = 0.16;

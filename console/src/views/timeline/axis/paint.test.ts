@@ -11,7 +11,7 @@ const WIDTH = 1_000;
 const DAY = 86_400_000_000n;
 const PALETTE = new Proxy({}, { get: () => '#000' }) as Palette;
 
-/** A context that notes what is written on it, and where. */
+/** A canvas context that records the drawn text and its position. */
 function paper(wide: (text: string) => number = () => 0): {
   context: CanvasRenderingContext2D;
   written: { text: string; x: number }[];
@@ -34,7 +34,7 @@ function paper(wide: (text: string) => number = () => 0): {
   return { context: context as unknown as CanvasRenderingContext2D, written };
 }
 
-/** Events that last from one day to another. */
+/** Events with a duration, given in days. */
 function lasting(...spans: [string, number, number][]): EventStore {
   const made = new EventStore();
   const text = (day: number): string => new Date(day * 86_400_000).toISOString();
@@ -54,7 +54,7 @@ const lay = (store: EventStore, scale: Scale): Layout =>
     selected: -1,
   });
 
-/** What is written on the sheet of a layout, and what a view of it adds; the layout may be of an older view. */
+/** Text drawn on the sheet of a layout, and text added for a view; the layout may be from an older view. */
 function labels(store: EventStore, layout: Layout, view: Scale) {
   const [sheet, picture] = [paper(), paper()];
   const scene = { layout, store, palette: PALETTE, marks: new Map(), colors: () => '#000' };
@@ -66,31 +66,31 @@ function labels(store: EventStore, layout: Layout, view: Scale) {
   return { sheet: sheet.written.map(({ text }) => text), view: picture.written };
 }
 
-describe('the labels of events that last', () => {
+describe('labels of events with a duration', () => {
   const view = fitted(450n * DAY, 550n * DAY, WIDTH, 0);
 
-  it('stay in view where the event began before it', () => {
+  it('stay in view if the event started before the view', () => {
     const store = lasting(['Reign', 0, 600]);
     const { sheet, view: placed } = labels(store, lay(store, view), view);
     expect(sheet).toEqual([]);
     expect(placed).toEqual([{ text: 'Reign', x: 7 }]);
   });
 
-  it('stay there while the view is dragged over the sheet', () => {
+  it('stay in view while the view is dragged over the sheet', () => {
     const store = lasting(['Reign', 460, 600]);
     const layout = lay(store, view);
     expect(labels(store, layout, view).view[0]!.x).toBeCloseTo(107, 3);
     expect(labels(store, layout, panned(view, 400)).view).toEqual([{ text: 'Reign', x: 7 }]);
   });
 
-  it('leave it with the end of the bar, and never pass that', () => {
+  it('move out with the end of the bar and never extend beyond it', () => {
     const store = lasting(['Reign', 0, 452]);
-    // 20 pixels of the bar are left, and the text with what is around it takes 46.
+    // 20 pixels of the bar are left; the padded text takes 46.
     expect(labels(store, lay(store, view), view).view[0]!.x).toBeCloseTo(20 - 46 + 7, 3);
     expect(labels(store, lay(store, view), panned(view, 60)).view).toEqual([]);
   });
 
-  it('are on the sheet where the view cannot come to begin in their bars, or the bars are no longer than they', () => {
+  it('are on the sheet if the view cannot start in their bar, or the bar is no longer than the label', () => {
     const store = lasting(['Far on the right', 545, 700], ['A name that is longer than its bar', 455, 457]);
     const { sheet, view: placed } = labels(store, lay(store, view), view);
     expect(sheet.sort()).toEqual(['A name that is longer than its bar', 'Far on the right'].map(shortened).sort());
@@ -100,7 +100,7 @@ describe('the labels of events that last', () => {
 
 const shortened = (text: string): string => (text.length > 34 ? `${text.slice(0, 33)}…` : text);
 
-it('names what is chosen where it has no dot, beside when it happens', () => {
+it('a selected event without a dot is named next to its time', () => {
   const view = fitted(0n, 100n * DAY, WIDTH, 0);
   const written = (time: bigint | null, end: bigint | null = null): { text: string; x: number }[] => {
     const { context, written: found } = paper();
@@ -109,15 +109,15 @@ it('names what is chosen where it has no dot, beside when it happens', () => {
     return found;
   };
   expect(written(20n * DAY)).toEqual([{ text: 'UA 1545', x: 206 }]);
-  // To its left, where there is more room.
+  // On the left, where there is more room.
   expect(written(90n * DAY)).toEqual([{ text: 'UA 1545', x: 894 }]);
-  // What began before and still lasts is in view.
+  // An event that started earlier and has not ended is in view.
   expect(written(-20n * DAY, 20n * DAY)).toEqual([{ text: 'UA 1545', x: 6 }]);
   expect([...written(-20n * DAY), ...written(120n * DAY), ...written(null)]).toEqual([]);
 });
 
-describe('the periods of the ruler', () => {
-  it('are whole: the first leaves before it would be cut at the edge', () => {
+describe('ruler periods', () => {
+  it('are drawn whole: the first is dropped before the edge would cut it', () => {
     for (let shift = 0; shift < 200; shift += 5) {
       const { context, written } = paper((text) => text.length * 7);
       const period = (x: number, label: string) => ({ time: 0n, x, label, isMajor: true });

@@ -1,4 +1,7 @@
-/** Draws the axis. Events are drawn once per zoom onto a sheet that a drag only shifts; the rest is drawn each time. */
+/**
+ * Draws the axis. Events are drawn once per zoom level onto an offscreen sheet, which panning only shifts; the rest is
+ * drawn in each frame.
+ */
 import type { Lane } from '../lanes/lanes';
 import type { Frame, Label, Layout, Mark, SheetScene } from './picture';
 import { BAR_MIN, LABEL_MAX, ROW, dotAt } from './layout';
@@ -6,18 +9,18 @@ import type { Palette } from '../../../lib/chart/palette';
 import { xOf } from '../../../lib/chart/scale';
 import type { Ticks } from '../../../lib/chart/ticks';
 
-/** Heights from the top: the periods, the ticks, the flags. */
+/** Heights of the ruler (periods and ticks) and of the flag area below it. */
 export const RULER = 46;
 export const FLAGS = 24;
 
-/** How high the values are. */
+/** Height of the value chart. */
 export const VALUES_HEIGHT = 116;
-/** How high the counts of a second filter are. */
+/** Height of the counts of the second filter. */
 export const SECOND_HEIGHT = 104;
-/** How high the lane of timers is. */
+/** Height of the timer lane. */
 export const TIMERS_HEIGHT = 30;
 
-/** Draws dots and labels of a layout; the sheet is as wide as the layout and its base line is at `base`. */
+/** Draws the dots and labels of a layout. The sheet is as wide as the layout, and its base line is at `base`. */
 export function paintSheet(sheet: CanvasRenderingContext2D, scene: SheetScene, base: number): void {
   const { layout, store, palette, marks, colors } = scene;
   const left = -layout.from;
@@ -32,14 +35,14 @@ export function paintSheet(sheet: CanvasRenderingContext2D, scene: SheetScene, b
   paintLabels(sheet, scene, base, left);
   layout.rows?.paint(sheet, scene, base, left);
   if (layout.isDots) return;
-  // Where there are bars, no dot carries the mark.
+  // With bars instead of dots, draw the mark at the label.
   for (const label of layout.labels) {
     const mark = marks.get(store.ids[label.row]!);
     if (mark) paintMark(sheet, palette, mark, left + dotAt(layout, store, label.row).x, base + 4);
   }
 }
 
-/** Stems first, then what is written: the stem of a label further down must not run through the text of another. */
+/** Stems are drawn before text, and cut out behind it: the stem of a lower label must not cross the text of another. */
 function paintLabels(
   sheet: CanvasRenderingContext2D,
   { layout, palette, colors }: SheetScene,
@@ -77,14 +80,17 @@ function paintLabels(
   sheet.textAlign = 'left';
 }
 
-/** Whether the view may begin in a label's bar before there is another sheet: its text then moves with the view. */
+/**
+ * Whether the view can start inside the bar of a label before the sheet is redrawn. The text of such a label moves with
+ * the view.
+ */
 function slides({ to, scale }: Layout, label: Label): boolean {
   return label.slack > 0 && label.x < to - scale.width;
 }
 
 /**
- * Writes the labels that stay in view while their bars go out of it on the left; the sheet, which has the bars, begins
- * at `left`. There are no more of them than the lines have room for, however many events there are.
+ * Draws the labels whose text stays in view while the bar leaves it on the left. The bars are on the sheet, which
+ * starts at `left`. The label lines limit the number of labels, regardless of the number of events.
  */
 export function paintSliding(frame: Frame, layout: Layout, left: number): void {
   const { context, palette, scale, base } = frame;
@@ -101,7 +107,7 @@ export function paintSliding(frame: Frame, layout: Layout, left: number): void {
   }
 }
 
-/** Writes a label; the line of now, those of the ruler and those of forks end where something is written. */
+/** Draws the text of a label with an outline that interrupts the now, ruler and fork lines. */
 function write(context: CanvasRenderingContext2D, palette: Palette, text: string, x: number, top: number): void {
   const middle = top + (ROW - 5) / 2 + 0.5;
   context.strokeStyle = palette.surface;
@@ -154,7 +160,7 @@ function paintDots(sheet: CanvasRenderingContext2D, scene: SheetScene, base: num
 
 const sprites = new Map<string, HTMLCanvasElement>();
 
-/** A dot, drawn once and copied: much faster than an arc for each. */
+/** Draws a dot once and caches it: copying is much faster than an arc per event. */
 function sprite(color: string, ring: string): HTMLCanvasElement {
   const key = `${color} ${ring}`;
   const known = sprites.get(key);
@@ -199,7 +205,7 @@ export function paintRuler({ context, palette, scale, height }: Frame, { ticks, 
   for (const tick of ticks) {
     context.font = `${tick.isMajor ? 620 : 450} 12px ${palette.sans}`;
     context.fillStyle = tick.isMajor ? palette.ink : palette.muted;
-    // A label fades before the edge would cut it: half a number would be another one.
+    // Fade a label before the edge cuts it: half a number reads as a different number.
     const inside = Math.min(tick.x, scale.width - tick.x) - context.measureText(tick.label).width / 2;
     context.globalAlpha = Math.max(0, Math.min(1, inside / 6));
     context.fillText(tick.label, tick.x, periods.length > 0 ? 31 : 24);
@@ -212,7 +218,7 @@ export function paintRuler({ context, palette, scale, height }: Frame, { ticks, 
     const next = periods[index + 1]?.x ?? Infinity;
     const x = Math.max(period.x, 0) + 10;
     const width = context.measureText(period.label).width;
-    // The first one stays at the edge until the next pushes it out; what would be cut fades.
+    // The first period stays at the edge until the next one pushes it out. Fade labels that would be cut.
     const left = Math.min(x, next - width - 14);
     const inside = (scale.width - x - width + 10) / 16;
     context.globalAlpha = Math.max(0, Math.min(1, left / 10, inside));
@@ -226,7 +232,7 @@ export function paintRuler({ context, palette, scale, height }: Frame, { ticks, 
   });
 }
 
-/** Gives what is still to come a ground of its own. */
+/** Shades the future. */
 export function paintFuture({ context, palette, scale, height }: Frame, now: bigint): void {
   const x = Math.max(Math.round(xOf(scale, now)), 0);
   if (x >= scale.width) return;
@@ -236,7 +242,7 @@ export function paintFuture({ context, palette, scale, height }: Frame, now: big
   context.globalAlpha = 1;
 }
 
-/** Draws the moment the clock shows. */
+/** Draws the line of the current clock time. */
 export function paintNow({ context, palette, scale, height }: Frame, now: bigint): void {
   const x = xOf(scale, now);
   if (x < -2 || x > scale.width + 2) return;
@@ -250,7 +256,7 @@ export function paintNow({ context, palette, scale, height }: Frame, now: bigint
   context.fill();
 }
 
-/** Draws the line that events stand on, from where a fork begins. */
+/** Draws the base line of the events; a fork's line starts at its fork point. */
 export function paintBaseLine({ context, palette, scale, base }: Frame, lanes: readonly Lane[]): void {
   const parent = lanes.find((lane) => lane.isParent);
   const from = parent?.at == null ? 0 : Math.max(0, xOf(scale, parent.at));

@@ -1,21 +1,21 @@
-/** The strip of all time, and which part of it is in view. */
+/** Geometry of the overview strip and of the frame that marks the visible part. */
 import { paddedScale, xOf, type Scale } from '../../../lib/chart/scale';
 import type { Range } from '../sight.svelte';
 
-/** So wide its frame is at least: it has to be taken hold of. */
+/** Minimum width of the frame, so that it can be dragged. */
 const FRAME_MIN = 6;
-/** Nearer to an end than this, nothing is left out there that one could see. */
+/** Distance in pixels below which a side counts as fully visible. */
 const NEAR = 1;
 
-/** Makes the scale of the strip: that of the axis where all is in view, so that one is below the other. */
+/** Returns the scale of the strip. It equals the scale of the axis that shows everything, so that both are aligned. */
 export function stripOf({ from, to }: Range, width: number): Scale {
   return paddedScale(from, to, width);
 }
 
-/** Returns from where the frame of what is in view reaches, how far, and whether that is all there is. */
+/** Returns the position and width of the frame, and whether everything is in view. */
 export function partOf(whole: Scale, view: Scale): { from: number; wide: number; isAll: boolean } {
   const { width } = whole;
-  // The view may reach beyond the calendar, where there is no time to look for.
+  // Compute with pixels: the view may extend beyond the calendar, where there are no valid times.
   const half = (view.width * view.pixel) / whole.pixel / 2;
   const [left, right] = [xOf(whole, view.center) - half, xOf(whole, view.center) + half];
   const from = Math.max(0, Math.min(width - FRAME_MIN, left));

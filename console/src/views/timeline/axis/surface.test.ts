@@ -12,16 +12,16 @@ const DAY = 86_400_000_000n;
 const [WIDTH, HEIGHT] = [1_000, 600];
 
 interface Drawn {
-  /** The points at which a fork leaves a line. */
+  /** Fork points on a line. */
   dots: { x: number; y: number }[];
   curves: { from: number; to: number }[];
-  /** The lowest place of what is filled from the flags down, such as the pole of an anchor. */
+  /** Lowest point of each shape that is filled from the flags down, such as the pole of an anchor. */
   poles: { x: number; end: number }[];
-  /** Where the lines of lanes are. */
+  /** Positions of the lane lines. */
   lines: number[];
 }
 
-/** A canvas that notes what forks and anchors look like on it. */
+/** A canvas that records how forks and anchors are drawn. */
 function paper(): { canvas: HTMLCanvasElement; drawn: Drawn } {
   const drawn: Drawn = { dots: [], curves: [], poles: [], lines: [] };
   let at = 0;
@@ -49,7 +49,7 @@ function paper(): { canvas: HTMLCanvasElement; drawn: Drawn } {
   return { canvas: canvas as unknown as HTMLCanvasElement, drawn };
 }
 
-/** Draws three lanes of events, with what is around them. */
+/** Draws three lanes of events and their surroundings. */
 function draw(events: { lasts: number }, lanes: readonly Lane[]): Drawn {
   const { canvas, drawn } = paper();
   vi.stubGlobal('document', { createElement: () => paper().canvas });
@@ -101,10 +101,10 @@ afterEach(() => vi.unstubAllGlobals());
 describe.each([
   ['dots', 0],
   ['rows', 5],
-])('in lanes of %s', (_, lasts) => {
+])('lanes of %s', (_, lasts) => {
   const lines = (drawn: Drawn): number[] => drawn.lines.filter((y) => y > 80).sort((a, b) => a - b);
 
-  it('forks and anchors belong to none of them: they reach below the last', () => {
+  it('forks and anchors extend below the last lane', () => {
     const fork = { timeline: 'fork', isParent: false, at: 40n * DAY };
     const drawn = draw({ lasts }, [fork, { ...fork, timeline: 'other', at: null }]);
     const last = lines(drawn).at(-1)!;
@@ -114,7 +114,7 @@ describe.each([
     expect(drawn.poles[0]!.end).toBeGreaterThanOrEqual(last);
   });
 
-  it('what it was forked from leads to the top of the first', () => {
+  it('the parent joins at the top of the first lane', () => {
     const drawn = draw({ lasts }, [{ timeline: 'parent', isParent: true, at: 40n * DAY }]);
     const [first] = lines(drawn);
     expect(drawn.curves).toHaveLength(1);

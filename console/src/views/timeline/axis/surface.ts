@@ -1,4 +1,4 @@
-/** The axis as a picture on a canvas: keeps the sheet that events are drawn on, and draws what moves above it. */
+/** Draws the axis on a canvas: caches the sheet with the events and draws the moving parts over it. */
 import type { Anchor } from '../../../lib/timelines/anchors';
 import type { Micros } from '../../../lib/time/instant';
 import {
@@ -40,59 +40,59 @@ import type { EventStore } from '../../../lib/events/store';
 import { ticks } from '../../../lib/chart/ticks';
 
 const LANE = 30;
-/** How far above the end of its room a lane's line is. */
+/** Distance from a lane's line to the bottom of the lane. */
 const FOOT = 5;
 
-/** What a picture is made of. */
+/** Everything that a picture of the axis depends on. */
 export interface Scene {
   scale: Scale;
-  /** When the first event happens, and the last. */
+  /** Times of the first and last event. */
   extent: Range | null;
-  /** What is shown one by one. */
+  /** Events that are drawn individually. */
   store: EventStore;
-  /** What bars are made of, where there is no room for a dot each. */
+  /** Counts for bars, if there are too many events for dots. */
   counts: Counts | null;
   isLog: boolean;
   legend: Legend | null;
-  /** The counts of each group of the legend: null for each that is not counted yet. */
+  /** Counts of each legend group; null for groups that are not counted yet. */
   seriesSoFar: readonly (Counts | null)[] | null;
-  /** Whether groups are to have colors, also before they are known. */
+  /** Whether groups get colors, even before they are known. */
   isColored: boolean;
-  /** The group of each row of the store. */
+  /** Group of each row of the store. */
   groups: Uint8Array | null;
-  /** Whether each group has a lane of its own. */
+  /** Whether each group has its own lane. */
   isSplit: boolean;
-  /** How the rows of lanes are shown; null until they can be. */
+  /** View of the lane rows; null until it is loaded. */
   laneView: LaneView | null;
   marks: Marks;
   flashes: Flashes;
   anchors: { anchor: Anchor; time: Micros }[];
   lanes: readonly Lane[];
-  /** What draws over the events; null until it is there. */
+  /** Overlay functions; null until they are loaded. */
   over: typeof over | null;
   timers: TimerLane | null;
   range: Range | null;
   now: Micros | null;
-  /** Up to where time is played; null where it is not. */
+  /** Playback position; null without playback. */
   playhead: Micros | null;
   selected: string | null;
-  /** What its card tells of it; null before. */
+  /** Summary from the card of the selection; null until the card has loaded. */
   summary: EventSummary | null;
   hover: number;
-  /** When that happens which was searched for. */
+  /** Times of the search hits. */
   hits: readonly Micros[];
-  /** The part that is being brushed, in pixels. */
+  /** The range being brushed, in pixels. */
   brush: { from: number; to: number } | null;
 }
 
 const FLASH_MS = 1_600;
 
-/** Whether a lane is drawn in a part of the picture. */
+/** Whether a lane belongs to the current drawing pass. */
 type IsIn = (lane: number) => boolean;
 
 export class Surface {
   height = 0;
-  /** Whether timers have a lane, at the foot of it all. */
+  /** Whether there is a timer lane at the bottom. */
   hasTimers = false;
   ratio = 1;
   palette: Palette | null = null;
@@ -100,7 +100,7 @@ export class Surface {
   #context: CanvasRenderingContext2D;
   #sheet = document.createElement('canvas');
   #paper: CanvasRenderingContext2D;
-  /** What the sheet was made of. */
+  /** Inputs of the current sheet, to detect changes. */
   #made: readonly unknown[] = [];
   #widths = new Map<string, number>();
 
@@ -114,7 +114,7 @@ export class Surface {
     this.height = height;
     this.canvas.width = Math.round(width * this.ratio);
     this.canvas.height = Math.round(height * this.ratio);
-    // Stretched by half a pixel, all letters would blur.
+    // Set the size from whole device pixels: stretching by half a pixel would blur all text.
     this.canvas.style.setProperty('width', `${this.canvas.width / this.ratio}px`);
     this.canvas.style.setProperty('height', `${this.canvas.height / this.ratio}px`);
   }
@@ -123,36 +123,36 @@ export class Surface {
     return this.height - (this.hasTimers ? TIMERS_HEIGHT : 0);
   }
 
-  /** Where the middle of the lane of timers is; null where there is none. */
+  /** Vertical center of the timer lane; null if there is none. */
   get timersY(): number | null {
     return this.hasTimers ? this.height - TIMERS_HEIGHT / 2 : null;
   }
 
-  /** How many lanes there are above and below the events. */
+  /** Number of timeline lanes above and below the events. */
   #lanes(scene: { lanes: readonly Lane[] }): { above: number; below: number } {
     const above = scene.lanes.filter((lane) => lane.isParent).length;
     return { above, below: scene.lanes.length - above };
   }
 
-  /** Where the events are between the lanes of other timelines. */
+  /** Vertical extent of the events, between the lanes of other timelines. */
   #room(scene: Pick<Scene, 'lanes'>): { top: number; bottom: number } {
     const { above, below } = this.#lanes(scene);
     return { top: RULER + FLAGS + above * LANE, bottom: this.#floor - below * LANE - 6 };
   }
 
-  /** Where the line is that events stand on; with a lane for each group, the foot of the last of them. */
+  /** Vertical position of the base line; with a lane per group, the line of the last lane. */
   base(scene: Scene): number {
     const { top, bottom } = this.#room(scene);
     if (hasLanes(scene)) return bottom - FOOT;
     const free = bottom + 6 - top;
     const lane = rowsOf(scene);
     if (lane !== null) return top + lane.baseBelow(scene.store);
-    // Where nothing is labeled, bars take all of the height.
+    // Without labels, bars take the full height.
     const high = scene.store.count === 0 ? free - 12 : Math.max(40, free * 0.44);
     return Math.round(top + high);
   }
 
-  /** Where the lanes of groups are, or the one line that all events stand on. */
+  /** Lines of the group lanes, or the single line of all events. */
   #strips(scene: Scene, base: number): Strips {
     const { top, bottom } = this.#room(scene);
     const { legend, groups, store } = scene;
@@ -167,32 +167,32 @@ export class Surface {
     return { ys: ys.length === 0 ? [0] : ys, groups, above: each - 6, base };
   }
 
-  /** Where the middle of a lane is. */
+  /** Vertical center of a timeline lane. */
   laneY(lanes: readonly Lane[], index: number): number {
     if (lanes[index]!.isParent) return RULER + FLAGS + LANE / 2;
     const { above, below } = this.#lanes({ lanes });
     return this.#floor - (below - (index - above)) * LANE + LANE / 2;
   }
 
-  /** Returns the events under a point. */
+  /** Returns the events at a point. */
   pick(scene: Scene, x: number, y: number): Picked {
     if (this.layout === null || scene.store.count === 0) return NONE;
     const middle = xOf(scene.scale, this.layout.scale.center);
     return pick(this.layout, x - middle, y - this.base(scene));
   }
 
-  /** Whether counts are drawn, as there is no room for a dot each. */
+  /** Whether counts are drawn as bars because dots do not fit. */
   isBars(scene: Scene): boolean {
     return scene.counts !== null && (scene.store.count === 0 || this.layout?.isDots === false);
   }
 
-  /** Returns the stretch whose bar is under a point; null where there is none. */
+  /** Returns the bucket of the bar at a point; null if there is none. */
   bucket(scene: Scene, x: number, y: number): Bucket | null {
     if (!this.isBars(scene) || y < RULER + FLAGS || (!scene.isSplit && y > this.base(scene))) return null;
     return bucketAt(scene.counts!, timeAt(scene.scale, x));
   }
 
-  /** Draws; returns whether something still fades, so that the next frame has to be drawn too. */
+  /** Draws the scene. Returns whether an animation is running and another frame is needed. */
   paint(scene: Scene): boolean {
     const palette = this.palette;
     if (palette === null || this.height === 0) return false;
@@ -213,7 +213,7 @@ export class Surface {
       if (heights !== null)
         strips.ys.forEach((y, i) => isIn(i) && paintLines(frame, heights(i), base + y, strips.above - 8));
     });
-    // With a lane for each group, each has a line of its own.
+    // Group lanes draw their own lines.
     if (!hasLanes(scene)) paintBaseLine(frame, scene.lanes);
     const head = hasLanes(scene) ? this.#room(scene).top : null;
     scene.over?.paintForks(frame, scene.lanes, (index) => this.laneY(scene.lanes, index), head);
@@ -222,7 +222,7 @@ export class Surface {
       else if (this.isBars(scene))
         paintUncounted(frame, scene.counts!, base + Math.max(...strips.ys), strips.above - 8);
     });
-    // Below what is written: no line runs through a word.
+    // Draw the now line below the text, so that it does not cross words.
     if (scene.now !== null) paintNow(frame, scene.now);
     if (this.hasTimers) scene.timers?.paint(frame);
     if (scene.store.count > 0) this.#paintSheet(frame);
@@ -237,7 +237,7 @@ export class Surface {
     return fades;
   }
 
-  /** Makes the sheet anew where it no longer shows what it should. */
+  /** Redraws the sheet if its inputs have changed. */
   #renew(scene: Scene, base: number, palette: Palette): void {
     const { scale, store, marks, selected, groups, isSplit, legend } = scene;
     const made = [
@@ -265,7 +265,7 @@ export class Surface {
       const shift = xOf(scale, this.layout!.scale.center) - scale.width / 2;
       if (this.layout!.from + shift <= -scale.width / 2 && this.layout!.to + shift >= scale.width / 2) return;
     }
-    // A zoom is followed by another; a drag goes on: it gets room on both sides.
+    // After a zoom, expect another one and keep the margin small. While panning, leave room on both sides.
     const margin = isScale ? Math.round(scale.width * 0.6) : 80;
     this.layout = layOut({
       store,
@@ -293,7 +293,7 @@ export class Surface {
       );
   }
 
-  /** The scales that bars are drawn to; null where every event has a dot. */
+  /** Scales of the bars; null if every event has a dot. */
   #heights(frame: Frame, scene: Scene, { above }: Strips): LaneHeights | null {
     if (!this.isBars(scene) || scene.counts!.count === 0) return null;
     const most = this.#bars(scene).map(({ counts }) => (counts === null ? 0 : mostIn(counts, frame)));
@@ -301,12 +301,12 @@ export class Surface {
     return laneHeights(most, rest, scene.isLog, above - 8);
   }
 
-  /** Whether each group has bars of its own, also while some are counted. */
+  /** Whether each group has its own bars, including while they are being counted. */
   #isSplit({ isSplit, legend, seriesSoFar }: Scene): boolean {
     return isSplit && legend !== null && seriesSoFar !== null;
   }
 
-  /** The counts of each lane, null while they are not there; of one where there are no lanes. */
+  /** Counts of each lane, null until counted; a single entry without lanes. */
   #bars(scene: Scene): readonly { counts: Counts | null; index: number }[] {
     const { counts, seriesSoFar, legend } = scene;
     if (!this.#isSplit(scene)) return [{ counts, index: -1 }];
@@ -316,7 +316,7 @@ export class Surface {
 
   #known: { counts: Counts; series: readonly unknown[]; rest: Counts | null } | null = null;
 
-  /** What is in none of the groups; null until all of them are counted. */
+  /** Counts of events outside all groups; null until all groups are counted. */
   #rest(counts: Counts, series: readonly (Counts | null)[]): Counts | null {
     if (this.#known?.counts !== counts || this.#known.series !== series) {
       const parts = series.filter((own) => own !== null);
@@ -339,7 +339,7 @@ export class Surface {
       return;
     }
     const scale = heights(0);
-    // Parts of a logarithm say nothing: the bars are of one color then.
+    // Parts of a logarithmic bar have no meaning: use one color.
     const soFar = legend === null || scale.isLog ? [] : (scene.seriesSoFar ?? []);
     const parts = soFar.flatMap((own, index) =>
       own === null ? [] : [{ color: hue(palette, index, groups), counts: own }],
@@ -348,7 +348,7 @@ export class Surface {
     paintBars(frame, counts!, parts, rest, scale, base + strips.ys.at(-1)!, room);
   }
 
-  /** Writes what the scale and the lanes are, above the bars. */
+  /** Draws the scale and lane labels above the bars. */
   #paintNames(frame: Frame, scene: Scene, strips: Strips, isIn: IsIn): void {
     const { base } = frame;
     const heights = this.#heights(frame, scene, strips);
@@ -374,7 +374,7 @@ export class Surface {
   #paintSheet(frame: Frame): void {
     if (this.layout === null || this.#sheet.width === 0) return;
     const { context, scale } = frame;
-    // Whole pixels of the screen: letters stay sharp.
+    // Align to device pixels to keep text sharp.
     const left = Math.round((xOf(scale, this.layout.scale.center) + this.layout.from) * this.ratio);
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.drawImage(this.#sheet, left, 0);
@@ -382,7 +382,7 @@ export class Surface {
     paintSliding(frame, this.layout, left / this.ratio);
   }
 
-  /** Draws a line around what stands in a row; returns false for a dot. */
+  /** Outlines the bar of an event in a lane row; returns false for a dot. */
   #outline(frame: Frame, row: number, color: string): boolean {
     const { layout } = this;
     if (layout?.rows?.has(row) !== true) return false;
@@ -390,7 +390,7 @@ export class Surface {
     return true;
   }
 
-  /** Where the dot of an event is on the screen. */
+  /** Position of an event's dot on the canvas. */
   #dot({ scale, base }: Frame, store: EventStore, row: number): { x: number; y: number } {
     if (this.layout === null) return { x: xOf(scale, store.time(row)), y: base };
     const { x, y } = dotAt(this.layout, store, row);
@@ -406,7 +406,7 @@ export class Surface {
       if (age >= 1) continue;
       isGoing = true;
       const row = store.row(id);
-      // Among bars it flashes where it happened.
+      // Without a dot, flash at the time of the event.
       const { x, y } = row < 0 ? { x: xOf(frame.scale, time), y: frame.base - 3 } : this.#dot(frame, store, row);
       context.globalAlpha = 1 - age;
       ring(context, x, y, 6 + age * 22, 2, palette.now);
@@ -422,7 +422,7 @@ export class Surface {
       ring(frame.context, x, y, 6.5, 1.5, frame.palette.muted);
     }
     const row = scene.selected === null ? -1 : store.row(scene.selected);
-    // One of many that are only counted has no dot.
+    // An event that is only counted has no dot.
     if (row < 0 && scene.summary !== null) scene.over?.paintSummary(frame, scene.summary);
     if (scene.selected === null || row < 0) return;
     const isRing = !this.#outline(frame, row, frame.palette.ink);
@@ -440,12 +440,12 @@ export class Surface {
   }
 }
 
-/** Whether each group has a lane of its own, and none of them is the line of all. */
+/** Whether each group has its own lane instead of the shared base line. */
 function hasLanes<T extends Pick<Scene, 'isSplit' | 'legend'>>(scene: T): scene is T & { legend: Legend } {
   return scene.isSplit && scene.legend !== null;
 }
 
-/** How lanes show what lasts in rows; null where nothing does, or they show moments and counts alone. */
+/** View of the lane rows; null without lanes or without events that have a duration. */
 function rowsOf({ isSplit, laneView, store }: Scene): LaneView | null {
   return isSplit && store.longestMicros > 0 ? laneView : null;
 }
