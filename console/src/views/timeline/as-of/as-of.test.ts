@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { format, parse } from '../../../lib/time/instant';
 import { adjacentChange, type Known } from './as-of';
 
-/** Minutes of an hour at which something was recorded, on each timeline. */
+/** Minutes of an hour at which each timeline recorded an entry. */
 const LEDGERS: Record<string, [minute: number, action: string][]> = {
   child: [
     [30, 'create_timeline'],
@@ -41,8 +41,8 @@ function serve(): void {
 }
 afterEach(() => void vi.unstubAllGlobals());
 
-describe('the change beside a moment', () => {
-  it('is that of the timeline, and before it was made that of its parent; looks are none', async () => {
+describe('adjacentChange', () => {
+  it('uses the ancestors for times before the fork and skips reads', async () => {
     serve();
     const { signal } = new AbortController();
     const adjacent = async (at: number, way: 'before' | 'after'): Promise<number | null> => {
@@ -53,7 +53,7 @@ describe('the change beside a moment', () => {
       40, 30, 20,
     ]);
     expect([await adjacent(20, 'before'), await adjacent(5, 'before')]).toEqual([5, null]);
-    // What the parent recorded after the fork is not known here.
+    // Entries that the parent recorded after the fork are not part of the child.
     expect([await adjacent(5, 'after'), await adjacent(20, 'after'), await adjacent(30, 'after')]).toEqual([
       20, 30, 40,
     ]);

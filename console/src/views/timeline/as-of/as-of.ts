@@ -1,4 +1,4 @@
-/** From one state of what is known to the one before or after it: the entries of the ledger that changed something. */
+/** Steps through states: finds the ledger entries that changed a timeline. */
 import { service } from '../../../lib/service/api';
 import { format, parse, type Micros } from '../../../lib/time/instant';
 import { knownAt } from '../../../lib/address/known-at';
@@ -6,19 +6,19 @@ import { isLook } from '../../../lib/ledger/looks';
 import { readMoment } from '../../../lib/time/zoned';
 import { readPage } from '../../integrity/ledger/ledger';
 
-/** A timeline whose entries are known, and until when: a fork knows those of its parent up to when it was made. */
+/** A timeline and the end of its visible entries: a fork sees the entries of its parent until the fork was created. */
 export interface Known {
   timeline: string;
   until: Micros | null;
 }
 
 const PAGE_ITEMS = 200;
-/** Among so many looks a change is looked for, and no further. */
+/** Pages of read entries to skip before the search for a change stops. */
 const PAGES_MAX = 5;
 
 /**
- * Returns when the change before a moment was recorded, or the one after it; null where there is none. `lineage` has
- * the timeline first, and then its ancestors.
+ * Returns the recording time of the change before or after a time; null if there is none. `lineage` starts with the
+ * timeline, followed by its ancestors.
  */
 export async function adjacentChange(
   lineage: readonly Known[],
@@ -26,7 +26,7 @@ export async function adjacentChange(
   way: 'before' | 'after',
   signal: AbortSignal,
 ): Promise<Micros | null> {
-  // What a timeline recorded itself came after all that its ancestors did.
+  // All entries of a timeline come after the visible entries of its ancestors.
   for (const known of way === 'before' ? lineage : [...lineage].reverse()) {
     const found = await changeOf(known, at, way, signal);
     if (found !== null) return found;
@@ -57,17 +57,17 @@ async function changeOf(
   return null;
 }
 
-/** What somebody may write, in the words of the field. */
+/** Error text for input that cannot be parsed. */
 export const TO_WRITE =
   'Enter a date, a timestamp such as 2028-02-29T08:30:00Z, an entry such as 100, or the id of an anchor.';
 
-/** Reads what somebody typed: a moment, or an entry or an anchor as the service takes it; null for anything else. */
+/** Parses the input: a time, or an entry or an anchor in the form of the `as_of` parameter; null for anything else. */
 export function readKnown(text: string): Micros | string | null {
   const bare = text.trim().replace(/^entry\s+/i, '');
   return readMoment(bare) ?? knownAt(bare);
 }
 
-/** Returns when an entry was recorded; null where nobody says so. */
+/** Returns the recording time of an entry; null if the entry has none. */
 export async function timeOfEntry(timeline: string, position: number, signal: AbortSignal): Promise<Micros | null> {
   const { entries } = await readPage(timeline, position + 1, null, signal, 1);
   return parse(entries[0]?.recorded_at ?? '');

@@ -1,15 +1,15 @@
-/** Some of the events in view, to see which attributes there are where not every event is read. */
+/** Sample of the events in view, to list their attributes if not all events are loaded. */
 import { isAborted } from '../../../lib/service/api';
 import { readPage } from '../../../lib/events/pages';
 import type { EventBody } from '../../../lib/events/store';
 import type { TimelineModel } from '../model.svelte';
 
-/** So many are read of either end of what is in view. */
+/** Number of events to read from each end of the view. */
 const EACH_MAX = 50;
 
 export class Sample {
   #found = $state.raw<readonly EventBody[]>([]);
-  /** Of which events and which time they are. */
+  /** Key of the query, version and time range of the sample. */
   #of = '';
   #asking = new AbortController();
 
@@ -19,7 +19,7 @@ export class Sample {
     return this.model.isFar ? this.#found : this.model.all.bodies;
   }
 
-  /** Reads the first and the last events in view, once for each view: when somebody is about to choose. */
+  /** Loads the first and last events in view, once per view. Called when a chooser opens. */
   async read(): Promise<void> {
     const { model } = this;
     const { question, version } = model;
@@ -39,7 +39,7 @@ export class Sample {
       const found = ends.flatMap(({ store }) => store.bodies.map((body) => [body.event_id, body] as const));
       this.#found = [...new Map(found).values()];
     } catch (error) {
-      // A name can be typed all the same; the next one who looks asks again.
+      // A name can still be typed, and the next call retries.
       if (!isAborted(error)) this.#of = '';
     }
   }

@@ -1,9 +1,9 @@
-/** Units of the numbers of attributes, as somebody said them: no event carries one. They are in the address. */
+/** Units of numeric attributes. Events do not record units: they are stored in the address. */
 import { keysOf, keysParam } from '../lanes/lane-keys';
 
 export const UNIT_LENGTH_MAX = 16;
 
-/** Returns the units that a parameter such as `max_wind_kt=kt,delay=min` names, by the attribute. */
+/** Parses a parameter such as `max_wind_kt=kt,delay=min` to units by attribute. */
 export function unitsOf(param: string | null): Map<string, string> {
   return new Map(
     keysOf(param).flatMap((pair): [string, string][] => {
@@ -14,9 +14,9 @@ export function unitsOf(param: string | null): Map<string, string> {
   );
 }
 
-/** Writes them; null where there are none. */
+/** Formats units as a parameter; null if there are none. */
 export function unitsParam(units: ReadonlyMap<string, string>): string | null {
-  // The last sign is the one between both.
+  // The last equals sign separates the name from the unit.
   const pairs = [...units].map(([name, unit]) => [name, unit.replaceAll('=', '').trim()] as const);
   return keysParam(pairs.filter(([, unit]) => unit !== '').map(([name, unit]) => `${name}=${unit}`));
 }
