@@ -14,7 +14,7 @@ const legend = (...keys: string[]): Legend => ({
   hasSeveral: false,
 });
 
-describe('the groups of cells', () => {
+describe('cell groups', () => {
   const byCell = sharesOf([
     new Map([
       ['0,0,1,1', 3],
@@ -23,25 +23,25 @@ describe('the groups of cells', () => {
     new Map([['1,0,2,1', 5]]),
   ]);
 
-  it('are counted for each cell in the order of the colors', () => {
+  it('are counted per cell in the order of the colors', () => {
     expect([...byCell]).toEqual([
       ['0,0,1,1', [3, 0]],
       ['1,0,2,1', [1, 5]],
     ]);
   });
 
-  it('give a cell the color of most of its events', () => {
+  it('color a cell by its most frequent group', () => {
     expect(leading({ count: 3 }, [3, 0], 2)).toBe(0);
     expect(leading({ count: 6 }, [1, 5], 2)).toBe(1);
   });
 
-  it('give it that of others where these are more', () => {
+  it('use the color of others if these are more frequent', () => {
     expect(leading({ count: 12 }, [1, 5], 2)).toBe(2);
     expect(leading({ count: 4 }, [0, 0], 2)).toBe(2);
     expect(leading({ count: 4 }, [], 2)).toBe(2);
   });
 
-  it('have no color while they are counted: that of all events looks like that of the first group', () => {
+  it('have no color while counting: the color of all events equals that of the first group', () => {
     const palette = new Proxy({}, { get: (_, name) => name }) as Palette;
     const cell = { key: '1,0,2,1', count: 6, west: 1, south: 0, east: 2, north: 1 };
     expect(cellColor(palette, cell, null, true)).toBe('faint');
@@ -50,18 +50,18 @@ describe('the groups of cells', () => {
     expect(cellColor(palette, { ...cell, key: '9,9,10,10' }, { legend: legend('A', 'B'), byCell }, true)).toBe('faint');
   });
 
-  it('may have more together than there are events, where one has several', () => {
+  it('may sum to more than the number of events if an event has several', () => {
     expect(leading({ count: 5 }, [4, 5], 2)).toBe(1);
     expect(sharesText({ count: 5 }, [4, 5], legend('A', 'B'))).toBe('B 5, A 4');
   });
 
-  it('are told with the largest first, and what is left', () => {
+  it('are listed by size, followed by the rest', () => {
     const four = legend('A', 'B', 'C', 'D');
     expect(sharesText({ count: 1_500 }, [100, 1_200, 0, 50], four)).toBe('B 1,200, A 100, D 50, others 150');
     expect(sharesText({ count: 10 }, [1, 2, 3, 4], four)).toBe('D 4, C 3, B 2, others 1');
   });
 
-  it('keep their colors while a legend names the same groups', () => {
+  it('keep their colors while the legend has the same groups', () => {
     const groups = { legend: legend('A', 'B'), byCell };
     expect(hasColorsOf(groups, legend('A', 'B'))).toBe(true);
     expect(hasColorsOf(groups, legend('B', 'A'))).toBe(false);
@@ -69,7 +69,7 @@ describe('the groups of cells', () => {
     expect(hasColorsOf(null, legend('A'))).toBe(false);
   });
 
-  it('say whether they are counted, and why where they are not', () => {
+  it('report whether they are counted, and the reason if not', () => {
     const textOf = (more: Partial<Parameters<typeof coloringText>[1]>, of: Legend | null = legend('A')): string =>
       coloringText('status', { total: 5, groups: null, isFailed: false, ...more }, of);
     expect(textOf({}, null)).toBe('counting the most frequent status…');
@@ -82,10 +82,10 @@ describe('the groups of cells', () => {
   });
 });
 
-describe('the counts of cells', () => {
+describe('cell counts', () => {
   afterEach(() => void vi.unstubAllGlobals());
 
-  it('have all groups in one request, and only the new ones in the next', async () => {
+  it('request all groups at once, then only new groups', async () => {
     const requests: string[] = [];
     vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
     vi.stubGlobal('fetch', (address: string | URL) => {

@@ -1,4 +1,4 @@
-/** Which groups the events of each cell are in, as far as the groups have colors. */
+/** Groups of the events in each map cell. */
 import { aggregate, GROUPS_MAX, PAIRS_MAX } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
 import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
@@ -6,32 +6,35 @@ import type { Cell, CellsQuery } from './cells';
 import { hasTooMany } from '../groups/classes';
 import { membersOf, type Legend } from '../groups/groups';
 
-/** How many events of each colored group a cell has, in the order of the colors. */
+/** Number of events of each colored group in a cell, in the order of the colors. */
 export type Shares = readonly number[];
 
 export interface CellGroups {
-  /** Whose colors these are. */
+  /** The legend that defines the group colors. */
   legend: Legend;
   byCell: ReadonlyMap<string, Shares>;
 }
 
-/** Whether groups have the colors that a legend gives them. */
+/** Whether the groups match the colors of a legend. */
 export function hasColorsOf(groups: CellGroups | null, legend: Legend): boolean {
   const colorsOf = ({ by, groups: colored }: Legend): string => JSON.stringify([by, colored.map(membersOf)]);
   return groups !== null && colorsOf(groups.legend) === colorsOf(legend);
 }
 
-/** How many values are counted in one request: a map has up to `GROUPS_MAX` cells. */
+/** Values per request: a map has up to `GROUPS_MAX` cells. */
 const VALUES_AT_ONCE = PAIRS_MAX / GROUPS_MAX;
 
-/** More events than in one response, or two if the service counts with an index, keep others waiting. */
+/**
+ * Returns the maximum number of events to color: about as many as one response counts, or two if the service has an
+ * index. Counting more would delay other requests.
+ */
 export function coloredMax(legend: Legend): number {
   const { by } = legend;
   if (hasTooMany(legend)) return 0;
   return by === 'actor' || by === 'source' ? 2_000_000 : 400_000;
 }
 
-/** Says how far the colors of cells are: of so many events, told apart by a name. */
+/** Describes the state of the cell colors. */
 export function coloringText(
   name: string,
   { total, groups, isFailed }: { total: number; groups: CellGroups | null; isFailed: boolean },
@@ -45,7 +48,7 @@ export function coloringText(
   return `counting the most frequent ${name}…`;
 }
 
-/** Counts the groups of cells. What was counted last is not counted again. */
+/** Counts groups by cell and caches the counts of the last query. */
 export class GroupCounter {
   #of = '';
   #byKey = new Map<string, ReadonlyMap<string, number>>();
@@ -67,14 +70,14 @@ export class GroupCounter {
   }
 }
 
-/** Adds up what the values of a group have in each cell. */
+/** Sums the counts of a group's values by cell. */
 function summed(values: readonly (ReadonlyMap<string, number> | undefined)[]): ReadonlyMap<string, number> {
   const sums = new Map<string, number>();
   for (const cells of values) for (const [cell, count] of cells ?? []) sums.set(cell, (sums.get(cell) ?? 0) + count);
   return sums;
 }
 
-/** Counts the events of each cell for each of some values. */
+/** Counts the events of each cell by value. */
 async function readValueCells(
   { question, range, resolution, within }: CellsQuery,
   by: GroupBy,
@@ -94,7 +97,7 @@ async function readValueCells(
   return byValue;
 }
 
-/** Counts the events of each cell that pass a filter. */
+/** Counts the events of each cell that match a filter. */
 export async function readCellCounts(
   { question, range, resolution, within }: CellsQuery,
   filter: Question['filter'],
@@ -108,7 +111,7 @@ export async function readCellCounts(
   return counts;
 }
 
-/** Turns the cells of each group into the groups of each cell. */
+/** Converts cell counts by group to group counts by cell. */
 export function sharesOf(groups: readonly ReadonlyMap<string, number>[]): ReadonlyMap<string, Shares> {
   const byCell = new Map<string, number[]>();
   groups.forEach((cells, group) => {
@@ -122,8 +125,8 @@ export function sharesOf(groups: readonly ReadonlyMap<string, number>[]): Readon
 }
 
 /**
- * Returns which group most events of a cell are in; `named`, which is the number of groups, where none has as many as
- * all events together that are in no group with a color.
+ * Returns the most frequent group of a cell, or `named`, the number of groups, if the events outside all colored groups
+ * are more numerous.
  */
 export function leading({ count }: Pick<Cell, 'count'>, shares: Shares, named: number): number {
   const most = shares.reduce((best, share, group) => (share > shares[best]! ? group : best), 0);
@@ -131,7 +134,7 @@ export function leading({ count }: Pick<Cell, 'count'>, shares: Shares, named: n
   return (shares[most] ?? 0) > 0 && shares[most]! >= others ? most : named;
 }
 
-/** Returns the color of a cell: that of the group that most of its events are in, and gray until that is known. */
+/** Returns the color of a cell's most frequent group, or the ungrouped color until the groups are counted. */
 export function cellColor(palette: Palette, cell: Cell, groups: CellGroups | null, isColored: boolean): string {
   if (groups === null) return ungrouped(palette, isColored);
   const named = groups.legend.groups.length;
@@ -140,7 +143,7 @@ export function cellColor(palette: Palette, cell: Cell, groups: CellGroups | nul
 
 const NAMED_MAX = 3;
 
-/** Says which groups a cell has, the largest first. */
+/** Lists the groups of a cell, the largest first. */
 export function sharesText(cell: Pick<Cell, 'count'>, shares: Shares, legend: Legend): string {
   const named = legend.groups
     .map(({ key }, group) => ({ key, count: shares[group] ?? 0 }))

@@ -25,8 +25,8 @@ const growth = (known = SLICES): Growth => ({
 });
 const countsOf = ({ cells }: Cells): [string, number][] => cells.map(({ key, count }) => [key, count]);
 
-describe('cells while time is played', () => {
-  it('fill part by part, and evenly within one', () => {
+describe('cells during playback', () => {
+  it('fill slice by slice, and evenly within a slice', () => {
     expect(countsOf(cellsAt(growth(), 0n))).toEqual([]);
     expect(countsOf(cellsAt(growth(), 50n))).toEqual([['early', 5]]);
     expect(countsOf(cellsAt(growth(), 100n))).toEqual([['early', 10]]);
@@ -40,13 +40,13 @@ describe('cells while time is played', () => {
     expect(countsOf(cellsAt(growth(), -5n))).toEqual([]);
   });
 
-  it('show what is counted, where the rest is not yet', () => {
+  it('show counted slices while the rest is pending', () => {
     expect(knownCount(growth(1))).toBe(1);
     expect(countsOf(cellsAt(growth(1), range.to - 1n))).toEqual([['early', 10]]);
     expect(countsOf(cellsAt(growth(0), 1_000n))).toEqual([]);
   });
 
-  it('are counted in parts that leave nothing out', () => {
+  it('are counted in slices without gaps', () => {
     const parts = slicesOf({ from: 7n, to: 1_000n });
     expect([parts[0]!.from, parts.at(-1)!.to]).toEqual([7n, 1_000n]);
     for (const [index, part] of parts.slice(1).entries()) expect(part.from).toBe(parts[index]!.to + 1n);

@@ -1,34 +1,34 @@
-/** How the cells of a map fill while time is played: their events are counted in equal parts of the time. */
+/** Fills map cells during playback: their events are counted in equal slices of the time range. */
 import type { Micros } from '../../../lib/time/instant';
 import type { Cells } from './cells';
 import type { Range } from '../sight.svelte';
 
-/** Each part is a question, and an entry of the ledger. */
+/** Each slice is a request and a ledger entry. */
 export const SLICES = 24;
 
-/** How many events each cell has in each part of a time; null where that is not counted yet. */
+/** Number of events per cell and time slice; null for slices that are not counted yet. */
 export interface Growth {
-  /** Of which cells these are parts. */
+  /** The cells that the slices belong to. */
   of: Cells;
   range: Range;
   slices: readonly (ReadonlyMap<string, number> | null)[];
 }
 
-/** Returns equal parts of a time, without gaps between them; fewer where it is shorter than that. */
+/** Splits a time range into equal slices without gaps. Slices of a very short range may be empty. */
 export function slicesOf({ from, to }: Range): Range[] {
   const edge = (index: number): Micros => from + ((to + 1n - from) * BigInt(index)) / BigInt(SLICES);
   return Array.from({ length: SLICES }, (_, index) => ({ from: edge(index), to: edge(index + 1) - 1n }));
 }
 
-/** Returns how many parts are counted from the first one on. */
+/** Returns the number of consecutive slices that are counted, starting with the first. */
 export function knownCount({ slices }: Growth): number {
   const missing = slices.indexOf(null);
   return missing < 0 ? slices.length : missing;
 }
 
 /**
- * Returns cells with what is in them up to a moment, as far as that is counted. Within a part they fill evenly. The
- * shades stay what they are: a cell becomes darker, and not all of them lighter.
+ * Returns the cells with their counted events up to a time; within a slice, counts grow evenly. The classes do not
+ * change, so a cell only becomes darker.
  */
 export function cellsAt(growth: Growth, head: Micros): Cells {
   const { of: whole, range, slices } = growth;

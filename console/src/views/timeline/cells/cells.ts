@@ -1,11 +1,11 @@
-/** How many events there are in each cell of the earth, where they are too many to place one by one. */
+/** Counts events in map cells when there are too many to show them individually. */
 import type { Micros } from '../../../lib/time/instant';
 import type { Box } from '../../../lib/address/ranges';
 import { aggregate, GROUPS_MAX } from '../../../lib/events/counts';
 import type { Question } from '../../../lib/events/filter';
 import { niceStep } from '../../../lib/chart/nice';
 
-/** What of the cells of a map is counted: which events, how finely, and what of the earth. */
+/** Query for map cells: events, resolution and area. */
 export interface CellsQuery {
   question: Question;
   version: number;
@@ -15,24 +15,27 @@ export interface CellsQuery {
 }
 
 export interface Cell extends Box {
-  /** As the service calls it. */
+  /** Identifier of the cell in the API. */
   key: string;
   count: number;
 }
 
 export interface Cells {
-  /** How high and wide a cell is, in degrees. */
+  /** Width and height of a cell in degrees. */
   resolution: number;
   cells: readonly Cell[];
-  /** With how many events each shade begins. */
+  /** Lower bound of each shade's class. */
   classes: readonly number[];
-  /** How many events are in all of them. */
+  /** Number of events in all cells. */
   placed: number;
-  /** How many events were looked at for it, those without a place too. */
+  /** Number of matching events, including those without a place. */
   total: number;
 }
 
-/** Returns the corners of the cells that matter: one of many elsewhere in the world does not make the others small. */
+/**
+ * Returns the corners of the cells with a significant count, so that a single distant event does not shrink the rest of
+ * the map.
+ */
 export function corners(cells: readonly Cell[]): { lat: number; lon: number }[] {
   const most = Math.max(...cells.map((cell) => cell.count), 1);
   return cells
@@ -43,24 +46,24 @@ export function corners(cells: readonly Cell[]): { lat: number; lon: number }[] 
     ]);
 }
 
-/** A grid of each of these begins anew at the same places. */
+/** Cell sizes in degrees. Grids of each size are aligned with the same origin. */
 export const RESOLUTIONS: readonly number[] = [
   0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30,
 ];
 
-/** Returns the finest grid whose cells are at least so many degrees. */
+/** Returns the finest resolution of at least `degrees`. */
 export function resolutionOf(degrees: number): number {
   return RESOLUTIONS.find((resolution) => resolution >= degrees) ?? 30;
 }
 
 /**
- * Counts events in cells. Over millions of events that takes long, so what was counted last is not counted again, nor a
- * part of it.
+ * Counts events in cells. This takes long for millions of events, so the last result is cached and reused for the same
+ * area or a part of it.
  */
 export class CellCounter {
   #last: { of: string; within: Box | null; cells: Cells } | null = null;
 
-  /** `take` is told what is counted so far. */
+  /** `take` receives partial results. */
   async read(query: CellsQuery, signal: AbortSignal, take: (cells: Cells) => void): Promise<Cells> {
     const { question, version, range, resolution, within } = query;
     const of = JSON.stringify([question, version, String(range.from), String(range.to), resolution]);
@@ -97,21 +100,24 @@ async function readCells(
   return snapshot();
 }
 
-/** There are so many shades. */
+/** Number of shades. */
 const CLASSES_COUNT = 5;
-/** How many steps of 1, 2, 5, 10, 20 and so on there may be from a class to the next one; three are a power of ten. */
+/** Steps of 1, 2, 5, 10, 20, … between two classes; three steps are a power of ten. */
 const STRIDES = [1, 2, 3];
-/** What reaches less far beyond the beginning of a class is in the one below. */
+/** If the largest count is less than this multiple of a step, the top class starts one step lower. */
 const SLIVER_MAX = 1.5;
-/** Counts from such a one on that are less than so many times apart have classes of one size: else most are in one. */
+/**
+ * Counts of at least `EVEN_MIN` that differ by less than a factor of `EVEN_MAX` get classes of equal size; otherwise
+ * most would be in one class.
+ */
 const [EVEN_MIN, EVEN_MAX] = [10, 10];
 
-/** Returns the number of a step: 1, 2, 5, 10, 20, 50, 100 and so on, from 0. */
+/** Returns step `index` of 1, 2, 5, 10, 20, 50, 100, … */
 const stepAt = (index: number): number => [1, 2, 5][index % 3]! * 10 ** Math.floor(index / 3);
 
 /**
- * Returns with how many events each class begins. Together they reach from the smallest count to the largest, as close
- * as they can: where all cells have tens of thousands, some have more than others all the same.
+ * Returns the lower bounds of the classes. They span the smallest to the largest count closely, so that cells with
+ * similar counts still differ.
  */
 export function classesOf(counts: readonly number[]): number[] {
   const [least, most] = counts.reduce<[number, number]>(
@@ -130,31 +136,31 @@ export function classesOf(counts: readonly number[]): number[] {
   };
   const bottom = stepBelow(least);
   const last = stepBelow(most);
-  // A class of its own for the last few would leave fewer for all others.
+  // A class for only the last few counts would leave fewer classes for all others.
   const top = last > 0 && most < SLIVER_MAX * stepAt(last) ? last - 1 : last;
   const reach = CLASSES_COUNT - 1;
-  // The lowest class may be wider than the others: those in which most cells are have to be narrow.
+  // The lowest class may be wider than the others: the classes with most cells must be narrow.
   const stride = STRIDES.find((each) => top - reach * each <= bottom + 2) ?? STRIDES.at(-1)!;
-  // The darkest is that of the largest count, unless there are fewer steps than classes.
+  // The darkest class contains the largest count, unless there are fewer steps than classes.
   const isRoom = top > (reach - 1) * stride;
   const first = isRoom ? top - reach * stride : 0;
   const classes = Array.from({ length: CLASSES_COUNT }, (_, index) => stepAt(Math.max(0, first + index * stride)));
-  // What is less than that is in the first one too.
+  // Smaller counts belong to the first class, too.
   if (classes[0]! > least) classes[0] = 1;
   return classes;
 }
 
-/** Returns which class a count is in, from 0. */
+/** Returns the class index of a count. */
 export function classOf(count: number, classes: readonly number[]): number {
   return Math.max(0, classes.filter((least) => least <= count).length - 1);
 }
 
-/** Returns the smallest box around all points; across the antimeridian where that is smaller. Null without points. */
+/** Returns the smallest box around all points, across the antimeridian if that is smaller; null without points. */
 export function boxAround(points: readonly { lat: number; lon: number }[]): Box | null {
   if (points.length === 0) return null;
   const lons = points.map(({ lon }) => lon).sort((a, b) => a - b);
   const lats = points.map(({ lat }) => lat);
-  // The widest gap between neighbors is what the box leaves out.
+  // The box excludes the widest gap between neighbors.
   let widest = lons[0]! + 360 - lons.at(-1)!;
   let [west, east] = [lons[0]!, lons.at(-1)!];
   for (let index = 1; index < lons.length; index += 1) {
@@ -164,7 +170,7 @@ export function boxAround(points: readonly { lat: number; lon: number }[]): Box 
   return { west, east, south: Math.min(...lats), north: Math.max(...lats) };
 }
 
-/** Returns a box with some room on each side, of few digits: what is on its edge is in it. */
+/** Expands a box slightly and rounds it, so that it includes points on the edge. */
 export function roomy({ west, east, south, north }: Box): Box {
   const room = 0.02;
   const bounded = (value: number, most: number): number => Number(Math.max(-most, Math.min(most, value)).toFixed(3));

@@ -1,4 +1,4 @@
-/** What the map shows where events are too many to be placed one by one: how many there are in each cell. */
+/** Event counts per map cell, shown if there are too many events to place individually. */
 import { isAborted } from '../../../lib/service/api';
 import { GROUPS_MAX } from '../../../lib/events/counts';
 import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growth';
@@ -9,25 +9,25 @@ import { boxInSight, degreesOf, type MapView, type Size } from '../map/map-view'
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';
 
-/** A cell is so many pixels wide, or more where the map is large: the service tells so many of them. */
+/** Minimum cell width in pixels. Large maps use wider cells because the service limits the number of groups. */
 const CELL_PIXELS = 12;
 const CELLS_MAX = GROUPS_MAX;
-/** Where that takes long, cells are not counted once more to have finer ones. */
+/** With more events than this, cells are not recounted at a finer resolution. */
 const FINER_EVENTS_MAX = 500_000;
-/** Cells that are so many times larger than those that a view is counted in say too little of it to be smoothed. */
+/** Cells that exceed the fitting resolution by this factor are too coarse to be smoothed. */
 const COARSE_MIN = 3;
-/** A browser has six connections to a service, and the axis wants some. */
+/** A browser opens six connections to a service; leave some for the axis. */
 const AT_ONCE = 2;
 
-/** Returns how large the cells are that fit a view. */
+/** Returns the cell size that fits a view. */
 export function fittingResolution(view: MapView, size: Size): number {
   const pixels = Math.max(CELL_PIXELS, Math.sqrt((size.width * size.height) / CELLS_MAX));
   return resolutionOf(degreesOf(view, size, pixels));
 }
 
 /**
- * Returns how large cells can be where only those that were found have events: as fine as one can point at, and no more
- * of them than the service tells.
+ * Returns a finer cell size if few cells have events. Cells stay large enough to point at, and within the limit of the
+ * service.
  */
 export function finerResolution(
   { resolution, cells }: Pick<Cells, 'resolution' | 'cells'>,
@@ -39,37 +39,37 @@ export function finerResolution(
   return RESOLUTIONS.find((finer) => finer >= least && finer < resolution && fits(finer)) ?? resolution;
 }
 
-/** Whether cells are those of a much wider view. */
+/** Whether cells belong to a much wider view. */
 export function isCoarse({ resolution }: Pick<Cells, 'resolution'>, view: MapView, size: Size): boolean {
   return resolution > COARSE_MIN * fittingResolution(view, size);
 }
 
-/** Where a map goes by itself. */
+/** Automatic movement of the map. */
 export interface Way {
-  /** Returns what brings cells into sight that were counted for a view; null where the map stays there. */
+  /** Returns the view that shows the counted cells; null if the map should stay. */
   next: (found: Cells, view: MapView) => MapView | null;
   go: (view: MapView) => void;
 }
 
 export class MapCells {
-  /** What is counted; null before. */
+  /** Counted cells; null before the first count. */
   whole = $state.raw<Cells | null>(null);
-  /** What groups their events are in; null where that is not counted. */
+  /** Groups of the cells; null if they are not counted. */
   groups = $state.raw<CellGroups | null>(null);
-  /** Whether counting that failed. */
+  /** Whether counting the groups failed. */
   areGroupsFailed = $state(false);
-  /** How they fill while time is played; null where nobody plays it. */
+  /** Slices for playback; null without playback. */
   growth = $state.raw<Growth | null>(null);
   isFailed = $state(false);
-  /** How many events of this time have no place; null where that was not counted, as not all of the earth was. */
+  /** Number of events without a place; null if unknown because only a part of the earth was counted. */
   withoutPlace = $state<number | null>(null);
-  /** Of what that was counted. */
+  /** Key of the query that `withoutPlace` belongs to. */
   #withoutOf = '';
-  /** How many were counted, where the service needs several questions for it; null while it does not. */
+  /** Events counted so far, if the count needs several requests; otherwise null. */
   countedSoFar = $state<number | null>(null);
-  /** What is being counted, also while what was counted before is shown; null while nothing is. */
+  /** The running count, including a recount while older cells are shown; null if idle. */
   counting = $state<'places' | 'finer cells' | null>(null);
-  /** What is there up to where time is played. */
+  /** Cells up to the playback position. */
   readonly visible = $derived.by(() => {
     const { whole, growth } = this;
     const { playhead } = this.model;
@@ -77,7 +77,7 @@ export class MapCells {
   });
 
   #asking = new AbortController();
-  /** What was asked for. */
+  /** Query of the displayed cells. */
   #query: CellsQuery | null = null;
   readonly #cellCounter = new CellCounter();
   readonly #finerCounter = new CellCounter();
@@ -85,14 +85,14 @@ export class MapCells {
 
   constructor(private readonly model: TimelineModel) {}
 
-  /** What events are told apart by, and which of it has colors. */
+  /** The grouping attribute and its colored groups. */
   get legend(): Legend | null {
     return this.model.legend;
   }
 
   /**
-   * Counts what happens in a time, in what of the map is in sight. Where the map comes nearer to what is found, that is
-   * counted before it goes there: cells of the whole earth would cover half a continent.
+   * Counts the events of a time range in the visible area. If the map is about to zoom in, counts the closer area
+   * first: cells of the whole earth would cover half a continent.
    */
   async count(range: Range, view: MapView, size: Size, way: Way): Promise<void> {
     this.#asking = new AbortController();
@@ -107,24 +107,24 @@ export class MapCells {
     });
     const query = queryIn(view);
     this.counting = query.resolution < (this.whole?.resolution ?? 0) ? 'finer cells' : 'places';
-    // What is there says more than a part of what comes, unless that is the first.
+    // Show a partial count only if there is nothing better to show.
     const isFirst = this.whole === null;
     try {
       const found = await this.#cellCounter.read(query, signal, (part) => {
         this.countedSoFar = part.placed;
         if (isFirst) this.whole = part;
       });
-      // The whole earth is counted before the map comes nearer.
+      // The whole earth is counted before the map zooms in.
       const of = JSON.stringify([question, version, String(range.from), String(range.to)]);
       if (query.within === null && question.box === null)
         [this.withoutPlace, this.#withoutOf] = [found.total - found.placed, of];
       else if (of !== this.#withoutOf) this.withoutPlace = null;
       const next = way.next(found, view);
       const nextQuery = next === null ? this.#finerThan(found, query, view, size) : query;
-      // What is there already is not made coarse in between.
+      // Do not replace existing cells by coarser ones in between.
       if (isFirst && nextQuery !== query) [this.whole, this.counting] = [found, 'finer cells'];
       const result = nextQuery === query ? found : await this.#finer(found, nextQuery, signal);
-      // Colors of other cells, or of other groups, would be wrong ones.
+      // Drop the groups of other cells or of another legend.
       if (result !== this.whole || legend === null || !hasColorsOf(this.groups, legend)) this.groups = null;
       [this.whole, this.#query, this.isFailed] = [result, result === found ? query : nextQuery, false];
       if (next !== null) {
@@ -132,13 +132,13 @@ export class MapCells {
         const nearer = queryIn(next);
         const finer = await this.#cellCounter.read(nearer, signal, () => {});
         [this.whole, this.groups, this.#query] = [finer, null, nearer];
-        // This is counted anew from there, and finds that most of it is done.
+        // The move triggers another count, which finds this result in the cache.
         way.go(next);
         return;
       }
       this.areGroupsFailed = false;
       if (legend !== null && found.total <= coloredMax(legend)) {
-        // Where they cannot be counted, the legend says so.
+        // The legend reports a failure.
         void this.#groupCounter.read(this.#query, legend, signal).then(
           (groups) => (this.groups = signal.aborted ? this.groups : groups),
           () => (this.areGroupsFailed ||= !signal.aborted),
@@ -150,7 +150,7 @@ export class MapCells {
     if (!signal.aborted) [this.countedSoFar, this.counting] = [null, null];
   }
 
-  /** Returns what to ask for finer cells where there is room for them; what was asked where there is none. */
+  /** Returns a query for finer cells if they fit; otherwise the same query. */
   #finerThan(found: Cells, query: CellsQuery, view: MapView, size: Size): CellsQuery {
     const resolution = found.total > FINER_EVENTS_MAX ? query.resolution : finerResolution(found, view, size);
     return resolution < query.resolution ? { ...query, resolution } : query;
@@ -158,11 +158,11 @@ export class MapCells {
 
   async #finer(found: Cells, query: CellsQuery, signal: AbortSignal): Promise<Cells> {
     const finer = await this.#finerCounter.read(query, signal, () => {});
-    // Where they are more than the service tells, some are missing.
+    // If the finer cells exceed the limit of the service, some are missing.
     return finer.placed < found.placed ? found : finer;
   }
 
-  /** Counts the parts of the time that is played, from the first on: so that the cells fill. */
+  /** Counts the time slices for playback, from the first on. */
   async grow(signal: AbortSignal): Promise<void> {
     const { whole } = this;
     const query = this.#query;
@@ -186,7 +186,7 @@ export class MapCells {
     }
   }
 
-  /** Gives up what is being counted. */
+  /** Aborts the running count. */
   stop(): void {
     this.#asking.abort();
   }

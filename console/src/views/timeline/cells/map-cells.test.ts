@@ -7,26 +7,26 @@ const size = { width: 1_200, height: 500 };
 const cell = { key: '', south: 40, west: -80, north: 50, east: -70, count: 117_127 };
 const cells = { resolution: 10, cells: [cell], classes: [1], placed: cell.count, total: cell.count };
 
-it('cells of the whole earth are too coarse once the map has come nearer', () => {
+it('cells of the whole earth are too coarse after zooming in', () => {
   const near = new Nearer().to(cells, WORLD, size)!;
   expect(isCoarse({ resolution: fittingResolution(WORLD, size) }, WORLD, size)).toBe(false);
   expect(isCoarse({ resolution: fittingResolution(near, size) }, near, size)).toBe(false);
   expect(isCoarse(cells, near, size)).toBe(true);
 });
 
-it('a map comes nearer as often as it goes, however often it asks', () => {
+it('a map moves automatically once per change, however often it is asked', () => {
   const nearer = new Nearer();
   for (let time = 0; time < 8; time += 1) expect(nearer.to(cells, WORLD, size)).not.toBeNull();
   for (let time = 0; time < 3; time += 1) nearer.moved();
   expect(nearer.to(cells, WORLD, size)).toBeNull();
 });
 
-it('cells of a wide map are no larger than those of a narrow one where few of them have events', () => {
+it('cells of a wide map are as fine as those of a narrow map if few have events', () => {
   const wide = { width: 1_570, height: 480 };
   const fitting = fittingResolution(WORLD, wide);
   const found = (count: number) => ({ resolution: fitting, cells: Array.from({ length: count }, () => cell) });
   expect(finerResolution(found(60), WORLD, wide)).toBeLessThanOrEqual(fitting / 2);
-  // All of the world has no room for more.
+  // No more cells fit on a map of the world.
   expect(finerResolution(found(990), WORLD, wide)).toBe(fitting);
   // A cell of a few pixels cannot be pointed at.
   expect(finerResolution(found(1), WORLD, wide)).toBeGreaterThanOrEqual((360 * 12) / 1_570);

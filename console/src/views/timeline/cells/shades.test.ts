@@ -11,31 +11,31 @@ const counted = (...counts: number[]): Cells => ({
   total: 0,
 });
 
-describe('the classes of a scale', () => {
-  it('are of one size where it is linear, from nothing on', () => {
+describe('classes of a scale', () => {
+  it('have equal size for a linear scale, starting at zero', () => {
     expect(classesBy('linear', [1, 40, 907])).toEqual([1, 200, 400, 600, 800]);
     expect(classesBy('linear', [1, 5])).toEqual([1, 2, 3, 4]);
   });
 
-  it('grow with the square, or by a factor', () => {
+  it('grow quadratically or by a factor', () => {
     expect(classesBy('sqrt', [3, 1_000])).toEqual([1, 40, 160, 360, 640]);
     expect(classesBy('log', [1, 100_000])).toEqual([1, 10, 100, 1_000, 10_000]);
     expect(classesBy('log', [40, 4_000])).toEqual([40, 100, 250, 630, 1_600]);
   });
 
-  it('have as many cells each where they are quantiles, and no two the same bound', () => {
+  it('have equal numbers of cells for quantiles, without duplicate bounds', () => {
     const counts = Array.from({ length: 100 }, (_, index) => (index + 1) ** 2);
     const classes = classesBy('quantiles', counts);
     expect(classes).toEqual([1, 441, 1_681, 3_721, 6_561]);
     expect(classesBy('quantiles', [1, 1, 1, 1, 1, 1, 1, 1, 1, 7])).toEqual([1]);
   });
 
-  it('are those that fit by themselves where nobody chose one', () => {
+  it('are automatic without a choice', () => {
     expect(classesBy(null, [1, 907])).toEqual([1, 5, 20, 100, 500]);
     expect([shadeScale('sqrt'), shadeScale('best'), shadeScale(null)]).toEqual(['sqrt', null, null]);
   });
 
-  it('are those of all that was counted, while time is played', () => {
+  it('are those of all counted cells during playback', () => {
     const [part, whole] = [counted(1), counted(1, 907)];
     expect(shaded(part, whole, 'linear')?.classes).toEqual([1, 200, 400, 600, 800]);
     expect(shaded(part, whole, null)).toBe(part);
@@ -43,7 +43,7 @@ describe('the classes of a scale', () => {
   });
 });
 
-it('a legend has the classes that are used, with their true bounds', () => {
+it('a legend lists the used classes with their exact bounds', () => {
   expect(usedClasses(counted(1, 7, 9, 34)).map(classText)).toEqual(['1', '5–9', '20–34']);
   expect(usedClasses(counted(6))).toEqual([{ index: 2, least: 6, most: 6 }]);
   expect(usedClasses(counted(117_127)).map(classText)).toEqual(['117,127']);
@@ -54,9 +54,9 @@ it('a legend has the classes that are used, with their true bounds', () => {
   ]);
 });
 
-describe('the lightest shade', () => {
+describe('lightest shade', () => {
   const css = readFileSync(new URL('../../../app.css', import.meta.url), 'utf8');
-  /** A color of the page: red, green and blue. */
+  /** A color token of the page as red, green and blue. */
   const token = (name: string, theme: 0 | 1): number[] => {
     const found = new RegExp(`--${name}: light-dark\\(#(\\w{6}), #(\\w{6})\\)`).exec(css)![theme + 1]!;
     return [0, 2, 4].map((at) => Number.parseInt(found.slice(at, at + 2), 16));
@@ -74,15 +74,15 @@ describe('the lightest shade', () => {
   };
 
   for (const theme of [0, 1] as const)
-    it(`is told from land and from water, ${theme === 0 ? 'light' : 'dark'}`, () => {
+    it(`differs from land and water, ${theme === 0 ? 'light' : 'dark'}`, () => {
       const [water, land] = [token('sunken', theme), token('line', theme)];
       const rgb = (color: number[]): string => `rgb(${color.join(', ')})`;
-      // While groups are counted, it is gray.
+      // While groups are counted, the color is gray.
       for (const name of ['accent', 'faint']) {
         const shade = mixed(rgb(token(name, theme)), rgb(water), shadeOf(0, 5))
           .match(/\d+/g)!
           .map(Number);
-        // A few events on the sea do not look like an island, and those on an island not like the sea.
+        // A few events at sea must not look like an island, nor events on an island like the sea.
         for (const ground of [water, land]) expect(contrast(shade, ground), name).toBeGreaterThan(1.18);
       }
     });

@@ -1,8 +1,8 @@
-/** How counts of cells become shades: by which scale, and which classes a legend has to tell of. */
+/** Maps counts of cells to shades and lists the classes for the legend. */
 import { niceStep } from '../../../lib/chart/nice';
 import { classOf, classesOf, type Cells } from './cells';
 
-/** The scales that can be chosen, as addresses and people have them. Without a choice, bounds are round ones. */
+/** Selectable scales, with their URL value and label. Without a choice, bounds are round numbers. */
 export const SCALES = [
   ['linear', 'Linear'],
   ['sqrt', 'Square root'],
@@ -14,12 +14,12 @@ export type ShadeScale = (typeof SCALES)[number][0];
 
 const CLASSES_COUNT = 5;
 
-/** Returns the scale that an address names; null for the one that fits by itself. */
+/** Returns the scale named in the address; null for the automatic one. */
 export function shadeScale(text: string | null): ShadeScale | null {
   return SCALES.find(([name]) => name === text)?.[0] ?? null;
 }
 
-/** Returns with how many events each class begins, in rising order. Where few bounds are different, there are fewer. */
+/** Returns the lower bounds of the classes in ascending order. Equal bounds are merged. */
 export function classesBy(scale: ShadeScale | null, counts: readonly number[]): number[] {
   if (scale === null || counts.length === 0) return classesOf(counts);
   const sorted = [...counts].sort((a, b) => a - b);
@@ -35,7 +35,7 @@ export function classesBy(scale: ShadeScale | null, counts: readonly number[]): 
       case 'log':
         return readable(least * (most / least) ** part);
       case 'quantiles':
-        // So many cells have less, as near as cells of one count allow.
+        // Quantile, as exact as equal counts allow.
         return sorted[Math.floor(sorted.length * part)]!;
     }
   });
@@ -43,10 +43,10 @@ export function classesBy(scale: ShadeScale | null, counts: readonly number[]): 
   return [...new Set(begins.map((begin) => Math.max(1, begin)))].sort((a, b) => a - b);
 }
 
-/** Returns a bound with two digits that people can compare. */
+/** Rounds a bound up to two significant digits. */
 const readable = (bound: number): number => Math.ceil(Number(bound.toPrecision(2)));
 
-/** Returns the cells with the classes that a scale gives all that were counted. */
+/** Applies the classes of a scale, computed from all counted cells, to the visible cells. */
 export function shaded(visible: Cells | null, whole: Cells | null, scale: ShadeScale | null): Cells | null {
   if (visible === null || whole === null || scale === null) return visible;
   return {
@@ -59,15 +59,15 @@ export function shaded(visible: Cells | null, whole: Cells | null, scale: ShadeS
 }
 
 export interface ShadeClass {
-  /** Its place among all classes. */
+  /** Index among all classes. */
   index: number;
   least: number;
   most: number;
 }
 
 /**
- * Returns the classes that some cell is in, with the counts that they reach from and to; the count itself where all
- * cells have the same.
+ * Returns the classes that contain cells, with their bounds; if all cells have the same count, a single class of that
+ * count.
  */
 export function usedClasses({ cells, classes }: Cells): ShadeClass[] {
   const highest = cells.reduce((most, { count }) => Math.max(most, count), 0);
@@ -79,22 +79,22 @@ export function usedClasses({ cells, classes }: Cells): ShadeClass[] {
   );
 }
 
-/** Says what is in a class: "5–19". */
+/** Formats the bounds of a class: "5–19". */
 export function classText({ least, most }: ShadeClass): string {
   const [low, high] = [least.toLocaleString('en'), most.toLocaleString('en')];
   return least === most ? low : `${low}–${high}`;
 }
 
-/** How much of the color each class of counts has. The least is told from water and land, in the dark too. */
+/** Share of the color in each class. The lightest stays distinct from water and land, in the dark theme, too. */
 const CLASS_SHARES = [0.48, 0.61, 0.74, 0.87, 1] as const;
 
-/** Returns how much of its color a class has: few classes reach from the lightest to the darkest too. */
+/** Returns the share of the color in a class. Fewer classes span the full range, too. */
 export function shadeOf(index: number, classes: number): number {
   const last = CLASS_SHARES.length - 1;
   return CLASS_SHARES[classes <= 1 ? last : Math.round((index * last) / (classes - 1))]!;
 }
 
-/** Returns a color mixed with that of the sea, as `color-mix()` does in the legend: over land it is the same. */
+/** Mixes a color with that of the sea, like `color-mix()` in the legend. The result is the same over land. */
 export function mixed(color: string, sea: string, share: number): string {
   const [own, ground] = [color, sea].map((text) => text.match(/[\d.]+/g)?.map(Number) ?? []) as [number[], number[]];
   const parts = [0, 1, 2].map((at) => Math.round((own[at] ?? 0) * share + (ground[at] ?? 0) * (1 - share)));

@@ -1,6 +1,6 @@
 /**
- * Counts exactly what bars tell only about: the time that is selected, and the one in view. Each count is one question,
- * and an entry of what was read, so it is asked only once a time stays.
+ * Requests exact counts where bars give only an estimate: for the selected range and the view. Each count is a request
+ * and a ledger entry, so it is sent only once the range is stable.
  */
 import { untrack } from 'svelte';
 import { readSome } from '../../../lib/events/counts';
@@ -9,19 +9,19 @@ import { isWorthCounting, type Exactly } from './exactly.svelte';
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';
 
-/** One looks for this long at a time before it is counted: bars and events that are in sight are asked for before. */
+/** Delay before a stable range is counted, so that requests for visible bars and events go first. */
 const REST_MS = 800;
 
-/** Counts what stays selected or in view, as long as the component that calls it is there. */
+/** Counts the stable selection and view for the lifetime of the calling component. */
 export function countExactly(model: TimelineModel, exactly: Exactly): void {
-  // Something else is asked for, or all of it anew.
+  // The query has changed or everything is reloaded.
   $effect(() => {
     if (model.phase === 'loading') untrack(() => exactly.forget(null));
   });
   const isListed = $derived(route.get('view') === 'list');
-  // A list counts what it lists.
+  // A list counts its own events.
   countOnceItRests(model, exactly, () => (isListed ? null : model.range));
-  // What moves with the clock never rests.
+  // A view that follows the clock is never stable.
   const isMoving = $derived(route.get('follow') !== null || (isListed && model.range === null));
   countOnceItRests(model, exactly, () => (isMoving ? null : model.sight.range));
 }
@@ -33,14 +33,14 @@ function countOnceItRests(model: TimelineModel, exactly: Exactly, rangeOf: () =>
     if (range === null || phase !== 'ready' || counts === null || !isFar) return false;
     return exactly.of(range.from, range.to) === undefined && isWorthCounting(counts, range);
   });
-  // The same time, written anew into the address, is not asked for again.
+  // A change to the address that keeps the range does not repeat the request.
   const rangeKey = $derived(isNeeded ? `${range!.from}/${range!.to} ${exactly.generation}` : null);
   $effect(() => {
     if (rangeKey === null) return;
     const [countedRange, generation] = untrack(() => [range!, exactly.generation]);
     const request = new AbortController();
     const timer = setTimeout(() => {
-      // Where it fails, or is too much after all, it stays about so many.
+      // If the request fails or exceeds the limit, keep the estimate.
       void readSome(model.question, countedRange, request.signal).then(
         ({ count, isAll }) => isAll && exactly.generation === generation && exactly.know(countedRange, count),
         () => {},

@@ -1,34 +1,34 @@
-/** The counts that the axis draws: over all of time, around what is in sight, and of each group of that. */
+/** Counts drawn on the axis: overall, near the view, and per group. */
 import type { Micros } from '../../../lib/time/instant';
 import { GROUPS_MAX, readCounts, type Counts } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
 import { membersOf, type Group, type Legend } from '../groups/groups';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../../lib/events/steps';
 
-/** A bar is at least so wide. */
+/** Minimum width of a bar in pixels. */
 export const BAR_PIXELS = 6;
 
 export interface Series {
-  /** Of which counts they are parts. */
+  /** The counts that these are parts of. */
   whole: Counts;
   by: GroupBy;
   byValue: ReadonlyMap<string, Counts>;
-  /** The sums of groups, by their values. */
+  /** Sums of groups by their values. */
   byKey: ReadonlyMap<string, Counts>;
 }
 
 export const keyOf = (group: Group): string => membersOf(group).join('\n');
 
 export class Counted {
-  /** All of time. */
+  /** Counts over the whole extent. */
   overall = $state.raw<Counts | null>(null);
-  /** Around what is in sight, in finer steps. */
+  /** Counts around the view, in finer steps. */
   near = $state.raw<Counts | null>(null);
   series = $state.raw<Series | null>(null);
-  /** Ends when all of time is counted, or that was given up. */
+  /** Resolves when the overall count has finished or was aborted. */
   counting: Promise<void> = Promise.resolve();
 
-  /** Counts all of time, for an axis that has so much time in a pixel. */
+  /** Counts the whole extent, for an axis with a resolution of `pixel` microseconds per pixel. */
   async readOverall(
     question: Question,
     { first, last }: { first: Micros; last: Micros },
@@ -44,13 +44,13 @@ export class Counted {
     await counting;
   }
 
-  /** Sees to it that a time is counted in steps that fit. */
+  /** Ensures that a time range is counted in a suitable step. */
   async cover(question: Question, step: Step, from: Micros, to: Micros, signal: AbortSignal): Promise<void> {
     const { near, overall } = this;
     if (near?.step === step && near.from <= from && near.to > to) return;
-    // Before and after all of time there is nothing, and what is still being counted comes.
+    // The overall counts have this step: they cover the extent, or will once counting is done.
     if (overall?.step === step) return;
-    // Where there is nothing, nothing is counted.
+    // Skip ranges outside the extent.
     if (overall !== null && overall.until >= overall.to && (overall.to <= from || overall.from > to)) return;
     const inSight = Number(to - from) / step.micros;
     const padding = BigInt(Math.round(Math.min(inSight, (GROUPS_MAX - 4 - inSight) / 2) * step.micros));
@@ -59,7 +59,10 @@ export class Counted {
     this.near = await readCounts(question, step, range, signal, () => {});
   }
 
-  /** Returns the counts to draw: the finest that has all that is in sight and is not much finer or coarser. */
+  /**
+   * Returns the counts to draw: the near counts if they cover the view and are finer, unless their bars would be too
+   * narrow.
+   */
   best(pixel: number, from: Micros, to: Micros): Counts | null {
     const { near, overall } = this;
     if (near === null || overall === null) return near ?? overall;
@@ -69,7 +72,7 @@ export class Counted {
     return isWide && wide >= BAR_PIXELS / 3 && near.step.micros < overall.step.micros ? near : overall;
   }
 
-  /** Returns the counts of the groups of a legend, null for each that is not counted yet. */
+  /** Returns the counts of the legend groups; null for groups that are not counted yet. */
   seriesOf({ by, groups }: Legend, whole: Counts): readonly (Counts | null)[] {
     const { series } = this;
     if (series?.whole !== whole || series.by !== by) return groups.map(() => null);

@@ -31,7 +31,7 @@ const group = (number: number, key: string, count: number): object => ({
   count,
 });
 
-/** Responds to each request with some groups, and the number of those that exist. */
+/** Responds to each request with some groups and the total number of groups. */
 function responding(groups: readonly object[], groups_count = groups.length): void {
   requests.length = 0;
   vi.stubGlobal('fetch', (address: string | URL) => {
@@ -43,11 +43,11 @@ function responding(groups: readonly object[], groups_count = groups.length): vo
 beforeEach(() => void vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' }));
 afterEach(() => void vi.unstubAllGlobals());
 
-describe('the groups of bars', () => {
+describe('bar groups', () => {
   const { signal } = new AbortController();
   const found = [group(0, 'UA', 2), group(0, 'B6', 1), group(2, 'UA', 4)];
 
-  it('are counted in one request, and what is known is not counted again', async () => {
+  it('are counted in one request and reused', async () => {
     responding(found);
     const counted = new Counted();
     await readMissing(counted, question, legend, whole, signal);
@@ -58,18 +58,18 @@ describe('the groups of bars', () => {
     expect(counts).toEqual([[2, 4], [1], [], []]);
     await readMissing(counted, question, { ...legend, groups: legend.groups.slice(2) }, whole, signal);
     expect(requests).toHaveLength(1);
-    // Of other stretches, nothing is known.
+    // Nothing is known for other counts.
     expect(counted.seriesOf(legend, { ...whole })).toEqual([null, null, null, null]);
   });
 
-  it('are requested in parts that a response can have', async () => {
+  it('are split across requests to fit the response limit', async () => {
     responding([]);
     const buckets = Array.from({ length: 5_000 }, (_, at) => ({ from: BigInt(at), to: BigInt(at + 1), count: 1 }));
     await readMissing(new Counted(), question, legend, { ...whole, buckets }, signal);
     expect(requests.map((query) => query.get('values'))).toEqual(['["UA","B6"]', '["EV","DL"]']);
   });
 
-  it('of several values are the sum of these', async () => {
+  it('sum several values', async () => {
     responding(found);
     const counted = new Counted();
     const classes = [{ key: '0 to 9', count: 7, values: ['UA', 'B6'] }];
@@ -78,7 +78,7 @@ describe('the groups of bars', () => {
     expect([sum?.count, sum?.buckets.map(({ count }) => count)]).toEqual([7, [3, 4]]);
   });
 
-  it('give the legend too, if a response can have all values', async () => {
+  it('provide the legend if a response contains all values', async () => {
     responding(found);
     const all = await readAllValues(question, 'actor', whole, signal);
     expect(requests.map((query) => query.has('values'))).toEqual([false]);
@@ -100,12 +100,12 @@ describe('the groups of bars', () => {
   });
 });
 
-describe('a renewal', () => {
+describe('a recount', () => {
   const year = (number: number): bigint => BigInt(Date.UTC(number, 0)) * 1_000n;
   const years = STEPS.find(({ iso }) => iso === 'P1Y')!;
   const overall = { first: year(2001), last: year(2003) };
 
-  /** Holds responses back until the test gives each its years, with one event a year. */
+  /** Delays each response until the test provides its years, with one event per year. */
   function answering(): { requests: string[]; answer: (index: number, years: number[], cursor?: string) => void } {
     const requests: string[] = [];
     const answers: ((text: string) => void)[] = [];
@@ -126,7 +126,7 @@ describe('a renewal', () => {
     return { requests, answer };
   }
 
-  it('waits for the count of all time, and keeps what that found', async () => {
+  it('waits for the overall count and keeps its result', async () => {
     const { requests, answer } = answering();
     const counted = new Counted();
     const { signal } = new AbortController();
@@ -144,7 +144,7 @@ describe('a renewal', () => {
     expect(counted.overall).toMatchObject({ count: 3, until: counted.overall?.to });
   });
 
-  it('keeps a count of more time that ends first', async () => {
+  it('keeps a count of a longer range that ends first', async () => {
     const { requests, answer } = answering();
     const counted = new Counted();
     const { signal } = new AbortController();

@@ -1,10 +1,10 @@
-/** What was counted by itself, because bars tell it only about. */
+/** Exact counts of time ranges that bars only estimate. */
 import { countWithin, type Counts } from '../../../lib/events/counts';
 import type { Range } from '../sight.svelte';
 
-/** More than one answer counts, where each event has to be read (`aggregate_events_read_max`). */
+/** Maximum events to count exactly: one response reads at most this many (`aggregate_events_read_max`). */
 const EVENTS_MAX = 100_000;
-/** Of so many times the counts are kept, for who goes back and forth. */
+/** Number of cached counts, for navigating back and forth. */
 const CACHED_MAX = 12;
 
 interface Known extends Range {
@@ -14,7 +14,7 @@ interface Known extends Range {
 
 export class Exactly {
   #known = $state.raw<readonly Known[]>([]);
-  /** Changes with what there is to count: what was asked before is of something else. */
+  /** Incremented when the events change; responses for an older generation are dropped. */
   generation = $state(0);
 
   of(from: bigint, to: bigint): Known | undefined {
@@ -26,14 +26,14 @@ export class Exactly {
     this.#known = [...others, { from, to, count, isExact: true } as const].slice(-CACHED_MAX);
   }
 
-  /** Forgets what a change between two moments may have changed; everything where these are not known. */
+  /** Drops counts that overlap a changed range; all counts if the range is unknown. */
   forget(span: Range | null): void {
     this.#known = this.#known.filter(({ from, to }) => span !== null && (to < span.from || from > span.to));
     this.generation += 1;
   }
 }
 
-/** Whether one question tells how many events there are in a time, which is known only about. */
+/** Whether one request can count a range exactly that bars only estimate. */
 export function isWorthCounting(counts: Counts, { from, to }: Range): boolean {
   const { isExact, most } = countWithin(counts, from, to);
   return !isExact && most <= EVENTS_MAX;

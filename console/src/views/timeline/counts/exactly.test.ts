@@ -3,7 +3,7 @@ import type { Counts } from '../../../lib/events/counts';
 import { stepOf } from '../../../lib/events/steps';
 import { Exactly, isWorthCounting } from './exactly.svelte';
 
-/** Two bars of a hundred moments each, with so many events. */
+/** Two bars of a hundred microseconds each, with `count` events. */
 const bars = (count: number): Counts => ({
   step: stepOf(100),
   from: 0n,
@@ -15,16 +15,16 @@ const bars = (count: number): Counts => ({
   ],
   count: 2 * count,
 });
-it('is worth a question where one answer counts it, and bars do not tell it exactly', () => {
+it('a range is worth a request if one response can count it and bars only estimate it', () => {
   expect(isWorthCounting(bars(7_000), { from: 50n, to: 149n })).toBe(true);
   expect(isWorthCounting(bars(7_000), { from: 0n, to: 199n })).toBe(false);
-  // The bars that it reaches into may have more than one answer counts.
+  // The two bars that the range overlaps may exceed the limit of a response.
   expect(isWorthCounting(bars(60_000), { from: 50n, to: 149n })).toBe(false);
   expect(isWorthCounting(bars(60_000), { from: 50n, to: 99n })).toBe(true);
 });
 
-describe('what was counted', () => {
-  it('is known of a few times, each once', () => {
+describe('exact counts', () => {
+  it('are cached for a few ranges, each once', () => {
     const exactly = new Exactly();
     for (let time = 0n; time < 30n; time += 1n) exactly.know({ from: time, to: 99n }, Number(time));
     exactly.know({ from: 29n, to: 99n }, 5);
@@ -33,7 +33,7 @@ describe('what was counted', () => {
     expect(exactly.of(10n, 99n)).toBeUndefined();
   });
 
-  it('is forgotten where something changed', () => {
+  it('are dropped if an event in the range changes', () => {
     const exactly = new Exactly();
     exactly.know({ from: 0n, to: 49n }, 1);
     exactly.know({ from: 50n, to: 99n }, 2);

@@ -1,4 +1,4 @@
-/** Counts again what changed while somebody looked. */
+/** Recounts ranges that changed while the timeline is displayed. */
 import { isAborted } from '../../../lib/service/api';
 import { readCounts, type Counts } from '../../../lib/events/counts';
 import { readExtent, readSpan } from '../../../lib/events/pages';
@@ -9,7 +9,7 @@ import type { Micros } from '../../../lib/time/instant';
 import type { Counted } from './counted.svelte';
 import type { Range } from '../sight.svelte';
 
-/** What was read of a timeline, as far as it is read again. */
+/** The loaded data of a timeline that a recount updates. */
 interface Known {
   readonly question: Question;
   readonly counted: Counted;
@@ -26,12 +26,12 @@ interface Known {
   settle: () => void;
 }
 
-/** What forgets what it knows of a time; everything where it gets null. */
+/** A cache that drops a time range; everything for null. */
 interface Forgetful {
   forget: (span: Range | null) => void;
 }
 
-/** Reads what changed in a time, or everything if that is unknown: counts, and the events in sight. */
+/** Reloads counts and visible events of a changed range; everything if the range is unknown. */
 export async function readAgain(known: Known, span: Range | null, signal: AbortSignal): Promise<void> {
   const { question, counted } = known;
   const extent = await readExtent(question, signal);
@@ -49,7 +49,7 @@ export async function readAgain(known: Known, span: Range | null, signal: AbortS
     const read = await readSpan(question, { ...window, limit: known.singlesMax, signal });
     if (read !== null) known.all = read;
     else if (known.isWhole) {
-      // It has become too much to show one by one.
+      // There are now too many events to show individually.
       await known.load();
       return;
     } else known.window = null;
@@ -60,8 +60,8 @@ export async function readAgain(known: Known, span: Range | null, signal: AbortS
 }
 
 /**
- * Counts again what changed between two moments, or everything if these are unknown. Counts that another reading has
- * replaced meanwhile are not overwritten: that reading may have begun before the change, so its counts are renewed.
+ * Recounts a changed range; everything if it is unknown. If another load replaces the counts meanwhile, its result is
+ * kept and recounted, since it may have started before the change.
  */
 export async function recount(
   counted: Counted,
@@ -90,7 +90,7 @@ export async function recount(
   }
 }
 
-/** Replaces a part of counts with newer ones in the same steps. */
+/** Replaces a part of counts with newer counts of the same step. */
 export function withPart(before: Counts, part: Counts): Counts {
   const buckets = [
     ...before.buckets.filter((bucket) => bucket.to <= part.from),

@@ -1,17 +1,17 @@
-/** Which times changed, gathered until they are read anew: no more often than every so long. */
+/** Collects changed ranges and reloads them with a limited frequency. */
 import type { Range } from '../sight.svelte';
 
-/** While much changes, counts are renewed no more often. */
+/** Minimum interval between reloads, in milliseconds. */
 const RENEW_MS = 1_500;
 
 export class Renewal {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #due: Range | 'all' | null = null;
 
-  /** `renew` reads a time anew; all of it where it gets null. */
+  /** `renew` reloads a range; everything for null. */
   constructor(private readonly renew: (span: Range | null) => Promise<void>) {}
 
-  /** Has a time read anew, soon; all of it where it is null. */
+  /** Schedules a reload of a range; of everything for null. */
   add(span: Range | null): void {
     const before = this.#due;
     if (span === null || before === 'all') this.#due = 'all';
@@ -27,7 +27,7 @@ export class Renewal {
     const part = this.#due;
     this.#due = null;
     void this.renew(part === 'all' ? null : part).finally(() => {
-      // What changed meanwhile waits as long as the first.
+      // Changes during a reload wait for the next interval.
       this.#timer = this.#due === null ? undefined : setTimeout(() => this.#now(), RENEW_MS);
     });
   }
