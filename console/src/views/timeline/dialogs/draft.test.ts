@@ -4,8 +4,8 @@ import { bodyOf, draftOf } from './draft';
 
 afterEach(() => void (zone.choice = 'UTC'));
 
-describe('an event as it is typed', () => {
-  it('is of the date that is typed where no more is known, in whatever zone times are shown', () => {
+describe('event drafts', () => {
+  it('keep the typed date in every time zone if the precision is a date', () => {
     zone.choice = 'Asia/Tokyo';
     const sent = (time: string, precision: string): unknown =>
       bodyOf({ ...draftOf(null, ''), time, name: 'x', precision }, null).body.time;
@@ -16,7 +16,7 @@ describe('an event as it is typed', () => {
   });
 });
 
-describe('the form', () => {
+describe('event form', () => {
   const event = {
     event_id: 'e',
     time: '1969-07-20T20:17:40Z',
@@ -27,11 +27,11 @@ describe('the form', () => {
     sequence: 4,
   };
 
-  it('sends back an event as it was', () => {
+  it('sends an unchanged event back unchanged', () => {
     expect(bodyOf(draftOf(event, ''), event)).toEqual({ body: event, wrong: {} });
   });
 
-  it('takes what people type', () => {
+  it('accepts free-form input', () => {
     const typed = {
       ...draftOf(null, '1969-07-20 20:17'),
       name: ' Landing ',
@@ -53,7 +53,7 @@ describe('the form', () => {
     });
   });
 
-  it('says what is wrong with each field', () => {
+  it('reports the error of each field', () => {
     const typed = { ...draftOf(null, 'yesterday'), end: 'today', geo: '91, 0', attributes: '[1]' };
     expect(Object.keys(bodyOf(typed, null).wrong).sort()).toEqual([
       'attributes',

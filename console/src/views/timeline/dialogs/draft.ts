@@ -1,11 +1,11 @@
-/** An event as it is typed into the form, and back. */
+/** Converts an event to the text fields of the form, and back. */
 import { format, parse, type Micros } from '../../../lib/time/instant';
 import { isDate } from '../../../lib/time/when';
 import { readDate, readMoment, zonedField } from '../../../lib/time/zoned';
 import type { Input } from '../../../lib/service/api';
 import type { Cause, EventBody } from '../../../lib/events/store';
 
-/** An event as the service takes it. */
+/** An event as the API accepts it. */
 type Content = Input<'correct_event'>['event'];
 
 export interface Draft {
@@ -36,18 +36,18 @@ export function draftOf(event: EventBody | null, time: string): Draft {
   };
 }
 
-/** Returns a time of the service as the form shows it. */
+/** Formats a time of the API for a text field. */
 function fieldText(time: string): string {
   const instant = parse(time);
   return instant === null ? time : zonedField(instant);
 }
 
-/** Reads a time of the form. What is known as a date is that date in every zone, so it is read by UTC. */
+/** Parses a time field. A date without a time is the same date in every zone, so it is parsed as UTC. */
 export function momentOf(text: string, precision: string): Micros | null {
   return (isDate(precision) ? readDate(text) : null) ?? readMoment(text);
 }
 
-/** Returns what is sent, and what is wrong with each field. What the form does not show is kept as it was. */
+/** Returns the request body and an error per invalid field. Properties that the form does not show are kept. */
 export function bodyOf(draft: Draft, before: EventBody | null): { body: Content; wrong: Record<string, string> } {
   const wrong: Record<string, string> = {};
   const body: Record<string, unknown> = {};
@@ -80,7 +80,7 @@ export function bodyOf(draft: Draft, before: EventBody | null): { body: Content;
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) body.attributes = value;
     else wrong.attributes = 'Enter a JSON object, such as {"topic": "science"}';
   }
-  // Whole only where nothing is wrong.
+  // Complete only if there are no errors.
   return { body: body as unknown as Content, wrong };
 }
 

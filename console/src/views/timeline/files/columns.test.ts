@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { columnsOf } from './columns';
 
-it('are the attributes that a table has no column of that name for, those first that most events have', () => {
+it('exported columns are the attributes without a standard column, the most frequent first', () => {
   const event = (attributes: Record<string, unknown>) => ({ event_id: 'a', time: '', description: '', attributes });
   expect(
     columnsOf([event({ kind: 'x', 'a,b': 1, '': 2, wind: 40 }), event({ at: { site: 'K' }, wind: '50' })]),

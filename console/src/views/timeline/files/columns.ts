@@ -1,12 +1,12 @@
-/** Which attributes have a column of their own in a CSV file. */
+/** Attributes with their own column in a CSV export. */
 import type { EventBody } from '../../../lib/events/store';
 import { groupings } from '../attributes/attributes';
 
 const ATTRIBUTE = 'attribute.';
-/** So many, those first that most events have: all are in the address of the file. */
+/** Maximum number of columns: all of them are in the URL of the file. */
 const COLUMNS_MAX = 50;
 
-/** What a CSV file has a column of anyway. */
+/** Standard columns of the CSV export. */
 const TAKEN = new Set(
   (
     'event_id time end_time precision name description location lat lon radius_m causes actors kind asserts ' +
@@ -14,7 +14,7 @@ const TAKEN = new Set(
   ).split(' '),
 );
 
-/** Returns the attributes of events that can have a column, as the service wants them named. */
+/** Returns the attributes that can have a column, in the notation of the API. */
 export function columnsOf(events: readonly EventBody[]): string[] {
   const canHave = (key: string): boolean => {
     const name = key.slice(ATTRIBUTE.length);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { grouped } from './grouped';
 
-it('what an import did has its counts as people write them, and nothing else', () => {
+it('an import status has its counts grouped, and nothing else changed', () => {
   expect(grouped('1707 events are new, 12 already recorded, 1000 rejected.')).toBe(
     '1,707 events are new, 12 already recorded, 1,000 rejected.',
   );

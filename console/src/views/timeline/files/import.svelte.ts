@@ -1,4 +1,4 @@
-/** One import: a look before, the file on its way, what was recorded of it, and how it is taken back. */
+/** State of one import: dry run, upload, result, stop and undo. */
 import { isAborted, service, upload } from '../../../lib/service/api';
 import { timelines } from '../../../lib/timelines/timelines.svelte';
 import { grouped } from './grouped';
@@ -21,36 +21,39 @@ interface Undone {
   skipped_changed: number;
 }
 
-/** What was recorded before somebody stopped an import. */
+/** Events recorded before an import was stopped. */
 export interface Stopped {
-  /** Null where it cannot be told from what others did meanwhile. */
+  /** Null if changes by others make it impossible to count. */
   taken: number | null;
   import_id: string | null;
 }
 
-/** How a file is read. */
+/** How to parse the file. */
 export interface Sent {
   format: string;
   map: string;
   packing: Packing | null;
 }
 
-/** How a timeline stands: its entries, and the events that stand. */
+/** Number of entries and of current events of a timeline. */
 interface Stand {
   entries: number;
   events: number;
 }
 
-/** What was sent before an import is stopped is still recorded, within moments: until its number stays. */
+/**
+ * Poll interval after a stop. Data sent before the stop is still recorded shortly after it; the count is final once it
+ * stays the same.
+ */
 const SETTLED_MS = 700;
-/** If it goes on for longer, what was recorded until then is told. */
+/** Report the current count if it does not settle within this time. */
 const SETTLED_MAX_MS = 20_000;
 
 export class FileImport {
   step = $state<'choose' | 'checked' | 'done' | 'stopped' | 'undone'>('choose');
-  /** Bytes that are on their way; null while nothing is sent. */
+  /** Bytes sent so far; null if no upload is running. */
   sent = $state<number | null>(null);
-  /** Whether what was stopped is being counted. */
+  /** Whether the events of a stopped import are being counted. */
   isStopping = $state(false);
   isUndoing = $state(false);
   result = $state.raw<Imported | null>(null);
@@ -58,18 +61,18 @@ export class FileImport {
   undone = $state.raw<Undone | null>(null);
   error = $state.raw<unknown>(null);
   readonly isBusy = $derived(this.sent !== null || this.isUndoing || this.isStopping);
-  /** What can be taken back. */
+  /** Id for undoing the import. */
   readonly importId = $derived(this.result?.import_id ?? this.stopped?.import_id ?? null);
   #sending = new AbortController();
   #isLeft = false;
 
-  /** `onchanged` is told when the timeline has other events. */
+  /** Called when the events of the timeline have changed. */
   constructor(
     private readonly timeline: string,
     private readonly onchanged: () => void,
   ) {}
 
-  /** What was checked was another file, or read in another way. */
+  /** Resets the result after a change of the file or of its options. */
   anew(): void {
     [this.step, this.result, this.error] = ['choose', null, null];
   }
@@ -89,7 +92,7 @@ export class FileImport {
     this.#changed();
   }
 
-  /** Sends a file, and returns whether it went as far as it would. */
+  /** Uploads a file. Returns false if the user stopped the upload of an import. */
   async #send(file: Blob, { format, map, packing }: Sent, isDry: boolean): Promise<boolean> {
     this.#sending = new AbortController();
     [this.sent, this.error] = [0, null];
@@ -113,12 +116,12 @@ export class FileImport {
     return true;
   }
 
-  /** Ends what is being sent. */
+  /** Aborts the upload. */
   stop(): void {
     this.#sending.abort();
   }
 
-  /** Ends it because nobody looks any more. */
+  /** Aborts the upload because the dialog was closed. */
   leave(): void {
     this.#isLeft = true;
     this.stop();
@@ -129,7 +132,10 @@ export class FileImport {
     return { entries: head.size, events };
   }
 
-  /** Returns what was recorded since, once that stays the same. No answer tells it: whoever stops hears no more. */
+  /**
+   * Returns the events recorded since `before`, once their number is stable. An aborted request has no response that
+   * contains it.
+   */
   async #settled(before: Stand): Promise<Stopped> {
     let now = before;
     const since = performance.now();
@@ -143,7 +149,7 @@ export class FileImport {
     }
     const taken = now.events - before.events;
     if (taken <= 0) return { taken: taken === 0 ? 0 : null, import_id: null };
-    // The service compares it with the ledger, and refuses to undo what is not of one import.
+    // The service checks the id against the ledger and rejects it if the entries are not from a single import.
     return { taken, import_id: `${before.entries}-${now.entries}-${taken}` };
   }
 

@@ -14,7 +14,7 @@ const DAY = 86_400_000_000n;
 const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
 const view = fitted(0n, 100n * DAY, 1_000, 0);
 
-/** Events of a source from one day to another; moments where both are the same. */
+/** Events of a source, as pairs of start and end day; equal days make an event without duration. */
 function made(...all: [string, number, number][]): EventStore {
   const store = new EventStore();
   const text = (day: number): string => new Date(day * 86_400_000).toISOString();
@@ -37,14 +37,14 @@ function inputOf(store: EventStore, more: Partial<PictureInput> = {}): PictureIn
   const none = { extent: null, series: null, counts: null, isLog: false, order: [], values: null, notes: [] };
   return { title: 'T', view, store, legend, groups, isSplit: true, ...none, ...more };
 }
-/** Where something of the picture is: the numbers of an attribute of all elements that have a color. */
+/** Returns an attribute of all elements with a fill color. */
 const at = (svg: string, color: string, element: string, attribute: string): number[] =>
   [...svg.matchAll(new RegExp(`<${element} [^>]*fill="${color}"[^>]*>`, 'g'))].map(([tag]) =>
     Number(new RegExp(` ${attribute}="([^"]+)"`).exec(tag)?.[1]),
   );
 
 describe('lanes of an exported picture', () => {
-  it('have those that overlap under each other, and their names', () => {
+  it('stack overlapping events and have names', () => {
     const store = made(['A', 0, 50], ['A', 10, 60], ['B', 20, 80]);
     const { svg, height } = picture(inputOf(store), palette);
     const bars = at(svg, 'hue-1', 'rect', 'width').filter((width) => width > 100);
@@ -55,11 +55,11 @@ describe('lanes of an exported picture', () => {
     for (const name of ['A', 'B']) expect(svg).toContain(`font-weight="600" fill="ink">${name}</text>`);
     // The last lane is above the axis.
     expect(Math.max(...at(svg, 'hue-2', 'rect', 'y').slice(0, -1))).toBeLessThan(height - 76);
-    // Without lanes there are none.
+    // Without lanes there are no lane names.
     expect(picture(inputOf(store, { isSplit: false }), palette).svg).not.toContain('font-weight="600" fill="ink">A<');
   });
 
-  it('have moments as dots on their line, and what is in no group in one of its own', () => {
+  it('draw events without duration as dots on their line, and ungrouped events in a separate lane', () => {
     const sources = Array.from({ length: 9 }, (_, index): [string, number, number] => [`S${index}`, index, index]);
     const { svg } = picture(inputOf(made(...sources, ['S0', 50, 50], ['S0', 50, 50])), palette);
     expect(at(svg, 'hue-1', 'circle', 'cx').map(Math.round)).toEqual([0, 500, 500]);
@@ -67,7 +67,7 @@ describe('lanes of an exported picture', () => {
     expect([at(svg, 'faint', 'circle', 'cx').length, svg.includes('>others</text>')]).toEqual([1, true]);
   });
 
-  it('have the counts of each group, to one scale', () => {
+  it('draw the counts of each group at one scale', () => {
     const store = made(['A', 10, 10], ['A', 10, 10], ['A', 10, 10], ['A', 10, 10], ['B', 10, 10]);
     const step = stepOf(Number(DAY) * 2);
     const counts = countStore(store, step);
@@ -80,13 +80,13 @@ describe('lanes of an exported picture', () => {
     expect(tall('hue-1') / tall('hue-2')).toBeCloseTo(4, 1);
   });
 
-  it('say which rows they leave out', () => {
+  it('report omitted rows', () => {
     const many = Array.from({ length: 90 }, (_, index): [string, number, number] => ['A', index / 10, 99]);
     expect(picture(inputOf(made(...many)), palette).svg).toContain('10 more rows');
   });
 });
 
-it('writes a bar as high in all of its width, and fainter where there are no events', () => {
+it('a bar has one height over its full width and is fainter outside the extent', () => {
   const spans = [
     { x: 10, width: 4, alpha: 1 },
     { x: 14, width: 6, alpha: 0.4 },

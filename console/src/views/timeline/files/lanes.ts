@@ -1,4 +1,4 @@
-/** Lanes in an exported picture: bars of counts, or the events of each in rows, those without room on the axis too. */
+/** Lanes in an exported picture: bars of counts, or event rows, including rows that do not fit on the axis. */
 import type { Counts } from '../../../lib/events/counts';
 import { timeAt, xOf, type Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
@@ -13,27 +13,27 @@ import type { Range } from '../sight.svelte';
 
 export interface LanesInput {
   view: Scale;
-  /** When the first event happens, and the last. */
+  /** Times of the first and last event. */
   extent: Range | null;
   store: EventStore;
   counts: Counts | null;
-  /** One lane for each group; a single one where nothing is told apart. */
+  /** Groups with a lane each; null for a single lane. */
   legend: Legend | null;
   series: readonly Counts[] | null;
   groups: Uint8Array | null;
   isLog: boolean;
-  /** The lanes that somebody moved, from the top. */
+  /** Reordered lanes, from the top. */
   order: readonly string[];
 }
 
-/** What an SVG is written with. */
+/** Helpers for writing SVG. */
 export interface Pen {
   n: (value: number) => string;
   escaped: (text: string) => string;
   text: (x: number, y: number, words: string, more?: string) => string;
 }
 
-/** Writes a bar, or one color of it, in its parts. */
+/** Writes a bar, or one color of a bar, as its spans. */
 export function barOf(
   spans: readonly BarSpan[],
   { top, high, color }: { top: string; high: string; color: string },
@@ -59,18 +59,18 @@ const BAR_HEIGHT = 15;
 const BARS_HEIGHT = 64;
 const GAP = 8;
 const LETTER = 6.4;
-/** A picture of more is no picture. */
+/** Maximum rows per lane, to keep the picture readable. */
 const ROWS_MAX = 80;
 const DOT = 7;
 const LEVELS_MAX = 6;
 
-/** Draws lanes from a height on. */
+/** Draws lanes below `top`. */
 export function lanes(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn {
   const drawn = input.store.count > 0 ? rows(input, palette, top, pen) : bars(input, palette, top, pen);
   return { svg: drawn.svg, height: drawn.height + GAP };
 }
 
-/** Returns the lanes from the top. */
+/** Returns the lane indexes from top to bottom. */
 function inOrder({ legend, order }: LanesInput, count: number): number[] {
   if (legend === null || count === 1) return [0];
   return fromTop(lanePlaces(legend, order, count));
@@ -80,7 +80,7 @@ function colorOf({ legend }: LanesInput, palette: Palette, lane: number): string
   return legend === null ? palette.accent : hue(palette, lane, legend.groups.length);
 }
 
-/** Writes what a lane is called. */
+/** Writes the name of a lane. */
 function name(input: LanesInput, palette: Palette, lane: number, y: number, { n, text }: Pen): string {
   const { legend } = input;
   if (legend === null) return '';
@@ -90,7 +90,7 @@ function name(input: LanesInput, palette: Palette, lane: number, y: number, { n,
   );
 }
 
-/** Writes at the end of a line. */
+/** Writes a note at the right end of a line. */
 function note({ view }: LanesInput, palette: Palette, y: number, words: string, { text }: Pen): string {
   return words === '' ? '' : text(view.width - 8, y, words, `font-size="11" text-anchor="end" fill="${palette.muted}"`);
 }
@@ -139,7 +139,7 @@ function rows(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn
   return { svg: parts.join(''), height: y - top };
 }
 
-/** Draws an event that lasts; its name has room up to `end`, where the next one in its row begins. */
+/** Draws an event with a duration. Its name may extend to `end`, where the next event in the row starts. */
 function bar(
   { view, store, groups, legend }: LanesInput,
   palette: Palette,
@@ -167,7 +167,7 @@ function bar(
   );
 }
 
-/** Stacks moments; they stand on a line that is known only once it is known how high they are. */
+/** Stacks events without duration. Drawing is deferred because the base line depends on the height of the stacks. */
 function dots(input: LanesInput, palette: Palette, events: readonly number[], { n, escaped }: Pen) {
   const { view, store, groups, legend } = input;
   const levels = new Map<number, number>();

@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { BEGINNING_BYTES, beginningOf, contentsOf, hasBeginning, headOf, packingOf, unreadable } from './packed';
 
-describe('a packed file', () => {
-  it('is told by its name, and so is what is in it', () => {
+describe('compressed files', () => {
+  it('are detected by their name, which also contains the inner name', () => {
     expect(packingOf('a.csv')).toEqual({ packing: null, inner: 'a.csv' });
     expect(packingOf('a.csv.gz')).toEqual({ packing: 'gzip', inner: 'a.csv' });
     expect(packingOf('a.NDJSON.GZ')).toEqual({ packing: 'gzip', inner: 'a.NDJSON' });
@@ -11,15 +11,15 @@ describe('a packed file', () => {
     expect(packingOf('gz')).toEqual({ packing: null, inner: 'gz' });
   });
 
-  it('is looked into where the browser can unpack it', async () => {
+  it('are read if the browser can decompress them', async () => {
     const text = 'time,name\n2005-08-29,Katrina\n';
     expect(await headOf(contentsOf(new Blob([gzipSync(text)]), 'gzip')!, 1_000)).toBe(text);
     expect(await headOf(contentsOf(new Blob([text]), null)!, 9)).toBe('time,name');
   });
 });
 
-describe('a file that is no text', () => {
-  it('is told by its first bytes, and what to do', async () => {
+describe('a binary file', () => {
+  it('is detected by its first bytes, with advice', async () => {
     const problemIn = (...bytes: number[]): Promise<string | null> =>
       unreadable(new Blob([new Uint8Array(bytes)]), null);
     expect(await problemIn(0x50, 0x4b, 3, 4, 0x14)).toContain('a ZIP archive or a spreadsheet file. Extract it');
@@ -35,15 +35,15 @@ describe('the beginning of a file', () => {
   const cut = async (text: string, format: string, bytes: number): Promise<string> =>
     (await beginningOf(new Blob([text]), format, bytes)).text();
 
-  it('ends with a record', async () => {
+  it('ends with a complete record', async () => {
     expect(await cut('{"a":1}\n{"b":2}\n{"c":3}\n', 'ndjson', 20)).toBe('{"a":1}\n{"b":2}\n');
     expect(await cut('a\n"b\nc"\nd\n', 'csv', 6)).toBe('a\n');
     expect(await cut('a\n"b\nc"\nd\n', 'csv', 9)).toBe('a\n"b\nc"\n');
-    // A line that is longer than all of it is told by the service.
+    // The service reports a line that is longer than the limit.
     expect(await cut('abcdef\n', 'ndjson', 3)).toBe('abc');
   });
 
-  it('is there where the file is long, and has a record on each line', () => {
+  it('is available for large files with one record per line', () => {
     const long = { size: BEGINNING_BYTES + 1 } as Blob;
     expect(hasBeginning(long, 'csv', null)).toBe(true);
     expect(hasBeginning(long, 'csv', 'gzip')).toBe(false);

@@ -1,18 +1,21 @@
-/** Files as they are sent: packed ones as they are, and of large ones their beginning, to be checked alone. */
+/**
+ * Prepares files for upload: compressed files are sent as they are, and the beginning of a large file can be checked
+ * separately.
+ */
 
-/** How a file is packed, as `Content-Encoding` says it. */
+/** Compression of a file, as a `Content-Encoding` value. */
 export type Packing = 'gzip';
 
 const PACKINGS: Record<string, Packing> = { gz: 'gzip' };
 
-/** Returns how a file is packed, as the end of its name tells, and the name that it has without that. */
+/** Returns the compression that the file extension names, and the file name without it. */
 export function packingOf(name: string): { packing: Packing | null; inner: string } {
   const [, inner, end = ''] = /^(.*)\.(\w+)$/s.exec(name) ?? [];
   const packing = PACKINGS[end.toLowerCase()] ?? null;
   return packing === null || inner === undefined ? { packing: null, inner: name } : { packing, inner };
 }
 
-/** How files begin that are often taken for text, and what is done about it, as the service says it. */
+/** Signatures of common binary files, with the same advice that the service gives. */
 const OTHERS: readonly (readonly [start: readonly number[], what: string])[] = [
   [[0x1f, 0x8b], 'It is compressed with gzip. Rename it to end in .gz.'],
   [[0x28, 0xb5, 0x2f, 0xfd], 'It is compressed with zstd. Decompress it with zstd -d.'],
@@ -23,21 +26,21 @@ const OTHERS: readonly (readonly [start: readonly number[], what: string])[] = [
   [[0xfe, 0xff], 'It is UTF-16. Save it as UTF-8.'],
 ];
 
-/** Returns what a file is that cannot be read, and what to do; null for all others. */
+/** Returns why a file cannot be read, with advice; null if it may be readable. */
 export async function unreadable(file: Blob, packing: Packing | null): Promise<string | null> {
   if (packing !== null) return null;
   const bytes = new Uint8Array(await file.slice(0, 5).arrayBuffer());
   return OTHERS.find(([start]) => start.every((byte, at) => bytes[at] === byte))?.[1] ?? null;
 }
 
-/** Returns what is in a file as it is read; null where this browser cannot unpack it. */
+/** Returns the decompressed contents of a file; null if this browser cannot decompress it. */
 export function contentsOf(file: Blob, packing: Packing | null): ReadableStream<Uint8Array> | null {
   if (packing === null) return file.stream();
   if (!('DecompressionStream' in globalThis)) return null;
   return file.stream().pipeThrough(new DecompressionStream(packing));
 }
 
-/** Reads the first bytes of what is in a file, as text. */
+/** Reads the first bytes of a stream as text. */
 export async function headOf(contents: ReadableStream<Uint8Array>, bytesMax: number): Promise<string> {
   const reader = contents.getReader();
   const decoder = new TextDecoder();
@@ -48,24 +51,27 @@ export async function headOf(contents: ReadableStream<Uint8Array>, bytesMax: num
     text += decoder.decode(value.subarray(0, bytesMax - bytes), { stream: true });
     bytes += value.length;
   }
-  // What is not read is not unpacked either.
+  // Cancel the stream, so that the rest is not decompressed.
   void reader.cancel().catch(() => {});
   return text;
 }
 
-/** Formats whose records end with their line, so that a beginning of a file is a file. */
+/** Formats in which each record ends with a line, so that the beginning of a file is valid on its own. */
 const OF_LINES = ['csv', 'ndjson', 'logfmt'];
-/** The beginning of a file has so many bytes: fewer records than a dry run can remember. */
+/** Size of the beginning to check: it has fewer records than the limit of a dry run. */
 export const BEGINNING_BYTES = 4_000_000;
 const LINE_FEED = 10;
 const QUOTE = 34;
 
-/** Whether a file is large, and has a beginning that can be checked alone. */
+/** Whether a file is large and its beginning can be checked separately. */
 export function hasBeginning(file: Blob, format: string, packing: Packing | null): boolean {
   return packing === null && OF_LINES.includes(format) && file.size > BEGINNING_BYTES;
 }
 
-/** Returns the beginning of a file: whole records only. A line that ends within quotation marks ends no record. */
+/**
+ * Returns the beginning of a file, cut after a complete record. A line break inside quotation marks does not end a
+ * record.
+ */
 export async function beginningOf(file: Blob, format: string, bytesMax = BEGINNING_BYTES): Promise<Blob> {
   const bytes = new Uint8Array(await file.slice(0, bytesMax).arrayBuffer());
   let end = 0;

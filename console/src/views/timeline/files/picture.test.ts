@@ -8,7 +8,7 @@ import { picture, type PictureInput } from './picture';
 const HOUR = 3_600_000_000n;
 const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
 
-/** Moments so many hours after 30 January 2018, 21:00, of which the picture shows 8 days. */
+/** Events without duration, given in hours after 30 January 2018, 21:00. The picture shows 8 days. */
 const BEGIN = Date.UTC(2018, 0, 30, 21);
 const view = fitted(BigInt(BEGIN) * 1_000n, BigInt(BEGIN) * 1_000n + 192n * HOUR, 1_000, 0);
 
@@ -41,8 +41,8 @@ const textsOf = (svg: string, look: RegExp): { x: number; words: string }[] =>
     .filter(([, , attributes]) => look.test(attributes!))
     .map(([, x, , words]) => ({ x: Number(x), words: words! }));
 
-describe('a picture of the axis', () => {
-  it('has a dot as high as there are others at its time, and no other', () => {
+describe('an exported picture of the axis', () => {
+  it('stacks a dot on others at its time, and no other', () => {
     const apart = Array.from({ length: 20 }, (_, index) => index * 8);
     const { svg } = picture(inputOf([...apart, ...Array<number>(9).fill(161)]), palette);
     const dots = dotsOf(svg);
@@ -53,13 +53,13 @@ describe('a picture of the axis', () => {
     expect(new Set(pile.map(([, y]) => y)).size).toBe(9);
   });
 
-  it('has a pile of any height in its room', () => {
+  it('fits a stack of any height into the chart', () => {
     const dots = dotsOf(picture(inputOf(Array<number>(300).fill(40)), palette).svg);
     expect(Math.min(...dots.map(([, y]) => y))).toBeGreaterThan(60);
     expect(new Set(dots.map(([, y]) => y)).size).toBe(300);
   });
 
-  it('has names that do not lie on each other, in as few lines as they need, and none beyond its edge', () => {
+  it('has names that do not overlap, in as few lines as needed and within the picture', () => {
     const name = 'A name of thirty-one characters';
     const { svg } = picture(inputOf([0, 10, 20, 30, 80, 190], name), palette);
     const heights = dotsOf(svg).map(([, y]) => y);
@@ -68,7 +68,7 @@ describe('a picture of the axis', () => {
     expect(svg).toMatch(/text-anchor="end"[^>]*>A name/);
   });
 
-  it('names no day that is another one, or only a part of one', () => {
+  it('has no truncated date labels', () => {
     const texts = textsOf(picture(inputOf([]), palette).svg, /fill="muted"/).slice(1);
     for (const { x, words } of texts) expect(x + words.length * 6).toBeLessThan(1_000);
     const hours = fitted(BigInt(BEGIN) * 1_000n, BigInt(BEGIN) * 1_000n + 50n * HOUR, 1_000, 0);
@@ -98,7 +98,7 @@ describe('a picture of the axis', () => {
         expect(svg).not.toContain(forbidden);
       }
     }
-    // A character of two code units and the allowed controls are written as they are.
+    // A character of two code units and the allowed controls are written unchanged.
     expect(of({ notes: ['\u{1f680}\t\u{10ffff}'] })).toContain('>\u{1f680}\t\u{10ffff}<');
   });
 });

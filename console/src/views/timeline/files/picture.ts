@@ -1,4 +1,4 @@
-/** The axis as a picture: an SVG of its own, without anything that it would have to fetch. */
+/** Draws the axis as a self-contained SVG without external resources. */
 import type { Counts } from '../../../lib/events/counts';
 import { timeAt, xOf, type Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
@@ -16,42 +16,42 @@ import { values, type ValuesInput } from './values';
 export interface PictureInput {
   title: string;
   view: Scale;
-  /** When the first event happens, and the last. */
+  /** Times of the first and last event. */
   extent: Range | null;
   counts: Counts | null;
-  /** The events that are shown one by one. */
+  /** Events that are drawn individually. */
   store: EventStore;
   legend: Legend | null;
   series: readonly Counts[] | null;
   groups: Uint8Array | null;
   isLog: boolean;
-  /** The lanes that somebody moved, from the top. */
+  /** Reordered lanes, from the top. */
   order: readonly string[];
   /** Whether each group has a lane. */
   isSplit: boolean;
-  /** The numbers under the axis; null where none are shown. */
+  /** The chart of values below the axis; null if there is none. */
   values: ValuesInput | null;
-  /** What is said below: the filter, and as of when. */
+  /** Notes at the bottom: the filter and the state. */
   notes: readonly string[];
 }
 
 const TOP = 64;
 const ROOM = 260;
 const BASE = TOP + ROOM;
-/** How high the ticks are, and what they are called. */
+/** Height of the ruler: ticks and labels. */
 const RULER = 40;
 const FOOT = 76;
 const LABELS_MAX = 24;
-/** How wide a letter is at most, on average. */
+/** Maximum average width of a character. */
 const LETTER = 6.5;
-/** How wide and high a dot is, and how high a line of text. */
+/** Size of a dot, and height of a line of text. */
 const DOT = 8;
 const LINE = 18;
-/** What lasts so many pixels or fewer is a dot. */
+/** Events up to this length in pixels are drawn as a dot. */
 const BAR_MIN = 4;
 
 /**
- * Characters outside `Char` of XML 1.0 (section 2.2) that `plain` leaves: lone surrogates and two noncharacters. An SVG
+ * Characters outside `Char` of XML 1.0 (section 2.2) that `plain` keeps: lone surrogates and two noncharacters. An SVG
  * that contains one, even escaped, cannot be parsed.
  */
 const FORBIDDEN = /[\p{Cs}\ufffe\uffff]/gu;
@@ -91,7 +91,7 @@ export function picture(input: PictureInput, palette: Palette): { svg: string; h
   }
   periods.forEach(({ x, label }, index) => {
     const left = Math.max(x, 0) + 3;
-    // What has begun before the picture makes room for the next, and a part of a date would be another one.
+    // Skip a label that overlaps the next one or is cut by the edge: a truncated date reads as a different date.
     if (left + label.length * LETTER > Math.min(periods[index + 1]?.x ?? Infinity, view.width)) return;
     parts.push(text(left, base + 34, label, `font-size="11" fill="${palette.muted}"`));
   });
@@ -172,20 +172,20 @@ function dots(
   return parts.join('');
 }
 
-/** Where an event is drawn: what would cover another is above it, so that a pile is as high as there are many. */
+/** Position of an event. Overlapping events are stacked. */
 interface Place {
   row: number;
   x: number;
   level: number;
-  /** How long it is, in pixels. */
+  /** Length in pixels. */
   length: number;
-  /** Whether its name is on its left, as there is no room on its right. */
+  /** Whether the name is on the left because the right side has no room. */
   isLeft: boolean;
 }
 
 function piled({ view, store }: PictureInput, first: number, last: number, labelled: boolean): Place[] {
   const columnOf = (x: number): number => Math.floor(x / DOT);
-  // By column, which levels have something in them.
+  // Occupied levels by column.
   const taken = new Map<number, boolean[]>();
   const places: (Place & { column: number })[] = [];
   for (let row = first; row < last; row += 1) {
@@ -206,7 +206,7 @@ function piled({ view, store }: PictureInput, first: number, last: number, label
     places.push({ row, x, level, length, isLeft, column });
   }
   if (labelled) return places;
-  // What is in a pile stands upright; one alone is where it happened.
+  // The dots of a stack share one position; a single dot is at its exact time.
   const isPiled = ({ column, length }: (typeof places)[number]): boolean =>
     length <= BAR_MIN && (taken.get(column)?.length ?? 0) > 1;
   return places.map((one) => (isPiled(one) ? { ...one, x: (one.column + 0.5) * DOT } : one));
@@ -238,7 +238,7 @@ function legend(
     .join('');
 }
 
-/** Draws an SVG as a PNG, so many pixels for each of its own. */
+/** Renders an SVG as a PNG with `ratio` device pixels per SVG pixel. */
 export async function asPng({ svg, height }: ReturnType<typeof picture>, width: number, ratio = 2): Promise<Blob> {
   const image = new Image();
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
@@ -252,6 +252,6 @@ export async function asPng({ svg, height }: ReturnType<typeof picture>, width: 
   );
 }
 
-/** Returns what a picture says of how much it shows; of a part, where not all is counted. */
+/** Describes how many events a picture shows, and whether the count is incomplete. */
 export const countNote = (count: number, isExact: boolean, isPart: boolean): string =>
   `${isExact ? '' : 'about '}${countText(count, 'event')}${isPart ? '; the rest is not counted yet' : ''}`;

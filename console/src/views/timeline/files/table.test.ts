@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FIELDS, byName, formatIn, formatOf, guessedTime, isTimeless, mapping, markersOf, readTable } from './table';
 
 describe('the first rows of a table', () => {
-  it('are read with whatever is between the columns', () => {
+  it('are parsed with any delimiter', () => {
     expect(readTable('a,b\n1,"x, ""y"""\n2,3\n4,5\n6,7')).toEqual({
       columns: ['a', 'b'],
       rows: [
@@ -16,7 +16,7 @@ describe('the first rows of a table', () => {
     expect(readTable('').columns).toEqual([]);
   });
 
-  it('tell which column is what, and how the service is told', () => {
+  it('show which column is which field, as sent to the service', () => {
     const columns = ['When', 'Title', 'LAT'];
     expect(byName(FIELDS[4].names, columns)).toBe('LAT');
     expect(byName(FIELDS[0].names, columns)).toBeNull();
@@ -26,7 +26,7 @@ describe('the first rows of a table', () => {
     expect(mapping({}, '|unix', ['Time'])).toBe('{"time":"Time|unix"}');
   });
 
-  it('tell which column has the time, and how it is written', () => {
+  it('show which column has the time, and its format', () => {
     const guessed = (text: string): unknown => guessedTime(readTable(text));
     expect(guessed('id,committer_time,author_time\n1,1614136748,1614134562')).toEqual({
       column: 'committer_time',
@@ -35,7 +35,7 @@ describe('the first rows of a table', () => {
     expect(guessed('id,time\n1,1614136748000')).toEqual({ column: 'time', suffix: '|unix_ms' });
     expect(guessed('Updated,n\n2005-08-29,1')).toEqual({ column: 'Updated', suffix: '|YYYY-MM-DD' });
     expect(guessed('created_at\n2005-08-29T06:00:00Z')).toEqual({ column: 'created_at', suffix: '' });
-    // A number that is no time, a word that only has one in it, and a column that cannot be read.
+    // A number that is not a time, a word that contains one, and an empty column.
     expect([guessed('runtime,n\n12,1614136748'), guessed('when\nnever'), guessed('date\n')]).toEqual([
       null,
       null,
@@ -46,7 +46,7 @@ describe('the first rows of a table', () => {
     expect(isTimeless(readTable('time,n'), { time: '' })).toBe(true);
   });
 
-  it('name the numbers that stand for nothing', async () => {
+  it('reveal numbers that mark missing values', async () => {
     const found = (text: string): Promise<unknown> => markersOf(new Blob([text]).stream(), readTable(text));
     expect(await found('t,wind,temp\n1,10,-13.5\n2,-99,-99\n3,-99.0,8\n4,,-999.0')).toEqual([
       { column: 'wind', text: '-99', count: 2 },
@@ -59,7 +59,7 @@ describe('the first rows of a table', () => {
     expect(mapping({}, '', ['t', 'wind'], [marker, other])).toBe('{"missing":{"wind":["-99","-999"]}}');
   });
 
-  it('have their format in the name of the file', () => {
+  it('have the format of the file extension', () => {
     expect(['a.CSV', 'b.tsv', 'c.ndjson', 'd.ics', 'e', 'f.geojson'].map(formatOf)).toEqual([
       'csv',
       'csv',
@@ -72,7 +72,7 @@ describe('the first rows of a table', () => {
     expect(['a.ifb', 'b.icalendar'].map(formatOf)).toEqual(['icalendar', 'icalendar']);
   });
 
-  it('and traces in what is in the file', () => {
+  it('detect traces by their content', () => {
     expect(formatIn('t.json', '{"data": [{"traceID": "1", "spans": []}]}')).toBe('jaeger');
     expect(formatIn('t.json', '{\n "resourceSpans": [{"traceId": "1"}]}')).toBe('otlp');
     expect(formatIn('t.json', ' [{"traceId":"1","localEndpoint":{}}]')).toBe('zipkin');

@@ -1,4 +1,4 @@
-/** The first rows of a table, for the dialog that asks which column is what. The service reads the file itself. */
+/** Reads the first rows of a table for the column dialog. The service parses the file itself. */
 
 export interface Table {
   columns: string[];
@@ -8,7 +8,7 @@ export interface Table {
 
 const DELIMITERS = [',', '\t', ';', '|'];
 
-/** Reads the first rows of a CSV text; the last one may be cut off and is left out where there are others. */
+/** Parses the first rows of a CSV text. The last row may be truncated and is omitted if there are enough others. */
 export function readTable(text: string, rowsMax = 3): Table {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const first = body.split(/\r?\n|\r/, 1)[0] ?? '';
@@ -46,7 +46,7 @@ function cells(text: string, delimiter: string, rowsMax: number): string[][] {
   return rows.filter((cells) => cells.some((text) => text.trim() !== ''));
 }
 
-/** A field that a column may be, with the names under which the service finds it by itself. */
+/** Fields that a column can be assigned to, with the column names that the service recognizes. */
 export const FIELDS = [
   { field: 'time', label: 'Time', names: ['time', 'timestamp', 'date_time', 'datetime'] },
   { field: 'name', label: 'Name', names: ['name'] },
@@ -58,7 +58,7 @@ export const FIELDS = [
   { field: 'event_id', label: 'Id', names: ['event_id', 'id'] },
 ] as const;
 
-/** How a time may be written in a column. */
+/** Supported time formats of a column. */
 export const TIMES = [
   { suffix: '', label: 'a timestamp' },
   { suffix: '|unix', label: 'seconds since 1970' },
@@ -68,7 +68,7 @@ export const TIMES = [
   { suffix: '|MM/DD/YYYY', label: 'a day, such as 08/29/2005' },
 ] as const;
 
-/** Returns the column that the service takes for a field by itself, or null. */
+/** Returns the column that the service assigns to a field by default, or null. */
 export function byName(names: readonly string[], columns: readonly string[]): string | null {
   for (const name of names) {
     const found = columns.find((column) => column.toLowerCase() === name);
@@ -77,7 +77,7 @@ export function byName(names: readonly string[], columns: readonly string[]): st
   return null;
 }
 
-/** What the name of a column of times has in it, and how its numbers count from 1970. */
+/** Column names that suggest a time, and the number of digits of a Unix time in seconds and milliseconds. */
 const TIME_WORDS = /time|date|when|epoch|(^|_)(at|ts)$/i;
 const SINCE_1970: readonly (readonly [digits: RegExp, suffix: string])[] = [
   [/^\d{9,10}$/, '|unix'],
@@ -86,7 +86,7 @@ const SINCE_1970: readonly (readonly [digits: RegExp, suffix: string])[] = [
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Returns how the times of a column are written, as its first cells tell; null where they are no times. */
+/** Returns the time format of a column from its first cells; null if they are not times. */
 function suffixOf({ columns, rows }: Table, column: string): string | null {
   const cells = rows.map((row) => (row[columns.indexOf(column)] ?? '').trim()).filter((cell) => cell !== '');
   const isAll = (look: RegExp): boolean => cells.length > 0 && cells.every((cell) => look.test(cell));
@@ -94,7 +94,7 @@ function suffixOf({ columns, rows }: Table, column: string): string | null {
   return isAll(DAY) ? '|YYYY-MM-DD' : (SINCE_1970.find(([digits]) => isAll(digits))?.[1] ?? null);
 }
 
-/** Returns which column has the time of an event and how it is written: the one so named, or one that may be it. */
+/** Returns the time column and its format: the column with a default name, or one that is likely to have the time. */
 export function guessedTime(table: Table): { column: string; suffix: string } | null {
   const own = byName(FIELDS[0].names, table.columns);
   for (const column of own === null ? table.columns.filter((name) => TIME_WORDS.test(name)) : [own]) {
@@ -104,25 +104,25 @@ export function guessedTime(table: Table): { column: string; suffix: string } | 
   return null;
 }
 
-/** Whether no column has the time of an event. */
+/** Whether no column is assigned to the time. */
 export const isTimeless = (table: Table, chosen: Readonly<Record<string, string>>): boolean =>
   (chosen.time ?? byName(FIELDS[0].names, table.columns) ?? '') === '';
 
-/** A number that stands for nothing in a column, as it is written there, and how often. */
+/** A number that marks missing values in a column, as it is written there, and how often it occurs. */
 export interface Marker {
   column: string;
   text: string;
   count: number;
 }
 
-/** Numbers that archives write where nothing was measured. */
+/** Numbers that data archives write for missing values. */
 const MARKERS = [-99, -999, -9999];
-/** How many times as large as all values one of them is where these may be below 0. */
+/** If a column has negative values, a marker must exceed the largest magnitude by this factor. */
 const FAR = 10;
-/** So much of what is in a file is looked at. */
+/** Maximum number of bytes to scan. */
 const SCANNED_BYTES_MAX = 64 << 20;
 
-/** What a column of numbers has in it. */
+/** Statistics of a numeric column. */
 interface Numbers {
   markers: Map<number, { text: string; count: number }>;
   numbers: number;
@@ -147,7 +147,7 @@ function note(column: Numbers, cell: string): void {
   }
 }
 
-/** Returns which numbers stand for nothing in the columns of a file: those that no other value of theirs is near. */
+/** Returns the numbers that mark missing values in a file: those far from all other values of their column. */
 export async function markersOf(
   contents: ReadableStream<Uint8Array>,
   { columns, delimiter }: Table,
@@ -156,7 +156,7 @@ export async function markersOf(
   let rest = '';
   let isFirst = true;
   const take = (line: string): void => {
-    // A cell in quotation marks may have anything in it, and a row of numbers needs none.
+    // Skip rows with quotation marks: a quoted cell may contain delimiters, and numbers need no quotes.
     if (!isFirst && !line.includes('"')) {
       for (const [index, cell] of line.split(delimiter).entries()) if (found[index]) note(found[index], cell);
     }
@@ -181,7 +181,7 @@ export async function markersOf(
   });
 }
 
-/** Writes a mapping. Fields that nobody chose are left to the service. */
+/** Returns the mapping. Fields without a chosen column are left to the service. */
 export function mapping(
   chosen: Readonly<Record<string, string>>,
   timeSuffix: string,
@@ -201,7 +201,7 @@ export function mapping(
   return Object.keys(map).length === 0 ? '' : JSON.stringify(map);
 }
 
-/** A name with signs that mean something in a mapping needs braces. */
+/** Column names with special characters of the mapping syntax need braces. */
 const named = (column: string): string => (/[|,{}']/.test(column) ? `{${column}}` : column);
 
 const FORMATS: Record<string, string> = {
@@ -222,19 +222,19 @@ const FORMATS: Record<string, string> = {
   icalendar: 'icalendar',
 };
 
-/** Returns the format that the end of a name tells, or nothing. */
+/** Returns the format of a file extension, or an empty string. */
 export function formatOf(name: string): string {
   return FORMATS[name.slice(name.lastIndexOf('.') + 1).toLowerCase()] ?? '';
 }
 
-/** Names of members that only one kind of trace has, each in the kind that has it. */
+/** Member names that identify a trace format. */
 const TRACES: readonly (readonly [member: RegExp, format: string])[] = [
   [/"resourceSpans"\s*:/, 'otlp'],
   [/"traceID"\s*:/, 'jaeger'],
   [/"localEndpoint"\s*:/, 'zipkin'],
 ];
 
-/** Returns the format of a file: that of traces, which are JSON by their names, is told by what is in them. */
+/** Returns the format of a file. Traces have a JSON extension and are detected by their content. */
 export function formatIn(name: string, head: string): string {
   const format = formatOf(name);
   const isJson = ['', 'json', 'ndjson'].includes(format) && /^\s*[[{]/.test(head);

@@ -45,11 +45,11 @@ const inputOf = (store: EventStore, values: PictureInput['values']): PictureInpu
   notes: [],
 });
 
-describe('the values under the axis in a picture', () => {
+describe('values in an exported picture', () => {
   const exported = (measured: (Stretch | null)[] | null, store = storms()): ReturnType<typeof picture> =>
     picture(inputOf(store, { measure: 'wind <kt>', measured, stretchText: '1 day', unit: '', isLog: false }), palette);
 
-  it('are a line for each actor, with what they are in words', () => {
+  it('are a line per actor, with a summary', () => {
     const { svg } = picture(
       inputOf(storms(), { measure: 'wind', measured: null, stretchText: '', unit: 'kt', isLog: false }),
       palette,
@@ -57,12 +57,12 @@ describe('the values under the axis in a picture', () => {
     const lines = [...svg.matchAll(/<polyline points="([^"]*)"/g)].map(([, points]) => points!.split(' '));
     expect(lines.map((points) => points.length)).toEqual([3, 2]);
     expect(svg).toContain('wind: 20 to 100\u00a0kt, 60\u00a0kt on average; 5 values');
-    // Stronger is further up.
+    // The higher value is higher up.
     const [weak, strong] = lines[0]!.map((point) => Number(point.split(',')[1]));
     expect(strong).toBeLessThan(weak!);
   });
 
-  it('make the picture higher, and the words below stay below', () => {
+  it('make the picture higher and keep the notes at the bottom', () => {
     const without = picture(inputOf(storms(), null), palette);
     const { height, svg } = exported(null);
     expect(height).toBeGreaterThan(without.height + 100);
@@ -75,7 +75,7 @@ describe('the values under the axis in a picture', () => {
     expect(lowest).toBeLessThan(height - 30);
   });
 
-  it('are how they are spread in each stretch, where they are counted', () => {
+  it('are drawn as a distribution per interval if they are aggregated', () => {
     const stretch = summedUp(
       { from: 0n, to: DAY * 10n },
       new Map([
@@ -87,14 +87,14 @@ describe('the values under the axis in a picture', () => {
     const { svg } = exported([stretch, null], new EventStore());
     expect(svg).toContain('10 to 30, 13.33 on average; 6 values · in intervals of 1 day');
     expect(svg).not.toContain('<polyline');
-    // Two cells, and the line from the least to the greatest: what lies between is not shaded.
+    // Two cells, and a line from the minimum to the maximum: the gap between them is not shaded.
     const widths = [...svg.matchAll(/width="([^"]*)" height="[^"]*" fill="accent" fill-opacity/g)].map(
       ([, wide]) => wide,
     );
     expect(widths).toEqual(['1', '99', '99']);
   });
 
-  it('say where there are none', () => {
+  it('report that there are none', () => {
     expect(exported([], new EventStore()).svg).toContain('no numbers in view');
   });
 });

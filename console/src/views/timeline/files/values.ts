@@ -1,4 +1,4 @@
-/** The numbers under the axis in an exported picture, on the same time: lines, or their spread where there are many. */
+/** Draws the values below the axis in an exported picture: lines, or distributions if there are many. */
 import { timeAt, xOf, type Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
 import { hue, type Palette } from '../../../lib/chart/palette';
@@ -10,15 +10,15 @@ import { CELL, cellsOf, yOf } from '../values/values-paint';
 import type { Pen } from './lanes';
 
 export interface ValuesInput {
-  /** The attribute that has the numbers. */
+  /** The attribute with the values. */
   measure: string;
-  /** What the service counted, with null where no number is; null where the events themselves are there. */
+  /** Aggregated intervals, null for those without numbers; null if the events themselves are loaded. */
   measured: readonly (Stretch | null)[] | null;
-  /** How long a stretch is, in words. */
+  /** Length of an interval, for display. */
   stretchText: string;
-  /** The unit of the numbers; empty where nobody said one. */
+  /** Unit of the values; empty if none is set. */
   unit: string;
-  /** Whether the scale is logarithmic, where the values let it be. */
+  /** Whether a logarithmic scale is requested; it requires positive values. */
   isLog: boolean;
 }
 
@@ -31,7 +31,7 @@ interface PictureParts {
 
 const GAP = 8;
 
-/** Draws numbers from a height on. */
+/** Draws the values below `top`. */
 export function values(
   input: PictureParts,
   { measure, measured, stretchText, unit, isLog }: ValuesInput,
@@ -79,7 +79,7 @@ function grid(view: Scale, scale: ValueScale, palette: Palette, top: number, { n
 }
 
 function ticks(scale: ValueScale, unit: string, palette: Palette, top: number, { text }: Pen): string {
-  // Around the words there is the ground: they can be read where a line runs through them.
+  // Outline the text so that it stays readable where a line crosses it.
   const ground = `stroke="${palette.surface}" stroke-width="3" paint-order="stroke"`;
   const look = `font-size="11" fill="${palette.muted}" ${ground}`;
   return scale.ticks
@@ -98,7 +98,7 @@ function drawLine(
 ): string {
   const color = group < 0 ? palette.accent : hue(palette, group, legend?.groups.length ?? 0);
   const places = points.map(({ time, value }) => ({ x: xOf(view, time), y: top + yOf(scale, value) }));
-  // A line goes on to the next point beyond either edge.
+  // Extend the line to the next point beyond either edge.
   const first = places.findIndex(({ x }) => x >= 0);
   const beyond = places.findIndex(({ x }) => x > view.width);
   if (first < 0) return '';
