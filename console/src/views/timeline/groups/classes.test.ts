@@ -14,7 +14,7 @@ const countsOf = (groups: Group[]): [string, number][] =>
   classed(groups, null)!.groups.map(({ key, count }) => [key, count]);
 
 describe('numbers', () => {
-  it('are in classes of the same size with round bounds, each with how many there are', () => {
+  it('are divided into classes of equal size with round bounds and counts', () => {
     expect(countsOf(values(12, 37, 38, 99, 159))).toEqual([
       ['0 to 19', 1],
       ['20 to 39', 2],
@@ -29,11 +29,11 @@ describe('numbers', () => {
       ['0.1 to <0.15', 1],
       ['0.15 to <0.2', 0],
     ]);
-    // What is on a bound is in the class that begins there, whatever binary fractions make of it.
+    // A value on a bound belongs to the class that starts there, despite binary rounding errors.
     expect(countsOf(values(0.1, 0.25, 0.3)).at(-1)).toEqual(['0.3 to <0.35', 1]);
   });
 
-  it('are never in more classes than there are colors', () => {
+  it('are in no more classes than there are colors', () => {
     for (const numbers of [
       [1, 5],
       [0, 1e-9],
@@ -47,23 +47,23 @@ describe('numbers', () => {
     expect(countsOf(values(1, 2, 3, 4, 5)).map(([key]) => key)).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  it('are classes only where most of what is told is a number', () => {
+  it('are classified only if most values are numbers', () => {
     const words = [...values(1, 2), { key: 'HU', count: 9 }];
     expect(classed(words, null)).toBeNull();
     expect(classed([{ key: 'n/a', count: 1 }, ...values(1, 2, 3, 4, 5)], null)?.groups).toHaveLength(5);
     expect(classed([], null)).toBeNull();
-    // One number is no scale.
+    // A single number has no classes.
     expect(classed(values(0), null)).toBeNull();
   });
 
-  it('keep their classes as one moves on, while they fill them', () => {
+  it('keep their classes while panning, as long as they fill them', () => {
     const { classes } = classed(values(3, 155), null)!;
     expect(classed(values(20, 130), classes)!.classes).toBe(classes);
     expect(classed(values(20, 40), classes)!.classes).not.toBe(classes);
     expect(classed(values(20, 400), classes)!.classes).not.toBe(classes);
   });
 
-  it('give events the color of their class; ids and chosen values stay what they are', () => {
+  it('color events by class, unless they are ids or chosen values', () => {
     const store = new EventStore();
     for (const [index, wind] of [30, 155, 45, 'calm', 91, 92, 93, 94, 95, 96].entries())
       store.push({
@@ -86,7 +86,7 @@ describe('numbers', () => {
 });
 
 describe('attributes', () => {
-  it('are offered however deep they lie', () => {
+  it('are suggested at any nesting depth', () => {
     const bodies = [
       { event_id: '1', time: '', description: '', attributes: { sea: { wave: { height: 3 }, name: 'Kara' } } },
       { event_id: '2', time: '', description: '', attributes: { sea: { wave: { height: '4.5' } }, tags: ['a'] } },
@@ -96,7 +96,7 @@ describe('attributes', () => {
   });
 });
 
-describe('the ramp', () => {
+describe('color ramp', () => {
   const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
   const css = read('../../../app.css') + read('./ramp.css');
   const token = (name: string): [string, string] => {
@@ -111,7 +111,7 @@ describe('the ramp', () => {
   const contrast = (a: string, b: string): number =>
     (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
 
-  it('stands out from what it is drawn on, light and dark, and more with each class', () => {
+  it('contrasts with its background in both themes, more with each class', () => {
     for (const scheme of [0, 1] as const) {
       const colors = Array.from({ length: 8 }, (_, index) => token(`ramp-${index + 1}`)[scheme]);
       for (const ground of ['surface', 'ground'])
@@ -121,9 +121,9 @@ describe('the ramp', () => {
     }
   });
 
-  it('begins with a color that is seen on land and sea, in the heat layer as well', () => {
+  it('starts with a color visible on land and sea, including in the heat layer', () => {
     for (const scheme of [0, 1] as const)
-      // The land of the map has the color of lines.
+      // Land on the map has the color of lines.
       for (const ground of ['sunken', 'line']) {
         const [own, under] = [token('ramp-1')[scheme], token(ground)[scheme]];
         const part = (color: string, at: number): number => parseInt(color.slice(1 + at * 2, 3 + at * 2), 16);
@@ -133,7 +133,7 @@ describe('the ramp', () => {
       }
   });
 
-  it('is gone through from one end to the other however few classes there are', () => {
+  it('spans its full range with any number of classes', () => {
     expect([0, 1, 2].map((index) => rampOf(index, 3))).toEqual([1, 5, 8]);
     expect(Array.from({ length: 8 }, (_, index) => rampOf(index, 8))).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
     expect(rampOf(0, 1)).toBe(8);

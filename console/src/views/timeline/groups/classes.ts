@@ -1,13 +1,16 @@
-/** Numbers in classes of the same size between round bounds, so that colors tell less from more. */
+/** Divides numbers into classes of equal size with round bounds, to color small and large values differently. */
 import { niceStep, trimmed } from '../../../lib/chart/nice';
 import { COLORS, membersOf, type Classes, type Group, type Legend } from './groups';
 import { numberOf, numberText } from '../attributes/numbers';
 
-/** So much of what is told has to be numbers, by the count of events; the rest is told as others. */
+/** Minimum share of events with a numeric value; the remaining events count as others. */
 const NUMBERS_MIN = 0.8;
-/** Classes stay as one moves along time, while the numbers fill so much of them. */
+/** Classes are kept while panning if the numbers fill this share of their range. */
 const FILLED_MIN = 0.5;
-/** So many values in all stretches of an axis are about as many groups as a response can have. */
+/**
+ * Maximum number of values to count over time: with this many, all buckets of an axis have about as many groups as a
+ * response can contain.
+ */
 export const COUNTED_VALUES_MAX = 40;
 
 interface Classed {
@@ -15,7 +18,7 @@ interface Classed {
   groups: Group[];
 }
 
-/** Puts values into classes by their numbers; null where most of them are none, or all are the same. */
+/** Divides values into classes; null if most of them are not numbers or all are equal. */
 export function classed(all: readonly Group[], before: Classes | null): Classed | null {
   const total = all.reduce((sum, { count }) => sum + count, 0);
   const numbers = all
@@ -42,9 +45,9 @@ export function classed(all: readonly Group[], before: Classes | null): Classed 
   return { classes, groups };
 }
 
-/** Returns the number of the class that a value is in, from 0. */
+/** Returns the class index of a value. */
 function classOf({ size, first, last }: Classes, value: number): number {
-  // A bound that is a binary fraction may come out a little below itself.
+  // Trim the quotient: a bound that is a binary fraction may be slightly too small.
   return Math.min(last, Math.floor(trimmed(value / size))) - first;
 }
 
@@ -57,7 +60,7 @@ function between(least: number, most: number): Classes {
   }
 }
 
-/** Returns the classes from before where they fit what there is now. */
+/** Returns the previous classes if they fit the current numbers. */
 function reused(before: Classes | null, least: number, most: number): Classes | null {
   if (before === null) return null;
   const { size, first, last } = before;
@@ -70,17 +73,17 @@ function boundsText(low: number, high: number, isWhole: boolean): string {
   return high - low === 1 ? numberText(low) : `${numberText(low)} to ${numberText(high - 1)}`;
 }
 
-/** Whether there are too many different values for the events that are counted to have colors. */
+/** Whether there are too many distinct values to color counted events. */
 export function hasTooMany({ groups }: Pick<Legend, 'groups'>): boolean {
   return groups.reduce((sum, group) => sum + membersOf(group).length, 0) > COUNTED_VALUES_MAX;
 }
 
-/** Returns the number of the color of a class on the ramp, from 1: few classes are as far apart as many. */
+/** Returns the ramp color of a class, from 1. Few classes use the full ramp, too. */
 export function rampOf(index: number, classes: number): number {
   return 1 + (classes === 1 ? COLORS - 1 : Math.round((index * (COLORS - 1)) / (classes - 1)));
 }
 
-/** Gives groups the colors of the ramp, for all who draw; those that tell apart, where there are no classes. */
+/** Sets the group colors of the page to the ramp, or to the categorical colors if there are no classes. */
 export function showRamp(classes: number | null): void {
   const { style, dataset } = document.documentElement;
   for (let index = 0; index < COLORS; index += 1) {

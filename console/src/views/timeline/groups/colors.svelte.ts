@@ -1,4 +1,4 @@
-/** By what events are told apart: the largest groups of what is in sight, which get a color each. */
+/** Groups events by an attribute: the largest groups in view get a color. */
 import { isAborted } from '../../../lib/service/api';
 import type { Counts } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
@@ -12,13 +12,13 @@ import type { ValueCounts } from './series';
 const legends = laterOrThrow(() => import('./legend'));
 const serieses = laterOrThrow(() => import('./series'));
 
-/** A legend is counted anew where one end of what is in sight moved by more than such a part of it. */
+/** The legend is recounted when an end of the view has moved by more than 1/LEGEND_MOVES of its length. */
 const LEGEND_MOVES = 20n;
 
-/** What is in sight: the events where each was read, and otherwise their counts. */
+/** The visible range with its events, if loaded, or their counts. */
 interface Seen {
   span: Span;
-  /** Whether that is all of time that has events. */
+  /** Whether the range contains all events. */
   isAllTime: boolean;
   visible: EventStore;
   isFar: () => boolean;
@@ -27,18 +27,18 @@ interface Seen {
 
 export class Colors {
   by = $state<GroupBy | null>(null);
-  /** The largest groups of what was in sight when it last stayed; null while they are not counted, or not wanted. */
+  /** Largest groups of the last stable view; null if not counted or not requested. */
   legend = $state.raw<Legend | null>(null);
   chosen: Chosen = LARGEST;
   error = $state.raw<unknown>(null);
-  /** Of which time the legend is; null where it has to be counted anew. */
+  /** Range of the legend; null to force a recount. */
   #span: Span | null = null;
-  /** The values of all of time that were counted last; none if a response cannot have all. */
+  /** Last counted values of the whole extent; `values` is null if they exceed the response limit. */
   #all: { of: string; whole: Counts; values: ValueCounts | null } | null = null;
 
   constructor(private readonly counted: Counted) {}
 
-  /** Tells events apart by something else, or gives other groups colors; returns false where all of it is the same. */
+  /** Changes the attribute or the colored groups; returns false if nothing has changed. */
   choose(by: GroupBy | null, chosen: Chosen): boolean {
     const isOther = by !== this.by;
     if (!isOther && JSON.stringify(chosen) === JSON.stringify(this.chosen)) return false;
@@ -49,13 +49,13 @@ export class Colors {
     return true;
   }
 
-  /** Has the legend counted anew when it is next read. */
+  /** Forces a recount on the next read. */
   forget(): void {
     this.#span = null;
     this.#all = null;
   }
 
-  /** Reads the legend of what is in sight, and what its bars are made of. */
+  /** Loads the legend of the visible range and the counts per group for its bars. */
   async read(question: Question, seen: Seen, signal: AbortSignal): Promise<void> {
     const { span, visible, isFar, counts } = seen;
     const { by } = this;
@@ -79,7 +79,9 @@ export class Colors {
     }
   }
 
-  /** Reads the legend of all of time with the parts of its bars, in one request; null if these are too many. */
+  /**
+   * Loads the legend of the whole extent and the counts of its bars in one request; null if there are too many values.
+   */
   async #readAll(question: Question, by: GroupBy, seen: Seen, signal: AbortSignal): Promise<Legend | null> {
     const whole = seen.counts();
     if (!seen.isAllTime || whole === null || whole.until < whole.to) return null;

@@ -22,7 +22,7 @@ function store(...events: EventBody[]): EventStore {
 const always = { from: FIRST, to: LAST };
 
 describe('groups', () => {
-  it('are of actors, sources, and attributes however deep', () => {
+  it('consist of actors, sources, or attributes at any depth', () => {
     const one = event('1', {
       actors: ['A', 'B'],
       source: 'S',
@@ -30,7 +30,7 @@ describe('groups', () => {
     });
     expect(valuesOf(one, 'actor')).toEqual(['A', 'B']);
     expect(valuesOf(one, 'source')).toEqual(['S']);
-    // A key that has the dot itself comes first.
+    // A key that contains the dot takes precedence.
     expect(valuesOf(one, 'attribute.a.b')).toEqual(['1']);
     expect(valuesOf(one, 'attribute.a.c.d')).toEqual(['true']);
     expect(valuesOf(one, 'attribute.list')).toEqual(['x', '5']);
@@ -39,7 +39,7 @@ describe('groups', () => {
     expect(groupings([one, event('2', { source: 'T' })])[0]).toBe('source');
   });
 
-  it('have the largest first, and the others together', () => {
+  it('are sorted by size, with the rest combined', () => {
     const many = Array.from({ length: 12 }, (_, index) =>
       Array.from({ length: 12 - index }, (_, copy) => event(`${index} ${copy}`, { source: `S${index}` })),
     ).flat();
@@ -52,16 +52,16 @@ describe('groups', () => {
     expect([groups[0], groups[12], groups[made.count - 1]]).toEqual([0, 1, COLORS]);
   });
 
-  it('say that an event with several values counts for each', () => {
+  it('report that an event with several values counts for each', () => {
     const made = store(event('1', { actors: ['A', 'B'] }), event('2', { actors: ['A'] }));
     const legend = legendOf(made, ALL, 'actor', always);
     expect(legend).toMatchObject({ hasSeveral: true, others: 0 });
     expect([...groupsOfStore(made, legend)]).toEqual([0, 0]);
-    // Who was asked for has a color, and who was there too has none.
+    // The filtered actor has a color; other actors of the same events have none.
     expect(legendOf(made, { ...ALL, actor: 'B' }, 'actor', always).groups).toEqual([{ key: 'B', count: 1 }]);
   });
 
-  it('are of what began before a time and still lasts there, too', () => {
+  it('include an event that started earlier and has not ended', () => {
     const made = store(
       event('long', { source: 'L', time: '1990-01-01T00:00:00Z', end_time: '2010-01-01T00:00:00Z' }),
       event('over', { source: 'O', time: '1991-01-01T00:00:00Z', end_time: '1992-01-01T00:00:00Z' }),
@@ -71,7 +71,7 @@ describe('groups', () => {
     expect([legend.groups.map(({ key }) => key), legend.others]).toEqual([['L', 'N'], 0]);
   });
 
-  it('have the colors that somebody chose: pinned ones, and the next ones in their order', () => {
+  it('with colors can be chosen: pinned ones, or the next ones by count', () => {
     const many = Array.from({ length: 20 }, (_, index) =>
       Array.from({ length: 20 - index }, (_, copy) =>
         event(`${index} ${copy}`, { source: `S${String(index).padStart(2, '0')}` }),
@@ -85,15 +85,15 @@ describe('groups', () => {
     expect(keys({ pins: [], skip: 8 })).toBe('08 09 10 11 12 13 14 15');
     expect(keys({ pins: ['S19', 'S00'], skip: 0 })).toBe('19 00 01 02 03 04 05 06');
     expect(keys({ pins: ['S19', 'S00'], skip: 6 })).toBe('19 00 07 08 09 10 11 12');
-    // Fewer are left than there are colors: then the last ones.
+    // If fewer groups are left than colors, the last ones are used.
     expect(keys({ pins: [], skip: 400 })).toBe('12 13 14 15 16 17 18 19');
-    // What is pinned keeps its lane where nothing of it is in sight.
+    // A pinned group keeps its lane without events in view.
     const legend = legendOf(made, ALL, 'source', always, null, { pins: ['none'], skip: 0 });
     expect(legend.groups[0]).toEqual({ key: 'none', count: 0 });
     expect([legend.all.length, legend.all.at(-1)]).toEqual([20, { key: 'S19', count: 1 }]);
   });
 
-  it('are those of a time, and keep their colors from one to the next', () => {
+  it('are counted for a time range and keep their colors between ranges', () => {
     const at = (year: number, source: string): EventBody =>
       event(`${year} ${source}`, { source, time: `${year}-01-01T00:00:00Z` });
     const made = store(at(2000, 'A'), at(2001, 'A'), at(2002, 'B'), at(2003, 'B'), at(2004, 'B'), at(2005, 'C'));
@@ -104,7 +104,7 @@ describe('groups', () => {
       { key: 'B', count: 1 },
     ]);
     expect(early.others).toBe(0);
-    // A keeps the first color though B is larger now, and C comes behind.
+    // A keeps the first color although B is larger now, and C is last.
     const all = legendOf(made, ALL, 'source', always, early);
     expect(all.groups.map(({ key }) => key)).toEqual(['A', 'B', 'C']);
     const late = legendOf(made, ALL, 'source', { from: year(2003), to: year(2005) }, all);

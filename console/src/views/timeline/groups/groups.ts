@@ -1,51 +1,51 @@
-/** What events are told apart by, and the largest groups that makes: each has a color, and a lane where one likes. */
+/** Groups of events by an attribute. The largest groups have a color, and optionally a lane. */
 import { groupName, type GroupBy } from '../../../lib/events/filter';
 import type { Micros } from '../../../lib/time/instant';
 import type { EventBody, EventStore } from '../../../lib/events/store';
 
-/** So many groups have a color of their own. The others share one. */
+/** Number of groups with their own color; all others share one. */
 export const COLORS = 8;
 
 export interface Group {
   key: string;
   count: number;
-  /** The values of a class of numbers; a group without them is one value, its key. */
+  /** The values of a class of numbers; a group without `values` has the single value `key`. */
   values?: readonly string[];
 }
 
-/** Returns the values that a group is of. */
+/** Returns the values of a group. */
 export const membersOf = ({ key, values }: Group): readonly string[] => values ?? [key];
 
 export interface Legend {
   by: GroupBy;
-  /** In the order of their colors. What had a color before keeps it, so the largest need not be the first. */
+  /** In the order of their colors. Groups keep their previous color, so the largest need not be first. */
   groups: readonly Group[];
-  /** All that were told, the largest first. */
+  /** All returned groups, the largest first. */
   all: readonly Group[];
-  /** How numbers were put into classes, which are the groups then; null where each group is a value. */
+  /** The classes of numbers that form the groups; null if each group is a value. */
   classes: Classes | null;
-  /** How many events are in none of them. */
+  /** Number of events outside all colored groups. */
   others: number;
-  /** Whether there are so many groups that the service did not tell all: then counts may be too small. */
+  /** Whether the service truncated the groups, so that counts may be too small. */
   isAbout: boolean;
-  /** Whether there are events with several values. They count for each. */
+  /** Whether there are events with several values, which count for each. */
   hasSeveral: boolean;
 }
 
-/** Classes of the same size: which multiples of the size the first and the last one begin at. */
+/** Classes of equal size; `first` and `last` are the multiples of `size` at which the first and last class start. */
 export interface Classes {
   size: number;
   first: number;
   last: number;
 }
 
-/** Which groups are to have colors: the largest, unless somebody chose others. */
+/** Groups with colors: by default the largest ones. */
 export interface Chosen {
-  /** These have one in any case. */
+  /** Groups that always have a color. */
   pins: readonly string[];
-  /** So many of the largest ones have none. */
+  /** Number of the largest groups to skip. */
   skip: number;
-  /** Whether each number is a group of its own, and not a class of them. */
+  /** Whether each number is its own group instead of part of a class. */
   isEach?: boolean;
 }
 export const LARGEST: Chosen = { pins: [], skip: 0 };
@@ -55,14 +55,14 @@ export interface Span {
   to: Micros;
 }
 
-/** Returns what an event has of what events are told apart by, as texts. */
+/** Returns the values of an event for a grouping attribute, as strings. */
 export function valuesOf(event: EventBody, by: GroupBy): string[] {
   if (by === 'actor') return event.actors ?? [];
   if (by === 'source') return event.source ? [event.source] : [];
   return texts(member(event.attributes ?? {}, groupName(by)));
 }
 
-/** A key that has a dot itself comes before one that leads into an object. */
+/** Resolves a dotted path. A key that contains dots takes precedence over a nested object. */
 export function member(object: Record<string, unknown>, key: string): unknown {
   if (key in object) return object[key];
   for (let dot = key.indexOf('.'); dot > 0; dot = key.indexOf('.', dot + 1)) {
@@ -81,7 +81,7 @@ export function texts(value: unknown): string[] {
   return value === null ? ['null'] : [];
 }
 
-/** Returns which group each event of a store is in; the number of groups where it is in none. */
+/** Returns the group index of each event in a store; the number of groups for an event outside all groups. */
 export function groupsOfStore(store: EventStore, legend: Legend): Uint8Array {
   const known = new Map(legend.groups.flatMap((group, index) => membersOf(group).map((value) => [value, index])));
   return Uint8Array.from({ length: store.count }, (_, row) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AggregateBody } from '../../../lib/events/counts';
 import { cutText, valuesAmong } from './legend';
 
-/** What the service answers: the most frequent first. */
+/** A service response, the most frequent value first. */
 const answer = (keys: readonly string[], more: Partial<AggregateBody> = {}): AggregateBody => ({
   groups: keys.map((key) => ({ key, count: 1 })),
   groups_count: keys.length,
@@ -13,8 +13,8 @@ const answer = (keys: readonly string[], more: Partial<AggregateBody> = {}): Agg
 });
 const many = Array.from({ length: 60 }, (_, index) => String((index - 8) / 10));
 
-describe('values to choose from', () => {
-  it('are the most frequent ones, and say so where there are more', () => {
+describe('suggested values', () => {
+  it('are the most frequent ones, and report if there are more', () => {
     const values = valuesAmong(answer(many));
     expect(values.groups).toHaveLength(40);
     expect(cutText(values)).toBe('The 40 most frequent values of 60.');
@@ -25,7 +25,7 @@ describe('values to choose from', () => {
     expect(cutText(valuesAmong(answer([])))).toBe('');
   });
 
-  it('have a least and a greatest where all are known, and numbers', () => {
+  it('have bounds if all values are known and numeric', () => {
     const ends = (body: AggregateBody): (string | null)[] => [valuesAmong(body).least, valuesAmong(body).greatest];
     expect(ends(answer(many))).toEqual(['-0.8', '5.1']);
     expect(ends(answer(['7', 'HU']))).toEqual([null, null]);

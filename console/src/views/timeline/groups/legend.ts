@@ -1,4 +1,4 @@
-/** How many events each group has, of the service or of a store: fetched where somebody wants groups. */
+/** Builds legends from the service or a store. Loaded only when grouping is used. */
 import { service } from '../../../lib/service/api';
 import { aggregate, GROUPS_MAX, hasAllGroups, type AggregateBody } from '../../../lib/events/counts';
 import { demanded, isTracked, queryOf, type Filter, type GroupBy, type Question } from '../../../lib/events/filter';
@@ -9,7 +9,7 @@ import { numberOf } from '../attributes/numbers';
 import { COLORS, LARGEST, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
 import type { ValueCounts } from './series';
 
-/** Counts the events of each group in a time, both ends included. */
+/** Counts the events of each group in a time range, both ends included. */
 export async function readLegend(
   question: Question,
   by: GroupBy,
@@ -29,7 +29,7 @@ export async function readLegend(
   return summed(by, demanded(question.filter, by), sums, { count, without, isAbout }, before, chosen);
 }
 
-/** Returns the legend of events whose values were all counted in the stretches of an axis. */
+/** Returns a legend from values counted over the whole extent. */
 export function legendOfAll(
   filter: Filter,
   by: GroupBy,
@@ -41,7 +41,7 @@ export function legendOfAll(
   return summed(by, demanded(filter, by), sums, { count, without: ungrouped, isAbout: false }, before, chosen);
 }
 
-/** Counts the groups in a time of a store, as `readLegend` does those of the service. */
+/** Counts the groups of loaded events in a time range, like `readLegend` does with the service. */
 export function legendOf(
   store: EventStore,
   filter: Filter,
@@ -52,7 +52,7 @@ export function legendOf(
 ): Legend {
   const sums = new Map<string, number>();
   let without = 0;
-  // What began before and still lasts is in sight too.
+  // Include events that started earlier and have not ended.
   const [first, last] = [store.lowerBound(from), store.lowerBound(to + 1n)];
   const events = store.bodies.filter((_, row) => row < last && (row >= first || reaches(store, row, from)));
   for (const event of events) {
@@ -76,8 +76,8 @@ function summed(
 ): Legend {
   const all = [...sums].map(([key, sum]) => ({ key, count: sum }));
   all.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
-  // An event may have several actors: the one that was asked for has a color, those that accompany it have none.
-  // What names one thing is no measure, and who chose some values wants these.
+  // With several values per event, only the filtered value has a color. Identifiers are not measurements, and
+  // explicitly chosen values are not classified.
   const isPlain = own !== '' || isTracked(by) || chosen.isEach === true || chosen.pins.length > 0 || chosen.skip > 0;
   const numbers = isPlain ? null : classed(all, before?.by === by ? before.classes : null);
   const colored = own === '' ? withColors(all, chosen, sums) : all.filter((group) => group.key === own);
@@ -88,17 +88,17 @@ function summed(
   return { by, groups, all, classes: numbers?.classes ?? null, others, isAbout, hasSeveral: total + without > count };
 }
 
-/** Returns the groups that have colors: those that are pinned, also where they have no events, and the next ones. */
+/** Returns the groups with colors: pinned ones, even without events, then the next ones by count. */
 function withColors(all: readonly Group[], { pins, skip }: Chosen, sums: ReadonlyMap<string, number>): Group[] {
   const pinned = pins.slice(0, COLORS).map((key) => ({ key, count: sums.get(key) ?? 0 }));
   const free = all.filter(({ key }) => !pins.includes(key));
   const places = COLORS - pinned.length;
-  // There may be fewer groups in sight than where somebody chose: then the last ones have colors.
+  // If fewer groups are in view than when `skip` was chosen, color the last ones.
   const first = Math.min(skip, Math.max(0, free.length - places));
   return [...pinned, ...free.slice(first, first + places)];
 }
 
-/** Leaves groups in the places that they had, as far as there are so many, and puts the new ones between them. */
+/** Keeps groups at their previous positions as far as possible and fills the gaps with new groups. */
 function inPlaces(groups: readonly Group[], before: Legend | null): Group[] {
   const placed = new Array<Group | undefined>(groups.length).fill(undefined);
   const rest: Group[] = [];
@@ -112,24 +112,24 @@ function inPlaces(groups: readonly Group[], before: Legend | null): Group[] {
 
 const VALUES_MAX = 40;
 
-/** Values to choose from. */
+/** Suggested values. */
 export interface Values {
-  /** The most frequent ones. */
+  /** The most frequent values. */
   groups: readonly Group[];
-  /** How many there are; null where not all events were looked through. */
+  /** Number of distinct values; null if not all events were read. */
   count: number | null;
-  /** The least and the greatest, where all are numbers. */
+  /** Smallest and largest value, if all values are numbers. */
   least: string | null;
   greatest: string | null;
 }
 
-/** Reads the values that events have, of the first events that the service looks through. */
+/** Loads the values of the first events that the service reads. */
 export async function readValues(question: Question, by: GroupBy, signal: AbortSignal): Promise<Values> {
   const body = await service.aggregateEvents({ ...queryOf(question), group_by: by, limit: GROUPS_MAX }, { signal });
   return valuesAmong(body);
 }
 
-/** Returns what there is to choose from of an answer of the service. */
+/** Returns the suggested values from a service response. */
 export function valuesAmong({ groups, groups_count, groups_truncated, next_cursor }: AggregateBody): Values {
   const isAll = !groups_truncated && !next_cursor;
   const isComplete = isAll && groups_count <= groups.length;
@@ -145,7 +145,7 @@ export function valuesAmong({ groups, groups_count, groups_truncated, next_curso
   };
 }
 
-/** Says that more values exist than those that are shown; nothing where these are all. */
+/** Explains that more values exist than are listed; empty if the list is complete. */
 export function cutText({ groups, count }: Values): string {
   if (groups.length === 0 || (count !== null && count <= groups.length)) return '';
   const most = groups.length === 1 ? 'The most frequent value' : `The ${groups.length} most frequent values`;

@@ -1,4 +1,4 @@
-/** Counts events by time and value in one request: the parts that the bars of an axis are made of. */
+/** Counts events by time and value in one request, for the parts of the bars. */
 import { aggregate, hasAllGroups, PAIRS_MAX, type Bucket, type Counts } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
 import { FIRST, LAST } from '../../../lib/chart/scale';
@@ -8,14 +8,14 @@ import { keyOf, type Counted, type Series } from '../counts/counted.svelte';
 import { hasTooMany } from './classes';
 import { membersOf, type Legend } from './groups';
 
-/** The counts of each value in the stretches of a whole, and of the events in none of them. */
+/** Counts of each value in the buckets of the whole counts, and of the events without a value. */
 export interface ValueCounts {
   byValue: ReadonlyMap<string, Counts>;
   count: number;
   ungrouped: number;
 }
 
-/** Counts all values; null if a response cannot have them all. */
+/** Counts all values; null if they exceed the response limit. */
 export async function readAllValues(
   question: Question,
   by: GroupBy,
@@ -25,7 +25,7 @@ export async function readAllValues(
   return readValues(question, by, null, whole, signal);
 }
 
-/** Counts the groups of a legend that are not known in these stretches. */
+/** Counts the legend groups that are not yet counted in these buckets. */
 export async function readMissing(
   counted: Counted,
   question: Question,
@@ -46,7 +46,7 @@ export async function readMissing(
   counted.series = seriesIn(legend, whole, known);
 }
 
-/** Keeps the counts of all values, for a legend that was made of them. */
+/** Stores the counts of all values for a legend that was built from them. */
 export function keepAll(counted: Counted, legend: Legend, whole: Counts, { byValue }: ValueCounts): void {
   const none = legend.groups.flatMap(membersOf).filter((value) => !byValue.has(value));
   const all = new Map([...byValue, ...none.map((value) => [value, nothingOf(whole)] as const)]);
@@ -65,7 +65,7 @@ function seriesIn({ by, groups }: Legend, whole: Counts, byValue: ReadonlyMap<st
   return { whole, by, byValue, byKey: new Map(groups.map((group) => [keyOf(group), sum(membersOf(group))])) };
 }
 
-/** Returns the sum of some counts of the same stretches. */
+/** Returns the sum of counts with the same buckets. */
 function together(parts: readonly Counts[], { step, from, to }: Counts): Counts {
   if (parts.length === 1) return parts[0]!;
   const sums = new Map<Micros, Bucket>();
@@ -87,7 +87,7 @@ async function readValues(
   const { step, from, to } = whole;
   const found = new Map<string, Map<Micros, Bucket>>();
   let [count, ungrouped, isAll] = [0, 0, true];
-  // The first and the last stretch of all reach beyond the calendar.
+  // The first and last bucket may extend beyond the calendar.
   const range = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to - 1n };
   const limited = values === null ? {} : { values: JSON.stringify(values) };
   const query = { group_by: `time,${by}`, bucket: step.iso, limit: PAIRS_MAX, ...limited };
