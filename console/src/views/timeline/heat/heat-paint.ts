@@ -1,4 +1,4 @@
-/** Draws the heat layer of the map, and the scale of its legend, in the same colors. */
+/** Draws the heat layer and the color scale of its legend. */
 import '../groups/ramp.css';
 import type { MapScene } from '../map/map-scene';
 import { located, unit } from '../map/map-view';
@@ -7,13 +7,16 @@ import { shareOf, smoothAt, valueAt, type Grid, type HeatScale } from './heat';
 type Color = readonly [number, number, number];
 
 const RAMP_COLORS = 8;
-/** So many points are computed at most; what is between them is smooth. */
+/** Maximum number of computed points; the browser interpolates between them. */
 const POINTS_MAX = 40_000;
-/** How much of the color there is. With less the lowest would be nearly that of the ground; coasts go over it. */
+/**
+ * Opacity of the layer. If it were lower, the lowest color would be too close to the background. Coasts are drawn above
+ * the layer.
+ */
 export const OPACITY = 0.9;
 const OPAQUE = 255;
 
-/** Reads the colors of the ramp as the theme has them, from the lowest to the highest. */
+/** Reads the ramp colors of the current theme, from the lowest to the highest. */
 export function readRamp(host: HTMLElement): Color[] {
   const probe = document.createElement('span');
   probe.hidden = true;
@@ -31,7 +34,7 @@ export function readRamp(host: HTMLElement): Color[] {
   return colors;
 }
 
-/** Returns red, green, blue and alpha of a share of the scale, from 0 to 255. */
+/** Returns the red, green, blue and alpha values (0 to 255) for a share of the scale. */
 function colorOf(ramp: readonly Color[], share: number): [number, number, number, number] {
   const at = share * (ramp.length - 1);
   const below = ramp[Math.floor(at)] ?? [0, 0, 0];
@@ -45,11 +48,11 @@ export interface HeatScene {
   grid: Grid;
   scale: HeatScale;
   ramp: readonly Color[];
-  /** Whether values pass into each other: a number of one cell says nothing of the next. */
+  /** Whether to interpolate between cells; values of one cell do not apply to the next. */
   isSmooth: boolean;
 }
 
-/** Returns the layer as a picture that is as large as the map, or smaller by a factor. */
+/** Draws the layer at the size of the map, or scaled down to limit the number of points. */
 export function heatPicture(
   { view, size }: Pick<MapScene, 'view' | 'size'>,
   { grid, scale, ramp, isSmooth }: HeatScene,
@@ -59,7 +62,7 @@ export function heatPicture(
   [sheet.width, sheet.height] = [Math.ceil(size.width / each), Math.ceil(size.height / each)];
   const picture = new ImageData(sheet.width, sheet.height);
   const pointAt = (lat: number, lon: number): ReturnType<typeof smoothAt> => {
-    // What is less than the scale begins with passes into nothing: a cell ends nowhere.
+    // Below the low end of the scale, the color fades out, so that cells have no visible edges.
     if (isSmooth) return smoothAt(grid, scale, lat, lon);
     const value = valueAt(grid, lat, lon, false);
     return value === null ? null : { share: shareOf(scale, value), part: 1 };
@@ -67,7 +70,10 @@ export function heatPicture(
   const scaled = unit(size, view.zoom);
   const middle = { x: size.width / 2 - view.x * scaled, y: size.height / 2 - view.y * scaled };
   const inward = (from: number, to: number): number => from + Math.sign(to - from) * each;
-  /** Where a point is. One just beyond the edge of the world has the color of what is inside: the edge has no teeth. */
+  /**
+   * Locates a point. A point just beyond the edge of the world gets the color inside it, so that the edge is not
+   * jagged.
+   */
   const placed = (x: number, y: number): ReturnType<typeof located> =>
     located(view, size, x, y) ??
     located(view, size, inward(x, middle.x), y) ??

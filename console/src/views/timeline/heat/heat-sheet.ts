@@ -1,4 +1,4 @@
-/** The heat layer as it was drawn for one view of the map, and where it belongs in another one. */
+/** A heat layer that was drawn for one view of the map, and its placement in another view. */
 import { outline } from '../map/map';
 import { unit, type MapView, type Size } from '../map/map-view';
 
@@ -7,16 +7,16 @@ export interface HeatSheet {
   view: MapView;
   size: Size;
   isSmooth: boolean;
-  /** Says what is at a place; null where there is nothing. */
+  /** Describes the value at a place; null if there is none. */
   describe: (lat: number, lon: number) => { title: string; text: string } | null;
 }
 
-/** Draws the layer where it belongs in the present view: until it is drawn anew, what there is moves with the map. */
+/** Draws the layer at its place in the current view. Until it is redrawn, the old picture moves with the map. */
 export function placeHeat(context: CanvasRenderingContext2D, sheet: HeatSheet, view: MapView, size: Size): void {
   const [before, now] = [unit(sheet.size, sheet.view.zoom), unit(size, view.zoom)];
   const { width, height } = sheet.size;
   context.save();
-  // Beyond the edge of the world its other side would begin.
+  // Clip at the edge of the world, beyond which the opposite side would appear.
   context.clip(outline(view, size));
   context.imageSmoothingEnabled = sheet.isSmooth;
   context.drawImage(

@@ -34,28 +34,28 @@ const gridOf = (...values: number[]): Grid => ({
   values: new Map(values.map((value, index) => [index, value])),
 });
 
-describe('an area', () => {
-  it('is that of the part of the sphere', () => {
+describe('areas', () => {
+  it('match the part of the sphere', () => {
     const rows = Array.from({ length: 18 }, (_, row) => areaOf(row * 10 - 90, 10));
     const whole = rows.reduce((sum, area) => sum + area * 36, 0);
     expect(whole / (4 * Math.PI * 6_371 ** 2)).toBeCloseTo(1, 9);
     expect(areaOf(80, 10)).toBeLessThan(areaOf(0, 10) / 10);
   });
 
-  it('is a power of ten beside a cell on the equator', () => {
+  it('use a power of ten near the size of a cell at the equator', () => {
     expect([10, 5, 2, 0.5, 0.1, 0.01].map(unitOf)).toEqual([1e6, 1e5, 1e5, 1e3, 100, 1]);
   });
 });
 
 describe('densities', () => {
-  /** How many events all cells of a grid have together. */
+  /** Total number of events in a grid. */
   const total = ({ resolution, values }: Grid): number =>
     [...values].reduce((sum, [key, value]) => {
       const south = Math.floor(key / 2 ** 20) * resolution - 90;
       return sum + (value * areaOf(south, resolution)) / unitOf(resolution);
     }, 0);
 
-  it('lose no event, at a pole or where the map ends', () => {
+  it('lose no event at a pole or at the edge of the map', () => {
     for (const [south, west] of [
       [0, 0],
       [80, 0],
@@ -66,20 +66,20 @@ describe('densities', () => {
       expect(total(densities([{ south, west, count: 40 }], 10)), `${south}, ${west}`).toBeCloseTo(40, 9);
   });
 
-  it('are the highest in the middle of their cell, and go on across the antimeridian', () => {
+  it('peak in the middle of their cell and continue across the antimeridian', () => {
     const grid = densities([{ south: 20, west: 170, count: 16 }], 10);
     const [middle, east, far] = [
       valueAt(grid, 25, 175, true)!,
       valueAt(grid, 25, -175, true)!,
       valueAt(grid, 25, 0, true),
     ];
-    // A quarter of them stays in the cell.
+    // A quarter of the events stays in the cell.
     expect(middle).toBeCloseTo((4 * unitOf(10)) / areaOf(20, 10), 9);
     expect(east).toBeCloseTo(middle / 2, 9);
     expect(far).toBeNull();
   });
 
-  it('are higher for as many events on less of the earth', () => {
+  it('are higher for the same number of events on a smaller area', () => {
     const grid = densities(
       [
         { south: 0, west: 0, count: 9 },
@@ -91,8 +91,8 @@ describe('densities', () => {
   });
 });
 
-describe('cells of events that were read', () => {
-  it('are those of the service', () => {
+describe('cells of loaded events', () => {
+  it('match those of the service', () => {
     const store = storeOf([28.6, -80.6], [28.1, -84.9], [31, -80.1], [-33.5, 179.9]);
     const cells = cellsOf(store, [0, store.count], 5).map(({ south, west, north, east, count }) => [
       [south, west, north, east],
@@ -106,7 +106,7 @@ describe('cells of events that were read', () => {
     expect(cellsOf(store, [2, 3], 5)).toHaveLength(1);
   });
 
-  it('have the numbers of those that have one', () => {
+  it('average the numbers of events that have one', () => {
     const store = storeOf([28, -81, 30], [28, -82, '50'], [28, -83, 'strong'], [28, -84], [31, -81, -4]);
     const at = (heat: 'mean' | 'highest', lat: number): number | null =>
       valueAt(valuesIn(store, [0, store.count], 'wind', heat, 5), lat, -82, false);
@@ -114,8 +114,8 @@ describe('cells of events that were read', () => {
   });
 });
 
-describe('a scale', () => {
-  it('of densities is logarithmic where they are far apart', () => {
+describe('heat scales', () => {
+  it('are logarithmic for widely spread densities', () => {
     expect(densityScale(gridOf(0.3, 3))).toEqual({ low: 0, high: 5, isLog: false, ticks: [0, 2.5, 5] });
     expect(densityScale(gridOf(0.3, 900))).toEqual({
       low: 0.1,
@@ -123,13 +123,13 @@ describe('a scale', () => {
       isLog: true,
       ticks: [0.1, 1, 10, 100, 1_000],
     });
-    // Ten thousand times less than the most is not told apart, and 100 would run into 200.
+    // Values below a ten-thousandth of the maximum share the lowest color, and the label 100,000 would overlap 200,000.
     expect(densityScale(gridOf(0.3, 180_000))).toMatchObject({ low: 100, ticks: [100, 1_000, 10_000, 200_000] });
     expect(densityScale(gridOf())).toBeNull();
   });
 
-  it('of densities begins where there are events', () => {
-    // Between 900 and 1,000 in each cell: what is beside them is a quarter of that, and has the lowest color.
+  it('of densities start at the cells with events', () => {
+    // Between 900 and 1,000 events in each cell. Their neighbors have a quarter of that and get the lowest color.
     const cells = Array.from({ length: 6 }, (_, index) => ({ south: 0, west: index * 10, count: 900 + index * 20 }));
     const { low, isLog } = densityScale(densities(cells, 10))!;
     expect([low, isLog]).toEqual([0, false]);
@@ -138,13 +138,13 @@ describe('a scale', () => {
     expect(wide.ticks.length).toBeLessThan(5);
   });
 
-  it('of numbers goes from round ones to round ones, and needs no zero', () => {
+  it('of numbers have round bounds and need not start at zero', () => {
     expect(valueScale(gridOf(882, 1_021))).toEqual({ low: 850, high: 1_050, isLog: false, ticks: [850, 950, 1_050] });
     expect(valueScale(gridOf(-4, -4))?.ticks).toHaveLength(2);
     expect(valueScale(gridOf())).toBeNull();
   });
 
-  it('has the numbers that there is room for', () => {
+  it('omit labels that do not fit', () => {
     const wide = densityScale(gridOf(0.3, 900))!;
     expect(roomyTicks(wide, 220)).toEqual(wide.ticks);
     expect(roomyTicks(wide, 104)).toEqual([0.1, 1, 10, 1_000]);
@@ -152,14 +152,13 @@ describe('a scale', () => {
     expect(roomyTicks(densityScale(gridOf(0.3, 3))!, 104)).toEqual([0, 2.5, 5]);
   });
 
-  it('passes into nothing without an edge', () => {
+  it('fade out without an edge', () => {
     const few = { south: 0, west: -100, count: 1 };
     const grid = densities([{ south: 0, west: 0, count: 100_000 }, few], 10);
     const scale = densityScale(grid)!;
     expect(scale.isLog).toBe(true);
     const parts = Array.from({ length: 27 }, (_, step) => smoothAt(grid, scale, 5, 5 + step)?.part ?? 0);
-    // As far as the next cell the color is whole. Beyond the one after it nothing is left, and no degree takes much
-    // more than the one before.
+    // The color is full up to the next cell and gone beyond the one after it, without a steep step in between.
     expect(parts[0]).toBe(1);
     expect(parts[10]).toBeCloseTo(1, 9);
     expect(parts.slice(25)).toEqual([0, 0]);
@@ -170,7 +169,7 @@ describe('a scale', () => {
     expect(smoothAt(grid, scale, 5, 5)!.share).toBeCloseTo(shareOf(scale, valueAt(grid, 5, 5, false)!), 9);
   });
 
-  it('has the whole of its lowest color for a lone event, on a linear scale too', () => {
+  it('use the full lowest color for a single event, on a linear scale, too', () => {
     const cells = [
       { south: 0, west: 0, count: 1 },
       { south: 0, west: 100, count: 18 },
@@ -180,14 +179,14 @@ describe('a scale', () => {
     expect([scale.isLog, smoothAt(grid, scale, 5, 5)!.part]).toEqual([false, 1]);
   });
 
-  it('has no corners around a lone event', () => {
+  it('draw a single event without corners', () => {
     const cells = [
       { south: 0, west: 0, count: 1 },
       { south: 0, west: 100, count: 100_000 },
     ];
     const grid = densities(cells, 10);
     const scale = densityScale(grid)!;
-    /** How far from the event half of the color is left. */
+    /** Distance from the event at which half of the color is left. */
     const reach = (up: number, right: number): number =>
       Array.from({ length: 60 }, (_, step) => step / 2).find(
         (far) => (smoothAt(grid, scale, 5 + up * far, 5 + right * far)?.part ?? 0) < 0.5,
@@ -197,13 +196,13 @@ describe('a scale', () => {
     expect(reach(diagonal, diagonal) / reach(0, 1)).toBeLessThan(1.15);
   });
 
-  it('says where a value is on it', () => {
+  it('return the position of a value', () => {
     const log = { low: 1, high: 100, isLog: true, ticks: [] };
     expect([0.5, 1, 10, 100, 200].map((value) => shareOf(log, value))).toEqual([0, 0, 0.5, 1, 1]);
     expect(shareOf({ low: 850, high: 1_050, isLog: false, ticks: [] }, 950)).toBe(0.5);
   });
 });
 
-it('is one of those that there are', () => {
+it('a heat mode is parsed only if it exists', () => {
   expect(['events', 'mean', 'highest', 'most', null].map(heatOf)).toEqual(['events', 'mean', 'highest', null, null]);
 });

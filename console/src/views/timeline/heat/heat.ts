@@ -1,7 +1,7 @@
 /**
- * How densely events lie on the earth, or what their numbers are there, for the heat layer of the map: cells become
- * events on an area of so many km², so that neither where a cell is nor how far the map is zoomed changes what a color
- * says. Blots of pixels, as other heat maps add them up, would change with the zoom, and no legend could have numbers.
+ * Computes the heat layer of the map: the density of events, or a numeric attribute. Densities are events per area in
+ * km², so neither the position of a cell nor the zoom level changes the meaning of a color. Adding up blurred pixels,
+ * as other heat maps do, would depend on the zoom, and its legend could not have numbers.
  */
 import type { EventStore } from '../../../lib/events/store';
 import { niceStep, trimmed } from '../../../lib/chart/nice';
@@ -9,7 +9,7 @@ import type { Cell } from '../cells/cells';
 import { member } from '../groups/groups';
 import { numberOf, numberText } from '../attributes/numbers';
 
-/** What the layer shows: how many events, or what a number of theirs is on average or at its highest. */
+/** Content of the layer: the density of events, or the mean or highest value of an attribute. */
 export const HEATS = ['events', 'mean', 'highest'] as const;
 export type Heat = (typeof HEATS)[number];
 
@@ -20,26 +20,26 @@ export function heatOf(text: string | null): Heat | null {
 const EARTH_RADIUS_KM = 6_371;
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
-/** Returns how many km² a cell of so many degrees has that begins at a latitude. */
+/** Returns the area in km² of a cell that starts at a latitude. */
 export function areaOf(south: number, resolution: number): number {
   const north = Math.min(90, south + resolution);
   return EARTH_RADIUS_KM ** 2 * radians(resolution) * (Math.sin(radians(north)) - Math.sin(radians(south)));
 }
 
-/** Returns the area that events are counted on, in km²: the power of ten that is next to a cell on the equator. */
+/** Returns the reference area in km²: the power of ten closest to a cell at the equator. */
 export function unitOf(resolution: number): number {
   return 10 ** Math.round(Math.log10(areaOf(0, resolution)));
 }
 
-/** A value for each cell of a grid, by row and column from the south-west: those that are missing have none. */
+/** Values by cell of a grid, with row and column counted from the south-west. Empty cells have no entry. */
 export interface Grid {
   resolution: number;
   values: ReadonlyMap<number, number>;
-  /** How near each cell is to one that has events: 1 in it, and less beside it. Without it each is one. */
+  /** Proximity of each cell to one with events: 1 in it, and less in its neighbors. All cells are 1 without it. */
   nearness?: ReadonlyMap<number, number>;
 }
 
-/** As many columns as the finest grid has, and more. */
+/** Row stride of a cell key; larger than the number of columns of the finest grid. */
 const ROW = 2 ** 20;
 const wrapped = (column: number, resolution: number): number => {
   const columns = Math.round(360 / resolution);
@@ -47,20 +47,20 @@ const wrapped = (column: number, resolution: number): number => {
 };
 const keyOf = (row: number, column: number, resolution: number): number => row * ROW + wrapped(column, resolution);
 
-/** Returns in which row or column of a grid a latitude or longitude is. */
+/** Returns the row of a latitude, or the column of a longitude. */
 const rowOf = (lat: number, resolution: number): number => Math.floor((lat + 90) / resolution + 1e-9);
 const columnOf = (lon: number, resolution: number): number => Math.floor((lon + 180) / resolution + 1e-9);
 
-/** Neighbors count half as much as the cell itself, and those at a corner a quarter. */
+/** Smoothing weights by offset: half for the cell itself and a quarter for each neighbor, per axis. */
 const WEIGHTS = [
   [-1, 0.25],
   [0, 0.5],
   [1, 0.25],
 ] as const;
-/** What the cell itself keeps. */
+/** Share of events that stay in the cell. */
 const MIDDLE = 0.25;
 
-/** Returns how many events there are on each unit of area, each cell evened out with its neighbors: none is lost. */
+/** Returns the events per reference area, smoothed over neighboring cells. The total is preserved. */
 export function densities(cells: readonly Pick<Cell, 'south' | 'west' | 'count'>[], resolution: number): Grid {
   const counts = new Map<number, number>();
   const nearness = new Map<number, number>();
@@ -68,7 +68,7 @@ export function densities(cells: readonly Pick<Cell, 'south' | 'west' | 'count'>
   for (const { south, west, count } of cells)
     for (const [up, high] of WEIGHTS)
       for (const [right, wide] of WEIGHTS) {
-        // What would go over a pole stays on this side.
+        // Events that would cross a pole stay on this side.
         const row = Math.min(Math.max(rowOf(south, resolution) + up, 0), rows - 1);
         const key = keyOf(row, columnOf(west, resolution) + right, resolution);
         counts.set(key, (counts.get(key) ?? 0) + count * high * wide);
@@ -81,7 +81,7 @@ export function densities(cells: readonly Pick<Cell, 'south' | 'west' | 'count'>
   return { resolution, values, nearness };
 }
 
-/** Returns what a number of the events in each cell is, of those that have one. */
+/** Returns the mean or highest value of an attribute in each cell, from the events that have one. */
 export function valuesIn(store: EventStore, part: [number, number], key: string, heat: Heat, resolution: number): Grid {
   const sums = new Map<number, { sum: number; count: number; most: number }>();
   for (let row = part[0]; row < part[1]; row += 1) {
@@ -98,7 +98,7 @@ export function valuesIn(store: EventStore, part: [number, number], key: string,
   return { resolution, values: new Map(values) };
 }
 
-/** Returns how many events of a store are in each cell. */
+/** Counts the events of a store by cell. */
 export function cellsOf(store: EventStore, part: [number, number], resolution: number): Cell[] {
   const counts = new Map<number, number>();
   for (let row = part[0]; row < part[1]; row += 1) {
@@ -113,14 +113,14 @@ export function cellsOf(store: EventStore, part: [number, number], resolution: n
   });
 }
 
-/** Returns the value of a place: of its cell, or between it and its neighbors; null where there is none. */
+/** Returns the value at a place, of its cell or interpolated; null if there is none. */
 export function valueAt({ resolution, values }: Grid, lat: number, lon: number, isSmooth: boolean): number | null {
   if (!isSmooth) return values.get(keyOf(rowOf(lat, resolution), columnOf(lon, resolution), resolution)) ?? null;
   const value = between(resolution, lat, lon, (key) => values.get(key) ?? 0);
   return value > 0 ? value : null;
 }
 
-/** Returns what is at a place between the middles of four cells. */
+/** Interpolates bilinearly between the centers of four cells. */
 function between(resolution: number, lat: number, lon: number, at: (key: number) => number): number {
   const [y, x] = [(lat + 90) / resolution - 0.5, (lon + 180) / resolution - 0.5];
   const [row, column] = [Math.floor(y), Math.floor(x)];
@@ -130,11 +130,11 @@ function between(resolution: number, lat: number, lon: number, at: (key: number)
   return low * (1 - high) + (of(1, 0) * (1 - wide) + of(1, 1) * wide) * high;
 }
 
-/** Returns what is around a place, in three cells each way, as a quadratic spline: it has neither edges nor corners. */
+/** Interpolates with a quadratic spline over three cells per axis, which has neither edges nor corners. */
 function around(resolution: number, lat: number, lon: number, at: (key: number) => number): number {
   const [y, x] = [(lat + 90) / resolution, (lon + 180) / resolution];
   const [row, column] = [Math.floor(y), Math.floor(x)];
-  /** The weights of the cell before, its own and the one after, at a part of its own. */
+  /** Weights of the previous, the own and the next cell, at a fraction of the own cell. */
   const weights = (part: number): number[] => [(1 - part) ** 2 / 2, 0.75 - (part - 0.5) ** 2, part ** 2 / 2];
   const wide = weights(x - column);
   return weights(y - row).reduce((sum, high, up) => {
@@ -146,7 +146,7 @@ function around(resolution: number, lat: number, lon: number, at: (key: number) 
   }, 0);
 }
 
-/** From which number to which colors go, and the numbers that the legend has. */
+/** Value range of the colors, and the numbers of the legend. */
 export interface HeatScale {
   low: number;
   high: number;
@@ -154,16 +154,16 @@ export interface HeatScale {
   ticks: readonly number[];
 }
 
-/** More than so many times apart, densities are on a logarithmic scale. */
+/** Densities that differ by at least this factor use a logarithmic scale. */
 const LINEAR_MAX = 20;
-/** What is fewer than the most by more than that has the lowest color. */
+/** Densities more than this many decades below the maximum have the lowest color. */
 const DECADES_MAX = 4;
-/** A tick that is nearer to the last one than such a part of the scale would run into its number. */
+/** Minimum distance of a tick from the last one, as a share of the scale, so that labels do not overlap. */
 const TICK_GAP = 0.24;
 
-/** Returns the scale of densities, from round numbers to round numbers; null without any. */
+/** Returns a scale of densities with round bounds; null without densities. */
 export function densityScale({ values, nearness }: Grid): HeatScale | null {
-  // What is beside cells with events is less than any of them: the scale would begin where nothing is.
+  // Ignore neighbors of cells with events: their low densities would stretch the scale.
   const found = [...values].filter(([key]) => (nearness?.get(key) ?? 1) === 1).map(([, value]) => value);
   if (found.length === 0) return null;
   const [least, most] = [Math.min(...found), Math.max(...found)];
@@ -175,7 +175,7 @@ export function densityScale({ values, nearness }: Grid): HeatScale | null {
   return { ...scale, ticks: [...ticks.filter((tick) => shareOf({ ...scale, ticks }, tick) <= 1 - TICK_GAP), high] };
 }
 
-/** Returns the scale of numbers, which need not begin at zero; null without any. */
+/** Returns a scale of attribute values, which need not start at zero; null without values. */
 export function valueScale({ values }: Grid): HeatScale | null {
   const found = [...values.values()];
   if (found.length === 0) return null;
@@ -186,10 +186,10 @@ export function valueScale({ values }: Grid): HeatScale | null {
   return { low, high, isLog: false, ticks: [low, trimmed((low + high) / 2), high] };
 }
 
-/** What a digit takes, what a comma or a point takes, and what is between two numbers, in pixels. */
+/** Width of a digit, of a comma or point, and the gap between two labels, in pixels. */
 const [DIGIT, POINT, BETWEEN] = [7, 3.2, 5];
 
-/** Returns the ticks that have room on a scale so wide: its ends, and of the others those that are not on another. */
+/** Returns the ticks that fit a scale of a given width: both ends, and those between that do not overlap. */
 export function roomyTicks(scale: HeatScale, pixels: number): readonly number[] {
   const wide = (tick: number): number => {
     const text = numberText(tick);
@@ -199,7 +199,7 @@ export function roomyTicks(scale: HeatScale, pixels: number): readonly number[] 
   const { ticks } = scale;
   const [first, last] = [ticks[0]!, ticks.at(-1)!];
   let free = pixels - wide(last) - BETWEEN;
-  // The larger ones first: these tell more.
+  // Larger values first, since they matter more.
   const spaced = ticks.slice(1, -1).reduceRight<number[]>((found, tick) => {
     const [middle, half] = [shareOf(scale, tick) * pixels, wide(tick) / 2];
     if (middle + half > free || middle - half < wide(first) + BETWEEN) return found;
@@ -209,22 +209,22 @@ export function roomyTicks(scale: HeatScale, pixels: number): readonly number[] 
   return [first, ...spaced, last];
 }
 
-/** Returns where a value is on a scale, from 0 to 1. */
+/** Returns the position of a value on a scale, from 0 to 1. */
 export function shareOf({ low, high, isLog }: HeatScale, value: number): number {
   const share = isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
   return Math.min(Math.max(share, 0), 1);
 }
 
 /**
- * As near as the middle of the next cell, where the nearness is this much, is the color whole: it says the density, and
- * fading would say it a second time.
+ * Nearness from which on the color is opaque, up to the center of the next cell. The color already shows the density,
+ * so opacity must not show it again.
  */
 const WHOLE = 0.4375;
 
 /**
- * Returns where on a scale a place is, and how much of the color it has; null where there is nothing. Places on the
- * scale pass into each other, and not values: on a logarithmic scale, these end in an edge. Beyond the neighbors
- * of cells that have events the color fades.
+ * Returns the scale position and the opacity at a place; null if there is nothing. Interpolates scale positions instead
+ * of values, which would produce an edge on a logarithmic scale. The color fades out beyond the neighbors of cells with
+ * events.
  */
 export function smoothAt(
   grid: Grid,

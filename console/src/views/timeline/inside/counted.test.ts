@@ -28,7 +28,7 @@ const even = (each: number): Counts => ({
   })),
 });
 
-it('counts few events in one answer, and many in stretches that leave nothing out', () => {
+it('counts few events in one request, and many in ranges without gaps', () => {
   expect(stretches(even(100), [range(0, 199), range(300, 999)])).toEqual({
     ranges: [range(0, 199), range(300, 999)],
     isAll: true,
@@ -40,13 +40,13 @@ it('counts few events in one answer, and many in stretches that leave nothing ou
   expect(length).toBe(900);
 });
 
-it('takes of ten million stretches that are spread over all of them, each small enough for an answer', () => {
+it('samples ranges across ten million events, each small enough for one response', () => {
   const { ranges, isAll } = stretches(even(1_000_000), [range(0, 999)]);
   expect(isAll).toBe(false);
   expect(ranges).toEqual([range(0, 8), range(200, 208), range(400, 408), range(600, 608), range(800, 808)]);
 });
 
-it('compares a time with the rest by the counts of both', async () => {
+it('compares a time range with the rest by counting both', async () => {
   const ask: Ask = (_, { from }) => Promise.resolve(answer(from === 10n ? { HU: 3, TS: 1 } : { TS: 4 }));
   const seen: number[] = [];
   const compared = { kind: 'times', selected: [range(10, 19)], others: [range(0, 9), range(20, 30)] } as const;
@@ -62,14 +62,14 @@ it('compares a time with the rest by the counts of both', async () => {
   expect([found.selected, found.others, seen]).toEqual([{ count: 4, isAll: true }, { count: 8, isAll: true }, [1]]);
 });
 
-it('compares a box with all that is around it at the same time', async () => {
+it('compares a box with everything outside it at the same time', async () => {
   const requests: [bigint, boolean][] = [];
   const ask: Ask = (_, { to }, isInBox) => {
     requests.push([to, isInBox]);
     return Promise.resolve(isInBox ? answer({ a: 5 }) : answer({ a: 6, b: 4 }, { until: 50n }));
   };
   const found = await compare(ask, ['source'], { kind: 'box', at: [range(0, 99)] }, ALL, () => {});
-  // The answer for everywhere ended early: the box is counted no further.
+  // The response for everywhere ended early, so the box is counted only up to there.
   expect(requests).toEqual([
     [99n, false],
     [50n, true],
@@ -81,7 +81,7 @@ it('compares a box with all that is around it at the same time', async () => {
   expect(found.others).toEqual({ count: 5, isAll: false });
 });
 
-it('compares events one by one with the others', async () => {
+it('compares individual events with the others', async () => {
   const selected = [{ event_id: 'e', time: '2000-01-01T00:00:00Z', description: '', source: 'a' }];
   const compared = { kind: 'events', selected, all: [range(0, 9)] } as const;
   const found = await compare(
@@ -101,7 +101,7 @@ it('compares events one by one with the others', async () => {
   expect([found.selected.count, found.others.count]).toEqual([1, 3]);
 });
 
-it('names what has too many values, and asks no more than it may', async () => {
+it('lists attributes with too many values and respects the request limit', async () => {
   let requests = 0;
   const ask: Ask = (by) => {
     requests += 1;

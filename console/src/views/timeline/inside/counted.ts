@@ -1,6 +1,6 @@
 /**
- * Compares events by what the service counts, where they are not all read: so many millions cost no more than a few
- * thousand, and no event is fetched that nobody looks at.
+ * Compares events by aggregation in the service if they are not all loaded. Millions of events need no more requests
+ * than a few thousand, and no events are transferred.
  */
 import type { Counts } from '../../../lib/events/counts';
 import type { GroupBy } from '../../../lib/events/filter';
@@ -10,47 +10,50 @@ import type { Range } from '../sight.svelte';
 import { facetOf, inOrder, NONE, tally, type Facet, type Tallied, type Tally } from './facets';
 import { piecesOf, spread, type Part } from './stretches';
 
-/** So many things that events are told apart by are compared, those that most events have. */
+/** Maximum number of attributes to compare, the most frequent first. */
 export const COMPARED_MAX = 12;
 
-/** A long time is counted in so many stretches, and one more where it is interrupted. */
+/** Maximum number of ranges per side; an interruption adds one. */
 export const STRETCHES_MAX = 5;
 
-/** Each has fewer events than one answer counts (`aggregate_events_read_max`), as far as that is known before. */
+/**
+ * Target number of events per range, below the limit of a response (`aggregate_events_read_max`), as far as it can be
+ * estimated.
+ */
 const STRETCH_EVENTS_MAX = 80_000;
 
-/** So many questions one comparison asks at most: each is an entry of the ledger. */
+/** Maximum number of requests per comparison: each is a ledger entry. */
 export const REQUESTS_MAX = COMPARED_MAX * 2 * (STRETCHES_MAX + 1);
 
-/** A browser has six connections to a service, and needs some for what is looked at meanwhile. */
+/** A browser opens six connections to a service; leave some for the rest of the view. */
 const AT_ONCE = 3;
 
-/** What is compared: two times, a box and what is around it, or events one by one and all that there are. */
+/** What is compared: two sets of time ranges, a box with its surroundings, or individual events with all others. */
 export type Compared =
   | { kind: 'times'; selected: readonly Range[]; others: readonly Range[] }
   | { kind: 'box'; at: readonly Range[] }
   | { kind: 'events'; selected: readonly EventBody[]; all: readonly Range[] };
 
-/** What one answer of the service has. */
+/** Parsed service response. */
 export interface Answer extends Tallied {
-  /** Whether there are more values than it tells. */
+  /** Whether the response omits values. */
   isCut: boolean;
-  /** The last moment that it counted completely; null where it counted all. */
+  /** End of the completely counted time; null if everything was counted. */
   until: Micros | null;
 }
 
-/** Asks the service how many events of a time have each value, in the box or everywhere. */
+/** Requests the number of events per value in a time range, within the box or everywhere. */
 export type Ask = (by: GroupBy, range: Range, isInBox: boolean) => Promise<Answer>;
 
 export interface Comparison {
   facets: readonly Facet[];
-  /** What has too many values to be compared. */
+  /** Attributes with too many values to be compared. */
   cut: readonly GroupBy[];
   selected: Part;
   others: Part;
 }
 
-/** Returns the stretches of some time that are counted: all of it, or some that are spread evenly over its events. */
+/** Returns the ranges to count: all of the time, or samples spread evenly over its events. */
 export function stretches(counts: Counts, spans: readonly Range[]): { ranges: Range[]; isAll: boolean } {
   const all = spans.flatMap((span) => piecesOf(counts, span)).reduce((sum, { count }) => sum + count, 0);
   if (all <= STRETCH_EVENTS_MAX) return { ranges: [...spans], isAll: true };
@@ -64,7 +67,7 @@ export function stretches(counts: Counts, spans: readonly Range[]): { ranges: Ra
   return { ranges: isAll ? ranges : ranges.map((range) => shortened(counts, range)), isAll };
 }
 
-/** Returns as much of a time from its beginning as has few enough events for one answer. */
+/** Shortens a range so that its events fit one response. */
 function shortened(counts: Counts, range: Range): Range {
   let before = 0;
   for (const { from, to, count } of piecesOf(counts, range)) {
@@ -77,7 +80,7 @@ function shortened(counts: Counts, range: Range): Range {
   return range;
 }
 
-/** Compares events by each of some things, and tells after each how many are done. */
+/** Compares events by each attribute and reports the progress. */
 export async function compare(
   ask: Ask,
   names: readonly GroupBy[],
@@ -104,7 +107,7 @@ export async function compare(
   return { facets: inOrder(facets), cut: cut.sort(), selected: selected.part, others: others.part };
 }
 
-/** Of how many events everything that is compared tells. */
+/** The number of events covered by all comparisons: the minimum over the attributes. */
 class Least {
   #count = Infinity;
 
@@ -122,7 +125,7 @@ class Least {
 
 const NOTHING: Answer = { tally: NONE, events: 0, isCut: false, until: null };
 
-/** Returns what the service counts of both sides. */
+/** Counts both sides of a comparison. */
 async function sidesOf(
   ask: Ask,
   by: GroupBy,
@@ -142,14 +145,14 @@ async function sidesOf(
   let [selected, whole] = [NOTHING, NOTHING];
   for (const range of compared.at) {
     const everywhere = await ask(by, range, false);
-    // Of the same time only, or there could be more in the box than anywhere.
+    // Count the box for the same time only; otherwise it could contain more events than everywhere.
     const inBox = await ask(by, { from: range.from, to: everywhere.until ?? range.to }, true);
     [selected, whole] = [together(selected, inBox, 1), together(whole, everywhere, 1)];
   }
   return { selected, others: together(whole, selected, -1) };
 }
 
-/** Returns the sum of two answers, or what is left of one without the other. */
+/** Adds one answer to another, or subtracts it. */
 function together(one: Answer, other: Answer, sign: 1 | -1): Answer {
   const values = new Map(one.tally.values);
   for (const [value, count] of other.tally.values) {

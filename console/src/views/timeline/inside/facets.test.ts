@@ -13,7 +13,7 @@ const times = (count: number, fields: (index: number) => Partial<EventBody>): Ev
   Array.from({ length: count }, (_, index) => event(fields(index)));
 const named = (facets: readonly Facet[], name: string): Facet => facets.find((facet) => facet.name === name)!;
 
-it('puts first what sets the selected events apart', () => {
+it('sorts attributes that set the selection apart first', () => {
   const storms = times(4, () => ({ source: 'log', attributes: { status: 'HU', basin: 'AL' } }));
   const others = times(8, (index) => ({ source: 'log', attributes: { status: index < 2 ? 'HU' : 'TS', basin: 'AL' } }));
   const facets = facetsOf(storms, others);
@@ -26,7 +26,7 @@ it('puts first what sets the selected events apart', () => {
   expect(facets[1]).toMatchObject({ difference: 0, shares: [{ value: 'AL', selected: 1, others: 1 }] });
 });
 
-it('knows sources, actors, places, and attributes however deep they lie', () => {
+it('covers sources, actors, places, and attributes at any depth', () => {
   const events = [
     event({
       source: 's',
@@ -46,7 +46,7 @@ it('knows sources, actors, places, and attributes however deep they lie', () => 
       'attribute.sea.tags sea.tags',
     ]),
   );
-  // An event counts for each of its values, and once for each.
+  // An event counts once for each of its distinct values.
   expect(named(facets, 'actor').shares.map(({ value, count, selected }) => [value, count, selected])).toEqual([
     ['a', 2, 1],
     ['b', 1, 0.5],
@@ -54,7 +54,7 @@ it('knows sources, actors, places, and attributes however deep they lie', () => 
   expect(named(facets, 'sea.tags').shares).toMatchObject([{ value: 'x', count: 1 }]);
 });
 
-it('has nothing stand out where there is nothing to compare with', () => {
+it('marks nothing as notable without other events', () => {
   const facets = facetsOf(
     times(3, (index) => ({ attributes: { status: index === 0 ? 'TS' : 'HU' } })),
     [],
@@ -63,21 +63,21 @@ it('has nothing stand out where there is nothing to compare with', () => {
   expect(facetsOf([], [])).toEqual([]);
 });
 
-it('sums numbers up, and says how far they are from the others', () => {
+it('summarizes numbers and their difference from the others', () => {
   const wind = (values: readonly number[]): EventBody[] =>
     times(values.length, (index) => ({ attributes: { wind: values[index] } }));
   const own = [70, 80, 80, 90, 100, 110, 120, 130, 140, 150, 160, 170, 180];
   const facet = named(facetsOf(wind(own), wind([10, 20, 30, 70])), 'wind');
   expect(facet.selected).toEqual({ low: 70, median: 120, mean: 1580 / 13, high: 180, sum: 1580 });
   expect(facet.others).toEqual({ low: 10, median: 25, mean: 32.5, high: 70, sum: 130 });
-  // No other is above 70, and all but one of those that are selected.
+  // No other value is above 70; all but one of the selected ones are.
   expect(facet.difference).toBeCloseTo(12 / 13);
-  // So many different numbers are not listed one by one.
+  // A large number of distinct numbers is not listed one by one.
   expect(facet.shares).toEqual([]);
   expect(facet.more).toBe(0);
 });
 
-it('lists numbers that are few, and takes none for numbers where one is a word', () => {
+it('lists a few distinct numbers, and treats values as text if one is a word', () => {
   const code = (values: readonly unknown[]): EventBody[] =>
     times(values.length, (index) => ({ attributes: { code: values[index] } }));
   const few = named(facetsOf(code(['200', 200, '404']), []), 'code');
@@ -91,7 +91,7 @@ it('lists numbers that are few, and takes none for numbers where one is a word',
   expect(named(facetsOf(code([1, 2, 3, 4]), []), 'code').selected?.median).toBe(2.5);
 });
 
-it('says how many values it leaves out', () => {
+it('reports how many values are omitted', () => {
   const facet = facetsOf(
     times(9, (index) => ({ attributes: { storm: `AL${index}` } })),
     [],
@@ -99,6 +99,6 @@ it('says how many values it leaves out', () => {
   expect([facet.shares.length, facet.more]).toEqual([5, 4]);
 });
 
-it('says parts without digits that they do not have', () => {
+it('formats shares without false precision', () => {
   expect([0, 0.004, 0.01, 0.505, 0.995, 1].map(shareText)).toEqual(['0%', '<1%', '1%', '51%', '>99%', '100%']);
 });

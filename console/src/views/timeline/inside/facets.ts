@@ -1,17 +1,14 @@
-/**
- * What some events have in common, and what sets them apart from others: for each thing that events are told apart by,
- * how frequent its values are in both.
- */
+/** Compares selected events with others by attribute: how frequent each value is on both sides. */
 import type { GroupBy } from '../../../lib/events/filter';
 import type { EventBody } from '../../../lib/events/store';
 import { leaves } from '../attributes/attributes';
 import { texts } from '../groups/groups';
 import { numberOf } from '../attributes/numbers';
 
-/** A value, and how large a part of the events has it: from 0 to 1. */
+/** A value and its share of the events, from 0 to 1. */
 export interface Share {
   value: string;
-  /** How many of the selected events have it. */
+  /** Number of selected events with the value. */
   count: number;
   selected: number;
   others: number;
@@ -26,42 +23,42 @@ export interface Numbers {
 }
 
 export interface Facet {
-  /** By what a value is made a filter; `place` for where they happened. */
+  /** Attribute for a filter on a value; `place` for the location. */
   by: GroupBy;
   name: string;
-  /** How many of the selected events have it. */
+  /** Number of selected events with the attribute. */
   count: number;
-  /** The values that differ the most, and of equals the most frequent ones. */
+  /** The values with the largest difference, then the most frequent. */
   shares: readonly Share[];
-  /** How many values there are beside these. */
+  /** Number of values that are not listed. */
   more: number;
-  /** What the numbers come to, where the values are numbers. */
+  /** Statistics, if the values are numbers. */
   selected: Numbers | null;
   others: Numbers | null;
-  /** How far both are from each other: 0 where they have the same, 1 where they have nothing in common. */
+  /** Difference of both sides: 0 if they are equal, 1 if they have nothing in common. */
   difference: number;
 }
 
-/** So many values of each are listed. */
+/** Maximum number of listed values per attribute. */
 const SHARES_MAX = 5;
 
-/** Numbers of so few different values, such as the codes of an answer, are listed as well. */
+/** Numbers with at most this many distinct values, such as status codes, are listed, too. */
 const LISTED_NUMBERS_MAX = 12;
 
-/** How many events have something, and how many each of its values. */
+/** Number of events with an attribute, and with each of its values. */
 export interface Tally {
   count: number;
   values: ReadonlyMap<string, number>;
 }
 
-/** What is known of some events by one of the things that they are told apart by. */
+/** Value counts of one side for an attribute. */
 export interface Tallied {
   tally: Tally;
-  /** How many events there are, also those that have no value. */
+  /** Number of events, including those without a value. */
   events: number;
 }
 
-/** Returns what there is to say of some events beside others; first what sets them apart the most. */
+/** Compares loaded events by attribute; the largest difference first. */
 export function facetsOf(selected: readonly EventBody[], others: readonly EventBody[]): Facet[] {
   const [own, rest] = [tally(selected), tally(others)];
   const found = [...new Set([...own.keys(), ...rest.keys()])].map((by) =>
@@ -74,7 +71,7 @@ export function facetsOf(selected: readonly EventBody[], others: readonly EventB
   return inOrder(found);
 }
 
-/** Puts first what sets the selected events apart the most. */
+/** Sorts by difference, the largest first. */
 export function inOrder(facets: readonly Facet[]): Facet[] {
   return [...facets].sort((a, b) => b.difference - a.difference || b.count - a.count || (a.name < b.name ? -1 : 1));
 }
@@ -82,7 +79,7 @@ export function inOrder(facets: readonly Facet[]): Facet[] {
 export const NONE: Tally = { count: 0, values: new Map() };
 const PLACE = 'place';
 
-/** Counts the values that events have, of each thing that they are told apart by. */
+/** Counts the values of events by attribute. */
 export function tally(events: readonly EventBody[]): ReadonlyMap<string, Tally> {
   const found = new Map<string, { count: number; values: Map<string, number> }>();
   for (const event of events)
@@ -108,10 +105,10 @@ function facts({ source, actors, location, attributes }: EventBody): [by: string
 const nameOf = (by: string): string => by.replace(/^attribute[.]/, '');
 
 /**
- * Returns how two sets of events differ in one thing: by the largest difference between the shares that a value has in
- * both, which is the Chebyshev distance of the two distributions (Deza and Deza, Encyclopedia of Distances, "Distances
- * in Probability Theory"), and for numbers no less than the statistic of Kolmogorov and Smirnov (Massey, JASA 46,
- * 1951). Both are from 0 to 1, and the first can be read off the bars.
+ * Compares two sets of events by one attribute. The difference is the largest difference between the shares of a value,
+ * which is the Chebyshev distance of the distributions (Deza and Deza, Encyclopedia of Distances, "Distances in
+ * Probability Theory"). For numbers, it is at least the Kolmogorov–Smirnov statistic (Massey, JASA 46, 1951). Both
+ * range from 0 to 1, and the first can be read off the bars.
  */
 export function facetOf(by: string, selected: Tallied, others: Tallied): Facet {
   const [own, rest, ownEvents, restEvents] = [selected.tally, others.tally, selected.events, others.events];
@@ -124,7 +121,7 @@ export function facetOf(by: string, selected: Tallied, others: Tallied): Facet {
       others: restEvents === 0 ? 0 : (rest.values.get(value) ?? 0) / restEvents,
     };
   });
-  // With nothing to compare with, what is frequent comes first, and nothing stands out.
+  // Without other events, sort by frequency and report no difference.
   const apart = (share: Share): number => (restEvents === 0 ? 0 : Math.abs(share.selected - share.others));
   shares.sort((a, b) => apart(b) - apart(a) || b.count - a.count || (a.value < b.value ? -1 : 1));
   const [numbers, restNumbers] = [numbersIn(own), numbersIn(rest)];
@@ -144,10 +141,10 @@ export function facetOf(by: string, selected: Tallied, others: Tallied): Facet {
   };
 }
 
-/** A number, and how many events have it; in rising order. */
+/** Distinct numbers and the number of events with each, in ascending order. */
 type Counted = readonly (readonly [value: number, count: number])[];
 
-/** Returns the numbers that all values are; null where one of them is none, or there are none. */
+/** Returns the values as numbers; null if there are none or one is not a number. */
 function numbersIn({ values }: Tally): Counted | null {
   const found = [...values].map(([value, count]) => [numberOf(value), count] as const);
   const isAll = found.length > 0 && found.every((one): one is readonly [number, number] => one[0] !== null);
@@ -168,7 +165,7 @@ function summedUp(numbers: Counted): Numbers {
   };
 }
 
-/** Returns the number in a place, counted from 0, where each stands as often as there are events with it. */
+/** Returns the number at a position of the sorted events, counted from 0. */
 function at(numbers: Counted, place: number): number {
   let before = 0;
   for (const [value, count] of numbers) {
@@ -178,10 +175,7 @@ function at(numbers: Counted, place: number): number {
   return numbers.at(-1)![0];
 }
 
-/**
- * Returns how far two sets of numbers are from each other: by how much the parts of them that are below a value differ
- * at most, for any value (Kolmogorov and Smirnov).
- */
+/** Returns the Kolmogorov–Smirnov distance: the maximum difference between both cumulative distributions. */
 function distance(one: Counted, other: Counted): number {
   const [ones, others] = [countIn(one), countIn(other)];
   let [i, j, below, otherBelow, most] = [0, 0, 0, 0, 0];
@@ -194,7 +188,7 @@ function distance(one: Counted, other: Counted): number {
   return most;
 }
 
-/** Says a part of something for people. */
+/** Formats a share as a percentage. */
 export function shareText(share: number): string {
   if (share > 0 && share < 0.01) return '<1%';
   if (share < 1 && share > 0.99) return '>99%';

@@ -1,4 +1,4 @@
-/** Asks the service for what a selection is compared by. */
+/** Requests for the comparison of a selection. */
 import { service } from '../../../lib/service/api';
 import { GROUPS_MAX } from '../../../lib/events/counts';
 import { queryOf, type GroupBy, type Question } from '../../../lib/events/filter';
@@ -10,10 +10,10 @@ import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';
 import type { Answer, Compared } from './counted';
 
-/** So many events of each side are read, to see which attributes there are. */
+/** Number of events to read per side, to find their attributes. */
 const NAMES_OF = 50;
 
-/** Returns how many events of some time have each value, as far as one answer counts. */
+/** Counts the events of a time range by value, up to the limit of a response. */
 export async function ask(question: Question, by: GroupBy, range: Range, signal: AbortSignal): Promise<Answer> {
   const body = await service.aggregateEvents(
     { ...queryOf(question), group_by: by, limit: GROUPS_MAX, time_range: `${format(range.from)}/${format(range.to)}` },
@@ -27,17 +27,17 @@ export async function ask(question: Question, by: GroupBy, range: Range, signal:
     },
     events: body.count,
     isCut: body.groups_truncated || body.groups_count > body.groups.length,
-    // Other events of the moment in which it stopped were not counted.
+    // Other events at the time where it stopped may not have been counted.
     until: body.next_cursor ? (stop ?? range.from) - 1n : null,
   };
 }
 
-/** Returns the events that are read already, which begin in some time. */
+/** Returns the loaded events that start in some time ranges. */
 export function bodiesIn({ visible }: TimelineModel, spans: readonly Range[]): EventBody[] {
   return spans.flatMap(({ from, to }) => visible.bodies.slice(visible.lowerBound(from), visible.lowerBound(to + 1n)));
 }
 
-/** Reads a few events of both sides, and returns by what they are told apart: what most have comes first. */
+/** Reads a few events of both sides and returns their attributes, the most frequent first. */
 export async function readNames(
   compared: Compared,
   question: Question,

@@ -5,7 +5,7 @@ import { around, partText, spread } from './stretches';
 
 const range = (from: number, to: number) => ({ from: BigInt(from), to: BigInt(to) });
 
-it('knows what is in sight beside a selected time', () => {
+it('around returns the visible time outside a selected range', () => {
   const sight = range(0, 100);
   expect(around(sight, range(20, 30))).toEqual([range(0, 19), range(31, 100)]);
   expect(around(sight, range(-5, 30))).toEqual([range(31, 100)]);
@@ -15,7 +15,7 @@ it('knows what is in sight beside a selected time', () => {
   expect(around(sight, range(150, 200))).toEqual([range(0, 100)]);
 });
 
-it('spreads moments over events, not over time', () => {
+it('spread distributes times by events, not by duration', () => {
   const counts: Counts = {
     step: STEPS[0]!,
     from: 0n,
@@ -32,12 +32,12 @@ it('spreads moments over events, not over time', () => {
   expect(moments.filter((at) => at < 100)).toHaveLength(9);
   expect(moments[0]).toBe(0);
   expect(moments.at(-1)).toBe(300);
-  // Half of a stretch has half of its events.
+  // Half of a bucket is assumed to have half of its events.
   expect(spread(counts, [range(50, 99), range(300, 399)], 11).filter((at) => at >= 300n)).toHaveLength(2);
   expect(spread(counts, [range(150, 250)], 10)).toEqual([]);
 });
 
-it('says of how many events something is', () => {
+it('partText describes the covered events', () => {
   expect(partText({ count: 3, isAll: true }, 'selected')).toBe('all 3 events selected');
   expect(partText({ count: 1, isAll: true }, 'selected')).toBe('the one event selected');
   expect(partText({ count: 380_000, isAll: false }, 'selected')).toBe('380,000 events selected, evenly sampled');

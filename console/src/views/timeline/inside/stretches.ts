@@ -1,24 +1,24 @@
-/** Which stretches of time a comparison is about, and of how many events it tells. */
+/** Time ranges of a comparison, and the description of the covered events. */
 import { firstAfter, type Counts } from '../../../lib/events/counts';
 import { countText } from '../../../lib/events/words';
 import type { Micros } from '../../../lib/time/instant';
 import type { Range } from '../sight.svelte';
 
-/** Some events of a time. */
+/** Some events of a time range. */
 export interface Part {
   count: number;
-  /** Whether these are all of them. */
+  /** Whether the part contains all events. */
   isAll: boolean;
 }
 
-/** Returns what is in sight and not in a range: nothing, or one stretch, or two. */
+/** Returns the parts of the view outside a range: zero, one or two ranges. */
 export function around(sight: Range, range: Range): Range[] {
   const before = { from: sight.from, to: range.from > sight.to ? sight.to : range.from - 1n };
   const after = { from: range.to < sight.from ? sight.from : range.to + 1n, to: sight.to };
   return [before, after].filter(({ from, to }) => from <= to);
 }
 
-/** Returns moments between each two of which about as many events begin, in stretches of time that are in order. */
+/** Returns times that divide the events of ordered ranges into parts of about equal size. */
 export function spread(counts: Counts, spans: readonly Range[], moments: number): Micros[] {
   const pieces = spans.flatMap((span) => piecesOf(counts, span));
   const all = pieces.reduce((sum, { count }) => sum + count, 0);
@@ -33,7 +33,7 @@ export function spread(counts: Counts, spans: readonly Range[], moments: number)
   return [...new Set(found)];
 }
 
-/** Returns the counted stretches of a time, with about as many events as are in the part of each that is in it. */
+/** Returns the buckets within a range. The count of a partly covered bucket is estimated. */
 export function piecesOf(counts: Counts, { from, to }: Range): (Range & { count: number })[] {
   const pieces: (Range & { count: number })[] = [];
   for (let index = firstAfter(counts, from); index < counts.buckets.length; index += 1) {
@@ -47,7 +47,7 @@ export function piecesOf(counts: Counts, { from, to }: Range): (Range & { count:
   return pieces;
 }
 
-/** Says of how many events something is: "all 34 events", "380,000 events, spread evenly". */
+/** Describes a part: "all 34 events selected", "380,000 events selected, evenly sampled". */
 export function partText({ count, isAll }: Part, what: string): string {
   if (isAll) return count === 1 ? `the one event ${what}` : `all ${countText(count, 'event')} ${what}`;
   return `${countText(count, 'event')} ${what}, evenly sampled`;
