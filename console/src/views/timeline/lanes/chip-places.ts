@@ -1,24 +1,24 @@
-/** Where the names of forks stand: beside the places where their lines begin. */
+/** Places the name chips of forks next to the start of their lines. */
 
-/** How far a name is from the edge and from a line, and how wide the curve is in which a fork leaves its line. */
+/** Distance from the edge, distance from a line, and width of the curve at a fork. */
 const [EDGE, GAP, CURVE] = [8, 6, 26];
-/** Half of what the line of now takes. */
+/** Half the width of the now line. */
 const NOW_HALF = 2;
 
 export interface Chips {
-  /** Where the line of each lane begins, from above to below; null where it does not begin in sight of anything. */
+  /** Start of each lane's line, from top to bottom; null without a start. */
   begins: readonly (number | null)[];
   widths: readonly number[];
   room: number;
   now: number | null;
 }
 
-/** Returns how far from the left each name is. All in pixels. */
+/** Returns the left offset of each chip in pixels. */
 export function chipPlaces({ begins, widths, room, now }: Chips): number[] {
   return begins.map((begin, index) => {
     if (begin === null || begin < 0 || begin > room) return EDGE;
     const width = widths[index] ?? 0;
-    // The ways to the forks below pass it.
+    // Curves of lower forks cross this lane.
     const passing = begins.slice(index + 1).flatMap((x) => (x === null ? [] : [{ from: x, to: x + CURVE }]));
     const lines = now === null ? passing : [...passing, { from: now - NOW_HALF, to: now + NOW_HALF }];
     const hides = (left: number) => lines.find(({ from, to }) => from < left + width && to > left);

@@ -1,6 +1,6 @@
-/** Names of groups in an address, such as `UA,B6`: which lanes are open, and which groups have one. */
+/** Group names in the address, such as `UA,B6`: open lanes, or groups with a lane. */
 
-/** Returns the names that a parameter lists. */
+/** Parses a parameter with a list of names. */
 export function keysOf(param: string | null): string[] {
   if (param === null || param === '') return [];
   const keys: string[] = [];
@@ -12,20 +12,20 @@ export function keysOf(param: string | null): string[] {
       key = '';
     } else if (letter === '\\') {
       at += 1;
-      // An empty name has to leave a trace.
+      // `\-` encodes an empty name.
       if (param[at] !== '-') key += param[at] ?? '';
     } else key += letter;
   }
   return [...new Set([...keys, key])];
 }
 
-/** Writes them; null where there are none. */
+/** Formats names as a parameter; null if there are none. */
 export function keysParam(keys: readonly string[]): string | null {
   if (keys.length === 0) return null;
   return keys.map((key) => (key === '' ? '\\-' : key.replaceAll(/[\\,]/g, (sign) => `\\${sign}`))).join(',');
 }
 
-/** Returns the names that parameters list together: first those of the first. */
+/** Returns the distinct names of several parameters in order. */
 export function keysOfAll(...params: (string | null)[]): string[] {
   return [...new Set(params.flatMap(keysOf))];
 }

@@ -7,25 +7,25 @@ const legend = (classes: Legend['classes'], ...keys: string[]): Legend => {
   return { by: 'source', groups, all: groups, classes, others: 0, isAbout: false, hasSeveral: false };
 };
 
-it('puts first what was moved, and leaves the others as they are', () => {
+it('placesOf puts reordered lanes first and keeps the others in order', () => {
   expect(placesOf(['A', 'B', 'C'], [])).toEqual([0, 1, 2]);
   expect(placesOf(['A', 'B', 'C'], ['C'])).toEqual([1, 2, 0]);
-  // What is pinned is named once more.
+  // A pinned lane is listed twice.
   expect(placesOf(['A', 'B', 'C'], ['C', 'B', 'C', 'A'])).toEqual([2, 1, 0]);
-  // One that is not in sight now has no lane.
+  // A lane that is not in view now has no place.
   expect(placesOf(['A', 'B', 'C'], ['X', 'C', 'A'])).toEqual([1, 2, 0]);
 });
 
-it('leaves what is in no group last, and classes of numbers in their order', () => {
+it('lanePlaces keeps ungrouped events last, and classes of numbers in order', () => {
   expect(lanePlaces(legend(null, 'A', 'B'), ['B'], 3)).toEqual([1, 0, 2]);
   expect(lanePlaces(legend({ size: 10, first: 0, last: 1 }, '0', '10'), ['10'], 2)).toEqual([0, 1]);
 });
 
-it('knows the lanes from the top', () => {
+it('fromTop returns the lanes from top to bottom', () => {
   expect(fromTop([1, 2, 0])).toEqual([2, 0, 1]);
 });
 
-it('moves one before another, or to the end', () => {
+it('movedBefore moves a lane before another, or to the end', () => {
   const keys = ['A', 'B', 'C'];
   expect(movedBefore(keys, 2, 0)).toEqual(['C', 'A', 'B']);
   expect(movedBefore(keys, 0, 3)).toEqual(['B', 'C', 'A']);

@@ -1,3 +1,3 @@
-/** What stands beside the axis where it has lanes: one file for all of it. */
+/** Controls of the axis with lanes, loaded as one file. */
 export { default as LaneLabels } from './LaneLabels.svelte';
 export { default as LaneRows } from './LaneRows.svelte';

@@ -51,7 +51,7 @@ function lanes({ store, groups, keys, open = [], pins = [], scrolled = 0, height
 const x = (day: number): number => xOf(view, BigInt(day) * DAY) - WIDTH / 2;
 
 describe('lanes with rows', () => {
-  it('have those that last at one time under each other, and find each under the pointer', () => {
+  it('put concurrent events in separate rows and pick each of them', () => {
     const store = spans([0, 60], [10, 50], [55, 90]);
     const strips = lanes({ store });
     const layout = lay(strips, store);
@@ -63,21 +63,21 @@ describe('lanes with rows', () => {
     expect(pick(layout, x(95), b!).row).toBe(-1);
   });
 
-  it('list all that are no wider than a hair where they are', () => {
+  it('pick all events at the pointer if their bars are very thin', () => {
     const store = spans([50, 50.01], [50.02, 50.03], [50.04, 50.05], [10, 20]);
     const layout = lay(lanes({ store }), store);
     const { y } = dotAt(layout, store, 0);
     expect(pick(layout, x(50), y).rows).toEqual([0, 1, 2]);
   });
 
-  it('keep moments as dots above', () => {
+  it('keep events without duration as dots above', () => {
     const store = spans([0, 60], [30, 30]);
     const layout = lay(lanes({ store }), store);
     expect(dotAt(layout, store, 1).y).toBeLessThan(dotAt(layout, store, 0).y);
     expect(pick(layout, x(30), dotAt(layout, store, 1).y).row).toBe(1);
   });
 
-  it('say how many rows they have no room for, and have room for all when they are open', () => {
+  it('report the rows that do not fit, and show all of them in an open lane', () => {
     const many = Array.from({ length: 30 }, (_, index): [number, number] => [index, 99]);
     const store = spans(...many, [2, 3]);
     const groups = [...many.map(() => 0), 1];
@@ -98,14 +98,14 @@ describe('lanes with rows', () => {
     expect(open.rows!.height).toBeGreaterThan(30 * ROW_HEIGHT);
   });
 
-  it('scroll no further than their end', () => {
+  it('do not scroll beyond their end', () => {
     const store = spans(...Array.from({ length: 40 }, (_, index): [number, number] => [index, 99]));
     const at = (scrolled: number): number => lanes({ store, open: [OTHERS], scrolled }).rows!.lanes[0]!.top;
     const { height } = lanes({ store, open: [OTHERS] }).rows!;
     expect([at(0), at(50), at(1e6)]).toEqual([0, -50, 400 - height]);
   });
 
-  it('lie as somebody moved them', () => {
+  it('are in the order chosen by the user', () => {
     const store = spans([0, 10], [5, 20], [7, 9]);
     const tops = (order: string[]): number[] =>
       new LaneView(new Set(), 0, order)
@@ -123,14 +123,14 @@ describe('lanes with rows', () => {
     expect(tops(['B'])).toEqual([b, a, others]);
   });
 
-  it('have one for what is in none of the groups, and not where all is', () => {
+  it('include a lane for ungrouped events only if there are any', () => {
     const store = spans([0, 10], [5, 20]);
     const names = (groups: number[]): string[] =>
       lanes({ store, groups, keys: ['A'] }).rows!.lanes.map(({ name }) => name);
     expect([names([0, 1]), names([0, 0])]).toEqual([['A', 'others'], ['A']]);
   });
 
-  it('write as much of a name as there is room for before the next one', () => {
+  it('truncate a name before the next event', () => {
     const store = spans([0, 1], [20, 21], [24, 25], [26, 26.5]);
     const written: [string, number][] = [];
     const context = new Proxy(
@@ -148,24 +148,24 @@ describe('lanes with rows', () => {
   });
 });
 
-describe('a lane that is pinned', () => {
+describe('a pinned lane', () => {
   const store = spans(...Array.from({ length: 30 }, (): [number, number] => [0, 60]), [5, 20], [30, 90]);
   const groups = [...Array.from({ length: 30 }, () => 0), 1, 2];
   const lay3 = (pins: string[], scrolled = 0, open = ['A']): Strips =>
     lanes({ store, groups, keys: ['A', 'B', 'C'], open, pins, scrolled, height: 300 });
   const tops = (strips: Strips): number[] => strips.rows!.lanes.map(({ top }) => top);
 
-  it('stays on top while the others are scrolled below it', () => {
+  it('stays at the top while the others scroll', () => {
     const [still, scrolled] = [lay3(['C']), lay3(['C'], 100)];
     expect([tops(still)[2], tops(scrolled)[2]]).toEqual([0, 0]);
     expect(tops(scrolled)[0]).toBe(tops(still)[0]! - 100);
     expect(still.rows!.edge).toBe(still.rows!.lanes[2]!.bottom);
-    // All of the others come into sight at the end.
+    // All other lanes are reachable by scrolling.
     const end = lay3(['C'], 10_000);
     expect(Math.max(...tops(end).map((_, lane) => end.rows!.lanes[lane]!.bottom))).toBe(300);
   });
 
-  it('covers what is scrolled below it: neither drawn there nor found', () => {
+  it('hides what is scrolled under it from drawing and picking', () => {
     const strips = lay3(['C'], 100);
     const layout = lay(strips, store);
     const hidden = [...store.bodies.keys()].find((event) => {
@@ -173,19 +173,19 @@ describe('a lane that is pinned', () => {
       return event < 30 && y > 2 && y < strips.rows!.edge - 12;
     })!;
     const { y } = dotAt(layout, store, hidden);
-    // The lane that is pinned has its event elsewhere.
+    // The pinned lane has its event elsewhere.
     expect(pick(layout, x(10), y).row).toBe(-1);
     expect(pick(layout, x(60), dotAt(layout, store, 31).y).row).toBe(31);
   });
 
-  it('leaves room for the others, however much it has', () => {
+  it('leaves room for the others regardless of its number of rows', () => {
     const { rows } = lay3(['A']);
     expect(rows!.edge).toBeLessThanOrEqual(180);
     expect(rows!.lanes[0]!.rows).toBeGreaterThan(3);
     expect(lay3(['A', 'B', 'C']).rows!.edge).toBeLessThanOrEqual(180);
   });
 
-  it('is the first one where all have room', () => {
+  it('is first if all lanes fit', () => {
     const strips = lay3(['B'], 0, []);
     expect(tops(strips)[1]).toBe(0);
     expect(strips.rows!.edge).toBe(0);

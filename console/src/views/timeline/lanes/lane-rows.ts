@@ -1,4 +1,4 @@
-/** Lanes whose events last: packed in rows, each with its label where there is room. Fetched where it is wanted. */
+/** Lanes of events with a duration: packed into rows and labeled if there is room. Loaded on demand. */
 import type { EventStore } from '../../../lib/events/store';
 import type { Legend } from '../groups/groups';
 import { fromTop, lanePlaces } from './lane-order';
@@ -19,18 +19,18 @@ import { pack, shareRows, type Packing } from './packing';
 
 export const ROW_HEIGHT = 20;
 const BAR_HEIGHT = 17;
-/** What is between the last row of a lane and the next lane. */
+/** Distance between the last row of a lane and the next lane. */
 const GAP = 7;
 const NAME_HEIGHT = 21;
-/** Moments are stacked so high where there are several lanes, and as high where there is one. */
+/** Height of the dot stacks of a lane, and of a single lane. */
 const DOTS_HEIGHT = 5 * DOT + 4;
 const DOTS_HEIGHT_ALONE = 16 * DOT + 4;
-/** What is around the text of a bar; with less room than that there is none. */
+/** Padding around the text of a bar, and the minimum width for a truncated text. */
 const TEXT_ROOM = 14;
 const TEXT_MIN = 26;
-/** Bars this near to the pointer are under it: some are no wider than a hair. */
+/** Maximum distance between the pointer and a bar: some bars are very thin. */
 const NEAR = 3;
-/** Lanes that stay on top take no more of the room than this, so that others are seen below them. */
+/** Maximum share of the height for pinned lanes, so that others stay visible below them. */
 const STUCK_MAX = 0.6;
 
 interface Bar {
@@ -42,7 +42,7 @@ interface Bar {
   textWidth: number;
 }
 
-/** What the lane of what is in no group is called in the address, and the one lane where nothing is told apart. */
+/** Name of the ungrouped lane in the address, and of the single lane without grouping. */
 export const OTHERS = '*';
 
 let packed: { store: EventStore; groups: Uint8Array | null; lanes: number; packing: Packing } | null = null;
@@ -55,7 +55,7 @@ function packingOf(store: EventStore, groups: Uint8Array | null, lanes: number):
   return packed.packing;
 }
 
-/** How lanes are shown: which of them are open, how far they are scrolled, which somebody moved, or pinned on top. */
+/** View of the lanes: open, scrolled, reordered and pinned lanes. */
 export class LaneView {
   readonly order: readonly string[];
   readonly pins: ReadonlySet<string>;
@@ -70,12 +70,12 @@ export class LaneView {
     this.pins = new Set(pins);
   }
 
-  /** In which place from the top each lane of a legend is. */
+  /** Returns the position of each lane of a legend from the top. */
   places(legend: Legend, count: number): number[] {
     return lanePlaces(legend, this.order, count);
   }
 
-  /** Where the line of a single lane is, below the top of all lanes. */
+  /** Distance of a single lane's line from the top. */
   baseBelow(store: EventStore): number {
     return packingOf(store, null, 1).hasMoments ? DOTS_HEIGHT_ALONE : GAP;
   }
@@ -93,7 +93,7 @@ class Rows implements LaneRows {
   readonly packing: Packing;
   readonly edge: number;
   readonly #stuck = new Set<number>();
-  /** Where the first row of each lane is, from the base line. */
+  /** Top of the first row of each lane, relative to the base line. */
   readonly #tops: number[] = [];
 
   constructor(
@@ -114,7 +114,7 @@ class Rows implements LaneRows {
     const pinned = order.filter((lane) => legend !== null && view.pins.has(names[lane]!));
     this.edge = top + this.#stick(pinned, rowCounts, free, above + GAP);
     const rows = rowCounts.reduce((sum, count) => sum + count, 0);
-    // What is left makes all lanes a little higher.
+    // Distribute the remaining height evenly.
     const spare = Math.max(0, Math.floor((free - rows * ROW_HEIGHT) / names.length));
     this.height = names.length * (above + GAP + spare) + rows * ROW_HEIGHT;
     const scrolled = Math.min(view.scrolled, Math.max(0, this.height - this.room));
@@ -134,8 +134,8 @@ class Rows implements LaneRows {
   }
 
   /**
-   * Has the first lanes stay on top where not all have room, as many as leave some of it to the others; an open one
-   * shows no more rows than that. Returns how high they are together.
+   * Pins lanes to the top if not all lanes fit, as many as leave room for the others. Limits the rows of an open pinned
+   * lane. Returns the total height of the pinned lanes.
    */
   #stick(pinned: readonly number[], rowCounts: number[], free: number, around: number): number {
     if (rowCounts.reduce((sum, count) => sum + count, 0) * ROW_HEIGHT <= free) return 0;
@@ -215,13 +215,13 @@ class Rows implements LaneRows {
   }
 }
 
-/** What is above the rows of each lane: dots, and its name. */
+/** Returns the height above the rows of a lane: dots and name. */
 function aboveRows(isUnnamed: boolean, lanes: number, { hasMoments }: Packing): number {
   if (!hasMoments) return isUnnamed ? GAP : NAME_HEIGHT;
   return lanes === 1 ? DOTS_HEIGHT_ALONE : DOTS_HEIGHT;
 }
 
-/** Returns as much of a text as there is room for, and how wide that is; nothing where it would say nothing. */
+/** Truncates a text to the available width; returns an empty text if it would be too short to read. */
 function cut(text: string, room: number, measure: (text: string) => number): { text: string; textWidth: number } {
   const whole = measure(text);
   if (whole <= room) return { text, textWidth: whole };
@@ -251,7 +251,7 @@ class Bars implements PlacedRows {
       if (isIn?.(bar.event) === false) continue;
       const [x, y] = [left + bar.x, base + bar.y];
       sheet.fillStyle = colors(bar.event);
-      // Neighbors in a row do not touch.
+      // Leave a gap between neighbors in a row.
       const length = Math.max(bar.length - 1, 1.5);
       if (length < BAR_MIN) sheet.fillRect(x, y, length, BAR_HEIGHT);
       else {
@@ -289,7 +289,7 @@ class Bars implements PlacedRows {
     const at = inRow.filter((bar) => x >= bar.x - NEAR && x <= bar.x + Math.max(bar.length, 1.5) + NEAR);
     const within = at.filter((bar) => x >= bar.x && x <= bar.x + bar.length);
     const labeled = inRow.find((bar) => bar.text !== '' && x >= bar.x && x <= bar.x + bar.textWidth + TEXT_ROOM);
-    // What is wide enough to be hit is meant, and what is near only where nothing is.
+    // Prefer bars wide enough to be hit; otherwise take bars or labels near the pointer.
     const found = within.some((bar) => bar.length >= 2 * NEAR) ? within : at.length > 0 ? at : labeled ? [labeled] : [];
     if (found.length === 0) return null;
     const events = found.map((bar) => bar.event).sort((a, b) => a - b);
@@ -309,7 +309,7 @@ class Bars implements PlacedRows {
   }
 }
 
-/** How far the text of a bar can move to the right in it. */
+/** How far the text of a bar can move to the right inside it. */
 const slack = (bar: Bar): number => Math.max(0, bar.length - bar.textWidth - TEXT_ROOM);
 
 function write(
@@ -324,7 +324,7 @@ function write(
   context.textBaseline = 'middle';
   context.textAlign = 'left';
   context.fillStyle = palette.ink;
-  // Beside a bar that is hardly one.
+  // Next to a bar that is too short for its text.
   const begin = length < BAR_MIN ? Math.max(length, 1.5) + 3 : 7;
   context.fillText(text, x + begin, y + BAR_HEIGHT / 2 + 0.5, textWidth + 1);
 }

@@ -13,21 +13,21 @@ const anchor = (anchor_id: string, timeline_id: string, position: number): Ancho
   set_at: '2026-11-22T07:05:41Z',
 });
 
-describe('where a fork leaves the axis', () => {
+describe('fork points on the axis', () => {
   const anchors = [anchor('eve', 'demo', 494), anchor('other', 'main', 494), anchor('later', 'demo', 500)];
 
-  it('is the anchor whose entry is the last that both share', () => {
+  it('are at the anchor with the last shared entry', () => {
     expect(anchorOf({ fork: { parent: 'demo', size: 495 } }, anchors)?.anchor_id).toBe('eve');
     expect(anchorOf({ fork: { parent: 'main', size: 495 } }, anchors)?.anchor_id).toBe('other');
   });
 
-  it('is no anchor where it was forked from another entry', () => {
+  it('are not at an anchor if the fork was created from another entry', () => {
     expect(anchorOf({ fork: { parent: 'demo', size: 496 } }, anchors)).toBeUndefined();
     expect(anchorOf({}, anchors)).toBeUndefined();
   });
 });
 
-describe('the timelines around one', () => {
+describe('related timelines', () => {
   const one = (timeline_id: string, fork?: TimelineBody['fork']): TimelineBody => ({
     timeline_id,
     created_at: '2026-11-22T07:05:41Z',
@@ -39,7 +39,7 @@ describe('the timelines around one', () => {
   const trunk = one('trunk');
   const limb = one('limb', { parent: 'trunk', size: 0 });
 
-  it('are its forks among those that are known', async () => {
+  it('include known forks', async () => {
     const limbs = [1, 2, 3, 4, 5, 6].map((number) => one(`limb-${number}`, { parent: 'trunk', size: 0 }));
     const { lanes, more } = await readLanes('trunk', trunk, [trunk, one('other'), ...limbs], []);
     expect(lanes.map(({ timeline, isParent }) => [timeline, isParent])).toEqual(
@@ -48,7 +48,7 @@ describe('the timelines around one', () => {
     expect(more).toBe(2);
   });
 
-  it('are what it was forked from, although it is none of those that were listed', async () => {
+  it('include the parent even if it is not listed', async () => {
     const { lanes } = await readLanes('limb', limb, [trunk], []);
     expect(lanes).toEqual([{ timeline: 'trunk', isParent: true, at: null }]);
   });

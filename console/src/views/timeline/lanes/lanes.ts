@@ -1,4 +1,4 @@
-/** The timelines around the one that is looked at: what it was forked from, and what was forked from it. */
+/** Timelines related to the current one: its parent and its forks. */
 import type { Anchor } from '../../../lib/timelines/anchors';
 import { service } from '../../../lib/service/api';
 import { parse, type Micros } from '../../../lib/time/instant';
@@ -7,13 +7,13 @@ import type { TimelineBody } from '../../../lib/timelines/timelines.svelte';
 export interface Lane {
   timeline: string;
   isParent: boolean;
-  /** The moment at which the ways parted: that of an anchor, or what the clock showed; null where it is not known. */
+  /** Time of the fork point, from an anchor or the clock; null if unknown. */
   at: Micros | null;
 }
 
 const FORKS_MAX = 4;
 
-/** Returns the lanes and how many forks have none for lack of room. `own` need not be among those that were read. */
+/** Returns the lanes and the number of forks without a lane. `own` may be missing from `all`. */
 export async function readLanes(
   timeline: string,
   own: TimelineBody | undefined,
@@ -36,8 +36,8 @@ export async function readLanes(
 }
 
 /**
- * A fork names an entry of another ledger. If that entry set an anchor, the fork goes on from there, wherever the clock
- * was; else from what the clock showed then, which stands in the entry.
+ * Returns the time of a fork point. A fork refers to an entry of the parent's ledger. If that entry set an anchor, the
+ * fork continues from the anchor regardless of the clock; otherwise from the clock time that the entry recorded.
  */
 async function moment(fork: TimelineBody, anchors: readonly Anchor[], signal?: AbortSignal): Promise<Micros | null> {
   const anchor = anchorOf(fork, anchors);
@@ -50,12 +50,12 @@ async function moment(fork: TimelineBody, anchors: readonly Anchor[], signal?: A
     const leaf = JSON.parse(proof.leaf ?? '{}') as { clock_time?: string };
     return parse(leaf.clock_time ?? '');
   } catch {
-    // Who may read the fork need not be allowed to read what it was forked from.
+    // Access to a fork does not imply access to its parent.
     return null;
   }
 }
 
-/** Returns the anchor that a fork was made from, if it was one. */
+/** Returns the anchor from which a fork was created, if any. */
 export function anchorOf({ fork }: Pick<TimelineBody, 'fork'>, anchors: readonly Anchor[]): Anchor | undefined {
   return anchors.find(({ timeline_id, position }) => timeline_id === fork?.parent && position === fork.size - 1);
 }

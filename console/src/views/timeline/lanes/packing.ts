@@ -1,25 +1,25 @@
-/** Which row of its lane an event that lasts stands in: beside what lasts at the same time, and not on it. */
+/** Assigns events with a duration to rows of their lane, so that concurrent events do not overlap. */
 import type { EventStore } from '../../../lib/events/store';
 
 export interface Packing {
-  /** The row of each event in its lane, from 0; −1 for a moment, which is a dot. */
+  /** Row of each event in its lane, from 0; −1 for an event without duration, which is a dot. */
   rows: Int32Array;
-  /** Which event is the next one in the same row; −1 where there is none. */
+  /** Next event in the same row; −1 if there is none. */
   next: Int32Array;
-  /** How many rows each lane has. */
+  /** Number of rows of each lane. */
   counts: readonly number[];
   hasMoments: boolean;
 }
 
 /**
- * Gives each event that lasts the first row of its lane that is free when it begins. It is done for all events and not
- * for those in sight, so that none of them changes its row while the axis is dragged or zoomed. Of those that begin
- * together the longest comes first: a span stands above those that it is made of.
+ * Puts each event with a duration into the first row of its lane that is free when it starts. Packs all events, not
+ * only visible ones, so that no event changes its row while panning or zooming. Of events that start together, the
+ * longest comes first, so that a span is above its parts.
  */
 export function pack(store: EventStore, laneOf: (event: number) => number, lanes: number): Packing {
   const rows = new Int32Array(store.count).fill(-1);
   const next = new Int32Array(store.count).fill(-1);
-  // For each lane, when its rows are free again, and after which event.
+  // By lane, the end and the last event of each row.
   const free = Array.from({ length: lanes }, (): { end: number; last: number }[] => []);
   const begin = (event: number): number =>
     (store.seconds[event]! - store.seconds[0]!) * 1e6 + (store.micros[event]! - store.micros[0]!);
@@ -38,8 +38,8 @@ export function pack(store: EventStore, laneOf: (event: number) => number, lanes
 }
 
 /**
- * Shares out a room of so many rows: a lane that is open has all that it needs, the others one each, and of what is
- * left the same for all that need more. Together they may take more than there is room for: then one scrolls.
+ * Distributes rows among lanes. An open lane gets all the rows it needs, others get one each, and the rest is shared
+ * evenly. The sum may exceed the available rows: then the lanes scroll.
  */
 export function shareRows(needs: readonly number[], isOpen: readonly boolean[], room: number): number[] {
   const rowCounts = needs.map((need, lane) => (isOpen[lane] ? need : Math.min(need, 1)));

@@ -3,7 +3,7 @@ import { EventStore } from '../../../lib/events/store';
 import { isVisible } from '../../../ui/table/table';
 import { eventColumns } from './event-columns';
 
-// Units stand in the address, of which there is none here.
+// Units are stored in the address, which is missing here.
 vi.mock('../attributes/attribute-unit', () => ({ attributeUnit: () => '' }));
 
 function columnIds(event: Record<string, unknown>, width: number, chosen: string[] = [], hasMarks = false): string[] {
@@ -15,7 +15,7 @@ function columnIds(event: Record<string, unknown>, width: number, chosen: string
 
 const flight = { end_time: '2013-01-01T14:04:00Z', actors: ['N14228'], attributes: { carrier: 'UA' } };
 
-test('a list shows what there is room for, and no column in which nothing is', () => {
+test('a list shows the columns that fit, and no empty column', () => {
   const always = ['select', 'time', 'title', 'where'];
   expect(columnIds(flight, 390)).toEqual(always);
   expect(columnIds(flight, 1_280)).toEqual([...always, 'length']);
@@ -25,7 +25,7 @@ test('a list shows what there is room for, and no column in which nothing is', (
   expect(columnIds({}, 2_560, [], true)).toEqual([...always, 'marks']);
 });
 
-test('a column is there where somebody asks for it, and gone where somebody took it away', () => {
+test('a column follows an explicit choice to show or hide it', () => {
   expect(columnIds(flight, 390, ['length'])).toContain('length');
   expect(columnIds(flight, 2_560, ['-length', '-attribute.carrier'])).not.toContain('length');
   expect(columnIds(flight, 2_560, ['-length', '-attribute.carrier'])).not.toContain('attribute.carrier');

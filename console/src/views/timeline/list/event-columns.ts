@@ -1,4 +1,4 @@
-/** The columns that lists of events have: what every event has, and what one may ask for. */
+/** Columns of event lists: the default ones and those that the user can add. */
 import type { EventBody, EventStore } from '../../../lib/events/store';
 import { placeText } from '../../../lib/events/words';
 import { parse } from '../../../lib/time/instant';
@@ -10,16 +10,16 @@ import { nameWithUnit, numberOf } from '../attributes/numbers';
 import { attributeUnit } from '../attributes/attribute-unit';
 
 const ATTRIBUTE = 'attribute.';
-/** So many attributes are offered as columns, those first that most events have. */
+/** Maximum number of attribute columns to offer, the most frequent first. */
 const ATTRIBUTES_MAX = 24;
 
-/** Returns where an event is, by its name if it has one. */
+/** Returns the place of an event: its name if it has one, otherwise its coordinates. */
 export function whereText(store: EventStore, row: number): string {
   const { location } = store.bodies[row]!;
   return plain(location ?? '') || placeText(store.lats[row]!, store.lons[row]!);
 }
 
-/** Returns what a further column says of an event. */
+/** Returns the text of an additional column. */
 export function extraText(event: EventBody, column: string): string {
   if (column === 'actors') return plain((event.actors ?? []).join(', '));
   if (column === 'source') return plain(event.source ?? '');
@@ -38,17 +38,17 @@ function extraValue(event: EventBody, column: string): string | number | null {
   return extraText(event, column) || null;
 }
 
-/** Why a part of the events is sorted by time only. */
+/** Why a single page can only be sorted by time. */
 const UNSORTED = 'not sortable: only one page is loaded. With 1,000 or fewer events in view, every column is sortable';
 
-/** From these widths of a page on, in pixels, a list has room for when events end, for who is in them, and for more. */
+/** Minimum page widths in pixels to show the end time, the actors and attributes by default. */
 const ROOM = { ends: 1_100, actors: 1_400, attributes: 2_000 };
-/** So many attributes are there by themselves. */
+/** Number of attributes shown by default. */
 const VISIBLE_ATTRIBUTES_MAX = 3;
 
 /**
- * Returns the columns of a list. Rows that are not all here can be sorted by time only: that the service does. Columns
- * in which no row has anything are left out, and where the page is wide, what one may ask for is there unasked.
+ * Returns the columns of a list. A single page can only be sorted by time, which the service does. Empty columns are
+ * omitted, and wide pages show additional columns by default.
  */
 export function eventColumns(
   store: EventStore,
@@ -89,7 +89,7 @@ export function eventColumns(
       const isThere = width >= ROOM.attributes && index < VISIBLE_ATTRIBUTES_MAX;
       return extra(key, nameWithUnit(plain(name), attributeUnit(name)), isThere);
     }),
-    // On a narrow page they are dots before the name.
+    // On a narrow page, marks are dots before the name.
     ...(hasMarks ? [{ id: 'marks', title: 'Marks', isWide: true, isTight: true }] : []),
   ];
 }

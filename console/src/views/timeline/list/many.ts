@@ -1,4 +1,4 @@
-/** What can be done to several events at once: in words, in which order, and what came of it. */
+/** Changes of several events: texts, order and results. */
 import { ApiError, sentence, type Input } from '../../../lib/service/api';
 import { readDuration } from '../../../lib/time/duration';
 import { countText } from '../../../lib/events/words';
@@ -15,9 +15,9 @@ export type Kind = (typeof KINDS)[number][0];
 
 export interface Change {
   kind: Kind;
-  /** How much, for those that move events. */
+  /** Duration, for changes that move events. */
   amount: string;
-  /** What is noted, for a label. */
+  /** Text of the label. */
   label: string;
 }
 
@@ -25,7 +25,7 @@ const DONE = { cancel: 'canceled', delay: 'postponed', advance: 'brought forward
 
 export const isMove = (kind: Kind): boolean => kind === 'delay' || kind === 'advance';
 
-/** Returns what is wrong with a change, or null. */
+/** Returns the validation error of a change, or null. */
 export function issueOf({ kind, amount, label }: Change): string | null {
   if (kind === 'note') return label.trim() === '' ? 'Enter a label.' : null;
   if (!isMove(kind)) return null;
@@ -33,7 +33,7 @@ export function issueOf({ kind, amount, label }: Change): string | null {
   return read.ok ? null : read.problem;
 }
 
-/** Returns what is done to so many events, as the button and the anchor say it: "Postpone 3 events by 2h". */
+/** Describes a change for the button and the anchor: "Postpone 3 events by 2h". */
 export function changeText({ kind, amount, label }: Change, count: number): string {
   const events = countText(count, 'event');
   const verb = KINDS.find(([of]) => of === kind)![1];
@@ -41,12 +41,12 @@ export function changeText({ kind, amount, label }: Change, count: number): stri
   return `${verb} ${events}${isMove(kind) ? ` by ${amount.trim()}` : ''}`;
 }
 
-/** Returns what was done: "2 of 3 events postponed". */
+/** Describes the result: "2 of 3 events postponed". */
 export function doneText(kind: Kind, done: number, all: number): string {
   return `${done.toLocaleString('en')} of ${countText(all, 'event')} ${DONE[kind]}`;
 }
 
-/** Returns what is sent for an event, without where. */
+/** Returns the request for an event, without the timeline. */
 export function requestOf({ kind, amount, label }: Change, event: EventBody): Input<'manipulate_event'> {
   const duration = amount.trim();
   const request = { event_id: event.event_id, time: event.time };
@@ -56,8 +56,8 @@ export function requestOf({ kind, amount, label }: Change, event: EventBody): In
 }
 
 /**
- * Returns the events in the order in which they are changed: effects before their causes, so that those that change
- * together make no paradox on the way. Only what comes earlier goes the other way.
+ * Returns the events in the order of their changes: effects before their causes, so that changing both creates no
+ * temporary paradox. Bringing events forward requires the opposite order.
  */
 export function inOrder(kind: Kind, events: readonly EventBody[]): EventBody[] {
   const way = kind === 'advance' ? 1 : -1;
@@ -66,19 +66,19 @@ export function inOrder(kind: Kind, events: readonly EventBody[]): EventBody[] {
   return timed.map(({ event }) => event);
 }
 
-/** Those that were refused for one reason. */
+/** Events rejected for the same reason. */
 export interface Refused {
   why: string;
   events: readonly EventBody[];
 }
 
-/** Returns why an event was refused, in words that are the same for others with the same reason. */
+/** Returns the reason of a rejection, with the same text for equal reasons. */
 export function reasonOf(error: unknown): string {
   if (error instanceof ApiError) return error.status;
   return sentence(error);
 }
 
-/** Adds one to those that were refused, the largest group first. */
+/** Adds a rejected event; the largest group comes first. */
 export function refusedBy(before: readonly Refused[], event: EventBody, why: string): Refused[] {
   const own = before.find((group) => group.why === why);
   const group = { why, events: [...(own?.events ?? []), event] };

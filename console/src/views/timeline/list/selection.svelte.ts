@@ -1,12 +1,12 @@
-/** The events of a list that something is to be done with, in the order in which they were chosen. */
+/** Selected events of a list, in the order of selection. */
 import type { EventBody } from '../../../lib/events/store';
 
-/** Each is an intervention of its own where they are changed: more are a matter for a script. */
+/** Maximum selection. Changing events creates an intervention for each: use a script for more. */
 export const SELECTED_MAX = 1_000;
 
 export class Selection {
   events = $state.raw<ReadonlyMap<string, EventBody>>(new Map());
-  /** The one that was pressed last: from there to the next one, where that is pressed with shift. */
+  /** The last toggled event, as the start of a Shift selection. */
   #last: string | null = null;
 
   has(eventId: string): boolean {
@@ -24,7 +24,7 @@ export class Selection {
     this.#last = event.event_id;
   }
 
-  /** Does with all rows from the one that was pressed last to this one what a press does with this one. */
+  /** Applies the toggle of this row to all rows from the last toggled one. */
   through(event: EventBody, listed: readonly EventBody[]): void {
     const ends = [this.#last, event.event_id].map((id) => listed.findIndex(({ event_id }) => event_id === id));
     const [first, last] = [Math.min(...ends), Math.max(...ends)];
@@ -41,7 +41,7 @@ export class Selection {
     this.#last = event.event_id;
   }
 
-  /** Chooses these too, as far as there is room. */
+  /** Selects more events, up to the limit. */
   add(events: Iterable<EventBody>): void {
     const next = new Map(this.events);
     for (const event of events) {
