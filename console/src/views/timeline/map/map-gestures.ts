@@ -1,4 +1,4 @@
-/** What fingers, mouse and wheel do to the map. */
+/** Pointer, wheel and keyboard control of the map. */
 import { WORLD, bounded, unit, zoomedAt, type MapView, type Size } from './map-view';
 
 interface Point {
@@ -10,14 +10,14 @@ interface MapTarget {
   view: () => MapView;
   size: () => Size;
   look: (view: MapView) => void;
-  /** Whether dragging brushes a box now, also without the shift key. */
+  /** Whether a drag selects a box without the Shift key. */
   isBrushing: () => boolean;
   brush: (part: { from: Point; to: Point } | null, isDone: boolean) => void;
   hover: (point: Point | null) => void;
   click: (point: Point) => void;
 }
 
-/** A pointer that moved less has clicked. */
+/** Movements up to this distance are a click. */
 const CLICK_PIXELS = 4;
 
 export function mapGestures(target: MapTarget): (element: HTMLElement) => () => void {
@@ -67,7 +67,8 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
       target.brush(isDone ? { from: start, to: point(event) } : null, true);
     }
 
-    // After a tap, the browser moves the focus before it tells of the click: what opens then keeps it.
+    // After a tap, browsers move the focus before the click event: act on the click, so that an opened element keeps
+    // the focus.
     function click(event: MouseEvent): void {
       if (!hasMoved) target.click(point(event));
     }
@@ -98,7 +99,7 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
   };
 }
 
-/** Returns what moves the map by keys. */
+/** Returns the keyboard handler of the map. */
 export function mapKeys(map: {
   view: () => MapView;
   size: () => Size;

@@ -1,9 +1,9 @@
-/** What is drawn on the map: which events and where they are, in which part of the world. */
+/** Input of the map painting: the events, their places and the view. */
 import type { EventStore } from '../../../lib/events/store';
 import type { Box } from '../../../lib/address/ranges';
 import { projected, type MapView, type Size } from './map-view';
 
-/** Where the events of a store are, in units of the projection. */
+/** Projected coordinates of the events in a store. */
 export class Places {
   readonly xs: Float32Array;
   readonly ys: Float32Array;
@@ -19,7 +19,7 @@ export class Places {
     }
   }
 
-  /** The points of some rows, without those that have no place. */
+  /** Returns the coordinates of some rows, without those that have no place. */
   points(first: number, last: number): { lat: number; lon: number }[] {
     const { lats, lons } = this.store;
     return Array.from({ length: last - first }, (_, index) => ({
@@ -33,23 +33,23 @@ export interface MapScene {
   view: MapView;
   size: Size;
   places: Places;
-  /** The rows in the time that is looked at: `[first, last)`. */
+  /** Rows in the displayed time, `[first, last)`. */
   first: number;
   last: number;
   box: Box | null;
-  /** Where the selected event is; null where there is none, or where it is not known. */
+  /** Place of the selected event; null if there is none or it is unknown. */
   selectedAt: { lat: number; lon: number } | null;
-  /** The color of a row; null where all have one, or their groups are not known yet. */
+  /** Returns the color of a row; null if all rows have the same, or their groups are not known yet. */
   colors: ((row: number) => string) | null;
-  /** Whether groups are to have colors, also before they are known. */
+  /** Whether groups get colors, even before they are known. */
   isColored: boolean;
-  /** Whether a line joins the events, in the order of their times. */
+  /** Whether a line connects the events in time order. */
   isTrack: boolean;
-  /** Places of what the selected one hangs on and what depends on it. */
+  /** Rows of the causes of the selected event. */
   linked: number[];
 }
 
-/** Returns the rows of what an event hangs on, as far as these were read; none where there is no event. */
+/** Returns the rows of an event's causes that are loaded; empty without an event. */
 export function causesOf(store: EventStore, eventId: string | null): number[] {
   const row = eventId === null ? -1 : store.row(eventId);
   const causes = row < 0 ? [] : (store.causes[row] ?? []);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { WORLD, bounded, boxInSight, boxOf, located, projected, unit, type MapView } from './map-view';
 
 const size = { width: 900, height: 430 };
-/** Where a place is on the screen. */
+/** Position of a place on the screen. */
 const pixel = (view: MapView, lat: number, lon: number) => {
   const [x, y] = projected(lat, lon);
   const scale = unit(size, view.zoom);
@@ -10,7 +10,7 @@ const pixel = (view: MapView, lat: number, lon: number) => {
 };
 
 describe('a pixel of the map', () => {
-  it('is a place where the world is', () => {
+  it('maps to a place inside the world', () => {
     for (const [lat, lon] of [
       [0, 0],
       [29.95, -90.07],
@@ -24,7 +24,7 @@ describe('a pixel of the map', () => {
     }
   });
 
-  it('is none beyond the edge of the world', () => {
+  it('maps to nothing beyond the edge of the world', () => {
     const { x, y } = pixel(WORLD, 40, -180);
     expect(located(WORLD, size, x + 3, y)?.lon).toBeCloseTo(-178.5, 0);
     expect(located(WORLD, size, x - 3, y)).toBeNull();
@@ -32,15 +32,15 @@ describe('a pixel of the map', () => {
   });
 });
 
-describe('what is in sight', () => {
-  it('reaches to the end of the world where that is in sight', () => {
+describe('the visible area', () => {
+  it('extends to the end of the world if that is in view', () => {
     // Most of the Atlantic: the upper left corner is beyond the edge, the lower left is not.
     const view = bounded({ zoom: 1.6, x: projected(40, -55)[0], y: projected(40, -55)[1] });
     expect(located(view, size, 0, 0)).toBeNull();
     expect(boxInSight(view, size)).toMatchObject({ west: -180, north: 90 });
   });
 
-  it('has all in it that is on the screen', () => {
+  it('contains everything on the screen', () => {
     for (const [zoom, lat, lon] of [
       [1.5, 60, -120],
       [2, 0, 150],
@@ -61,13 +61,13 @@ describe('what is in sight', () => {
     }
   });
 
-  it('is not asked for where it is most of the world', () => {
+  it('is null if it is most of the world', () => {
     expect(boxInSight(WORLD, size)).toBeNull();
   });
 });
 
-describe('an area that is selected', () => {
-  it('ends at the edge of the world where it was dragged in from beyond', () => {
+describe('a selected area', () => {
+  it('is clipped at the edge of the world if the drag started beyond it', () => {
     const to = pixel(WORLD, -10, -80);
     const box = boxOf(WORLD, size, { x: 2, y: pixel(WORLD, 30, -180).y }, to)!;
     expect(box.west).toBe(-180);
@@ -75,7 +75,7 @@ describe('an area that is selected', () => {
     expect(box.north).toBeCloseTo(30, 1);
   });
 
-  it('is none where it is beyond the edge', () => {
+  it('is null beyond the edge', () => {
     expect(boxOf(WORLD, size, { x: 0, y: 0 }, { x: 30, y: 30 })).toBeNull();
   });
 });

@@ -1,24 +1,24 @@
-/** What part of the world a map shows, and where: in an Equal Earth projection that is computed once. */
+/** View of the map in an Equal Earth projection, and conversions between pixels and coordinates. */
 import { geoEqualEarth } from 'd3-geo';
 import { parseMapParts, type Box } from '../../../lib/address/ranges';
 
-/** Wide and high of the projection with scale 1, nearly. */
+/** Approximate width and height of the projection at scale 1. */
 const WIDE = 2 * Math.PI * 0.862;
 const HIGH = WIDE * 0.4869;
 
 export const projection = geoEqualEarth().scale(1).translate([0, 0]).precision(0.002);
 
 export interface MapView {
-  /** How often larger than the whole world. */
+  /** Magnification relative to the whole world. */
   zoom: number;
-  /** What is in the middle, in units of the projection. */
+  /** Center of the view, in units of the projection. */
   x: number;
   y: number;
 }
 
 export const WORLD: MapView = { zoom: 1, x: 0, y: 0 };
 const ZOOM_MAX = 60;
-/** A single place is shown with what is around it. */
+/** Maximum zoom when fitting, so that a single place is shown with its surroundings. */
 const FIT_ZOOM_MAX = 14;
 
 export interface Size {
@@ -26,7 +26,7 @@ export interface Size {
   height: number;
 }
 
-/** Returns pixels in a unit of the projection. */
+/** Returns the pixels per unit of the projection. */
 export function unit(size: Size, zoom: number): number {
   return Math.min((size.width - 16) / WIDE, (size.height - 16) / HIGH) * zoom;
 }
@@ -51,13 +51,13 @@ export function projected(lat: number, lon: number): [number, number] {
   return projection([lon, lat]) ?? [NaN, NaN];
 }
 
-/** Writes what is in the middle of the map, and how large it is, without digits that nobody sees. */
+/** Formats the center and zoom of the map as a parameter with limited precision. */
 export function mapParam({ x, y, zoom }: MapView): string {
   const [lon, lat] = projection.invert?.([x, y]) ?? [0, 0];
   return [lat.toFixed(3), lon.toFixed(3), Number(zoom.toPrecision(3))].join(',');
 }
 
-/** Reads such a parameter; null where it is none. */
+/** Parses such a parameter; null if it is invalid. */
 export function parseMap(text: string | null): MapView | null {
   const parts = parseMapParts(text);
   if (parts === null) return null;
@@ -65,20 +65,20 @@ export function parseMap(text: string | null): MapView | null {
   return bounded({ zoom: parts.zoom, x, y });
 }
 
-/** A place is where it is drawn, but for what is lost by calculating with fractions. */
+/** Tolerance for rounding errors of the projection. */
 const SAME = 1e-6;
 
-/** Returns latitude and longitude of a pixel, or null outside of the world. */
+/** Returns the coordinates at a pixel, or null outside the world. */
 export function located(view: MapView, size: Size, x: number, y: number): { lat: number; lon: number } | null {
   const scale = unit(size, view.zoom);
   const at = [(x - size.width / 2) / scale + view.x, (y - size.height / 2) / scale + view.y] as const;
   const [lon = NaN, lat = NaN] = projection.invert?.([...at]) ?? [];
-  // Beyond the edge the longitude begins anew at the other end of the world: such a place is drawn elsewhere.
+  // Beyond the edge, the inverse projection wraps around to the opposite side, which projects to a different pixel.
   const [backX, backY] = projected(lat, lon);
   return Math.abs(backX - at[0]) < SAME && Math.abs(backY - at[1]) < SAME ? { lat, lon } : null;
 }
 
-/** Returns the box between two corners. Off the world its edge is meant. */
+/** Returns the box between two corners. Sides outside the world are clipped to its edge. */
 export function boxOf(view: MapView, size: Size, a: { x: number; y: number }, b: { x: number; y: number }): Box | null {
   const left = Math.min(a.x, b.x);
   const right = Math.max(a.x, b.x);
@@ -95,7 +95,7 @@ export function boxOf(view: MapView, size: Size, a: { x: number; y: number }, b:
   };
 }
 
-/** Returns a view that has all of a box in it; of all of the world for one across the antimeridian. */
+/** Returns a view that contains a box; the whole world for a box across the antimeridian. */
 export function fittedTo(box: Box, size: Size): MapView {
   if (box.east < box.west) return WORLD;
   const corners = [box.west, (box.west + box.east) / 2, box.east].flatMap((lon) =>
@@ -114,18 +114,18 @@ export function fittedTo(box: Box, size: Size): MapView {
   return bounded({ zoom, x: (left + right) / 2, y: (top + bottom) / 2 });
 }
 
-/** Whether a view shows things at least somewhat larger, or elsewhere on the screen. */
+/** Whether `to` is noticeably larger than `from`, or moved. */
 export function isElsewhere(from: MapView, to: MapView, size: Size): boolean {
   const scale = unit(size, from.zoom);
   const moved = Math.max(Math.abs(to.x - from.x) / size.width, Math.abs(to.y - from.y) / size.height) * scale;
   return to.zoom > from.zoom * 1.2 || moved > 0.1;
 }
 
-/** So many rows are looked at to see how far around the world a view reaches: it is widest at the equator. */
+/** Number of sampled rows: the longitudes in view vary with the latitude and are widest at the equator. */
 const ROWS = 9;
 const POLE_Y = Math.abs(projected(90, 0)[1]);
 
-/** Returns the box around all that is in sight; null where that is most of the world. */
+/** Returns the bounding box of the visible area; null if it is most of the world. */
 export function boxInSight(view: MapView, size: Size): Box | null {
   if (view.zoom < 1.5) return null;
   const scale = unit(size, view.zoom);
@@ -133,7 +133,7 @@ export function boxInSight(view: MapView, size: Size): Box | null {
   const [top, bottom] = [Math.max(view.y - high, -POLE_Y), Math.min(view.y + high, POLE_Y)];
   const latAt = (y: number): number => projection.invert?.([0, y])?.[1] ?? NaN;
   const rows = Array.from({ length: ROWS }, (_, row) => latAt(top + ((bottom - top) * row) / (ROWS - 1)));
-  // Degrees of a row are equally wide, and where it ends within sight, so does the world.
+  // Degrees within a row have equal width. If a row ends in view, clamp to the edge of the world.
   const lonsAt = (x: number): number[] =>
     rows.map((lat) => Math.max(-180, Math.min(180, (x / projected(lat, 180)[0]) * 180)));
   return {
@@ -144,7 +144,7 @@ export function boxInSight(view: MapView, size: Size): Box | null {
   };
 }
 
-/** Returns how many degrees so many pixels are, in the middle of the map. */
+/** Returns the degrees per number of pixels at the center of the map. */
 export function degreesOf(view: MapView, size: Size, pixels: number): number {
   return (pixels * 360) / (unit(size, view.zoom) * WIDE);
 }

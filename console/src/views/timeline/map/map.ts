@@ -1,4 +1,4 @@
-/** The world on a canvas: its land is computed once; a zoom only stretches and shifts it. */
+/** Paints the map. The land is projected once; zooming and panning only transform it. */
 import { World } from '../../../lib/places/world';
 import { ungrouped, type Palette } from '../../../lib/chart/palette';
 import { cellColor, type CellGroups } from '../cells/cell-groups';
@@ -10,7 +10,7 @@ import { located, projected, projection, unit, type MapView, type Size } from '.
 import { mixed, shadeOf } from '../cells/shades';
 import { paintEnd } from './tracks';
 
-// At scale 1 a path has coordinates of a few units: it is written with enough digits.
+// At scale 1, path coordinates are only a few units: keep enough decimal places.
 const world = new World(projection, 6);
 const LAND = new Path2D(world.land());
 const BORDERS = new Path2D(world.borders());
@@ -26,13 +26,15 @@ export function outline(view: MapView, size: Size): Path2D {
   return path;
 }
 
-/** What is behind what happens, and the coasts over it. Both only change where the map moves: they are kept. */
+/**
+ * Cached background layers: the land below the events, and the coasts above cells. They only change when the map moves.
+ */
 export class Backdrop {
   readonly land = document.createElement('canvas');
   readonly coasts = document.createElement('canvas');
   #key = '';
 
-  /** Draws both for a canvas, where they are not there yet. */
+  /** Redraws both layers if the canvas, the view or the colors have changed. */
   renew(like: HTMLCanvasElement, ratio: number, palette: Palette, seen: Pick<MapScene, 'view' | 'size'>): void {
     const key = JSON.stringify([like.width, like.height, seen, palette.line, palette.sunken, ratio]);
     if (key === this.#key) return;
@@ -52,7 +54,7 @@ export class Backdrop {
   }
 }
 
-/** Draws the land again as a line, so thin that cells keep their color. */
+/** Draws thin coastlines that do not affect the color of cells. */
 function paintCoasts(context: CanvasRenderingContext2D, palette: Palette, scale: number): void {
   context.globalAlpha = 0.3;
   context.lineWidth = 0.7 / scale;
@@ -77,10 +79,7 @@ function paintWorld(context: CanvasRenderingContext2D, palette: Palette, scale: 
   context.stroke(SPHERE);
 }
 
-/**
- * Draws cells, the darker the more events there are in them: each in the color of the group that most of them are in,
- * where that is known, and `coasts` over them.
- */
+/** Draws cells in shades by count, in the color of their most frequent group if known, with `coasts` above them. */
 export function paintCells(
   context: CanvasRenderingContext2D,
   palette: Palette,
@@ -103,7 +102,7 @@ export function paintCells(
       at(cell.south, cell.west),
     ];
     if (corners.every(([x]) => x < 0 || x > size.width) || corners.every(([, y]) => y < 0 || y > size.height)) continue;
-    // Opaque: over land and over the sea, one class has one color.
+    // Opaque, so that a class has one color over land and sea.
     const color = cellColor(palette, cell, groups, scene.isColored);
     context.fillStyle = mixed(color, palette.sunken, shadeOf(classOf(cell.count, classes), classes.length));
     context.beginPath();
@@ -115,7 +114,7 @@ export function paintCells(
   paintSelected(context, palette, scene);
 }
 
-/** Returns the cell under a pixel, or null. */
+/** Returns the cell at a pixel, or null. */
 export function pickCell({ view, size }: Pick<MapScene, 'view' | 'size'>, { cells }: Cells, x: number, y: number) {
   const place = located(view, size, x, y);
   if (place === null) return null;
@@ -124,7 +123,10 @@ export function pickCell({ view, size }: Pick<MapScene, 'view' | 'size'>, { cell
   return cells.find(isIn) ?? null;
 }
 
-/** Draws the events; those that lie on each other are one dot, the larger the more they are. Returns what there is. */
+/**
+ * Draws the events. Overlapping events merge into one dot that grows with their number. Returns the number of placed
+ * events, and the dots.
+ */
 export function paintPlaces(
   context: CanvasRenderingContext2D,
   palette: Palette,
@@ -160,7 +162,7 @@ export function paintPlaces(
   return { placed, dots };
 }
 
-/** Joins the events in the order of their times. Where a line would go around the world, it is left out. */
+/** Connects the events in time order. Omits lines that would go around the world. */
 function paintTrack(context: CanvasRenderingContext2D, palette: Palette, scene: MapScene): void {
   const { size, places, view } = scene;
   const scale = unit(size, view.zoom);
@@ -188,13 +190,13 @@ function paintTrack(context: CanvasRenderingContext2D, palette: Palette, scene: 
   context.globalAlpha = 1;
 }
 
-/** What is brushed, from one corner to the other. */
+/** Two opposite corners of the selected area. */
 export interface Brush {
   from: { x: number; y: number };
   to: { x: number; y: number };
 }
 
-/** Draws the box that is being brushed. */
+/** Draws the area during selection. */
 export function paintBrush(context: CanvasRenderingContext2D, palette: Palette, { from, to }: Brush): void {
   context.strokeStyle = palette.accent;
   context.lineWidth = 1.5;
@@ -252,7 +254,7 @@ function paintSelected(
     context.stroke();
   }
   context.setLineDash([]);
-  // As on the axis: the color of now is the clock's.
+  // As on the axis, not in the `now` color, which is reserved for the clock.
   context.fillStyle = palette.ink;
   context.strokeStyle = palette.surface;
   context.lineWidth = 2;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ToTheEnd } from './to-the-end';
 
-/** Work that ends when it is told to, and counts how often it was begun. */
+/** Work that ends on demand and counts its runs. */
 function work(): { begun: number; end: () => void; run: () => Promise<void> } {
   const made = {
     begun: 0,
@@ -15,8 +15,8 @@ function work(): { begun: number; end: () => void; run: () => Promise<void> } {
 }
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done));
 
-describe('work that is done to its end', () => {
-  it('is not begun again while it is under way, and once more after that, however often it was asked for', async () => {
+describe('work that runs to completion', () => {
+  it('is not started while it is running, but once more after that, regardless of the number of requests', async () => {
     const [all, one] = [new ToTheEnd(), work()];
     all.become(one.run);
     void all.again();
@@ -32,7 +32,7 @@ describe('work that is done to its end', () => {
     expect(one.begun).toBe(3);
   });
 
-  it('gives way to other work at once', async () => {
+  it('is replaced immediately', async () => {
     const [all, one, two] = [new ToTheEnd(), work(), work()];
     all.become(one.run);
     void all.again();
@@ -49,7 +49,7 @@ describe('work that is done to its end', () => {
     expect(two.begun).toBe(2);
   });
 
-  it('does nothing where there is none', async () => {
+  it('does nothing without work', async () => {
     const [all, one] = [new ToTheEnd(), work()];
     all.become(one.run);
     all.become(null);

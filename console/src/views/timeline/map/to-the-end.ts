@@ -1,19 +1,19 @@
 /**
- * Work that is done to its end, however often something changes meanwhile, and then once more. Giving it up with each
- * change would never end where changes come faster than the work is done.
+ * Runs work to completion regardless of changes, then once more if something has changed. Restarting on each change
+ * would never finish if changes are faster than the work.
  */
 export class ToTheEnd {
   #work: (() => Promise<void>) | null = null;
   #isBusy = false;
   #isStale = false;
 
-  /** From now on this is the work; what was under way is somebody else's to give up. */
+  /** Sets the work to run. Running work is not aborted here. */
   become(work: (() => Promise<void>) | null): void {
     this.#work = work;
     this.#isBusy = this.#isStale = false;
   }
 
-  /** Does it, or once more after what is under way. */
+  /** Runs the work, or schedules another run after the current one. */
   async again(): Promise<void> {
     const work = this.#work;
     if (work === null) return;
@@ -25,7 +25,7 @@ export class ToTheEnd {
     do {
       this.#isStale = false;
       await work();
-      // There may be other work by now, which looks after itself.
+      // The work was replaced in the meantime.
       if (work !== this.#work) return;
       // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been set while this waited
     } while (this.#isStale);

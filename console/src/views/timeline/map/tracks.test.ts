@@ -8,7 +8,7 @@ import { legendOf } from '../groups/legend';
 import type { MapScene } from './map-scene';
 import { actorTracks, paintEnd, paintTracks, tracksOf } from './tracks';
 
-/** Events one after the other: of whom, and at which longitude; without a place where there is none. */
+/** Consecutive events with their actors and longitude; null for an event without a place. */
 function made(...all: [string[], number | null][]): EventStore {
   const store = new EventStore();
   all.forEach(([actors, lon], index) =>
@@ -25,7 +25,7 @@ function made(...all: [string[], number | null][]): EventStore {
 const legend = (store: EventStore): Legend => legendOf(store, ALL, 'actor', { from: FIRST, to: LAST });
 
 describe('tracks', () => {
-  it('are of each group, in the order of time, and only where something has a place', () => {
+  it('contain the events of each group that have a place, in time order', () => {
     const store = made([['A'], 0], [['B'], 1], [['A', 'B'], 2], [['A'], null], [['A'], 4], [[], 5]);
     expect(tracksOf(store, legend(store), 0, store.count)).toEqual([
       [0, 2, 4],
@@ -34,7 +34,7 @@ describe('tracks', () => {
     expect(tracksOf(store, legend(store), 1, 4)).toEqual([[2], [1, 2]]);
   });
 
-  it('have the colors of their groups, and none around the world', () => {
+  it('have group colors and no lines around the world', () => {
     const store = made([['A'], 10], [['A'], 20], [['B'], 170], [['B'], -170], [['A'], 30]);
     const drawn: string[] = [];
     const context = new Proxy<Record<string, unknown>>(
@@ -63,14 +63,14 @@ describe('tracks', () => {
       ...['hue-1', 'moveTo 10', 'lineTo 20', 'lineTo 30'],
       ...['hue-2', 'moveTo 170', 'moveTo -170'],
     ]);
-    // One arrow: the other has no line to point along.
+    // One arrow: the other track has no line.
     expect(ends).toHaveLength(3);
-    // Of one actor alone there is a line already, and statuses have no way.
+    // The track of a single actor is drawn separately, and statuses have no tracks.
     drawn.length = 0;
     paintTracks(context, palette, scene, 1, { legend: legend(store), filter: { ...ALL, actor: 'A' } });
     paintTracks(context, palette, scene, 1, { legend: { ...legend(store), by: 'attribute.status' }, filter: ALL });
     expect(drawn).toEqual([]);
-    // Chosen, they are there for all actors who were at several places; and not where somebody wants none.
+    // If chosen, they connect the events of every actor with several places; they can also be turned off.
     paintTracks(context, palette, scene, 1, { legend: null, filter: ALL }, true);
     expect(drawn.filter((each) => each.endsWith('To 10') || each === 'muted')).toEqual(['muted', 'moveTo 10', 'muted']);
     drawn.length = 0;
@@ -78,7 +78,7 @@ describe('tracks', () => {
     expect(drawn).toEqual([]);
   });
 
-  it('are those of actors who were at several places', () => {
+  it('exist for actors with several places', () => {
     const store = made([['A'], 0], [['B'], 1], [['A', 'B'], 2], [['C'], 5], [['C'], 5], [['D'], null], [['D'], 3]);
     expect(actorTracks(store, 0, store.count)).toEqual([
       [0, 2],
@@ -87,7 +87,7 @@ describe('tracks', () => {
     expect(actorTracks(store, 2, store.count)).toEqual([]);
   });
 
-  it('end in an arrow that points on, where they have a direction', () => {
+  it('end in an arrow if they have a direction', () => {
     const corners: number[][] = [];
     const context = {
       beginPath: () => {},

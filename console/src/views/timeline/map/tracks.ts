@@ -1,4 +1,4 @@
-/** The ways that colored groups took, such as storms: a line on the map for each, through its events in their order. */
+/** Tracks on the map: a line through the events of each group, such as a storm, in time order. */
 import { isTrack, isTracked, type Filter } from '../../../lib/events/filter';
 import type { EventStore } from '../../../lib/events/store';
 import { hue, type Palette } from '../../../lib/chart/palette';
@@ -6,8 +6,8 @@ import { valuesOf, type Legend } from '../groups/groups';
 import type { MapScene } from './map-scene';
 
 /**
- * Returns the events of each group that have a place, among those from `first` on and before `last`. What belongs to
- * several groups is on the way of each.
+ * Returns the events of each group that have a place, from `first` up to but excluding `last`. An event of several
+ * groups is part of several tracks.
  */
 export function tracksOf(store: EventStore, legend: Legend, first: number, last: number): number[][] {
   const groups = new Map(legend.groups.map(({ key }, index) => [key, index]));
@@ -22,7 +22,7 @@ export function tracksOf(store: EventStore, legend: Legend, first: number, last:
   return tracks;
 }
 
-/** Returns the events of each actor that is at several places, in the same way. */
+/** Returns the events of each actor with several places, in the same way. */
 export function actorTracks(store: EventStore, first: number, last: number): number[][] {
   const tracks = new Map<string, number[]>();
   for (let event = first; event < last; event += 1) {
@@ -39,7 +39,7 @@ export function actorTracks(store: EventStore, first: number, last: number): num
   );
 }
 
-/** What the map is asked to join: null for what belongs together by itself, else all actors, or nothing. */
+/** Choice of tracks: true for all actors, false for none, and null for the default. */
 export type TracksChoice = boolean | null;
 
 export function tracksChoice(text: string | null): TracksChoice {
@@ -51,17 +51,20 @@ interface TrackOptions {
   filter: Filter;
 }
 
-/** Whether lines are drawn without anybody choosing them: the groups, or what a filter has left, are one thing each. */
+/** Whether tracks are drawn by default: each group, or the filter result, is a single tracked object. */
 export function joinsByItself({ legend, filter }: TrackOptions): boolean {
   return isTrack(filter) || (legend !== null && isTracked(legend.by));
 }
 
-/** Draws the ways of the groups where each is one thing, else those of actors; one that a filter has left is drawn. */
+/**
+ * Draws the tracks of groups if each is a tracked object, otherwise those of actors. The track of a filtered actor is
+ * drawn elsewhere.
+ */
 export function paintTracks(
   context: CanvasRenderingContext2D,
   palette: Palette,
   scene: Pick<MapScene, 'view' | 'size' | 'places' | 'first' | 'last'>,
-  /** Pixels in a unit of the projection. */
+  /** Pixels per unit of the projection. */
   scale: number,
   { legend, filter }: TrackOptions,
   choice: TracksChoice = null,
@@ -84,7 +87,7 @@ export function paintTracks(
       const x = (places.xs[event]! - view.x) * scale + size.width / 2;
       const y = (places.ys[event]! - view.y) * scale + size.height / 2;
       const lon = places.store.lons[event]!;
-      // A line around the world is left out.
+      // Omit lines around the world.
       const isOn = Math.abs(lon - before) <= 180;
       context[isOn ? 'lineTo' : 'moveTo'](x, y);
       if (!isOn) way = [];
@@ -100,10 +103,10 @@ export function paintTracks(
 
 const ARROW = 10;
 
-/** Draws an arrow where a way ends, in the direction from the place before. */
+/** Draws an arrow at the end of a track, in the direction from the previous place. */
 export function paintEnd(context: CanvasRenderingContext2D, way: readonly { x: number; y: number }[]): void {
   const end = way.at(-1);
-  // Places of one pixel have no direction.
+  // Places within a pixel have no direction.
   const before = [...way].reverse().find(({ x, y }) => Math.hypot(end!.x - x, end!.y - y) > 2);
   if (end === undefined || before === undefined) return;
   const angle = Math.atan2(end.y - before.y, end.x - before.x);

@@ -1,16 +1,16 @@
-/** How fast a stretch of time is played, and where the head is. */
+/** Speed and position of the playback. */
 import type { Micros } from '../../../lib/time/instant';
 
 export interface Speed {
   id: string;
   label: string;
-  /** How many seconds of the timeline pass in one; null where all of it takes a fixed while. */
+  /** Seconds of the timeline per real second; null to play the whole range in a fixed time. */
   rate: number | null;
 }
 
-/** So long it takes to play all that is shown. */
+/** Time to play the whole range. */
 const WHOLE_MS = 30_000;
-/** A page that was hidden goes on where it was, and does not jump. */
+/** Maximum step, so that playback continues without a jump after the page was hidden. */
 const STEP_MAX_MS = 250;
 const POSITIONS = 1_000;
 
@@ -31,7 +31,7 @@ interface Part {
   to: Micros;
 }
 
-/** Returns where the head is some milliseconds later, at the end of the part at most. */
+/** Returns the position after some milliseconds, at most the end of the range. */
 export function stepped(head: Micros, passedMs: number, { rate }: Speed, { from, to }: Part): Micros {
   const passed = Math.max(0, Math.min(passedMs, STEP_MAX_MS));
   const ahead = rate === null ? (Number(to - from) * passed) / WHOLE_MS : passed * 1_000 * rate;
@@ -39,7 +39,7 @@ export function stepped(head: Micros, passedMs: number, { rate }: Speed, { from,
   return next > to ? to : next;
 }
 
-/** Returns which part of a slider the head is at. */
+/** Returns the slider value of a position. */
 export function positionOf(head: Micros, { from, to }: Part): number {
   if (to <= from) return 0;
   return Math.max(0, Math.min(POSITIONS, Math.round((Number(head - from) / Number(to - from)) * POSITIONS)));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { partOf } from './part';
 
-it('says which part a count is, and never all or none where it is not', () => {
+it('a percentage is never rounded to all or none', () => {
   expect(partOf(0, 0)).toBeNull();
   expect(partOf(0, 10)).toBe('0%');
   expect(partOf(1, 3)).toBe('33%');

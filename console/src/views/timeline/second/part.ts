@@ -1,4 +1,4 @@
-/** Which part one count is of another, in percent; null where there is nothing to be a part of. */
+/** Formats one count as a percentage of another; null if the whole is zero. */
 export function partOf(count: number, whole: number): string | null {
   if (whole === 0) return null;
   const percent = (100 * count) / whole;

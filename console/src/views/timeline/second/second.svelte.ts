@@ -1,4 +1,4 @@
-/** How many events a second filter lets through, over the same time as the axis shows. */
+/** Counts the events of a second filter over the visible time. */
 import { isAborted } from '../../../lib/service/api';
 import { countWithin, readExact, type Counts } from '../../../lib/events/counts';
 import { filterQuery, type Filter, type Question } from '../../../lib/events/filter';
@@ -13,16 +13,16 @@ import type { TimelineModel } from '../model.svelte';
 import { Renewal } from '../counts/renewal';
 import type { Range } from '../sight.svelte';
 
-/** What is asked for waits until the axis rests: each question is an entry of the ledger. */
+/** Delay before a stable view is counted: each request is a ledger entry. */
 const RESTS_MS = 400;
 
 export class Second {
   readonly #counted = new Counted();
   isReading = $state(false);
   error = $state.raw<unknown>(null);
-  /** How many are in sight, where the stretches do not tell it exactly. */
+  /** Exact count of the view, if the buckets only give an estimate. */
   #exact = $state.raw<{ from: Micros; to: Micros; count: number } | null>(null);
-  /** What is counted, as the question has it. */
+  /** Key of the current query. */
   #of = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
   #overall: Promise<void> = Promise.resolve();
@@ -38,20 +38,20 @@ export class Second {
     return this.#counted.best(this.model.view.pixel, from, to);
   });
 
-  /** How many events of the second filter are in sight; null while nobody knows. */
+  /** Number of events of the second filter in view; null if unknown. */
   inSight = $derived.by<{ count: number; isExact: boolean } | null>(() => {
     const { from, to } = this.model.sight.range;
     if (this.#exact?.from === from && this.#exact.to === to) return { count: this.#exact.count, isExact: true };
     return this.counts === null || this.counts.until < this.counts.to ? null : countWithin(this.counts, from, to);
   });
 
-  /** What the service is asked. */
+  /** Returns the query of a filter. */
   questionOf(filter: Filter): Question {
     const { timeline, box, asOf } = this.model;
     return { timeline, filter, box: filter.place ? null : box, asOf };
   }
 
-  /** Counts what is in sight, once the axis rests; where another filter is chosen, all of time before that. */
+  /** Counts the view once it is stable. For a new filter, counts the whole extent first. */
   show(filter: Filter): void {
     const { extent } = this.model;
     clearTimeout(this.#timer);
@@ -68,7 +68,7 @@ export class Second {
     this.#timer = setTimeout(() => void this.#settle(question), isNew ? 0 : RESTS_MS);
   }
 
-  /** Asks again after something failed. */
+  /** Retries after an error. */
   again(filter: Filter): void {
     this.#of = '';
     this.show(filter);
@@ -81,15 +81,15 @@ export class Second {
     this.#counted.clear();
     const { pixel } = paddedScale(from, to, this.model.view.width);
     this.#overall = this.#counted.readOverall(question, { first: from, last: to }, pixel, this.#loading.signal);
-    // Who waits for it is told.
+    // Errors are handled where the promise is awaited.
     this.#overall.catch(() => {});
   }
 
-  /** The first filter may hide what passes this one, so the stream of the axis does not tell of it. */
+  /** Subscribes to changes. The stream of the axis has the first filter and may omit matching events. */
   #listen(question: Question): void {
     this.#stream?.close();
     this.#stream = null;
-    // What was known then does not change.
+    // A past state does not change.
     if (question.asOf !== null) return;
     const { timeline, filter } = question;
     const changed = (): void => this.#renewal.add(null);
@@ -97,7 +97,7 @@ export class Second {
     this.#stream = new Stream({ timeline, events, filter: filterQuery(filter) }, changed, changed);
   }
 
-  /** Counts anew after something changed; what is drawn stays until then. */
+  /** Recounts after a change; the drawn counts stay until then. */
   async #renew(): Promise<void> {
     const { signal } = this.#loading;
     const { overall } = this.#counted;
