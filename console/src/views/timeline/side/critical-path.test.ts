@@ -5,7 +5,7 @@ import { criticalPath, graphOf, lastEffect, sharesOf, type Graph } from './criti
 
 const BASE = parse('2026-01-01T00:00:00Z')!;
 
-/** Events as `id from-to causes`, in seconds; a moment has no end. */
+/** Events as `id from-to causes`, in seconds; an event without duration has no end. */
 function graph(...lines: string[]): Graph {
   const store = new EventStore();
   const at = (text: string): string => new Date(Date.UTC(2026, 0, 1, 0, 0, Number(text))).toISOString();
@@ -25,15 +25,15 @@ function graph(...lines: string[]): Graph {
   return graphOf(store);
 }
 
-/** A chain as `id from-to` for each step, with a tilde for a wait. */
+/** A path as `id from-to` for each step, with a tilde for a wait. */
 function stepsOf(found: Graph, id: string, most?: number): string[] {
   const path = criticalPath(found, id, most)!;
   const second = (time: bigint): string => String((time - BASE) / SECOND);
   return path.steps.map((step) => `${step.kind === 'wait' ? '~' : step.id} ${second(step.from)}-${second(step.to)}`);
 }
 
-describe('the chain that decided', () => {
-  it('goes back along the cause that ended last, with the gaps between', () => {
+describe('critical path', () => {
+  it('follows the cause that ended last, with the gaps between events', () => {
     const found = graph('a 0-4', 'b 0-7', 'c 9-12 a b', 'd 12-13 c');
     expect(stepsOf(found, 'd')).toEqual(['b 0-7', '~ 7-9', 'c 9-12', 'd 12-13']);
     const path = criticalPath(found, 'd')!;
@@ -48,26 +48,26 @@ describe('the chain that decided', () => {
     });
   });
 
-  it('goes along moments too', () => {
+  it('includes events without duration', () => {
     expect(stepsOf(graph('a 0', 'b 5 a', 'c 9 b a'), 'c')).toEqual(['a 0-0', '~ 0-5', 'b 5-5', '~ 5-9', 'c 9-9']);
     expect(stepsOf(graph('a 3'), 'a')).toEqual(['a 3-3']);
   });
 
-  it('takes the longest of those that end together, and of equals the first by id', () => {
+  it('takes the longest of causes that end together, and of equals the first by id', () => {
     expect(stepsOf(graph('a 2-6', 'b 1-6', 'c 7-8 a b'), 'c')[0]).toBe('b 1-6');
     expect(stepsOf(graph('b 1-6', 'a 1-6', 'c 7-8 b a'), 'c')[0]).toBe('a 1-6');
   });
 
-  it('goes on within a cause that lasts on, from where its effect began', () => {
+  it('continues within a cause that outlasts the start of its effect', () => {
     expect(stepsOf(graph('a 0-9', 'b 4-12 a'), 'b')).toEqual(['a 0-4', 'b 4-12']);
-    // Both go on; the innermost is what it began in.
+    // Both causes are running; take the innermost.
     expect(stepsOf(graph('a 0-9', 'b 1-9 a', 'c 4-8 a b'), 'c')).toEqual(['a 0-1', 'b 1-4', 'c 4-8']);
   });
 
-  it('goes through what a span waited for, and leaves out what went on beside it', () => {
+  it('includes what a span waited for and omits what ran concurrently', () => {
     const trace = graph('root 0-10', 'one 1-4 root', 'beside 2-5 root', 'two 5-9 root', 'in 6-8 two');
     expect(stepsOf(trace, 'root')).toEqual(['root 0-2', 'beside 2-5', 'two 5-6', 'in 6-8', 'two 8-9', 'root 9-10']);
-    // What outlasts its cause counts up to the end of that; what begins after it does not.
+    // An effect that outlasts its cause counts up to the end of the cause; one that starts after it does not count.
     expect(stepsOf(graph('root 0-10', 'late 4-15 root', 'after 11-12 root'), 'root')).toEqual([
       'root 0-4',
       'late 4-10',
@@ -76,14 +76,14 @@ describe('the chain that decided', () => {
     expect(stepsOf(trace, 'in')).toEqual(['root 0-2', 'beside 2-5', 'two 5-6', 'in 6-8']);
   });
 
-  it('says which causes of its first event are not known', () => {
+  it('reports unknown causes of its first event', () => {
     const found = graph('b 5-6 gone', 'c 7-8 b other');
     expect(stepsOf(found, 'c')).toEqual(['b 5-6', '~ 6-7', 'c 7-8']);
     expect(criticalPath(found, 'c')!.missing).toEqual(['gone']);
     expect(criticalPath(found, 'gone')).toBeNull();
   });
 
-  it('ends in a circle, at causes that come later, and where it is too long', () => {
+  it('stops at cycles, later causes and the maximum length', () => {
     const circle = graph('a 0-1 c', 'b 0-1 a', 'c 0-1 b');
     expect(stepsOf(circle, 'c').length).toBeLessThan(8);
     expect(criticalPath(circle, 'c')!.hasWrong).toBe(true);
@@ -97,8 +97,8 @@ describe('the chain that decided', () => {
   });
 });
 
-describe('the last effect', () => {
-  it('is what ends last of all that follows, in circles too', () => {
+describe('last effect', () => {
+  it('is the direct or indirect effect that ends last, even with cycles', () => {
     const found = graph('a 0-20', 'b 1-2 a', 'c 3-30 b', 'd 4-5 b');
     expect(lastEffect(found, 'a')).toBe('c');
     expect(lastEffect(found, 'd')).toBe('d');

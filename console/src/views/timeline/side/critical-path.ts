@@ -1,63 +1,63 @@
 /**
- * Which chain of events decided when one of them ended: from its end back, always along what ended last. What begins
- * within its cause, as the spans of a trace do, is on the chain where its cause had to wait for it.
+ * Computes the critical path of an event: the chain of events that determined its end, traced back along the cause that
+ * ended last. An effect within its cause, like a child span of a trace, is on the path if the cause had to wait for it.
  */
 import type { EventStore } from '../../../lib/events/store';
 import type { Micros } from '../../../lib/time/instant';
 
-/** An event as far as a chain goes through it. */
+/** An event as a node of the graph. */
 export interface Member {
   id: string;
   from: Micros;
-  /** When it ends; `from` for a moment. */
+  /** End time; equals `from` for an event without duration. */
   to: Micros;
-  /** Ids of what it happened because of, whether they are known or not. */
+  /** Ids of the causes, known or unknown. */
   causes: readonly string[];
 }
 
 export interface Graph {
   get(id: string): Member | null;
-  /** The ids of what names an event as a cause. */
+  /** Returns the ids of the events that name an event as a cause. */
   effects(id: string): readonly string[];
 }
 
-/** A part of a chain: within an event, or the time between two of them, when nothing on it happened. */
+/** A segment of the path: a part of an event, or the wait between two events. */
 export interface Step {
   kind: 'event' | 'wait';
-  /** The event; of a wait, what came after it. */
+  /** The event; for a wait, the event after it. */
   id: string;
   from: Micros;
   to: Micros;
 }
 
 export interface CriticalPath {
-  /** In order of time, without a hole: each begins where the one before ends. */
+  /** In time order without gaps: each step starts at the end of the previous one. */
   steps: readonly Step[];
   from: Micros;
   to: Micros;
-  /** Causes of the first event that are not known: the chain may go on beyond what was read. */
+  /** Unknown causes of the first event: the path may continue beyond the loaded events. */
   missing: readonly string[];
-  /** Whether the chain was cut off, because it is longer than anybody reads. */
+  /** Whether the path was cut at the maximum length. */
   isCut: boolean;
-  /** Whether events on the chain cause each other in a circle, or lie before their causes; these are left out. */
+  /** Whether the path had cycles, or causes later than their effects; these are omitted. */
   hasWrong: boolean;
 }
 
-/** A chain of more steps is cut off. */
+/** Maximum number of steps. */
 const STEPS_MAX = 400;
-/** So many events are looked through for the last effect. */
+/** Maximum number of events to search for the last effect. */
 const FOLLOWED_MAX = 5_000;
 
 const min = (a: Micros, b: Micros): Micros => (a < b ? a : b);
 
-/** Returns the chain that decided when an event ended; null where it is not known. */
+/** Returns the critical path to the end of an event; null if the event is unknown. */
 export function criticalPath(graph: Graph, id: string, most = STEPS_MAX): CriticalPath | null {
   const last = graph.get(id);
   if (last === null) return null;
   const back: Step[] = [];
-  /** What was entered from what followed it, or from the cause within which it lies. */
+  /** Events entered so far, from their effect or from the enclosing cause. */
   const seen = new Set([id]);
-  /** What was left through its beginning: whoever comes there again goes in a circle. */
+  /** Events already left at their start; reaching one again means a cycle. */
   const left = new Set<string>();
   let missing: string[] = [];
   let hasWrong = false;
@@ -65,7 +65,7 @@ export function criticalPath(graph: Graph, id: string, most = STEPS_MAX): Critic
   let time = last.to;
   const add = (kind: Step['kind'], of: string, from: Micros): void => {
     const before = back.at(-1);
-    // What began together with what it waited for took no time before that.
+    // An event that started together with the effect it waited for took no time before it.
     if (kind === 'event' && from === time && at.to > at.from && before !== undefined) return;
     if (before?.kind === kind && before.id === of) before.from = from;
     else back.push({ kind, id: of, from, to: time });
@@ -98,8 +98,9 @@ export function criticalPath(graph: Graph, id: string, most = STEPS_MAX): Critic
 }
 
 /**
- * Returns the effect that begins within an event and ends last before a moment: it was waited for. What goes on beyond
- * that moment was not, except that what outlasts its cause counts up to the end of that.
+ * Returns the effect that starts within an event and ends last before a time: the event waited for it. Effects that
+ * continue beyond that time are ignored, except that an effect that outlasts its cause counts up to the end of the
+ * cause.
  */
 function lastWithin(graph: Graph, of: Member, time: Micros, seen: ReadonlySet<string>): Member | null {
   if (of.to <= of.from) return null;
@@ -112,8 +113,8 @@ function lastWithin(graph: Graph, of: Member, time: Micros, seen: ReadonlySet<st
 }
 
 /**
- * Returns the event that ends last, as far as it does before a moment. Of those that end together it is the one that
- * took longest; among causes that all reach to that moment, the one that began last, which is the innermost.
+ * Returns the event that ends last, with ends limited to `until`. Of events that end together, the longest wins; of
+ * causes that all reach `until`, the one that started last, which is the innermost.
  */
 function lastOf(events: readonly Member[], until: Micros, isInner = false): Member | null {
   let best: Member | null = null;
@@ -131,12 +132,12 @@ function lastOf(events: readonly Member[], until: Micros, isInner = false): Memb
   return best;
 }
 
-/** Returns the event that ends last of all that an event led to, itself included; null where it is not known. */
+/** Returns the event that ends last among an event and all its effects; null if the event is unknown. */
 export function lastEffect(graph: Graph, id: string, most = FOLLOWED_MAX): string | null {
   let last = graph.get(id);
   if (last === null) return null;
   const seen = new Set([id]);
-  // A set is walked in the order in which it grows.
+  // Iterating a set includes elements that are added meanwhile.
   for (const one of seen) {
     for (const effect of graph.effects(one)) {
       const found = seen.size >= most || seen.has(effect) ? null : graph.get(effect);
@@ -148,7 +149,7 @@ export function lastEffect(graph: Graph, id: string, most = FOLLOWED_MAX): strin
   return last.id;
 }
 
-/** Returns the graph of the events that were read. */
+/** Returns the graph of the loaded events. */
 export function graphOf(store: EventStore): Graph {
   const effects = new Map<string, string[]>();
   store.causes.forEach((causes, row) => {
@@ -170,7 +171,7 @@ export function graphOf(store: EventStore): Graph {
   };
 }
 
-/** Returns how long a chain is in each of its events, the longest first, and how long in none of them. */
+/** Returns the total time of the path in each event, the longest first, and in waits. */
 export function sharesOf({ steps }: CriticalPath): {
   ids: readonly (readonly [id: string, micros: Micros])[];
   waits: Micros;

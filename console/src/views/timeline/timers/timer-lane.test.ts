@@ -26,8 +26,8 @@ const firing = (timer_id: string, due: string, state: string): Firing => ({
 });
 const [JAN, FEB, MAR] = ['2027-01-31T00:00:00Z', '2027-02-28T00:00:00Z', '2027-03-31T00:00:00Z'] as const;
 
-describe('the lane of timers', () => {
-  it('has one mark a moment of a timer, that which says most', () => {
+describe('timer lane', () => {
+  it('has one mark per timer and time, the most specific one', () => {
     const armed = [timer('monthly', { next: FEB })];
     const done = [timer('once', { state: 'done', at: JAN }), timer('seen', { state: 'done', at: JAN })];
     const firings = [firing('monthly', JAN, 'failed'), firing('seen', JAN, 'acknowledged')];
@@ -41,7 +41,7 @@ describe('the lane of timers', () => {
     ]);
   });
 
-  it('finds the mark under the pointer, in its lane only, and on one pixel the one on top', () => {
+  it('picks the mark under the pointer, only within the lane, and the topmost of a pixel', () => {
     const marks = marksOf([timer('armed', { next: FEB })], [], [firing('late', FEB, 'pending')], []);
     const view = scale(parse(FEB)!, 0, 3_600e6, 1_000);
     expect(timeAt(view, 500)).toBe(parse(FEB));
@@ -51,7 +51,7 @@ describe('the lane of timers', () => {
     expect(at(520, 190)).toBeUndefined();
   });
 
-  it('counts in one sign what would be covered by another, in the color of the one that says most', () => {
+  it('merges overlapping marks into one symbol with a count, in the color of the most important mark', () => {
     const due = (hours: number): string => new Date(Date.parse(FEB) + hours * 3_600e3).toISOString();
     const armed = [0, 5, 10, 40, 200].map((hours) => timer(`t${hours}`, { next: due(hours) }));
     const marks = marksOf(armed, [], [firing('late', due(7), 'failed'), firing('seen', due(203), 'acknowledged')], []);
@@ -62,7 +62,7 @@ describe('the lane of timers', () => {
       ['t40', 1, 540],
       ['t200', 2, 702],
     ]);
-    // However many there are, all of them are counted, none covers another, and a drag changes nothing.
+    // All marks are counted, no symbol overlaps another, and panning does not change the grouping.
     const many = marksOf(
       Array.from({ length: 120 }, (_, index) => timer(`m${index}`, { next: due(index * (1 + (index % 9))) })),
       [],
@@ -79,7 +79,7 @@ describe('the lane of timers', () => {
     expect(markText(under)).toMatch(/^Fired: 28 February 2027.* · failed · queue billing · and 3 more here$/);
   });
 
-  it('leaves what only comes by a rule out of the count', () => {
+  it('excludes scheduled firings of a rule from the count', () => {
     const coming = [JAN, FEB].map((at) => ({ timer_id: 'daily', due: at, queue: 'billing' }));
     const marks = marksOf([timer('once', { next: FEB })], [], [], coming);
     const view = scale(parse(FEB)!, 0, 86_400e6, 1_000);
@@ -88,7 +88,7 @@ describe('the lane of timers', () => {
     expect(pickTimer(marks, view, 200, { x: 501, y: 190 })).toMatchObject({ timerId: 'once', count: 1 });
   });
 
-  it('says when and where it fires or has fired', () => {
+  it('describes the time and target of a firing', () => {
     const [armed] = marksOf([timer('a', { next: FEB })], [], [], []);
     expect(markText(armed!)).toBe('Fires next: 28 February 2027 · queue billing');
     const [failed] = marksOf([], [], [firing('a', JAN, 'failed')], []);

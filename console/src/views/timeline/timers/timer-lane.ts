@@ -1,4 +1,4 @@
-/** The lane of timers under the axis: what will fire, what has, and what came of it. */
+/** The timer lane below the axis: upcoming and past firings and their outcomes. */
 import { xOf, type Scale } from '../../../lib/chart/scale';
 import { parse, type Micros } from '../../../lib/time/instant';
 import type { Palette } from '../../../lib/chart/palette';
@@ -9,7 +9,7 @@ import type { Frame } from '../axis/picture';
 import { TIMERS_HEIGHT, box } from '../axis/paint';
 
 /**
- * `armed` is the next moment of a timer, `coming` one that a rule has after that, `fired` one whose outcome is unknown
+ * `armed` is the next firing of a timer, `coming` a later firing of its rule, and `fired` one whose outcome is unknown
  * here; the others are outcomes.
  */
 export type MarkKind = 'armed' | 'coming' | 'fired' | 'pending' | 'acknowledged' | 'failed' | 'superseded';
@@ -17,14 +17,14 @@ export type MarkKind = 'armed' | 'coming' | 'fired' | 'pending' | 'acknowledged'
 export interface TimerMark {
   time: Micros;
   timerId: string;
-  /** Where firings wait; null if each is recorded as an event. */
+  /** Queue of the firings; null if each is recorded as an event. */
   queue: string | null;
   kind: MarkKind;
 }
 
 const OUTCOMES: readonly string[] = ['pending', 'acknowledged', 'failed', 'superseded'];
 
-/** The lane, for an axis that came before it. */
+/** The lane as an object that is handed to the axis, which loads before it. */
 export class TimerLane {
   constructor(readonly marks: readonly TimerMark[]) {}
 
@@ -41,7 +41,10 @@ export class TimerLane {
   }
 }
 
-/** Returns the marks of timers and firings, in their order. What is known more exactly goes before what is not. */
+/**
+ * Returns the marks of timers and firings in time order. Of marks with the same timer and time, the most specific is
+ * kept.
+ */
 export function marksOf(
   armed: readonly Timer[],
   done: readonly Timer[],
@@ -64,7 +67,7 @@ export function marksOf(
   return [...found.values()].sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
 }
 
-/** Which mark a sign is of where it stands for several: the last of these. */
+/** Precedence of marks that share a symbol, in ascending order. */
 const ORDER: readonly MarkKind[] = ['coming', 'superseded', 'fired', 'acknowledged', 'armed', 'pending', 'failed'];
 
 function colorOf(palette: Palette, kind: MarkKind): string {
@@ -74,18 +77,18 @@ function colorOf(palette: Palette, kind: MarkKind): string {
   return kind === 'pending' ? palette.warn : palette.faint;
 }
 
-/** What is drawn of marks that would cover each other: one sign, in the color of the one that says most. */
+/** A symbol for one or more overlapping marks, in the color of the most important one. */
 export interface Sign {
-  /** Its middle, and how far it reaches to both sides, in pixels. */
+  /** Horizontal center, and half the width, in pixels. */
   x: number;
   half: number;
   mark: TimerMark;
   count: number;
-  /** Whether all of them are recorded as events. */
+  /** Whether all marks are recorded as events. */
   isDiamond: boolean;
 }
 
-/** How far the sign of one mark reaches, its line included; a number needs more, and each further digit. */
+/** Half widths of a symbol: for a single mark, for a count in a round or diamond symbol, and per additional digit. */
 const [HALF, ROUND_HALF, DIAMOND_HALF, DIGIT] = [6, 9, 11, 3];
 
 function halfOf(count: number, isDiamond: boolean): number {
@@ -93,7 +96,7 @@ function halfOf(count: number, isDiamond: boolean): number {
   return (isDiamond ? DIAMOND_HALF : ROUND_HALF) + DIGIT * (String(count).length - 1);
 }
 
-/** Returns the signs of what is not only to come by a rule, from the left to the right: none covers another. */
+/** Returns the symbols from left to right, without overlaps. Excludes scheduled firings of rules. */
 export function signsOf(marks: readonly TimerMark[], scale: Scale): Sign[] {
   const signs: (Sign & { from: number; to: number })[] = [];
   for (const mark of marks) {
@@ -120,7 +123,7 @@ export function signsOf(marks: readonly TimerMark[], scale: Scale): Sign[] {
   return signs;
 }
 
-/** The sign of what is recorded as an event; what waits in a queue is round. */
+/** A diamond for firings recorded as events; a round shape for firings in a queue. */
 function outline(context: CanvasRenderingContext2D, { half, isDiamond, count }: Sign, x: number, y: number): void {
   context.beginPath();
   if (isDiamond) {
@@ -134,7 +137,7 @@ function outline(context: CanvasRenderingContext2D, { half, isDiamond, count }: 
   else box(context, x - half + 1, y - ROUND_HALF + 1, 2 * half - 2, 2 * ROUND_HALF - 2, ROUND_HALF);
 }
 
-/** Draws the lane at the foot of the axis. */
+/** Draws the lane at the bottom of the axis. */
 export function paintTimers({ context, palette, scale, height }: Frame, marks: readonly TimerMark[]): void {
   const y = height - TIMERS_HEIGHT / 2;
   context.fillStyle = palette.line;
@@ -152,7 +155,7 @@ export function paintTimers({ context, palette, scale, height }: Frame, marks: r
     const x = Math.round(sign.x);
     if (!isIn(x)) continue;
     const color = colorOf(palette, sign.mark.kind);
-    // What is still to come is hollow.
+    // Upcoming firings are hollow.
     const isHollow = sign.mark.kind === 'armed';
     context.fillStyle = isHollow ? palette.surface : color;
     context.strokeStyle = color;
@@ -168,7 +171,7 @@ export function paintTimers({ context, palette, scale, height }: Frame, marks: r
 
 const NEAR_PIXELS = 7;
 
-/** Returns the mark under a point, and how many its sign is of: of these it is the one that says most. */
+/** Returns the mark at a point, the most important of its symbol, and the number of marks in the symbol. */
 export function pickTimer(
   marks: readonly TimerMark[],
   scale: Scale,
@@ -180,13 +183,13 @@ export function pickTimer(
     .filter(({ kind }) => kind === 'coming')
     .map((mark) => ({ mark, count: 1, away: Math.abs(xOf(scale, mark.time) - x), half: 0 }));
   const signs = signsOf(marks, scale).map((sign) => ({ ...sign, away: Math.abs(sign.x - x) }));
-  // A sign is drawn over what is only to come.
+  // Symbols are drawn above scheduled firings.
   const found = [...signs, ...coming].filter(({ away, half }) => away <= Math.max(half, NEAR_PIXELS));
   const best = found.sort((a, b) => Math.max(0, a.away - a.half) - Math.max(0, b.away - b.half))[0];
   return best === undefined ? null : { ...best.mark, count: best.count };
 }
 
-/** Returns what a mark says, and how many more its sign is of. */
+/** Describes a mark, and how many more share its symbol. */
 export function markText(mark: TimerMark & { count?: number }): string {
   const more = (mark.count ?? 1) - 1;
   return more > 0 ? `${markSentence(mark)} · and ${more.toLocaleString('en')} more here` : markSentence(mark);

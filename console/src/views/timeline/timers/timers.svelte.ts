@@ -1,4 +1,4 @@
-/** The timers that the axis shows: read with the timeline, and again when the clock has passed one or was moved. */
+/** Timers of the axis: loaded with the timeline, and again when the clock passes one or is moved. */
 import { untrack } from 'svelte';
 import { isAborted } from '../../../lib/service/api';
 import type { LiveClock } from '../../../lib/live/clock.svelte';
@@ -10,11 +10,11 @@ import { marksOf, type TimerMark } from './timer-lane';
 
 const ARMED_MAX = 200;
 const DONE_MAX = 100;
-/** Of so many timers the firings are read one by one. */
+/** Number of timers whose firings are loaded individually. */
 const DETAILS_MAX = 8;
-/** How far ahead the moments of rules are drawn. */
+/** How far ahead scheduled firings of rules are drawn. */
 const AHEAD = 'P1Y';
-/** Each reading is an entry of the ledger: with the clock at a high rate, what fired is read no more often. */
+/** Minimum interval between reads, since each is a ledger entry and a fast clock fires often. */
 const REST_MS = 30_000;
 
 export class AxisTimers {
@@ -60,7 +60,7 @@ export class AxisTimers {
       const isForeseen = rules.length > 0 && mayMoveClock(this.timeline).may;
       this.#coming = isForeseen ? (await foresee(this.timeline, { duration: AHEAD }, signal)).firings : [];
     } catch (error) {
-      // The axis is right without them; the view of timers says what is wrong.
+      // The axis is correct without them; the timers view reports the error.
       if (!isAborted(error)) this.#coming = [];
     }
   }

@@ -1,16 +1,16 @@
-/** A place that the service knows by its name, also where nothing happens there: the map can go to it. */
+/** A place that the service knows by name, with or without events, as a target of the map. */
 import { pointOf, type Resolved } from '../../../lib/places/place';
 
-/** So near the map shows a single place with what is around it. */
+/** Zoom for a single place with its surroundings. */
 const ZOOM = 14;
 
 export interface Spot {
   name: string;
-  /** Where it is, as the map is told in an address. */
+  /** Map view as a parameter of the address. */
   map: string;
 }
 
-/** Returns the place that a text was understood as; null where it is none, or reaches far, as a country does. */
+/** Returns the place that a text was resolved to; null if there is none or it is large, such as a country. */
 export function spotOf(resolved: Resolved): Spot | null {
   const point = pointOf(resolved);
   if (!resolved.place || point === null) return null;

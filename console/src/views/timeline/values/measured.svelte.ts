@@ -1,4 +1,4 @@
-/** What the numbers of many events are, in stretches of time: as the service counts them by value. */
+/** Distributions of a numeric attribute over time intervals, as aggregated by the service. */
 import { aggregate, countWithin, hasAllGroups, PAIRS_MAX, type Counts } from '../../../lib/events/counts';
 import type { Question } from '../../../lib/events/filter';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../../lib/events/steps';
@@ -7,16 +7,16 @@ import { parse, type Micros } from '../../../lib/time/instant';
 import type { Range } from '../sight.svelte';
 import { summedUp, type Stretch } from './values';
 
-/** So many stretches fill the axis. */
+/** Maximum number of intervals across the axis. */
 const STRETCHES_MAX = 40;
 const STRETCH_PIXELS = 26;
 
-/** Returns the stretches that an axis is measured in. */
+/** Returns the interval for a scale. */
 export function measureStep({ pixel, width }: Scale): Step {
   return stepOf(pixel * Math.max(STRETCH_PIXELS, width / STRETCHES_MAX));
 }
 
-/** What is in sight of a timeline, and what is known of it. */
+/** The visible range of a timeline and its counts. */
 interface Seen {
   readonly isFar: boolean;
   readonly measure: string | null;
@@ -28,14 +28,14 @@ interface Seen {
 }
 
 export class Measured {
-  /** By their beginning; null where there is no number. */
+  /** By start time; null for an interval without numbers. */
   stretches = $state.raw<ReadonlyMap<Micros, Stretch | null>>(new Map());
   step = $state.raw<Step | null>(null);
   isReading = $state(false);
   error = $state.raw<unknown>(null);
   #of = '';
 
-  /** Asks for what is in sight, where it is counted. */
+  /** Loads the visible intervals if events are only counted. */
   async readIn(seen: Seen, signal: AbortSignal): Promise<void> {
     const { isFar, measure, extent, question, view, counts, sight } = seen;
     if (!isFar || measure === null || extent === null) return;
@@ -44,7 +44,7 @@ export class Measured {
     await this.read(question, measure, view, part, counts, signal);
   }
 
-  /** Asks for the stretches of a time that are not known yet, but for those where nothing happens. */
+  /** Loads the intervals of a time range that are not loaded yet, except those without events. */
   async read(
     question: Question,
     key: string,
@@ -78,7 +78,7 @@ export class Measured {
     }
   }
 
-  /** Forgets what is between two moments; everything where these are not known. */
+  /** Drops the intervals of a time range; all of them if it is unknown. */
   forget(span: { from: Micros; to: Micros } | null): void {
     if (this.stretches.size === 0) return;
     const { step } = this;
@@ -89,7 +89,10 @@ export class Measured {
   }
 }
 
-/** Reads the numbers of each stretch, with its key as the second. If a response has too many, each half is read. */
+/**
+ * Loads the values of each interval, grouped by time and value. If a response cannot contain all of them, loads each
+ * half.
+ */
 async function readStretches(
   question: Question,
   key: string,
@@ -112,7 +115,7 @@ async function readStretches(
       sums.set(value, (sums.get(value) ?? 0) + group.count);
       found.set(begin, sums);
     }
-    // One stretch is shown in part.
+    // A single interval is shown even if it is incomplete.
     return incompleteCount === 0 || parts.length === 1;
   });
   const isAll = incompleteCount === 0;

@@ -18,7 +18,7 @@ const group = (day: number, second_key: string, count: number): object => ({
 const requests: URLSearchParams[] = [];
 const { signal } = new AbortController();
 
-/** Responds to each request with the groups of its time, as far as there is room for so many. */
+/** Responds to each request with the groups of its time range, up to `groupsMax`. */
 function responding(groups: readonly { key: string }[], groupsMax = Infinity): void {
   vi.stubGlobal('fetch', (address: string | URL) => {
     const query = new URL(address).searchParams;
@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllGlobals());
 
-describe('the values of stretches', () => {
+describe('interval values', () => {
   const read = async (measured: Measured): Promise<void> =>
     measured.read(question, 'delay', view, { from: 0n, to: 4n * DAY - 1n }, null, signal);
   const means = ({ stretches }: Measured): (number | undefined)[] =>
@@ -57,12 +57,12 @@ describe('the values of stretches', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('are read in halves where a response cannot have all, and one of them in part', async () => {
+  it('are read in halves if a response cannot contain all, and partially for a single interval', async () => {
     responding(groups, 1);
     const measured = new Measured();
     await read(measured);
     expect(measured.error).toBeNull();
-    // All, then the halves of four stretches, and the halves of each that has two values.
+    // All, then both halves of four intervals, and the halves of each that has two values.
     expect(requests).toHaveLength(7);
     expect(means(measured)).toEqual([5, undefined, 4, undefined]);
     expect([...measured.stretches.values()].map((stretch) => stretch?.isAll)).toContain(false);

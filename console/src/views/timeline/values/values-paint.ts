@@ -1,4 +1,4 @@
-/** Draws numbers over time: lines where there are few, and where there are many how they are spread in each stretch. */
+/** Draws values over time: lines, or distributions per interval if there are many. */
 import { sidesOf } from '../../../lib/chart/bars';
 import { xOf, type Scale } from '../../../lib/chart/scale';
 import type { Micros } from '../../../lib/time/instant';
@@ -8,13 +8,13 @@ import { shareBelow, type Line, type Stretch, type ValueScale } from './values';
 import type { Range } from '../sight.svelte';
 import { numberText, withUnit } from '../attributes/numbers';
 
-/** Above the values is the line with the words, whose end covers what is below it; so high it is. */
+/** Height of the text line above the values; its end is opaque. */
 export const WORDS = 33;
-/** The ring around a chosen dot reaches so far. */
+/** Radius of the ring around a selected dot. */
 const RING = 6.5;
 const TOP = WORDS + RING + 0.5;
 const BOTTOM = 10;
-/** How high a cell of the spread is. */
+/** Height of a cell of the distribution. */
 export const CELL = 4;
 
 export interface Sheet {
@@ -24,7 +24,7 @@ export interface Sheet {
   scale: ValueScale;
 }
 
-/** Returns where a value is, from the top. */
+/** Returns the vertical position of a value. */
 export function yOf(scale: ValueScale, value: number): number {
   return TOP + (1 - shareBelow(scale, value)) * (VALUES_HEIGHT - TOP - BOTTOM);
 }
@@ -84,7 +84,7 @@ export function paintLinesOf(
   context.stroke();
 }
 
-/** What is far outside is drawn at some distance: canvases are not exact with millions of pixels. */
+/** Clamps distant positions: canvases are inexact for coordinates in the millions. */
 const clamped = (x: number, width: number): number => Math.max(-20_000, Math.min(width + 20_000, x));
 
 function dot(context: CanvasRenderingContext2D, x: number, y: number, radius: number): void {
@@ -107,10 +107,10 @@ export function paintStretches(
     if (left > view.width || left + width < 0) return;
     const [top, bottom] = [yOf(scale, stretch.high), yOf(scale, stretch.low)];
     context.fillStyle = palette.accent;
-    // From the least to the greatest, so thin that it is not taken for values.
+    // A line from minimum to maximum, thin enough not to be taken for values.
     context.globalAlpha = 0.3;
     context.fillRect(Math.floor(left + width / 2), top, 1, bottom - top);
-    // As dark as there are many of about this value; the root keeps a few among thousands in sight.
+    // Opacity grows with the square root of the count, so that rare values stay visible.
     for (const [cell, count] of cells[index]!) {
       context.globalAlpha = 0.14 + 0.76 * Math.sqrt(count / most);
       context.fillRect(left, cell * CELL, width, CELL);
@@ -121,7 +121,7 @@ export function paintStretches(
   });
 }
 
-/** Returns how many values there are in each row of cells, by its number from the top. */
+/** Returns the number of values in each cell row, by its index from the top. */
 export function cellsOf({ values }: Stretch, scale: ValueScale): Map<number, number> {
   const cells = new Map<number, number>();
   for (const { value, count } of values) {

@@ -21,18 +21,18 @@ const store = (...events: [number, string[], Record<string, unknown>][]): EventS
   return made;
 };
 
-describe('numbers of events', () => {
-  it('are numbers and texts that are one', () => {
+describe('values of events', () => {
+  it('are numbers and numeric strings', () => {
     expect([3, '3', ' -2.5 ', '1e3', '.5'].map(numberOf)).toEqual([3, 3, -2.5, 1000, 0.5]);
     expect(['', '3 kt', 'HU', null, true, NaN, [3], '0x10', '1e999'].map(numberOf)).toEqual(Array(9).fill(null));
   });
 
-  it('are told by attribute, the most frequent first', () => {
+  it('are listed by attribute, the most frequent first', () => {
     const { bodies } = store([1, [], { wind: 10, status: 'TS' }], [2, [], { wind: '20', delay: 3 }]);
     expect(measures(bodies)).toEqual(['wind', 'delay']);
   });
 
-  it('make a line for each actor, as the values of two are not one thing that changes', () => {
+  it('have a line per actor, so that values of different actors are not joined', () => {
     const made = store(
       [1, ['Katrina'], { wind: 30 }],
       [2, ['Rita'], { wind: 40 }],
@@ -44,7 +44,7 @@ describe('numbers of events', () => {
     expect([count, without, isJoined]).toEqual([3, 1, true]);
   });
 
-  it('are not joined where some name nobody', () => {
+  it('are not joined if some events have no actor', () => {
     const made = store([1, ['Katrina'], { wind: 30 }], [2, [], { wind: 40 }]);
     expect(linesOf(made, 'wind', null, [0, 2]).isJoined).toBe(false);
     const quakes = new EventStore();
@@ -57,14 +57,14 @@ describe('numbers of events', () => {
     });
   });
 
-  it('inside an object are found by their path', () => {
+  it('of nested attributes are found by their path', () => {
     expect(linesOf(store([1, [], { wind: { max: 7 } }]), 'wind.max', null, [0, 1]).count).toBe(1);
   });
 });
 
-describe('a stretch', () => {
+describe('an interval', () => {
   const range = { from: 0n, to: 10n };
-  it('is summed up from what the service counted by value', () => {
+  it('is summarized from the values that the service counted', () => {
     const groups = new Map([
       ['100', 1],
       ['20', 3],
@@ -80,19 +80,19 @@ describe('a stretch', () => {
     });
   });
 
-  it('without a number is none', () => {
+  it('without numbers is null', () => {
     expect(summedUp(range, new Map([['HU', 4]]), true)).toBeNull();
   });
 });
 
-describe('the scale of values', () => {
-  it('begins at zero, unless all values are far from there', () => {
+describe('scale of values', () => {
+  it('starts at zero unless all values are far from it', () => {
     expect(valueScale(20, 190, 4)).toMatchObject({ low: 0, high: 200, ticks: [0, 50, 100, 150, 200], hasZero: true });
     expect(valueScale(880, 1_010, 3)).toMatchObject({ low: 850, hasZero: false });
     expect(valueScale(-5, 10, 3)).toMatchObject({ low: -5, high: 10, hasZero: true });
   });
 
-  it('does not leave a step empty for little at its end', () => {
+  it('does not waste a whole step for a small overlap', () => {
     expect(valueScale(-43, 1_480, 3)).toMatchObject({ low: -200, high: 1_600, ticks: [0, 1_000] });
     expect(valueScale(20, 160, 4)).toMatchObject({ low: 0, high: 160, ticks: [0, 50, 100, 150] });
     expect(valueScale(-0.3, 0.02, 3)).toMatchObject({ low: -0.32, high: 0.04, ticks: [-0.2, 0] });
@@ -108,7 +108,7 @@ describe('the scale of values', () => {
     }
   });
 
-  it('has room for one value, and for zero alone', () => {
+  it('supports a single value, including zero', () => {
     for (const value of [7, 0, -3, 0.001, 1e12]) {
       const { low, high, ticks } = valueScale(value, value, 3);
       expect(low).toBeLessThanOrEqual(value);
@@ -118,7 +118,7 @@ describe('the scale of values', () => {
     }
   });
 
-  it('is logarithmic on request, with round lines, where all values are above zero', () => {
+  it('is logarithmic on request, with round ticks, if all values are positive', () => {
     expect(valueScale(3, 40, 3, true)).toMatchObject({ low: 2, high: 50, ticks: [2, 5, 10, 20, 50], isLog: true });
     const wide = valueScale(0.004, 70_000, 3, true);
     expect(wide).toMatchObject({ low: 0.002, high: 100_000, ticks: [0.01, 1, 100, 10_000] });
@@ -128,18 +128,18 @@ describe('the scale of values', () => {
       const { low, high, ticks } = valueScale(value, value, 3, true);
       expect([low <= value, high >= value, high > low, ticks.length > 0]).toEqual([true, true, true, true]);
     }
-    // Zero has no logarithm: then it is linear.
+    // Zero has no logarithm: the scale is linear.
     expect(valueScale(0, 40, 3, true)).toMatchObject({ low: 0, isLog: false });
     expect(valueScale(3, 40, 3)).toMatchObject({ low: 0, isLog: false });
   });
 
-  it('has ticks without the dust of binary fractions', () => {
+  it('has ticks without binary rounding errors', () => {
     expect(valueScale(0, 0.3, 3).ticks).toEqual([0, 0.1, 0.2, 0.3]);
   });
 });
 
-describe('a number', () => {
-  it('is written as people read it', () => {
+describe('numbers', () => {
+  it('are formatted for display', () => {
     expect([9.5, -40, 1_234_567, 0.00001, 1e12].map(numberText)).toEqual([
       '9.5',
       '−40',
@@ -150,14 +150,14 @@ describe('a number', () => {
   });
 });
 
-it('is below the words above the values, also the largest one', () => {
+it('the largest value is below the text line', () => {
   const scale = valueScale(0, 6, 3);
   expect(scale.high).toBe(6);
-  // The ring around a chosen dot has a radius of 5.5 and is 2 wide.
+  // The ring around a selected dot has a radius of 5.5 and a width of 2.
   expect(yOf(scale, 6) - 6.5).toBeGreaterThan(WORDS);
 });
 
-it('has the unit that somebody said on its axis', () => {
+it('the axis labels have the chosen unit', () => {
   const texts: string[] = [];
   const context = {
     fillRect: () => {},
@@ -170,7 +170,7 @@ it('has the unit that somebody said on its axis', () => {
   expect(texts).toEqual(['0\u00a0kt', '50\u00a0kt', '100\u00a0kt', '150\u00a0kt']);
 });
 
-it('what a stretch has ends where the events end', () => {
+it('intervals end at the last event', () => {
   const widths: number[] = [];
   const context = { fillRect: (_x: number, _y: number, width: number) => widths.push(Math.round(width)) };
   const sheet = {
@@ -182,13 +182,13 @@ it('what a stretch has ends where the events end', () => {
   const stretch = { from: 600n, to: 900n, low: 2, high: 8, mean: 5, count: 1, isAll: true };
   const all = { ...stretch, values: [{ value: 5, count: 1 }] };
   paintStretches(sheet, [all], { from: 0n, to: 2_000n });
-  // The line from the least to the greatest is 1 wide.
+  // The line from minimum to maximum has a width of 1.
   expect(new Set(widths.splice(0))).toEqual(new Set([1, 299]));
   paintStretches(sheet, [all], { from: 0n, to: 701n });
   expect(new Set(widths)).toEqual(new Set([1, 100]));
 });
 
-it('is not shaded where a stretch has no value: only a thin line joins its least and its greatest', () => {
+it('gaps in an interval are not shaded: only a thin line joins its minimum and maximum', () => {
   const drawn: { width: number; top: number; bottom: number }[] = [];
   const context = {
     fillRect: (_x: number, y: number, width: number, height: number) =>

@@ -1,4 +1,4 @@
-/** Numbers that events have, over time: what lines are drawn through, and what a stretch of many is summed up to. */
+/** Numeric attributes over time: lines of values, and summaries of intervals. */
 import type { Micros } from '../../../lib/time/instant';
 import { niceStep, trimmed } from '../../../lib/chart/nice';
 import type { EventStore } from '../../../lib/events/store';
@@ -13,27 +13,24 @@ export interface Point {
 }
 
 export interface Line {
-  /** Which color it has; −1 where nothing is told apart. */
+  /** Color group of the line; −1 without grouping. */
   group: number;
   points: readonly Point[];
 }
 
 export interface Lines {
   lines: readonly Line[];
-  /** How many events have a number, and how many have none. */
+  /** Number of events with and without a value. */
   count: number;
   without: number;
-  /** Whether points of a line belong together, and are joined. */
+  /** Whether the points of a line are joined. */
   isJoined: boolean;
 }
 
-/** With more actors at once the lines would cover each other: then there are points only. */
+/** Maximum number of actors with lines; with more, lines would overlap and only points are drawn. */
 const JOINED_MAX = 60;
 
-/**
- * Returns the values of a store as lines: one for each actor, so that the values of two storms are not joined. Where
- * nobody is named, there is one for each group.
- */
+/** Returns the values of a store as lines: one per actor and group, so that the values of two storms are not joined. */
 export function linesOf(store: EventStore, key: string, groups: Uint8Array | null, part: [number, number]): Lines {
   const found = new Map<string, { group: number; points: Point[] }>();
   let [count, without] = [0, 0];
@@ -56,12 +53,12 @@ export function linesOf(store: EventStore, key: string, groups: Uint8Array | nul
     line.points.push({ row, time: store.time(row), value });
     found.set(name, line);
   }
-  // Where nobody is named, events that are all called otherwise are not one thing that changes.
+  // Without actors, events with mostly different titles are unrelated and must not be joined.
   const isMixed = actors.has('') && (actors.size > 1 || titles.size * 2 > count);
   return { lines: [...found.values()], count, without, isJoined: actors.size <= JOINED_MAX && !isMixed };
 }
 
-/** What the numbers of a stretch of time are. */
+/** Summary of the values in a time interval. */
 export interface Stretch {
   from: Micros;
   to: Micros;
@@ -69,13 +66,13 @@ export interface Stretch {
   high: number;
   mean: number;
   count: number;
-  /** Whether the service told all values; where it did not, they are the most frequent ones. */
+  /** Whether the service returned all values; otherwise only the most frequent ones. */
   isAll: boolean;
-  /** How often each value is there, from the lowest to the highest. */
+  /** Count of each value, in ascending order of values. */
   values: readonly { value: number; count: number }[];
 }
 
-/** Sums up groups that the service counted by value; null where none of them is a number. */
+/** Summarizes groups that the service counted by value; null if none is a number. */
 export function summedUp(
   range: { from: Micros; to: Micros },
   groups: ReadonlyMap<string, number>,
@@ -96,10 +93,10 @@ export function summedUp(
   return { ...range, low, high, mean: sum / count, count, isAll, values };
 }
 
-/** What points, or stretches, are together. */
+/** Summary of points or intervals. */
 type Sum = Pick<Stretch, 'low' | 'high' | 'mean' | 'count' | 'isAll'>;
 
-/** Sums up points or stretches; null where there are none. */
+/** Combines summaries; null if there are none. */
 export function sumOf(parts: readonly Sum[]): Sum | null {
   const count = parts.reduce((all, part) => all + part.count, 0);
   if (count === 0) return null;
@@ -112,7 +109,7 @@ export function sumOf(parts: readonly Sum[]): Sum | null {
   };
 }
 
-/** Returns a point as what is summed up. */
+/** Returns the summary of a single point. */
 export const sumOfOne = ({ value }: Pick<Point, 'value'>): Sum => ({
   low: value,
   high: value,
@@ -121,14 +118,14 @@ export const sumOfOne = ({ value }: Pick<Point, 'value'>): Sum => ({
   isAll: true,
 });
 
-/** Says from where to where values reach. */
+/** Formats the range of values. */
 export const reachText = ({ low, high }: Pick<Sum, 'low' | 'high'>, unit = ''): string =>
   withUnit(`${numberText(low)} to ${numberText(high)}`, unit);
 
-/** Says what their mean is. */
+/** Formats a mean. */
 export const meanText = (mean: number, unit = ''): string => withUnit(numberText(Number(mean.toPrecision(4))), unit);
 
-/** Says what values are together, and of how many. */
+/** Describes a summary: range, mean and count. */
 export function sumText(sum: Sum, unit = ''): string {
   const { mean, count, isAll } = sum;
   const values = `${reachText(sum, unit)}, ${meanText(mean, unit)} on average`;
@@ -141,22 +138,22 @@ export interface ValueScale {
   ticks: readonly number[];
   /** Whether zero is on the scale. */
   hasZero: boolean;
-  /** Whether equal distances are equal factors. */
+  /** Whether the scale is logarithmic. */
   isLog: boolean;
 }
 
-/** So much of the scale the values have to fill; where they fill less when it begins at zero, it begins elsewhere. */
+/** Minimum share of the scale that the values must fill if it starts at zero; otherwise it starts elsewhere. */
 const FILLED = 0.4;
 
-/** So many lines are between the lowest value and the highest. */
+/** Target number of lines between the lowest and the highest value. */
 const LINES = 3;
 
-/** A scale may leave so much of its room empty at an end; where it would be more, it ends at a part of a step. */
+/** Maximum empty share at an end of the scale; beyond it, the scale ends within a step. */
 const WASTED = 0.15;
-/** So many parts a step has then. */
+/** Number of parts of such a step. */
 const GRAINS = 5;
 
-/** Makes the scale that some values are shown on; null where there are none. */
+/** Returns a scale for some values; null if there are none. */
 export function scaleAround(values: readonly number[], isLog = false): ValueScale | null {
   const [least, most] = values.reduce(
     ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
@@ -166,8 +163,8 @@ export function scaleAround(values: readonly number[], isLog = false): ValueScal
 }
 
 /**
- * Makes a scale around values. A linear one has zero on it, unless all values would be far from there; a logarithmic
- * one is made on request, where all values are above zero.
+ * Returns a scale for a range of values. A linear scale includes zero unless all values are far from it. A logarithmic
+ * scale requires positive values.
  */
 export function valueScale(least: number, most: number, lines: number, isLog = false): ValueScale {
   if (isLog && least > 0) return logScale(least, most, lines);
@@ -183,21 +180,21 @@ export function valueScale(least: number, most: number, lines: number, isLog = f
   return from < to ? withoutWaste(whole, from, to, step) : whole;
 }
 
-/** Ends a scale nearer to the values where little of its first or last step would be used: −43 does not need −500. */
+/** Shortens a scale if its first or last step would be mostly empty: −43 does not need −500. */
 function withoutWaste(whole: ValueScale, from: number, to: number, step: number): ValueScale {
   const grain = step / GRAINS;
   const isWasted = (room: number) => room > (whole.high - whole.low) * WASTED;
   const low = isWasted(from - whole.low) ? trimmed(Math.floor(from / grain + 1e-9) * grain) : whole.low;
   const high = isWasted(whole.high - to) ? trimmed(Math.ceil(to / grain - 1e-9) * grain) : whole.high;
   const ticks = whole.ticks.filter((tick) => tick >= low && tick <= high);
-  // One line alone is no scale.
+  // A scale needs at least two ticks.
   return ticks.length < 2 ? whole : { ...whole, low, high, ticks };
 }
 
-/** Makes a scale from one round number to another on which each tenfold takes as much room. */
+/** Returns a logarithmic scale between round numbers. */
 function logScale(least: number, most: number, lines: number): ValueScale {
   const high = niceStep(most);
-  // The round number below a value is ten divided by the one above its inverse.
+  // The round number below a value is the inverse of the round number above its inverse.
   const below = trimmed(1 / niceStep(1 / least));
   const low = below < high ? below : trimmed(high / 10);
   const [first, last] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
@@ -210,7 +207,7 @@ function logScale(least: number, most: number, lines: number): ValueScale {
   return { low, high, ticks, hasZero: false, isLog: true };
 }
 
-/** Returns which part of a scale is below a value. */
+/** Returns the share of a scale below a value. */
 export function shareBelow({ low, high, isLog }: ValueScale, value: number): number {
   return isLog ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
 }
