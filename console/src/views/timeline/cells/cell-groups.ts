@@ -22,7 +22,7 @@ export function hasColorsOf(groups: CellGroups | null, legend: Legend): boolean 
 }
 
 /** Values per request: a map has up to `GROUPS_MAX` cells. */
-const VALUES_AT_ONCE = PAIRS_MAX / GROUPS_MAX;
+const VALUES_PER_REQUEST = PAIRS_MAX / GROUPS_MAX;
 
 /**
  * Returns the maximum number of events to color: about as many as one response counts, or two if the service has an
@@ -60,8 +60,8 @@ export class GroupCounter {
     this.#of = of;
     const byKey = this.#byKey;
     const missing = legend.groups.flatMap(membersOf).filter((key) => !byKey.has(key));
-    for (let first = 0; first < missing.length; first += VALUES_AT_ONCE) {
-      const values = missing.slice(first, first + VALUES_AT_ONCE);
+    for (let first = 0; first < missing.length; first += VALUES_PER_REQUEST) {
+      const values = missing.slice(first, first + VALUES_PER_REQUEST);
       const found = await readValueCells(query, legend.by, values, signal);
       for (const value of values) byKey.set(value, found.get(value) ?? new Map());
     }

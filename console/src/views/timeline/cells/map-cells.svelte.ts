@@ -17,7 +17,7 @@ const FINER_EVENTS_MAX = 500_000;
 /** Cells that exceed the fitting resolution by this factor are too coarse to be smoothed. */
 const COARSE_MIN = 3;
 /** A browser opens six connections to a service; leave some for the axis. */
-const AT_ONCE = 2;
+const CONCURRENT_REQUESTS = 2;
 
 /** Returns the cell size that fits a view. */
 export function fittingResolution(view: MapView, size: Size): number {
@@ -45,7 +45,7 @@ export function isCoarse({ resolution }: Pick<Cells, 'resolution'>, view: MapVie
 }
 
 /** Automatic movement of the map. */
-export interface Way {
+export interface AutoMove {
   /** Returns the view that shows the counted cells; null if the map should stay. */
   next: (found: Cells, view: MapView) => MapView | null;
   go: (view: MapView) => void;
@@ -76,7 +76,7 @@ export class MapCells {
     return playhead !== null && growth?.of === whole ? cellsAt(growth, playhead) : whole;
   });
 
-  #asking = new AbortController();
+  #request = new AbortController();
   /** Query of the displayed cells. */
   #query: CellsQuery | null = null;
   readonly #cellCounter = new CellCounter();
@@ -94,9 +94,9 @@ export class MapCells {
    * Counts the events of a time range in the visible area. If the map is about to zoom in, counts the closer area
    * first: cells of the whole earth would cover half a continent.
    */
-  async count(range: Range, view: MapView, size: Size, way: Way): Promise<void> {
-    this.#asking = new AbortController();
-    const { signal } = this.#asking;
+  async count(range: Range, view: MapView, size: Size, autoMove: AutoMove): Promise<void> {
+    this.#request = new AbortController();
+    const { signal } = this.#request;
     const { question, version, legend } = this.model;
     const queryIn = (seen: MapView): CellsQuery => ({
       question,
@@ -119,7 +119,7 @@ export class MapCells {
       if (query.within === null && question.box === null)
         [this.withoutPlace, this.#withoutOf] = [found.total - found.placed, of];
       else if (of !== this.#withoutOf) this.withoutPlace = null;
-      const next = way.next(found, view);
+      const next = autoMove.next(found, view);
       const nextQuery = next === null ? this.#finerThan(found, query, view, size) : query;
       // Do not replace existing cells by coarser ones in between.
       if (isFirst && nextQuery !== query) [this.whole, this.counting] = [found, 'finer cells'];
@@ -133,7 +133,7 @@ export class MapCells {
         const finer = await this.#cellCounter.read(nearer, signal, () => {});
         [this.whole, this.groups, this.#query] = [finer, null, nearer];
         // The move triggers another count, which finds this result in the cache.
-        way.go(next);
+        autoMove.go(next);
         return;
       }
       this.areGroupsFailed = false;
@@ -180,7 +180,7 @@ export class MapCells {
       }
     };
     try {
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
     } catch (error) {
       if (!isAborted(error)) [this.growth, this.isFailed] = [null, true];
     }
@@ -188,6 +188,6 @@ export class MapCells {
 
   /** Aborts the running count. */
   stop(): void {
-    this.#asking.abort();
+    this.#request.abort();
   }
 }

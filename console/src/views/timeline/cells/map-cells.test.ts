@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { finerResolution, fittingResolution, isCoarse } from './map-cells.svelte';
-import { Nearer } from '../map/nearer';
+import { AutoZoom } from '../map/auto-zoom';
 import { WORLD } from '../map/map-view';
 
 const size = { width: 1_200, height: 500 };
@@ -8,17 +8,17 @@ const cell = { key: '', south: 40, west: -80, north: 50, east: -70, count: 117_1
 const cells = { resolution: 10, cells: [cell], classes: [1], placed: cell.count, total: cell.count };
 
 it('cells of the whole earth are too coarse after zooming in', () => {
-  const near = new Nearer().to(cells, WORLD, size)!;
+  const near = new AutoZoom().to(cells, WORLD, size)!;
   expect(isCoarse({ resolution: fittingResolution(WORLD, size) }, WORLD, size)).toBe(false);
   expect(isCoarse({ resolution: fittingResolution(near, size) }, near, size)).toBe(false);
   expect(isCoarse(cells, near, size)).toBe(true);
 });
 
 it('a map moves automatically once per change, however often it is asked', () => {
-  const nearer = new Nearer();
-  for (let time = 0; time < 8; time += 1) expect(nearer.to(cells, WORLD, size)).not.toBeNull();
-  for (let time = 0; time < 3; time += 1) nearer.moved();
-  expect(nearer.to(cells, WORLD, size)).toBeNull();
+  const autoZoom = new AutoZoom();
+  for (let time = 0; time < 8; time += 1) expect(autoZoom.to(cells, WORLD, size)).not.toBeNull();
+  for (let time = 0; time < 3; time += 1) autoZoom.moved();
+  expect(autoZoom.to(cells, WORLD, size)).toBeNull();
 });
 
 it('cells of a wide map are as fine as those of a narrow map if few have events', () => {

@@ -85,8 +85,8 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
       target.look(zoomedAt(target.view(), target.size(), 2.2, event.offsetX, event.offsetY));
     const leave = (): void => target.hover(null);
 
-    const ended = new AbortController();
-    const { signal } = ended;
+    const listeners = new AbortController();
+    const { signal } = listeners;
     element.addEventListener('pointerdown', down, { signal });
     element.addEventListener('pointermove', move, { signal });
     element.addEventListener('pointerup', up, { signal });
@@ -95,7 +95,7 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
     element.addEventListener('pointerleave', leave, { signal });
     element.addEventListener('dblclick', double, { signal });
     element.addEventListener('wheel', wheel, { passive: false, signal });
-    return () => ended.abort();
+    return () => listeners.abort();
   };
 }
 

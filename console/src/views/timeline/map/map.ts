@@ -173,7 +173,7 @@ function paintTrack(context: CanvasRenderingContext2D, palette: Palette, scene: 
   context.fillStyle = palette.ink;
   context.beginPath();
   let before = NaN;
-  let way: { x: number; y: number }[] = [];
+  let segment: { x: number; y: number }[] = [];
   for (let row = scene.first; row < scene.last; row += 1) {
     const lon = places.store.lons[row]!;
     if (Number.isNaN(lon)) continue;
@@ -181,12 +181,12 @@ function paintTrack(context: CanvasRenderingContext2D, palette: Palette, scene: 
     const y = (places.ys[row]! - view.y) * scale + size.height / 2;
     const isOn = Math.abs(lon - before) <= 180;
     context[isOn ? 'lineTo' : 'moveTo'](x, y);
-    if (!isOn) way = [];
-    way.push({ x, y });
+    if (!isOn) segment = [];
+    segment.push({ x, y });
     before = lon;
   }
   context.stroke();
-  paintEnd(context, way);
+  paintEnd(context, segment);
   context.globalAlpha = 1;
 }
 

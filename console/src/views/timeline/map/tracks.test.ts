@@ -9,7 +9,7 @@ import type { MapScene } from './map-scene';
 import { actorTracks, paintEnd, paintTracks, tracksOf } from './tracks';
 
 /** Consecutive events with their actors and longitude; null for an event without a place. */
-function made(...all: [string[], number | null][]): EventStore {
+function storeOf(...all: [string[], number | null][]): EventStore {
   const store = new EventStore();
   all.forEach(([actors, lon], index) =>
     store.push({
@@ -26,7 +26,7 @@ const legend = (store: EventStore): Legend => legendOf(store, ALL, 'actor', { fr
 
 describe('tracks', () => {
   it('contain the events of each group that have a place, in time order', () => {
-    const store = made([['A'], 0], [['B'], 1], [['A', 'B'], 2], [['A'], null], [['A'], 4], [[], 5]);
+    const store = storeOf([['A'], 0], [['B'], 1], [['A', 'B'], 2], [['A'], null], [['A'], 4], [[], 5]);
     expect(tracksOf(store, legend(store), 0, store.count)).toEqual([
       [0, 2, 4],
       [1, 2],
@@ -35,7 +35,7 @@ describe('tracks', () => {
   });
 
   it('have group colors and no lines around the world', () => {
-    const store = made([['A'], 10], [['A'], 20], [['B'], 170], [['B'], -170], [['A'], 30]);
+    const store = storeOf([['A'], 10], [['A'], 20], [['B'], 170], [['B'], -170], [['A'], 30]);
     const drawn: string[] = [];
     const context = new Proxy<Record<string, unknown>>(
       {},
@@ -79,7 +79,7 @@ describe('tracks', () => {
   });
 
   it('exist for actors with several places', () => {
-    const store = made([['A'], 0], [['B'], 1], [['A', 'B'], 2], [['C'], 5], [['C'], 5], [['D'], null], [['D'], 3]);
+    const store = storeOf([['A'], 0], [['B'], 1], [['A', 'B'], 2], [['C'], 5], [['C'], 5], [['D'], null], [['D'], 3]);
     expect(actorTracks(store, 0, store.count)).toEqual([
       [0, 2],
       [1, 2],

@@ -82,7 +82,7 @@ export function paintTracks(
     context.strokeStyle = color;
     context.beginPath();
     let before = NaN;
-    let way: { x: number; y: number }[] = [];
+    let segment: { x: number; y: number }[] = [];
     for (const event of events) {
       const x = (places.xs[event]! - view.x) * scale + size.width / 2;
       const y = (places.ys[event]! - view.y) * scale + size.height / 2;
@@ -90,13 +90,13 @@ export function paintTracks(
       // Omit lines around the world.
       const isOn = Math.abs(lon - before) <= 180;
       context[isOn ? 'lineTo' : 'moveTo'](x, y);
-      if (!isOn) way = [];
-      way.push({ x, y });
+      if (!isOn) segment = [];
+      segment.push({ x, y });
       before = lon;
     }
     context.stroke();
     context.fillStyle = color;
-    paintEnd(context, way);
+    paintEnd(context, segment);
   });
   context.globalAlpha = 1;
 }
@@ -104,10 +104,10 @@ export function paintTracks(
 const ARROW = 10;
 
 /** Draws an arrow at the end of a track, in the direction from the previous place. */
-export function paintEnd(context: CanvasRenderingContext2D, way: readonly { x: number; y: number }[]): void {
-  const end = way.at(-1);
+export function paintEnd(context: CanvasRenderingContext2D, segment: readonly { x: number; y: number }[]): void {
+  const end = segment.at(-1);
   // Places within a pixel have no direction.
-  const before = [...way].reverse().find(({ x, y }) => Math.hypot(end!.x - x, end!.y - y) > 2);
+  const before = [...segment].reverse().find(({ x, y }) => Math.hypot(end!.x - x, end!.y - y) > 2);
   if (end === undefined || before === undefined) return;
   const angle = Math.atan2(end.y - before.y, end.x - before.x);
   context.beginPath();

@@ -8,7 +8,7 @@ import { fittedTo, isElsewhere, type MapView, type Size } from './map-view';
  */
 const TIMES_MAX = 3;
 
-export class Nearer {
+export class AutoZoom {
   private times = 0;
 
   /** Restarts for a different query. */

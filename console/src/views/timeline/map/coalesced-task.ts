@@ -2,19 +2,19 @@
  * Runs work to completion regardless of changes, then once more if something has changed. Restarting on each change
  * would never finish if changes are faster than the work.
  */
-export class ToTheEnd {
+export class CoalescedTask {
   #work: (() => Promise<void>) | null = null;
   #isBusy = false;
   #isStale = false;
 
   /** Sets the work to run. Running work is not aborted here. */
-  become(work: (() => Promise<void>) | null): void {
+  setTask(work: (() => Promise<void>) | null): void {
     this.#work = work;
     this.#isBusy = this.#isStale = false;
   }
 
   /** Runs the work, or schedules another run after the current one. */
-  async again(): Promise<void> {
+  async run(): Promise<void> {
     const work = this.#work;
     if (work === null) return;
     if (this.#isBusy) {

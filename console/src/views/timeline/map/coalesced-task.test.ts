@@ -1,26 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { ToTheEnd } from './to-the-end';
+import { CoalescedTask } from './coalesced-task';
 
 /** Work that ends on demand and counts its runs. */
 function work(): { begun: number; end: () => void; run: () => Promise<void> } {
-  const made = {
+  const created = {
     begun: 0,
     end: (): void => {},
     run: (): Promise<void> => {
-      made.begun += 1;
-      return new Promise((done) => (made.end = done));
+      created.begun += 1;
+      return new Promise((done) => (created.end = done));
     },
   };
-  return made;
+  return created;
 }
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done));
 
 describe('work that runs to completion', () => {
   it('is not started while it is running, but once more after that, regardless of the number of requests', async () => {
-    const [all, one] = [new ToTheEnd(), work()];
-    all.become(one.run);
-    void all.again();
-    for (let attempt = 0; attempt < 5; attempt += 1) void all.again();
+    const [all, one] = [new CoalescedTask(), work()];
+    all.setTask(one.run);
+    void all.run();
+    for (let attempt = 0; attempt < 5; attempt += 1) void all.run();
     expect(one.begun).toBe(1);
     one.end();
     await turn();
@@ -28,32 +28,32 @@ describe('work that runs to completion', () => {
     one.end();
     await turn();
     expect(one.begun).toBe(2);
-    void all.again();
+    void all.run();
     expect(one.begun).toBe(3);
   });
 
   it('is replaced immediately', async () => {
-    const [all, one, two] = [new ToTheEnd(), work(), work()];
-    all.become(one.run);
-    void all.again();
-    void all.again();
-    all.become(two.run);
-    void all.again();
+    const [all, one, two] = [new CoalescedTask(), work(), work()];
+    all.setTask(one.run);
+    void all.run();
+    void all.run();
+    all.setTask(two.run);
+    void all.run();
     expect([one.begun, two.begun]).toEqual([1, 1]);
     one.end();
     await turn();
     expect(one.begun).toBe(1);
-    void all.again();
+    void all.run();
     two.end();
     await turn();
     expect(two.begun).toBe(2);
   });
 
   it('does nothing without work', async () => {
-    const [all, one] = [new ToTheEnd(), work()];
-    all.become(one.run);
-    all.become(null);
-    await all.again();
+    const [all, one] = [new CoalescedTask(), work()];
+    all.setTask(one.run);
+    all.setTask(null);
+    await all.run();
     expect(one.begun).toBe(0);
   });
 });
