@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scale, xOf } from '../../lib/chart/scale';
 import { SECOND } from '../../lib/time/instant';
-import { following, hasLeft, isApart } from './follow';
+import { following, hasLeft, isOutdated } from './follow';
 
 describe('following the clock', () => {
   const view = scale(0n, 0, 1e6, 1_000);
@@ -23,10 +23,10 @@ describe('following the clock', () => {
 
   it('keeps loaded data until the range has moved or resized by a certain part', () => {
     const read = { from: 0n, to: 1_000n };
-    expect(isApart(read, read)).toBe(false);
-    expect(isApart(read, { from: 20n, to: 1_020n })).toBe(false);
-    expect(isApart(read, { from: 21n, to: 1_021n })).toBe(true);
-    expect(isApart(read, { from: -21n, to: 979n })).toBe(true);
-    expect(isApart(read, { from: 0n, to: 1_100n })).toBe(true);
+    expect(isOutdated(read, read)).toBe(false);
+    expect(isOutdated(read, { from: 20n, to: 1_020n })).toBe(false);
+    expect(isOutdated(read, { from: 21n, to: 1_021n })).toBe(true);
+    expect(isOutdated(read, { from: -21n, to: 979n })).toBe(true);
+    expect(isOutdated(read, { from: 0n, to: 1_100n })).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import type { Range } from './sight.svelte';
 /** Position of the current time in the view; the rest shows planned events. */
 const PLACE = 0.86;
 /** Distance at which a manual pan ends following. */
-const AWAY = 0.3;
+const RELEASE_DISTANCE = 0.3;
 
 /** Returns the view with the current time at its place; null if it is there already. */
 export function following(view: Scale, now: Micros): Scale | null {
@@ -18,14 +18,14 @@ export function following(view: Scale, now: Micros): Scale | null {
 export function hasLeft(view: Scale, now: Micros): boolean {
   const x = xOf(view, now);
   const place = view.width * PLACE;
-  return x < place - view.width * AWAY || x > place + view.width * AWAY;
+  return x < place - view.width * RELEASE_DISTANCE || x > place + view.width * RELEASE_DISTANCE;
 }
 
-/** Data of a moving range is reloaded when the range has moved by more than 1/APART of its length. */
-const APART = 50n;
+/** Data of a moving range is reloaded when the range has moved by more than 1/RELOAD_PARTS of its length. */
+const RELOAD_PARTS = 50n;
 
 /** Whether a moving range is too far from the range of its loaded data. */
-export function isApart(read: Range, now: Range): boolean {
+export function isOutdated(read: Range, now: Range): boolean {
   const [from, to] = [now.from - read.from, now.to - read.to].map((off) => (off < 0n ? -off : off));
-  return from! * APART > now.to - now.from || to! * APART > now.to - now.from;
+  return from! * RELOAD_PARTS > now.to - now.from || to! * RELOAD_PARTS > now.to - now.from;
 }

@@ -18,7 +18,7 @@ interface Flash {
 }
 export type Flashes = ReadonlyMap<string, Flash>;
 
-const TOGETHER_MS = 200;
+const BATCH_MS = 200;
 const FLASH_MS = 2_000;
 const FLASHES_MAX = 200;
 
@@ -41,15 +41,15 @@ export class Live {
     else if (body.intervention?.changed) this.#pending.set(body.event_id, null);
     else return;
     // An import reports thousands of events: apply them in batches.
-    this.#later();
+    this.#schedule();
   }
 
-  #later(): void {
+  #schedule(): void {
     this.#flush ??= setTimeout(() => {
       this.#flush = undefined;
       if (this.apply(this.#pending)) this.#pending = new Map();
-      else this.#later();
-    }, TOGETHER_MS);
+      else this.#schedule();
+    }, BATCH_MS);
   }
 
   /** Starts flashes and collects the changes outside the view. */

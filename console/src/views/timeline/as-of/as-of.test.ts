@@ -45,8 +45,8 @@ describe('adjacentChange', () => {
   it('uses the ancestors for times before the fork and skips reads', async () => {
     serve();
     const { signal } = new AbortController();
-    const adjacent = async (at: number, way: 'before' | 'after'): Promise<number | null> => {
-      const found = await adjacentChange(lineage, minute(at), way, signal);
+    const adjacent = async (at: number, direction: 'before' | 'after'): Promise<number | null> => {
+      const found = await adjacentChange(lineage, minute(at), direction, signal);
       return found === null ? null : Number((found - minute(0)) / 60_000_000n);
     };
     expect([await adjacent(55, 'before'), await adjacent(40, 'before'), await adjacent(30, 'before')]).toEqual([

@@ -23,12 +23,12 @@ const PAGES_MAX = 5;
 export async function adjacentChange(
   lineage: readonly Known[],
   at: Micros,
-  way: 'before' | 'after',
+  direction: 'before' | 'after',
   signal: AbortSignal,
 ): Promise<Micros | null> {
   // All entries of a timeline come after the visible entries of its ancestors.
-  for (const known of way === 'before' ? lineage : [...lineage].reverse()) {
-    const found = await changeOf(known, at, way, signal);
+  for (const known of direction === 'before' ? lineage : [...lineage].reverse()) {
+    const found = await changeOf(known, at, direction, signal);
     if (found !== null) return found;
   }
   return null;
@@ -37,16 +37,22 @@ export async function adjacentChange(
 async function changeOf(
   { timeline, until }: Known,
   at: Micros,
-  way: 'before' | 'after',
+  direction: 'before' | 'after',
   signal: AbortSignal,
 ): Promise<Micros | null> {
-  const end = way === 'after' ? until : until !== null && until < at ? until : at - 1n;
-  if (way === 'after' && end !== null && end <= at) return null;
-  const time_range = `${way === 'after' ? format(at + 1n) : '..'}/${end === null ? '..' : format(end)}`;
+  const end = direction === 'after' ? until : until !== null && until < at ? until : at - 1n;
+  if (direction === 'after' && end !== null && end <= at) return null;
+  const time_range = `${direction === 'after' ? format(at + 1n) : '..'}/${end === null ? '..' : format(end)}`;
   let cursor: string | undefined;
   for (let page = 0; page < PAGES_MAX; page += 1) {
     const body = await service.accessLogs(
-      { timeline_id: timeline, time_range, order: way === 'before' ? 'newest' : 'oldest', limit: PAGE_ITEMS, cursor },
+      {
+        timeline_id: timeline,
+        time_range,
+        order: direction === 'before' ? 'newest' : 'oldest',
+        limit: PAGE_ITEMS,
+        cursor,
+      },
       { signal },
     );
     const change = body.logs.find(({ action }) => !isLook(action) && !action.startsWith('unauthorized_access_attempt'));

@@ -11,7 +11,7 @@ export class Sample {
   #found = $state.raw<readonly EventBody[]>([]);
   /** Key of the query, version and time range of the sample. */
   #of = '';
-  #asking = new AbortController();
+  #request = new AbortController();
 
   constructor(private readonly model: TimelineModel) {}
 
@@ -27,9 +27,9 @@ export class Sample {
     const of = JSON.stringify([question, version, from.toString(), to.toString()]);
     if (!model.isFar || of === this.#of) return;
     this.#of = of;
-    this.#asking.abort();
-    this.#asking = new AbortController();
-    const { signal } = this.#asking;
+    this.#request.abort();
+    this.#request = new AbortController();
+    const { signal } = this.#request;
     try {
       const ends = await Promise.all(
         [{}, { order: 'newest' as const }].map((order) =>
@@ -45,6 +45,6 @@ export class Sample {
   }
 
   close(): void {
-    this.#asking.abort();
+    this.#request.abort();
   }
 }

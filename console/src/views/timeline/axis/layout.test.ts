@@ -8,17 +8,17 @@ const WIDTH = 1_000;
 const DAY = 86_400_000_000n;
 
 function days(times: number[], more: Record<number, { end: number }> = {}): EventStore {
-  const made = new EventStore();
+  const created = new EventStore();
   const text = (day: number): string => new Date(day * 86_400_000).toISOString();
   times.forEach((day, index) =>
-    made.push({
+    created.push({
       event_id: `e${index}`,
       time: text(day),
       description: `Event ${index}`,
       ...(more[index] ? { end_time: text(more[index].end) } : {}),
     }),
   );
-  return made;
+  return created;
 }
 
 const LINE: Strips = { ys: [0], groups: null, above: 200, base: 0 };

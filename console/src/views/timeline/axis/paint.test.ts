@@ -36,11 +36,11 @@ function paper(wide: (text: string) => number = () => 0): {
 
 /** Events with a duration, given in days. */
 function lasting(...spans: [string, number, number][]): EventStore {
-  const made = new EventStore();
+  const created = new EventStore();
   const text = (day: number): string => new Date(day * 86_400_000).toISOString();
   for (const [name, from, to] of spans)
-    made.push({ event_id: name, name, time: text(from), end_time: text(to), description: '' });
-  return made;
+    created.push({ event_id: name, name, time: text(from), end_time: text(to), description: '' });
+  return created;
 }
 
 const lay = (store: EventStore, scale: Scale): Layout =>

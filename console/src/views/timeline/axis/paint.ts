@@ -165,9 +165,9 @@ function sprite(color: string, ring: string): HTMLCanvasElement {
   const key = `${color} ${ring}`;
   const known = sprites.get(key);
   if (known) return known;
-  const made = document.createElement('canvas');
-  made.width = made.height = 32;
-  const context = made.getContext('2d')!;
+  const dot = document.createElement('canvas');
+  dot.width = dot.height = 32;
+  const context = dot.getContext('2d')!;
   context.fillStyle = ring;
   context.arc(16, 16, 14, 0, 7);
   context.fill();
@@ -175,8 +175,8 @@ function sprite(color: string, ring: string): HTMLCanvasElement {
   context.beginPath();
   context.arc(16, 16, 11.5, 0, 7);
   context.fill();
-  sprites.set(key, made);
-  return made;
+  sprites.set(key, dot);
+  return dot;
 }
 
 export function box(

@@ -101,7 +101,7 @@ export class Surface {
   #sheet = document.createElement('canvas');
   #paper: CanvasRenderingContext2D;
   /** Inputs of the current sheet, to detect changes. */
-  #made: readonly unknown[] = [];
+  #sheetInputs: readonly unknown[] = [];
   #widths = new Map<string, number>();
 
   constructor(private readonly canvas: HTMLCanvasElement) {
@@ -240,7 +240,7 @@ export class Surface {
   /** Redraws the sheet if its inputs have changed. */
   #renew(scene: Scene, base: number, palette: Palette): void {
     const { scale, store, marks, selected, groups, isSplit, legend } = scene;
-    const made = [
+    const sheetInputs = [
       store,
       marks,
       selected,
@@ -259,7 +259,7 @@ export class Surface {
     const isSame =
       this.layout !== null &&
       this.layout.scale.width === scale.width &&
-      made.every((part, index) => part === this.#made[index]);
+      sheetInputs.every((part, index) => part === this.#sheetInputs[index]);
     const isScale = this.layout?.scale.pixel === scale.pixel;
     if (isSame && isScale) {
       const shift = xOf(scale, this.layout!.scale.center) - scale.width / 2;
@@ -277,7 +277,7 @@ export class Surface {
       measure: (text) => this.#measure(text, palette),
       crossings: scene.over?.crossings(scale, scene.lanes, scene.now),
     });
-    this.#made = made;
+    this.#sheetInputs = sheetInputs;
     this.#sheet.width = Math.ceil((this.layout.to - this.layout.from) * this.ratio);
     this.#sheet.height = Math.round(this.height * this.ratio);
     this.#paper.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);

@@ -10,7 +10,7 @@ import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';
 
 /** Delay before a stable range is counted, so that requests for visible bars and events go first. */
-const REST_MS = 800;
+const DEBOUNCE_MS = 800;
 
 /** Counts the stable selection and view for the lifetime of the calling component. */
 export function countExactly(model: TimelineModel, exactly: Exactly): void {
@@ -20,13 +20,13 @@ export function countExactly(model: TimelineModel, exactly: Exactly): void {
   });
   const isListed = $derived(route.get('view') === 'list');
   // A list counts its own events.
-  countOnceItRests(model, exactly, () => (isListed ? null : model.range));
+  countWhenStable(model, exactly, () => (isListed ? null : model.range));
   // A view that follows the clock is never stable.
   const isMoving = $derived(route.get('follow') !== null || (isListed && model.range === null));
-  countOnceItRests(model, exactly, () => (isMoving ? null : model.sight.range));
+  countWhenStable(model, exactly, () => (isMoving ? null : model.sight.range));
 }
 
-function countOnceItRests(model: TimelineModel, exactly: Exactly, rangeOf: () => Range | null): void {
+function countWhenStable(model: TimelineModel, exactly: Exactly, rangeOf: () => Range | null): void {
   const range = $derived(rangeOf());
   const isNeeded = $derived.by(() => {
     const { phase, counts, isFar } = model;
@@ -45,7 +45,7 @@ function countOnceItRests(model: TimelineModel, exactly: Exactly, rangeOf: () =>
         ({ count, isAll }) => isAll && exactly.generation === generation && exactly.know(countedRange, count),
         () => {},
       );
-    }, REST_MS);
+    }, DEBOUNCE_MS);
     return () => {
       clearTimeout(timer);
       request.abort();

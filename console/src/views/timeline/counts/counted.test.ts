@@ -82,8 +82,8 @@ describe('bar groups', () => {
     responding(found);
     const all = await readAllValues(question, 'actor', whole, signal);
     expect(requests.map((query) => query.has('values'))).toEqual([false]);
-    const made = legendOfAll(ALL, 'actor', all!, null, { pins: ['XX'], skip: 0 });
-    expect(made).toMatchObject({
+    const allValues = legendOfAll(ALL, 'actor', all!, null, { pins: ['XX'], skip: 0 });
+    expect(allValues).toMatchObject({
       groups: [
         { key: 'XX', count: 0 },
         { key: 'UA', count: 6 },
@@ -93,8 +93,8 @@ describe('bar groups', () => {
       isAbout: false,
     });
     const counted = new Counted();
-    keepAll(counted, made, whole, all!);
-    expect(counted.seriesOf(made, whole).map((counts) => counts?.count)).toEqual([0, 6, 1]);
+    keepAll(counted, allValues, whole, all!);
+    expect(counted.seriesOf(allValues, whole).map((counts) => counts?.count)).toEqual([0, 6, 1]);
     responding(found, 10_001);
     expect(await readAllValues(question, 'actor', whole, signal)).toBeNull();
   });

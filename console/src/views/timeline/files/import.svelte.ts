@@ -36,7 +36,7 @@ export interface Sent {
 }
 
 /** Number of entries and of current events of a timeline. */
-interface Stand {
+interface Totals {
   entries: number;
   events: number;
 }
@@ -45,9 +45,9 @@ interface Stand {
  * Poll interval after a stop. Data sent before the stop is still recorded shortly after it; the count is final once it
  * stays the same.
  */
-const SETTLED_MS = 700;
+const POLL_MS = 700;
 /** Report the current count if it does not settle within this time. */
-const SETTLED_MAX_MS = 20_000;
+const POLL_MAX_MS = 20_000;
 
 export class FileImport {
   step = $state<'choose' | 'checked' | 'done' | 'stopped' | 'undone'>('choose');
@@ -73,7 +73,7 @@ export class FileImport {
   ) {}
 
   /** Resets the result after a change of the file or of its options. */
-  anew(): void {
+  reset(): void {
     [this.step, this.result, this.error] = ['choose', null, null];
   }
 
@@ -83,7 +83,7 @@ export class FileImport {
 
   async send(file: Blob, how: Sent): Promise<void> {
     this.result = null;
-    const before = await this.#stand().catch(() => null);
+    const before = await this.#totals().catch(() => null);
     if (await this.#send(file, how, false)) return;
     this.isStopping = true;
     this.stopped = before === null ? { taken: null, import_id: null } : await this.#settled(before);
@@ -127,7 +127,7 @@ export class FileImport {
     this.stop();
   }
 
-  async #stand(): Promise<Stand> {
+  async #totals(): Promise<Totals> {
     const { head, events } = await service.timeline({ timeline_id: this.timeline });
     return { entries: head.size, events };
   }
@@ -136,12 +136,12 @@ export class FileImport {
    * Returns the events recorded since `before`, once their number is stable. An aborted request has no response that
    * contains it.
    */
-  async #settled(before: Stand): Promise<Stopped> {
+  async #settled(before: Totals): Promise<Stopped> {
     let now = before;
     const since = performance.now();
-    for (let tries = 0; performance.now() - since < SETTLED_MAX_MS; tries += 1) {
-      await new Promise((done) => setTimeout(done, SETTLED_MS));
-      const next = await this.#stand().catch(() => null);
+    for (let tries = 0; performance.now() - since < POLL_MAX_MS; tries += 1) {
+      await new Promise((done) => setTimeout(done, POLL_MS));
+      const next = await this.#totals().catch(() => null);
       if (next === null) return { taken: null, import_id: null };
       const isSettled = tries > 0 && next.events === now.events;
       now = next;

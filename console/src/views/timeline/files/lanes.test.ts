@@ -15,7 +15,7 @@ const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
 const view = fitted(0n, 100n * DAY, 1_000, 0);
 
 /** Events of a source, as pairs of start and end day; equal days make an event without duration. */
-function made(...all: [string, number, number][]): EventStore {
+function storeOf(...all: [string, number, number][]): EventStore {
   const store = new EventStore();
   const text = (day: number): string => new Date(day * 86_400_000).toISOString();
   all.forEach(([source, from, to], index) =>
@@ -45,7 +45,7 @@ const at = (svg: string, color: string, element: string, attribute: string): num
 
 describe('lanes of an exported picture', () => {
   it('stack overlapping events and have names', () => {
-    const store = made(['A', 0, 50], ['A', 10, 60], ['B', 20, 80]);
+    const store = storeOf(['A', 0, 50], ['A', 10, 60], ['B', 20, 80]);
     const { svg, height } = picture(inputOf(store), palette);
     const bars = at(svg, 'hue-1', 'rect', 'width').filter((width) => width > 100);
     expect(bars.map(Math.round)).toEqual([499, 499]);
@@ -61,14 +61,14 @@ describe('lanes of an exported picture', () => {
 
   it('draw events without duration as dots on their line, and ungrouped events in a separate lane', () => {
     const sources = Array.from({ length: 9 }, (_, index): [string, number, number] => [`S${index}`, index, index]);
-    const { svg } = picture(inputOf(made(...sources, ['S0', 50, 50], ['S0', 50, 50])), palette);
+    const { svg } = picture(inputOf(storeOf(...sources, ['S0', 50, 50], ['S0', 50, 50])), palette);
     expect(at(svg, 'hue-1', 'circle', 'cx').map(Math.round)).toEqual([0, 500, 500]);
     expect(new Set(at(svg, 'hue-1', 'circle', 'cy')).size).toBe(2);
     expect([at(svg, 'faint', 'circle', 'cx').length, svg.includes('>others</text>')]).toEqual([1, true]);
   });
 
   it('draw the counts of each group at one scale', () => {
-    const store = made(['A', 10, 10], ['A', 10, 10], ['A', 10, 10], ['A', 10, 10], ['B', 10, 10]);
+    const store = storeOf(['A', 10, 10], ['A', 10, 10], ['A', 10, 10], ['A', 10, 10], ['B', 10, 10]);
     const step = stepOf(Number(DAY) * 2);
     const counts = countStore(store, step);
     const series = ['A', 'B'].map((key) => countStore(store, step, (row) => store.bodies[row]!.source === key));
@@ -82,7 +82,7 @@ describe('lanes of an exported picture', () => {
 
   it('report omitted rows', () => {
     const many = Array.from({ length: 90 }, (_, index): [string, number, number] => ['A', index / 10, 99]);
-    expect(picture(inputOf(made(...many)), palette).svg).toContain('10 more rows');
+    expect(picture(inputOf(storeOf(...many)), palette).svg).toContain('10 more rows');
   });
 });
 

@@ -214,8 +214,8 @@ function bars(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn
     const base = y + BARS_HEIGHT;
     for (const bucket of bucketsIn(own, frame)) {
       if (bucket.count === 0) continue;
-      const tall = Math.max(1.5, share(scale, bucket.count) * BARS_HEIGHT);
-      const drawn = { top: pen.n(base - tall), high: pen.n(tall), color: colorOf(input, palette, lane) };
+      const barHeight = Math.max(1.5, share(scale, bucket.count) * BARS_HEIGHT);
+      const drawn = { top: pen.n(base - barHeight), high: pen.n(barHeight), color: colorOf(input, palette, lane) };
       parts.push(barOf(barSpans(frame, bucket), drawn, pen.n));
     }
     const most = scale.ticks.at(-1) ?? scale.max;

@@ -124,17 +124,17 @@ function bars({ view, extent, isLog, legend: groups, series }: PictureInput, cou
     const spans = barSpans({ scale: view, extent }, bucket);
     const last = spans.at(-1)!;
     if (last.x + last.width < 0 || spans[0]!.x > view.width || count === 0) continue;
-    const tall = Math.max(1.5, share(scale, count) * ROOM);
+    const barHeight = Math.max(1.5, share(scale, count) * ROOM);
     const named = colored.map(({ color, of }) => ({ color, count: of.get(from) ?? 0 }));
     const sum = named.reduce((all, one) => all + one.count, 0);
     const fit = sum > count ? count / sum : 1;
     const rest = { color: colored.length > 0 ? palette.faint : palette.accent, count: (count - sum * fit) / fit };
     let y = BASE;
     for (const one of [...named, rest]) {
-      const high = ((one.count * fit) / count) * tall;
-      if (high <= 0) continue;
-      y -= high;
-      parts.push(barOf(spans, { top: n(y), high: n(high), color: one.color }, n));
+      const partHeight = ((one.count * fit) / count) * barHeight;
+      if (partHeight <= 0) continue;
+      y -= partHeight;
+      parts.push(barOf(spans, { top: n(y), high: n(partHeight), color: one.color }, n));
     }
   }
   return parts.join('');
@@ -191,10 +191,10 @@ function piled({ view, store }: PictureInput, first: number, last: number, label
   for (let row = first; row < last; row += 1) {
     const x = xOf(view, store.time(row));
     const length = store.lengths[row]! / view.pixel;
-    const wide = labelled ? store.titles[row]!.length * LETTER + DOT : 0;
-    const isLeft = labelled && x + wide > view.width && x > wide;
-    const column = columnOf(isLeft ? x - wide : x);
-    const end = Math.min(columnOf(Math.max(x + length, isLeft ? x : x + wide)), columnOf(view.width));
+    const textWidth = labelled ? store.titles[row]!.length * LETTER + DOT : 0;
+    const isLeft = labelled && x + textWidth > view.width && x > textWidth;
+    const column = columnOf(isLeft ? x - textWidth : x);
+    const end = Math.min(columnOf(Math.max(x + length, isLeft ? x : x + textWidth)), columnOf(view.width));
     const levels = Array.from({ length: Math.max(0, end - column) + 1 }, (_, index) => {
       const own = taken.get(column + index) ?? [];
       taken.set(column + index, own);

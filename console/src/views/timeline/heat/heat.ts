@@ -219,7 +219,7 @@ export function shareOf({ low, high, isLog }: HeatScale, value: number): number 
  * Nearness from which on the color is opaque, up to the center of the next cell. The color already shows the density,
  * so opacity must not show it again.
  */
-const WHOLE = 0.4375;
+const OPAQUE_NEARNESS = 0.4375;
 
 /**
  * Returns the scale position and the opacity at a place; null if there is nothing. Interpolates scale positions instead
@@ -239,6 +239,6 @@ export function smoothAt(
   };
   const share = between(resolution, lat, lon, shareIn);
   const isIn = (key: number): number => nearness?.get(key) ?? (values.has(key) ? 1 : 0);
-  const part = Math.min(1, around(resolution, lat, lon, isIn) / WHOLE);
+  const part = Math.min(1, around(resolution, lat, lon, isIn) / OPAQUE_NEARNESS);
   return part > 0 ? { share, part } : null;
 }

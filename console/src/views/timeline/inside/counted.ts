@@ -26,7 +26,7 @@ const STRETCH_EVENTS_MAX = 80_000;
 export const REQUESTS_MAX = COMPARED_MAX * 2 * (STRETCHES_MAX + 1);
 
 /** A browser opens six connections to a service; leave some for the rest of the view. */
-const AT_ONCE = 3;
+const CONCURRENT_REQUESTS = 3;
 
 /** What is compared: two sets of time ranges, a box with its surroundings, or individual events with all others. */
 export type Compared =
@@ -91,7 +91,7 @@ export async function compare(
   const own = compared.kind === 'events' ? tally(compared.selected) : new Map<string, Tally>();
   const facets: Facet[] = [];
   const cut: GroupBy[] = [];
-  const [selected, others] = [new Least(isAll.selected), new Least(isAll.others)];
+  const [selected, others] = [new Coverage(isAll.selected), new Coverage(isAll.others)];
   const rest = names.slice(0, COMPARED_MAX);
   const work = async (): Promise<void> => {
     for (let by = rest.shift(); by !== undefined; by = rest.shift()) {
@@ -103,12 +103,12 @@ export async function compare(
       onprogress(facets.length + cut.length);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: CONCURRENT_REQUESTS }, work));
   return { facets: inOrder(facets), cut: cut.sort(), selected: selected.part, others: others.part };
 }
 
 /** The number of events covered by all comparisons: the minimum over the attributes. */
-class Least {
+class Coverage {
   #count = Infinity;
 
   constructor(private isAll: boolean) {}

@@ -2,9 +2,9 @@ import { expect, it } from 'vitest';
 import type { EventBody } from '../../../lib/events/store';
 import { facetsOf, shareText, type Facet } from './facets';
 
-let made = 0;
+let eventCount = 0;
 const event = (fields: Partial<EventBody>): EventBody => ({
-  event_id: `e${(made += 1)}`,
+  event_id: `e${(eventCount += 1)}`,
   time: '2000-01-01T00:00:00Z',
   description: '',
   ...fields,

@@ -11,12 +11,18 @@ const DAY = 86_400_000_000n;
 const view: Scale = fitted(0n, 100n * DAY, WIDTH, 0);
 
 function spans(...all: [number, number][]): EventStore {
-  const made = new EventStore();
+  const created = new EventStore();
   const text = (day: number): string => new Date(day * 86_400_000).toISOString();
   all.forEach(([from, to], index) =>
-    made.push({ event_id: `e${index}`, time: text(from), end_time: text(to), name: `Event ${index}`, description: '' }),
+    created.push({
+      event_id: `e${index}`,
+      time: text(from),
+      end_time: text(to),
+      name: `Event ${index}`,
+      description: '',
+    }),
   );
-  return made;
+  return created;
 }
 
 const legend = (...keys: string[]): Legend => {

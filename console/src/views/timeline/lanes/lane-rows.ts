@@ -31,7 +31,7 @@ const TEXT_MIN = 26;
 /** Maximum distance between the pointer and a bar: some bars are very thin. */
 const NEAR = 3;
 /** Maximum share of the height for pinned lanes, so that others stay visible below them. */
-const STUCK_MAX = 0.6;
+const PINNED_SHARE_MAX = 0.6;
 
 interface Bar {
   event: number;
@@ -92,7 +92,7 @@ class Rows implements LaneRows {
   readonly room: number;
   readonly packing: Packing;
   readonly edge: number;
-  readonly #stuck = new Set<number>();
+  readonly #pinned = new Set<number>();
   /** Top of the first row of each lane, relative to the base line. */
   readonly #tops: number[] = [];
 
@@ -112,7 +112,7 @@ class Rows implements LaneRows {
     const rowCounts = shareRows(this.packing.counts.slice(0, names.length), isOpen, Math.floor(free / ROW_HEIGHT));
     const order = fromTop(legend === null ? [0] : view.places(legend, names.length));
     const pinned = order.filter((lane) => legend !== null && view.pins.has(names[lane]!));
-    this.edge = top + this.#stick(pinned, rowCounts, free, above + GAP);
+    this.edge = top + this.#pinLanes(pinned, rowCounts, free, above + GAP);
     const rows = rowCounts.reduce((sum, count) => sum + count, 0);
     // Distribute the remaining height evenly.
     const spare = Math.max(0, Math.floor((free - rows * ROW_HEIGHT) / names.length));
@@ -121,7 +121,7 @@ class Rows implements LaneRows {
     let at = top;
     const ys: number[] = [];
     for (const [place, lane] of order.entries()) {
-      if (place === this.#stuck.size) at -= scrolled;
+      if (place === this.#pinned.size) at -= scrolled;
       const key = names[lane]!;
       const begin = at;
       this.#tops[lane] = at + above + 4 - base;
@@ -137,27 +137,27 @@ class Rows implements LaneRows {
    * Pins lanes to the top if not all lanes fit, as many as leave room for the others. Limits the rows of an open pinned
    * lane. Returns the total height of the pinned lanes.
    */
-  #stick(pinned: readonly number[], rowCounts: number[], free: number, around: number): number {
+  #pinLanes(pinned: readonly number[], rowCounts: number[], free: number, around: number): number {
     if (rowCounts.reduce((sum, count) => sum + count, 0) * ROW_HEIGHT <= free) return 0;
-    const most = this.room * STUCK_MAX;
+    const most = this.room * PINNED_SHARE_MAX;
     let height = 0;
     for (const lane of pinned) {
       const room = Math.floor((most - height - around) / ROW_HEIGHT);
       if (room < Math.min(1, rowCounts[lane]!)) break;
       rowCounts[lane] = Math.min(rowCounts[lane]!, room);
       height += around + rowCounts[lane] * ROW_HEIGHT;
-      this.#stuck.add(lane);
+      this.#pinned.add(lane);
     }
     return height;
   }
 
   topOf(lane: number): number {
-    return this.#stuck.has(lane) ? this.input.top : this.edge;
+    return this.#pinned.has(lane) ? this.input.top : this.edge;
   }
 
   isAt(event: number, y: number): boolean {
     const at = y + this.input.base;
-    return this.#stuck.has(this.laneOf(event)) ? at < this.edge : at >= this.edge;
+    return this.#pinned.has(this.laneOf(event)) ? at < this.edge : at >= this.edge;
   }
 
   has(event: number): boolean {
@@ -203,13 +203,13 @@ class Rows implements LaneRows {
 
   clip(context: CanvasRenderingContext2D, draw: (isIn: (lane: number) => boolean) => void): void {
     const { top } = this.input;
-    for (const isStuck of this.#stuck.size > 0 ? [true, false] : [false]) {
-      const [from, to] = isStuck ? [top, this.edge] : [this.edge, top + this.room];
+    for (const isPinned of this.#pinned.size > 0 ? [true, false] : [false]) {
+      const [from, to] = isPinned ? [top, this.edge] : [this.edge, top + this.room];
       context.save();
       context.beginPath();
       context.rect(-1e5, from, 1e6, Math.max(0, to - from));
       context.clip();
-      draw((lane) => this.#stuck.has(lane) === isStuck);
+      draw((lane) => this.#pinned.has(lane) === isPinned);
       context.restore();
     }
   }

@@ -4,12 +4,12 @@ import { pack, shareRows } from './packing';
 
 /** Events as pairs of start and end day; equal days make an event without duration. */
 function spans(...all: [number, number][]): EventStore {
-  const made = new EventStore();
+  const created = new EventStore();
   const text = (day: number): string => new Date(day * 86_400_000).toISOString();
   all.forEach(([from, to], index) =>
-    made.push({ event_id: `e${index}`, time: text(from), end_time: text(to), description: '' }),
+    created.push({ event_id: `e${index}`, time: text(from), end_time: text(to), description: '' }),
   );
-  return made;
+  return created;
 }
 const rows = (store: EventStore): number[] => [...pack(store, () => 0, 1).rows];
 

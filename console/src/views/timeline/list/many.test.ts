@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApiError } from '../../../lib/service/api';
 import type { EventBody } from '../../../lib/events/store';
-import { changeText, doneText, inOrder, issueOf, reasonOf, refusedBy, requestOf, type Refused } from './many';
+import { changeText, doneText, inOrder, issueOf, reasonOf, withRejection, requestOf, type Rejection } from './many';
 import { SELECTED_MAX, Selection } from './selection.svelte';
 
 const event = (event_id: string, time: string): EventBody => ({ event_id, time, description: '' });
@@ -48,13 +48,13 @@ describe('changes of several events', () => {
   });
 
   it('group rejections by reason, the largest group first', () => {
-    let groups: Refused[] = [];
+    let groups: Rejection[] = [];
     const paradox = reasonOf(
       new ApiError(422, 'would_create_paradox', 'It creates a paradox.', 'effect requires cause'),
     );
-    groups = refusedBy(groups, cause, 'other');
-    groups = refusedBy(groups, cause, paradox);
-    groups = refusedBy(groups, effect, paradox);
+    groups = withRejection(groups, cause, 'other');
+    groups = withRejection(groups, cause, paradox);
+    groups = withRejection(groups, effect, paradox);
     expect(groups.map(({ why, events }) => [why, events.length])).toEqual([
       ['It creates a paradox.', 2],
       ['other', 1],

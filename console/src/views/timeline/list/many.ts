@@ -60,14 +60,14 @@ export function requestOf({ kind, amount, label }: Change, event: EventBody): In
  * temporary paradox. Bringing events forward requires the opposite order.
  */
 export function inOrder(kind: Kind, events: readonly EventBody[]): EventBody[] {
-  const way = kind === 'advance' ? 1 : -1;
+  const sign = kind === 'advance' ? 1 : -1;
   const timed = events.map((event) => ({ event, time: parse(event.time) ?? 0n }));
-  timed.sort((a, b) => (a.time === b.time ? 0 : a.time < b.time ? -way : way));
+  timed.sort((a, b) => (a.time === b.time ? 0 : a.time < b.time ? -sign : sign));
   return timed.map(({ event }) => event);
 }
 
 /** Events rejected for the same reason. */
-export interface Refused {
+export interface Rejection {
   why: string;
   events: readonly EventBody[];
 }
@@ -79,7 +79,7 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Adds a rejected event; the largest group comes first. */
-export function refusedBy(before: readonly Refused[], event: EventBody, why: string): Refused[] {
+export function withRejection(before: readonly Rejection[], event: EventBody, why: string): Rejection[] {
   const own = before.find((group) => group.why === why);
   const group = { why, events: [...(own?.events ?? []), event] };
   const groups = own ? before.map((other) => (other === own ? group : other)) : [...before, group];

@@ -14,7 +14,7 @@ import { Renewal } from '../counts/renewal';
 import type { Range } from '../sight.svelte';
 
 /** Delay before a stable view is counted: each request is a ledger entry. */
-const RESTS_MS = 400;
+const DEBOUNCE_MS = 400;
 
 export class Second {
   readonly #counted = new Counted();
@@ -65,7 +65,7 @@ export class Second {
       this.#begin(question, extent);
       this.#listen(question);
     }
-    this.#timer = setTimeout(() => void this.#settle(question), isNew ? 0 : RESTS_MS);
+    this.#timer = setTimeout(() => void this.#settle(question), isNew ? 0 : DEBOUNCE_MS);
   }
 
   /** Retries after an error. */

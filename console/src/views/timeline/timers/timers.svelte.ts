@@ -15,7 +15,7 @@ const DETAILS_MAX = 8;
 /** How far ahead scheduled firings of rules are drawn. */
 const AHEAD = 'P1Y';
 /** Minimum interval between reads, since each is a ledger entry and a fast clock fires often. */
-const REST_MS = 30_000;
+const READ_INTERVAL_MS = 30_000;
 
 export class AxisTimers {
   marks = $derived.by<readonly TimerMark[]>(() =>
@@ -25,8 +25,8 @@ export class AxisTimers {
   #firings = $state.raw<readonly Firing[]>([]);
   #coming = $state.raw<WouldFire['firings']>([]);
   readonly #watched: WatchedTimers;
-  #asking = new AbortController();
-  #requestedAt = -REST_MS;
+  #request = new AbortController();
+  #requestedAt = -READ_INTERVAL_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -38,7 +38,7 @@ export class AxisTimers {
       void this.#watched.timers;
       if (!this.#watched.isRead) return;
       untrack(() => {
-        const wait = Math.max(0, REST_MS - (performance.now() - this.#requestedAt));
+        const wait = Math.max(0, READ_INTERVAL_MS - (performance.now() - this.#requestedAt));
         this.#timer ??= setTimeout(() => void this.#read(), wait);
       });
     });
@@ -47,9 +47,9 @@ export class AxisTimers {
   async #read(): Promise<void> {
     this.#timer = undefined;
     this.#requestedAt = performance.now();
-    this.#asking.abort();
-    this.#asking = new AbortController();
-    const { signal } = this.#asking;
+    this.#request.abort();
+    this.#request = new AbortController();
+    const { signal } = this.#request;
     const armed = this.#watched.timers;
     const rules = armed.filter(isRepeating);
     try {
@@ -67,7 +67,7 @@ export class AxisTimers {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#asking.abort();
+    this.#request.abort();
     this.#watched.close();
   }
 }

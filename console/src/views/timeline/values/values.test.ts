@@ -8,9 +8,9 @@ import { numberOf, numberText } from '../attributes/numbers';
 import { WORDS, paintStretches, paintTickTexts, yOf } from './values-paint';
 
 const store = (...events: [number, string[], Record<string, unknown>][]): EventStore => {
-  const made = new EventStore();
+  const created = new EventStore();
   events.forEach(([day, actors, attributes], index) =>
-    made.push({
+    created.push({
       event_id: `e${index}`,
       time: `2005-08-${String(day).padStart(2, '0')}T00:00:00Z`,
       description: 'A fix.',
@@ -18,7 +18,7 @@ const store = (...events: [number, string[], Record<string, unknown>][]): EventS
       attributes,
     }),
   );
-  return made;
+  return created;
 };
 
 describe('values of events', () => {
@@ -33,20 +33,20 @@ describe('values of events', () => {
   });
 
   it('have a line per actor, so that values of different actors are not joined', () => {
-    const made = store(
+    const created = store(
       [1, ['Katrina'], { wind: 30 }],
       [2, ['Rita'], { wind: 40 }],
       [3, ['Katrina'], { wind: 150 }],
       [4, ['Katrina'], {}],
     );
-    const { lines, count, without, isJoined } = linesOf(made, 'wind', null, [0, 4]);
+    const { lines, count, without, isJoined } = linesOf(created, 'wind', null, [0, 4]);
     expect(lines.map(({ points }) => points.map(({ value }) => value))).toEqual([[30, 150], [40]]);
     expect([count, without, isJoined]).toEqual([3, 1, true]);
   });
 
   it('are not joined if some events have no actor', () => {
-    const made = store([1, ['Katrina'], { wind: 30 }], [2, [], { wind: 40 }]);
-    expect(linesOf(made, 'wind', null, [0, 2]).isJoined).toBe(false);
+    const created = store([1, ['Katrina'], { wind: 30 }], [2, [], { wind: 40 }]);
+    expect(linesOf(created, 'wind', null, [0, 2]).isJoined).toBe(false);
     const quakes = new EventStore();
     for (const name of ['Tokyo', 'Lisbon', 'Valdivia'])
       quakes.push({ event_id: name, time: '1960-05-22T19:11:00Z', name, description: '', attributes: { wind: 9 } });

@@ -143,15 +143,15 @@ export interface ValueScale {
 }
 
 /** Minimum share of the scale that the values must fill if it starts at zero; otherwise it starts elsewhere. */
-const FILLED = 0.4;
+const FILLED_SHARE_MIN = 0.4;
 
 /** Target number of lines between the lowest and the highest value. */
 const LINES = 3;
 
 /** Maximum empty share at an end of the scale; beyond it, the scale ends within a step. */
-const WASTED = 0.15;
+const EMPTY_SHARE_MAX = 0.15;
 /** Number of parts of such a step. */
-const GRAINS = 5;
+const SUBSTEPS = 5;
 
 /** Returns a scale for some values; null if there are none. */
 export function scaleAround(values: readonly number[], isLog = false): ValueScale | null {
@@ -170,22 +170,22 @@ export function valueScale(least: number, most: number, lines: number, isLog = f
   if (isLog && least > 0) return logScale(least, most, lines);
   const span = most - least;
   const fromZero = Math.max(most, 0) - Math.min(least, 0);
-  const hasZero = fromZero === 0 || span >= fromZero * FILLED || (least <= 0 && most >= 0);
+  const hasZero = fromZero === 0 || span >= fromZero * FILLED_SHARE_MIN || (least <= 0 && most >= 0);
   const [from, to] = hasZero ? [Math.min(least, 0), Math.max(most, 0)] : [least, most];
   const step = niceStep(Math.max(to - from, Math.abs(to) * 1e-9, Number.MIN_VALUE * 8) / Math.max(lines, 1));
   const [first, last] = [Math.floor(from / step + 1e-9), Math.ceil(to / step - 1e-9)];
   const end = last > first ? last : first + 1;
   const ticks = Array.from({ length: end - first + 1 }, (_, index) => trimmed((first + index) * step));
   const whole = { low: first * step, high: end * step, ticks, hasZero, isLog: false };
-  return from < to ? withoutWaste(whole, from, to, step) : whole;
+  return from < to ? withTightEnds(whole, from, to, step) : whole;
 }
 
 /** Shortens a scale if its first or last step would be mostly empty: −43 does not need −500. */
-function withoutWaste(whole: ValueScale, from: number, to: number, step: number): ValueScale {
-  const grain = step / GRAINS;
-  const isWasted = (room: number) => room > (whole.high - whole.low) * WASTED;
-  const low = isWasted(from - whole.low) ? trimmed(Math.floor(from / grain + 1e-9) * grain) : whole.low;
-  const high = isWasted(whole.high - to) ? trimmed(Math.ceil(to / grain - 1e-9) * grain) : whole.high;
+function withTightEnds(whole: ValueScale, from: number, to: number, step: number): ValueScale {
+  const substep = step / SUBSTEPS;
+  const isTooEmpty = (room: number) => room > (whole.high - whole.low) * EMPTY_SHARE_MAX;
+  const low = isTooEmpty(from - whole.low) ? trimmed(Math.floor(from / substep + 1e-9) * substep) : whole.low;
+  const high = isTooEmpty(whole.high - to) ? trimmed(Math.ceil(to / substep - 1e-9) * substep) : whole.high;
   const ticks = whole.ticks.filter((tick) => tick >= low && tick <= high);
   // A scale needs at least two ticks.
   return ticks.length < 2 ? whole : { ...whole, low, high, ticks };
