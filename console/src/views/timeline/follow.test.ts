@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { scale, xOf } from '../../lib/chart/scale';
 import { SECOND } from '../../lib/time/instant';
-import { following, hasLeft, isOutdated } from './follow';
+import { following, hasPannedAway, isOutdated } from './follow';
 
 describe('following the clock', () => {
   const view = scale(0n, 0, 1e6, 1_000);
@@ -15,10 +15,10 @@ describe('following the clock', () => {
 
   it('ends on panning away, not on zooming', () => {
     const moved = following(view, 0n)!;
-    expect(hasLeft(moved, 0n)).toBe(false);
-    expect(hasLeft(moved, 100n * SECOND)).toBe(false);
-    expect(hasLeft(moved, 400n * SECOND)).toBe(true);
-    expect(hasLeft(moved, -400n * SECOND)).toBe(true);
+    expect(hasPannedAway(moved, 0n)).toBe(false);
+    expect(hasPannedAway(moved, 100n * SECOND)).toBe(false);
+    expect(hasPannedAway(moved, 400n * SECOND)).toBe(true);
+    expect(hasPannedAway(moved, -400n * SECOND)).toBe(true);
   });
 
   it('keeps loaded data until the range has moved or resized by a certain part', () => {

@@ -15,7 +15,7 @@ export function following(view: Scale, now: Micros): Scale | null {
 }
 
 /** Whether the user has panned away since the current time was put at its place. */
-export function hasLeft(view: Scale, now: Micros): boolean {
+export function hasPannedAway(view: Scale, now: Micros): boolean {
   const x = xOf(view, now);
   const place = view.width * PLACE;
   return x < place - view.width * RELEASE_DISTANCE || x > place + view.width * RELEASE_DISTANCE;

@@ -22,7 +22,7 @@ import {
   type Question,
 } from '../../lib/events/filter';
 import { Colors } from './groups/colors.svelte';
-import type { Exactly } from './counts/exactly.svelte';
+import type { ExactCounts } from './counts/exact-counts.svelte';
 import { groupsOfStore, type Chosen, type Legend } from './groups/groups';
 import type { Measured } from './values/measured.svelte';
 import { changesIn, Live, spanOf, type Changes } from './live.svelte';
@@ -75,7 +75,7 @@ export class TimelineModel {
   readonly #renewal = new Renewal((span) => this.#renew(span));
   /** Created by the component that displays it. */
   measured = $state.raw<Measured | null>(null);
-  exactly = $state.raw<Exactly | null>(null);
+  exactCounts = $state.raw<ExactCounts | null>(null);
   readonly around: Around;
   readonly live = new Live((changes) => this.#apply(changes));
 
@@ -117,7 +117,7 @@ export class TimelineModel {
   /** Whether the timeline has no events. */
   isEmpty = $derived(this.phase === 'ready' && this.all.count === 0 && this.extent === null && this.isPlain);
   /** Whether no event matches the filter. */
-  isNothing = $derived(
+  hasNoMatches = $derived(
     this.phase === 'ready' &&
       !this.isPlain &&
       (this.isWhole ? this.all.count === 0 : this.counted.overall?.count === 0),
@@ -210,7 +210,7 @@ export class TimelineModel {
   countIn(from: Micros, to: Micros): { count: number; isExact: boolean } {
     if (!this.isFar) return { count: this.all.lowerBound(to + 1n) - this.all.lowerBound(from), isExact: true };
     if (this.counts === null) return { count: 0, isExact: false };
-    const { count, isExact } = this.exactly?.of(from, to) ?? countWithin(this.counts, from, to);
+    const { count, isExact } = this.exactCounts?.of(from, to) ?? countWithin(this.counts, from, to);
     return { count: isExact ? count : rounded(count), isExact };
   }
 

@@ -9,7 +9,7 @@ export const dialogs = later(() => import('./dialogs/Dialogs.svelte'));
 export const asOf = later(() => import('./as-of/AsOf.svelte'));
 export const playback = later(() => import('./playback/Playback.svelte'));
 export const glance = later(() => import('./side/Glance.svelte'));
-export const nothing = later(() => import('./Nothing.svelte'));
+export const emptyTimeline = later(() => import('./EmptyTimeline.svelte'));
 export const axisChips = later(() => import('./axis/AxisChips.svelte'));
 export const scaleButton = later(() => import('../../ui/chart/ScaleButton.svelte'));
 export const tip = later(() => import('./axis/AxisTip.svelte'));

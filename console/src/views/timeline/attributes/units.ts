@@ -7,9 +7,9 @@ export const UNIT_LENGTH_MAX = 16;
 export function unitsOf(param: string | null): Map<string, string> {
   return new Map(
     keysOf(param).flatMap((pair): [string, string][] => {
-      const sign = pair.lastIndexOf('=');
-      const unit = pair.slice(sign + 1).trim();
-      return sign < 1 || unit === '' ? [] : [[pair.slice(0, sign), unit.slice(0, UNIT_LENGTH_MAX)]];
+      const separator = pair.lastIndexOf('=');
+      const unit = pair.slice(separator + 1).trim();
+      return separator < 1 || unit === '' ? [] : [[pair.slice(0, separator), unit.slice(0, UNIT_LENGTH_MAX)]];
     }),
   );
 }

@@ -51,7 +51,7 @@ export function paintForks(
 }
 
 /** Returns the lanes that show a scale label: the top lane, and every lane with a different maximum. */
-export function sayScale(fromTop: readonly number[], heightsOf: LaneHeights): ReadonlySet<number> {
+export function lanesWithScale(fromTop: readonly number[], heightsOf: LaneHeights): ReadonlySet<number> {
   const [first] = fromTop;
   return new Set(fromTop.filter((lane) => lane === first || heightsOf(lane).max !== heightsOf(first!).max));
 }
@@ -69,7 +69,7 @@ export function paintLaneNames(
   widthOf: (name: string) => number,
 ): void {
   const order = strips.ys.map((_, lane) => lane).sort((a, b) => strips.ys[a]! - strips.ys[b]!);
-  const labeled = heights === null ? null : sayScale(order, heights);
+  const labeled = heights === null ? null : lanesWithScale(order, heights);
   strips.ys.forEach((y, index) => {
     if (!isIn(index)) return;
     context.fillStyle = palette.line;

@@ -171,7 +171,7 @@ export function boxAround(points: readonly { lat: number; lon: number }[]): Box 
 }
 
 /** Expands a box slightly and rounds it, so that it includes points on the edge. */
-export function roomy({ west, east, south, north }: Box): Box {
+export function padded({ west, east, south, north }: Box): Box {
   const room = 0.02;
   const bounded = (value: number, most: number): number => Number(Math.max(-most, Math.min(most, value)).toFixed(3));
   return {

@@ -5,7 +5,7 @@
 import { untrack } from 'svelte';
 import { readSome } from '../../../lib/events/counts';
 import { route } from '../../../lib/address/route.svelte';
-import { isWorthCounting, type Exactly } from './exactly.svelte';
+import { isWorthCounting, type ExactCounts } from './exact-counts.svelte';
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';
 
@@ -13,36 +13,36 @@ import type { Range } from '../sight.svelte';
 const DEBOUNCE_MS = 800;
 
 /** Counts the stable selection and view for the lifetime of the calling component. */
-export function countExactly(model: TimelineModel, exactly: Exactly): void {
+export function countExactly(model: TimelineModel, exactCounts: ExactCounts): void {
   // The query has changed or everything is reloaded.
   $effect(() => {
-    if (model.phase === 'loading') untrack(() => exactly.forget(null));
+    if (model.phase === 'loading') untrack(() => exactCounts.forget(null));
   });
   const isListed = $derived(route.get('view') === 'list');
   // A list counts its own events.
-  countWhenStable(model, exactly, () => (isListed ? null : model.range));
+  countWhenStable(model, exactCounts, () => (isListed ? null : model.range));
   // A view that follows the clock is never stable.
   const isMoving = $derived(route.get('follow') !== null || (isListed && model.range === null));
-  countWhenStable(model, exactly, () => (isMoving ? null : model.sight.range));
+  countWhenStable(model, exactCounts, () => (isMoving ? null : model.sight.range));
 }
 
-function countWhenStable(model: TimelineModel, exactly: Exactly, rangeOf: () => Range | null): void {
+function countWhenStable(model: TimelineModel, exactCounts: ExactCounts, rangeOf: () => Range | null): void {
   const range = $derived(rangeOf());
   const isNeeded = $derived.by(() => {
     const { phase, counts, isFar } = model;
     if (range === null || phase !== 'ready' || counts === null || !isFar) return false;
-    return exactly.of(range.from, range.to) === undefined && isWorthCounting(counts, range);
+    return exactCounts.of(range.from, range.to) === undefined && isWorthCounting(counts, range);
   });
   // A change to the address that keeps the range does not repeat the request.
-  const rangeKey = $derived(isNeeded ? `${range!.from}/${range!.to} ${exactly.generation}` : null);
+  const rangeKey = $derived(isNeeded ? `${range!.from}/${range!.to} ${exactCounts.generation}` : null);
   $effect(() => {
     if (rangeKey === null) return;
-    const [countedRange, generation] = untrack(() => [range!, exactly.generation]);
+    const [countedRange, generation] = untrack(() => [range!, exactCounts.generation]);
     const request = new AbortController();
     const timer = setTimeout(() => {
       // If the request fails or exceeds the limit, keep the estimate.
       void readSome(model.question, countedRange, request.signal).then(
-        ({ count, isAll }) => isAll && exactly.generation === generation && exactly.know(countedRange, count),
+        ({ count, isAll }) => isAll && exactCounts.generation === generation && exactCounts.know(countedRange, count),
         () => {},
       );
     }, DEBOUNCE_MS);

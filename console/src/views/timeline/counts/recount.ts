@@ -14,8 +14,8 @@ interface Known {
   readonly question: Question;
   readonly counted: Counted;
   readonly colors: { forget: () => void };
-  readonly measured: Forgetful | null;
-  readonly exactly: Forgetful | null;
+  readonly measured: RangeCache | null;
+  readonly exactCounts: RangeCache | null;
   readonly singlesMax: number;
   readonly isWhole: boolean;
   all: EventStore;
@@ -27,7 +27,7 @@ interface Known {
 }
 
 /** A cache that drops a time range; everything for null. */
-interface Forgetful {
+interface RangeCache {
   forget: (span: Range | null) => void;
 }
 
@@ -43,7 +43,7 @@ export async function readAgain(known: Known, span: Range | null, signal: AbortS
   if (extent !== null) known.extent = { from: extent.first, to: extent.last };
   await recount(counted, question, span, signal);
   known.measured?.forget(span);
-  known.exactly?.forget(span);
+  known.exactCounts?.forget(span);
   const { window } = known;
   if (window !== null) {
     const read = await readSpan(question, { ...window, limit: known.singlesMax, signal });

@@ -60,7 +60,7 @@ const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;
 const escaped = (text: string): string =>
   plain(text)
     .replaceAll(FORBIDDEN, '\ufffd')
-    .replaceAll(/[&<>"]/g, (sign) => ENTITIES[sign]!);
+    .replaceAll(/[&<>"]/g, (char) => ENTITIES[char]!);
 const n = (value: number): string => Number(value.toFixed(2)).toString();
 
 export function picture(input: PictureInput, palette: Palette): { svg: string; height: number } {

@@ -12,8 +12,8 @@ const DELIMITERS = [',', '\t', ';', '|'];
 export function readTable(text: string, rowsMax = 3): Table {
   const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const first = body.split(/\r?\n|\r/, 1)[0] ?? '';
-  const count = (sign: string): number => first.split(sign).length;
-  const delimiter = DELIMITERS.reduce((best, sign) => (count(sign) > count(best) ? sign : best), ',');
+  const count = (char: string): number => first.split(char).length;
+  const delimiter = DELIMITERS.reduce((best, char) => (count(char) > count(best) ? char : best), ',');
   const [columns = [], ...rows] = cells(body, delimiter, rowsMax + 1);
   return { columns: columns.map((column) => column.trim()), rows, delimiter };
 }
@@ -24,23 +24,23 @@ function cells(text: string, delimiter: string, rowsMax: number): string[][] {
   let cell = '';
   let isQuoted = false;
   for (let at = 0; at < text.length && rows.length < rowsMax; at += 1) {
-    const sign = text.charAt(at);
+    const char = text.charAt(at);
     if (isQuoted) {
-      if (sign !== '"') cell += sign;
+      if (char !== '"') cell += char;
       else if (text.charAt(at + 1) === '"') {
         cell += '"';
         at += 1;
       } else isQuoted = false;
-    } else if (sign === '"' && cell === '') isQuoted = true;
-    else if (sign === delimiter) {
+    } else if (char === '"' && cell === '') isQuoted = true;
+    else if (char === delimiter) {
       row.push(cell);
       cell = '';
-    } else if (sign === '\n' || sign === '\r') {
-      if (sign === '\r' && text.charAt(at + 1) === '\n') at += 1;
+    } else if (char === '\n' || char === '\r') {
+      if (char === '\r' && text.charAt(at + 1) === '\n') at += 1;
       row.push(cell);
       rows.push(row);
       [row, cell] = [[], ''];
-    } else cell += sign;
+    } else cell += char;
   }
   if (rows.length < rowsMax && (cell !== '' || row.length > 0)) rows.push([...row, cell]);
   return rows.filter((cells) => cells.some((text) => text.trim() !== ''));

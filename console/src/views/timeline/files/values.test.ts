@@ -3,7 +3,7 @@ import { fitted } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/chart/palette';
 import { picture, type PictureInput } from './picture';
-import { summedUp, type Stretch } from '../values/values';
+import { summedUp, type Interval } from '../values/values';
 
 const DAY = 86_400_000_000n;
 const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
@@ -46,12 +46,12 @@ const inputOf = (store: EventStore, values: PictureInput['values']): PictureInpu
 });
 
 describe('values in an exported picture', () => {
-  const exported = (measured: (Stretch | null)[] | null, store = storms()): ReturnType<typeof picture> =>
-    picture(inputOf(store, { measure: 'wind <kt>', measured, stretchText: '1 day', unit: '', isLog: false }), palette);
+  const exported = (measured: (Interval | null)[] | null, store = storms()): ReturnType<typeof picture> =>
+    picture(inputOf(store, { measure: 'wind <kt>', measured, intervalText: '1 day', unit: '', isLog: false }), palette);
 
   it('are a line per actor, with a summary', () => {
     const { svg } = picture(
-      inputOf(storms(), { measure: 'wind', measured: null, stretchText: '', unit: 'kt', isLog: false }),
+      inputOf(storms(), { measure: 'wind', measured: null, intervalText: '', unit: 'kt', isLog: false }),
       palette,
     );
     const lines = [...svg.matchAll(/<polyline points="([^"]*)"/g)].map(([, points]) => points!.split(' '));
@@ -76,7 +76,7 @@ describe('values in an exported picture', () => {
   });
 
   it('are drawn as a distribution per interval if they are aggregated', () => {
-    const stretch = summedUp(
+    const interval = summedUp(
       { from: 0n, to: DAY * 10n },
       new Map([
         ['10', 5],
@@ -84,7 +84,7 @@ describe('values in an exported picture', () => {
       ]),
       true,
     );
-    const { svg } = exported([stretch, null], new EventStore());
+    const { svg } = exported([interval, null], new EventStore());
     expect(svg).toContain('10 to 30, 13.33 on average; 6 values · in intervals of 1 day');
     expect(svg).not.toContain('<polyline');
     // Two cells, and a line from the minimum to the maximum: the gap between them is not shaded.

@@ -4,7 +4,7 @@ import type { EventStore } from '../../../lib/events/store';
 import { hue, type Palette } from '../../../lib/chart/palette';
 import type { Legend } from '../groups/groups';
 import { VALUES_HEIGHT } from '../axis/paint';
-import { linesOf, scaleAround, sumOf, sumOfOne, sumText, type Stretch, type ValueScale } from '../values/values';
+import { linesOf, scaleAround, sumOf, sumOfOne, sumText, type Interval, type ValueScale } from '../values/values';
 import { numberText, withUnit } from '../attributes/numbers';
 import { CELL, cellsOf, yOf } from '../values/values-paint';
 import type { Pen } from './lanes';
@@ -13,9 +13,9 @@ export interface ValuesInput {
   /** The attribute with the values. */
   measure: string;
   /** Aggregated intervals, null for those without numbers; null if the events themselves are loaded. */
-  measured: readonly (Stretch | null)[] | null;
+  measured: readonly (Interval | null)[] | null;
   /** Length of an interval, for display. */
-  stretchText: string;
+  intervalText: string;
   /** Unit of the values; empty if none is set. */
   unit: string;
   /** Whether a logarithmic scale is requested; it requires positive values. */
@@ -34,25 +34,25 @@ const GAP = 8;
 /** Draws the values below `top`. */
 export function values(
   input: PictureParts,
-  { measure, measured, stretchText, unit, isLog }: ValuesInput,
+  { measure, measured, intervalText, unit, isLog }: ValuesInput,
   palette: Palette,
   top: number,
   pen: Pen,
 ): { svg: string; height: number } {
   const { view } = input;
   const [from, to] = [timeAt(view, 0), timeAt(view, view.width)];
-  const stretches = (measured ?? []).filter((one) => one !== null && one.to > from && one.from <= to) as Stretch[];
+  const intervals = (measured ?? []).filter((one) => one !== null && one.to > from && one.from <= to) as Interval[];
   const { lines, isJoined } = linesOf(input.store, measure, input.groups, [0, input.store.count]);
   const points = measured === null ? lines.flatMap((line) => line.points) : [];
   const inView = points.filter(({ time }) => time >= from && time <= to);
   const scale = scaleAround(
-    [...points.map(({ value }) => value), ...stretches.flatMap(({ low, high }) => [low, high])],
+    [...points.map(({ value }) => value), ...intervals.flatMap(({ low, high }) => [low, high])],
     isLog,
   );
-  const sum = sumOf(measured === null ? inView.map(sumOfOne) : stretches);
+  const sum = sumOf(measured === null ? inView.map(sumOfOne) : intervals);
   const words = [
     sum === null ? 'no numbers in view' : sumText(sum, unit),
-    ...(sum !== null && measured !== null ? [`in intervals of ${stretchText}`] : []),
+    ...(sum !== null && measured !== null ? [`in intervals of ${intervalText}`] : []),
     ...(scale?.isLog ? ['logarithmic scale'] : scale?.hasZero === false ? ['the scale does not start at zero'] : []),
   ].join(' · ');
   const head =
@@ -64,7 +64,7 @@ export function values(
       : grid(view, scale, palette, top, pen) +
         (measured === null
           ? lines.map((line) => drawLine(input, line, isJoined, scale, palette, top, pen)).join('')
-          : spread(view, stretches, scale, palette, top, pen)) +
+          : spread(view, intervals, scale, palette, top, pen)) +
         ticks(scale, unit, palette, top, pen);
   return { svg: head + drawn, height: VALUES_HEIGHT + GAP };
 }
@@ -116,31 +116,31 @@ function drawLine(
 
 function spread(
   view: Scale,
-  stretches: readonly Stretch[],
+  intervals: readonly Interval[],
   scale: ValueScale,
   palette: Palette,
   top: number,
   { n }: Pen,
 ): string {
-  const cells = stretches.map((stretch) => cellsOf(stretch, scale));
+  const cells = intervals.map((interval) => cellsOf(interval, scale));
   const most = Math.max(1, ...cells.flatMap((own) => [...own.values()]));
-  return stretches
-    .map((stretch, index) => {
-      const left = Math.max(0, xOf(view, stretch.from));
-      const wide = Math.max(1.5, Math.min(view.width, xOf(view, stretch.to)) - left - 1);
+  return intervals
+    .map((interval, index) => {
+      const left = Math.max(0, xOf(view, interval.from));
+      const wide = Math.max(1.5, Math.min(view.width, xOf(view, interval.to)) - left - 1);
       const rect = (x: number, y: number, width: number, high: number, color: string, opacity = 1): string =>
         `<rect x="${n(x)}" y="${n(top + y)}" width="${n(width)}" height="${n(high)}" fill="${color}"` +
         `${opacity === 1 ? '' : ` fill-opacity="${n(opacity)}"`}/>`;
       const box = (y: number, high: number, color: string, opacity = 1): string =>
         rect(left, y, wide, high, color, opacity);
-      const [high, low] = [yOf(scale, stretch.high), yOf(scale, stretch.low)];
+      const [high, low] = [yOf(scale, interval.high), yOf(scale, interval.low)];
       const shades = [...cells[index]!].map(([cell, count]) =>
         box(cell * CELL, CELL, palette.accent, 0.14 + 0.76 * Math.sqrt(count / most)),
       );
       return [
         rect(left + wide / 2 - 0.5, high, 1, low - high, palette.accent, 0.3),
         ...shades,
-        box(yOf(scale, stretch.mean) - 1, 2, palette.ink),
+        box(yOf(scale, interval.mean) - 1, 2, palette.ink),
       ].join('');
     })
     .join('');

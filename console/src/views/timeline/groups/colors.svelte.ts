@@ -9,8 +9,8 @@ import type { Counted } from '../counts/counted.svelte';
 import { LARGEST, type Chosen, type Legend, type Span } from './groups';
 import type { ValueCounts } from './series';
 
-const legends = laterOrThrow(() => import('./legend'));
-const serieses = laterOrThrow(() => import('./series'));
+const legendModule = laterOrThrow(() => import('./legend'));
+const seriesModule = laterOrThrow(() => import('./series'));
 
 /** The legend is recounted when an end of the view has moved by more than 1/LEGEND_MOVES of its length. */
 const LEGEND_MOVES = 20n;
@@ -62,7 +62,7 @@ export class Colors {
     if (by === null) return;
     try {
       this.error = null;
-      const [{ legendOf, readLegend }, { readMissing }] = await Promise.all([legends(), serieses()]);
+      const [{ legendOf, readLegend }, { readMissing }] = await Promise.all([legendModule(), seriesModule()]);
       if (signal.aborted) return;
       if (!isFar() || span.from > span.to)
         this.legend = legendOf(visible, question.filter, by, span, this.legend, this.chosen);
@@ -85,7 +85,7 @@ export class Colors {
   async #readAll(question: Question, by: GroupBy, seen: Seen, signal: AbortSignal): Promise<Legend | null> {
     const whole = seen.counts();
     if (!seen.isAllTime || whole === null || whole.until < whole.to) return null;
-    const [{ legendOfAll }, { readAllValues, keepAll }] = await Promise.all([legends(), serieses()]);
+    const [{ legendOfAll }, { readAllValues, keepAll }] = await Promise.all([legendModule(), seriesModule()]);
     const of = JSON.stringify([question, by]);
     if (this.#all?.whole !== whole || this.#all.of !== of)
       this.#all = { of, whole, values: await readAllValues(question, by, whole, signal) };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Counts } from '../../../lib/events/counts';
 import { STEPS } from '../../../lib/events/steps';
-import { COMPARED_MAX, compare, REQUESTS_MAX, stretches, type Answer, type Ask } from './counted';
+import { COMPARED_MAX, compare, REQUESTS_MAX, countedRanges, type Answer, type Ask } from './counted';
 
 const range = (from: number, to: number) => ({ from: BigInt(from), to: BigInt(to) });
 const ALL = { selected: true, others: true };
@@ -29,11 +29,11 @@ const even = (each: number): Counts => ({
 });
 
 it('counts few events in one request, and many in ranges without gaps', () => {
-  expect(stretches(even(100), [range(0, 199), range(300, 999)])).toEqual({
+  expect(countedRanges(even(100), [range(0, 199), range(300, 999)])).toEqual({
     ranges: [range(0, 199), range(300, 999)],
     isAll: true,
   });
-  const { ranges, isAll } = stretches(even(30_000), [range(0, 199), range(300, 999)]);
+  const { ranges, isAll } = countedRanges(even(30_000), [range(0, 199), range(300, 999)]);
   expect(isAll).toBe(true);
   expect(ranges[0]!.from).toBe(0n);
   const length = ranges.reduce((sum, { from, to }) => sum + Number(to - from) + 1, 0);
@@ -41,7 +41,7 @@ it('counts few events in one request, and many in ranges without gaps', () => {
 });
 
 it('samples ranges across ten million events, each small enough for one response', () => {
-  const { ranges, isAll } = stretches(even(1_000_000), [range(0, 999)]);
+  const { ranges, isAll } = countedRanges(even(1_000_000), [range(0, 999)]);
   expect(isAll).toBe(false);
   expect(ranges).toEqual([range(0, 8), range(200, 208), range(400, 408), range(600, 608), range(800, 808)]);
 });

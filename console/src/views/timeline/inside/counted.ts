@@ -8,22 +8,22 @@ import type { EventBody } from '../../../lib/events/store';
 import type { Micros } from '../../../lib/time/instant';
 import type { Range } from '../sight.svelte';
 import { facetOf, inOrder, NONE, tally, type Facet, type Tallied, type Tally } from './facets';
-import { piecesOf, spread, type Part } from './stretches';
+import { piecesOf, spread, type Part } from './ranges';
 
 /** Maximum number of attributes to compare, the most frequent first. */
 export const COMPARED_MAX = 12;
 
 /** Maximum number of ranges per side; an interruption adds one. */
-export const STRETCHES_MAX = 5;
+export const RANGES_MAX = 5;
 
 /**
  * Target number of events per range, below the limit of a response (`aggregate_events_read_max`), as far as it can be
  * estimated.
  */
-const STRETCH_EVENTS_MAX = 80_000;
+const RANGE_EVENTS_MAX = 80_000;
 
 /** Maximum number of requests per comparison: each is a ledger entry. */
-export const REQUESTS_MAX = COMPARED_MAX * 2 * (STRETCHES_MAX + 1);
+export const REQUESTS_MAX = COMPARED_MAX * 2 * (RANGES_MAX + 1);
 
 /** A browser opens six connections to a service; leave some for the rest of the view. */
 const CONCURRENT_REQUESTS = 3;
@@ -54,11 +54,11 @@ export interface Comparison {
 }
 
 /** Returns the ranges to count: all of the time, or samples spread evenly over its events. */
-export function stretches(counts: Counts, spans: readonly Range[]): { ranges: Range[]; isAll: boolean } {
+export function countedRanges(counts: Counts, spans: readonly Range[]): { ranges: Range[]; isAll: boolean } {
   const all = spans.flatMap((span) => piecesOf(counts, span)).reduce((sum, { count }) => sum + count, 0);
-  if (all <= STRETCH_EVENTS_MAX) return { ranges: [...spans], isAll: true };
-  const moments = spread(counts, spans, STRETCHES_MAX);
-  const isAll = all <= STRETCH_EVENTS_MAX * STRETCHES_MAX;
+  if (all <= RANGE_EVENTS_MAX) return { ranges: [...spans], isAll: true };
+  const moments = spread(counts, spans, RANGES_MAX);
+  const isAll = all <= RANGE_EVENTS_MAX * RANGES_MAX;
   const ranges = spans.flatMap(({ from, to }) => {
     const within = moments.filter((moment) => moment > from && moment <= to);
     const begins = isAll || moments.includes(from) ? [from, ...within] : within;
@@ -71,8 +71,8 @@ export function stretches(counts: Counts, spans: readonly Range[]): { ranges: Ra
 function shortened(counts: Counts, range: Range): Range {
   let before = 0;
   for (const { from, to, count } of piecesOf(counts, range)) {
-    if (before + count >= STRETCH_EVENTS_MAX) {
-      const part = (STRETCH_EVENTS_MAX - before) / count;
+    if (before + count >= RANGE_EVENTS_MAX) {
+      const part = (RANGE_EVENTS_MAX - before) / count;
       return { from: range.from, to: from + BigInt(Math.floor(Number(to - from) * part)) };
     }
     before += count;

@@ -52,7 +52,7 @@ interface TrackOptions {
 }
 
 /** Whether tracks are drawn by default: each group, or the filter result, is a single tracked object. */
-export function joinsByItself({ legend, filter }: TrackOptions): boolean {
+export function hasDefaultTracks({ legend, filter }: TrackOptions): boolean {
   return isTrack(filter) || (legend !== null && isTracked(legend.by));
 }
 

@@ -3,7 +3,7 @@ import { panned, scale, timeAt } from '../../../lib/chart/scale';
 import { parse } from '../../../lib/time/instant';
 import type { Firing, Timer } from '../../../lib/timers/timers';
 import { TIMERS_HEIGHT } from '../axis/paint';
-import { markText, marksOf, pickTimer, signsOf } from './timer-lane';
+import { markText, marksOf, pickTimer, symbolsOf } from './timer-lane';
 
 const timer = (timer_id: string, more: Partial<Timer>): Timer => ({
   timer_id,
@@ -56,8 +56,8 @@ describe('timer lane', () => {
     const armed = [0, 5, 10, 40, 200].map((hours) => timer(`t${hours}`, { next: due(hours) }));
     const marks = marksOf(armed, [], [firing('late', due(7), 'failed'), firing('seen', due(203), 'acknowledged')], []);
     const view = scale(parse(FEB)!, 0, 3_600e6, 1_000);
-    const signs = signsOf(marks, view);
-    expect(signs.map(({ mark, count, x }) => [mark.timerId, count, Math.round(x)])).toEqual([
+    const symbols = symbolsOf(marks, view);
+    expect(symbols.map(({ mark, count, x }) => [mark.timerId, count, Math.round(x)])).toEqual([
       ['late', 4, 505],
       ['t40', 1, 540],
       ['t200', 2, 702],
@@ -69,12 +69,12 @@ describe('timer lane', () => {
       [],
       [],
     );
-    const found = signsOf(many, view);
+    const found = symbolsOf(many, view);
     expect(found.reduce((sum, { count }) => sum + count, 0)).toBe(120);
-    found.slice(1).forEach((sign, index) => {
-      expect(sign.x - sign.half).toBeGreaterThanOrEqual(found[index]!.x + found[index]!.half);
+    found.slice(1).forEach((symbol, index) => {
+      expect(symbol.x - symbol.half).toBeGreaterThanOrEqual(found[index]!.x + found[index]!.half);
     });
-    expect(signsOf(many, panned(view, 317.25)).map(({ count }) => count)).toEqual(found.map(({ count }) => count));
+    expect(symbolsOf(many, panned(view, 317.25)).map(({ count }) => count)).toEqual(found.map(({ count }) => count));
     const under = pickTimer(marks, view, 200, { x: 498, y: 190 })!;
     expect(markText(under)).toMatch(/^Fired: 28 February 2027.* · failed · queue billing · and 3 more here$/);
   });
@@ -83,7 +83,7 @@ describe('timer lane', () => {
     const coming = [JAN, FEB].map((at) => ({ timer_id: 'daily', due: at, queue: 'billing' }));
     const marks = marksOf([timer('once', { next: FEB })], [], [], coming);
     const view = scale(parse(FEB)!, 0, 86_400e6, 1_000);
-    expect(signsOf(marks, view).map(({ count }) => count)).toEqual([1]);
+    expect(symbolsOf(marks, view).map(({ count }) => count)).toEqual([1]);
     expect(pickTimer(marks, view, 200, { x: 472, y: 190 })).toMatchObject({ timerId: 'daily', count: 1 });
     expect(pickTimer(marks, view, 200, { x: 501, y: 190 })).toMatchObject({ timerId: 'once', count: 1 });
   });

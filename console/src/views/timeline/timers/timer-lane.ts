@@ -78,7 +78,7 @@ function colorOf(palette: Palette, kind: MarkKind): string {
 }
 
 /** A symbol for one or more overlapping marks, in the color of the most important one. */
-export interface Sign {
+export interface TimerSymbol {
   /** Horizontal center, and half the width, in pixels. */
   x: number;
   half: number;
@@ -97,34 +97,43 @@ function halfOf(count: number, isDiamond: boolean): number {
 }
 
 /** Returns the symbols from left to right, without overlaps. Excludes scheduled firings of rules. */
-export function signsOf(marks: readonly TimerMark[], scale: Scale): Sign[] {
-  const signs: (Sign & { from: number; to: number })[] = [];
+export function symbolsOf(marks: readonly TimerMark[], scale: Scale): TimerSymbol[] {
+  const symbols: (TimerSymbol & { from: number; to: number })[] = [];
   for (const mark of marks) {
     if (mark.kind === 'coming') continue;
     const x = xOf(scale, mark.time);
-    let sign = { x, half: HALF, mark, count: 1, isDiamond: mark.queue === null, from: x, to: x };
-    for (let before = signs.at(-1); before && before.x + before.half > sign.x - sign.half; before = signs.at(-1)) {
-      signs.pop();
-      const count = before.count + sign.count;
-      const isDiamond = before.isDiamond && sign.isDiamond;
-      const isBefore = ORDER.indexOf(before.mark.kind) >= ORDER.indexOf(sign.mark.kind);
-      sign = {
-        x: (before.from + sign.to) / 2,
+    let symbol = { x, half: HALF, mark, count: 1, isDiamond: mark.queue === null, from: x, to: x };
+    for (
+      let before = symbols.at(-1);
+      before && before.x + before.half > symbol.x - symbol.half;
+      before = symbols.at(-1)
+    ) {
+      symbols.pop();
+      const count = before.count + symbol.count;
+      const isDiamond = before.isDiamond && symbol.isDiamond;
+      const isBefore = ORDER.indexOf(before.mark.kind) >= ORDER.indexOf(symbol.mark.kind);
+      symbol = {
+        x: (before.from + symbol.to) / 2,
         half: halfOf(count, isDiamond),
-        mark: isBefore ? before.mark : sign.mark,
+        mark: isBefore ? before.mark : symbol.mark,
         count,
         isDiamond,
         from: before.from,
-        to: sign.to,
+        to: symbol.to,
       };
     }
-    signs.push(sign);
+    symbols.push(symbol);
   }
-  return signs;
+  return symbols;
 }
 
 /** A diamond for firings recorded as events; a round shape for firings in a queue. */
-function outline(context: CanvasRenderingContext2D, { half, isDiamond, count }: Sign, x: number, y: number): void {
+function outline(
+  context: CanvasRenderingContext2D,
+  { half, isDiamond, count }: TimerSymbol,
+  x: number,
+  y: number,
+): void {
   context.beginPath();
   if (isDiamond) {
     const reach = count === 1 ? half : half - 1;
@@ -151,20 +160,20 @@ export function paintTimers({ context, palette, scale, height }: Frame, marks: r
   context.font = `650 10px ${palette.sans}`;
   context.textBaseline = 'middle';
   context.textAlign = 'center';
-  for (const sign of signsOf(marks, scale)) {
-    const x = Math.round(sign.x);
+  for (const symbol of symbolsOf(marks, scale)) {
+    const x = Math.round(symbol.x);
     if (!isIn(x)) continue;
-    const color = colorOf(palette, sign.mark.kind);
+    const color = colorOf(palette, symbol.mark.kind);
     // Upcoming firings are hollow.
-    const isHollow = sign.mark.kind === 'armed';
+    const isHollow = symbol.mark.kind === 'armed';
     context.fillStyle = isHollow ? palette.surface : color;
     context.strokeStyle = color;
     context.lineWidth = 2;
-    outline(context, sign, x, y);
+    outline(context, symbol, x, y);
     context.fill();
     if (isHollow) context.stroke();
     context.fillStyle = isHollow ? color : palette.surface;
-    if (sign.count > 1) context.fillText(String(sign.count), x, y + 0.5);
+    if (symbol.count > 1) context.fillText(String(symbol.count), x, y + 0.5);
   }
   context.textAlign = 'left';
 }
@@ -182,9 +191,9 @@ export function pickTimer(
   const coming = marks
     .filter(({ kind }) => kind === 'coming')
     .map((mark) => ({ mark, count: 1, away: Math.abs(xOf(scale, mark.time) - x), half: 0 }));
-  const signs = signsOf(marks, scale).map((sign) => ({ ...sign, away: Math.abs(sign.x - x) }));
+  const symbols = symbolsOf(marks, scale).map((symbol) => ({ ...symbol, away: Math.abs(symbol.x - x) }));
   // Symbols are drawn above scheduled firings.
-  const found = [...signs, ...coming].filter(({ away, half }) => away <= Math.max(half, NEAR_PIXELS));
+  const found = [...symbols, ...coming].filter(({ away, half }) => away <= Math.max(half, NEAR_PIXELS));
   const best = found.sort((a, b) => Math.max(0, a.away - a.half) - Math.max(0, b.away - b.half))[0];
   return best === undefined ? null : { ...best.mark, count: best.count };
 }

@@ -5,15 +5,15 @@ import { stepBegin, stepEnd, stepOf, type Step } from '../../../lib/events/steps
 import { FIRST, LAST, type Scale } from '../../../lib/chart/scale';
 import { parse, type Micros } from '../../../lib/time/instant';
 import type { Range } from '../sight.svelte';
-import { summedUp, type Stretch } from './values';
+import { summedUp, type Interval } from './values';
 
 /** Maximum number of intervals across the axis. */
-const STRETCHES_MAX = 40;
-const STRETCH_PIXELS = 26;
+const INTERVALS_MAX = 40;
+const INTERVAL_PIXELS = 26;
 
 /** Returns the interval for a scale. */
 export function measureStep({ pixel, width }: Scale): Step {
-  return stepOf(pixel * Math.max(STRETCH_PIXELS, width / STRETCHES_MAX));
+  return stepOf(pixel * Math.max(INTERVAL_PIXELS, width / INTERVALS_MAX));
 }
 
 /** The visible range of a timeline and its counts. */
@@ -29,7 +29,7 @@ interface Seen {
 
 export class Measured {
   /** By start time; null for an interval without numbers. */
-  stretches = $state.raw<ReadonlyMap<Micros, Stretch | null>>(new Map());
+  intervals = $state.raw<ReadonlyMap<Micros, Interval | null>>(new Map());
   step = $state.raw<Step | null>(null);
   isReading = $state(false);
   error = $state.raw<unknown>(null);
@@ -55,21 +55,21 @@ export class Measured {
   ): Promise<void> {
     const step = measureStep(view);
     const of = JSON.stringify([key, step.iso, question.filter, question.box, question.asOf]);
-    if (of !== this.#of) this.stretches = new Map();
+    if (of !== this.#of) this.intervals = new Map();
     this.#of = of;
     this.step = step;
     const missing: Range[] = [];
     for (let begin = stepBegin(step, from); begin <= to; begin = stepEnd(step, begin)) {
       const end = stepEnd(step, begin);
       const isEmpty = counts !== null && counts.until >= counts.to && countWithin(counts, begin, end - 1n).most === 0;
-      if (!isEmpty && !this.stretches.has(begin)) missing.push({ from: begin, to: end });
+      if (!isEmpty && !this.intervals.has(begin)) missing.push({ from: begin, to: end });
     }
     this.error = null;
     this.isReading = missing.length > 0;
     try {
       if (missing.length > 0)
-        await readStretches(question, key, step, missing, signal, (found) => {
-          if (this.#of === of) this.stretches = new Map([...this.stretches, ...found]);
+        await readIntervals(question, key, step, missing, signal, (found) => {
+          if (this.#of === of) this.intervals = new Map([...this.intervals, ...found]);
         });
     } catch (error) {
       if (!signal.aborted) this.error = error;
@@ -80,12 +80,12 @@ export class Measured {
 
   /** Drops the intervals of a time range; all of them if it is unknown. */
   forget(span: { from: Micros; to: Micros } | null): void {
-    if (this.stretches.size === 0) return;
+    if (this.intervals.size === 0) return;
     const { step } = this;
-    const retained = [...this.stretches].filter(
+    const retained = [...this.intervals].filter(
       ([begin]) => span !== null && step !== null && (stepEnd(step, begin) <= span.from || begin > span.to),
     );
-    this.stretches = new Map(retained);
+    this.intervals = new Map(retained);
   }
 }
 
@@ -93,13 +93,13 @@ export class Measured {
  * Loads the values of each interval, grouped by time and value. If a response cannot contain all of them, loads each
  * half.
  */
-async function readStretches(
+async function readIntervals(
   question: Question,
   key: string,
   step: Step,
   parts: readonly Range[],
   signal: AbortSignal,
-  take: (found: ReadonlyMap<Micros, Stretch | null>) => void,
+  take: (found: ReadonlyMap<Micros, Interval | null>) => void,
 ): Promise<void> {
   const [from, to] = [parts[0]!.from, parts.at(-1)!.to];
   const found = new Map<Micros, Map<string, number>>();
@@ -122,9 +122,9 @@ async function readStretches(
   if (!isAll && parts.length > 1) {
     const half = parts.length >> 1;
     for (const some of [parts.slice(0, half), parts.slice(half)])
-      await readStretches(question, key, step, some, signal, take);
+      await readIntervals(question, key, step, some, signal, take);
     return;
   }
-  const stretch = (part: Range): Stretch | null => summedUp(part, found.get(part.from) ?? new Map(), isAll);
-  take(new Map(parts.map((part) => [part.from, stretch(part)])));
+  const interval = (part: Range): Interval | null => summedUp(part, found.get(part.from) ?? new Map(), isAll);
+  take(new Map(parts.map((part) => [part.from, interval(part)])));
 }

@@ -39,8 +39,8 @@ afterEach(() => void vi.unstubAllGlobals());
 describe('interval values', () => {
   const read = async (measured: Measured): Promise<void> =>
     measured.read(question, 'delay', view, { from: 0n, to: 4n * DAY - 1n }, null, signal);
-  const means = ({ stretches }: Measured): (number | undefined)[] =>
-    [...stretches].sort(([a], [b]) => Number(a - b)).map(([, stretch]) => stretch?.mean);
+  const means = ({ intervals }: Measured): (number | undefined)[] =>
+    [...intervals].sort(([a], [b]) => Number(a - b)).map(([, interval]) => interval?.mean);
   const groups = [group(0, '5', 1), group(0, '7', 1), group(2, '4', 3), group(2, 'none', 1)] as { key: string }[];
 
   it('are read in one request', async () => {
@@ -65,6 +65,6 @@ describe('interval values', () => {
     // All, then both halves of four intervals, and the halves of each that has two values.
     expect(requests).toHaveLength(7);
     expect(means(measured)).toEqual([5, undefined, 4, undefined]);
-    expect([...measured.stretches.values()].map((stretch) => stretch?.isAll)).toContain(false);
+    expect([...measured.intervals.values()].map((interval) => interval?.isAll)).toContain(false);
   });
 });

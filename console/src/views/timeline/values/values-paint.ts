@@ -4,7 +4,7 @@ import { xOf, type Scale } from '../../../lib/chart/scale';
 import type { Micros } from '../../../lib/time/instant';
 import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
 import { VALUES_HEIGHT } from '../axis/paint';
-import { shareBelow, type Line, type Stretch, type ValueScale } from './values';
+import { shareBelow, type Line, type Interval, type ValueScale } from './values';
 import type { Range } from '../sight.svelte';
 import { numberText, withUnit } from '../attributes/numbers';
 
@@ -93,19 +93,19 @@ function dot(context: CanvasRenderingContext2D, x: number, y: number, radius: nu
   context.fill();
 }
 
-export function paintStretches(
+export function paintIntervals(
   { context, palette, view, scale }: Sheet,
-  stretches: readonly Stretch[],
+  intervals: readonly Interval[],
   extent: Range | null,
 ): void {
-  const cells = stretches.map((stretch) => cellsOf(stretch, scale));
+  const cells = intervals.map((interval) => cellsOf(interval, scale));
   const most = Math.max(1, ...cells.flatMap((own) => [...own.values()]));
-  stretches.forEach((stretch, index) => {
-    const [begin, end] = sidesOf({ scale: view, extent }, stretch);
+  intervals.forEach((interval, index) => {
+    const [begin, end] = sidesOf({ scale: view, extent }, interval);
     const left = Math.max(-2, begin);
     const width = Math.max(1.5, Math.min(view.width + 2, end) - left - 1);
     if (left > view.width || left + width < 0) return;
-    const [top, bottom] = [yOf(scale, stretch.high), yOf(scale, stretch.low)];
+    const [top, bottom] = [yOf(scale, interval.high), yOf(scale, interval.low)];
     context.fillStyle = palette.accent;
     // A line from minimum to maximum, thin enough not to be taken for values.
     context.globalAlpha = 0.3;
@@ -117,12 +117,12 @@ export function paintStretches(
     }
     context.globalAlpha = 1;
     context.fillStyle = palette.ink;
-    context.fillRect(left, Math.round(yOf(scale, stretch.mean)) - 1, width, 2);
+    context.fillRect(left, Math.round(yOf(scale, interval.mean)) - 1, width, 2);
   });
 }
 
 /** Returns the number of values in each cell row, by its index from the top. */
-export function cellsOf({ values }: Stretch, scale: ValueScale): Map<number, number> {
+export function cellsOf({ values }: Interval, scale: ValueScale): Map<number, number> {
   const cells = new Map<number, number>();
   for (const { value, count } of values) {
     const cell = Math.floor(yOf(scale, value) / CELL);

@@ -5,7 +5,7 @@ import type { Palette } from '../../../lib/chart/palette';
 import { linesOf, shareBelow, summedUp, valueScale } from './values';
 import { measures } from '../attributes/attributes';
 import { numberOf, numberText } from '../attributes/numbers';
-import { WORDS, paintStretches, paintTickTexts, yOf } from './values-paint';
+import { WORDS, paintIntervals, paintTickTexts, yOf } from './values-paint';
 
 const store = (...events: [number, string[], Record<string, unknown>][]): EventStore => {
   const created = new EventStore();
@@ -179,12 +179,12 @@ it('intervals end at the last event', () => {
     view: fitted(0n, 1_000n, 1_000, 0),
     scale: valueScale(0, 10, 4),
   };
-  const stretch = { from: 600n, to: 900n, low: 2, high: 8, mean: 5, count: 1, isAll: true };
-  const all = { ...stretch, values: [{ value: 5, count: 1 }] };
-  paintStretches(sheet, [all], { from: 0n, to: 2_000n });
+  const interval = { from: 600n, to: 900n, low: 2, high: 8, mean: 5, count: 1, isAll: true };
+  const all = { ...interval, values: [{ value: 5, count: 1 }] };
+  paintIntervals(sheet, [all], { from: 0n, to: 2_000n });
   // The line from minimum to maximum has a width of 1.
   expect(new Set(widths.splice(0))).toEqual(new Set([1, 299]));
-  paintStretches(sheet, [all], { from: 0n, to: 701n });
+  paintIntervals(sheet, [all], { from: 0n, to: 701n });
   expect(new Set(widths)).toEqual(new Set([1, 100]));
 });
 
@@ -196,8 +196,8 @@ it('gaps in an interval are not shaded: only a thin line joins its minimum and m
   } as unknown as CanvasRenderingContext2D;
   const scale = valueScale(-99, 165, 3);
   const values = [-99, 80, 165].map((value) => ({ value, count: 1 }));
-  const stretch = { from: 0n, to: 900n, low: -99, high: 165, mean: 49, count: 3, isAll: true, values };
-  paintStretches({ context, palette: {} as Palette, view: fitted(0n, 1_000n, 1_000, 0), scale }, [stretch], null);
+  const interval = { from: 0n, to: 900n, low: -99, high: 165, mean: 49, count: 3, isAll: true, values };
+  paintIntervals({ context, palette: {} as Palette, view: fitted(0n, 1_000n, 1_000, 0), scale }, [interval], null);
   const between = yOf(scale, -20);
   const over = drawn.filter(({ top, bottom }) => top <= between && bottom >= between);
   expect(over.map(({ width }) => width)).toEqual([1]);

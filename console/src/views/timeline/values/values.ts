@@ -59,7 +59,7 @@ export function linesOf(store: EventStore, key: string, groups: Uint8Array | nul
 }
 
 /** Summary of the values in a time interval. */
-export interface Stretch {
+export interface Interval {
   from: Micros;
   to: Micros;
   low: number;
@@ -77,7 +77,7 @@ export function summedUp(
   range: { from: Micros; to: Micros },
   groups: ReadonlyMap<string, number>,
   isAll: boolean,
-): Stretch | null {
+): Interval | null {
   const values: { value: number; count: number }[] = [];
   let [sum, count] = [0, 0];
   for (const [key, times] of groups) {
@@ -94,7 +94,7 @@ export function summedUp(
 }
 
 /** Summary of points or intervals. */
-type Sum = Pick<Stretch, 'low' | 'high' | 'mean' | 'count' | 'isAll'>;
+type Sum = Pick<Interval, 'low' | 'high' | 'mean' | 'count' | 'isAll'>;
 
 /** Combines summaries; null if there are none. */
 export function sumOf(parts: readonly Sum[]): Sum | null {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Counts } from '../../../lib/events/counts';
 import { STEPS } from '../../../lib/events/steps';
-import { around, partText, spread } from './stretches';
+import { around, partText, spread } from './ranges';
 
 const range = (from: number, to: number) => ({ from: BigInt(from), to: BigInt(to) });
 

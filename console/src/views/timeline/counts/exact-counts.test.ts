@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Counts } from '../../../lib/events/counts';
 import { stepOf } from '../../../lib/events/steps';
-import { Exactly, isWorthCounting } from './exactly.svelte';
+import { ExactCounts, isWorthCounting } from './exact-counts.svelte';
 
 /** Two bars of a hundred microseconds each, with `count` events. */
 const bars = (count: number): Counts => ({
@@ -25,21 +25,21 @@ it('a range is worth a request if one response can count it and bars only estima
 
 describe('exact counts', () => {
   it('are cached for a few ranges, each once', () => {
-    const exactly = new Exactly();
-    for (let time = 0n; time < 30n; time += 1n) exactly.know({ from: time, to: 99n }, Number(time));
-    exactly.know({ from: 29n, to: 99n }, 5);
-    expect(exactly.of(29n, 99n)).toMatchObject({ count: 5, isExact: true });
-    expect(exactly.of(19n, 99n)?.count).toBe(19);
-    expect(exactly.of(10n, 99n)).toBeUndefined();
+    const exactCounts = new ExactCounts();
+    for (let time = 0n; time < 30n; time += 1n) exactCounts.know({ from: time, to: 99n }, Number(time));
+    exactCounts.know({ from: 29n, to: 99n }, 5);
+    expect(exactCounts.of(29n, 99n)).toMatchObject({ count: 5, isExact: true });
+    expect(exactCounts.of(19n, 99n)?.count).toBe(19);
+    expect(exactCounts.of(10n, 99n)).toBeUndefined();
   });
 
   it('are dropped if an event in the range changes', () => {
-    const exactly = new Exactly();
-    exactly.know({ from: 0n, to: 49n }, 1);
-    exactly.know({ from: 50n, to: 99n }, 2);
-    exactly.forget({ from: 60n, to: 60n });
-    expect([exactly.of(0n, 49n)?.count, exactly.of(50n, 99n)]).toEqual([1, undefined]);
-    exactly.forget(null);
-    expect(exactly.of(0n, 49n)).toBeUndefined();
+    const exactCounts = new ExactCounts();
+    exactCounts.know({ from: 0n, to: 49n }, 1);
+    exactCounts.know({ from: 50n, to: 99n }, 2);
+    exactCounts.forget({ from: 60n, to: 60n });
+    expect([exactCounts.of(0n, 49n)?.count, exactCounts.of(50n, 99n)]).toEqual([1, undefined]);
+    exactCounts.forget(null);
+    expect(exactCounts.of(0n, 49n)).toBeUndefined();
   });
 });

@@ -12,7 +12,7 @@ interface Known extends Range {
   isExact: true;
 }
 
-export class Exactly {
+export class ExactCounts {
   #known = $state.raw<readonly Known[]>([]);
   /** Incremented when the events change; responses for an older generation are dropped. */
   generation = $state(0);
