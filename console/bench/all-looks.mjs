@@ -1,15 +1,15 @@
 /**
- * Takes pictures of all views, on some of the histories that the console is measured on:
+ * Takes screenshots of all views on some of the benchmark histories:
  *
  *   node bench/all-looks.mjs FOLDER [DATA] [--on demo,hurricanes,flights,large] [--only VIEW] [--width 1440]
  *
- * It takes the demo and all hurricanes unless `--on` says otherwise. `flights` are those of a year, and `large` is ten
- * million made events: filling it takes minutes, and a release build. `--events` makes it smaller. Each history has a
- * fork to compare it with, which lacks one event.
+ * The default is the demo and all hurricanes. `flights` covers one year. `large` has ten million generated events, which
+ * take minutes and need a release build; `--events` reduces their number. Each history gets a fork without one event, for
+ * the comparison.
  *
- * DATA is `../../shared/data` unless it is given: see `fill.mjs`. A history whose file is not there is left out. The
- * service is TIMENAV_BIN, or the debug build, on a folder of its own that is removed in the end; CHROMIUM_BIN names the
- * browser. Fails as `looks.mjs` does.
+ * DATA is `../../shared/data` by default: see `fill.mjs`. A history without its file is skipped. The service is
+ * TIMENAV_BIN, or the debug build, with a temporary data folder. CHROMIUM_BIN names the browser. Fails under the same
+ * conditions as `looks.mjs`.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -21,8 +21,8 @@ import { Site } from './visit.mjs';
 const BINARY = process.env.TIMENAV_BIN ?? resolve(import.meta.dirname, '../../target/debug/timenav');
 const START_MAX_MS = 60_000;
 /**
- * What there are pictures of: the timeline, the file that it is filled with, if it is not made, and what its fork
- * lacks, if not the first event.
+ * The histories by timeline: the source file (generated if null), and the event that the fork lacks (default: the
+ * first).
  */
 const HISTORIES = {
   demo: { timeline: 'demo', file: null, cancel: 'battle-of-actium-31-bce' },
@@ -34,7 +34,7 @@ const EVENTS = '10000000';
 const [folder, ...rest] = process.argv.slice(2);
 const [given] = rest.filter((each, index) => !each.startsWith('--') && !rest[index - 1]?.startsWith('--'));
 const options = rest.filter((each) => each !== given);
-/** Takes an option for this script out of those that are handed on. */
+/** Extracts an option of this script from the arguments passed on. */
 function taken(name, otherwise) {
   const at = options.indexOf(name);
   return at < 0 ? otherwise : (options.splice(at, 2)[1] ?? '');
@@ -51,7 +51,7 @@ if (!folder || !histories.every((name) => Object.hasOwn(HISTORIES, name))) {
 const data = given ?? resolve(import.meta.dirname, '../../../shared/data');
 const home = mkdtempSync(join(tmpdir(), 'timenav-looks-'));
 
-/** Starts the service, and returns where it listens. */
+/** Starts the service and returns its URL. */
 function listening(service) {
   return new Promise((found, failed) => {
     const timer = setTimeout(() => failed(new Error('the service does not start')), START_MAX_MS);
@@ -75,7 +75,7 @@ const run = (script, url, key, ...given) =>
     child.once('exit', (code) => done(code ?? 1));
   });
 
-/** Forks a timeline, cancels one event there, or the first, and returns the name of the fork. */
+/** Forks a timeline, cancels one event (by default the first), and returns the name of the fork. */
 async function forked(site, timeline, cancel) {
   const { event_id, time } = cancel
     ? (await site.call('GET', `v1/events/${cancel}?timeline_id=${timeline}`)).event
@@ -86,7 +86,7 @@ async function forked(site, timeline, cancel) {
   return timeline_id;
 }
 
-/** Fills the timeline of a history, and takes the pictures of it. Returns how many scripts have failed. */
+/** Fills the timeline of a history and takes its screenshots. Returns the number of failed scripts. */
 async function pictured(url, key, history) {
   const { timeline, file, cancel } = HISTORIES[history];
   if (file !== null && !existsSync(join(data, file))) {

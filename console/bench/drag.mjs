@@ -1,13 +1,12 @@
 /**
- * Drags and zooms 100 000 events, and prints how many pictures a second the axis is drawn in meanwhile, as one line of
- * JSON: `whole` with all of them on the screen, `near` with a few hundred, `zoomed` from one to the other and back, and
- * `empty` and `turned` for a line that follows pointer and wheel, which is the most that this browser shows on this
- * machine.
+ * Drags and zooms 100 000 events, and prints the frame rate of the axis as one line of JSON: `whole` with all events in
+ * view, `near` with a few hundred, and `zoomed` between the two. `empty` and `turned` are the maximum of this browser on
+ * this machine: a line that follows pointer and wheel.
  *
  *   TIMENAV_API_KEY=… node bench/drag.mjs http://127.0.0.1:8080
  *
- * The key is an operator's. The events go into the timeline `drag-100k`, which is made where it is missing and stays;
- * a user of the same name is made to log in with, and deleted in the end. CHROMIUM_BIN names the browser.
+ * Needs the key of an operator. The events are recorded on the timeline `drag-100k`, which is created if missing and then
+ * kept. A user of the same name is created to log in with, and deleted at the end. CHROMIUM_BIN names the browser.
  */
 import { randomBytes } from 'node:crypto';
 import { chromium } from 'playwright-core';
@@ -40,7 +39,7 @@ async function call(method, path, body, type = 'application/json') {
   return JSON.parse(text);
 }
 
-/** The same numbers in each run, from 0 to less than 1. */
+/** A deterministic pseudo-random sequence in [0, 1). */
 function* numbers() {
   let state = 0x2545f491;
   for (;;) {
@@ -51,7 +50,7 @@ function* numbers() {
   }
 }
 
-/** Two thousand years, denser towards the present, with bursts; all over the world. */
+/** Two thousand years, denser towards the present, with bursts, all over the world. */
 function* events() {
   const next = numbers();
   const number = () => next.next().value;
@@ -93,7 +92,7 @@ async function fill() {
   }
 }
 
-/** Makes a user to log in with, where the console asks who one is. Returns the password, or null. */
+/** Creates a user to log in with if the console requires it. Returns the password, or null. */
 async function makeUser() {
   const { user_id: known } = await (await fetch(`${base}/v1/session`)).json();
   if (known) return null;

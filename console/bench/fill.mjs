@@ -1,13 +1,13 @@
 /**
- * Fills a timeline of a running service with one of the histories that the console is measured on:
+ * Fills a timeline of a running service with one of the benchmark histories:
  *
  *   TIMENAV_API_KEY=… node bench/fill.mjs http://127.0.0.1:8080 hurricanes|flights FOLDER
  *   TIMENAV_API_KEY=… node bench/fill.mjs http://127.0.0.1:8080 made 10000000
  *
- * `hurricanes` are all fixes of HURDAT2, and `flights` are those that departed from New York in 2013, from the files
- * `hurricanes/hurdat2_atlantic_1851_2025.csv` and `flights/flights.csv.zip` of a folder; the latter needs `unzip`.
- * `made` are so many readings of 75 years at 500 places, each told by one of eight networks, and the same in each run.
- * The key is an operator's. A timeline that has its events is left as it is; what it lacks is added.
+ * `hurricanes` are all fixes of HURDAT2, and `flights` are the departures from New York in 2013. Their files in FOLDER are
+ * `hurricanes/hurdat2_atlantic_1851_2025.csv` and `flights/flights.csv.zip`, which needs `unzip`. `made` generates this
+ * number of readings over 75 years at 500 places, each from one of eight networks, with the same result in each run.
+ * Needs the key of an operator. Only missing events are added.
  */
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
@@ -15,21 +15,21 @@ import { join } from 'node:path';
 
 const [base, name, argument] = process.argv.slice(2);
 const key = process.env.TIMENAV_API_KEY;
-/** A file that breaks off is sent again from its beginning, so it is not too long. */
+/** Size of an upload. An interrupted one is sent again from its start, so it should not be too long. */
 const EVENTS_PER_FILE = 250_000;
-/** So many lines go over at once. */
+/** Lines per chunk. */
 const LINES_PER_PIECE = 2_000;
 
-/** What a table says of its columns, as the importer takes it. */
+/** Column mapping of the importer. */
 const HURRICANES = {
   event_id: '{storm_id}:{time}',
   time: 'time',
   name: '{name} ({status})',
   actors: 'storm_id',
-  // Nobody measured the wind of these: as a number it would be the least of all, and pull sums and scales below zero.
+  // -99 means that the wind was not measured. As a number, it would distort sums and scales.
   missing: { max_wind_kt: ['-99'] },
 };
-/** The mapping for flights in `test-data/import-examples.txt`. */
+/** The flight mapping of `test-data/import-examples.txt`. */
 const FLIGHTS = {
   time: '{time_hour} + {minute}m + {dep_delay}m|sum',
   end_time: '{time_hour} + {minute}m + {dep_delay}m + {air_time}m|sum',
@@ -62,13 +62,13 @@ async function send(body, type, parameters) {
   console.error(`${name}: ${taken} taken, ${unchanged} unchanged, ${refused} refused`);
 }
 
-/** Returns the bytes of the only file of an archive. */
+/** Returns the only file of a ZIP archive. */
 function unpacked(path) {
   const { stdout } = spawn('unzip', ['-p', path], { stdio: ['ignore', 'pipe', 'inherit'] });
   return stdout;
 }
 
-/** Returns a number that looks as if it had nothing to do with the one given, from 0 to less than 2^32. */
+/** A hash function to 32 bits, used as a deterministic pseudo-random number. */
 function mix(number, salt) {
   let mixed = (number ^ Math.imul(salt, 0x9e3779b9)) >>> 0;
   mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad);
@@ -84,9 +84,8 @@ const SENSORS = 4;
 const NETWORKS = 8;
 
 /**
- * As sensors write them: one after another, at where each of them stands. There are more of them from year to year, and
- * more in each summer than in each winter. Some networks tell more than others, and each has more places in one part of
- * the world.
+ * Generates sensor readings in order of time. Their number grows from year to year and peaks in summer. Networks differ
+ * in size, and each has more places in one region.
  */
 function made(number, events) {
   const year = YEARS * Math.sqrt(number / events);

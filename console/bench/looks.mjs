@@ -1,14 +1,13 @@
 /**
- * Takes a picture of every view of the console on a timeline, and of what people open in them, light and dark, on a
- * phone, a laptop and a wide screen:
+ * Takes screenshots of every view of the console on a timeline, and of the states that users open in them, light and dark,
+ * for a phone, a laptop and a wide screen:
  *
  *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER
  *     [--against FORK] [--only VIEW] [--width 1440]
  *
- * Files are called `VIEW-SCHEME-WIDTH.png`, and `sheet-SCHEME-WIDTH-NUMBER.png` have some of one kind beside each
- * other, as large as one can read them. A view that does not get ready, is wider than its page, or says something on
- * the console of the browser, is named, and the script fails in the end. The key is an operator's; CHROMIUM_BIN names
- * the browser.
+ * Files are named `VIEW-SCHEME-WIDTH.png`. `sheet-SCHEME-WIDTH-NUMBER.png` combine several of one kind at a readable size.
+ * The script fails if a view does not become ready, overflows the page width, or logs to the browser console, and lists
+ * these views. Needs the key of an operator; CHROMIUM_BIN names the browser.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,14 +16,14 @@ import { statesOf, viewsOf } from './view-list.mjs';
 import { Site, launch } from './visit.mjs';
 
 const READY_MAX_MS = 60_000;
-/** Time for what comes after a view is ready: maps, tracks, and moves that end. */
+/** Time for what loads after a view is ready: maps, tracks, and animations. */
 const REST_MS = 1_500;
 const SIZES = [
   { width: 390, height: 844 },
   { width: 1440, height: 900 },
   { width: 2560, height: 1440 },
 ];
-/** How wide each is shown on a sheet, and how many are on one, so that words can be read there. */
+/** Display width per screenshot width, such that text on a sheet is readable. */
 const DISPLAY_WIDTHS = { 390: 360, 1440: 720, 2560: 1440 };
 const EACH = { 390: 8, 1440: 4, 2560: 1 };
 const SHEET_WIDTH = 1460;
@@ -43,7 +42,7 @@ const file = (name, scheme, width) =>
   join(folder, `${name.toLowerCase().replace(/[^a-z]+/g, '-')}-${scheme}-${width}.png`);
 const faults = [];
 
-/** Takes the picture of a view, and notes what is wrong with it. */
+/** Takes a screenshot of a view and records problems. */
 async function look(context, view, path) {
   const page = await context.newPage();
   const fault = (what) => faults.push(`${path}: ${what}`);
@@ -55,7 +54,7 @@ async function look(context, view, path) {
     .waitFor({ timeout: READY_MAX_MS })
     .catch(() => fault('is not ready'));
   await page.waitForTimeout(REST_MS);
-  // What is counted takes as long as it takes: nobody judges a view whose wheels turn.
+  // Counting may take any time. Do not capture a view with spinners.
   await page
     .waitForFunction(() => document.querySelector('main .spinner') === null, null, { timeout: READY_MAX_MS })
     .catch(() => fault('does not come to rest'));
@@ -65,7 +64,7 @@ async function look(context, view, path) {
   await page.close();
 }
 
-/** Puts pictures beside each other, so that one look sees all. */
+/** Combines screenshots into one image. */
 async function sheet(browser, pictures, width, path) {
   const displayWidth = DISPLAY_WIDTHS[width];
   const image = (picture) =>

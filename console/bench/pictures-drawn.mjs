@@ -1,16 +1,16 @@
-/** How fast a canvas follows what somebody does: only those pictures of the browser count in which it was drawn. */
+/** Measures how fast a canvas follows input, by the frames in which it was drawn. */
 
-/** How far apart the turns of a pointer that goes to and fro are. */
+/** Time between direction changes of the oscillating pointer. */
 const TURN_MS = 1_100;
 const WHEEL_TURN_MS = 1_250;
 const WHEEL_PIXELS = 40;
 
-/** Does something for a while, and returns the times in milliseconds between pictures of a canvas, sorted. */
+/** Performs an action for a while and returns the sorted times between canvas frames in milliseconds. */
 async function gapsBetween(page, selector, forMs, act) {
   await page.evaluate((path) => {
     const context = document.querySelector(path).getContext('2d');
     window.drawnAt = [];
-    // Each picture begins with it. However often it is drawn until it is shown, it is one.
+    // Each draw begins with this call. Several draws within one browser frame count once.
     context.clearRect = (...part) => {
       const at = document.timeline.currentTime;
       if (window.drawnAt.at(-1) !== at) window.drawnAt.push(at);
@@ -28,13 +28,13 @@ async function gapsBetween(page, selector, forMs, act) {
   return gaps.sort((a, b) => a - b);
 }
 
-/** Of a hundred pictures, `slow` says how fast all but the five slowest come, in pictures a second. */
+/** `slow` is the frame rate that 95% of the frames reach. */
 function summaryOf(gaps) {
   const rate = (share) => Math.round(10_000 / gaps[Math.min(gaps.length - 1, Math.floor(gaps.length * share))]) / 10;
   return { fps: rate(0.5), slow: rate(0.95), worst_ms: Math.round(gaps.at(-1)), pictures: gaps.length };
 }
 
-/** From 1 to -1 and back, always as fast: a pointer that nearly rests has nothing to draw. */
+/** A triangle wave from 1 to -1: constant speed, because a resting pointer does not cause drawing. */
 const swing = (passed) => 4 * Math.abs(((passed / TURN_MS / 2) % 1) - 0.5) - 1;
 
 async function middle(page, selector) {
@@ -42,7 +42,7 @@ async function middle(page, selector) {
   return { x: x + width / 2, y: y + height * 0.6, width };
 }
 
-/** Drags to and fro, over such a part of the width of a canvas. */
+/** Drags back and forth over a fraction of the width of a canvas. */
 export async function drag(page, selector, forMs, part = 0.9) {
   const { x, y, width } = await middle(page, selector);
   await page.mouse.move(x + (width * part) / 2, y);
@@ -54,11 +54,11 @@ export async function drag(page, selector, forMs, part = 0.9) {
   return summaryOf(gaps);
 }
 
-/** Turns the wheel to and fro. */
+/** Zooms in and out with the wheel. */
 export async function zoom(page, selector, forMs) {
   const { x, y } = await middle(page, selector);
   await page.mouse.move(x, y);
-  // A turn is answered two pictures later: two are always under way.
+  // Input is handled two frames later, so two wheel events are always pending.
   let before = Promise.resolve();
   const gaps = await gapsBetween(page, selector, forMs, async (passed) => {
     const turned = page.mouse.wheel(0, passed % (2 * WHEEL_TURN_MS) < WHEEL_TURN_MS ? -WHEEL_PIXELS : WHEEL_PIXELS);
@@ -69,7 +69,10 @@ export async function zoom(page, selector, forMs) {
   return summaryOf(gaps);
 }
 
-/** What this browser shows at most on this machine: a line that follows pointer and wheel, on a page of its own. */
+/**
+ * The maximum frame rate of this browser on this machine: a line that follows pointer and wheel, on an otherwise empty
+ * page.
+ */
 export async function floor(context, size, forMs) {
   const page = await context.newPage();
   await page.setViewportSize(size);

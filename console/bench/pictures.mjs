@@ -1,10 +1,9 @@
 /**
- * Takes the pictures of the README and the quick start from a service that was just started with `--demo` on a folder
- * of its own:
+ * Takes the screenshots of the README and the quick start. Needs a service just started with `--demo` on a new data folder:
  *
  *   TIMENAV_API_KEY=… node bench/pictures.mjs http://127.0.0.1:8080 ../docs/images
  *
- * The key is the first operator's. It gives that user a password, and creates a timeline `hurricanes`. CHROMIUM_BIN
+ * Needs the key of the first operator. Sets a password for that user, and creates a timeline `hurricanes`. CHROMIUM_BIN
  * names the browser.
  */
 import { randomBytes } from 'node:crypto';
@@ -32,7 +31,7 @@ async function call(method, path, body) {
   return JSON.parse(text);
 }
 
-/** The pictures, each with what is there once it is complete. */
+/** The screenshots, each with a locator that is visible once the page is complete. */
 const PICTURES = [
   {
     name: 'clock',
@@ -71,7 +70,7 @@ await call('POST', `v1/events?timeline_id=${timeline_id}`, [
 ]);
 const destination = { destination_time: '2005-08-29T11:36:14Z', location: 'New Orleans' };
 await call('POST', 'v1/travel', { timeline_id, ...destination });
-// Its moments are those after what the clock shows.
+// Its moments are after the current time of the clock.
 await call('POST', 'v1/timers', {
   timeline_id,
   timer_id: 'advisory',

@@ -1,19 +1,19 @@
 /**
- * Opens the timeline over a slow line, as Chromium emulates one, and prints as a table or as one line of JSON:
+ * Opens the timeline over a slow connection emulated by Chromium, and prints as a table or as one line of JSON:
  *
- * - `bars` when bars were first in sight, with how many events they are of and from when to when, in milliseconds from
- *   the beginning of the load: on the first picture, or on the axis where that was there before. Where there are more
- *   events than one answer counts, they are of those that are counted;
- * - `axis` when the axis had them, with what it took: requests and kB as they came over the wire;
- * - `click` how long it took from a click on a bar until the time that it is of was in view and counted (nothing where
- *   no bar was hit), and `event` from a key that chooses the next event until its card was there;
+ * - `bars`: the time until the first bars, in milliseconds from the start of navigation, with the number of their events
+ *   and their range. The bars are on the first picture, or on the axis if that was earlier. If one response cannot count
+ *   all events, the bars are of those counted so far;
+ * - `axis`: the time until the axis had its bars, with the number of requests and the kB transferred;
+ * - `click`: the time from a click on a bar until its range was in view and counted (empty if no bar was hit), and
+ *   `event`: the time from the key for the next event until its card was visible;
  *
- * for somebody who comes for the first time, and for somebody whose browser has the files of the console.
+ * each for a first visit and for a visit with the console in the browser cache.
  *
  *   TIMENAV_API_KEY=… node bench/slow.mjs http://127.0.0.1:8080 hurricanes [--kbits 400] [--latency 50] [--json]
  *
- * The key is an operator's. A user `bench-views` is made to log in with, and deleted in the end. CHROMIUM_BIN names the
- * browser. Figures are those of this machine at this moment: say what else it did.
+ * Needs the key of an operator. A user `bench-views` is created to log in with, and deleted at the end. CHROMIUM_BIN names
+ * the browser. Results depend on the machine and its load: report both with the figures.
  */
 import { chromium } from 'playwright-core';
 import { SIZE, Site, Traffic, launch } from './visit.mjs';
@@ -21,7 +21,7 @@ import { SIZE, Site, Traffic, launch } from './visit.mjs';
 /** Ten million events are counted a million at a time. */
 const MAX_MS = 120_000;
 const QUIET_MS = 1_200;
-/** Where there may be a bar to click on, in parts of the axis: few events have gaps between their bars. */
+/** Positions to click for a bar, as fractions of the axis. With few events there are gaps between bars. */
 const CLICKS = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99];
 const REST_MS = 500;
 const [base, timeline, ...options] = process.argv.slice(2);
@@ -54,11 +54,11 @@ async function visit(context, isCached) {
   const axis = page.getByRole('region', { name: 'Axis' });
   const countText = (place, text = /^[\d,]+ events$/) => place.getByText(text).first();
   const visibleAfter = (place) => place.waitFor({ timeout: MAX_MS }).then(() => since(began));
-  // The first picture need not come.
+  // The first picture is optional.
   const first = visibleAfter(countText(page.locator('#first-picture'), /^[\d,]+ events( so far)?$/)).catch(
     () => Infinity,
   );
-  // Of many events, those that are counted have bars; while none is, there are none.
+  // With many events, only counted ones have bars, and initially there are none.
   const part = visibleAfter(countText(axis, /(?<!of |[\d,])[1-9][\d,]* (of [\d,]+ )?counted/)).catch(() => Infinity);
   const axis_ms = await visibleAfter(countText(axis));
   const row = {
@@ -69,7 +69,7 @@ async function visit(context, isCached) {
     kb: Math.round(traffic.bytes / 1_000),
   };
   if (options.includes('--names')) console.error(traffic.names.join('\n'));
-  // Somebody looks for a moment; what is still to come may come meanwhile.
+  // Pause like a user, while pending requests may arrive.
   await page.waitForTimeout(1_000);
   const { x, y, width, height } = await page.locator('.axis canvas').first().boundingBox();
   const whole = await page.getByTitle('Enter a time range').innerText();
@@ -130,7 +130,7 @@ try {
   const context = await browser.newContext({ viewport: SIZE });
   await site.logIn(context, password);
   const rows = [await visit(context, false)];
-  // What comes in quiet moments is in the cache for the next visit.
+  // Prefetched files are in the cache for the next visit.
   await visit(context, true);
   rows.push(await visit(context, true));
   if (options.includes('--json'))

@@ -1,6 +1,6 @@
-/** The views of the console, what people open in them, and when each of them is ready. */
+/** The views and states of the console, and how to detect that each is ready. */
 
-/** Returns the views, each with what is there once it shows what it is for. */
+/** Returns the views, each with a check for its main content. */
 export const viewsOf = (against) => [
   {
     name: 'Timeline',
@@ -26,7 +26,7 @@ export const viewsOf = (against) => [
   {
     name: 'Paradoxes',
     at: 'paradoxes',
-    // The words in the navigation and above the view are there before anything was looked for.
+    // The navigation and the heading appear before the search starts.
     ready: (page) => page.getByRole('region', { name: 'Paradoxes' }).getByText(/^(No|[\d,]+) paradox/),
   },
   { name: 'What if', at: 'paradoxes', params: '&tab=lab', ready: (page) => page.getByLabel('Event', { exact: true }) },
@@ -36,13 +36,13 @@ export const viewsOf = (against) => [
   { name: 'Explorer', at: 'explorer', ready: (page) => page.getByRole('button', { name: 'Send' }).first() },
 ];
 
-/** Events with much on their cards: causes, attributes, places. */
+/** Events with many details: causes, attributes, places. */
 const EVENTS = {
   demo: 'fall-of-constantinople-1453',
   hurricanes: 'AL122005:2005-08-28T18:00:00Z',
   made: 'reading-00500000',
 };
-/** By what the events of either are told apart, and which number they have. */
+/** Attributes for grouping and for values of either history. */
 const KEYS = {
   demo: ['attribute.topic', null],
   hurricanes: ['attribute.status', 'max_wind_kt'],
@@ -50,7 +50,7 @@ const KEYS = {
 };
 const TABS = ['log', 'retention', 'settings', 'users', 'restrictions', 'keys', 'sessions'];
 
-/** Returns what is opened in the views, of which there are pictures too. `first` is an event of the timeline. */
+/** Returns the states within views to capture as well. `first` is an event of the timeline. */
 export const statesOf = (timeline, first) => {
   const event = EVENTS[timeline] ?? first;
   const [by, value] = KEYS[timeline] ?? ['source', null];
@@ -69,7 +69,7 @@ export const statesOf = (timeline, first) => {
     at('clock', 'Clock, travel', '&do=travel', dialog),
     at('timers', 'Timers, set', '&do=set', dialog),
     at('integrity', 'Integrity, entry', '&position=3', (page) => page.getByText('This browser verified it.')),
-    // A phone has no headings of the parts, which are in one field there.
+    // On a phone, the tabs are a select field.
     ...TABS.map((tab) => at('access', `Access, ${tab}`, `&tab=${tab}`, (page) => page.locator('main .panel').first())),
   ];
 };

@@ -1,21 +1,21 @@
 /**
- * Opens every view of the console on a timeline, and prints what that costs, as a table or as one line of JSON:
+ * Opens every view of the console on a timeline, and prints its cost as a table or as one line of JSON:
  *
- * - `first` when the first picture with contents was there, and `ready` when the view had what it is for, both in
- *   milliseconds from the beginning of the load;
- * - `requests`, and `kB` as they came over the wire, until the view was ready and nothing more came;
- * - `heap` in MB after a collection of garbage;
- * - `idle` CPU: of all processes of the browser, in percent of a core, while nobody does anything;
- * - for the views with an axis, pictures of it a second while it is dragged and zoomed, and of the map while that is
- *   dragged, the median and that of the slowest five in a hundred, and the longest wait for one in milliseconds.
+ * - `first`: the time until the first paint with contents, and `ready`: until the view had its main contents, both in
+ *   milliseconds from the start of navigation;
+ * - `requests` and transferred `kB` until the view was ready and the network was idle;
+ * - `heap` in MB after garbage collection;
+ * - `idle`: CPU of all browser processes without user input, in percent of a core;
+ * - for views with an axis, its frame rate while it is dragged and zoomed, and that of the map while it is dragged: the
+ *   median, the slowest 5%, and the longest frame in milliseconds.
  *
  *   TIMENAV_API_KEY=… node bench/views.mjs http://127.0.0.1:8080 demo [--json] [--against FORK] [--only VIEW]
  *
- * A view is ready when its own contents are there, and idle is measured once every answer has come. With `--json` there
- * is a row `Blank` too, for a page with nothing on it: what the browser itself costs on this machine.
+ * `idle` is measured once all responses have arrived. With `--json` there is also a row `Blank` for an empty page: the
+ * cost of the browser itself on this machine.
  *
- * The key is an operator's. A user `bench-views` is made to log in with, and deleted in the end. CHROMIUM_BIN names the
- * browser. Figures are those of this machine at this moment: say what else it did.
+ * Needs the key of an operator. A user `bench-views` is created to log in with, and deleted at the end. CHROMIUM_BIN names
+ * the browser. Results depend on the machine and its load: report both with the figures.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
@@ -28,7 +28,7 @@ const QUIET_MS = 1_200;
 const REST_MAX_MS = 120_000;
 const IDLE_MS = 10_000;
 const MOVE_MS = 5_000;
-/** What the kernel counts processor time in: a hundredth of a second on every Linux that Debian ships. */
+/** The kernel's clock ticks per second (USER_HZ): 100 on every Linux that Debian ships. */
 const TICKS = 100;
 const [base, timeline, ...options] = process.argv.slice(2);
 const key = process.env.TIMENAV_API_KEY;
@@ -43,7 +43,7 @@ const only = options.includes('--only') ? options[options.indexOf('--only') + 1]
 
 const VIEWS = viewsOf(against);
 
-/** Processor time of a process and all that it started, in seconds. */
+/** Processor time of a process and its descendants in seconds. */
 function cpuSeconds(pid) {
   const parents = new Map();
   const times = new Map();
@@ -51,12 +51,12 @@ function cpuSeconds(pid) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      // The name of the program is in brackets and may have blanks in it.
+      // The program name is in parentheses and may contain spaces.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       parents.set(Number(name), Number(fields[1]));
       times.set(Number(name), (Number(fields[11]) + Number(fields[12])) / TICKS);
     } catch {
-      // It ended meanwhile.
+      // The process has exited.
     }
   }
   let sum = 0;
@@ -74,7 +74,7 @@ async function move(page, { axis, map }) {
   return { drag: dragged, zoom: zoomed, ...(map ? { map: await mapDrag(page, map) } : {}) };
 }
 
-/** The map is near enough to be dragged, and shows as many events as before. */
+/** Zooms in until the map can be dragged, with the same number of events. */
 async function mapDrag(page, map) {
   await page.getByRole('button', { name: 'Fit', exact: true }).click();
   for (let step = 0; step < 2; step += 1) await page.getByRole('button', { name: 'Zoom the map in' }).click();
@@ -89,7 +89,7 @@ async function idleOf(page, pid) {
   return Math.round(((cpuSeconds(pid) - before) / (IDLE_MS / 1_000)) * 1_000) / 10;
 }
 
-/** What the browser costs with nothing in it. */
+/** The baseline cost of the browser with an empty page. */
 async function blank(context, pid) {
   const page = await context.newPage();
   await page.setViewportSize(SIZE);

@@ -1,4 +1,4 @@
-/** What the measurements of the console share: a service, a user of their own, and a browser that is logged in. */
+/** Shared by the benchmarks: a service, a user for the benchmark, and a logged-in browser. */
 import { randomBytes } from 'node:crypto';
 import { chromium } from 'playwright-core';
 
@@ -15,7 +15,7 @@ const FLAGS = [
   '--enable-precise-memory-info',
 ];
 
-/** A service as its operator sees it. */
+/** A service with operator access. */
 export class Site {
   constructor(base, key) {
     this.root = base.replace(/\/$/, '');
@@ -36,13 +36,13 @@ export class Site {
     return JSON.parse(text);
   }
 
-  /** Returns the first event of a timeline that has some. */
+  /** Returns the first event of a non-empty timeline. */
   async firstEvent(timeline) {
     const query = new URLSearchParams({ timeline_id: timeline, location: '*', time_range: '../..', limit: '1' });
     return (await this.call('GET', `v1/monitor-events?${query}`)).events[0];
   }
 
-  /** Makes a user with rights on some timelines, and returns the password. Who administers them keeps doing so. */
+  /** Creates a user with rights on timelines and returns the password. Existing administrators keep their rights. */
   async makeUser(timelines, rights = ['read'], operator = false) {
     await this.removeUser();
     const password = randomBytes(18).toString('base64url');
@@ -79,7 +79,7 @@ export class Site {
   }
 }
 
-/** Starts a browser. CHROMIUM_BIN names it. */
+/** Starts the browser named by CHROMIUM_BIN. */
 export function launch() {
   return chromium.launchServer({
     executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
@@ -87,11 +87,11 @@ export function launch() {
   });
 }
 
-/** Counts what a page asks for and gets, and knows when nothing is under way any more. */
+/** Counts requests and bytes of a page, and tracks pending requests. */
 export class Traffic {
   requests = 0;
   bytes = 0;
-  /** What was asked for, each with the milliseconds since the first. */
+  /** The request URLs, each with the milliseconds since the first one. */
   names = [];
   #under = new Set();
   #first = null;
@@ -103,7 +103,7 @@ export class Traffic {
       this.#first ??= performance.now();
       this.names.push(`${Math.round(performance.now() - this.#first)} ${new URL(url).pathname}`);
       this.#last = performance.now();
-      // A stream stays open, and of the script of a worker the page is not told that it is there.
+      // A stream stays open, and the page is not notified when a worker script has loaded.
       if (!/\/v1\/stream|\/worker-/.test(url)) this.#under.add(requestId);
     });
     for (const event of ['Network.loadingFinished', 'Network.loadingFailed'])
@@ -113,7 +113,7 @@ export class Traffic {
     devtools.on('Network.dataReceived', ({ encodedDataLength }) => (this.bytes += encodedDataLength));
   }
 
-  /** Waits until nothing is asked for and every answer has been there for a while. */
+  /** Waits until all responses have arrived and no new request follows for a while. */
   async rest(page, quietMs, maxMs) {
     const limit = performance.now() + maxMs;
     while ((this.#under.size > 0 || performance.now() - this.#last < quietMs) && performance.now() < limit)

@@ -42,7 +42,7 @@ async function toast(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('.toasts').getByText(text).waitFor();
 }
 
-/** Keeps a request of the page until the returned function is called. */
+/** Holds back a request of the page until the returned function is called. */
 async function held(page: Page, path: string): Promise<() => void> {
   let release = (): void => {};
   const released = new Promise<void>((done) => (release = done));
@@ -63,7 +63,7 @@ describe('permissions', () => {
       .getByRole('listbox', { name: 'Suggestions' })
       .getByRole('option', { name: 'xavier', exact: true })
       .waitFor();
-    // What is typed counts as it is, unless one goes to a name.
+    // Enter adds the typed text, unless a suggestion is selected.
     await page.keyboard.press('Enter');
     await page.getByText('xav gets read').waitFor();
     await page.keyboard.press('Backspace');
@@ -88,7 +88,7 @@ describe('permissions', () => {
     const page = await on.loggedIn(tab('permissions'));
     await page.getByLabel('Read', { exact: true }).fill('apprentice');
     await page.getByRole('button', { name: 'Save the change' }).click();
-    // What a program is told to call is no advice for people.
+    // The service's advice for API clients is not shown.
     await toast(page, 'The permissions of vault were set. There is no user apprentice yet.');
     await expect.poll(() => page.locator(':focus').getAttribute('class')).toContain('effects');
     await page.getByRole('link', { name: 'Create user apprentice' }).click();
@@ -107,7 +107,7 @@ describe('permissions', () => {
     await page.getByRole('list', { name: 'Admin: users' }).getByRole('button', { name: 'Remove admin' }).click();
     await page.getByText('A timeline must have an admin').waitFor();
     expect(await page.getByRole('button', { name: 'Save the change' }).isDisabled()).toBe(true);
-    // What is not saved outlives a look elsewhere.
+    // Unsaved changes survive a switch to another tab.
     await page.getByRole('link', { name: 'Sessions' }).click();
     await page.getByText('this one').waitFor();
     await page.getByRole('link', { name: 'Permissions' }).click();
@@ -188,7 +188,7 @@ describe('users', () => {
     await page.getByRole('button', { name: 'Set the password' }).click();
     await toast(page, 'The password of new-user was set');
 
-    // They may read no timeline yet, so the clock of the page is refused.
+    // The user may not read any timeline yet, so requests for the clock are rejected.
     const theirs = await on.page({ expected: REFUSED });
     await theirs.goto(`${on.service.url}/#/access?tab=keys`);
     await logIn(theirs, 'new-user');
@@ -320,7 +320,7 @@ describe('the access log', () => {
     await page.getByText('1 log entry', { exact: true }).waitFor();
     await page.getByRole('row').filter({ hasText: 'Rejected' }).waitFor();
     expect(new URL(page.url()).hash).toContain('action=unauthorized_access_attempt');
-    // The address holds it all.
+    // All filters are in the URL.
     await page.reload();
     await page.getByText('1 log entry', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
@@ -333,13 +333,13 @@ describe('the access log', () => {
     const first = page.getByRole('row').filter({ hasText: 'Create timeline' });
     const isAll = page.getByText(/^\s*[\d,]+\s+log entries\s*$/);
     await older.or(isAll).first().waitFor();
-    // The button is gone while older entries are read.
+    // The button is hidden while older entries are read.
     for (let turn = 0; turn < 20 && (await isAll.count()) === 0; turn++) {
       await older.click();
       await older.or(isAll).first().waitFor();
     }
     while (await older.isVisible()) await older.click();
-    // Of so many rows those in sight are drawn.
+    // A long list is virtualized.
     await page.getByRole('row').nth(1).getByRole('button').focus();
     await page.keyboard.press('End');
     await first.waitFor();
@@ -365,7 +365,7 @@ describe('the access log', () => {
     await expect.poll(() => table.getByRole('row').count()).toBeLessThan(100);
     await older.click();
     await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('222');
-    // Keys reach the first entry, which is drawn then.
+    // End focuses the oldest entry, which is rendered then.
     await table.getByRole('row').nth(1).getByRole('button').focus();
     await page.keyboard.press('End');
     await table.getByRole('row').filter({ hasText: 'Create timeline' }).waitFor();

@@ -1,4 +1,4 @@
-/** The clock: what it shows, each way to move it, anchors, keys, and what is not offered to whom. */
+/** The clock: its display, all ways to move it, anchors, keyboard shortcuts, and missing rights. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
@@ -24,7 +24,7 @@ interface Clock {
 
 const clockOf = (timeline: string): Promise<Clock> => on.service.call<Clock>('GET', `v1/clock?timeline_id=${timeline}`);
 
-/** Makes a timeline whose clock stands at a known moment, so that what is shown can be told in advance. */
+/** Creates a timeline whose clock is paused at a known moment, so that the display is predictable. */
 async function timelineAt(name: string, at = '2028-02-29T07:30:00Z', location = 'Paris'): Promise<string> {
   const timeline = fresh(name);
   await on.service.call('POST', 'timelines', { timeline_id: timeline });
@@ -42,7 +42,7 @@ describe('the face', () => {
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
     await face(page).getByText('07:30:00', { exact: false }).first().waitFor();
     await face(page).getByText('Paused').waitFor();
-    // The day of the sun is that of the place, whose time is not the one in large digits.
+    // The sun follows the time of the place, although the large digits show another zone.
     await face(page).getByText('The sun over Paris, local time').waitFor();
     await face(page).getByText('It is 08:30 there.').waitFor();
     await page.getByRole('button', { name: 'Paris · UTC+1' }).click();
@@ -78,7 +78,7 @@ describe('the face', () => {
   it('tells host time as it goes beside a clock that has come to the end of the calendar', async () => {
     const timeline = await timelineAt('end', '9999-12-31T23:59:59Z');
     await on.service.call('POST', 'v1/resume-time', { timeline_id: timeline });
-    // A clock that stands there for a second and longer tells nothing of host time.
+    // At the end of the calendar, the clock no longer determines host time.
     await expect.poll(async () => (await clockOf(timeline)).current_time).toBe('9999-12-31T23:59:59.999999Z');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const host = face(page).getByRole('definition').first();
@@ -92,7 +92,7 @@ describe('the face', () => {
     await on.service.call('POST', 'timelines', { timeline_id: timeline });
     const page = await on.loggedIn(`timers?timeline=${timeline}`);
     await page.getByRole('heading', { name: 'Timers', level: 1 }).waitFor();
-    // What was told of the clock when this page was opened is older than that by then.
+    // By then the clock state that the page has received is older than that.
     await page.waitForTimeout(3_000);
     await page.getByRole('link', { name: 'Clock', exact: true }).first().click();
     const hostTime = face(page).getByRole('definition').nth(1);
@@ -145,7 +145,7 @@ describe('moving the clock', () => {
     await help.getByLabel('Single keys work anywhere').uncheck();
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
-    // Nobody who speaks to their machine moves the clock by a word.
+    // Speech input types letters, so with single keys off only the arrow key moves the clock.
     const { generation } = await clockOf(timeline);
     for (const key of ['f', 'r', ' ', '?', 'ArrowRight']) await page.keyboard.press(key);
     await expect.poll(async () => (await clockOf(timeline)).generation).toBe(generation + 1);
@@ -231,7 +231,7 @@ describe('what a move would do', () => {
         .then((texts) => texts.map((text) => text.split('\n')[0] ?? ''));
     await next.getByRole('link', { name: 'Next' }).waitFor();
     expect(await entries()).toEqual(['in 30 minutes', 'in 1 day']);
-    // Live: what is recorded appears, what is passed goes.
+    // Live updates: recorded events appear and passed ones disappear.
     await event('Sooner', '2028-02-29T07:45:00Z');
     await next.getByRole('link', { name: 'Sooner' }).waitFor();
     expect(await entries()).toEqual(['in 15 minutes', 'in 30 minutes', 'in 1 day']);
@@ -305,7 +305,7 @@ describe('what changed by a move', () => {
       'Second of March',
     ]);
     await expectAccessible(page);
-    // A link, or the same page loaded again, tells the same.
+    // The link and a reload show the same.
     await page.reload();
     await changed.getByText('1 firing at 1 instant: 1 not acknowledged yet.').waitFor();
     await changed.getByText('2 events passed.').waitFor();
@@ -525,14 +525,14 @@ describe('followers', () => {
     await panel.getByRole('button', { name: 'Refresh' }).click();
     await row.getByText('Up to date').waitFor();
     await row.getByText(/, took [\d.]+ (ms|s)/).waitFor();
-    // One that is shown the clock wrong on purpose.
+    // A follower with a clock fault.
     await on.service.call('POST', `v1/followers/${confirmation.follower_id}/fault`, {
       timeline_id: timeline,
       fault: { offset: '-2s', drift_ppm: 200 },
     });
     await panel.getByRole('button', { name: 'Refresh' }).click();
     await row.getByText('Clock error: 2s behind, 200 ppm too fast').waitFor();
-    // A change of the clock is looked after by itself.
+    // A change of the clock triggers a new read.
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1h' });
     await row.getByText('Lagging').waitFor();
     await expectAccessible(page);

@@ -1,4 +1,4 @@
-/** Columns of tables: asked for, taken away, and in the address. */
+/** Table columns: shown, hidden, and kept in the URL. */
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, shared } from './harness';
@@ -21,7 +21,7 @@ const titles = (page: Page, label: string): Promise<string[]> =>
     .allInnerTexts()
     .then((texts) => texts.map((text) => text.trim()));
 
-/** Takes a column away that is there, asks for one that is not, and looks whether the address keeps both. */
+/** Hides one column, shows another one, and checks that the URL keeps both. */
 async function choose(page: Page, label: string, hidden: string, added: string | null): Promise<void> {
   await expect.poll(() => titles(page, label)).toContain(hidden);
   const before = await titles(page, label);

@@ -53,12 +53,12 @@ describe('a fork and its parent', () => {
     await pending.waitFor({ state: 'hidden' });
     expect(await page.getByText('Gray bars could not be counted').isVisible()).toBe(false);
     isWell = false;
-    // Beyond what is counted around what is in sight.
+    // Beyond the range that is counted around the view.
     for (let press = 0; press < 3; press += 1)
       await page.getByRole('application', { name: /^Both timelines on one axis/ }).press('-');
     const failed = page.getByText('Gray bars could not be counted');
     await failed.waitFor();
-    // What is looked at now was not counted yet: that is said before anything else happens on the page.
+    // The new view has no counts yet, and the page says so at once.
     const texts = await page
       .getByRole('application', { name: /^Both timelines on one axis/ })
       .evaluate(async (both) => {
@@ -77,7 +77,7 @@ describe('a fork and its parent', () => {
     const gray = page.getByText(/^Gray /);
     await page.getByText(/^events per/).waitFor();
     await gray.waitFor({ state: 'hidden' });
-    // The first may be counted because both are compared again once the line is open; the second is for its width.
+    // The first count may be repeated once the stream is open; the second one is for the new width.
     for (const width of [900, 2560]) {
       const counted = page.waitForRequest(/aggregate-events/);
       await page.setViewportSize({ width, height: 900 });
@@ -110,13 +110,13 @@ describe('a fork and its parent', () => {
     await expect
       .poll(() => [param(page, 'period'), param(page, 'center'), param(page, 'zoom')])
       .toEqual(['7d', null, null]);
-    // A link to it goes by the clock of whoever opens it.
+    // The link is relative to the clock of whoever opens it.
     await page.reload();
     const both = page.getByRole('application', { name: /^Both timelines on one axis/ });
     await expect.poll(() => days.inputValue()).toBe('7d');
-    // Before the clock is known, the axis shows all differences, which are of 2005.
+    // Before the clock is loaded, the axis shows all differences, which are of 2005.
     await expect.poll(() => both.getAttribute('aria-label')).toMatch(/20[2-9]\d/);
-    // Whoever goes elsewhere looks at a time of its own.
+    // Moving the axis fixes the time range.
     await both.press('-');
     await expect.poll(() => param(page, 'period')).toBeNull();
     await expect.poll(() => param(page, 'center')).toMatch(/^20[2-9]\d-/);
@@ -290,7 +290,7 @@ it('fills its page with one difference and with many', async () => {
     const differences = page.getByRole('region', { name: 'Differences', exact: true });
     await expect.poll(() => differences.boundingBox().then((box) => box!.y + box!.height)).toBeGreaterThan(1_390);
     expect(await page.evaluate(() => document.documentElement.scrollHeight - window.innerHeight)).toBe(0);
-    // One row needs no more than its height.
+    // A table with one row is not taller than that row.
     if (events.length === 1) expect((await differences.boundingBox())!.height).toBeLessThan(240);
   }
 });
@@ -312,7 +312,7 @@ it('shows one difference amid what both have', async () => {
     .getByText(/^events per \d+ (hours?|days?)/)
     .first()
     .waitFor();
-  // Names that differ at their ends alone are told apart on a narrow page.
+  // Names that differ only at their ends are distinguishable on a narrow page.
   await page.setViewportSize({ width: 390, height: 844 });
   const fields = await region(page, 'Differences as a table')
     .getByRole('cell')
@@ -327,10 +327,10 @@ it('has a card for each difference on a narrow page, with whole names and times'
   await name.waitFor();
   const times = differences.getByRole('link', { name: '4 August 2005, 00:00', exact: true });
   const cards = await Promise.all([name, times].map(async (part) => (await part.boundingBox())!));
-  // Each field is below the one before it, and in one line.
+  // Each field has its own line, below the previous one.
   expect(cards[1]!.y).toBeGreaterThan(cards[0]!.y + cards[0]!.height);
   for (const { height } of cards) expect(height).toBeLessThan(28);
-  // Nothing is cut, and what scrolls is the page.
+  // Nothing is truncated, and the page scrolls instead of the table.
   const isCut = (box: Element): boolean =>
     box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
   expect(await differences.evaluate(isCut)).toBe(false);

@@ -1,4 +1,4 @@
-/** Fingers, colors that the system forces, and names that try to look like others. */
+/** Touch input, forced colors, and deceptive names. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { shared } from './harness';
 
@@ -39,7 +39,7 @@ describe('fingers', () => {
       await touch.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
       await expect.poll(() => page.evaluate(() => scrollY), { message: name }).not.toBe(before);
     }
-    // What only a mouse or keys can do is not told.
+    // Hints for mouse and keyboard are hidden.
     expect(await page.getByText('wheel', { exact: true }).isVisible()).toBe(false);
     await page.getByText('pinch to zoom').waitFor();
   });
@@ -50,7 +50,7 @@ describe('fingers', () => {
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
     const radio = (await page.getByRole('radio', { name: /fork of demo/ }).boundingBox())!;
     const text = (await page.getByText('demo', { exact: true }).last().boundingBox())!;
-    // The name stands in the sentence, beside the button, in one column of text.
+    // The name is to the right of the radio button, in one column of text.
     expect(text.x).toBeGreaterThan(radio.x + radio.width);
     expect(text.height).toBeLessThan(30);
   });
@@ -96,7 +96,7 @@ describe('a narrow page', () => {
     for (const { seen } of boxes) expect(seen).toBeGreaterThan(130);
     const list = page.getByRole('region', { name: 'Events on the axis' });
     expect(await list.evaluate((box) => box.scrollWidth - box.clientWidth)).toBe(0);
-    // The last row has no line below it.
+    // The last row has no border below it.
     expect(Math.abs(boxes[0]!.height - boxes[1]!.height)).toBeLessThan(1);
   });
 });
@@ -119,14 +119,15 @@ describe('forced colors', () => {
             const color = (data[at]! << 16) | (data[at + 1]! << 8) | data[at + 2]!;
             colors.set(color, (colors.get(color) ?? 0) + 1);
           }
-          // Paper, coasts and events: colors that cover more than an edge does, and no land as dark as what is on it.
+          // Paper, coasts and events: colors that cover more than an edge. Land must be lighter than what is drawn on
+          // it.
           const drawn = [...colors.values()].filter((count) => count > 150);
           const all = [...colors.values()].reduce((sum, count) => sum + count, 0);
           return drawn.length >= 3 && Math.max(...drawn) > all / 2;
         }),
       )
       .toBe(true);
-    // Nor is what only fingers can do, where there is a mouse.
+    // With a mouse, hints for touch are hidden.
     expect(await page.getByText('pinch to zoom').isVisible()).toBe(false);
     const outline = (name: string) =>
       page.getByRole('link', { name, exact: true }).evaluate((link) => getComputedStyle(link).outlineStyle);

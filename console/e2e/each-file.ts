@@ -1,4 +1,4 @@
-/** Runs once for each file of tests. The modules that these import run once for each worker. */
+/** Runs once per test file. Imported modules run once per worker. */
 import { afterEach } from 'vitest';
 import { closePages, printPages } from './harness';
 

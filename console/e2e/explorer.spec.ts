@@ -1,4 +1,4 @@
-/** The explorer: every operation, its form, the request as code, sending, answers, history, secrets, and no rights. */
+/** The explorer: operations, forms, requests as code, sending, responses, history, secrets, and missing rights. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { PASSWORD, REFUSED, expectAccessible, logIn, shared, expectUsable } from './harness';
@@ -28,7 +28,7 @@ async function operations(): Promise<Operation[]> {
 const at = (operation: string, fields: Record<string, string> = {}): string =>
   `explorer?${new URLSearchParams({ timeline: 'lab', op: operation, ...fields }).toString()}`;
 
-/** Opens an operation as somebody who is logged in: the explorer itself does not ask who they are. */
+/** Opens an operation with a loaded session: the explorer itself does not load it. */
 async function opened(address: string, options: Parameters<typeof on.loggedIn>[1] = {}): Promise<Page> {
   const page = await on.loggedIn('access?timeline=lab&tab=sessions', options);
   await page.goto(`${on.service.url}/#/${address}`);
@@ -47,7 +47,7 @@ describe('every operation', () => {
     await page.getByRole('navigation', { name: 'Operations' }).waitFor();
     for (const { id, path, method } of await operations()) {
       await page.goto(`${on.service.url}/#/${at(id)}`);
-      // Paths begin alike, and several operations have the same: it must not be the one before.
+      // Paths share prefixes, and several operations share a path, so the title is checked too.
       const title = `${method === 'delete' ? 'DEL' : method.toUpperCase()}${path}`;
       await page
         .getByRole('heading', { level: 1 })

@@ -1,6 +1,6 @@
 /**
- * A service and a browser, both real. Every page is watched: an error in its console, a violation of the
- * Content-Security-Policy or a request to another host fails the test that made it.
+ * A real service and a real browser. A page fails its test if it logs a console error, violates the
+ * Content-Security-Policy or sends a request to another host.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,9 +14,9 @@ export { BINARY, PASSWORD, Service, underPrefix } from './service';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** The service that tests share, and the value of a session of `admin`. See `setup.ts`. */
+    /** The service shared by tests, and the session cookie of `admin`. See `setup.ts`. */
     shared: { url: string; adminKey: string; session: string };
-    /** A data folder with the timeline `demo`, and with the password of `admin`. */
+    /** A data folder with the timeline `demo` and the password of `admin`. */
     data: string;
   }
 }
@@ -36,38 +36,38 @@ export const FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
-  // Pages of a context share a process, and with it what it has compiled.
+  // Pages of a context share a process, and with it the compiled code.
   '--renderer-process-limit=1',
 ];
-/** Playwright has Chromium share memory through files on a disk, in case that `/dev/shm` is small. */
+/** By default Playwright keeps Chromium's shared memory on disk, in case `/dev/shm` is small. */
 const NOT_FLAGS = FOLDER === '/dev/shm' ? ['--disable-dev-shm-usage'] : [];
 
-/** What a page did that it must not do. */
+/** Violations by page. */
 const offences = new WeakMap<Page, string[]>();
 
-/** Ways in which a test may expect the browser's console to complain, such as about a refused request. */
+/** Console errors that a test may expect, for example for a rejected request. */
 export const REFUSED = /Failed to load resource: the server responded with a status of 4\d\d/;
 export const UNREACHABLE = /Failed to load resource: net::ERR_|net::ERR_(CONNECTION|INCOMPLETE|EMPTY)/;
 
 type PageOptions = BrowserContextOptions & {
-  /** Complaints that belong to the test. */
+  /** Console errors that the test expects. */
   expected?: RegExp;
-  /** Whether the page fetches the files that it does not need yet. Default: false. */
+  /** Whether the page prefetches files in idle time. Default: false. */
   prefetch?: boolean;
 };
 
 interface Stage {
   service: Service;
-  /** Opens a page in a browser context of its own: no cookies, nothing kept. */
+  /** Opens a page in a new browser context without cookies or storage. */
   page(options?: PageOptions): Promise<Page>;
   /**
-   * Opens a page with a session of a user at a view such as `timeline?timeline=demo`. Tests share one session of each
-   * user, because log-ins are limited; a test that ends sessions asks for its own.
+   * Opens a page with a user's session at a view such as `timeline?timeline=demo`. Tests share one session per user,
+   * because logins are rate-limited. A test that ends sessions must request its own.
    */
   loggedIn(view?: string, options?: PageOptions & { user?: string; ownSession?: boolean }): Promise<Page>;
 }
 
-/** As long as `expect.poll` waits. */
+/** Same as the timeout of `expect.poll`. */
 const WAIT_MAX_MS = 60_000;
 const SIZE = { width: 1280, height: 800 };
 /** From a phone to a large screen. */
@@ -75,7 +75,7 @@ export const WIDTHS = [320, 390, 768, 1280, 2560];
 
 let names = 0;
 
-/** Returns a name that no other test uses. */
+/** Returns a unique name. */
 export function fresh(name: string): string {
   names += 1;
   return `${name}-${process.pid}-${names}`;
@@ -84,22 +84,22 @@ export function fresh(name: string): string {
 /** The browser of this worker process. It ends with the process. */
 let browser: Promise<Browser> | undefined;
 
-/** The pages that the present test has opened. */
+/** The pages opened by the current test. */
 const opened: Page[] = [];
 
 /**
- * A context of each user of a service, for one page at a time. It has the files of the console, compiled: a page in a
- * context of its own takes a third more processor time.
+ * One context per service and user, for one page at a time. It keeps the compiled console: a page in a new context
+ * takes a third more processor time.
  */
 const contexts = new Map<string, ReusedContext>();
 
 /** Sessions by service and user. */
 const sessions = new Map<string, Promise<string>>();
 
-/** So many characters of a page are printed. */
+/** Maximum number of characters printed per page. */
 const TEXT_MAX = 3_000;
 
-/** Prints what the pages of a test that failed show. */
+/** Prints the text of all pages after a failed test. */
 export async function printPages(test: string): Promise<void> {
   for (const page of opened.filter((page) => !page.isClosed())) {
     const text = await page.innerText('body', { timeout: 5_000 }).catch(String);
@@ -107,7 +107,7 @@ export async function printPages(test: string): Promise<void> {
   }
 }
 
-/** Closes what a test has opened, and fails if a page did what it must not do. */
+/** Closes the pages of a test, and fails if one of them had a violation. */
 export async function closePages(hasPassed: boolean): Promise<void> {
   const found = opened.flatMap((page) => [...(offences.get(page) ?? [])]);
   const all = [...contexts.values()];
@@ -122,7 +122,7 @@ export async function closePages(hasPassed: boolean): Promise<void> {
 async function newContext(prefetch: boolean, options: BrowserContextOptions): Promise<BrowserContext> {
   browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS, ignoreDefaultArgs: NOT_FLAGS });
   const context = await (await browser).newContext({ viewport: SIZE, ...options });
-  // The console prefetches when the browser is idle.
+  // The console prefetches in idle time.
   if (!prefetch) await context.addInitScript(() => (window.requestIdleCallback = () => 0));
   return context;
 }
@@ -139,7 +139,7 @@ async function pageIn({ expected, prefetch = false, ...options }: PageOptions): 
   return watched(await context.newPage(), expected);
 }
 
-/** Opens a page in the context that a user has, unless that is in use or the page needs another one. */
+/** Opens a page in the reusable context of a user, unless that is in use or the options require a new one. */
 async function pageOf(url: string, user: string, options: PageOptions): Promise<Page> {
   const { expected, viewport = SIZE, colorScheme = 'light', forcedColors = 'none', ...others } = options;
   const key = `${url} ${user}`;
@@ -175,7 +175,7 @@ function stageOf(service: () => Service): Stage {
   return stage;
 }
 
-/** Sets up a file of tests on the service that all such files share: each test makes the timelines that it changes. */
+/** Sets up a test file on the shared service. Each test must create the timelines that it changes. */
 export function shared(): Stage {
   const { url, adminKey, session } = inject('shared');
   sessions.set(`${url} admin`, Promise.resolve(session));
@@ -183,11 +183,11 @@ export function shared(): Stage {
   return stageOf(() => service);
 }
 
-/** Starts a service for the tests around: for those that restart one, configure it or fill it. */
+/** Starts a service for a suite that restarts, configures or fills it. */
 export function own(...options: string[]): Stage {
   let service: Service | undefined;
   beforeAll(async () => {
-    // A ledger keeps the name of the service that began it.
+    // A ledger keeps the name of the service that created it.
     if (options.includes('--service-name')) {
       service = await Service.start(...options);
       await service.call('POST', 'v1/set-password', { password: PASSWORD });
@@ -221,7 +221,7 @@ function watch(page: Page, expected?: RegExp): void {
   });
 }
 
-/** Fills in the log-in form that is in sight. */
+/** Fills in and submits the login form. */
 export async function logIn(page: Page, user = 'admin', password = PASSWORD): Promise<void> {
   await page.getByLabel('User', { exact: true }).fill(user);
   await page.getByLabel('Password', { exact: true }).fill(password);
@@ -229,17 +229,17 @@ export async function logIn(page: Page, user = 'admin', password = PASSWORD): Pr
   await page.getByRole('button', { name: user, exact: true }).waitFor();
 }
 
-/** The program that looks for what keeps people from using a page. It is read only by files that ask it. */
+/** The source of axe, loaded when a test first needs it. */
 let axeSource: string | undefined;
 
-/** Fails if axe finds something serious on the page as it is; rules other than those named are left out. */
+/** Fails if axe finds a serious violation on the page. If `rules` are given, only those are checked. */
 export async function expectAccessible(page: Page, rules: string[] = []): Promise<void> {
   axeSource ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  // Evaluated by the test's own channel, which no Content-Security-Policy concerns.
+  // `evaluate` is not subject to the Content-Security-Policy.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
   const violations = await page.evaluate(async (only) => {
     const { axe: here } = window as unknown as { axe: typeof axe };
-    // What passes is not described, which takes longer than to look.
+    // Only violations are reported: describing passes takes longer than the checks.
     const result = await here.run({ resultTypes: ['violations'], ...(only.length > 0 ? { runOnly: only } : {}) });
     return result.violations
       .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
@@ -254,11 +254,11 @@ export async function expectAccessible(page: Page, rules: string[] = []): Promis
 export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   const over = (): Promise<number> =>
     page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  // Parts that measure themselves follow the window a frame later.
+  // Parts that measure themselves adapt to the window one frame later.
   await expect.poll(over, { message: `at ${page.viewportSize()!.width}`, timeout: 10_000 }).toBeLessThanOrEqual(0);
 }
 
-/** Fails if the page is wider than its window at any of these widths, and leaves it as wide as it was. */
+/** Fails if the page is wider than its window at any of these widths. Restores the width. */
 export async function expectFits(page: Page, widths: readonly number[] = WIDTHS): Promise<void> {
   const size = page.viewportSize()!;
   for (const width of widths) {
@@ -268,22 +268,22 @@ export async function expectFits(page: Page, widths: readonly number[] = WIDTHS)
   await page.setViewportSize(size);
 }
 
-/** Fails if the page is too wide at any width, or if axe finds something serious, in light or in dark colors. */
+/** Fails if the page overflows at any width, or if axe finds a serious violation in the light or dark scheme. */
 export async function expectUsable(page: Page, widths: readonly number[] = WIDTHS): Promise<void> {
   await expectFits(page, widths);
   await expectAccessibleLightAndDark(page);
 }
 
-/** Fails if axe finds something serious, in light or in dark colors. */
+/** Fails if axe finds a serious violation in the light or dark scheme. */
 export async function expectAccessibleLightAndDark(page: Page): Promise<void> {
   await expectAccessible(page);
-  // Of what axe looks for, the scheme changes the contrast alone.
+  // The color scheme only affects contrast.
   await changeColors(page, 'dark');
   await expectAccessible(page, ['color-contrast']);
   await changeColors(page, 'light');
 }
 
-/** Changes the color scheme, and ends the transitions that it starts: without a frame, they would never end. */
+/** Changes the color scheme and finishes the transitions that it starts. Without frames they would never end. */
 async function changeColors(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme });
   await page.evaluate(() => {
@@ -291,7 +291,7 @@ async function changeColors(page: Page, colorScheme: 'light' | 'dark'): Promise<
   });
 }
 
-/** Opens the palette by its key, which does nothing while a dialog is still closing. */
+/** Opens the palette by its shortcut, which is ignored while a dialog is closing. */
 export async function openPalette(page: Page): Promise<void> {
   await expect.poll(() => page.locator('dialog').count()).toBe(0);
   await page.keyboard.press('Control+k');

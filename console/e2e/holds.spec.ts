@@ -1,4 +1,4 @@
-/** Holds: who holds the clock, why and how long still; to hold it, and to release what one holds. */
+/** Holds: holder, reason and remaining time; placing a hold, and releasing one's own. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, fresh, shared, expectUsable } from './harness';
@@ -9,7 +9,7 @@ type Locator = ReturnType<Page['getByRole']>;
 const panel = (page: Page): Locator => page.getByRole('region', { name: 'Holds' });
 const running = (page: Page): Locator => page.getByRole('region', { name: 'Advance in progress' });
 
-/** Makes a timeline whose clock stands before a timer that records an event, and returns its name. */
+/** Creates a timeline whose clock is paused before a timer that records an event. Returns its name. */
 async function timelineOf(name: string): Promise<string> {
   const timeline_id = fresh(name);
   await on.service.call('POST', 'timelines', { timeline_id });
@@ -67,7 +67,7 @@ it('tells on every page who holds an advance and why, and lets it go on', async 
       .getByText(/^admin \(you\) · (10|9) minutes/)
       .waitFor();
   }
-  // It is listed once.
+  // The hold is not listed twice.
   expect(await panel(page).count()).toBe(0);
   await running(other).getByRole('button', { name: 'Release a look at the trial' }).click();
   await other.getByText('The advance continues at once, unless another hold remains.').waitFor();
@@ -93,7 +93,7 @@ it('holds a running advance, and still says so when another hold takes over', as
   await running(page).getByText('Held by you').waitFor();
   await running(page).getByRole('button', { name: 'Stop here' }).click();
   await page.getByRole('region', { name: 'Receipt' }).waitFor();
-  // The hold stays; the next advance would wait for it.
+  // The hold remains, and the next advance would wait for it.
   await panel(page).getByText('a second look').waitFor();
 });
 

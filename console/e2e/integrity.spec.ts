@@ -1,6 +1,4 @@
-/**
- * Integrity: checkpoints kept and compared, proofs verified in the browser, scans; and that what does not fit is told.
- */
+/** Integrity: saved and compared checkpoints, proofs verified in the browser, scans, and reported mismatches. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { REFUSED, UNREACHABLE, expectAccessible, expectNoSidewaysScroll, shared, expectUsable } from './harness';
@@ -14,7 +12,7 @@ beforeAll(async () => {
     await on.service.call('POST', 'v1/events?timeline_id=sealed', event(index));
 });
 
-/** Who writes without pause stops there. */
+/** Background writes stop at this position. */
 const WRITTEN_MAX = 20_000;
 
 interface Checkpoint {
@@ -27,7 +25,7 @@ interface Proof {
   checkpoint: string;
 }
 
-/** The checkpoint as somebody keeps it who asks for JSON. */
+/** The checkpoint as JSON, as a user would save it. */
 const checkpointOf = async (timeline: string): Promise<Checkpoint> => {
   const answer = await fetch(`${on.service.url}/timeline/${timeline}/checkpoint`, {
     headers: { Authorization: `Bearer ${on.service.adminKey}`, Accept: 'application/json' },
@@ -35,7 +33,7 @@ const checkpointOf = async (timeline: string): Promise<Checkpoint> => {
   return (await answer.json()) as Checkpoint;
 };
 
-/** The key of a witness that nobody has asked. */
+/** The key of a witness that has not cosigned. */
 const WITNESS = 'witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs';
 
 describe('the checkpoint', () => {
@@ -59,7 +57,7 @@ describe('the checkpoint', () => {
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'sealed', description: 'something that came after' });
     const page = await on.loggedIn('integrity?timeline=sealed');
     const panel = page.getByRole('region', { name: 'Compare with a saved checkpoint' });
-    // Copied without its last line end, as it happens.
+    // Without its trailing newline, which is easily lost when copying.
     await panel.getByLabel('Saved note').fill(saved.checkpoint.trimEnd());
     await panel.getByText('History matches the saved checkpoint.').waitFor();
     await panel.getByText(`All ${saved.size.toLocaleString('en')} entries are unchanged`).waitFor();
@@ -95,7 +93,7 @@ describe('the checkpoint', () => {
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'sealed', description: 'to be lost' });
     const late = await checkpointOf('sealed');
     const page = await on.loggedIn('integrity?timeline=sealed');
-    // What a service answers whose older copy was put back.
+    // The response of a service that was restored from an older backup.
     await page.route('**/timeline/sealed/checkpoint*', (route) => route.fulfill({ json: early }));
     const panel = page.getByRole('region', { name: 'Compare with a saved checkpoint' });
     await panel.getByLabel('Saved note').fill(late.checkpoint);
@@ -122,7 +120,7 @@ describe('the head', () => {
     // The root and the state hash.
     for (const hash of lines.slice(3, 5)) await panel.getByText(Buffer.from(hash, 'base64').toString('hex')).waitFor();
     await expectAccessible(page);
-    // One that was signed before more was written.
+    // A statement signed before further writes.
     const state = await headOf('sealed');
     await page.route('**/timeline/sealed/head', (route) => route.fulfill({ json: state }));
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'sealed', description: 'after the head' });
@@ -143,7 +141,7 @@ describe('the head', () => {
       while (!isDone && written < WRITTEN_MAX) await write();
     };
     const page = await on.loggedIn('clock?timeline=busy');
-    // However fast the service is, no two of its answers are of one moment.
+    // Writes between any two responses, however fast the service is.
     let turn: Promise<unknown> = Promise.resolve();
     await page.route(/\/timeline\/busy\/(proof|tile\/\d)/, (route) => {
       turn = turn.then(async () => {
@@ -169,7 +167,7 @@ describe('the head', () => {
     } finally {
       isDone = true;
       await Promise.all(writers);
-      // What is still asked for is answered before the page closes.
+      // Pending requests complete before the page closes.
       await page.unrouteAll({ behavior: 'wait' });
     }
     expect(written).toBeGreaterThan(100);
@@ -204,7 +202,7 @@ describe('the ledger', () => {
     const actions = (): Promise<string[]> => ledger.locator('.what code').allInnerTexts();
     await expect.poll(() => actions().then((all) => all.length)).toBe(20);
     expect(await actions()).not.toContain('reads');
-    // To look at a page is an entry, so the newest ones are reads.
+    // Opening a page adds entries, so the newest ones are reads.
     await ledger.getByText(/^\d+ entr(y|ies) with only reads (is|are) hidden\./).waitFor();
     const newest = await ledger.getByRole('link').first().innerText();
     await ledger.getByRole('button', { name: 'Older' }).click();
@@ -250,14 +248,14 @@ describe('the ledger', () => {
     const ledger = page.getByRole('region', { name: /^Ledger/ });
     await ledger.getByRole('row', { name: /record_event Station 7 opens station-7/ }).waitFor();
     await ledger.getByRole('row', { name: /manipulate_event Station 3 opens station-3/ }).waitFor();
-    // Without a name it is called by how its description begins.
+    // An event without a name is labeled with the beginning of its description.
     await ledger.getByRole('row', { name: /Station 0 opens. The first trains ran, .*… station-0/ }).waitFor();
     expect(requests).toHaveLength(1);
     await ledger.getByRole('link', { name: '5', exact: true }).click();
     const proof = page.getByRole('region', { name: 'Entry 5' });
     await proof.getByRole('link', { name: 'Station 4 opens' }).waitFor();
     await expectAccessible(page);
-    // The log has the same entries, whose names are known now.
+    // The log has the same entries, whose names are cached now.
     await page.goto(`${on.service.url}/#/access?timeline=stations&tab=log`);
     await page
       .getByRole('region', { name: 'Access log' })
@@ -305,7 +303,7 @@ describe('an entry', () => {
     const ledger = page.getByRole('region', { name: /^Ledger/ });
     const newest = await ledger.getByRole('link').first().innerText();
     await ledger.getByRole('button', { name: 'Older' }).click();
-    // Until older ones are read, the newest stay: one that is clicked then is gone before the click is.
+    // Wait until the older page is rendered. Otherwise the click hits a row that is about to be replaced.
     await expect.poll(() => ledger.getByRole('link').first().innerText()).not.toBe(newest);
     await ledger.getByRole('link').first().click();
     await page.getByText('This browser verified it.').waitFor();
@@ -385,7 +383,7 @@ describe('a scan', () => {
   it('can be cancelled', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed', { expected: UNREACHABLE });
     const panel = page.getByRole('region', { name: 'Scan for tampering' });
-    // A scan that takes forever.
+    // A scan that never ends.
     await page.route('**/v1/detect-tampering', () => {});
     await panel.getByRole('button', { name: 'Scan sealed' }).click();
     await panel.getByRole('progressbar').waitFor();

@@ -1,10 +1,10 @@
-/** Keys that are pressed before what they do is loaded: on a slow line, or by somebody who is quick. */
+/** Keys pressed before their handlers are loaded: on a slow connection, or by a quick user. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { fresh } from './harness';
 import { axis, card, counted, on, open, param, timeline } from './timeline-page';
 
-/** Opens an empty page on which the files of one part do not come; what is returned lets them come. */
+/** Opens an empty page and holds back the files of one part, until the returned function is called. */
 async function without(part: string): Promise<{ page: Page; comes: () => void }> {
   let comes = (): void => {};
   const isThere = new Promise<void>((done) => (comes = done));
@@ -24,7 +24,7 @@ describe('a key that is pressed early', () => {
     await counted(page, '493 events');
     await axis(page).focus();
     await page.keyboard.press(']');
-    // Nothing does anything yet, and nothing is lost.
+    // Nothing has happened yet, and the key press is not lost.
     await page.waitForTimeout(300);
     expect(param(page, 'event')).toBeNull();
     comes();
@@ -56,7 +56,7 @@ describe('steps from event to event', () => {
     await page.keyboard.press(']');
     await card(page).getByRole('heading', { name: 'Launch of Apollo 11' }).waitFor();
     await page.keyboard.press('Escape');
-    // Until the card is gone, a step begins at its event, and the edge is that of a narrower axis.
+    // Until the card has closed, a step starts from its event, and the axis is narrower.
     await card(page).waitFor({ state: 'detached' });
     await expect.poll(width).toBe(whole);
     await axis(page).focus();

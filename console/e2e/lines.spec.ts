@@ -1,13 +1,10 @@
-/**
- * Lines of text: cards that stand side by side have their headings on one, with a button beside them or without, and
- * none ends within an example.
- */
+/** Text alignment: headings of adjacent cards share a line, with or without a button, and no example wraps. */
 import { expect, it } from 'vitest';
 import { shared } from './harness';
 
 const on = shared();
 
-/** Where the middle of what each card begins with is, below its top; of cards that begin at one height. */
+/** Returns the vertical center of each card's first line relative to its top, for groups of adjacent cards. */
 const headings = (): number[][] => {
   const byTop = new Map<number, number[]>();
   for (const panel of document.querySelectorAll('.panel')) {

@@ -1,4 +1,4 @@
-/** Every link leads where it says, and an address that is not understood is told of. */
+/** Every link opens its target, and an invalid URL is reported. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, shared, openPalette } from './harness';
@@ -46,9 +46,9 @@ const TITLES: Record<string, string> = {
   compare: 'Compare',
 };
 
-/** Of links that differ in an id alone, such as those to the entries of a ledger, so many are followed. */
+/** Number of links followed that differ only in an id, such as links to ledger entries. */
 const ALIKE_MAX = 3;
-/** What tells apart where a link leads. Values of other parameters are ids and times. */
+/** Parameters that distinguish link targets. Values of other parameters are ids and times. */
 const PARTS = ['timeline', 'with', 'tab', 'do', 'view', 'state', 'action'];
 
 function alike(link: string): (other: string) => boolean {
@@ -60,7 +60,7 @@ function alike(link: string): (other: string) => boolean {
   return (other) => shape(other) === shape(link);
 }
 
-/** Returns the links of a page once it has come to rest. */
+/** Returns the links of a page after it has settled. */
 async function links(page: Page): Promise<string[]> {
   await page.getByRole('main').locator('h1, h2').first().waitFor();
   await page.waitForLoadState('networkidle', { timeout: 2_000 }).catch(() => {});
@@ -76,7 +76,7 @@ describe('links', () => {
       for (const link of await links(page)) found.add(link);
     }
     const inside = [...found].filter((link) => link !== '#content');
-    // Nothing leads out of the console, and nothing to a timeline that nobody can ask for.
+    // All links are internal, and none leads to a timeline with an invalid name.
     expect(inside.filter((link) => !link.startsWith('#/'))).toEqual([]);
     const followed = inside.filter((link, index) => inside.slice(0, index).filter(alike(link)).length < ALIKE_MAX);
     expect(followed.length).toBeGreaterThan(30);
@@ -128,7 +128,7 @@ describe('an address that is not understood', () => {
     await page.getByText('Time is paused').first().waitFor();
     const { state } = await on.service.call<{ state: string }>('GET', 'v1/clock?timeline_id=main');
     expect(state).toBe('running');
-    // What the Explorer opens with changes nothing.
+    // The request that the Explorer opens with changes nothing.
     await page.reload();
     await page.goto(`${on.service.url}/#/explorer?timeline=story`);
     await page.reload();
@@ -190,7 +190,7 @@ it('keeps the focus where one goes on', async () => {
   await page.getByRole('button', { name: 'Show only these' }).click();
   await expect.poll(() => search.evaluate((one) => document.activeElement === one)).toBe(true);
   expect(await search.getAttribute('aria-expanded')).toBe('false');
-  // What had the focus before is gone with its view.
+  // The element that had the focus was removed with its view.
   await openPalette(page);
   await page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' }).fill('integrity');
   await page.keyboard.press('Enter');
@@ -202,7 +202,7 @@ it('opens a view at its top, and goes back to where one was', async () => {
   const page = await on.loggedIn('clock?timeline=story', { viewport: { width: 390, height: 700 }, prefetch: true });
   await page.getByRole('timer').waitFor();
   const scrolled = (): Promise<number> => page.evaluate(() => Math.round(scrollY));
-  // The place of a step is kept once what does so is there.
+  // The scroll position of a history entry is stored once its handler is loaded.
   await expect.poll(() => page.evaluate(() => (history.state as { step?: string } | null)?.step)).toBeTruthy();
   await expect.poll(() => page.evaluate(() => document.documentElement.scrollHeight)).toBeGreaterThan(1_400);
   await page.evaluate(() => scrollTo(0, 600));
@@ -214,7 +214,7 @@ it('opens a view at its top, and goes back to where one was', async () => {
   await page.goBack();
   await page.getByRole('timer').waitFor();
   await expect.poll(scrolled).toBe(600);
-  // A link to where one was before is no way back.
+  // A link to the previous view is a new history entry, not a step back.
   await views.getByRole('link', { name: 'Access' }).click();
   await views.getByRole('link', { name: 'Clock' }).click();
   await page.getByRole('timer').waitFor();

@@ -1,4 +1,4 @@
-/** Logging out: what the browser keeps, and the clocks of pages that stay open or open afterwards. */
+/** Logging out: what the browser stores, and the clocks of pages that were open or are opened afterwards. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { fresh, logIn, REFUSED, shared, openPalette } from './harness';
@@ -17,7 +17,7 @@ async function logOut(page: Page): Promise<void> {
 it('gives a tab that is opened after the next log-in a clock that follows the service', async () => {
   const timeline = fresh('followed');
   await on.service.timeline(timeline);
-  // What was asked just before the log-out is refused by the time it arrives.
+  // A request sent just before logging out may be rejected.
   const first = await on.loggedIn(`clock?timeline=${timeline}`, { ownSession: true, expected: REFUSED });
   await chip(first, 'running').waitFor();
   await logOut(first);
@@ -28,7 +28,7 @@ it('gives a tab that is opened after the next log-in a clock that follows the se
   await chip(second, 'running').waitFor({ timeout: 20_000 });
   await on.service.call('POST', 'v1/pause-time', { timeline_id: timeline });
   for (const page of [first, second]) await chip(page, 'paused').waitFor({ timeout: 20_000 });
-  // A reload makes the hub anew, where no other page has one.
+  // A reload restarts the shared worker if no other page uses it.
   await first.reload();
   await chip(first, 'paused').waitFor({ timeout: 20_000 });
   await on.service.call('POST', 'v1/resume-time', { timeline_id: timeline });
@@ -63,13 +63,13 @@ it('is not needed to notice that the service has become silent', async () => {
   const timeline = fresh('silent');
   await on.service.timeline(timeline);
   const page = await on.page();
-  // Time passes on the page alone: the service and the worker that listens to it are as quick as ever.
+  // Only the page's time is faked. The service and the worker run normally.
   await page.clock.install();
   await page.goto(`${on.service.url}/#/clock?timeline=${timeline}`);
   await logIn(page);
   await chip(page, 'running').waitFor();
   await page.clock.fastForward(21_000);
   await page.getByText('Connection lost. Reconnecting…').first().waitFor({ timeout: 10_000 });
-  // The service says something every 15 seconds.
+  // The service sends a message every 15 seconds.
   await chip(page, 'running').waitFor({ timeout: 20_000 });
 });

@@ -1,4 +1,4 @@
-/** More timelines, and more events, than are read at once. */
+/** More timelines and events than are read at once. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fresh, own, shared, openPalette } from './harness';
@@ -83,7 +83,7 @@ describe('five thousand timelines', () => {
     await page.keyboard.press('Escape');
     await lane('zz-demo').waitFor();
     await expect.poll(() => find.count()).toBe(0);
-    // A fork that is on none of the pages that were read knows what it is a fork of.
+    // A fork that is not on the pages read so far still shows its parent.
     await page.goto(`${on.service.url}/#/timeline?timeline=zz-demo`);
     await page.reload();
     await lane('demo').waitFor();
@@ -91,7 +91,7 @@ describe('five thousand timelines', () => {
   });
 });
 
-/** How many pixels of the map have the color of what is chosen. */
+/** Counts the pixels of the map with the color of the selection. */
 const chosenOn = (page: Page): Promise<number> =>
   page
     .getByRole('region', { name: 'Map' })
@@ -110,7 +110,7 @@ const chosenOn = (page: Page): Promise<number> =>
 
 describe('more events than are shown one by one', () => {
   it('are listed, searched and mapped as the service has them', async () => {
-    // A year of the demo's events does not fit into sixty.
+    // The demo has more than sixty events in a year.
     const page = await on.loggedIn('timeline?timeline=demo&most=60');
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
     await page
@@ -128,7 +128,7 @@ describe('more events than are shown one by one', () => {
     await page.getByRole('button', { name: 'Previous page' }).click();
     await page.getByRole('region', { name: 'Events in view' }).getByRole('button', { name: first }).first().click();
     await page.getByRole('region', { name: 'Selected event' }).getByText('Recorded').first().waitFor();
-    // It is one of those that are only counted, and is marked on the map all the same.
+    // The event is only counted, not drawn, but the map marks it all the same.
     await expect.poll(() => chosenOn(page)).toBeGreaterThan(40);
     const search = page.getByRole('combobox', { name: 'Find events by name, text, id or place' });
     await search.fill('land moon');
@@ -153,7 +153,7 @@ describe('more events than are shown one by one', () => {
     await on.service.timeline(name, ...Array.from({ length: 12 }, (_, index) => flight(index)));
     const page = await on.loggedIn(`timeline?timeline=${name}&most=5`);
     const map = page.getByRole('region', { name: 'Map' });
-    // One cell of ten degrees or more, and then those in it, which are in a corner of it, in the middle of the map.
+    // One cell of ten degrees or more, and then its contents, which are in a corner of it, at the center of the map.
     const middle = (): Promise<number> =>
       map.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
         const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
@@ -168,7 +168,7 @@ describe('more events than are shown one by one', () => {
       });
     await map.getByText(/^events per (0\.\d+|1)° cell$/).waitFor();
     await expect.poll(() => middle().then((part) => Math.abs(part - 0.5))).toBeLessThan(0.15);
-    // The legend is not on the credit.
+    // The legend does not overlap the attribution.
     const [legend, credit] = await Promise.all([
       map.getByText(/^events per/).boundingBox(),
       page.getByText(/^Map: Natural Earth/).boundingBox(),
@@ -178,7 +178,7 @@ describe('more events than are shown one by one', () => {
   });
 
   it('are asked for once where a list begins with them', async () => {
-    // Nobody writes to this one, so that nothing of it is read again.
+    // No client writes to this timeline, so nothing is read again.
     const name = fresh('once');
     const event = (index: number): Record<string, unknown> => ({
       event_id: `e-${index}`,
@@ -187,7 +187,7 @@ describe('more events than are shown one by one', () => {
       geo: { lat: index % 60, lon: index },
     });
     await on.service.timeline(name, ...Array.from({ length: 130 }, (_, index) => event(index)));
-    // Its stream is open before the list is: what comes when it opens is no reason to read again.
+    // Its stream opens before the list is read, so the first message is not a reason to read again.
     const page = await on.loggedIn(`clock?timeline=${name}`);
     await page.getByRole('timer').waitFor();
     const requests: string[] = [];
@@ -211,12 +211,12 @@ describe('more events than are shown one by one', () => {
     await on.service.timeline(name, ...Array.from({ length: 130 }, (_, index) => event(index)));
     const record = (recorded: unknown): Promise<unknown> =>
       on.service.call('POST', `v1/events?timeline_id=${name}`, recorded);
-    // More than a page: the list may begin with what was read for the axis.
+    // More than a page: the list may start with the events read for the axis.
     const page = await on.loggedIn(`timeline?timeline=${name}&most=60&view=list`);
     await page.getByText(/^1 to 50 of 130 events in view/).waitFor();
     await page.getByRole('button', { name: 'Next page' }).click();
     await page.getByText(/^51 to 100 of 130 events in view/).waitFor();
-    // Somewhere else, within what is in sight, and beyond it.
+    // At another place, once within the view and once beyond it.
     await record({ ...event(0), event_id: 'late' });
     await record({ ...event(0), event_id: 'beyond', time: '2014-01-01T00:00:00Z' });
     await page.getByText('Changed since').waitFor();
@@ -226,7 +226,7 @@ describe('more events than are shown one by one', () => {
     await page.getByRole('button', { name: 'Update' }).click();
     await page.getByText(/^1 to 50 of 132 events in view/).waitFor();
     expect(await page.getByText('Changed since').count()).toBe(0);
-    // The first page is always the newest.
+    // The first page always has the newest events.
     await record({ ...event(1), event_id: 'later' });
     await page.getByText(/^1 to 50 of 133 events in view/).waitFor();
   });
@@ -234,7 +234,7 @@ describe('more events than are shown one by one', () => {
   it('are listed while the view follows the clock, and not asked for with each pixel', async () => {
     const name = fresh('followed');
     const { current_time: now } = await on.service.call<{ current_time: string }>('GET', 'v1/clock');
-    // Far beyond now: what is in sight has as many of them however long it takes to look.
+    // Far beyond now, so that the view has the same number of events however long the test takes.
     const event = (index: number): Record<string, unknown> => ({
       event_id: `e-${index}`,
       time: new Date(Date.parse(now) + 1_000 * (index - 130)).toISOString(),
@@ -278,9 +278,9 @@ describe('more events than are shown one by one', () => {
   });
 
   it('are counted beyond what the service looks through at a time', async () => {
-    // Sixty thousand in each of four years, of which the service would count a hundred thousand at a time.
+    // Sixty thousand in each of four years. The service would count a hundred thousand per request.
     const [first, last, each, most] = [2001, 2004, 60_000, 100_000];
-    // Nobody writes to this one, so that nothing of it is counted anew.
+    // No client writes to this timeline, so nothing is counted again.
     const name = 'counted-in-parts';
     const event = (index: number): Record<string, unknown> => ({
       event_id: `e-${index}`,
@@ -303,7 +303,7 @@ describe('more events than are shown one by one', () => {
         end: `${year + 1}-01-01T00:00:00Z`,
         count,
       });
-      // Each answer stops in the middle of a moment: what it has of a year, and what the next one has, is all of it.
+      // Each response ends within a period. Its count and that of the next response add up.
       if (cursor === '1') await continued;
       const answers = [
         { groups: [group(first, each), group(first + 1, most - each)], to: first + 1, next_cursor: '1' },
@@ -328,7 +328,7 @@ describe('more events than are shown one by one', () => {
       });
     });
     await page.goto(`${on.service.url}/#/timeline?timeline=${name}&most=40`);
-    // A part is not told as if it were all.
+    // A partial count is labeled as such.
     await page.getByText('about 100,000 events so far', { exact: true }).waitFor();
     goOn();
     await page.getByText('240,000 events', { exact: true }).first().waitFor();
@@ -341,7 +341,7 @@ describe('more events than are shown one by one', () => {
     await page.route('**/v1/aggregate-events?*', async (route) => {
       const url = new URL(route.request().url());
       if (url.searchParams.get('group_by') !== 'time') return route.continue();
-      // The rest never comes.
+      // The rest never arrives.
       if (url.searchParams.has('cursor')) return;
       const group = { key: '0900-01-01T00:00:00Z', end: '1000-01-01T00:00:00Z', count: 100 };
       await route.fulfill({
@@ -358,7 +358,7 @@ describe('more events than are shown one by one', () => {
     });
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40`);
     await page.getByText('about 100 events so far', { exact: true }).waitFor();
-    /** Whether something is drawn high up in the strip, where so much of it is on the left. */
+    /** Whether something is drawn at the top of the strip, at this fraction of its width. */
     const isDrawn = (part: number): Promise<boolean> =>
       page.locator('.overview canvas').evaluate((canvas: HTMLCanvasElement, at) => {
         const { data } = canvas.getContext('2d')!.getImageData(Math.floor(canvas.width * at), 20, 1, 1);

@@ -1,4 +1,4 @@
-/** Paradoxes: listed, drawn, filtered, followed; and interventions tried out before they are done. */
+/** Paradoxes: list, diagrams, filters and live updates; previews of interventions. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { REFUSED, expectAccessible, shared, expectUsable } from './harness';
 
@@ -132,7 +132,7 @@ describe('what was found', () => {
     await expect.poll(() => list.getByRole('listitem').count()).toBe(1);
     await list.getByRole('link', { name: /Effect before cause/ }).waitFor();
     expect(new URL(page.url()).hash).toContain('period=7d');
-    // To fix it begins with the days that were shown.
+    // A fixed range starts as the days that were shown.
     await period.selectOption('From – to');
     await expect.poll(() => list.getByLabel('From', { exact: true }).inputValue()).toMatch(/^2028-01-29/);
     expect(await list.getByLabel('To', { exact: true }).inputValue()).toMatch(/^2028-02-05/);
@@ -191,7 +191,7 @@ describe('what was found', () => {
         time: '2028-02-01T10:00:00Z',
         action,
       });
-    // A stream that begins late is followed by one more look; then it tells all there is to know.
+    // If the stream opens late, the list is read once more. From then on the stream reports all changes.
     await expect
       .poll(async () => {
         looks.length = 0;
@@ -271,7 +271,7 @@ describe('an intervention', () => {
     await result.getByText('It creates a paradox').waitFor();
     const focused = (): Promise<string | undefined> => page.evaluate(() => document.activeElement?.id);
     await expect.poll(focused).toBe('result-title');
-    // The event keeps its name, and its end is told as everything else on the page.
+    // The event keeps its name, and its cancellation is described in the console's own words.
     await page.getByText('The invoice is sent', { exact: true }).first().waitFor();
     await page.getByText(/^Canceled by admin, \d+ \w+ \d+, \d\d:\d\d(:\d\d)? UTC host time$/).waitFor();
     await result.getByRole('button', { name: 'Undo' }).click();

@@ -1,4 +1,4 @@
-/** Retention: how long contents of reads and refusals are kept, and what was let go. */
+/** Retention: how long payloads of reads and refusals are kept, and what was pruned. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { RETENTION_FLOOR_SECS } from './service';
@@ -14,7 +14,7 @@ async function retention(timeline: string): Promise<unknown> {
 
 const focused = (page: Page): Promise<string> => page.evaluate(() => document.activeElement?.textContent.trim() ?? '');
 
-/** Waits until what was just read is older than it is kept. */
+/** Waits until the last reads are past the retention period. */
 const passed = (page: Page, seconds = RETENTION_FLOOR_SECS): Promise<void> =>
   page.waitForTimeout(seconds * 1_000 + 600);
 
@@ -48,7 +48,7 @@ describe('a retention', () => {
     await page.getByText('for 1 day 12 hours', { exact: true }).waitFor();
     await page.getByText('Set by admin').waitFor();
 
-    // A longer one counts for what is there, too; what is left alone stays as it is.
+    // A longer period also applies to existing entries. The other class is unchanged.
     await page.getByRole('button', { name: 'Change…' }).click();
     await page.getByLabel('Keep contents of reads', { exact: true }).selectOption({ label: 'Forever' });
     await page.getByText('Reads: the longer time also applies to existing entries.').waitFor();
@@ -63,7 +63,7 @@ describe('a retention', () => {
   it('is told where it is refused, beside the field that is wrong', async () => {
     await on.service.timeline('short');
     const page = await on.page({ expected: new RegExp(`${REFUSED.source}|${UNREACHABLE.source}`) });
-    // Without the limits, the service has the only word.
+    // Without the limits, only the service validates the period.
     await page.route('**/v1/limits', (route) => route.abort());
     await page.goto(on.service.url);
     await page.context().addCookies(await (await on.loggedIn(tab('short'))).context().cookies());
@@ -99,7 +99,7 @@ describe('a retention', () => {
 describe('what is due', () => {
   it('is pruned at once, and the access log and the ledger say so', async () => {
     await on.service.timeline('swept');
-    // Longer than pruning takes. Otherwise the reads of the page itself become due, and pruning never ends.
+    // Longer than pruning takes. Otherwise the page's own reads become due, and pruning never ends.
     const seconds = 3 * RETENTION_FLOOR_SECS;
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'swept', reads: `${seconds}s` });
     for (let read = 0; read < 3; read += 1) await on.service.call('GET', 'v1/clock?timeline_id=swept');
@@ -120,7 +120,7 @@ describe('what is due', () => {
     await page.goto(`${on.service.url}/#/access?timeline=swept&tab=log&action=reads`);
     await page.getByRole('row').filter({ hasText: 'Reads, pruned' }).first().waitFor();
 
-    // What is missing is named by an entry, so the contents still are what was signed.
+    // An entry accounts for the missing payloads, so the contents still match what was signed.
     await page.goto(`${on.service.url}/#/integrity?timeline=swept`);
     await page.getByRole('button', { name: 'Compare all entries' }).click();
     await page.getByText('The contents match the signed tree.').waitFor();

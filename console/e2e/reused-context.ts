@@ -1,16 +1,16 @@
 /**
- * Pages that one test after another uses. Until it shows the console, a page takes half the processor time again if it
- * has a renderer already. The document is a new one for each test, and so is all that the console keeps in memory.
+ * Pages reused by consecutive tests. With an existing renderer, the console loads in about half the processor time.
+ * Each test gets a new document, so nothing that the console keeps in memory leaks into the next one.
  */
 import type { BrowserContext, CDPSession, Page } from 'playwright-core';
 
-/** What pages store and another test must not find. */
+/** Storage that must not leak into other tests. */
 const STORED = 'local_storage,indexeddb,cache_storage,file_systems,service_workers';
 
 /** Clearing a page takes milliseconds, unless its service has ended. */
 const CLEAR_MAX_MS = 10_000;
 
-/** What tests listen to. Playwright has listeners of its own for other events. */
+/** Events that tests listen to. Playwright itself listens to others. */
 const PAGE_EVENTS = [
   'console',
   'dialog',
@@ -29,7 +29,7 @@ const PAGE_EVENTS = [
   'worker',
 ] as const;
 
-/** What a page does not forget. */
+/** Methods with an effect that cannot be undone. */
 const LASTING = [
   'addInitScript',
   'addLocatorHandler',
@@ -38,14 +38,14 @@ const LASTING = [
   'setExtraHTTPHeaders',
 ] as const;
 
-/** The context of a user of a service, with at most one page that waits for the next test. */
+/** The browser context of a user of a service, with at most one idle page for the next test. */
 export class ReusedContext {
   #page: Page | null = null;
-  /** Pages with something that lasts as long as they do. */
+  /** Pages with a lasting change. */
   readonly #changed = new WeakSet<Page>();
   readonly #devtools: (page: Page) => Promise<CDPSession>;
 
-  /** `staysOpen` says whether a page is worth its memory between tests. */
+  /** `staysOpen` returns whether a page is worth keeping in memory between tests. */
   constructor(
     readonly context: BrowserContext,
     private readonly url: string,
@@ -59,12 +59,12 @@ export class ReusedContext {
     };
   }
 
-  /** Whether a test has a page here. */
+  /** Whether a test uses a page of this context. */
   get isInUse(): boolean {
     return this.context.pages().some((page) => page !== this.#page);
   }
 
-  /** Returns a page that has stored nothing and has been nowhere. */
+  /** Returns a page without storage and history. */
   async take(): Promise<Page> {
     const page = this.#page ?? (await this.#open());
     this.#page = null;
@@ -75,7 +75,7 @@ export class ReusedContext {
     return page;
   }
 
-  /** Closes the pages of a test, but for one that another test may use. */
+  /** Closes the pages of a test, except one that may be reused. */
   async endTest(hasPassed: boolean): Promise<void> {
     await this.context.clearPermissions();
     const [first, ...others] = this.context.pages();
@@ -98,19 +98,19 @@ export class ReusedContext {
     return page;
   }
 
-  /** Leaves the console, and undoes what a test did to its page. Returns whether that was possible. */
+  /** Leaves the console and undoes the changes of a test. Returns whether that succeeded. */
   async #isCleared(page: Page): Promise<boolean> {
     if (this.#changed.has(page)) return false;
     for (const event of PAGE_EVENTS) page.removeAllListeners(event);
     try {
       await page.unrouteAll({ behavior: 'ignoreErrors' });
-      // Of the same origin, so that the storage of the session can be cleared; without a script that fills it again.
+      // The same origin, so that session storage can be cleared, but without a script that writes to it.
       await page.goto(`${this.url}/healthz`, { timeout: CLEAR_MAX_MS });
       await page.evaluate(() => {
         sessionStorage.clear();
         window.name = '';
       });
-      // A pointer that stays over a page hovers over the next one as well.
+      // Otherwise the pointer would hover over the next page.
       await page.mouse.move(-1, -1);
       return true;
     } catch {

@@ -1,4 +1,4 @@
-/** A running service, with a data folder of its own, and proxies in front of it. */
+/** A running service with its own data folder, and proxies in front of it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:http';
@@ -9,14 +9,12 @@ import { createInterface } from 'node:readline';
 
 export const BINARY = process.env.TIMENAV_BIN ?? resolve(import.meta.dirname, '../../target/debug/timenav');
 
-/**
- * Up to so many milliseconds are added to each request and to each answer, to find what works on a quick machine only.
- */
+/** Random delay of up to this many milliseconds for each request and response, to find timing bugs. */
 const SLOW_MS = Number(process.env.E2E_SLOW_MS ?? 0);
 
 const START_MAX_MS = 60_000;
 
-/** Data folders are in memory where there is room: what the tests are about is not how long a disk takes. */
+/** Data folders are in memory if there is enough, because disk speed does not matter for these tests. */
 export const FOLDER = roomInMemory() > 1e9 ? '/dev/shm' : tmpdir();
 
 function roomInMemory(): number {
@@ -24,18 +22,18 @@ function roomInMemory(): number {
     const { bavail, bsize } = statfsSync('/dev/shm');
     return bavail * bsize;
   } catch {
-    // There is no such folder on this system.
+    // This system has no such folder.
     return 0;
   }
 }
 
-/** A password that every user of the tests has. */
+/** The password of all test users. */
 export const PASSWORD = 'correct horse battery staple';
 
-/** How long the service of the tests keeps contents at least. */
+/** The minimum retention configured in the test service. */
 export const RETENTION_FLOOR_SECS = 2;
 
-/** A running service with a data folder of its own. */
+/** A running service with its own data folder. */
 export class Service {
   #process: ChildProcess | null = null;
   #address = '';
@@ -48,12 +46,12 @@ export class Service {
     private options: readonly string[],
   ) {}
 
-  /** Starts a service that nobody has used, with the timeline `demo`, and waits until it listens. */
+  /** Starts a new service with the timeline `demo`, and waits until it listens. */
   static async start(...options: string[]): Promise<Service> {
     return Service.#of(['--demo', ...options]);
   }
 
-  /** Returns a service that runs already, and that somebody else ends. */
+  /** Returns a service that is already running. It is not ended by this object. */
   static at(url: string, adminKey: string): Service {
     const service = new Service('', []);
     service.url = url;
@@ -61,7 +59,7 @@ export class Service {
     return service;
   }
 
-  /** Starts one on a copy of what another one has written: its timelines, users, passwords and keys. */
+  /** Starts a service on a copy of a data folder with its timelines, users, passwords and keys. */
   static async copied(data: string, ...options: string[]): Promise<Service> {
     return Service.#of(options, data);
   }
@@ -100,7 +98,7 @@ export class Service {
     }
   }
 
-  /** Ends the service as an operator would, and waits for its end. */
+  /** Shuts down the service as an operator would, and waits for its exit. */
   async end(): Promise<void> {
     const child = this.#process;
     if (child?.exitCode !== null) return;
@@ -111,7 +109,7 @@ export class Service {
     this.#process = null;
   }
 
-  /** Starts it again on the same port and data, with further options. */
+  /** Restarts the service on the same port and data, with additional options. */
   async again(...options: string[]): Promise<void> {
     this.options = [...this.options, ...options];
     await this.#launch(new URL(this.#address).host);
@@ -123,7 +121,7 @@ export class Service {
     rmSync(this.data, { recursive: true, force: true });
   }
 
-  /** Calls an operation as the operator, and returns the answer's body. */
+  /** Calls an operation as the operator and returns the response body. */
   async call<T = Record<string, unknown>>(
     method: string,
     path: string,
@@ -143,7 +141,7 @@ export class Service {
     return JSON.parse(text) as T;
   }
 
-  /** Logs a user in who has `PASSWORD`, and returns the cookie of the session, such as `timenav=…`. */
+  /** Logs in a user with `PASSWORD` and returns the session cookie, such as `timenav=…`. */
   async session(userId: string): Promise<string> {
     const answer = await fetch(`${this.url}/v1/login`, {
       method: 'POST',
@@ -155,13 +153,13 @@ export class Service {
     return cookie.split(';')[0]!;
   }
 
-  /** Makes a timeline with a few events of its own. */
+  /** Creates a timeline with these events. */
   async timeline(timelineId: string, ...events: Record<string, unknown>[]): Promise<void> {
     await this.call('POST', 'timelines', { timeline_id: timelineId });
     if (events.length > 0) await this.call('POST', `v1/events?timeline_id=${timelineId}`, events);
   }
 
-  /** Makes a user who can log in with `PASSWORD`; an operator on request. */
+  /** Creates a user, optionally an operator, who can log in with `PASSWORD`. */
   async user(userId: string, operator = false): Promise<void> {
     await this.call('POST', 'v1/users', { user_id: userId, operator });
     await this.call('POST', 'v1/set-password', { user_id: userId, password: PASSWORD });
@@ -169,8 +167,8 @@ export class Service {
 }
 
 /**
- * Serves a service under a path prefix, as a reverse proxy would. Returns the address of the prefix. `slowMs` says how
- * long a request to an address is held back, and its answer as well.
+ * Serves a service under a path prefix, as a reverse proxy would. Returns the URL of the prefix. `slowMs` returns the
+ * delay of each request and of its response.
  */
 export function underPrefix(
   service: Service,
@@ -181,8 +179,7 @@ export function underPrefix(
 }
 
 /**
- * Passes on what comes to a path prefix, and the answers, each after a while of its own, so that they overtake one
- * another.
+ * Forwards requests under a path prefix, and delays requests and responses individually, so that they may be reordered.
  */
 async function proxy(
   address: string,

@@ -1,4 +1,4 @@
-/** The settings of a timeline: its bundle, its end, and timelines that end by themselves. */
+/** The settings of a timeline: its bundle, its deletion, and timelines that expire. */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ const on = shared();
 const settings = (timeline: string): string => `access?timeline=${timeline}&tab=settings`;
 const END = /\{"end":\{"data":\d+,"entries":\d+,"sha256":"[0-9a-f]{64}"\}\}\n$/;
 
-/** Lets the page choose a file of its own folder, as if the user did; null is that they choose none. */
+/** Simulates the choice of a file in the page's save dialog; null cancels it. */
 async function chooses(page: Page, name: string | null): Promise<void> {
   await page.addInitScript((chosen) => {
     window.showSaveFilePicker = async () => {
@@ -127,7 +127,7 @@ describe('the end of a timeline', () => {
     await page.getByRole('button', { name: 'Cancel' }).click();
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toContain('main');
 
-    // The page knows that it ended; another one can only say what may be.
+    // This page knows that the timeline was deleted. Another page can only list possible reasons.
     await page.goto(`${on.service.url}/#/clock?timeline=over`);
     await page.getByRole('heading', { name: 'The timeline over has ended' }).waitFor();
     await page.reload();
@@ -217,7 +217,7 @@ describe('the settings', () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await page.getByRole('button', { name: 'End timeline…' }).click();
     await expectNoSidewaysScroll(page);
-    // Its last button is reached.
+    // The last button is visible.
     await page.getByRole('button', { name: 'Cancel' }).click();
   });
 });

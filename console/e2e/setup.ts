@@ -1,10 +1,10 @@
-/** What all files of tests share: a service, and a data folder that other services copy. */
+/** Global setup: the shared service, and a data folder that other services copy. */
 import { accessSync, constants } from 'node:fs';
 import type { TestProject } from 'vitest/node';
 import { CHROMIUM } from './harness';
 import { BINARY, PASSWORD, RETENTION_FLOOR_SECS, Service } from './service';
 
-/** A service for many tests at once. No webhook is sent: no clock comes to the moment. */
+/** Options of the shared service. The webhook is never called: no clock reaches its time. */
 const OPTIONS = [
   ['--requests-per-minute', '1000000'],
   ['--webhook-allow-host', 'hooks.example.com'],
@@ -22,7 +22,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       throw new Error(`${what} (looked at ${path})`);
     }
   }
-  // To record the demo takes longer than to copy it.
+  // Copying the demo is faster than recording it.
   const template = await Service.start();
   await template.call('POST', 'v1/set-password', { password: PASSWORD });
   await template.end();

@@ -1,4 +1,4 @@
-/** The shell: first run, log in and out, sessions that end, services that restart, prefixes, widths, policies. */
+/** The shell: first run, login and logout, expired sessions, restarts, path prefixes, widths, and policies. */
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import {
@@ -17,7 +17,7 @@ import {
 } from './harness';
 
 const on = shared();
-/** One that tests end and start again. */
+/** A service that tests stop and restart. */
 const restarted = own();
 
 describe('the first run', () => {
@@ -32,11 +32,11 @@ describe('the first run', () => {
       await page.getByLabel('New password').fill(PASSWORD);
       await page.getByRole('button', { name: 'Set the password and log in' }).click();
       await page.getByRole('button', { name: 'admin', exact: true }).waitFor();
-      // From now on it asks for the password.
+      // From now on, the console asks for the password.
       const later = await on.page({ expected: UNREACHABLE });
       await later.goto(service.url);
       await later.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
-      // The service ends before the pages, and these may still be loading parts of the console.
+      // The service ends before the pages, which may still be loading parts of the console.
       for (const one of [page, later]) await one.goto('about:blank');
     } finally {
       await service.remove();
@@ -60,7 +60,7 @@ describe('logging in', () => {
   it('tells nobody which of user and password is wrong', async () => {
     const page = await on.page({ expected: REFUSED });
     await page.goto(on.service.url);
-    // There is nothing else to do here.
+    // The form is the only thing on the page, so it has the focus.
     await expect.poll(() => page.locator(':focus').getAttribute('autocomplete')).toBe('username');
     const alerts: string[] = [];
     for (const user of ['admin', 'nobody-at-all']) {
@@ -93,7 +93,7 @@ describe('logging in', () => {
   it('keeps its secret from scripts, and writes the name of the user into the access log', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     expect(await page.evaluate(() => document.cookie)).toBe('');
-    // Which timeline was checked last is kept, for the next time; no secret is.
+    // The last timeline is stored for the next visit, but no secrets are.
     await expect.poll(() => page.evaluate(() => Object.keys(localStorage))).toEqual(['timenav-timeline']);
     const log = await on.service.call<{ logs: { user_id: string; action: string }[] }>(
       'GET',
@@ -103,7 +103,7 @@ describe('logging in', () => {
   });
 
   it('ends where the user says so, everywhere if they want it', async () => {
-    // What was asked just before is refused by the time it arrives.
+    // A request sent just before may be rejected.
     const user = fresh('leaver');
     await on.service.user(user);
     const here = await on.loggedIn('access', { user, ownSession: true, expected: REFUSED });
@@ -134,7 +134,7 @@ describe('a session that ends', () => {
       'v1/sessions?user_id=traveler',
     );
     for (const session of sessions) await on.service.call('DELETE', `v1/sessions/${session.session_id}`);
-    // Nothing needs to be clicked: the stream of the clock ends with the session.
+    // No click is needed: the stream of the clock ends with the session.
     await page.getByText('Your session has ended').waitFor();
     await logIn(page, 'traveler');
     expect(new URL(page.url()).hash).toBe('#/clock?timeline=traveled');
@@ -154,7 +154,7 @@ describe('a service that restarts', () => {
   it('leaves no raw error behind: views open while it is away, and recover when it is back', async () => {
     const page = await restarted.loggedIn('clock?timeline=demo', { expected: UNREACHABLE, prefetch: true });
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
-    // The files of the views come while nothing else is to be done.
+    // The views are prefetched in idle time.
     await expect
       .poll(() =>
         page.evaluate(() =>
@@ -188,7 +188,7 @@ describe('a part of the page that cannot be loaded', () => {
   const TREE = /\/assets\/TreeDialog-[\w-]{8}\.js$/;
   const notice = (page: Page): Locator => page.getByText('Part of this page could not be loaded.');
 
-  /** Opens the timeline where a file of the console does not come, and then the dialog that is in it. */
+  /** Opens the timeline with one file of the console blocked, and then the dialog that needs it. */
   async function withoutTree(expected: RegExp): Promise<Page> {
     const page = await restarted.loggedIn('timeline?timeline=demo', { expected });
     await page.route(TREE, (route) => route.abort());
@@ -215,7 +215,7 @@ describe('a part of the page that cannot be loaded', () => {
     await page.getByRole('link', { name: 'Integrity' }).click();
     await notice(page).waitFor();
     await page.getByRole('main').getByText('This part could not be loaded.').waitFor();
-    // What is there goes on, and lacks nothing.
+    // The rest of the page still works.
     await page.getByRole('link', { name: 'Timers' }).click();
     await page.getByRole('heading', { name: 'Timers', level: 1 }).waitFor();
     expect(await notice(page).count()).toBe(0);
@@ -323,7 +323,7 @@ describe('somebody who', () => {
     await page.getByLabel('Name').fill('newcomers-own');
     await page.getByRole('button', { name: 'Create the timeline' }).click();
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
-    // One that is made elsewhere while this page is open is found by its link.
+    // A timeline created elsewhere while this page is open is found by its link.
     await on.service.call('POST', 'timelines', { timeline_id: 'made-since' });
     await on.service.call('POST', 'v1/set-access-control', {
       timeline_id: 'made-since',

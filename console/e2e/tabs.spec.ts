@@ -1,4 +1,4 @@
-/** Many tabs of one browser: they share the few connections that it opens to a host. */
+/** Many tabs of one browser share the few connections per host. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { shared } from './harness';
@@ -6,7 +6,7 @@ import { shared } from './harness';
 const on = shared();
 const TABS = 8;
 
-/** Opens more tabs beside one that is logged in. */
+/** Opens further tabs with the same session. */
 async function tabs(view: (index: number) => string): Promise<Page[]> {
   const first = await on.loggedIn(view(0));
   const others = Array.from({ length: TABS - 1 }, async (_, index) => {

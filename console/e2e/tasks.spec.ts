@@ -1,6 +1,6 @@
 /**
- * What a newcomer should be able to do without help. Each task begins where the console opens, and uses only what is on
- * the screen: links, buttons and fields by the words that they show.
+ * Tasks that a new user should complete without help. Each one starts at the start page and uses only visible links,
+ * buttons and fields.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { REFUSED, fresh } from './harness';
 import { card, chooseKey, counted, on, param, region } from './timeline-page';
 
-/** Six-hourly fixes of storms: where each was, and how hard it blew, as in the archives of hurricanes. */
+/** Six-hourly positions and wind speeds of storms, as in hurricane archives. */
 const STORMS: [name: string, from: string, winds: number[], lat: number, lon: number][] = [
   ['Ivan 2004', '2004-09-10T00:00:00Z', [100, 145, 120], 18, -75],
   ['Dennis 2005', '2005-07-07T00:00:00Z', [60, 110, 130], 19, -77],
@@ -38,7 +38,7 @@ beforeAll(async () => {
   );
 });
 
-/** Real input, which is kept beside the project and not in it. */
+/** Real data, kept outside of the repository. */
 const HURDAT2 = join(import.meta.dirname, '../../../shared/data/hurricanes/hurdat2_atlantic_1851_2025.csv');
 
 async function importCsv(timeline: string, file: string, map: string): Promise<void> {
@@ -77,7 +77,7 @@ describe('a newcomer can', () => {
     await page.getByLabel(`How long ${colleague} has read`).selectOption('for a week');
     await button(page, 'Save the change').click();
     await page.locator('.toasts').getByText(`The permissions of ${shared} were set.`).waitFor();
-    // What is saved is shown by its end.
+    // The saved end is selected.
     const end = page.getByLabel(`How long ${colleague} has read`).locator('option:checked');
     await expect.poll(() => end.textContent()).toMatch(/^until \d+ \w{3}( \d{4})?, \d\d:\d\d$/);
 
@@ -86,7 +86,7 @@ describe('a newcomer can', () => {
     await goTo(theirs, 'Clock');
     await button(theirs, `Timeline: ${shared}`).waitFor();
 
-    // A week is long: the rest is seen with an end that is near.
+    // To avoid waiting a week, the rest of the test uses an end a few seconds away.
     await on.service.call('POST', 'v1/set-access-control', {
       timeline_id: shared,
       permissions: { expires_in: { read: { [colleague]: '1s' } } },
@@ -126,7 +126,7 @@ describe('a newcomer can', () => {
     await counted(page, '4 events');
     await page.getByText('actor: Wilma 2005').waitFor();
     await page.getByRole('application', { name: /^World map with 4 events/ }).waitFor();
-    // So it is with what tells storms apart where no actor does.
+    // The same applies to the attribute that identifies storms without an actor.
     await page.goBack();
     await card(page).getByRole('button', { name: 'WILMA-2005', exact: true }).click();
     await page.getByText('storm_id = WILMA-2005').waitFor();
@@ -178,7 +178,7 @@ describe('a newcomer can', () => {
       .first()
       .waitFor();
     await page.getByText('Orphaned effect').first().waitFor();
-    // In names, not in ids.
+    // With names, not ids.
     const explanation = /^“.+” requires “.*Sputnik.*”, which would be canceled by the intervention/;
     await page.getByText(explanation).first().waitFor();
   });
@@ -220,7 +220,7 @@ describe('a newcomer can', () => {
     const key = await page.getByRole('dialog').locator('code').innerText();
     await button(page, 'I have saved it').click();
     await page.getByRole('row', { name: /a look at the demo.*Read.*demo.*in 7 days/ }).waitFor();
-    // It reads that timeline, changes nothing, and sees no other.
+    // The key can read that timeline, but cannot change anything or read another one.
     const call = (path: string, method = 'GET', body?: unknown): Promise<unknown> =>
       on.service.call(method, path, body, key);
     await call('v1/clock?timeline_id=demo');
@@ -231,7 +231,7 @@ describe('a newcomer can', () => {
   });
 
   it('prove that an event was not changed since yesterday', async () => {
-    // Yesterday somebody kept the checkpoint, and there are more entries since: a read is one.
+    // A checkpoint that was saved yesterday. The ledger has more entries since, because each read adds one.
     const before = await on.loggedIn('integrity?timeline=demo');
     const [download] = await Promise.all([
       before.waitForEvent('download'),
@@ -251,7 +251,7 @@ describe('a newcomer can', () => {
     await goTo(page, 'Timeline');
     await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
     await page.getByRole('listbox', { name: 'Events found' }).getByRole('option').first().click();
-    // One version, and no intervention: its entry is among those that are as they were.
+    // One version and no intervention, so its entry is among the unchanged ones.
     const entries = card(page).getByRole('button', { name: /^Entry [\d,]+$/ });
     await entries.first().waitFor();
     await expect.poll(() => entries.count()).toBe(1);
@@ -345,13 +345,13 @@ describe('a list', () => {
     await list.getByRole('rowheader', { name: 'hurricanes', exact: true }).waitFor();
     await list.getByRole('button', { name: 'Events', exact: true }).click();
     await list.getByRole('button', { name: 'Events', exact: true }).click();
-    // Other tests make timelines, too; among them these stand in the order of how many events each has.
+    // Other tests create timelines too. These are in the order of their number of events.
     const order = async (): Promise<string[]> =>
       (await list.getByRole('rowheader').allInnerTexts())
         .map((name) => /^\S+/.exec(name)?.[0] ?? '')
         .filter((name) => name === 'demo' || name === 'hurricanes');
     await expect.poll(order).toEqual(['demo', 'hurricanes']);
-    // Clocks go on, without anything being asked.
+    // Clocks advance without requests.
     const requests: string[] = [];
     page.on('request', (sent) => requests.push(new URL(sent.url()).pathname));
     const row = list.getByRole('row').filter({ has: page.getByRole('link', { name: 'hurricanes', exact: true }) });
@@ -359,7 +359,7 @@ describe('a list', () => {
     const before = await ageText();
     await expect.poll(ageText).not.toBe(before);
     expect(requests.filter((path) => path === '/timelines')).toEqual([]);
-    // What others change comes when it is asked for, and how old the list is is told.
+    // Changes by others appear after a reload of the list, whose age is shown.
     await on.service.call('POST', 'v1/pause-time', { timeline_id: 'hurricanes' });
     await page.getByText(/from the values loaded/).waitFor();
     await button(page, 'Refresh').click();

@@ -1,4 +1,4 @@
-/** The axis of the timeline, and what it reads. */
+/** The axis of the timeline and its requests. */
 import { describe, expect, it } from 'vitest';
 import { parse } from '../src/lib/time/instant';
 import { REFUSED, expectAccessible, expectNoSidewaysScroll } from './harness';
@@ -42,7 +42,7 @@ describe('the axis', () => {
     const requests: string[] = [];
     let next = (): void => {};
     const held = new Promise<void>((resolve) => (next = resolve));
-    // An answer counts a million events: here it counts some.
+    // A response counts up to a million events. This one is partial.
     const group = (year: string, until: string, count: number) => ({
       key: `${year}-01-01T00:00:00Z`,
       end: `${until}-01-01T00:00:00Z`,
@@ -66,9 +66,9 @@ describe('the axis', () => {
     const picture = page.locator('#first-picture');
     await picture.getByText('100 events so far', { exact: true }).waitFor();
     await picture.getByText('841 BCE', { exact: true }).waitFor();
-    // When the last event happens, counted or not.
+    // The time of the last event, whether counted or not.
     await picture.getByText(/^20\d\d$/).waitFor();
-    // Two bars, and what is not counted.
+    // Two bars and the part that is not counted.
     expect(await picture.locator('rect').count()).toBe(3);
     next();
     await picture.getByText('493 events', { exact: true }).waitFor();
@@ -96,7 +96,7 @@ describe('the axis', () => {
     await axis(page).focus();
     await page.keyboard.press('ArrowRight');
     expect(await visibleTime(page)).not.toBe(near);
-    // The keys of those who come from Perfetto do the same.
+    // The keys of Perfetto do the same.
     await page.keyboard.press('a');
     expect(await visibleTime(page)).toBe(near);
     await page.keyboard.press('w');
@@ -153,18 +153,18 @@ describe('the axis', () => {
     const left = box.x + box.width / 4;
     const places = (...xs: number[]): { x: number; y: number }[] => xs.map((x) => ({ x: left + x, y }));
     const pixel = (): number => Number(param(page, 'zoom'));
-    /** What is drawn so many pixels right of the first quarter, in microseconds. */
+    /** Returns the time at this many pixels right of the first quarter, in microseconds. */
     const timeAt = (x: number): number =>
       Number(parse(param(page, 'center')!)! - parse('1969-07-20T00:00:00Z')!) + (x - box.width / 4) * pixel();
     const between = timeAt(0);
-    // The address tells the middle to the pixel.
+    // The URL contains the center with pixel precision.
     const expectBetween = (x: number): void => expect(Math.abs(timeAt(x) - between) / pixel()).toBeLessThan(1.1);
 
     await touch(page, places(-40, -60, -80), places(40, 60, 80));
     await expect.poll(() => pixel() / hour).toBeCloseTo(4, 3);
     expectBetween(0);
 
-    // Both to the right, then nearer to each other.
+    // First both to the right, then closer together.
     await touch(page, places(-80, 0, 60, 80), places(80, 160, 220, 120));
     await expect.poll(() => pixel() / hour).toBeCloseTo(16, 3);
     expectBetween(100);
@@ -174,9 +174,9 @@ describe('the axis', () => {
   it('chooses what is clicked, and steps from event to event with keys', async () => {
     const page = await open(`&center=${LANDING}&zoom=100000000`);
     const box = (await axis(page).boundingBox())!;
-    // What is clicked is in the address at once, and on the card later.
+    // A click updates the URL at once, and the card later.
     const isChosen = (): Promise<boolean> => page.evaluate(() => location.hash.includes('event='));
-    // The label is right of its moment, under the line; where the line is depends on the height.
+    // The label is to the right of its moment, below the line, whose position depends on the height.
     await expect
       .poll(async () => {
         for (let y = box.height * 0.3; y < box.height && !(await isChosen()); y += 10)
@@ -194,7 +194,7 @@ describe('the axis', () => {
     await heading.waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => heading.evaluate((element) => element === document.activeElement)).toBe(true);
-    // Keys go on where they were before the card was opened.
+    // The focus returns to the axis.
     await page.keyboard.press('Escape');
     await page.getByRole('heading', { name: 'In view' }).waitFor();
     expect(param(page, 'event')).toBeNull();
@@ -211,18 +211,18 @@ describe('the axis', () => {
       }));
     await timeline('crowd', ...times(11, 2001), ...times(40, 2002));
     const at = (year: number): string => `timeline?timeline=crowd&center=${year}-01-01T12:00:00Z&zoom=60000000`;
-    // In a window of this height a card does not take room from the axis.
+    // In a window of this height, the card does not take space from the axis.
     const page = await on.loggedIn(at(2001), { hasTouch: true, viewport: { width: 1280, height: 1101 } });
     await counted(page, '51 events');
     const menu = page.getByRole('menu', { name: '11 events here' });
     const LISTED_MAX_MS = 700;
-    /** Where the stack is, which stands on the line; where that is depends on the height. */
+    /** Finds the stack of events on the line, whose position depends on the height. */
     const find = async (list = menu): Promise<{ x: number; y: number }> => {
       const box = (await axis(page).boundingBox())!;
       const x = box.x + box.width / 2;
       const top = box.y + box.height * 0.3;
       let y = top;
-      // The list comes a while after the click that it is for.
+      // The list opens with a delay after the click.
       const isListed = async (): Promise<boolean> => {
         await page.mouse.click(x, y);
         return list.waitFor({ timeout: LISTED_MAX_MS }).then(
@@ -248,14 +248,14 @@ describe('the axis', () => {
       items.nth(index).evaluate((element) => element === document.activeElement);
     await expect.poll(() => isFocused(0)).toBe(true);
 
-    // By keys: the second one.
+    // With keys: the second event.
     await page.keyboard.press('ArrowDown');
     expect(await isFocused(1)).toBe(true);
     const name = /^Reading \d+ of 2001/.exec(await items.nth(1).innerText())![0];
     await page.keyboard.press('Enter');
     await menu.waitFor({ state: 'detached' });
     await card(page).getByRole('heading', { name, exact: true }).waitFor();
-    // Escape closes the list and nothing else, and keys go on where they were.
+    // Escape closes only the list, and the focus returns to the axis.
     const chosen = param(page, 'event');
     await page.mouse.click(x, y);
     await menu.waitFor();
@@ -264,21 +264,21 @@ describe('the axis', () => {
     expect(param(page, 'event')).toBe(chosen);
     await expect.poll(() => axis(page).evaluate((element) => element === document.activeElement)).toBe(true);
 
-    // By touch, where the list stays until one is chosen.
+    // By touch, the list stays open until an event is chosen.
     await page.touchscreen.tap(x, y);
     await expect.poll(() => isFocused(0)).toBe(true);
     const third = /^Reading \d+ of 2001/.exec(await items.nth(2).innerText())![0];
     await items.nth(2).tap();
     await card(page).getByRole('heading', { name: third, exact: true }).waitFor();
 
-    // What is left of them is in the list of all.
+    // The remaining events are in the full list.
     await page.touchscreen.tap(x, y);
     await menu.getByRole('menuitem', { name: 'and 4 more, as a list' }).click();
     const rows = page.getByRole('region', { name: 'Events on the axis' }).locator('tbody tr');
     await expect.poll(() => rows.count()).toBe(11);
     await region(page, 'In view').or(card(page)).first().waitFor();
 
-    // No zoom takes a bar apart that is one instant.
+    // A bar of a single instant cannot be zoomed further.
     await page.goto(`${on.service.url}/#/${at(2002)}`);
     await find(page.getByRole('menu', { name: '40 events here' }));
   });
@@ -371,7 +371,7 @@ describe('reading', () => {
     await page.getByRole('button', { name: /^events per \d+ years · logarithmic$/ }).waitFor();
     expect(param(page, 'scale')).toBe('log');
 
-    // What is between two bars is told roughly, and each event once there are few.
+    // Between two bars, the tooltip is approximate. With few events, it lists each one.
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&center=${LANDING}&zoom=1e12`);
     await region(page, 'Axis')
       .getByText(/^(about )?[\d,]+ in view, 493 events$/)
@@ -381,7 +381,7 @@ describe('reading', () => {
     await region(page, 'Axis')
       .getByText(/^\d in view, 493 events$/)
       .waitFor();
-    // From there to the next one that is not on the screen.
+    // From there to the next event outside the view.
     await axis(page).focus();
     await page.keyboard.press('End');
     for (let press = 0; press < 8; press += 1) await page.keyboard.press(']');
@@ -393,7 +393,7 @@ describe('reading', () => {
     await page.getByRole('button', { name: /^events per/ }).waitFor();
     const whole = await visibleTime(page);
     const box = (await axis(page).boundingBox())!;
-    // The last centuries have the highest bars; below them are the lanes of the fork and of timers.
+    // The last centuries have the highest bars. The lanes of the fork and of timers are below them.
     await expect
       .poll(async () => {
         for (let x = 0.9; x > 0.8 && (await visibleTime(page)) === whole; x -= 0.01)
@@ -439,7 +439,7 @@ it('tells what is under the pointer within its width, also on a phone', async ()
   const canvas = axis(page).locator('canvas').first();
   const { width, height } = (await canvas.boundingBox())!;
   let x = width * 0.42;
-  // Where a bar is.
+  // Finds the position of a bar.
   await expect
     .poll(async () => {
       x = x > width * 0.32 ? x - 6 : width * 0.42;
@@ -450,7 +450,7 @@ it('tells what is under the pointer within its width, also on a phone', async ()
   const [around, own] = await Promise.all([axis(page).boundingBox(), tip.locator('..').boundingBox()]);
   expect(own!.x).toBeGreaterThanOrEqual(around!.x);
   expect(own!.x + own!.width).toBeLessThanOrEqual(around!.x + around!.width);
-  // A bar that is no longer there is not told of, also where the pointer rests.
+  // The tooltip of a bar that has disappeared is hidden, even if the pointer does not move.
   const before = await tip.innerText();
   await page.mouse.wheel(0, -2_400);
   await expect.poll(async () => (await tip.allInnerTexts()).includes(before)).toBe(false);
@@ -472,7 +472,7 @@ it('has room for events above its forks, also below the bar of what was known wh
   for (const width of [390, 1440]) {
     await page.setViewportSize({ width, height: 844 });
     const fork = region(page, 'Axis').getByText('demo-no-sarajevo').first();
-    // Ruler and flags take 70 pixels; bars and a name want as much again.
+    // Ruler and flags take 70 pixels, and bars with a label need as much again.
     const room = async (): Promise<number> =>
       (await fork.boundingBox())!.y - (await axis(page).locator('canvas').first().boundingBox())!.y;
     await expect.poll(room, { message: `at ${width}` }).toBeGreaterThan(140);

@@ -1,4 +1,4 @@
-/** The cells of the map, where events are counted: by which scale their counts become shades. */
+/** Map cells with event counts: the scale of their shades. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, fresh, WIDTHS } from './harness';
@@ -7,7 +7,7 @@ import { on, param, region, timeline } from './timeline-page';
 const scale = (page: Page): Locator => region(page, 'Map').getByLabel('Color scale of the cells');
 const classes = (page: Page): Promise<string[]> => region(page, 'Map').locator('.classes .class').allInnerTexts();
 
-/** By how many pixels one thing is on another. */
+/** Returns by how many pixels two elements overlap. */
 async function overlap(one: Locator, other: Locator): Promise<number> {
   const [a, b] = await Promise.all([one.boundingBox(), other.boundingBox()]);
   if (a === null || b === null) return NaN;
@@ -17,7 +17,7 @@ async function overlap(one: Locator, other: Locator): Promise<number> {
   );
 }
 
-/** Places with so many events. */
+/** Creates places with these numbers of events. */
 async function places(counts = [1, 2, 8, 40]): Promise<string> {
   const name = fresh('cells');
   await timeline(
@@ -48,7 +48,7 @@ it('has a legend of the classes that are used, by the scale that one chooses', a
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 800 });
     await expectNoSidewaysScroll(page);
-    // Neither is on the other.
+    // They do not overlap.
     const map = region(page, 'Map').getByRole('application');
     const legend = region(page, 'Map').locator('.classes');
     await expect.poll(() => overlap(map, legend), { message: `at ${width}` }).toBeLessThanOrEqual(1);

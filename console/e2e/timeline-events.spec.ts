@@ -1,4 +1,4 @@
-/** The events of the timeline: their card, recording and correcting, anchors. */
+/** The events of the timeline: cards, recording and correcting, anchors. */
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, logIn, underPrefix, UNREACHABLE } from './harness';
 import { on, card, param, counted, region, visibleTime, timeline, launch, landing } from './timeline-page';
@@ -91,7 +91,7 @@ describe('the card', () => {
     const effects = card(page).getByRole('list', { name: 'Effects' });
     await effects.getByRole('button', { name: /^Call auth .* · critical path$/ }).waitFor();
     expect(await effects.getByRole('button', { name: /Call cache .*critical path/ }).count()).toBe(0);
-    // What came after it all waited for the query.
+    // The pending key presses ran after the query.
     await card(page).getByRole('button', { name: 'To the last effect' }).click();
     await path
       .getByText('40 seconds in total: 28 seconds in 4 events, 12 seconds between them.', { exact: false })
@@ -204,10 +204,10 @@ describe('recording', () => {
     const page = await on.loggedIn('timeline?timeline=blank');
     const title = page.getByRole('heading', { name: 'No events on blank yet' });
     await title.waitFor();
-    // It is below the fields, also where the axis is lower than it.
+    // The button is below the fields, even if the axis is lower.
     const fields = await page.getByRole('combobox', { name: 'Values' }).boundingBox();
     expect((await title.locator('..').boundingBox())!.y).toBeGreaterThanOrEqual(fields!.y + fields!.height);
-    // What a program would need to see its clock, ready to be pasted.
+    // The command to run a program with this clock, ready to copy.
     await page.getByText('timenav exec --timeline blank -- date', { exact: true }).waitFor();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('region', { name: 'Axis' }).getByRole('button', { name: 'Copy the command' }).click();
@@ -228,7 +228,7 @@ describe('recording', () => {
       .toBe(true);
     await dialog.getByLabel('Name').fill('First light');
     await dialog.getByLabel('Latitude, longitude').fill('-24.63, -70.40');
-    // What is typed as a date is known to the day, until more is typed.
+    // A typed date has day precision until more is typed.
     await dialog.getByLabel('When').fill('1998-05-25');
     const precision = dialog.getByLabel('Precision');
     expect(await precision.inputValue()).toBe('day');
@@ -329,16 +329,16 @@ it('shows at the edge of a card that it goes on, and nothing of that at its end'
   await card(page).getByRole('heading', { name: 'History' }).waitFor();
   const side = region(page, 'Selected event');
   const { x, y, width, height } = (await side.boundingBox())!;
-  // The last rows of pixels of the panel, above its border.
+  // The last pixel rows of the panel, above its border.
   const edge = { x: x + 20, y: y + height - 9, width: width - 60, height: 7 };
   const edgePicture = (): Promise<Buffer> => page.screenshot({ clip: edge });
   const atTop = await edgePicture();
-  // Wherever it is scrolled to, no line is sliced at the edge.
+  // At no scroll position is a line cut off at the edge.
   for (const top of [7, 19, 31, 100_000]) {
     await side.evaluate((panel, to) => (panel.scrollTop = to), top);
     await expect.poll(() => edgePicture().then((now) => now.equals(atTop)), { message: `at ${top}` }).toBe(true);
   }
-  // At the end all of the last line is above the fade.
+  // At the end, the last line is entirely above the fade.
   const last = card(page).locator('> section').last();
   const box = (await last.boundingBox())!;
   expect(box.y + box.height).toBeLessThanOrEqual(y + height - 16);

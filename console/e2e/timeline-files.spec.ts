@@ -1,4 +1,4 @@
-/** Files of events: imported with a look before, taken back, and exported as they are filtered. */
+/** Event files: import with preview, undo of an import, and export of filtered events. */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import type { Locator, Page } from 'playwright-core';
@@ -43,7 +43,7 @@ describe('an import', () => {
   });
 });
 
-/** Opens the dialog on a timeline, and chooses a file. */
+/** Opens the import dialog of a timeline and selects a file. */
 async function importing(name: string, file: string, contents: Buffer | string): Promise<[Page, Locator]> {
   await timeline(name);
   const page = await on.loggedIn(`timeline?timeline=${name}&do=import`);
@@ -58,12 +58,12 @@ async function importing(name: string, file: string, contents: Buffer | string):
 describe('a file that is imported', () => {
   it('may be packed, and needs no check', async () => {
     const [page, dialog] = await importing('packed', 'storms.csv.gz', gzipSync('time,Title\n2005-08-29,Katrina\n'));
-    // The browser looks into it.
+    // The browser parses the file.
     await dialog.getByLabel('Name', { exact: true }).selectOption('Title');
     await dialog.getByRole('button', { name: 'Import unchecked' }).click();
     await dialog.getByText(/^1 event is new/).waitFor();
     await counted(page, '1 event');
-    // It is taken back later, by its id.
+    // The import is undone later by its id.
     const id = await dialog.getByText(/^\d+-\d+-1$/).innerText();
     await dialog.getByText(`timenav import --undo ${id} --timeline packed`).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
@@ -143,7 +143,7 @@ describe('a file that is imported', () => {
     expect(count).toBeLessThan(60_000);
     await expectAccessible(page);
     await dialog.getByRole('button', { name: 'Undo this import' }).click();
-    // Tens of thousands: a busy machine takes its time.
+    // Tens of thousands of events, so a busy machine needs time.
     const undone = `${count.toLocaleString('en')} events of this import canceled.`;
     await dialog.getByText(undone).waitFor({ timeout: 150_000 });
     expect(await events()).toBe(0);
@@ -194,11 +194,11 @@ describe('an export', () => {
     expect((await saved(/^GeoJSON/))[1]).toContain('"FeatureCollection"');
     expect((await saved(/^iCalendar/))[1]).toContain('BEGIN:VEVENT');
     expect((await saved(/^NDJSON/))[1]).toContain('moon-landing-1969');
-    // Of the last days by the clock only.
+    // Only the last days, relative to the clock.
     await dialog.getByLabel('How long before now').selectOption('Last 24 hours');
     expect(await dialog.getByRole('radio', { name: /^Before now/ }).isChecked()).toBe(true);
     expect((await saved(/^CSV/))[1].trim().split('\r\n')).toHaveLength(1);
-    // It is in the address, as a time that goes by the clock.
+    // The URL contains a range relative to the clock.
     expect(page.url()).toContain('export=24h');
     await page.reload();
     expect(await dialog.getByRole('radio', { name: /^Before now/ }).isChecked()).toBe(true);
@@ -261,7 +261,7 @@ const monthly = (count: number): Record<string, unknown>[] =>
 describe('the axis after an import', () => {
   it('counts all events, whatever is read again while they are counted', async () => {
     await timeline('raced', ...monthly(130));
-    // A view of 2001, in a timeline with more events than are shown one by one.
+    // A view of 2001 in a timeline with more events than are drawn individually.
     const view = 'center=2001-07-01T00:00:00Z&zoom=30000';
     const page = await on.loggedIn(`timeline?timeline=raced&most=60&${view}`);
     await region(page, 'Axis')
@@ -269,7 +269,7 @@ describe('the axis after an import', () => {
       .waitFor();
     await on.service.call('POST', 'v1/events?timeline_id=raced', { ...monthly(120).at(-1), event_id: 'late' });
     await page.getByRole('button', { name: '1 change out of sight' }).waitFor();
-    // The whole of time is counted while the part that changed is read again, and is told first.
+    // The count of all time returns first, while the count of the changed part is still pending.
     let [releaseWhole, markPartRequested] = [(): void => {}, (): void => {}];
     const whole = new Promise<void>((release) => (releaseWhole = release));
     const part = new Promise<void>((markRequested) => (markPartRequested = markRequested));
@@ -323,7 +323,7 @@ describe('the axis after an import', () => {
     await dialog.getByRole('button', { name: 'Import unchecked' }).click();
     await dialog.getByText(/^2 events are new/).waitFor();
     await dialog.getByRole('button', { name: 'Done' }).click();
-    // All of it is shown, without what the address said of the view.
+    // The axis shows all events, ignoring the view parameters of the URL.
     await counted(page, '15 events');
     await expect.poll(() => unseen.count(), { timeout: 5_000 }).toBe(0);
   });

@@ -28,7 +28,7 @@ const legend = (page: Page): Promise<string[]> =>
     .allInnerTexts()
     .then((texts) => texts.map((text) => text.replace(/\s+/g, ' ')));
 
-// One by one, and counted by the service: what is shown is the same.
+// Both with individual events and with counts from the service, the result is the same.
 for (const [name, most] of [
   ['few events', ''],
   ['more events than are shown one by one', '&most=1'],
@@ -105,12 +105,12 @@ for (const [name, most] of [
       await dialog.getByLabel('Attribute', { exact: true }).fill('wind');
       const show = dialog.getByRole('button', { name: 'Show only these' });
       expect(await dialog.getByLabel('At most').getAttribute('placeholder')).toMatch(/^\d+$/);
-      // A shade says where the list goes on: it has two layers that stay, and two that scroll with it.
+      // A shadow shows that the list scrolls: two fixed backgrounds, and two that scroll with the content.
       const list = dialog.getByRole('list', { name: 'Values in view' });
       expect(await list.evaluate((element) => getComputedStyle(element).backgroundAttachment)).toBe(
         'local, local, scroll, scroll',
       );
-      // A value and a range exclude each other: what is typed last counts.
+      // A value and a range are exclusive. The one typed last applies.
       await dialog.getByLabel('Value', { exact: true }).fill('50');
       await dialog.getByLabel('At least').fill('52');
       expect(await dialog.getByLabel('Value', { exact: true }).inputValue()).toBe('');
@@ -173,7 +173,7 @@ describe('attributes to choose from', () => {
     const options = page.getByRole('listbox', { name: 'Color by: choices' }).getByRole('option');
     await by.focus();
     await expect.poll(() => options.allInnerTexts()).toEqual(['nothing', 'number', 'early', 'late']);
-    // What only an event in the middle has is typed.
+    // A value of only one event in the middle is typed.
     await page.keyboard.type('rare');
     await page.getByText('Press Enter to use “rare”.').waitFor();
     await page.keyboard.press('Enter');
@@ -184,7 +184,7 @@ describe('attributes to choose from', () => {
     await page.keyboard.press('Enter');
     await expect.poll(() => param(page, 'by')).toBeNull();
     expect(await by.inputValue()).toBe('nothing');
-    // Somewhere else there are others.
+    // Another view has other values.
     await axis(page).focus();
     await page.goto(
       `${on.service.url}/#/timeline?timeline=${name}&most=20&center=2001-01-25T00:00:00Z&zoom=2000000000`,
@@ -208,7 +208,7 @@ describe('attributes to choose from', () => {
 
 describe('the legend', () => {
   it('counts what is in view, and keeps the colors of what stays there', async () => {
-    // One by one, and counted by the service.
+    // With individual events, and with counts from the service.
     for (const most of ['', '&most=1']) {
       const view = 'by=actor&center=2005-08-23T12:00:00Z&zoom=300000000';
       const page = await on.loggedIn(`timeline?timeline=storms&${view}${most}`);
@@ -241,9 +241,9 @@ describe('an event that comes while one looks', () => {
     await late('other', 'AL99');
     await late('own', 'AL18');
     await counted(page, '3 events');
-    // What does not pass is no change of what is shown.
+    // An event that does not match the filter is not a change of the view.
     await region(page, 'Axis').getByRole('button', { name: '1 change out of sight', exact: true }).waitFor();
-    // The legend counts what is in view.
+    // The legend counts events in view.
     expect(await legend(page)).toEqual(['EX 1', 'TS 1']);
     await page.getByRole('button', { name: 'Fit', exact: true }).click();
     await expect.poll(() => legend(page)).toContain('HU 1');

@@ -1,4 +1,4 @@
-/** Finding events of the timeline: map, search and list, foreverybody. */
+/** Finding events of the timeline: map, search and list, for all users. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -37,7 +37,7 @@ describe('the map', () => {
     const map = page.getByRole('application', {
       name: 'World map with 2 events; arrow keys move, plus and minus zoom',
     });
-    // In the middle of the world.
+    // At the center of the world.
     await map.focus();
     await page.keyboard.press('Home');
     await map.click();
@@ -65,7 +65,7 @@ describe('a dot of several events', () => {
     const page = await on.loggedIn(`timeline?timeline=${name}`);
     const map = page.getByRole('application', { name: /^World map with 10 events/ });
     await map.waitFor();
-    // Told of what comes under the pointer, too.
+    // Moving the pointer over it shows the tooltip too.
     await map.hover();
     await map.focus();
     await page.keyboard.press('Home');
@@ -78,7 +78,7 @@ describe('a dot of several events', () => {
     await page.keyboard.press('Enter');
     await card(page).getByRole('heading', { name: 'Visit no-2' }).waitFor();
     await expect.poll(() => list.count()).toBe(0);
-    // The rest of them is a list of what happens at this place.
+    // The others are listed for this place.
     await map.click();
     await list.getByRole('menuitem', { name: 'and 2 more, as a list' }).click();
     await region(page, 'Events on the axis').getByRole('button', { name: 'Visit no-9' }).waitFor();
@@ -110,7 +110,7 @@ describe('where the map is', () => {
         canvas.dispatchEvent(
           new PointerEvent('pointermove', { pointerId: 1, clientX: x + 9 * (step % 2), clientY: y }),
         );
-        // A pointer moves between pictures.
+        // A pointer moves between frames.
         await new Promise((moved) => requestAnimationFrame(() => setTimeout(moved)));
       }
       return count;
@@ -138,7 +138,7 @@ describe('where the map is', () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&center=2005-01-01T12:00:00Z&zoom=300000000`);
     const map = page.getByRole('application', { name: /^World map with 2 events/ });
     await map.waitFor();
-    // Near enough to tell the two apart; where that is by itself is not in the address.
+    // Zoomed in far enough to separate the two. The automatic position is not in the URL.
     await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':enabled')).waitFor();
     expect(param(page, 'map')).toBeNull();
     await axis(page).focus();
@@ -191,7 +191,7 @@ describe('the search', () => {
   it('finds as one types, by keys alone, and keeps what was wanted in the address', async () => {
     const page = await open();
     await page.keyboard.press('/');
-    // It comes a moment after the axis, and takes only what is typed from then on.
+    // The search loads after the axis, and receives only what is typed from then on.
     await page.getByRole('combobox', { name: /^Find events/ }).waitFor();
     await page.keyboard.type('land moon');
     const list = page.getByRole('listbox', { name: 'Events found' });
@@ -212,7 +212,7 @@ describe('the search', () => {
     await page.getByRole('option', { name: /D-Day/ }).waitFor();
     await page.getByText('In or near Normandy, France').waitFor();
     await page.getByRole('option', { name: /Execution of Joan of Arc/ }).waitFor();
-    // Nearly written right, and in no text.
+    // A typo that does not match any text.
     await field.fill('Istambul');
     await page.getByText('No text matches. Events at this place:').waitFor();
     await page
@@ -234,7 +234,7 @@ describe('the search', () => {
     await field.press('Enter');
     await expect.poll(() => param(page, 'map')).toMatch(/^64[.]1\d*,-21[.]9?\d*,14$/);
     await page.getByRole('button', { name: 'Zoom the map out' }).and(page.locator(':enabled')).waitFor();
-    // Cape Canaveral is in Florida: an event leads there, and the place needs no line of its own.
+    // Cape Canaveral is in Florida. The event is found by its place, so the place has no entry of its own.
     await field.fill('Cape Canaveral');
     await page.getByRole('option', { name: /Launch/ }).waitFor();
     await expect.poll(() => page.getByRole('option', { name: /show it on the map/ }).count()).toBe(0);
@@ -304,7 +304,7 @@ it('changes many events at once, says which are refused and why, and can take it
     event_id: 'lone',
     attributes: { wind: 7 },
   });
-  // From Lone to Cause, in the order on the screen.
+  // From Lone to Cause, in the order of the table.
   await page.getByRole('checkbox', { name: 'Select Cause' }).click({ modifiers: ['Shift'] });
   await bar.getByText('3 events selected').waitFor();
   await page.getByRole('checkbox', { name: 'Select Effect' }).uncheck();
@@ -317,7 +317,7 @@ it('changes many events at once, says which are refused and why, and can take it
   await dialog.getByRole('list', { name: 'Rejected' }).getByText('Cause', { exact: true }).waitFor();
   await expectAccessible(page);
   await counted(page, '3 events');
-  // What was refused is still selected; what was done can be taken back.
+  // Events with errors are still selected, and the successful changes can be undone.
   await dialog.getByRole('button', { name: 'Undo…' }).click();
   const anchor = page.getByRole('dialog', { name: 'Before: Cancel 2 events' });
   await anchor.getByRole('radio', { name: /the clock, events and timers/ }).check();
@@ -337,7 +337,7 @@ it('postpones many events as a What-if, and leaves the timeline as it is', async
     ...(day > 0 && day < 40 ? { causes: [`run-${day - 1}`] } : {}),
   }));
   await on.service.timeline('runs', ...events);
-  // More than are shown one by one, so that the list has pages.
+  // More events than are drawn individually, so that the list has pages.
   const page = await on.loggedIn('timeline?timeline=runs&view=list&most=55');
   await page.getByText('1 to 50 of 60 events in view').waitFor();
   const bar = page.getByRole('toolbar', { name: 'Selected events' });
@@ -352,7 +352,7 @@ it('postpones many events as a What-if, and leaves the timeline as it is', async
   await dialog.getByLabel('By how much').fill('12h');
   await dialog.getByRole('radio', { name: /As a What-if/ }).check();
   await dialog.getByRole('button', { name: 'Postpone 60 events by 12h' }).click();
-  // Each comes after what it requires, and the later ones go first: no paradox on the way.
+  // Events are processed after those they require, in reverse order, so no paradox occurs in between.
   await dialog.getByText('60 of 60 events postponed on runs-what-if.').waitFor();
   await dialog.getByRole('button', { name: 'Compare with runs' }).click();
   await page.getByRole('button', { name: '60 changed' }).waitFor();

@@ -1,4 +1,4 @@
-/** The heat layer of the map: where events are dense, and what their numbers are there. */
+/** The heat layer of the map: the density of events and the values at each place. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { expectNoSidewaysScroll, fresh, expectAccessibleLightAndDark, WIDTHS } from './harness';
@@ -6,7 +6,7 @@ import { on, open, param, region, timeline } from './timeline-page';
 
 const layer = (page: Page): Locator => page.getByLabel('Layer of the map');
 const legend = (page: Page, name: RegExp): Locator => region(page, 'Map').getByRole('img', { name });
-/** How many pixels of the map have neither the color of land or sea nor are empty. */
+/** Counts the pixels of the map that are neither land, sea nor empty. */
 const colored = (page: Page): Promise<number> =>
   region(page, 'Map')
     .locator('.map canvas')
@@ -20,7 +20,7 @@ const colored = (page: Page): Promise<number> =>
       return count;
     });
 
-/** By how many pixels one thing is on another. */
+/** Returns by how many pixels two elements overlap. */
 async function overlap(one: Locator, other: Locator): Promise<number> {
   const [a, b] = await Promise.all([one.boundingBox(), other.boundingBox()]);
   if (a === null || b === null) return NaN;
@@ -85,7 +85,7 @@ describe('heat', () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&value=wind`);
     await layer(page).selectOption('Highest wind');
     expect(param(page, 'heat')).toBe('highest');
-    // 69 in the one place, and 100 in the other one.
+    // 69 at one place and 100 at the other.
     await legend(page, /^highest wind per [\d.]+°: 60, 80, 100$/).waitFor();
     await layer(page).selectOption('Mean wind');
     await legend(page, /^mean wind per [\d.]+°: 40, 70, 100$/).waitFor();
@@ -104,7 +104,7 @@ describe('heat', () => {
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: 800 });
       await expectNoSidewaysScroll(page);
-      // Neither the tools nor the legend are on what they are about.
+      // Neither the tools nor the legend overlap the data.
       const map = region(page, 'Map').getByRole('application');
       for (const control of [region(page, 'Map').locator('.tools'), legend(page, /^events per/)])
         await expect.poll(() => overlap(map, control), { message: `at ${width}` }).toBeLessThanOrEqual(1);
@@ -135,7 +135,7 @@ it('joins what each actor did, where that is chosen', async () => {
   await expect.poll(() => layer(page).inputValue()).toBe('tracks');
   await layer(page).selectOption('Dots');
   expect(param(page, 'tracks')).toBeNull();
-  // Told apart by actor they are joined anyway, unless somebody wants dots.
+  // By actor, tracks are joined by default, unless the user selects dots.
   await page.goto(`${on.service.url}/#/timeline?timeline=${name}&by=actor`);
   await expect.poll(() => layer(page).inputValue()).toBe('tracks');
   await layer(page).selectOption('Dots');

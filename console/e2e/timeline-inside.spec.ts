@@ -1,4 +1,4 @@
-/** What is in a selection: what its events have, beside the others in view, and how that becomes a filter. */
+/** The contents of a selection compared with the other events in view, and how they become a filter. */
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, fresh, expectUsable } from './harness';
@@ -7,7 +7,7 @@ import { axis, card, counted, drag, landing, launch, on, param, region, timeline
 const inside = (page: Page): Locator => region(page, 'Differences');
 const facets = (page: Page): Promise<string[]> => inside(page).locator('h3').allInnerTexts();
 
-/** Eight observations of a storm, and then four of a hurricane. */
+/** Creates eight observations of a storm, followed by four of a hurricane. */
 async function storms(): Promise<string> {
   const name = fresh('storms');
   await timeline(
@@ -26,7 +26,7 @@ async function storms(): Promise<string> {
   return name;
 }
 const HURRICANE = '2005-08-17T12:00:00Z/2005-08-22T00:00:00Z';
-/** Where the events of the box are not all that is in view. */
+/** A view with more events than the box. */
 const ALL_IN_VIEW = 'center=2005-08-15T12:00:00Z&zoom=1500000000';
 
 describe('a time that is selected', () => {
@@ -72,7 +72,7 @@ describe('a time that is selected', () => {
 
   it('is counted exactly once it stays, where bars reach beyond it', async () => {
     const name = await storms();
-    // Over more than a hundred years no bar is as short as a day.
+    // On a scale of more than a hundred years, a bar is longer than a day.
     await on.service.call('POST', `v1/events?timeline_id=${name}`, {
       event_id: 'galveston',
       time: '1900-09-08T00:00:00Z',
@@ -83,11 +83,11 @@ describe('a time that is selected', () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&most=5&range=${HURRICANE}&${bars}`);
     const facts = region(page, 'In view').locator('.facts');
     await facts.getByText('4 events', { exact: true }).waitFor();
-    // From one bar into another, and none of the storm's other days.
+    // From one bar into another, with none of the storm's other days.
     const part = '2005-08-09T00:00:00Z/2005-08-11T12:00:00Z';
     await page.goto(`${on.service.url}/#/timeline?timeline=${name}&most=5&range=${part}&${bars}`);
     await facts.getByText('2 events', { exact: true }).waitFor();
-    // What is recorded later counts.
+    // Events recorded later are counted.
     await on.service.call('POST', `v1/events?timeline_id=${name}`, {
       event_id: 'late',
       time: '2005-08-10T12:00:00Z',
@@ -114,14 +114,14 @@ describe('a time that is selected', () => {
       if (query.get('bucket') === '1') requests.push(query.get('time_range') ?? '');
     });
     await page.getByRole('button', { name: 'Select time', exact: true }).click();
-    // Its ends are within days that have an event each.
+    // Both ends are within days that have one event each.
     await drag(page, axis(page), { x: 40, y: 0 }, { x: -20, y: 0 });
     await region(page, 'In view').getByRole('heading', { name: 'In the selected time' }).waitFor();
     await region(page, 'In view')
       .locator('.facts')
       .getByText(/^\d+ events?$/)
       .waitFor();
-    // Who goes on, and comes back to the same time, has it counted already.
+    // Returning to the same range uses the cached counts.
     await page.getByRole('button', { name: 'List', exact: true }).click();
     await page.getByRole('button', { name: 'List', exact: true }).click();
     await region(page, 'In view')
@@ -172,7 +172,7 @@ it('says the same of events that are selected in the list', async () => {
   await expectAccessible(page);
   await dialog.getByRole('button', { name: 'Gulf of Mexico' }).click();
   await dialog.waitFor({ state: 'detached' });
-  // By its name, and not by its words: what only speaks of it is left out.
+  // By the name of the place, not by text: events that only mention it are left out.
   expect([param(page, 'place'), param(page, 'text')]).toEqual(['Gulf of Mexico', null]);
   await counted(page, '4 events');
   await page.getByRole('button', { name: /^place: Gulf of Mexico/ }).click();

@@ -1,4 +1,4 @@
-/** Lanes of the timeline: what lasts in rows, which groups have one, and those of forks. */
+/** Lanes of the timeline: rows of events with a duration, lanes of groups, and lanes of forks. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, REFUSED, expectUsable } from './harness';
@@ -38,7 +38,7 @@ describe('lanes of what lasts', () => {
     await counted(page, '42 events');
     const more = axis(page).getByRole('button', { name: /^\d+ more rows of Long$/ });
     await more.waitFor();
-    // All rows of the other lane have room.
+    // All rows of the other lane fit.
     expect(
       await axis(page)
         .getByRole('button', { name: /of Brief$/ })
@@ -87,7 +87,7 @@ describe('lanes of what lasts', () => {
   it('are drawn where they began before what is in sight, also among more events than are read', async () => {
     const calls = Array.from({ length: 40 }, (_, index) => lasting(`call-${index}`, 20 * index, 20 * index + 1, 'S'));
     await timeline('strait', lasting('ferry', 0, 800, 'S'), ...calls);
-    // Two months in sight, a year after the ferry has left.
+    // Two months in view, a year after the ferry's departure.
     const sight = 'center=2021-02-09T00:00:00Z&zoom=4300000000';
     const page = await on.loggedIn(`timeline?timeline=strait&most=20&lanes=1&${sight}`);
     await counted(page, '3 in view, 41 events');
@@ -111,14 +111,14 @@ describe('lanes of what lasts', () => {
 });
 
 describe('the groups that have lanes', () => {
-  // One by one, and counted by the service.
+  // With individual events, and with counts from the service.
   for (const most of ['', '&most=1'])
     it(`are the largest, the next ones, or those that are pinned${most && ', also counted'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`);
       const first = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
       await expect.poll(() => legend(page)).toEqual(first);
       await page.getByRole('button', { name: 'Next 8', exact: true }).click();
-      // Eight have a color still, though there are only four more.
+      // Eight groups keep their color, although only four more have events.
       await expect.poll(() => legend(page)).toEqual(['G05', 'G06', 'G07', 'G08', 'G09', 'G10', 'G11', 'G12']);
       expect(param(page, 'skip')).toBe('8');
       await page.getByRole('button', { name: 'Choose…' }).click();
@@ -133,7 +133,7 @@ describe('the groups that have lanes', () => {
       await expect.poll(() => legend(page)).toEqual(pinned);
       await page.reload();
       await expect.poll(() => legend(page)).toEqual(pinned);
-      // Something else has other groups.
+      // Another attribute has other groups.
       await chooseKey(page, 'Color by', 'nothing');
       expect(param(page, 'pin')).toBeNull();
     });
@@ -149,7 +149,7 @@ describe('lanes of groups that are counted by the service', () => {
       if (pathname.endsWith('aggregate-events') && group_by?.includes('source')) requests.push(group_by);
     });
     await page.goto(`${on.service.url}/#/timeline?timeline=sources&by=source&lanes=1&most=1`);
-    /** Returns how many pixels to the right of the names have a color. */
+    /** Counts the pixels to the right of the names with a hue. */
     const count = (hue: number): Promise<number> =>
       axis(page)
         .locator('canvas')
@@ -174,7 +174,7 @@ describe('lanes of groups that are counted by the service', () => {
 
 describe('lanes that are moved', () => {
   const lane = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Lane of ${key},` });
-  /** The lanes from the top. */
+  /** Returns the lanes from top to bottom. */
   const laneNames = async (page: Page): Promise<string[]> => {
     const buttons = await axis(page)
       .getByRole('button', { name: /^Lane of / })
@@ -185,7 +185,7 @@ describe('lanes that are moved', () => {
     return placed.sort((a, b) => a[1] - b[1]).map(([name]) => name);
   };
 
-  // With rows for what lasts, and counted by the service.
+  // With rows of events with a duration, and with counts from the service.
   for (const most of ['', '&most=1'])
     it(`stay where they were put, by keys or by hand${most && ', also counted'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`, {
@@ -198,7 +198,7 @@ describe('lanes that are moved', () => {
       await page.keyboard.press('Alt+ArrowUp');
       await expect.poll(() => laneNames(page)).toEqual(['G01', 'G03', 'G02', ...own.slice(3)]);
       expect(param(page, 'order')).toBe('G01,G03,G02,G04,G05,G06,G07,G08');
-      // The same lane is moved on; at the top it stays.
+      // The same lane is moved again, and stops at the top.
       for (let press = 0; press < 3; press += 1) await page.keyboard.press('Alt+ArrowUp');
       await expect.poll(() => laneNames(page)).toEqual(['G03', 'G01', 'G02', ...own.slice(3)]);
       await axis(page).getByText('G03 is lane 1 of 8').waitFor({ state: 'attached' });
@@ -213,7 +213,7 @@ describe('lanes that are moved', () => {
       await expect.poll(() => laneNames(page)).toEqual(moved);
       await page.reload();
       await expect.poll(() => laneNames(page)).toEqual(moved);
-      // Colors stay with their groups, and something else has other lanes.
+      // Groups keep their colors, and another attribute has other lanes.
       await expect.poll(() => legend(page)).toEqual(own);
       await chooseKey(page, 'Color by', 'nothing');
       expect(param(page, 'order')).toBeNull();
@@ -242,12 +242,12 @@ describe('lanes that are pinned', () => {
       await pin(page, 'G05').click();
       await expect.poll(() => laneNames(page)).toEqual(['G05', 'G01', 'G02', 'G03', 'G04', 'G06', 'G07', 'G08']);
       await axis(page).getByText('G05 is pinned to the top').waitFor({ state: 'attached' });
-      // By keys.
+      // With keys.
       await pin(page, 'G07').focus();
       await page.keyboard.press('Enter');
       const both = ['G05', 'G07', 'G01', 'G02', 'G03', 'G04', 'G06', 'G08'];
       await expect.poll(() => laneNames(page)).toEqual(both);
-      // What is not pinned does not come above what is; among themselves, lanes are moved.
+      // Pinned lanes stay above the others. Lanes can be moved within their part.
       const move = async (key: string, keys: string): Promise<void> => {
         await axis(page)
           .getByRole('button', { name: `Lane of ${key},` })
@@ -267,7 +267,7 @@ describe('lanes that are pinned', () => {
       await pin(page, 'G07').click();
       await pin(page, 'G05').click();
       await expect.poll(() => laneNames(page)).toEqual(['G02', 'G01', ...own.slice(2)]);
-      // Something else has other lanes.
+      // Another attribute has other lanes.
       await pin(page, 'G05').click();
       await chooseKey(page, 'Color by', 'nothing');
       expect(param(page, 'top')).toBeNull();
@@ -292,7 +292,7 @@ describe('lanes that are pinned', () => {
           .then((box) => box?.y),
       )
       .toBe(start);
-    // From the top to the end and back: it stays where it is, and the other goes out of sight below it.
+    // From the top to the end and back: the pinned lane stays in place, and the others scroll below it.
     for (let press = 0; press < 12; press += 1) await page.keyboard.press('PageDown');
     await names('Long').waitFor({ state: 'hidden' });
     expect((await names('Brief').boundingBox())!.y).toBe(start);
@@ -322,7 +322,7 @@ describe('what is told apart by who it is of', () => {
     source: actor,
     geo: { lat, lon: -60 + index * 40 },
   });
-  /** How many pixels of the map have a color. */
+  /** Counts the colored pixels of the map. */
   const colored = (page: Page): Promise<number> =>
     region(page, 'Map')
       .locator('canvas')
@@ -336,7 +336,7 @@ describe('what is told apart by who it is of', () => {
         return count;
       });
 
-  /** How many different colors the map has, as far as they are no grays: so many parts of the color wheel. */
+  /** Counts the distinct hues of the map, in sectors of the color wheel, ignoring grays. */
   const hues = (page: Page): Promise<number> =>
     region(page, 'Map')
       .locator('canvas')
@@ -346,7 +346,7 @@ describe('what is told apart by who it is of', () => {
         for (let at = 0; at < data.length; at += 4) {
           const [red, green, blue] = [data[at]!, data[at + 1]!, data[at + 2]!];
           const [most, least] = [Math.max(red, green, blue), Math.min(red, green, blue)];
-          // The faintest cells have little color, and land has less.
+          // The faintest cells have little saturation, and land has less.
           if (most - least < 18) continue;
           const [a, b, turn] =
             most === red ? [green, blue, 0] : most === green ? [blue, red, 2] : ([red, green, 4] as const);
@@ -392,7 +392,7 @@ describe('what is told apart by who it is of', () => {
 
 it('has the scale of a lane beside its name, away from where most bars are', async () => {
   const page = await on.loggedIn('clock?timeline=sources', { viewport: { width: 390, height: 844 } });
-  // What is written on the axis, and from where.
+  // Records the texts drawn on the axis, and their position.
   await page.addInitScript(() => {
     const written: [string, number, string][] = [];
     Object.assign(window, { written });
@@ -412,7 +412,7 @@ it('has the scale of a lane beside its name, away from where most bars are', asy
       const { written } = window as unknown as { written: [string, number, string][] };
       return written.filter(([text]) => /^0–[1-9]0$/.test(text));
     });
-  // Lanes that share it say it once.
+  // Lanes with a common scale label it once.
   await expect.poll(() => scales().then((found) => found.length)).toBeGreaterThan(0);
   for (const [text, x, align] of (await scales()).slice(-8)) {
     expect([text, align]).toEqual([text, 'left']);

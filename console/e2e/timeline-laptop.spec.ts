@@ -1,10 +1,10 @@
-/** The timeline in the window of a laptop: what is chosen is in sight. */
+/** The timeline in a laptop window: the selected event is in view. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll } from './harness';
 import { axis, card, open } from './timeline-page';
 
-/** How much of an element is above or below the window, in pixels. */
+/** Returns how many pixels of an element are above or below the window. */
 const hidden = (element: Locator): Promise<number> =>
   element.evaluate((one) => {
     const { top, bottom } = one.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** The map in the room of the axis: with the strip of all time, by which the time is chosen. */
+/** The map in place of the axis, with the overview strip to select the time range. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, WIDTHS } from './harness';
@@ -15,10 +15,10 @@ it('grows into the room of the axis, and gives it back', async () => {
   await axis(page).waitFor({ state: 'detached' });
   expect(param(page, 'view')).toBe('map');
   await expect.poll(() => height(page)).toBeGreaterThan(1.4 * small);
-  // What is chosen on it is told beside it.
+  // The panel next to it shows the selection.
   await region(page, 'In view').waitFor();
   await expectAccessible(page);
-  // A link to it shows the same.
+  // The link shows the same.
   await page.reload();
   await map(page).waitFor();
   await expect.poll(() => height(page)).toBeGreaterThan(1.4 * small);
@@ -49,7 +49,7 @@ it('fits every width', async () => {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 844 });
     await expectNoSidewaysScroll(page);
-    // Below the strip, and as wide as there is room for.
+    // Below the strip, and using the full width.
     const [strip, box] = [await page.locator('.overview').boundingBox(), await map(page).boundingBox()];
     expect(box!.y).toBeGreaterThan(strip!.y + strip!.height);
     expect(box!.y).toBeLessThan(844);

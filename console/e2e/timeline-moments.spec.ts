@@ -1,4 +1,4 @@
-/** What was known when, forks and anchors as a tree, and the palette that leads there. */
+/** Earlier states of knowledge, forks and anchors as a tree, and the palette entries that open them. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectAccessible, openPalette } from './harness';
 import { card, counted, landing, launch, on, param, region, timeline } from './timeline-page';
@@ -12,7 +12,7 @@ beforeAll(async () => {
     timestamp: '1969-07-17T00:00:00Z',
     description: 'On the way',
   });
-  // A whole second apart: the address has no more digits.
+  // A full second apart, because the URL has second precision.
   await new Promise((later) => setTimeout(later, 1_100));
   between = new Date().toISOString().replace(/[.]\d+Z$/, 'Z');
   await new Promise((later) => setTimeout(later, 1_100));
@@ -35,7 +35,7 @@ describe('what was known when', () => {
     expect(param(page, 'as_of')).toBeNull();
     await page.goto(`${on.service.url}/#/timeline?timeline=known&as_of=${between}`);
     await counted(page, '1 event');
-    // What is recorded now was not known then.
+    // An event recorded now was not known then.
     await on.service.call('POST', 'v1/events?timeline_id=known', {
       event_id: 'splash',
       time: '1969-07-24T16:50:35Z',
@@ -87,7 +87,7 @@ describe('what was known when', () => {
     await moment.fill('1900-01-01T00:00:00Z');
     await moment.press('Enter');
     await bar.getByText(/^Nothing was recorded before .* UTC\.$/).waitFor();
-    // What is left out, by what the page says, is not applied.
+    // A parameter reported as ignored has no effect.
     await page.goto(`${on.service.url}/#/timeline?timeline=known&as_of=first`);
     await page.getByText('Part of this link was ignored. “as_of” must be a time').waitFor();
     await counted(page, '3 events');
@@ -118,7 +118,7 @@ describe('the palette', () => {
     await page.getByRole('timer').waitFor();
     await openPalette(page);
     await field.fill('known-branch');
-    // Enter takes what is offered then, and timelines may be on their way.
+    // Enter selects the entry offered at that moment, and timelines may still be loading.
     await page
       .getByRole('option', { name: /known-branch/ })
       .first()
@@ -224,7 +224,7 @@ describe('the everyday', () => {
     await page.getByTitle('Enter a time range').click();
     await page.getByRole('button', { name: 'Last week' }).click();
     await expect.poll(() => page.getByTitle('Enter a time range').innerText()).toBe('13 July 1969 – 20 July 1969');
-    // The address says a week, and not which one: opened by another clock, it is another.
+    // The URL contains a relative week. With another clock, it is another week.
     expect([param(page, 'period'), param(page, 'center'), param(page, 'zoom')]).toEqual(['7d', null, null]);
     await on.service.call('POST', 'v1/travel', { timeline_id: 'known', destination_time: '1971-02-08T00:00:00Z' });
     await expect
@@ -243,7 +243,7 @@ describe('the everyday', () => {
     await expect
       .poll(() => page.getByTitle('Enter a time range').innerText())
       .toMatch(/^(31 January|1 February) 1971 – 8 February 1971$/);
-    // Moving the axis fixes it too.
+    // Panning the axis fixes the range too.
     await page.goto(`${on.service.url}/#/timeline?timeline=known&period=next-24h`);
     await page.getByRole('button', { name: 'Next 24 hours, by the clock' }).waitFor();
     await page.getByRole('button', { name: 'Zoom out' }).click();
@@ -265,14 +265,14 @@ it('makes a fork that goes on from what was known then', async () => {
   await dialog.getByLabel('Name', { exact: true }).fill('again');
   await dialog.getByRole('button', { name: 'Fork the timeline' }).click();
   await expect.poll(() => param(page, 'timeline')).toBe('again');
-  // What was recorded after it is not on the fork.
+  // Events recorded after the anchor are not on the fork.
   await counted(page, '1 event');
   expect(param(page, 'as_of')).toBeNull();
 });
 
 it('copies a link to what is known now, which stays as it is', async () => {
   await on.service.timeline('lasting', launch);
-  // The link has whole seconds.
+  // The link has second precision.
   await new Promise((later) => setTimeout(later, 1_100));
   const page = await on.loggedIn('timeline?timeline=lasting');
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -282,7 +282,7 @@ it('copies a link to what is known now, which stays as it is', async () => {
   await page.getByText('Copied. The link always shows the current state').waitFor();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toMatch(/#\/timeline\?.*as_of=\d{4}-/);
-  // In the second of the link the service knew nothing else.
+  // The service's knowledge does not change within that second.
   await new Promise((later) => setTimeout(later, 1_100));
   await on.service.call('POST', 'v1/events?timeline_id=lasting', landing);
   await counted(page, '2 events');
@@ -295,7 +295,7 @@ describe('the tour', () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await page.getByRole('link', { name: 'Take the tour' }).click();
     const tour = page.getByRole('complementary', { name: 'Tour' });
-    /** What each step is about has to be there, and not only what is told of it. */
+    /** The target of each step, which must be visible, not just its explanation. */
     const shows = [
       () => counted(page, '493 events'),
       () => page.getByRole('heading', { name: 'First people land on the Moon' }).first().waitFor(),

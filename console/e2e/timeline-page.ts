@@ -1,4 +1,4 @@
-/** What the tests of the timeline share: how they open it, and what they touch. */
+/** Helpers of the timeline tests. */
 import type { Locator, Page } from 'playwright-core';
 import { shared } from './harness';
 
@@ -39,7 +39,7 @@ export const landing = {
   causes: ['launch'],
 };
 
-/** Chooses what events are told apart or measured by. */
+/** Selects the attribute for colors or values. */
 export async function chooseKey(page: Page, field: 'Color by' | 'Values', name: string): Promise<void> {
   await page.getByRole('combobox', { name: field }).click();
   await page
@@ -48,7 +48,7 @@ export async function chooseKey(page: Page, field: 'Color by' | 'Values', name: 
     .click();
 }
 
-/** Presses in the middle of something, moves by some pixels, and lets go. */
+/** Presses at the center of an element, moves by some pixels, and releases. */
 export async function drag(
   page: Page,
   what: Locator,
@@ -64,7 +64,7 @@ export async function drag(
   await page.mouse.up();
 }
 
-/** Puts fingers on the screen, takes them through some places each, and lifts them. A finger is a list of places. */
+/** Simulates touches. Each finger is a list of positions. */
 export async function touch(page: Page, ...fingers: { x: number; y: number }[][]): Promise<void> {
   const devtools = await page.context().newCDPSession(page);
   const at = (step: number): { x: number; y: number; id: number }[] =>

@@ -1,4 +1,4 @@
-/** The timeline for those who may not do everything: what is not offered, and why. */
+/** The timeline for users with limited rights: which actions are missing, and why. */
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { REFUSED, shared } from './harness';
@@ -25,7 +25,7 @@ describe('who may only read', () => {
 
 describe('whose time travel is restricted', () => {
   const OFFERED = ['Travel here', 'Correct', 'Record an event', 'Intervene'];
-  /** Returns which of what may be done with an event is offered. */
+  /** Returns the actions that are offered for an event. */
   async function offered(page: Page): Promise<string[]> {
     const names = await page
       .getByRole('button')
@@ -34,10 +34,10 @@ describe('whose time travel is restricted', () => {
     return OFFERED.filter((name) => names.includes(name));
   }
 
-  /** Looks at the list of some days, in which the anchor is. */
+  /** The list of some days, including the anchor. */
   const LIST = '&view=list&center=1969-07-16T00:00:00Z&zoom=600000000';
 
-  /** Opens a timeline that somebody may write to, as far as their restriction lets them. */
+  /** Opens a timeline with write access and a restriction level. */
   async function restricted(level: string, view = '', options: Parameters<typeof on.loggedIn>[1] = {}): Promise<Page> {
     const [name, user] = [`for-${level}`, `user-${level}`];
     await on.service.timeline(name, launch);
@@ -55,9 +55,9 @@ describe('whose time travel is restricted', () => {
   it('with limited access records and travels nearby, and changes nothing that happened', async () => {
     const page = await restricted('limited_access', LIST, { expected: REFUSED });
     await card(page).getByText('With limited access, history stays as it is: no interventions.').waitFor();
-    // The bar above the axis may come after the card.
+    // The toolbar above the axis may appear after the card.
     await expect.poll(() => offered(page)).toEqual(['Travel here', 'Correct', 'Record an event']);
-    // How far the clock may go is the service's to say.
+    // The service decides how far the clock may go.
     await page.getByRole('button', { name: 'Travel here' }).click();
     await card(page).getByRole('alert').waitFor();
 

@@ -1,9 +1,9 @@
-/** What the page takes on the screen: nothing is cut off, and nothing scrolls that has nothing more to show. */
+/** Page layout: nothing is cut off, and areas scroll only if their content overflows. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { axis, card, on, open, region, visibleTime } from './timeline-page';
 
-/** Whether all of a thing is within another. */
+/** Returns whether an element is entirely within another. */
 async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
   const [a, b] = await Promise.all([inner.boundingBox(), outer.boundingBox()]);
   if (a === null || b === null) return false;
@@ -27,7 +27,7 @@ it('shows all of a tip, also at the lower end of the axis', async () => {
   const tip = axis(page).locator('.tip > div');
   const canvas = axis(page).locator('canvas').first();
   const { x: left, y: top, width, height } = (await canvas.boundingBox())!;
-  // From the line up on which the bars stand, on the highest of them.
+  // Scans upward from the baseline of the bars along the highest one.
   let y = height - 8;
   await expect
     .poll(async () => {
@@ -54,7 +54,7 @@ it('shows the same time in the list as on the axis', async () => {
   await page.close();
   const list = await open('&view=list', { viewport });
   await expect.poll(() => visibleTime(list)).toBe(before);
-  // How many there are is said where the next page of others says it, at the left.
+  // The count is at the left, where the pager is in other lists.
   const panel = list.getByRole('region', { name: 'Axis', exact: true });
   const count = panel.getByText(/^493 events in view/);
   const [own, around] = await Promise.all([count.boundingBox(), panel.boundingBox()]);
@@ -80,7 +80,7 @@ it('writes with its font on all of its charts, once that is there', async () => 
     await route.continue();
   });
   await page.goto(`${on.service.url}/#/timeline?timeline=demo`);
-  // The page is not done while a font is missing.
+  // The page is not complete while a font is missing.
   await page.reload({ waitUntil: 'commit' });
   const strip = page.locator('.overview canvas');
   const drawn = (): Promise<string> => strip.evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());

@@ -1,14 +1,14 @@
-/** A second filter, counted under the axis on the same time. */
+/** A second filter, whose events are counted below the axis for the same range. */
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectAccessible, fresh, expectFits } from './harness';
 import { counted, on, param, region, visibleTime, timeline } from './timeline-page';
 
-/** Every fourth call, the first and the last among them, so that the axis reaches as far for these as for all. */
+/** Every fourth call, including the first and the last, so that the axis of these has the same extent. */
 const isFailed = (index: number): boolean => (index < 56 && index % 4 === 0) || index === 59;
 
 const second = (page: Page): Locator => region(page, 'Second filter');
-/** What the row says of what is in view. */
+/** The count of the second filter in view. */
 const statusLine = (page: Page): Locator => second(page).getByRole('status');
 
 describe('a second filter', () => {
@@ -27,7 +27,7 @@ describe('a second filter', () => {
     );
   });
 
-  // Read one by one, and counted by the service.
+  // With individual events, and with counts from the service.
   for (const most of ['', '&most=5'])
     it(`is counted beside the first${most && ', also where that is counted'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=${name}${most}`);
@@ -43,7 +43,7 @@ describe('a second filter', () => {
       await dialog.getByLabel('Value', { exact: true }).fill('failed');
       await dialog.getByRole('button', { name: 'Show only these' }).click();
       await expect.poll(() => statusLine(page).innerText()).toBe('15 events in view · 25% of those above');
-      // The first one is as it was.
+      // The first filter is unchanged.
       await counted(page, '60 events');
       await expectAccessible(page);
       await second(page).getByRole('button', { name: 'Swap' }).click();
@@ -72,7 +72,7 @@ describe('a second filter', () => {
       })
       .not.toBe(whole);
     await expect.poll(() => statusLine(page).innerText()).toMatch(/^[12] events? in view/);
-    // Where one looks is in the address once it stays.
+    // The URL is updated once the view has settled.
     await expect.poll(() => param(page, 'center')).not.toBeNull();
     await page.reload();
     await expect.poll(() => statusLine(page).innerText()).toMatch(/^[12] events? in view/);

@@ -1,4 +1,4 @@
-/** The unit of an attribute's numbers, which no event has: said by who looks at them, and kept in the address. */
+/** The unit of a numeric attribute, which events do not contain: entered by the user and kept in the URL. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, fresh, expectFits } from './harness';
@@ -22,7 +22,7 @@ async function winds(): Promise<string> {
 
 const values = (page: Page): ReturnType<typeof region> => region(page, 'Values of wind');
 
-// Read one by one, and counted by the service.
+// With individual events, and with counts from the service.
 for (const most of ['', '&most=5'])
   it(`is where the numbers are${most && ', also counted'}`, async () => {
     const name = await winds();
@@ -38,7 +38,7 @@ for (const most of ['', '&most=5'])
       .getByText(/40 to 79\skt, 59.5\skt on average/)
       .waitFor();
     await expectAccessible(page);
-    // Under the pointer, which finds a number somewhere in the middle.
+    // The tooltip finds a value near the center.
     const box = (await values(page).boundingBox())!;
     await expect
       .poll(async () => {
@@ -56,7 +56,7 @@ for (const most of ['', '&most=5'])
       .toBe(true);
     await page.reload();
     await values(page).getByRole('button', { name: 'Unit: wind in kt' }).click();
-    // Escape leaves it as it was; what is emptied is no unit.
+    // Escape discards the change. An empty text removes the unit.
     await page.keyboard.type('mph');
     await page.keyboard.press('Escape');
     await values(page)
@@ -76,7 +76,7 @@ it('is in legends, on the card, on the map and above a column', async () => {
   await colors.getByText('40 to 44', { exact: true }).waitFor();
   await colors.getByRole('button', { name: 'Add a unit for wind' }).click();
   await page.keyboard.type('m/s');
-  // It is taken over where one goes elsewhere as well.
+  // Moving the focus elsewhere applies it too.
   await axis(page).focus();
   await colors.getByText(/^40 to 44\sm\/s$/).waitFor();
   await card(page)

@@ -1,4 +1,4 @@
-/** Timers: set, listed and cancelled; what a move would fire; an advance as it goes, and its receipt. */
+/** Timers: setting, listing, canceling; previews of moves; advances in progress, and receipts. */
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { expectAccessible, fresh, REFUSED, shared, expectUsable, expectAccessibleLightAndDark } from './harness';
@@ -8,7 +8,7 @@ const on = shared();
 
 const NOW = '2027-01-01T08:00:00Z';
 
-/** Makes a timeline whose clock stands at a known moment. */
+/** Creates a timeline whose clock is paused at a known moment. */
 async function timelineOf(name: string): Promise<string> {
   const timeline = fresh(name);
   await on.service.call('POST', 'timelines', { timeline_id: timeline });
@@ -25,7 +25,7 @@ const set = (timeline_id: string, timer_id: string, more: Record<string, unknown
     ...more,
   });
 
-/** Waits for firings as a worker does, and returns their ids. The queue is heard from when this is called. */
+/** Claims firings as a worker does and returns their ids. The queue counts as attended from this call on. */
 async function claim(timeline: string, wait = '30s'): Promise<string[]> {
   const body = { timeline_id: timeline, wait, max: 10 };
   const { firings } = await on.service.call<{ firings: { firing_id: string }[] }>(
@@ -86,14 +86,14 @@ describe('the list of timers', () => {
     await dialog.getByText('Every month on the last day.').waitFor();
     await dialog.getByLabel('Time zone').fill('Europe/Paris');
     await dialog.getByLabel('Starts').fill('2027-01-31T08:00:00Z');
-    // Before it is set: nine in the morning in Paris, in winter and in summer.
+    // The preview: nine in the morning in Paris, in winter and in summer.
     const before = dialog.getByRole('region', { name: 'Moments' });
     await before.getByText('Sunday, 31 January 2027, 08:00 UTC').waitFor();
     expect((await before.getByRole('listitem').allInnerTexts()).slice(1, 3)).toEqual([
       'Sunday, 28 February 2027, 08:00 UTC',
       'Wednesday, 31 March 2027, 07:00 UTC',
     ]);
-    // What is written while an answer is on its way is not given that answer.
+    // A rule typed while a response is pending does not get that response.
     await page.route('**/v1/timer-preview*', async (sent) => {
       await new Promise((late) => setTimeout(late, 1_500));
       await sent.continue();
@@ -148,7 +148,7 @@ describe('the list of timers', () => {
     const box = (await axis(page).boundingBox())!;
     await page.mouse.move(box.x + box.width / 2, box.y + box.height - 15);
     await page.getByText('Fires next: 31 January 2027, 09:00 · records an event').waitFor();
-    // Nobody has to listen for it.
+    // The event is recorded without a worker.
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: 'P1M' });
     await page.goto(`${on.service.url}/#/timers?timeline=${timeline}&timer=trial`);
     await card(page, 'trial').getByText('1 acknowledged').waitFor();
@@ -224,7 +224,7 @@ describe('a timer that is there', () => {
   it('delivers a firing again that has failed', async () => {
     const timeline = await timelineOf('redelivered');
     await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z' });
-    // Somebody has listened, so the clock waits until it has failed for good, which takes three attempts.
+    // The queue had a worker, so the clock waits until the firing has failed permanently, after three attempts.
     expect(await claim(timeline, '0s')).toEqual([]);
     const moved = on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: 'P1M' });
     for (let attempt = 1; attempt <= 3; attempt += 1) {
@@ -263,7 +263,7 @@ describe('a move over timers', () => {
     await page.getByText('8 January 2027, 08:00, passes no events, fires 8 times, 2 timers').waitFor();
     await page.getByText('Timers that would fire').click();
     await page.getByRole('listitem').filter({ hasText: 'daily' }).getByText('7 times').waitFor();
-    // Nothing has moved for that.
+    // The preview does not move the clock.
     expect(await on.service.call('GET', `v1/clock?timeline_id=${timeline}`)).toMatchObject({ current_time: NOW });
     await page.getByRole('button', { name: 'Fast-forward' }).click();
     await receipt(page).getByText('8 firings at 8 instants: 8 not acknowledged yet.').waitFor();
@@ -319,7 +319,7 @@ describe('a move over timers', () => {
     const forward = { timeline_id: timeline, duration: '1w' };
     await on.service.call('POST', 'v1/fast-forward', forward);
     await page.getByRole('button', { name: '1 week' }).click();
-    // It is offered though no timer is armed any more.
+    // The option is available although no timer is armed any more.
     await again.waitFor();
     await page.getByRole('button', { name: 'Rewind' }).click();
     await page.getByRole('heading', { name: 'Friday, 1 January 2027' }).waitFor();
@@ -332,12 +332,12 @@ describe('a move over timers', () => {
     await page.getByRole('button', { name: 'Rewind' }).click();
     await next.getByRole('link', { name: 'renew' }).waitFor();
     expect(await renew()).toMatchObject({ timer: { state: 'armed' }, firings: [{ state: 'superseded', round: 0 }] });
-    // The key does as the button.
+    // The keyboard shortcut behaves like the button.
     await on.service.call('POST', 'v1/fast-forward', forward);
     await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
     await page.keyboard.press('r');
     await next.getByRole('link', { name: 'renew' }).waitFor();
-    // And so does a travel back, which is offered it alone.
+    // So does traveling back. Traveling forward does not have the option.
     await on.service.call('POST', 'v1/fast-forward', forward);
     await page.getByRole('heading', { name: 'Friday, 8 January 2027' }).waitFor();
     await page.keyboard.press('t');
@@ -424,7 +424,7 @@ describe('the axis', () => {
     await axis(page).getByRole('link', { name: 'Timers' }).waitFor();
     const box = (await axis(page).boundingBox())!;
     const mark = { x: box.x + box.width / 2, y: box.y + box.height - 15 };
-    // The lane is there before the mark is drawn.
+    // The lane appears before the mark is drawn.
     const tipCount = async (there: Page, text: string): Promise<number> => {
       await there.mouse.move(mark.x, mark.y - 40);
       await there.mouse.move(mark.x, mark.y);
@@ -434,7 +434,7 @@ describe('the axis', () => {
     await page.mouse.click(mark.x, mark.y);
     await card(page, 'renew').waitFor();
     expect(param(page, 'timer')).toBe('renew');
-    // What has fired stays, with its outcome.
+    // Past firings stay listed with their outcome.
     await on.service.call('POST', 'v1/fast-forward', { timeline_id: timeline, duration: '1w' });
     const after = await on.loggedIn(at);
     await axis(after).getByRole('link', { name: 'Timers' }).waitFor();

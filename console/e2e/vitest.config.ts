@@ -6,13 +6,13 @@ export default defineConfig({
   test: {
     root: import.meta.dirname,
     include: ['**/*.spec.ts'],
-    // Files share a worker process, and with it a browser. Tests wait about as long as they keep a processor busy.
+    // Test files share a worker process and its browser. Tests spend about half of their time waiting.
     isolate: false,
     maxWorkers: Math.min(8, availableParallelism() + 1),
-    // A machine with much else to do is slow, not wrong: these only end what would never end.
+    // Generous limits for a busy machine. They only end tests that would hang.
     testTimeout: 180_000,
     hookTimeout: 120_000,
-    // As long as the browser waits.
+    // Same as the browser's timeout.
     expect: { poll: { timeout: 60_000 } },
     globalSetup: './setup.ts',
     setupFiles: './each-file.ts',

@@ -1,4 +1,4 @@
-/** A running witness, with a folder of its own. */
+/** A running witness with its own data folder. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ export class Witness {
     private readonly data: string,
   ) {}
 
-  /** Starts a witness of a ledger, and waits until it has said its key and where it listens. */
+  /** Starts a witness of a ledger, and waits until it has printed its key and URL. */
   static async start(name: string, log: string): Promise<Witness> {
     const data = mkdtempSync(join(tmpdir(), 'timenav-e2e-witness-'));
     const options = ['--data', data, '--listen', '127.0.0.1:0', '--name', name, '--log', log];
@@ -32,12 +32,12 @@ export class Witness {
     });
   }
 
-  /** How a service is told of it. */
+  /** The service option that configures this witness. */
   get option(): string {
     return `${this.key}=${this.url}`;
   }
 
-  /** Ends it, and forgets what it has cosigned. */
+  /** Stops the witness and deletes its data. */
   async remove(): Promise<void> {
     if (this.process.exitCode === null && this.process.signalCode === null) {
       const closed = new Promise((done) => this.process.once('close', done));

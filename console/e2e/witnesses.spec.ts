@@ -1,4 +1,4 @@
-/** The proof of an entry that witnesses vouch for: asked for on request, verified in the browser, and handed over. */
+/** The witnessed proof of an entry: requested, verified in the browser, and saved. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
@@ -12,7 +12,7 @@ let witness: Witness | null = null;
 const NAME = 'witness.test/w1';
 const TIMELINE = 'apollo-11';
 const POSITION = 2;
-/** The key of a witness that nobody has asked. */
+/** The key of a witness that has not cosigned. */
 const STRANGER = 'witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs';
 
 interface Proof {
@@ -41,7 +41,7 @@ const panelOf = (page: Page): Locator => page.getByRole('region', { name: /^Entr
 const fieldOf = (page: Page): Locator => panelOf(page).getByLabel('Witness keys');
 const ask = (page: Page): Promise<void> => panelOf(page).getByRole('button', { name: 'Verify with witnesses' }).click();
 
-/** Opens an entry, and the part of it that is about witnesses. */
+/** Opens an entry and its section about witnesses. */
 async function opened(page: Page, position = POSITION): Promise<void> {
   await page.goto(`${on.service.url}/#/integrity?timeline=${TIMELINE}&position=${position}`);
   await panelOf(page).getByText('Witnesses', { exact: true }).click();
@@ -146,7 +146,7 @@ describe('an entry that a witness vouches for', () => {
 
 it('is handed over where the page may not verify anything', async () => {
   const page = await on.loggedIn('clock', {});
-  // As on a page that came by HTTP from another computer.
+  // As on a page loaded over HTTP from another host.
   await page.addInitScript(() => Reflect.deleteProperty(Crypto.prototype, 'subtle'));
   await page.reload();
   await opened(page);

@@ -1,5 +1,5 @@
-// Fails where two builds of the console differ: `node compare-dist.mjs COMMITTED BUILT`.
-// Compressed copies are compared by what they hold, because versions of the compressor differ.
+// Fails if two builds of the console differ: `node compare-dist.mjs COMMITTED BUILT`. Compressed files are compared by
+// their decompressed contents, because the compressor's version may differ.
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';

@@ -1,22 +1,22 @@
-// Fails where the first view needs more script than it may, or the first visit of the timeline more files:
-// `node first-paint.mjs DIST`. What a browser loads before it shows a view is counted as it is sent: with brotli.
+// Fails if the scripts of a first view, or the files of the first visit of the timeline, exceed their size limit: `node
+// first-paint.mjs DIST`. Sizes are after brotli compression.
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-/** Most compressed script that may stand before the first paint of any view, in bytes. */
+/** Maximum compressed script size before the first paint of any view, in bytes. */
 const FIRST_PAINT_BYTES_MAX = 100_000;
 /**
- * Most bytes of the page, its styles and scripts that stand before the first picture of the timeline, where everybody
- * begins. A line of 400 kbit/s takes 1.6 s for them.
+ * Maximum size of HTML, styles and scripts before the first picture of the timeline, the start page. They take 1.6 s at
+ * 400 kbit/s.
  */
 const FIRST_VISIT_BYTES_MAX = 80_000;
-/** An import that is loaded before the importing module runs; `import(…)` is none. */
+/** Matches static imports, but not `import(…)`. */
 const STATIC_IMPORT = /(?:^|[;}\s])(?:import|export)\s*(?:[^"'()]*?\bfrom\s*)?["']\.\/([^"']+\.js)["']/g;
 
 const [dist] = process.argv.slice(2);
 const assets = join(dist, 'assets');
 
-/** Returns the names of a module and of everything that it cannot start without. */
+/** Returns the names of a module and its static dependencies. */
 function needed(name, found = new Set()) {
   if (found.has(name)) return found;
   found.add(name);

@@ -4,14 +4,14 @@ import { join, resolve } from 'node:path';
 import { build, type Plugin, type Rolldown } from 'vite';
 
 const SOURCE = 'src/first.ts';
-/** How the page names the script that everything begins with. */
+/** Matches the entry script in the page. */
 const ENTRY = /<script type="module"[^>]* src="\.\/([^"]+)"/;
 const WORKER = /\/worker-[^/]+\.js$/;
 const VIEW = /\/views\/([\w-]+)\/(\w+)View\.svelte$/;
 
 type Bundle = Rolldown.OutputBundle;
 
-/** Returns a chunk and all that it cannot start without. */
+/** Returns a chunk and its static dependencies. */
 function needed(bundle: Bundle, name: string, found = new Set<string>()): Set<string> {
   const chunk = bundle[name];
   if (found.has(name) || chunk?.type !== 'chunk') return found;
@@ -27,13 +27,13 @@ function styles(bundle: Bundle, names: Iterable<string>): string[] {
   });
 }
 
-/** Returns the view that a module is, or null. */
+/** Returns the view of a module, or null. */
 function viewOf(id: string): string | null {
   const [, view = '', name = ''] = VIEW.exec(id) ?? [];
   return view !== '' && view.replaceAll('-', '') === name.toLowerCase() ? view : null;
 }
 
-/** Returns the files that each view needs beside those that the page names. */
+/** Returns the files that each view needs in addition to those in the page. */
 function filesOfViews(bundle: Bundle, entry: string): Record<string, string[]> {
   const chunks = Object.values(bundle).filter((file) => file.type === 'chunk');
   const every = needed(bundle, entry);
@@ -47,14 +47,14 @@ function filesOfViews(bundle: Bundle, entry: string): Record<string, string[]> {
   return files;
 }
 
-/** Returns the same with each name written once: most files are those of several views. */
+/** Deduplicates the names, because most files are used by several views. */
 function numbered(files: Record<string, string[]>): Record<'FILES' | 'VIEW_FILES', string> {
   const names = [...new Set(Object.values(files).flat())];
   const views = Object.entries(files).map(([view, its]) => [view, its.map((name) => names.indexOf(name))]);
   return { FILES: JSON.stringify(names), VIEW_FILES: JSON.stringify(Object.fromEntries(views)) };
 }
 
-/** Builds the first script of the page, which knows the names of the others, and puts it in front of them. */
+/** Builds the first script of the page, which preloads the other scripts of a view, and inserts it before them. */
 export function firstScript(): Plugin {
   let root = '';
   let folder = '';
@@ -65,7 +65,7 @@ export function firstScript(): Plugin {
       root = config.root;
       folder = resolve(config.root, config.build.outDir);
     },
-    // Before the copies are compressed.
+    // Before the files are compressed.
     async writeBundle(_, bundle) {
       const page = join(folder, 'index.html');
       const html = readFileSync(page, 'utf8');

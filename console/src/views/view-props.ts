@@ -1,9 +1,9 @@
-/** What every view gets. */
+/** Props of all views. */
 import type { LiveClock } from '../lib/live/clock.svelte';
 
 export interface ViewProps {
-  /** The timeline that is looked at. */
+  /** The current timeline. */
   timeline: string;
-  /** Its clock; null while nobody is logged in. */
+  /** Its clock; null while the user is not logged in. */
   clock: LiveClock | null;
 }

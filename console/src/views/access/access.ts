@@ -1,4 +1,4 @@
-/** What the access view asks the service for, and in which words it tells about it. */
+/** Requests and texts of the access view. */
 import { type Answer, readJson, rejection, send, service } from '../../lib/service/api';
 import { readLimits } from '../../lib/service/limits';
 import type { RestrictionLevel } from '../../lib/session/session.svelte';
@@ -31,16 +31,16 @@ export interface SessionRow {
 }
 
 const PAGE_ITEMS = 1_000;
-/** Pages that are read of a list. More than anybody looks through. */
+/** Maximum number of pages to read of a list. No real list is that long. */
 const PAGES_MAX = 20;
 
-/** Which part of a list is asked for. */
+/** Query of one page of a list. */
 interface Part {
   limit: number;
   cursor?: string;
 }
 
-/** Reads a list page after page. */
+/** Reads all pages of a list. */
 async function readAll<Page extends { next_cursor?: string | null; has_more: boolean }>(
   read: (part: Part) => Promise<Page>,
 ): Promise<Page[]> {
@@ -59,13 +59,13 @@ export async function readUsers(signal?: AbortSignal): Promise<User[]> {
   return (await readAll((part) => service.users(part, { signal }))).flatMap((page) => page.users as User[]);
 }
 
-/** Returns keys of a user, newest first, those that no longer work among them. */
+/** Returns the keys of a user, newest first, including expired and revoked ones. */
 export async function readKeys(query: { user_id?: string }, signal: AbortSignal): Promise<ApiKey[]> {
   const pages = await readAll((part) => service.apiKeys({ ...query, ...part }, { signal }));
   return pages.flatMap((page) => page.api_keys);
 }
 
-/** Permissions with the tag that a change of them is bound to. */
+/** Permissions with their ETag, which an update must match. */
 export interface Tagged {
   permissions: Permissions;
   tag: string;
@@ -78,15 +78,15 @@ export async function readPermissions(timeline: string, signal: AbortSignal): Pr
   return { permissions: parsePermissions(permissions), tag: answer.headers.get('ETag') ?? '*' };
 }
 
-/** Returns how far from host time `limited_access` reaches, in days, as the service is set up. */
+/** Returns how many days from host time `limited_access` allows, as configured in the service. */
 export async function readWindowDays(): Promise<number | null> {
   return (await readLimits()).limited_access_window_days ?? null;
 }
 
-/** Stands for how far `limited_access` reaches, until the service has told. */
+/** Placeholder for the days of `limited_access` until the service has returned them. */
 const DAYS = '{days}';
 
-/** The levels, the freest first. */
+/** The levels, least restricted first. */
 export const LEVELS: readonly { id: RestrictionLevel; title: string; means: string }[] = [
   {
     id: 'full_access',
@@ -102,16 +102,16 @@ export const LEVELS: readonly { id: RestrictionLevel; title: string; means: stri
   { id: 'no_access', title: 'No access', means: 'Cannot even read clocks and events.' },
 ];
 
-/** Returns what a level means; `days` is how far `limited_access` reaches, where that is known. */
+/** Describes a level. `days` is the window of `limited_access`, if known. */
 export function meaning(level: RestrictionLevel, days: number | null): string {
   const text = LEVELS.find(({ id }) => id === level)?.means ?? '';
   return text.replace(DAYS, days === null ? 'some days' : days === 1 ? 'a day' : `${days.toLocaleString('en')} days`);
 }
 
-/** What a name of a user or timeline is made of, as the service says it. */
+/** The syntax of user and timeline names, as in the API. */
 const ID = /^[0-9A-Za-z][0-9A-Za-z._:@-]{0,127}$/;
 
-/** Returns what is wrong with the name of a user, or null. */
+/** Returns the error of a user name, or null. */
 export function idIssue(text: string): string | null {
   if (ID.test(text)) return null;
   if (text.length > 128) return 'A name can have at most 128 characters.';

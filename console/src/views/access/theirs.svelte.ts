@@ -1,9 +1,9 @@
-/** What belongs to somebody: to oneself, or for operators to whom the address names. */
+/** Data of a user: the current one or, for operators, the one that the URL names. */
 import { Reading } from '../../lib/service/reading.svelte';
 import { route } from '../../lib/address/route.svelte';
 import { session } from '../../lib/session/session.svelte';
 
-/** Reads it anew whenever it is somebody else's. Made while a component is, and ends with it. */
+/** Reads again when the user changes. Must be created during component initialization; closes with the component. */
 export class Theirs<T> {
   readonly whose = $derived((session.isOperator ? route.get('user') : null) ?? session.user ?? '');
   readonly isOwn = $derived(this.whose === session.user);

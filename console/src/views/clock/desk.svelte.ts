@@ -1,4 +1,4 @@
-/** What is done to a clock: one thing at a time, with what came of it, and a way back. */
+/** Operations on a clock: executed one at a time, with the error of the last one and an undo for moves. */
 import { service } from '../../lib/service/api';
 import type { ClockBody, LiveClock } from '../../lib/live/clock.svelte';
 import { format, type Micros } from '../../lib/time/instant';
@@ -6,11 +6,11 @@ import type { Settled } from '../../lib/timers/timers';
 import { toasts } from '../../lib/page/toast.svelte';
 import { moveOfReceipt, moveTo, type Move } from './moves/moves';
 
-/** Where the clock was before it was moved. */
+/** The clock before a move. */
 export interface Before {
   instant: Micros;
   location: string | null;
-  /** The generation that the move made: once there is another one, this is no longer the way back. */
+  /** The generation after the move. If the clock has another one, the move can no longer be undone. */
   generation: number;
   statusText: string;
 }
@@ -19,10 +19,10 @@ interface On {
   timeline_id: string;
 }
 
-/** How long an answer waits for the timers that are passed, in host time. What takes longer is followed. */
+/** How long a request waits for timers on the way, in host time. A longer advance is followed by its receipt. */
 const WAIT = '2s';
 
-/** What can be done to a clock. */
+/** Operations on a clock. */
 const DEEDS = {
   'pause-time': (on: On) => service.pauseTime(on),
   'resume-time': (on: On) => service.resumeTime(on),
@@ -41,16 +41,14 @@ type Done = ClockBody & { status: string; receipt?: Settled | null };
 
 const MOVES: readonly Deed[] = ['fast-forward', 'advance-to-next', 'rewind', 'travel', 'return-to-anchor'];
 
-/**
- * How many deeds are kept while one is under way: what a quick hand presses, and no more of a key that is held down.
- */
+/** Maximum number of queued operations: enough for quick key presses, but not for the repeats of a held key. */
 const WAITING_MAX = 8;
 
 export class Desk {
-  /** What is under way. */
+  /** The operation in progress. */
   busy = $state<Deed | null>(null);
   error = $state<unknown>(null);
-  /** What caused the error. */
+  /** The operation that caused the error. */
   failed = $state<Deed | null>(null);
   private before = $state<Before | null>(null);
 
@@ -61,23 +59,25 @@ export class Desk {
   constructor(
     private readonly timeline: string,
     private readonly clock: () => LiveClock | null,
-    /** Told what fired on the way of a move, or that the clock is still on its way. */
+    /** Called with the receipt of a move, complete or still in progress. */
     private readonly onsettled: (settled: Settled) => void,
-    /** Told from where to where a move took the clock. */
+    /** Called with the start and end of each move. */
     private readonly onmoved: (move: Move) => void = () => {},
   ) {}
 
-  /** The way back of the last move, as long as nobody changed the clock since. */
+  /** The state to undo to, if the clock has not changed since the last move. */
   get back(): Before | null {
     return this.before?.generation === this.clock()?.body?.generation ? this.before : null;
   }
 
-  /** Does it once what is under way is done, and takes the clock over from the answer. Returns whether it was done. */
+  /**
+   * Runs an operation after those in the queue, and updates the clock from the response. Returns whether it succeeded.
+   */
   run<D extends Deed>(deed: D, params: DeedParams<D>): Promise<boolean> {
     return this.inTurn(() => this.act(deed, params));
   }
 
-  /** Pauses a clock that runs by then, or lets one go on that stands; ends an advance. */
+  /** Pauses a running clock, resumes a paused one, or ends an advance. The state is read when its turn comes. */
   toggle(): Promise<boolean> {
     return this.inTurn(() => {
       const body = this.clock()?.body;
@@ -85,7 +85,7 @@ export class Desk {
     });
   }
 
-  /** Goes the way back, where there is one. */
+  /** Undoes the last move, if possible. */
   undo(): Promise<boolean> {
     return this.inTurn(async () => {
       const before = this.back;
@@ -97,12 +97,12 @@ export class Desk {
     });
   }
 
-  /** No longer offers the way back. */
+  /** Drops the undo state. */
   forget(): void {
     this.before = null;
   }
 
-  /** One after the other. What waits behind a deed that fails is not done: it was meant for another clock. */
+  /** Queues an operation. If one fails, those behind it are dropped, because they assumed that it succeeded. */
   private inTurn(deed: () => Promise<boolean>): Promise<boolean> {
     if (this.waiting === WAITING_MAX) return Promise.resolve(false);
     const failures = this.failures;
@@ -126,7 +126,7 @@ export class Desk {
       clock.take(body);
       if (body.receipt) this.onsettled(body.receipt);
       if (MOVES.includes(deed)) {
-        // The end of an advance is a generation of its own.
+        // The end of an advance increments the generation too.
         const generation = body.generation + (body.advance ? 1 : 0);
         this.before = was && { ...was, generation, statusText: body.status };
         const move = body.receipt ? moveOfReceipt(body.receipt) : was && moveTo(was.instant, body.origin_virtual);

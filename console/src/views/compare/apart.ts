@@ -1,22 +1,22 @@
-/** What is said of a timer on each of two timelines. */
+/** Texts about a timer on two timelines. */
 import { parse } from '../../lib/time/instant';
 import { momentText } from '../../lib/time/people';
 import type { Timer } from '../../lib/timers/timers';
 import { scheduleOf } from '../../lib/timers/schedule-of';
 import { isRepeating } from '../../lib/timers/words';
 
-/** Returns when a timer fires next, and by what; or that it is over. */
+/** Returns when and by which rule a timer fires next, or its final state. */
 export function timerText(timer: Timer): string {
   const next = timer.next ? parse(timer.next) : null;
   if (next === null) return timer.state;
   return isRepeating(timer) ? `${momentText(next)}, ${scheduleOf(timer).text}` : momentText(next);
 }
 
-/** Returns in what two timers of one name differ. */
+/** Returns the fields in which two timers with the same name differ. */
 export function timersDiffer(a: Timer, b: Timer): string {
   const parts: [string, (timer: Timer) => unknown][] = [
     ['state', ({ state }) => state],
-    // One that is over has none, and that is said already.
+    // Only compared if the states match, because a finished timer has no next firing.
     ['next firing', ({ next }) => (a.state === b.state ? (next ?? null) : null)],
     ['schedule', ({ at, every, cron, misfire }) => [at ?? null, every ?? null, cron ?? null, misfire ?? null]],
     ['delivery', ({ deliver }) => deliver],

@@ -1,4 +1,4 @@
-/** Two timelines that share a beginning: where they differ, and how many events each has in each stretch of time. */
+/** Compares two timelines with a common history: their differences, and the event counts of each over time. */
 import { isAborted, service } from '../../lib/service/api';
 import { readCounts, type Counts } from '../../lib/events/counts';
 import { ALL } from '../../lib/events/filter';
@@ -24,9 +24,9 @@ export interface Difference {
   change: Change;
   a?: EventBody | null;
   b?: EventBody | null;
-  /** When it happens on each side; null where it does not. */
+  /** The time on each side; null if the event is missing there. */
   at: { a: Micros | null; b: Micros | null };
-  /** When it ends there; null where it does not last. */
+  /** The end time on each side; null if the event has none. */
   until: { a: Micros | null; b: Micros | null };
 }
 
@@ -38,15 +38,15 @@ interface DiffBody {
 }
 
 const PAGE_ITEMS = 500;
-/** So many differences are read by themselves; more on request. */
+/** Number of differences read automatically. The user can request more. */
 const READ_MAX = 2_000;
 const SETTLED_MS = 300;
-/** A bar is at least so wide. */
+/** Minimum width of a bar. */
 const BAR_PIXELS = 6;
-/** So few differences are shown amid what both have, so many events before and after them. */
+/** With at most this many differences, the view includes events of both around them, up to this many on each side. */
 const FEW = 8;
 const AROUND = 8;
-/** While much changes on either side, both are compared no more often. */
+/** Minimum time between comparisons while either side changes. */
 const RENEW_MS = 1_500;
 
 export class Comparison {
@@ -57,13 +57,13 @@ export class Comparison {
   error = $state.raw<unknown>(null);
   view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
   counts = $state.raw<{ a: Counts; b: Counts } | null>(null);
-  /** Whether what is not counted will not be. */
+  /** Whether counting failed, so that the missing counts will not arrive. */
   isCountOver = $state(false);
-  /** How often both were compared. */
+  /** Incremented after each comparison. */
   stamp = $state(0);
-  /** Whether what is in sight was chosen, and not only by what there is. */
+  /** Whether the user chose the view. Otherwise it fits the data. */
   isViewChosen = $state(false);
-  /** What is around the differences, and which time they took when it was read. */
+  /** Times of events around the differences, and the time span for which they were read. */
   #around: { key: string; times: Micros[] } = { key: '', times: [] };
   #extent: { from: Micros; to: Micros } | null = null;
   #cursor: string | null = null;
@@ -78,7 +78,7 @@ export class Comparison {
     readonly a: string,
     readonly b: string,
   ) {
-    // Whatever happens on either side is compared. What was read before the line was open is read again.
+    // Any change on either side triggers a comparison. Data read before the stream opened is read again too.
     const onChange = (): void => this.#schedule();
     this.#streams = [a, b].map(
       (timeline) =>
@@ -88,7 +88,7 @@ export class Comparison {
     );
   }
 
-  /** Whether changes on both sides are heard of. */
+  /** Whether both streams are open. */
   get isLive(): boolean {
     return this.#streams.every((stream) => stream.state === 'open');
   }
@@ -173,13 +173,13 @@ export class Comparison {
     this.isReading = false;
   }
 
-  /** Brings all differences into sight; all events where there is no difference. */
+  /** Fits all differences into the view, or all events if there are none. */
   async fit(): Promise<void> {
     const span = spanOf(this.differences);
     if (span !== null) {
       const before = this.view.center;
       const { from, to } = this.differences.length > FEW ? span : amid(span, await this.#readAround(span));
-      // Somebody went elsewhere meanwhile, or the view follows the clock.
+      // The user moved the view meanwhile, or it follows the clock.
       if (this.view.center !== before) return;
       this.view = fitted(from, to, this.view.width, 0.12);
     } else {
@@ -202,7 +202,7 @@ export class Comparison {
       const times = sides.flatMap(({ store }) => (store.count === 0 ? [] : [store.time(store.count - 1)]));
       this.#around = { key, times };
     } catch {
-      // The differences are shown by themselves.
+      // Optional: without them, the view fits the differences alone.
       return [];
     }
     return this.#around.times;
@@ -219,7 +219,7 @@ export class Comparison {
     this.#settle();
   }
 
-  /** Takes over how many pixels there are. */
+  /** Sets the width in pixels. */
   widen(width: number): void {
     if (Math.abs(width - this.view.width) < 0.5) return;
     this.view = widened(this.view, width);
@@ -227,14 +227,14 @@ export class Comparison {
     else if (this.common !== null) void this.fit();
   }
 
-  /** Whether what is looked at now is about to be counted. */
+  /** Whether a count of the current view is scheduled. */
   get #isElsewhere(): boolean {
     return this.#settled !== undefined;
   }
 
-  /** Counts both sides in the stretches that fit, once what is in sight stays. */
+  /** Counts both sides once the view has settled. */
   #settle(): void {
-    // What could not be counted is not what is looked at now.
+    // The failed count was of another view.
     this.isCountOver = false;
     clearTimeout(this.#settled);
     this.#settled = setTimeout(() => void this.#count(), SETTLED_MS);
@@ -251,7 +251,7 @@ export class Comparison {
     const [from, to] = [timeAt(view, -half), timeAt(view, view.width + half)];
     const range = { from: stepBegin(step, max(from, FIRST)), to: stepEnd(step, stepBegin(step, min(to, LAST))) };
     const { counts } = this;
-    // What was counted of the same time stays until all is counted anew; elsewhere each answer is shown at once.
+    // For the same range, old counts stay until both new ones are complete. Otherwise partial counts are shown.
     const isSame = counts?.a.step === step && counts.a.from === range.from && counts.a.to === range.to;
     const none: Counts = { step, ...range, until: range.from, buckets: [], count: 0 };
     const found = { a: none, b: none };
@@ -266,7 +266,7 @@ export class Comparison {
       await Promise.all([count('a'), count('b')]);
       this.counts = found;
     } catch (error) {
-      // The differences are there; what is not counted stays covered.
+      // The differences are still valid. The part without counts stays covered.
       if (!isAborted(error) && !this.#isElsewhere) this.isCountOver = true;
     }
   }

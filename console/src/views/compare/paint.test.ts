@@ -32,7 +32,7 @@ it('is named as far as there is room before the next mark, or not at all', () =>
       text,
       Math.round(left - xOf(view, 0n)),
     ]);
-  // Lee has no room on either side, and Katrina none beside the name of Ivan.
+  // Lee has no room on either side, and Katrina has none next to the label of Ivan.
   expect(named(null)).toEqual([
     ['Ivan', -88],
     ['Jose', 72],
@@ -66,7 +66,7 @@ describe('a mark of a difference', () => {
   });
 });
 
-/** What was drawn: the words, and the rectangles of each color. */
+/** Returns the drawn texts, and the rectangles by color. */
 function drawn(
   a: Counts,
   isLog = false,
@@ -107,7 +107,7 @@ describe('the counts of both sides', () => {
 
   it('are on a scale with round lines that reaches up to the most of what is in sight', () => {
     const { texts, filled } = drawn(counts);
-    // Both sides have it.
+    // On both sides.
     for (const tick of ['20', '40', '60', '80', '100']) expect(texts.filter((text) => text === tick)).toHaveLength(2);
     expect(texts).not.toContain('12,345');
     const bars = filled.get('faint 1')!;
@@ -130,7 +130,7 @@ describe('the counts of both sides', () => {
       ['only_in_compare', [0n], [1]],
       ['differs', [0n], [1]],
     ]);
-    // In the bar of 90 events, 45 that only this side has take half of it.
+    // 45 events only on this side are half of a bar of 90 events.
     const many = Array.from({ length: 45 }, (_, index) => at(`many-${index}`, BigInt(index), null));
     const { filled } = drawn(counts, false, many);
     const high = (color: string): number => Math.abs(filled.get(`${color} 1`)!.find(([left]) => left === 0)![3]!);
@@ -162,7 +162,7 @@ describe('the counts of both sides', () => {
       [600, 400],
       [600, 400],
     ]);
-    // What was dragged into sight is not counted either.
+    // A part that was panned into view is not counted either.
     expect(covered({ from: 0n, to: 900_000n, until: 900_000n })).toEqual([
       [900, 100],
       [900, 100],

@@ -1,4 +1,4 @@
-/** Two timelines on one axis: the bars of one above it, of the other below, and a mark for each difference. */
+/** Draws two timelines on one axis: bars of one above it and of the other below, with a mark for each difference. */
 import { heights, mostIn, paintBars, paintCover, paintLines, paintTicks } from '../../lib/chart/bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import { paintRulerStrip } from '../../lib/chart/ruler';
@@ -14,21 +14,21 @@ interface Picture {
   view: Scale;
   height: number;
   counts: { a: Counts; b: Counts } | null;
-  /** Whether the counts are on a logarithmic scale. */
+  /** Whether counts use a logarithmic scale. */
   isLog: boolean;
   differences: readonly Difference[];
-  /** The difference that is chosen. */
+  /** The selected difference. */
   chosen: string | null;
 }
 
-/** How high the strip with the ticks is, in the middle. */
+/** Height of the strip with the ticks, in the middle. */
 const STRIP = 34;
-/** Above the scale the names of both sides and of the scale are written. */
+/** Space for the labels at the outer edges. */
 const EDGE = 34;
-/** How far from the strip the marks are. */
+/** Distance of the marks from the strip. */
 const AWAY = 14;
 const REACH = 12;
-/** How thick what lasts is. */
+/** Thickness of the bar of an event with a duration. */
 const BAR = 5;
 
 export function paint(context: CanvasRenderingContext2D, palette: Palette, picture: Picture): void {
@@ -47,7 +47,7 @@ export function paint(context: CanvasRenderingContext2D, palette: Palette, pictu
   paintNames(context, palette, picture);
 }
 
-/** Draws a faint line for each tick through both sides, as the axis of one timeline has it. */
+/** Draws grid lines through both sides, as on the timeline. */
 function paintGrid(context: CanvasRenderingContext2D, palette: Palette, { view, height }: Picture): void {
   context.fillStyle = palette.line;
   for (const { x, isMajor } of ticks(view).ticks) {
@@ -57,11 +57,11 @@ function paintGrid(context: CanvasRenderingContext2D, palette: Palette, { view, 
   context.globalAlpha = 1;
 }
 
-/** How many marks are named, from the left; the table has all of them. */
+/** Maximum number of labels, from the left. The table lists all differences. */
 const NAMED_MAX = 60;
 const NAME_WIDTH_MAX = 220;
 
-/** Returns as much of a name as there is room for; nothing where that is not one letter. */
+/** Shortens a name to the available width; '' if not even one letter fits. */
 export function cut(name: string, room: number, widthOf: (text: string) => number): string {
   if (widthOf(name) <= room) return name;
   for (let length = name.length - 1; length > 0; length -= 1) {
@@ -71,9 +71,9 @@ export function cut(name: string, room: number, widthOf: (text: string) => numbe
   return '';
 }
 
-/** So many letters of a name that is cut say something. */
+/** A truncated label must have at least this many letters. */
 const LETTERS_MIN = 8;
-/** Marks that are nearer to each other look like one. */
+/** Marks closer than this are treated as one. */
 const SAME_PIXELS = 6;
 
 interface Name {
@@ -82,7 +82,7 @@ interface Name {
   y: number;
 }
 
-/** Returns what is written beside marks: as far as there is room before the next mark. The chosen one comes first. */
+/** Returns the labels of marks, as long as the space before the next mark allows. The selected one has priority. */
 export function nameLabels(
   { view, differences, chosen, height }: Pick<Picture, 'view' | 'differences' | 'chosen' | 'height'>,
   widthOf: (text: string) => number,
@@ -137,13 +137,13 @@ function paintNames(context: CanvasRenderingContext2D, palette: Palette, picture
   }
 }
 
-/** One event is drawn this high at most: a bar as high as the room would say that there are many. */
+/** Maximum height of one event. A full-height bar would suggest many events. */
 const EVENT_HEIGHT_MAX = 24;
 
-/** Returns the count that the scale of a side reaches up to at least: one event is not higher than it may be. */
+/** Returns the minimum upper end of the count scale, so that one event is at most EVENT_HEIGHT_MAX high. */
 export const leastOf = (room: number): number => Math.max(1, Math.ceil(room / EVENT_HEIGHT_MAX));
 
-/** Returns how many of a side's events in each stretch differ from the other one, by the kind of difference. */
+/** Returns how many events of a side differ from the other one, per bucket and kind of difference. */
 export function apartIn(
   own: Counts,
   side: 'a' | 'b',
@@ -162,8 +162,8 @@ export function apartIn(
 }
 
 /**
- * Draws how many events each side has, those that differ from the other one in the color of their marks: both on one
- * scale, which reaches up to the most of what is in sight.
+ * Draws the event counts of both sides on one scale, up to the maximum in view. Differing events have the color of
+ * their marks.
  */
 function paintCounts(
   context: CanvasRenderingContext2D,
@@ -186,11 +186,11 @@ function paintCounts(
       continue;
     }
     paintLines(frame, scale, base, side);
-    // Parts of a logarithm say nothing.
+    // On a logarithmic scale, a bar cannot be divided into shares.
     const parts = isLog ? [] : apartIn(own, name, differences);
     const colored = parts.map(({ change, counts: some }) => ({ color: colorOf(palette, { change }), counts: some }));
     paintBars(frame, own, colored, palette.faint, scale, base, side);
-    // What was dragged into sight is not counted yet.
+    // A part that was panned into view is not counted yet.
     paintCover(frame, FIRST, own.from, base, side);
     paintCover(frame, own.to, LAST, base, side);
   }
@@ -234,13 +234,13 @@ function mark(
   context.strokeStyle = context.fillStyle = colorOf(palette, difference);
   context.lineWidth = isChosen ? 2.5 : 1.25;
   context.beginPath();
-  // What happens on both sides is joined, aslant where it happens at another time.
+  // Connects the marks of an event on both sides, with a slanted line if its time differs.
   for (const { x, y } of ends.length > 1
     ? ends
     : [...ends, ...ends.map(({ x, y }) => ({ x, y: y < above ? above : below }))])
     context.lineTo(x, y);
   context.stroke();
-  // How long it lasts lies along the strip.
+  // The duration is a bar along the strip.
   for (const { left, right, y } of barsOf(view, difference, above, below)) {
     context.fillRect(left, y < above ? above - BAR : below, right - left, BAR);
   }
@@ -254,7 +254,7 @@ function mark(
   }
 }
 
-/** Returns where an event that lasts is on each side that has it, from its begin to its end. */
+/** Returns the bars of an event with a duration on each side that has it. */
 function barsOf(
   view: Scale,
   { at, until }: Difference,
@@ -269,7 +269,7 @@ function barsOf(
   });
 }
 
-/** Returns the differences whose marks are under a point: the nearest one, and those that lie on it. */
+/** Returns the differences whose marks are at a point: the nearest one and those that overlap it. */
 export function pick(
   { view, height, differences }: Pick<Picture, 'view' | 'height' | 'differences'>,
   at: { x: number; y: number },

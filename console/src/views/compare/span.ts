@@ -1,4 +1,4 @@
-/** Which time the differences of two timelines take. */
+/** The time span of the differences of two timelines. */
 import { softnessOf, type EventBody } from '../../lib/events/store';
 import { HOUR, type Micros } from '../../lib/time/instant';
 
@@ -14,7 +14,7 @@ interface Span {
   to: Micros;
 }
 
-/** Returns a time with some moments around it in it: at least an hour, so that one moment is no empty picture. */
+/** Extends a span to include these instants, and to at least an hour. */
 export function amid({ from, to }: Span, around: readonly Micros[]): Span {
   const wide = around.reduce(
     (span, one) => ({ from: one < span.from ? one : span.from, to: one > span.to ? one : span.to }),
@@ -24,8 +24,10 @@ export function amid({ from, to }: Span, around: readonly Micros[]): Span {
   return missing <= 0n ? wide : { from: wide.from - missing / 2n, to: wide.to + missing / 2n };
 }
 
-/** Returns from when to when they are, as far as that is known: one that is of a year takes all of it, and one
- * that lasts is in it with its end. Null without. */
+/**
+ * Returns the time span of the differences, or null if there are none. Includes the imprecision of times (a
+ * year-precision time covers the year) and end times.
+ */
 export function spanOf(differences: readonly Placed[]): Span | null {
   const parts = differences.flatMap(({ a, b, at, until }) =>
     [

@@ -4,7 +4,7 @@ import { addressOf, addressPart, asForm, asJson, draftOf, emptyDraft, exampleDra
 import { issuesOf, readJson, requestOf, strangersOf, timelineOf, withoutSecrets, type Draft } from './draft';
 import { operationsOf, type Control, type Document, type Operation } from './openapi';
 
-// The real document: forms must fit new operations of the service too.
+// The real document, because forms must also support operations that are added later.
 const operations = operationsOf(JSON.parse(readFileSync('../docs/api/openapi.json', 'utf8')) as Document);
 const find = (id: string): Operation => operations.find((operation) => operation.id === id)!;
 const draftWith = (texts: Draft['texts'], raw: string | null = null): Draft => ({

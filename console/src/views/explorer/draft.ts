@@ -1,33 +1,36 @@
-/** The content of a form: as text in its fields, as a part of the address, and as a request. */
+/** The content of a form: as field texts, as URL parameters, and as a request. */
 import { durationIssue } from '../../lib/time/duration';
 import { timestampIssue } from '../../lib/time/timestamp';
 import { RESERVED, typesOf, type Field, type Operation } from './openapi';
 
 export interface Draft {
-  /** The text in each field, by its key. */
+  /** The text of each field by key. */
   texts: Record<string, string>;
-  /** The body while it is edited as JSON; null while its fields are shown. */
+  /** The body while it is edited as JSON; null while fields are shown. */
   raw: string | null;
   file: File | null;
 }
 
-/** A request, as it is sent and as it is shown as code. */
+/** A request, both as sent and as shown as code. */
 export interface WireRequest {
   method: string;
-  /** Without a slash at its start. */
+  /** Without a leading slash. */
   path: string;
   query: Record<string, string>;
   headers: Record<string, string>;
-  /** The JSON to send, if any. */
+  /** The JSON body, if any. */
   json: unknown;
-  /** A body that is not JSON yet, sent as it is for the service to judge. */
+  /** A body that does not parse as JSON. It is sent unchanged, and the service rejects it. */
   text: string | null;
   file: File | null;
 }
 
 export const emptyDraft = (): Draft => ({ texts: {}, raw: null, file: null });
 
-/** Parses JSON; an empty text is no value. The message names the place of a syntax error if the browser does. */
+/**
+ * Parses JSON. An empty text has no value. The message contains the position of a syntax error if the browser reports
+ * one.
+ */
 export function readJson(text: string): { value: unknown } | { wrong: string } {
   if (text.trim() === '') return { value: undefined };
   try {
@@ -42,7 +45,7 @@ export const pretty = (value: unknown): string => JSON.stringify(value, null, 2)
 
 const NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i;
 
-/** Parses the text of a field as JSON. Text that matches no other type is sent as a string. */
+/** Converts the text of a field to a JSON value. Text that matches no other type is sent as a string. */
 function valueOf({ control, schema }: Field, text: string): unknown {
   const types = typesOf(schema);
   const bare = text.trim();
@@ -57,7 +60,7 @@ function valueOf({ control, schema }: Field, text: string): unknown {
   return isNumber && (types.includes('number') || types.includes('integer')) ? number : text;
 }
 
-/** Returns a value as the text of a field: the reverse of `valueOf`. */
+/** Converts a value to the text of a field: the reverse of `valueOf`. */
 export function textOf({ control }: Pick<Field, 'control'>, value: unknown): string {
   if (value === undefined || (value === null && control !== 'json')) return '';
   if (control === 'list' && Array.isArray(value) && value.every((word) => !/[,[]/.test(String(word))))
@@ -86,7 +89,7 @@ export function asJson(operation: Operation, draft: Draft): Draft {
   return { ...draft, texts: withoutBody(operation, draft.texts), raw };
 }
 
-/** Returns the draft with the fields of its body, or null if its JSON does not fit them. */
+/** Returns the draft with its body as fields, or null if its JSON does not fit them. */
 export function asForm(operation: Operation, draft: Draft): Draft | null {
   const read = readJson(draft.raw ?? '');
   if ('wrong' in read || (read.value !== undefined && (typeof read.value !== 'object' || Array.isArray(read.value))))
@@ -100,7 +103,7 @@ export function asForm(operation: Operation, draft: Draft): Draft | null {
   return { ...draft, texts, raw: null };
 }
 
-/** Returns the error of a field before it is sent, or null. The service checks everything else. */
+/** Returns the error of a field before sending, or null. The service validates everything else. */
 function issueOf(field: Field, text: string): string | null {
   const { control, schema, isRequired } = field;
   if (text === '') return isRequired ? 'This is required.' : null;
@@ -131,10 +134,10 @@ export function issuesOf(operation: Operation, draft: Draft): Record<string, str
   return issues;
 }
 
-/** Longer addresses are cut by chats and mail programs. */
+/** Chat and mail programs truncate longer URLs. */
 const ADDRESS_MAX = 6_000;
 
-/** Returns the part of a draft that goes into the address: no secrets, idempotency keys or files. */
+/** Returns the part of a draft that goes into the URL: no secrets, idempotency keys or files. */
 export function addressOf(operation: Operation, draft: Draft): Record<string, string> {
   const { texts, raw } = withoutSecrets(operation, draft);
   const read = readJson(raw ?? '');
@@ -143,7 +146,7 @@ export function addressOf(operation: Operation, draft: Draft): Record<string, st
   return new URLSearchParams(found).toString().length > ADDRESS_MAX ? {} : found;
 }
 
-/** Returns the draft of an address. */
+/** Returns the draft that a URL describes. */
 export function draftOf(operation: Operation, params: Record<string, string>): Draft {
   const draft = emptyDraft();
   for (const { key, isPrivate } of operation.fields)
@@ -153,13 +156,13 @@ export function draftOf(operation: Operation, params: Record<string, string>): D
   return { ...draft, texts: withoutBody(operation, draft.texts), raw: pretty(read.value) };
 }
 
-/** Returns the parameters of an address that an operation does not have. */
+/** Returns the URL parameters that an operation does not have. */
 export function strangersOf(operation: Operation, params: Record<string, string>): string[] {
   const known = [...RESERVED, ...operation.fields.map(({ key }) => key)];
   return Object.keys(params).filter((name) => !known.includes(name));
 }
 
-/** Drops private fields, and a raw body that may contain them. */
+/** Drops private fields, and a raw body, which may contain them. */
 export function withoutSecrets(operation: Operation, draft: Draft): Draft {
   const open = filled(operation, draft).filter(([field]) => !field.isPrivate);
   const texts = Object.fromEntries(open.map(([field, text]) => [field.key, text]));
@@ -167,7 +170,7 @@ export function withoutSecrets(operation: Operation, draft: Draft): Draft {
   return { ...draft, texts, raw: mayHide ? null : draft.raw };
 }
 
-/** Returns the draft with the document's examples. The timeline and the path stay. */
+/** Returns the draft filled with the document's examples. The timeline and the path parameters are kept. */
 export function exampleDraft(operation: Operation, draft: Draft): Draft {
   const texts: Draft['texts'] = {};
   for (const field of operation.fields) {
@@ -194,7 +197,7 @@ export function requestOf(operation: Operation, draft: Draft): WireRequest {
   const isQuery = draft.texts.as === 'query';
   for (const [{ where, name }, text] of filled(operation, draft)) {
     if (where === 'path') {
-      // The path of a tile has slashes of its own.
+      // The path of a tile contains slashes.
       const parts = name === 'tile' ? text.split('/') : [text];
       request.path = request.path.replace(`{${name}}`, () => parts.map(encodeURIComponent).join('/'));
     } else if (where === 'header') request.headers[name] = text.replace(/[\r\n]+/g, ' ');
@@ -205,7 +208,7 @@ export function requestOf(operation: Operation, draft: Draft): WireRequest {
   if (operation.fileTypes.length > 0) {
     request.file = draft.file;
     const { type = '' } = draft.file ?? {};
-    // The service guesses the format of other files.
+    // The service detects the format of other files.
     const guess = operation.fileTypes.includes(type) ? type : 'application/octet-stream';
     request.headers['Content-Type'] = draft.texts.type ?? guess;
   } else if (operation.hasBody || isQuery) {
@@ -219,7 +222,7 @@ export function requestOf(operation: Operation, draft: Draft): WireRequest {
   return request;
 }
 
-/** Returns the timeline that a request is about, or '' if the operation does not name one. */
+/** Returns the timeline that a request names, or ''. */
 export function timelineOf(operation: Operation, draft: Draft): string {
   const field = operation.fields.find(({ name }) => name === 'timeline_id');
   const body = bodyOf(operation, draft);
@@ -228,7 +231,7 @@ export function timelineOf(operation: Operation, draft: Draft): string {
   return field === undefined ? '' : typeof named === 'string' && named !== '' ? named : 'main';
 }
 
-/** Returns path and query string of a request. */
+/** Returns the path and query string of a request. */
 export function addressPart({ path, query }: WireRequest): string {
   const text = new URLSearchParams(query).toString();
   return path + (text ? `?${text}` : '');

@@ -1,22 +1,22 @@
-/** Requests that were sent and their responses, in memory while the page is open, without secrets. */
+/** Sent requests and their responses, kept in memory while the page is open, without secrets. */
 import { EventReader, type RawEvent } from '../../../../clients/typescript/src/sse';
 import { ApiConnectionError, ApiError, isAborted, send } from '../../lib/service/api';
 import { addressPart, requestOf, withoutSecrets, type Draft, type WireRequest } from './draft';
 import { isSecret, type Operation } from './openapi';
 
-/** A message of a stream, counted from 1. */
+/** A message of an event stream, numbered from 1. */
 interface StreamMessage extends RawEvent {
   number: number;
 }
 
-/** A request, and as much of its response as there is. */
+/** A request and its response so far. */
 export class Exchange {
   state = $state<'sending' | 'reading' | 'done' | 'stopped' | 'failed'>('sending');
   status = $state(0);
   statusText = $state('');
   headers = $state.raw<[string, string][]>([]);
   type = $state('');
-  /** The time until the response was complete. */
+  /** Time until the response was complete. */
   tookMs = $state(0);
   bytes = $state(0);
   body = $state.raw<Uint8Array<ArrayBuffer> | null>(null);
@@ -37,7 +37,7 @@ export class Exchange {
     const seconds = this.tookMs / 1_000;
     return seconds < 1 ? `${this.tookMs.toFixed(seconds < 0.01 ? 1 : 0)} ms` : `${seconds.toFixed(2)} s`;
   }
-  /** The class that colors the status. */
+  /** The class for the color of the status. */
   get grade(): 'good' | 'warn' | 'bad' {
     if (this.status >= 200 && this.status < 400) return 'good';
     return this.status >= 500 || this.status === 0 ? 'bad' : 'warn';
@@ -64,13 +64,13 @@ const BODIES_MAX = 10;
 const MESSAGES_MAX = 200;
 
 class Exchanges {
-  /** The newest first. */
+  /** Newest first. */
   list = $state.raw<Exchange[]>([]);
-  /** The one whose response is shown. */
+  /** The exchange whose response is shown. */
   current = $state.raw<Exchange | null>(null);
   #abort: AbortController | null = null;
 
-  /** Sends a draft, and returns when the response is complete. */
+  /** Sends a draft and resolves when the response is complete. */
   async send(operation: Operation, draft: Draft): Promise<void> {
     this.cancel();
     const safe = withoutSecrets(operation, draft);
@@ -101,7 +101,7 @@ class Exchanges {
     if (this.current && !this.current.isUnderWay) this.current = null;
   }
 
-  /** Removes secrets from all responses, when the explorer is left. */
+  /** Removes secrets from all responses. Called when the user leaves the explorer. */
   maskAll(): void {
     this.list.filter((exchange) => !exchange.isUnderWay).forEach(mask);
   }
@@ -117,7 +117,7 @@ class Exchanges {
 
 export const exchanges = new Exchanges();
 
-/** The last form of each operation, without its secrets. */
+/** The last draft of each operation, without secrets. */
 export const drafts = new Map<string, Draft>();
 
 /** The operation that was open last. */
@@ -150,7 +150,7 @@ async function transmit(request: WireRequest, exchange: Exchange, signal: AbortS
   exchange.state = 'done';
 }
 
-/** Removes an API key from a response: the service shows it once, and it is not stored. */
+/** Removes an API key from a response. The service shows it once, and it must not be kept. */
 function mask(exchange: Exchange): void {
   if (!exchange.isJson || exchange.body === null || exchange.bytes > 100_000) return;
   const { text } = exchange;

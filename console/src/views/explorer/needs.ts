@@ -1,10 +1,13 @@
-/** The role that an operation needs, for a warning before the service refuses. `roles.snap` of the service has them. */
+/**
+ * The role that an operation needs, so that the explorer can warn before the service rejects it. The list is in
+ * `roles.snap` of the service.
+ */
 import type { RestrictionLevel } from '../../lib/session/session.svelte';
 import type { Operation } from './openapi';
 
 type Need = 'read' | 'write' | 'admin' | 'operator' | 'known' | 'public';
 
-/** Everything else needs `read` for a GET, and `write` for a change. */
+/** All other operations need `read` for GET and `write` otherwise. */
 const NEEDS: Partial<Record<Need, string>> = {
   public: 'limits log_in session',
   known: 'api_keys create_api_key revoke_api_key timelines create_timeline sessions end_session log_out set_password',
@@ -22,7 +25,7 @@ export function needOf({ id, method, isOpen }: Operation): Need {
 
 const ROLES = ['read', 'write', 'admin', 'operator'];
 
-/** Returns the reason why the service will refuse a request, or null if none is known. */
+/** Returns why the service will reject a request, or null if no reason is known. */
 export function refusalOf(
   operation: Operation,
   who: { role: string | undefined; timeline: string; isOperator: boolean; level: RestrictionLevel | null },

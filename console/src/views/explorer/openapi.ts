@@ -1,4 +1,4 @@
-/** The API description, reduced to what the explorer shows. */
+/** The OpenAPI document, reduced to what the explorer needs. */
 
 export interface Schema {
   $ref?: string;
@@ -49,31 +49,32 @@ interface RawOperation {
 
 export type Control = 'timestamp' | 'select' | 'number' | 'list' | 'json' | 'secret' | 'long' | 'text';
 
-/** One field of the form. */
+/** One form field. */
 export interface Field {
   /**
-   * Query parameters of a GET are `body` too: a QUERY sends them as JSON. An `option` changes how the request is sent.
+   * Query parameters of a GET also use `body`, because QUERY sends them as JSON. An `option` changes how the request is
+   * sent.
    */
   where: 'body' | 'path' | 'query' | 'header' | 'option';
   name: string;
-  /** Its name in the address of the page. */
+  /** Its URL parameter. */
   key: string;
   schema: Schema;
   control: Control;
-  /** The values to choose from. */
+  /** Allowed values. */
   options: string[];
   isRequired: boolean;
-  /** Whether its value must not be in an address or in the history. */
+  /** Whether its value must be kept out of URLs and the history. */
   isPrivate: boolean;
   hint: string;
   example: unknown;
-  /** Whether the example of the whole request has it. */
+  /** Whether the example request includes it. */
   isInExample: boolean;
 }
 
 export interface Operation {
   id: string;
-  /** The end of its path, such as `set-anchor`. */
+  /** The last part of its path, such as `set-anchor`. */
   name: string;
   method: string;
   path: string;
@@ -81,16 +82,16 @@ export interface Operation {
   tag: string;
   /** Whether the specification names it. */
   isSpec: boolean;
-  /** Whether it needs no credentials. */
+  /** Whether it works without credentials. */
   isOpen: boolean;
   fields: Field[];
-  /** Whether it reads by GET with parameters, and so by QUERY too. */
+  /** Whether it is a GET with parameters, and so available as QUERY too. */
   isQueryable: boolean;
   hasBody: boolean;
   isBodyRequired: boolean;
   /** Content types of a file that is sent as the body. */
   fileTypes: string[];
-  /** The content type to ask for by default. */
+  /** The default `Accept` value. */
   accept: string;
 }
 
@@ -101,22 +102,22 @@ const SPEC = (
   'check_timeline timelines timeline'
 ).split(' ');
 
-/** Groups in the order of the list; others follow. */
+/** Order of the groups. Other groups follow. */
 const TAGS = 'clock,anchors,events,timelines,paradoxes,proofs,data,access,users,api keys,sessions,service'.split(',');
 
-/** Names that the address of the page uses itself. */
+/** Parameters that the page's own URL uses. */
 export const RESERVED = ['timeline', 'op', 'next', 'form', 'input', 'as', 'accept'];
 
-/** Fields that are rarely filled, so they are last and not in examples. */
+/** Rarely used fields: sorted last and left out of examples. */
 const RARE = ['limit', 'cursor', 'as_of', 'user_id'];
 
 const SECRETS = ['encryption_key', 'password', 'current_password', 'api_key'];
 
-/** Whether a field is a password or a key, which is replaced wherever it is shown. */
+/** Whether a field is a password or a key, which is masked wherever it is shown. */
 export const isSecret = (name: string, schema: Schema = {}): boolean =>
   SECRETS.includes(name) || schema.format === 'password' || schema.writeOnly === true;
 
-/** Returns the operations: by group, those of the specification first. */
+/** Returns the operations by group, those of the specification first. */
 export function operationsOf({ paths, components, security = [] }: Document): Operation[] {
   const schemas = components?.schemas ?? {};
   const rank = (order: string[], word: string): number => (order.includes(word) ? order.indexOf(word) : order.length);
@@ -144,7 +145,7 @@ function operationOf(
   const content = raw.requestBody?.content ?? {};
   const isFile = Object.values(content).some(({ schema }) => schema?.format === 'binary');
   const json = isFile ? undefined : content['application/json'];
-  // The client sets `Timenav-Timeline`; only load balancers read it.
+  // The client sets `Timenav-Timeline`, which only load balancers read.
   const parameters = (raw.parameters ?? []).filter(
     ({ name, in: where }) => where !== 'cookie' && name !== 'Timenav-Timeline',
   );
@@ -184,7 +185,7 @@ function operationOf(
   };
 }
 
-/** Returns the top-level fields of a JSON body. A body that may be a list too has the fields of one item. */
+/** Returns the top-level fields of a JSON body. If the body may also be an array, these are the fields of one item. */
 function bodyFields({ schema, example }: { schema?: Schema; example?: unknown }, schemas: Schemas): Field[] {
   const whole = resolve(schema ?? {}, schemas);
   const part = [whole, ...(whole.oneOf ?? [])].map((one) => resolve(one, schemas)).find((one) => one.properties) ?? {};
@@ -220,14 +221,14 @@ function fieldOf(where: Field['where'], name: string, schema: Schema, schemas: S
   };
 }
 
-/** Sorts required fields first, then usual ones (those with an example), rare ones, and headers. */
+/** Sorts required fields first, then common ones (with an example), rare ones, and headers. */
 function place({ where, name, isRequired, schema }: Field): number {
   if (where === 'header' || where === 'option') return 5;
   if (isRequired) return where === 'path' ? 0 : 1;
   return RARE.includes(name) ? 4 : schema.example !== undefined || name === 'dry_run' ? 2 : 3;
 }
 
-/** Returns a schema without references, and without the alternative `null`, which means the same as no value. */
+/** Resolves references, and drops the alternative `null`, which is equivalent to no value. */
 function resolve(schema: Schema, schemas: Schemas): Schema {
   let found = schema;
   if (schema.$ref !== undefined) {
@@ -239,7 +240,7 @@ function resolve(schema: Schema, schemas: Schemas): Schema {
   return some?.length === 1 && some[0] ? { ...resolve(some[0], schemas), ...rest } : found;
 }
 
-/** Returns the types that a schema allows, without `null`. Empty means any. */
+/** Returns the types that a schema allows, without `null`. An empty list means any type. */
 export const typesOf = ({ type }: Schema): string[] => [type ?? []].flat().filter((name) => name !== 'null');
 
 function controlOf(name: string, schema: Schema, schemas: Schemas): Control {
@@ -258,7 +259,7 @@ function controlOf(name: string, schema: Schema, schemas: Schemas): Control {
   return (schema.maxLength ?? 0) > 2_000 && schema.format !== 'mapping' ? 'long' : 'text';
 }
 
-/** Returns an example of a value, or undefined if the document has none. */
+/** Returns an example value, or undefined if the document has none. */
 function exampleOf(schema: Schema, schemas: Schemas): unknown {
   const found = resolve(schema, schemas);
   const example = found.example ?? found.examples?.[0] ?? found.enum?.[0];
@@ -272,7 +273,7 @@ function exampleOf(schema: Schema, schemas: Schemas): unknown {
   return isList && value !== undefined ? [value] : value;
 }
 
-/** Returns the kind of a field in a word or two. */
+/** Returns a short label for the kind of a field. */
 export function kindOf({ where, schema, control }: Field): string {
   if (where === 'path') return 'in the path';
   if (where === 'header' || where === 'option') return where;

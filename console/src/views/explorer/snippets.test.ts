@@ -23,7 +23,7 @@ const request = (json: unknown): WireRequest => ({
   file: null,
 });
 
-/** Runs a shell command with a `curl` that prints its arguments. */
+/** Runs a shell command with a stub `curl` that prints its arguments. */
 function run(command: string): string[] {
   const curl = 'curl() { for word in "$@"; do printf "%s\\0" "$word"; done; }';
   const env = { TIMENAV_KEY: 'tnk_key', PATH: process.env.PATH };

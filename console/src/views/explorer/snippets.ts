@@ -1,13 +1,13 @@
 /**
- * A request as a program sends it. The key comes from the environment, secrets are words to replace, and every text is
- * quoted so that it arrives as it was typed.
+ * A request as code. The API key comes from the environment, secrets are placeholders, and all texts are quoted so that
+ * they arrive unchanged.
  */
 import { addressPart, type WireRequest } from './draft';
 import { isSecret } from './openapi';
 
 export type Language = 'curl' | 'python' | 'rust';
 
-/** Returns the request as code; `base` is the address of the service, with a slash at its end. */
+/** Returns the request as code. `base` is the URL of the service with a trailing slash. */
 export function snippet(language: Language, request: WireRequest, base: string, isOpen: boolean): string {
   const visible = { ...request, json: masked(request.json) };
   return { curl, python, rust }[language](visible, base + addressPart(visible), isOpen);
@@ -21,7 +21,7 @@ function masked(value: unknown): unknown {
 
 const isStream = (request: WireRequest): boolean => request.headers.Accept === 'text/event-stream';
 
-/** Returns a text as one word of a shell, which cannot hold a NUL. */
+/** Quotes a text as one shell word. NUL is dropped because a shell word cannot contain it. */
 const quoteShell = (text: string): string => `'${text.replaceAll('\0', '').replaceAll("'", `'\\''`)}'`;
 
 function curl(request: WireRequest, url: string, isOpen: boolean): string {
@@ -38,7 +38,7 @@ function curl(request: WireRequest, url: string, isOpen: boolean): string {
   return lines.join(' \\\n  ');
 }
 
-/** Writes JSON with other literals in place of its texts, numbers and words. Texts are given with their quotes. */
+/** Formats JSON with the literals of another language. `literal` gets each token, and strings with their quotes. */
 function jsonAs(value: unknown, literal: (token: string) => string, indent = 0): string {
   const tokens = /"(?:\\.|[^"\\])*"|-?\d[\d.eE+-]*|true|false|null/g;
   return JSON.stringify(value, null, 4)
@@ -51,7 +51,7 @@ const HIDDEN = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 const escaped = (text: string): string =>
   text.replace(HIDDEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** Every escape of JSON is one of Python's too. */
+/** Every JSON escape is valid in Python too. */
 const pythonLiteral = (token: string): string =>
   ({ null: 'None', true: 'True', false: 'False' })[token] ?? escaped(token);
 const quotePython = (text: string): string => pythonLiteral(JSON.stringify(text));
@@ -84,7 +84,9 @@ function python(request: WireRequest, url: string, isOpen: boolean): string {
   ].join('\n');
 }
 
-/** Numbers above 32 bits need a type, and a lone surrogate is no character, so it becomes U+FFFD as in a browser. */
+/**
+ * Integers above 32 bits need a type suffix. A lone surrogate is not a character, so it becomes U+FFFD as in a browser.
+ */
 function rustLiteral(token: string): string {
   if (token.startsWith('"'))
     return escaped(token).replace(/\\(u([0-9a-f]{4})|.)/g, (whole, char: string, code?: string) => {

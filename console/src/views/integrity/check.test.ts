@@ -103,7 +103,7 @@ describe('a checkpoint', () => {
     const signature = new Uint8Array(await crypto.subtle.sign({ name: 'Ed25519' }, keys.privateKey, utf8(at(5).text)));
     const both = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
     expect(await verify(both, newer)).toMatchObject({ state: 'good' });
-    // A wrong signature of one known key is not made good by another's.
+    // A valid signature of one key does not make up for an invalid one of another known key.
     signature[0]! ^= 1;
     const wrong = `${noteAt(5)}— ${name} ${toBase64(concat(id, signature))}\n`;
     expect(await verify(wrong, vectors.key.verifier_key)).toMatchObject({ state: 'good' });

@@ -1,4 +1,4 @@
-/** What is verified in the browser, check by check, so that the page can show each. Nothing here asks the service. */
+/** Verification in the browser, as a list of checks for the page. No requests are sent. */
 import { format } from '../../lib/time/instant';
 import {
   climb,
@@ -23,7 +23,7 @@ import {
   type VerifierKey,
 } from '../../lib/ledger/note';
 
-/** What the service answers when it is asked for a checkpoint. */
+/** The service's response to a request for a checkpoint. */
 export interface CheckpointBody {
   status: string;
   origin: string;
@@ -33,7 +33,7 @@ export interface CheckpointBody {
   verifier_key: string;
 }
 
-/** What the service answers when it is asked for a proof. */
+/** The service's response to a request for a proof. */
 export interface ProofBody {
   status: string;
   kind: 'inclusion' | 'consistency';
@@ -73,8 +73,7 @@ const SIGNATURES: Record<Verdict, [Check['state'], (name: string, isRetired: boo
 };
 
 /**
- * Reads a signed checkpoint and checks who signed it, and for which timeline. One that was kept may be signed by a
- * retired key.
+ * Reads a signed checkpoint, and checks its signature and timeline. A saved checkpoint may be signed by a retired key.
  */
 export async function checkCheckpoint(
   note: string,
@@ -115,7 +114,9 @@ export async function checkCheckpoint(
   };
 }
 
-/** Checks that witnesses have cosigned a checkpoint, by keys that were handed over by another way: a line for each. */
+/**
+ * Checks that witnesses cosigned a checkpoint, one check per witness. Their keys must come from outside the service.
+ */
 export function checkCosigned(checkpoint: Checkpoint, witnesses: readonly VerifierKey[]): Promise<Check[]> {
   return Promise.all(
     witnesses.map(async (witness): Promise<Check> => {
@@ -150,7 +151,7 @@ function notCosigned(checkpoint: Checkpoint, name: string): string {
     : 'It has not cosigned this: witnesses cosign the checkpoints of system, for all timelines.';
 }
 
-/** Checks that an entry is in a ledger: the hash of what was sent, the way up, the root that was signed. */
+/** Checks that an entry is in a ledger: the hash of its leaf, the proof path, and the signed root. */
 export async function checkInclusion(
   body: ProofBody,
   timeline: string,
@@ -203,7 +204,7 @@ function climbed(steps: Step[] | null, checkpoint: Checkpoint | null, isRoot: bo
   };
 }
 
-/** What comes out of a comparison with a checkpoint that somebody kept. */
+/** The result of a comparison with a saved checkpoint. */
 export async function checkContinuation(
   saved: Checkpoint,
   newest: Checkpoint,
@@ -248,7 +249,7 @@ export function entries(count: number): string {
   return count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`;
 }
 
-/** Returns the worst of some checks: what is to be said of all of them. */
+/** Returns the worst state of the checks. */
 export function verdictOf(checks: readonly Check[]): Check['state'] {
   if (checks.some((check) => check.state === 'bad')) return 'bad';
   return checks.some((check) => check.state === 'unknown') ? 'unknown' : 'good';

@@ -1,4 +1,4 @@
-/** What the API tells of paradoxes, and the words of docs/events.md for their kinds. */
+/** Paradoxes as returned by the API, and the names of their kinds from docs/events.md. */
 
 export interface Step {
   cause: string;
@@ -87,13 +87,13 @@ export const KINDS: readonly Kind[] = [
   kind('P15', 'interval_inverted', 'Interval inverted', 'An event ends before it begins.'),
 ];
 
-/** Returns the words for a kind; one that is newer than this page is told by its name. */
+/** Returns the labels of a kind. An unknown kind, from a newer service, is labeled with its name. */
 export function kindOf(paradox: { code: string; kind: string }): Kind {
   const known = KINDS.find((each) => each.code === paradox.code);
   return known ?? kind(paradox.code, paradox.kind, paradox.kind.replaceAll('_', ' '), '');
 }
 
-/** Returns how many there are of a kind, of all grades. */
+/** Returns the count of a kind over all grades. */
 export function countOf(count: Count | undefined): number {
   return Object.values(count?.grades ?? {}).reduce((sum, each) => sum + each, 0);
 }
@@ -104,8 +104,10 @@ export function severityTone(severity: string): Tone {
   return severity === 'critical' ? 'bad' : severity === 'high' ? 'warn' : severity === 'medium' ? 'accent' : '';
 }
 
-/** Returns the events of a paradox that have a page: no intervention, no firing that is no event, and no cause that was
- * never recorded. */
+/**
+ * Returns the events of a paradox that have a page. Interventions, firings without an event, and causes that were never
+ * recorded have none.
+ */
 export function eventsOf(paradox: Paradox): string[] {
   const { cause, effect } = paradox.witness;
   const isFiring = timerOf(paradox) !== null && cause !== effect;
@@ -113,7 +115,7 @@ export function eventsOf(paradox: Paradox): string[] {
   return paradox.events.filter((event) => event !== missing && !event.startsWith('intervention_'));
 }
 
-/** Returns the timer that caused what a paradox is about, if its cause is a firing. */
+/** Returns the timer whose firing caused the paradox, if its cause is a firing. */
 export function timerOf(paradox: Paradox): string | null {
   const timer = paradox.witness.timer as { timer_id: string | null } | null | undefined;
   return timer?.timer_id ?? null;

@@ -108,7 +108,7 @@ describe('names', () => {
     expect(say('`a` was changed after the anchor `anchor_01m8` (1914-06-27T08:30:00Z) was set.')).toBe(
       '“The vote” was changed after the anchor (27 June 1914, 08:30) was set.',
     );
-    // An id may hold a timestamp.
+    // An id may contain a timestamp.
     expect(say('`AL12:2005-08-29T11:10:00Z` names itself as its cause.')).toBe(
       '`AL12:2005-08-29T11:10:00Z` names itself as its cause.',
     );
@@ -265,7 +265,7 @@ describe('the layout', () => {
     const chain = chainSpots(5, 260, box);
     const { d } = chainWay(chain.spots[4]!, chain.spots[0]!, box, chain.height);
     const left = chain.spots[0]!.x - box.width / 2;
-    // Its upright part stands left of every box, its level part below them.
+    // Its vertical part is left of every box, and its horizontal part below them.
     const uprights = [...d.matchAll(/Q([\d.-]+),/g)].map((part) => Number(part[1]));
     expect(uprights.at(-1)).toBeLessThan(left);
     expect(uprights.at(-1)).toBeGreaterThan(left - BACK_ROOM);

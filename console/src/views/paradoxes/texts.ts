@@ -1,4 +1,4 @@
-/** What a row of the list says of a paradox: shorter than the sentence of the service, which the detail has. */
+/** Text of a paradox in the list, shorter than the sentence of the service that the detail shows. */
 import { named } from '../../lib/events/names.svelte';
 import { SECOND, distance, floorDiv, format, parse, type Micros } from '../../lib/time/instant';
 import { stretchText, whenText } from '../../lib/time/when';
@@ -14,7 +14,7 @@ export function rowText(
   return contradictionText(paradox, names) ?? plain(named(paradox.explanation, names, precisions));
 }
 
-/** Returns what two events say of one subject, and when both do. */
+/** Returns what two events state about one subject, and when both apply. */
 export function contradictionText(
   { code, events, witness }: Paradox,
   names: ReadonlyMap<string, string>,
@@ -33,9 +33,9 @@ export function contradictionText(
   return `${subject}, ${String(predicate)}: ${texts.join(' and ')}, ${bothText(start, end)}${length}`;
 }
 
-/** Returns when two events are both, with its date once where it is one. */
+/** Returns when two events apply at once, with the date only once if it is the same. */
 export function bothText(from: Micros, to: Micros): string {
-  // What ends with a period ends in its last microsecond.
+  // A period ends in its last microsecond.
   if (from === to || floorDiv(to, SECOND) * SECOND !== to) return stretchText(from, to);
   return whenText({ time: format(from), end_time: format(to) });
 }

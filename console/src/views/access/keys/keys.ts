@@ -1,8 +1,8 @@
-/** What a key may do and whether it still may. */
+/** Scopes and state of API keys. */
 import { format } from '../../../lib/time/instant';
 import type { ApiKey } from '../access';
 
-/** Scopes, each of which includes the ones before it. */
+/** Scopes. Each one includes those before it. */
 export const SCOPES: readonly { id: string; title: string; means: string }[] = [
   { id: '', title: 'Everything', means: 'everything its user can do, now and later' },
   { id: 'timeline:read', title: 'Read', means: 'read timelines, change nothing' },
@@ -19,7 +19,7 @@ export const EXPIRIES: readonly { id: string; title: string; days: number | null
   { id: 'never', title: 'never', days: null },
 ];
 
-/** Returns the host time so many days after another, as the API reads it. */
+/** Returns the host time `days` after `nowMs` in API format. */
 export function inDays(days: number, nowMs: number): string {
   return format(BigInt(Math.floor(nowMs / 1_000)) * 1_000_000n + BigInt(days) * 86_400_000_000n);
 }
@@ -31,7 +31,7 @@ export function stateOf(key: ApiKey, nowMs: number): KeyState {
   return key.expires_at && Date.parse(key.expires_at) <= nowMs ? 'expired' : 'works';
 }
 
-/** Says what a key may be used for. */
+/** Describes the scopes of a key. */
 export function scopeText(scopes: readonly string[] | null | undefined): string {
   if (!scopes) return 'Everything';
   return (

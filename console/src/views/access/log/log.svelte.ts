@@ -1,9 +1,9 @@
 /**
- * The access log as it is looked at: newest first, older on request, newer as they come.
+ * The access log, newest first. Older entries are read on request, and newer ones as they arrive.
  *
- * The service's stream tells of changes (clock, events, interventions), not of what was checked or refused. So each
- * message of it brings everything that is newer, and what came without a change comes when the user asks, or comes back
- * to the page. Nothing is polled: every reading of the log is an entry of the log.
+ * The service's stream reports changes (clock, events, interventions), but not reads and refusals. Each message triggers
+ * a read of all newer entries. Entries without a change appear when the user reloads the log or returns to the page.
+ * The log is not polled, because every read of the log adds an entry to it.
  */
 import { isAborted, service } from '../../../lib/service/api';
 import { keepNames } from '../../../lib/events/known-names';
@@ -12,30 +12,30 @@ import { format } from '../../../lib/time/instant';
 import { Stream } from '../../../lib/live/stream.svelte';
 import { PAGE_MAX, rowsOf, withNewer, type LogEntry, type LogFilter, type LogPage } from './log';
 
-/** So many entries are read at least, and so many more are shown at a time. */
+/** Minimum number of entries to read, and the number added to the list at a time. */
 export const VISIBLE_STEP = 100;
-/** Changes that come within this time are read together. */
+/** Changes within this time are read together. */
 const TOGETHER_MS = 400;
-/** A page that was out of sight for so long reads what is newer when it comes back. */
+/** If the page was hidden for longer, it reads newer entries when it becomes visible. */
 const AWAY_MS = 30_000;
 
 export class AccessLog {
   entries = $state.raw<LogEntry[]>([]);
   error = $state.raw<unknown>(null);
-  /** Entries read by the request that is under way; null while none is. */
+  /** Number of entries read by the current request; null without one. */
   progress = $state<number | null>(null);
   hasOlder = $state(false);
   isRead = $state(false);
-  /** Positions above this came after the log was opened. */
+  /** Entries after this position were recorded after the log was opened. */
   openedAt = $state(-1);
-  /** Asks for what is older than the last entry here. */
+  /** Cursor of the entries older than the last one here. */
   #cursor: string | null = null;
   #abort: AbortController | null = null;
   #stream: Stream;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #hiddenSince = 0;
   #hasBegun = false;
-  /** Whether something changed while the log was first read. */
+  /** Whether something changed during the first read. */
   #isDue = false;
 
   constructor(
@@ -45,10 +45,10 @@ export class AccessLog {
     this.#stream = new Stream(
       { timeline, events: ['clock', 'events', 'interventions', 'reset'] },
       ({ isFirst, data }) => {
-        // Its name need not be asked for when its entry is listed.
+        // Keeps the name, so that it need not be requested when its entry is listed.
         const { event } = data as { event?: EventBody | null };
         if (event) keepNames(timeline, [event]);
-        // How the clock stood when the line began is no change.
+        // The first message contains the current state, not a change.
         if (!isFirst) this.#changed();
       },
       () => void this.#begin(),
@@ -60,7 +60,7 @@ export class AccessLog {
     return this.#stream.state === 'open';
   }
 
-  /** What to tell people of the connection, or null where all is well. */
+  /** The connection problem to show, or null. */
   get trouble(): string | null {
     return this.#stream.trouble;
   }
@@ -108,7 +108,7 @@ export class AccessLog {
     }
   }
 
-  /** Reads older entries. A page of a filtered log may be short, and have a next one. */
+  /** Reads older entries. A page of a filtered log may be short and still have a successor. */
   older(pageMax: number = VISIBLE_STEP): Promise<void> {
     return this.#while(async () => {
       const target = this.entries.length + VISIBLE_STEP;
@@ -124,7 +124,7 @@ export class AccessLog {
     });
   }
 
-  /** Reads what is newer than the newest entry here. */
+  /** Reads entries newer than the first one here. */
   newer(): Promise<void> {
     return this.#while(async () => {
       if (this.filter.to !== null) return;
@@ -157,7 +157,7 @@ export class AccessLog {
     else if (this.#hiddenSince > 0 && performance.now() - this.#hiddenSince > AWAY_MS) void this.newer();
   };
 
-  /** Gives up what is being read. */
+  /** Cancels the current request. */
   stop(): void {
     this.#abort?.abort();
   }

@@ -1,4 +1,4 @@
-/** Entries of the access log: how they are told, and written as CSV. */
+/** Entries of the access log: their texts, and export as CSV. */
 import { service } from '../../../lib/service/api';
 import type { Micros } from '../../../lib/time/instant';
 import { isLook } from '../../../lib/ledger/looks';
@@ -8,20 +8,20 @@ export interface LogEntry {
   action: string;
   timestamp: string;
   subject: string;
-  /** Missing for those who may not look at clocks. */
+  /** Missing if the user may not read the clock. */
   clock_time?: string;
   position: number;
-  /** Which of the reads that the entry tells of; missing where it tells of one thing. */
+  /** Index of the read within its entry; missing if the entry has only one. */
   index?: number;
-  /** Where the row stands for what is gone. */
+  /** Set if the row represents pruned or erased entries. */
   gap?: LogGap;
 }
 
-/** Entries of reads, one after the other, that no longer say who read. */
+/** Consecutive read entries whose users were pruned or erased. */
 export interface LogGap {
   reason: 'pruned' | 'erased';
   entries: number;
-  /** How many reads were erased; missing where they were pruned. */
+  /** Number of erased reads; missing if they were pruned. */
   reads?: number;
   first_position: number;
   last_position: number;
@@ -37,7 +37,7 @@ export interface LogPage {
   has_more: boolean;
 }
 
-/** What is asked for; a bound that is null is open. */
+/** Query of the log. A bound of null is open. */
 export interface LogFilter {
   user: string;
   action: string;
@@ -47,13 +47,13 @@ export interface LogFilter {
 
 export type Kind = 'refused' | 'change' | 'look';
 
-/** Tells what an entry is: something that was refused, a look (and that a session goes on with it), or a change. */
+/** Classifies an entry: a refusal, a read (or a session continued by one), or a change. */
 export function kindOf(entry: { action: string }): Kind {
   if (entry.action.startsWith('unauthorized_access_attempt')) return 'refused';
   return isLook(entry.action) ? 'look' : 'change';
 }
 
-/** Actions that a ledger knows, in groups, for choosing one. */
+/** Actions in the ledger, in groups for the filter. */
 export const ACTIONS: readonly [string, readonly string[]][] = [
   ['Reads and rejections', ['unauthorized_access_attempt', 'unauthorized_access_attempts', 'read', 'reads']],
   [
@@ -120,13 +120,13 @@ const ACTION_TEXTS: Record<string, string> = {
   fast_forward: 'Fast-forward',
 };
 
-/** Returns an action as people say it. */
+/** Returns the label of an action. */
 export function actionText(action: string): string {
   const phrase = ACTION_TEXTS[action] ?? action.replaceAll('_', ' ');
   return phrase.charAt(0).toUpperCase() + phrase.slice(1);
 }
 
-/** Returns the positions of entries that tell of several reads, as far as one can tell from these rows. */
+/** Returns the positions of entries with several reads, as far as these rows show. */
 export function sharedEntries(rows: readonly LogEntry[]): ReadonlySet<number> {
   const seen = new Set<number>();
   const shared = new Set<number>();
@@ -137,15 +137,15 @@ export function sharedEntries(rows: readonly LogEntry[]): ReadonlySet<number> {
   return shared;
 }
 
-/** Returns which read of its entry a row is; nothing where it is the only one. */
+/** Returns which read of its entry a row is, or '' if it is the only one. */
 export function readText({ position, index }: LogEntry, shared: ReadonlySet<number>): string {
   return index === undefined || !shared.has(position) ? '' : `read ${(index + 1).toLocaleString('en')}`;
 }
 
-/** Pages that are read to find what is seldom. Each looks through tens of thousands of entries. */
+/** Pages to search for rare entries. Each page covers tens of thousands of entries. */
 const SEEK_PAGES_MAX = 4;
 
-/** Returns the newest entries of an action that are found without reading the whole log. */
+/** Returns the newest entries of an action without reading the whole log. */
 export async function firstLogs(
   timeline: string,
   action: string,
@@ -174,7 +174,7 @@ export async function firstLogs(
 const counted = (count: number, one: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : `${one === 'entry' ? 'entrie' : one}s`}`;
 
-/** Says what a stretch of the log no longer tells, and why. */
+/** Describes a gap in the log and its reason. */
 export function gapText(gap: LogGap): string {
   const { entries, reads, policy, first_position: first, last_position: last } = gap;
   const where = first === last ? `position ${first}` : `positions ${first} to ${last}`;
@@ -184,7 +184,7 @@ export function gapText(gap: LogGap): string {
   return `${counted(entries, 'entry')}, ${where}; the policy at ${policy.position} kept reads ${period}`;
 }
 
-/** Returns the entries of a page, the newest first, with a row for each stretch that is gone. */
+/** Returns the entries of a page, newest first, with a row for each gap. */
 export function rowsOf(page: LogPage): LogEntry[] {
   const row = (gap: LogGap): LogEntry => ({
     user_id: '',
@@ -194,22 +194,22 @@ export function rowsOf(page: LogPage): LogEntry[] {
     position: gap.last_position,
     gap,
   });
-  // What is left of an entry comes before what is gone of it.
+  // The remaining part of an entry comes before its gap.
   const place = (entry: LogEntry): number => entry.index ?? (entry.gap ? -1 : 0);
   const rows = [...page.logs, ...(page.redacted ?? []).map(row)];
   return rows.sort((a, b) => b.position - a.position || place(b) - place(a));
 }
 
-/** At most so many entries on a page, as the service allows. */
+/** The maximum page size of the service. */
 export const PAGE_MAX = 1_000;
-/** Puts what is newer before what is there; what both have stays once. */
+/** Prepends newer entries without duplicates. */
 export function withNewer(entries: readonly LogEntry[], newer: readonly LogEntry[]): LogEntry[] {
   const top = entries[0]?.position ?? -1;
   const inOrder = (a: LogEntry, b: LogEntry): number => b.position - a.position || (b.index ?? 0) - (a.index ?? 0);
   return [...newer.filter((entry) => entry.position > top).sort(inOrder), ...entries];
 }
 
-/** What a spreadsheet would take for a formula. */
+/** Prefixes that a spreadsheet would evaluate as a formula. */
 const FORMULA = /^[=+\-@\t\r]/;
 
 function cell(text: string): string {
@@ -217,7 +217,7 @@ function cell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Returns entries as CSV of RFC 4180 that no spreadsheet runs. */
+/** Returns entries as CSV (RFC 4180), with formulas disabled. */
 export function csv(entries: readonly LogEntry[]): string {
   const head = ['host_time', 'user_id', 'action', 'subject', 'clock_time', 'position'];
   const rows = entries.map((entry) => [

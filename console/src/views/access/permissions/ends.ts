@@ -1,17 +1,17 @@
-/** Until when somebody is in a list: what is offered, how it is said, and what of it has passed. */
+/** The end of a permission: choices, texts and expiry. */
 import { MINUTE, floorDiv, format, monthName, parse, yearForPeople } from '../../../lib/time/instant';
 import { clockText, displayCivil, zonedText } from '../../../lib/time/people';
 import { zone } from '../../../lib/time/zone.svelte';
 import type { End } from './permissions';
 
-/** What is offered; a value is how long it lasts after it is saved. */
+/** The choices. A value is the duration from the time of saving. */
 export const SPANS: readonly { id: string; title: string }[] = [
   { id: 'P1D', title: 'for a day' },
   { id: 'P7D', title: 'for a week' },
   { id: 'P30D', title: 'for 30 days' },
 ];
 
-/** Says an end in few words, such as "until 2 Dec, 14:00"; in another year than this one, with the year. */
+/** Formats an end, such as "until 2 Dec, 14:00". The year is added if it is not the current one. */
 export function endText(end: End | null, nowMs: number): string {
   if (end === null) return 'for good';
   if ('in' in end) return SPANS.find(({ id }) => id === end.in)?.title ?? `for ${end.in}`;
@@ -23,7 +23,7 @@ export function endText(end: End | null, nowMs: number): string {
   return `until ${date}, ${clockText(at).slice(0, 5)}`;
 }
 
-/** Says a moment in full, to the minute. */
+/** Formats a moment in full, to the minute. */
 export function fullText(text: string): string {
   const at = parse(text);
   return at === null ? text : zonedText(floorDiv(at, MINUTE) * MINUTE);
@@ -33,13 +33,13 @@ export function fullText(text: string): string {
 export const hasPassed = (end: End | null, nowMs: number): boolean =>
   end !== null && 'at' in end && Date.parse(end.at) <= nowMs;
 
-/** Reads what a field for date and time holds, in the zone that times are shown in. */
+/** Reads the value of a date and time field in the display zone. */
 export function endAt(local: string): End | null {
   const at = parse(`${local.length === 16 ? `${local}:00` : local}Z`);
   return at === null ? null : { at: format(zone.from(at)) };
 }
 
-/** Returns what a field for date and time is to hold; the year 10000 is none that it knows. */
+/** Returns the value of a date and time field. The field does not support the year 10000. */
 export function localText(atMs: number): string {
   const at = zone.at(BigInt(Math.floor(atMs / 60_000)) * MINUTE);
   return format(at).slice(0, 16);

@@ -67,7 +67,7 @@ describe('permissions', () => {
     expect(changed(base, until)).toEqual({ expires_at: { read: { bob: AT.at } } });
     expect(changed(until, base)).toEqual({ expires_at: { read: { bob: null } } });
     expect(changed(until, until)).toEqual({});
-    // Whoever is taken out and put in again is in it for good.
+    // Removing and adding a user makes the permission permanent.
     expect(changed(until, withList(withList(until, 'read', ['alice']), 'read', ['alice', 'bob']))).toEqual({
       expires_at: { read: { bob: null } },
     });

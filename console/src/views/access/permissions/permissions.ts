@@ -1,33 +1,33 @@
-/** Three lists of users, until when each is in them, and what a change does to each. */
+/** Three lists of users with the end of each permission, and the effect of changes. */
 import type { Input } from '../../../lib/service/api';
 
 const LISTS = ['read', 'write', 'admin'] as const;
 export type List = (typeof LISTS)[number];
-/** A moment of host time, or so long after it is saved. */
+/** A moment of host time, or a duration from the time of saving. */
 export type End = { at: string } | { in: string };
 type Ends = Partial<Record<List, Record<string, End>>>;
-/** Who is in a list and has no end is in it for good. */
+/** Users without an end have the permission permanently. */
 export type Permissions = Record<List, string[]> & { ends?: Ends };
 
-/** Returns when a permission ends; null for one that does not, and for one that is not there. */
+/** Returns when a permission ends, or null if it is permanent or missing. */
 export const endOf = (permissions: Permissions, list: List, user: string): End | null =>
   permissions.ends?.[list]?.[user] ?? null;
 
 const isSame = (one: End | null, other: End | null): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Returns permissions in which somebody is in a list until then. */
+/** Returns permissions with another end for a user. */
 export function withEnd(permissions: Permissions, list: List, user: string, end: End | null): Permissions {
   const { [user]: _, ...others } = permissions.ends?.[list] ?? {};
   return { ...permissions, ends: { ...permissions.ends, [list]: end === null ? others : { ...others, [user]: end } } };
 }
 
-/** Returns permissions with another list. Whoever leaves it leaves their end behind. */
+/** Returns permissions with another list. The ends of removed users are dropped. */
 export function withList(permissions: Permissions, list: List, users: string[]): Permissions {
   const ends = Object.entries(permissions.ends?.[list] ?? {}).filter(([user]) => users.includes(user));
   return { ...permissions, [list]: users, ends: { ...permissions.ends, [list]: Object.fromEntries(ends) } };
 }
 
-/** Returns the permissions as the service tells them. */
+/** Parses the permissions of the API. */
 export function parsePermissions(
   answer: Record<List, string[]> & { expires_at?: Partial<Record<List, Record<string, string>>> | null },
 ): Permissions {
@@ -40,16 +40,16 @@ export function parsePermissions(
   return { read, write, admin, ends };
 }
 
-/** Returns the most that a user may do: admin includes write, which includes read. */
+/** Returns the highest role of a user: admin includes write, and write includes read. */
 export function roleOf(permissions: Permissions, user: string): List | null {
   return [...LISTS].reverse().find((list) => permissions[list].includes(user)) ?? null;
 }
 
-/** Returns whether nobody would administer in the end: nobody is named, or everybody's permission expires. */
+/** Returns whether the timeline would have no permanent admin. */
 export const losesAdmins = (permissions: Permissions): boolean =>
   permissions.admin.every((user) => endOf(permissions, 'admin', user) !== null);
 
-/** Returns everybody who is named, those who may do most first. */
+/** Returns all users of the lists, highest role first. */
 export function people(permissions: Permissions): { user: string; role: List; also: List[] }[] {
   const users = [...new Set(LISTS.flatMap((list) => permissions[list]))].sort();
   return users
@@ -61,7 +61,7 @@ export function people(permissions: Permissions): { user: string; role: List; al
     .sort((a, b) => LISTS.indexOf(b.role) - LISTS.indexOf(a.role));
 }
 
-/** Returns the lists whose ends say something: as long as all are for good, the highest includes the others. */
+/** Returns the lists whose ends matter. If all are permanent, only the highest role does. */
 export function timed(permissions: Permissions, { user, role, also }: ReturnType<typeof people>[number]): List[] {
   const lists = [role, ...also];
   return lists.some((list) => endOf(permissions, list, user) !== null) ? lists : [role];
@@ -71,13 +71,13 @@ export interface Change {
   user: string;
   added: List[];
   removed: List[];
-  /** Lists that they stay in, with another end. */
+  /** Lists in which only the end changes. */
   moved: List[];
   before: List | null;
   after: List | null;
 }
 
-/** Returns what differs, user by user. */
+/** Returns the changes by user. */
 export function changes(before: Permissions, after: Permissions): Change[] {
   const users = [
     ...new Set([...LISTS.flatMap((list) => before[list]), ...LISTS.flatMap((list) => after[list])]),
@@ -99,7 +99,7 @@ export function changes(before: Permissions, after: Permissions): Change[] {
     .filter((change) => change.added.length + change.removed.length + change.moved.length > 0);
 }
 
-/** Says a change in words. An operator keeps every right, whatever the lists say. */
+/** Describes a change. Operators keep all rights regardless of the lists. */
 export function effect(change: Change, isOperator = false): string {
   const { before, after } = change;
   if (before === after) {
@@ -114,7 +114,7 @@ export function effect(change: Change, isOperator = false): string {
   return after === null ? `${words}, and can no longer see the timeline` : words;
 }
 
-/** Puts what one changed from `base` upon what others made of it meanwhile. */
+/** Three-way merge: applies the changes from `base` to `mine` on top of `theirs`. */
 export function merge(base: Permissions, mine: Permissions, theirs: Permissions): Permissions {
   const one = (list: List): string[] => {
     const common = theirs[list].filter((user) => mine[list].includes(user) || !base[list].includes(user));
@@ -134,7 +134,7 @@ export function merge(base: Permissions, mine: Permissions, theirs: Permissions)
 
 type Sent = Input<'set_access_control'>['permissions'];
 
-/** Returns only what differs: a list that is left out stays as it is, and so does an end. */
+/** Returns only the differences. The service leaves other lists and ends unchanged. */
 export function changed(before: Permissions, after: Permissions): Sent {
   const differs = (list: List): boolean =>
     before[list].length !== after[list].length || before[list].some((user) => !after[list].includes(user));

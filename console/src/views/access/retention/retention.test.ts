@@ -33,7 +33,7 @@ describe('a period', () => {
       'P365D',
       'other',
     ]);
-    // One that is shorter than the service allows by now is still what is in force.
+    // A period in force is offered even if it is shorter than the service now allows.
     expect(choices('PT1S', 86_400)[1]).toEqual(['PT1S', 'For 1 second']);
   });
 });

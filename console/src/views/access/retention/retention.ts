@@ -1,4 +1,4 @@
-/** How long contents of reads and refusals are kept: what is asked of the service, and how it is told. */
+/** Retention of reads and refusals: requests and texts. */
 import { service } from '../../../lib/service/api';
 import { durationWords, fixedLengthIssue, readDuration } from '../../../lib/time/duration';
 import type { Retention } from '../../../lib/timelines/timelines.svelte';
@@ -9,26 +9,26 @@ export type Class = (typeof CLASSES)[number];
 
 const SECOND = 1_000_000n;
 
-/** Returns for how long something is kept, in words. */
+/** Formats a retention period. */
 export function retentionText(period: string | null): string {
   if (period === null) return 'forever';
   const read = readDuration(period);
   return read.ok ? `for ${durationWords(read.duration)}` : `for ${period}`;
 }
 
-/** Returns how many seconds a period has; `Infinity` is forever. */
+/** Returns a period in seconds; `Infinity` is forever. */
 export function secondsOf(period: string | null): number {
   if (period === null) return Infinity;
   const read = readDuration(period);
   return read.ok ? Number(read.duration.micros / SECOND) : NaN;
 }
 
-/** Returns a number of seconds in words, such as "1 day". */
+/** Formats a number of seconds, such as "1 day". */
 export function secondsText(seconds: number): string {
   return durationWords({ months: 0, micros: BigInt(seconds) * SECOND });
 }
 
-/** Returns what is wrong with a period that was typed, or null. */
+/** Returns the error of a typed period, or null. */
 export function periodIssue(text: string, floorSeconds: number | null): string | null {
   const issue = fixedLengthIssue(text);
   if (issue !== null) return issue;
@@ -42,7 +42,7 @@ export function periodIssue(text: string, floorSeconds: number | null): string |
 
 const USUAL = ['P1D', 'P7D', 'P30D', 'P90D', 'P365D'];
 
-/** Returns the periods that are offered: the usual ones that the service allows, and the one that is in force. */
+/** Returns the offered periods: common ones that the service allows, and the one in force. */
 export function choices(inForce: string | null, floorSeconds: number | null): [string, string][] {
   const allowed = USUAL.filter((period) => secondsOf(period) >= (floorSeconds ?? 0));
   const all = inForce === null || allowed.includes(inForce) ? allowed : [...allowed, inForce];
@@ -54,7 +54,7 @@ export function choices(inForce: string | null, floorSeconds: number | null): [s
   return [['', 'Forever'], ...inOrder.map((period): [string, string] => [period, title(period)]), ['other', 'Other…']];
 }
 
-/** Says what a change means for what is recorded already. */
+/** Describes the effect of a change on existing entries. */
 export function effectText(what: Class, before: string | null, after: string | null): string | null {
   const [was, is] = [secondsOf(before), secondsOf(after)];
   if (was === is || Number.isNaN(is)) return null;
@@ -65,27 +65,27 @@ export function effectText(what: Class, before: string | null, after: string | n
         `Existing entries are kept ${retentionText(before)}, as before.`;
 }
 
-/** A sweep: what was let go, and by what it is proven. */
+/** A sweep: how many entries were pruned, and the ledger entry that proves it. */
 export interface Sweep {
   position: number;
   at: string;
   what: string;
-  /** Who asked for it; `system` for the service. */
+  /** The user who requested it, or `system`. */
   by: string;
 }
 
-/** What is known of retention besides what is in force. */
+/** History of the retention. */
 export interface RetentionHistory {
-  /** The entry that set what is in force; null where it is too far back to look for. */
+  /** The entry that set the current retention, or null if it is too far back to search for. */
   set: { position: number; at: string; by: string } | null;
-  /** The newest sweeps. */
+  /** Newest first. */
   sweeps: Sweep[];
 }
 
-/** So many sweeps are shown. */
+/** Maximum number of sweeps shown. */
 const VISIBLE_SWEEPS_MAX = 8;
 
-/** Reads who set the retention, and what was let go since. */
+/** Reads who set the retention, and the sweeps since. */
 export async function readHistory(timeline: string, signal: AbortSignal): Promise<RetentionHistory> {
   const [sets, sweeps] = await Promise.all([
     firstLogs(timeline, 'set_retention', 1, signal),
@@ -103,13 +103,13 @@ export async function readHistory(timeline: string, signal: AbortSignal): Promis
   };
 }
 
-/** What a sweep says in its payload. */
+/** The payload of a sweep entry. */
 export interface SweepPayload {
   count: number;
   cutoff: string;
 }
 
-/** Reads what a sweep says: how much it let go, and up to when. Null where that cannot be read. */
+/** Reads the payload of a sweep, or null if it is not readable. */
 export async function readSweep(timeline: string, position: number): Promise<SweepPayload | null> {
   const { entries } = await service.entries({ timeline_id: timeline, from: position, limit: 1 });
   try {
@@ -119,7 +119,7 @@ export async function readSweep(timeline: string, position: number): Promise<Swe
   }
 }
 
-/** What the service answers to `prune`. */
+/** The service's response to `prune`. */
 export interface PrunedBody {
   status: string;
   retention: Retention;
@@ -135,7 +135,7 @@ export function prune(timeline: string, acceptsHostClock: boolean, signal: Abort
   ) as Promise<PrunedBody>;
 }
 
-/** Sets what differs from what is in force. */
+/** Sets the periods that differ from those in force. */
 export async function setRetention(
   timeline: string,
   before: Retention,

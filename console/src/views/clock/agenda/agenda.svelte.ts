@@ -1,4 +1,4 @@
-/** What happens next: events after the clock, read again when some were passed, moved or recorded; and timers. */
+/** Upcoming events, read again after events were passed, moved or recorded; and timers. */
 import { untrack } from 'svelte';
 import { isAborted } from '../../../lib/service/api';
 import type { LiveClock } from '../../../lib/live/clock.svelte';
@@ -9,10 +9,10 @@ import { SECOND, floorDiv, parse, type Micros } from '../../../lib/time/instant'
 import { Stream } from '../../../lib/live/stream.svelte';
 import { deliversTo, type Timer } from '../../../lib/timers/timers';
 
-/** So many are read at once; fewer are shown. */
+/** Number of events per request, more than are shown. */
 const READ = 24;
 const VISIBLE = 6;
-/** With the clock at a high rate, or while much is recorded, they are read no more often. */
+/** Minimum time between requests, for a fast clock or frequent recordings. */
 const AGAIN_MS = 5_000;
 
 export interface Entry {
@@ -20,7 +20,7 @@ export interface Entry {
   title: string;
   time: Micros;
   precision: string;
-  /** Where a timer's firing goes; null for an event. */
+  /** The queue of a timer's firing; null for an event. */
   queue: string | null;
 }
 
@@ -33,7 +33,10 @@ export function timerEntries(timers: readonly Timer[], after: Micros): Entry[] {
   });
 }
 
-/** Returns what comes next of both. Past the last timer that was read, nobody knows what comes first. */
+/**
+ * Merges events and timers in order. Entries after the last known timer are left out, because unread timers may come
+ * before them.
+ */
 export function together(events: readonly Entry[], timers: readonly Entry[], hasMoreTimers: boolean): Entry[] {
   const known = hasMoreTimers ? timers.at(-1)?.time : undefined;
   return [...events, ...timers]
@@ -43,7 +46,7 @@ export function together(events: readonly Entry[], timers: readonly Entry[], has
 }
 
 export class Agenda {
-  /** What happens next, the next one first. */
+  /** Upcoming events, earliest first. */
   entries = $derived.by<Entry[]>(() => {
     const first = this.#events.lowerBound(this.#second + 1n);
     const rows = Array.from({ length: Math.min(VISIBLE, this.#events.count - first) }, (_, index) => first + index);
@@ -59,7 +62,7 @@ export class Agenda {
   error = $state.raw<unknown>(null);
 
   #events = $state.raw(new EventStore());
-  /** Whether there are more after those that were read. */
+  /** Whether there are more events than were read. */
   #hasMore = $state(false);
   readonly #second: Micros;
   #stream: Stream;
@@ -77,7 +80,7 @@ export class Agenda {
       () => this.#soon(),
       () => this.#soon(),
     );
-    // Another way of the clock, or most of what was read has happened.
+    // Read again after a jump of the clock, and once most of the events have passed.
     $effect(() => {
       void this.clock()?.body?.generation;
       untrack(() => this.#soon(0));
@@ -87,7 +90,7 @@ export class Agenda {
     });
   }
 
-  /** Reads them after a while: at once where nothing was read of late. */
+  /** Schedules a read: immediately if the last one was long enough ago. */
   #soon(rest = AGAIN_MS): void {
     if (rest > 0 && this.#timer !== undefined) return;
     clearTimeout(this.#timer);

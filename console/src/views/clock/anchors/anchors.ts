@@ -1,27 +1,24 @@
-/** Where the marks of anchors stand on an axis that has now in its middle. */
+/** The positions of anchors on an axis with now at the center. */
 import type { Micros } from '../../../lib/time/instant';
 
-/** Up to here a logarithmic axis is about even; beyond, each tenfold distance takes an equal step. */
+/** A logarithmic axis is roughly linear up to this distance. Beyond it, each power of ten has the same length. */
 const EVEN_MICROS = 60_000_000;
 
-/** How much of the axis a name takes. */
+/** Width of a label as a fraction of the axis. */
 const NAME_ROOM = 0.13;
 
-/** How far an axis reaches from now to either side, and on which scale: linear, unless one asks for the other. */
+/** The axis: its maximum distance from now, and whether it is logarithmic. Linear by default. */
 export interface AnchorAxis {
   reach: number;
   isLog: boolean;
 }
 
-/**
- * Returns the greatest distance of the axis for these distances from now: at least two days, so that marks do not jump
- * about at once.
- */
+/** Returns the maximum distance of the axis. At least two days, so that the marks near now do not move visibly. */
 export function axisReach(distances: readonly bigint[]): number {
   return distances.reduce((reach, each) => Math.max(reach, Math.abs(Number(each))), 172_800_000_000);
 }
 
-/** Returns where a mark stands, from 0 (the farthest past) over 0.5 (now) to 1. */
+/** Returns the position of a mark: 0 is the farthest past, 0.5 is now, and 1 is the farthest future. */
 export function axisPlace(away: bigint, { reach, isLog }: AnchorAxis): number {
   const far = Math.abs(Number(away));
   const size = isLog ? Math.log1p(far / EVEN_MICROS) / Math.log1p(reach / EVEN_MICROS) : far / reach;
@@ -33,17 +30,17 @@ interface AxisTick {
   name: string;
 }
 
-/** Units of a linear axis from fine to coarse, and how many of them make a round distance. */
+/** Units of a linear axis from fine to coarse, with the multiples that make round distances. */
 const UNITS: readonly [seconds: number, one: string, counts: readonly number[]][] = [
   [86_400, 'day', [1, 2, 5, 10]],
   [2_629_746, 'month', [1, 2, 4]],
   [31_556_952, 'year', [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000]],
 ];
 
-/** So many distances a linear axis labels on either side, at most. */
+/** Maximum number of labels per side of a linear axis. */
 const LINEAR_TICKS_MAX = 3;
 
-/** The distances that a logarithmic axis may label. */
+/** Label candidates of a logarithmic axis. */
 const TENFOLDS: readonly [seconds: number, name: string][] = [
   [60, '1 min'],
   [3_600, '1 h'],
@@ -54,7 +51,7 @@ const TENFOLDS: readonly [seconds: number, name: string][] = [
   [31_556_952_000, '1,000 years'],
 ];
 
-/** Returns the distances that are labelled on an axis. */
+/** Returns the labeled distances of an axis. */
 export function axisTicks(axis: AnchorAxis): AxisTick[] {
   return axis.isLog ? logTicks(axis) : linearTicks(axis);
 }
@@ -76,7 +73,7 @@ function logTicks(axis: AnchorAxis): AxisTick[] {
   const fit = TENFOLDS.filter(([seconds]) => seconds * 1_000_000 <= axis.reach * 0.8);
   const ticks: AxisTick[] = [];
   let outer = Infinity;
-  // From the farthest inward, as long as their names have room beside each other.
+  // From the farthest inward, while the labels do not overlap.
   for (const [seconds, name] of [...fit].reverse()) {
     const micros = BigInt(seconds) * 1_000_000n;
     const place = axisPlace(micros, axis);
@@ -87,7 +84,7 @@ function logTicks(axis: AnchorAxis): AxisTick[] {
   return ticks;
 }
 
-/** Returns a distance in time as an end of a sentence. */
+/** Formats a relative time, such as "3 days ago". */
 export function relation(away: Micros, words: (micros: bigint) => string): string {
   if (away > -1_000_000n && away < 1_000_000n) return 'now';
   return away < 0n ? `${words(away)} ago` : `in ${words(away)}`;

@@ -1,19 +1,19 @@
 /**
- * Host time, without asking for it. While a clock runs at a known rate, what it shows tells host time; the difference
- * to this browser's clock is kept for when it stands.
+ * Host time without requests. It is derived from a running clock with a known rate. The difference to the browser's
+ * clock is kept for when the clock is paused.
  */
 import { isAtEnd, type LiveClock } from '../../../lib/live/clock.svelte';
 import { hostNow } from '../../../lib/time/host-clock';
 import { SECOND, floorDiv, parse, type Micros } from '../../../lib/time/instant';
 
-/** How often the shown host time steps beside a clock that stands: it is a fact beside the clock, not a clock. */
+/** Update interval of the host time while the clock is paused. */
 const STEP_MS = 1_000;
 
 export class HostTime {
   now = $state<Micros | null>(null);
-  /** What the clock shows less host time, both at one moment. */
+  /** Clock time minus host time at the same moment. */
   lead = $state<Micros | null>(null);
-  /** Host time less this browser's, once a clock that runs has told it. */
+  /** Host time minus browser time, once a running clock has determined it. */
   #ahead: Micros | null = null;
 
   constructor(clock: () => LiveClock | null) {
@@ -21,16 +21,16 @@ export class HostTime {
       const live = clock();
       const body = live?.body ?? null;
       if (live === null || body === null) return;
-      // What it shows by now: the body may have come long before this view was opened.
+      // The current time of the clock: the body may be much older than this view.
       const [host, origin, virtualNow] = [parse(body.origin_host), parse(body.origin_virtual), live.exact()];
-      // One that has come to the end of the calendar does not tell how long ago.
+      // At the end of the calendar, the time since the origin is unknown.
       if (body.state === 'running' && host !== null && origin !== null && !isAtEnd(virtualNow)) {
         const passed = Number(virtualNow - origin) / body.rate;
         this.#ahead = host + BigInt(Math.round(passed)) - browserNow();
       }
     });
     const second = $derived(floorDiv(clock()?.now ?? 0n, SECOND));
-    // A clock that shows a second after the other takes host time along: a picture of its own would cost as much again.
+    // If the clock changes every second, host time updates with it. A separate frame would double the cost.
     const isAlong = $derived(
       clock()?.body?.state === 'running' && (clock()?.body?.rate ?? 0) >= 1 && !isAtEnd(clock()?.now ?? 0n),
     );

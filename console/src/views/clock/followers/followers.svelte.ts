@@ -1,4 +1,4 @@
-/** Who follows the clock under a name: read when the clock says that there may be something new, and not in between. */
+/** Named followers of the clock: read after each change of the clock, without polling. */
 import { untrack } from 'svelte';
 import { hostNow } from '../../../lib/time/host-clock';
 import { service } from '../../../lib/service/api';
@@ -10,17 +10,17 @@ export interface Follower {
   follower_id: string;
   name: string;
   user_id: string;
-  /** Where it runs, as it says itself. */
+  /** The host, as reported by the follower. */
   host?: string | null;
   process?: number | null;
   state: 'up_to_date' | 'lagging' | 'disconnected';
   since: string;
   generation?: number | null;
   confirmed_at?: string | null;
-  /** How long the newest change took until it was confirmed, as a duration. */
+  /** The time from the newest change to its confirmation, as a duration. */
   latency?: string | null;
   disconnected_at?: string | null;
-  /** How it is to show the clock wrong. */
+  /** The configured clock fault. */
   fault?: Fault | null;
 }
 
@@ -30,20 +30,20 @@ interface FollowersBody {
   followers: Follower[];
 }
 
-/** What is said of each state. */
+/** Labels of the states. */
 export const STATES: Record<Follower['state'], string> = {
   up_to_date: 'Up to date',
   lagging: 'Lagging',
   disconnected: 'Disconnected',
 };
 
-/** Whoever runs confirms a change within that time. */
+/** A running follower confirms a change within this time. */
 const CONFIRMED_MS = 700;
-/** Who has not by then is looked for once more. */
+/** If a follower lags, the list is read once more after this time. */
 const AGAIN_MS = 5_000;
 
 export class WatchedFollowers {
-  /** When they were read, by this browser's clock. */
+  /** When the list was read, in browser time. */
   readAt = $state(0);
   readonly #reading: Reading<FollowersBody>;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -73,7 +73,6 @@ export class WatchedFollowers {
     return this.#reading.isBusy;
   }
 
-  /** Reads them now. */
   async read(): Promise<void> {
     await this.#reading.read();
     this.readAt = hostNow();

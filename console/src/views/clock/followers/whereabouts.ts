@@ -1,11 +1,11 @@
-/** Where followers run, and how long they take, as people read it. */
+/** Formats the location, fault and latency of followers. */
 
 export interface Place {
   host?: string | null;
   process?: number | null;
 }
 
-/** Returns where a follower runs, as far as it says so. */
+/** Returns where a follower runs, as far as it reports it. */
 export function place({ host, process }: Place): string {
   const id = process == null ? '' : `process ${process}`;
   return [host ?? '', id].filter((part) => part !== '').join(', ');
@@ -21,7 +21,7 @@ export interface Fault {
   leap_smear?: string | null;
 }
 
-/** Returns how a follower is to show the clock wrong: `2s ahead, 200 ppm too fast`. */
+/** Describes a clock fault: `2s ahead, 200 ppm too fast`. */
 export function wrong(fault: Fault): string {
   const parts: string[] = [];
   const { offset, drift_ppm: drift, jitter, slew_ppm: to, slew_back_ppm: from, leap, leap_smear: smear } = fault;
@@ -36,7 +36,7 @@ export function wrong(fault: Fault): string {
   return parts.join(', ');
 }
 
-/** Returns how long a confirmation took, for people: `2.1 ms`, `4.03 s`. */
+/** Formats the time until a confirmation: `2.1 ms`, `4.03 s`. */
 export function took(duration: string): string {
   const seconds = Number(/^PT(\d+(?:\.\d+)?)S$/.exec(duration)?.[1] ?? NaN);
   if (Number.isNaN(seconds)) return duration;

@@ -1,4 +1,4 @@
-/** What a move ahead would fire. Nothing is asked where no timer is in between. */
+/** The firings of a move ahead. If no timer is in between, no request is sent. */
 import { isAborted } from '../../../lib/service/api';
 import type { Micros } from '../../../lib/time/instant';
 import { foresee, type WouldFire } from '../../../lib/timers/timers';
@@ -7,7 +7,7 @@ import type { WatchedTimers } from '../../../lib/timers/watched.svelte';
 const NONE: WouldFire = { to: '', count: 0, complete: true, firings: [], timers: [] };
 
 export class Foreseen {
-  /** Null while it is not known, and where nobody sets timers. */
+  /** Null until loaded, and if the timeline has no timers. */
   would = $state.raw<WouldFire | null>(null);
   #asking = new AbortController();
 
@@ -16,7 +16,7 @@ export class Foreseen {
     private readonly upcoming: WatchedTimers,
   ) {}
 
-  /** Asks for a move that would end at `to`. */
+  /** Requests the firings of a move that ends at `to`. */
   async ask(move: Parameters<typeof foresee>[1], to: Micros): Promise<void> {
     this.#asking.abort();
     const { next, timers } = this.upcoming;
@@ -28,12 +28,12 @@ export class Foreseen {
     try {
       this.would = await foresee(this.timeline, move, this.#asking.signal);
     } catch (error) {
-      // The move itself says what is wrong with it.
+      // The move itself reports its errors.
       if (!isAborted(error)) this.would = null;
     }
   }
 
-  /** Takes back what was asked for another move. */
+  /** Cancels the request and clears the result. */
   forget(): void {
     this.#asking.abort();
     this.would = null;

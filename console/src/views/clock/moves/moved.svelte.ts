@@ -1,9 +1,9 @@
-/** The moves of this visit, which stay when the page is loaded again. The one that is shown is in the address. */
+/** The moves of this session, which survive a reload. The selected one is in the URL. */
 import { route } from '../../../lib/address/route.svelte';
 import { isSameMove, moveOf, moveParams, withMove, type Move } from './moves';
 
 export class Moved {
-  /** The latest first. */
+  /** Latest first. */
   moves = $state.raw<readonly Move[]>([]);
   readonly #name: string;
 
@@ -12,7 +12,7 @@ export class Moved {
     this.moves = readStored(this.#name);
   }
 
-  /** Adds a move, and shows what it has changed. */
+  /** Adds a move and selects it. */
   note(move: Move): void {
     if (move.from === move.to) return;
     this.moves = withMove(this.moves, move);
@@ -20,11 +20,11 @@ export class Moved {
     try {
       sessionStorage.setItem(this.#name, JSON.stringify(this.moves.map(moveParams)));
     } catch {
-      // Without room for it, they are gone when the page is loaded again.
+      // If storage is unavailable, the moves do not survive a reload.
     }
   }
 
-  /** Adds how far a known advance came, once it is over. */
+  /** Updates the end of a known advance once it is over. */
   correct(move: Move): void {
     const known = this.moves.find((one) => isSameMove(one, move));
     if (known?.to !== move.to) this.note(move);

@@ -1,4 +1,4 @@
-/** Moves of a clock: from where to where, and what lies between. */
+/** Moves of a clock: start, end, and what was passed in between. */
 import type { Anchor } from '../../../lib/timelines/anchors';
 import { FIRST, LAST } from '../../../lib/chart/scale';
 import { distance, format, parse, type Micros } from '../../../lib/time/instant';
@@ -7,23 +7,23 @@ import type { Settled } from '../../../lib/timers/timers';
 export interface Move {
   from: Micros;
   to: Micros;
-  /** What moved the clock where it stood still at timers on its way: its receipt tells what fired. */
+  /** The advance that moved the clock, if it had to wait for timers. Its receipt lists the firings. */
   advance: string | null;
 }
 
-/** So many moves are offered, the last ones. */
+/** Maximum number of moves kept. */
 export const MOVES_MAX = 12;
 
 const ADVANCE = /^advance_[0-9a-z]{1,64}$/;
 
-/** Returns the move of an address; null where it has none. */
+/** Returns the move of the URL parameters, or null if they contain none. */
 export function moveOf(passed: string | null, advance: string | null): Move | null {
   const [from, to, ...rest] = (passed ?? '').split('/').map(parse);
   if (from === undefined || to === undefined || from === null || to === null || rest.length > 0) return null;
   return { from, to, advance: advance !== null && ADVANCE.test(advance) ? advance : null };
 }
 
-/** Returns a move as an address has it. */
+/** Returns the URL parameters of a move. */
 export function moveParams(move: Move | null): { passed: string | null; advance: string | null } {
   return move === null
     ? { passed: null, advance: null }
@@ -33,12 +33,12 @@ export function moveParams(move: Move | null): { passed: string | null; advance:
 export const isSameMove = (a: Move, b: Move): boolean =>
   a.advance === null ? b.advance === null && a.from === b.from && a.to === b.to : a.advance === b.advance;
 
-/** Returns the moves with one more, the latest first. */
+/** Adds a move at the front. */
 export function withMove(moves: readonly Move[], move: Move): Move[] {
   return [move, ...moves.filter((one) => !isSameMove(one, move))].slice(0, MOVES_MAX);
 }
 
-/** Returns the move that a receipt tells of, as far as the clock came. */
+/** Returns the move of a receipt, up to where the clock got. */
 export function moveOfReceipt(settled: Settled): Move | null {
   const [from, to] = [parse(settled.from), parse(settled.state === 'running' ? settled.to : settled.reached)];
   return from === null || to === null ? null : { from, to, advance: settled.advance_id };
@@ -50,20 +50,20 @@ export function moveTo(from: Micros, to: string): Move | null {
   return end === null ? null : { from, to: end, advance: null };
 }
 
-/** Returns the first and the last moment that a move passes: what is at its beginning was passed before. */
+/** Returns the first and last instant that a move passes. The earlier end is excluded, the later one is included. */
 export function passedBy({ from, to }: Move): { from: Micros; to: Micros } | null {
   const [low, high] = from < to ? [from + 1n, to] : [to + 1n, from];
   const range = { from: low < FIRST ? FIRST : low, to: high > LAST ? LAST : high };
   return range.from > range.to ? null : range;
 }
 
-/** Says how far a move goes, and which way: "3 days forward". */
+/** Formats distance and direction: "3 days forward". */
 export function wayText({ from, to }: Move): string {
   if (from === to) return 'No move';
   return from < to ? `${distance(to - from)} forward` : `${distance(from - to)} back`;
 }
 
-/** Returns the anchors that a move passes, in the order in which it does. */
+/** Returns the anchors that a move passes, in the order of passing. */
 export function anchorsPassed(anchors: readonly Anchor[], move: Move): Anchor[] {
   const range = passedBy(move);
   if (range === null) return [];

@@ -1,4 +1,4 @@
-/** What a move would pass: the events between where the clock is and where it would be. */
+/** The number of events between the current time and the target of a move. */
 import { ALL } from '../../../lib/events/filter';
 import { readSome, type Some } from '../../../lib/events/counts';
 import { isAborted } from '../../../lib/service/api';
@@ -6,13 +6,13 @@ import type { Micros } from '../../../lib/time/instant';
 import { FIRST, LAST } from '../../../lib/chart/scale';
 
 export class Passing {
-  /** Null while it is not known. */
+  /** Null while unknown. */
   events = $state.raw<Some | null>(null);
   #asking = new AbortController();
 
   constructor(private readonly timeline: string) {}
 
-  /** Counts what is between two moments: what is at `from` is passed already, what is at `to` is not yet behind. */
+  /** Counts events between two instants: the earlier one is excluded, the later one is included. */
   async ask(from: Micros, to: Micros): Promise<void> {
     this.#asking.abort();
     this.#asking = new AbortController();
@@ -26,19 +26,19 @@ export class Passing {
     try {
       this.events = await readSome({ timeline: this.timeline, filter: ALL, box: null }, range, signal);
     } catch (error) {
-      // A move needs no count: nothing is told until the next one works.
+      // The count is optional: without it, nothing is shown.
       if (!isAborted(error)) this.events = null;
     }
   }
 
-  /** Takes back what was counted for another move. */
+  /** Cancels the request and clears the result. */
   forget(): void {
     this.#asking.abort();
     this.events = null;
   }
 }
 
-/** Returns what a move passes, in words. */
+/** Formats the number of events passed. */
 export function passesText({ count, isAll }: Some): string {
   if (count === 0) return 'passes no events';
   return `passes ${isAll ? '' : 'more than '}${count.toLocaleString('en')} event${count === 1 ? '' : 's'}`;

@@ -74,7 +74,7 @@ describe('a head statement', () => {
   it('is told where anything of it is another', async () => {
     const states = async (text: string, timeline = 'apollo-11', key = KEY): Promise<string[]> =>
       (await checkHead(text, key, timeline)).checks.map(({ what, state }) => `${what}: ${state}`);
-    // Each line that is signed.
+    // Each signed line.
     for (const [from, to] of [
       ['\n4\n', '\n5\n'],
       ['ER2w', 'ER2x'],

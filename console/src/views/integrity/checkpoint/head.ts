@@ -1,26 +1,26 @@
-/** A head statement, verified in the browser beside the checkpoint. Nothing here asks the service. */
+/** Verifies a head statement in the browser and compares it with the checkpoint. No requests are sent. */
 import { readHead, type HeadStatement } from '../../../lib/ledger/head';
 import { equal, isConsistent, type Bytes } from '../../../lib/ledger/merkle';
 import { isSignedBy, readKey, timelineOf } from '../../../lib/ledger/note';
 import { entries, type Check } from '../check';
 
-/** The tree of the first entries of a ledger. */
+/** The Merkle tree of the first entries of a ledger. */
 export interface Tree {
   size: number;
   root: Bytes;
 }
 
-/** What shows of two trees that they are of one history. */
+/** Evidence that two trees belong to one history. */
 export interface TreeProof {
-  /** The hashes that lead from the smaller tree to the larger one. */
+  /** The consistency proof from the smaller tree to the larger one. */
   proof: readonly Bytes[];
-  /** How many entries the ledger has, where these are fewer than were signed; null otherwise. */
+  /** The number of entries in the ledger if it is fewer than were signed; null otherwise. */
   left: number | null;
 }
 
 /**
- * Reads a head statement and checks who signed it, and for which timeline. The key is that of the checkpoint beside it:
- * one ledger has one.
+ * Reads a head statement, and checks its signature and timeline. It uses the checkpoint's key, because a ledger has one
+ * key.
  */
 export async function checkHead(
   signed: string,
@@ -63,7 +63,7 @@ function signedBy(name: string, isSigned: boolean | null): Check {
       };
 }
 
-/** Checks that head and checkpoint are of one history. Where both have one size, nothing needs to show it. */
+/** Checks that head and checkpoint belong to one history. Trees of equal size need no proof. */
 export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: TreeProof): Promise<Check> {
   const what = 'The same history';
   const bad = (detail: string): Check => ({ what, detail, state: 'bad' });

@@ -1,4 +1,4 @@
-/** The comparison of all entries of a ledger with what was signed: how far it has come, and what it found. */
+/** Compares all entries of a ledger with the signed tree: progress and result. */
 import { isAborted, ApiError, service } from '../../../lib/service/api';
 import { readNote } from '../../../lib/ledger/note';
 import { checkCheckpoint, type Check, type CheckpointBody } from '../check';
@@ -7,7 +7,7 @@ import { Contents, type Difference, type EntriesBody } from './contents';
 const PAGE_ENTRIES = 500;
 
 export class ContentsCheck {
-  /** How many entries were read, and of how many. */
+  /** Number of entries read, and of all entries. */
   progress = $state.raw<{ entries: number; total: number } | null>(null);
   checks = $state.raw<Check[] | null>(null);
   differences = $state.raw<Difference[]>([]);
@@ -48,7 +48,7 @@ export class ContentsCheck {
     await this.#read(contents, checkpoint.size, signal);
     const all = [...checks, await contents.checkTree(checkpoint)];
     if (contents.isUnexplained) {
-      // It may have been erased after the checkpoint: a later entry says so, under a later checkpoint.
+      // A payload may have been erased after the checkpoint. A later entry under a later checkpoint records that.
       const page = await this.#page(contents.size, 1, signal);
       const later = readNote(page.checkpoint);
       const { checks: signed } = await checkCheckpoint(page.checkpoint, body.verifier_key, this.timeline);
@@ -62,7 +62,7 @@ export class ContentsCheck {
     this.differences = contents.listed();
   }
 
-  /** Goes on to read entries, up to a size. */
+  /** Reads further entries, up to a size. */
   async #read(contents: Contents, size: number, signal: AbortSignal): Promise<void> {
     while (contents.size < size) {
       const first = contents.size;

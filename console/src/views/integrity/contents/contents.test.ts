@@ -1,4 +1,4 @@
-/** Contents of entries, compared with the vectors of the format. */
+/** Contents of entries, verified with the vectors of the ledger format. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fromHex, leafHash, sha256, toHex, utf8 } from '../../../lib/ledger/merkle';
@@ -30,12 +30,12 @@ async function taken(entries: EntryBody[], timeline = 'apollo-11'): Promise<Cont
 
 const states = (contents: Contents): string[] => contents.checks().map(({ what, state }) => `${what} ${state}`);
 
-/** The entries with one of them changed. */
+/** Returns the entries with one of them changed. */
 function changed(position: number, change: Partial<EntryBody>): EntryBody[] {
   return ENTRIES.map((entry) => (entry.position === position ? { ...entry, ...change } : entry));
 }
 
-/** An entry as the service writes it. */
+/** Returns an entry as the service formats it. */
 async function entryOf(seq: number, action: string, content: object, more: object = {}): Promise<EntryBody> {
   const [salt, payload] = ['00'.repeat(16), JSON.stringify(content)];
   const leaf = {
@@ -48,7 +48,7 @@ async function entryOf(seq: number, action: string, content: object, more: objec
   return { position: seq, leaf: JSON.stringify(leaf), contents: 'shown', salt, payload };
 }
 
-/** An entry that erases another. */
+/** Returns an entry that erases another one. */
 const erasure = (seq: number, position: number): Promise<EntryBody> =>
   entryOf(seq, 'erase_data', { position, event_id: 'eagle' });
 
@@ -76,7 +76,7 @@ describe('entries', () => {
   });
 
   it('are missing only where a later one says that they were erased', async () => {
-    // The vectors name actions otherwise than the service.
+    // The vectors use other action names than the service.
     const leaf = ENTRIES[2]!.leaf.replace('record-event', 'record_event');
     const erased = { leaf, contents: 'erased', salt: null, payload: null };
     const contents = await taken(changed(2, erased));
@@ -121,11 +121,11 @@ describe('entries', () => {
 
 const HOUR_S = 3_600;
 
-/** What a ledger of reads, refusals and changes says, of which a sweep lets go some. */
+/** A ledger of reads, refusals and changes, some of which a sweep prunes. */
 interface Swept {
-  /** Longer policies than the one that the sweep names. */
+  /** Longer policies than that of the sweep. */
   policies?: [position: number, reads_seconds: number | null][];
-  /** Members of the sweep that are others. */
+  /** Overrides of the sweep's payload. */
   claims?: object;
   pruned?: number[];
   v?: number;
@@ -224,13 +224,13 @@ describe('a sweep', () => {
   });
 });
 
-/** An entry of reads as the first of a ledger. */
+/** Returns an entry of reads that is the first of a ledger. */
 function ofReads(salt: string, payload: string): EntryBody {
   const leaf = { action: 'reads', payload_hash: second.reads.payload_hash, seq: 0, timeline_id: 'apollo-11', v: 2 };
   return { position: 0, leaf: JSON.stringify(leaf), contents: 'shown', salt, payload };
 }
 
-/** An entry that says that reads of the first one were erased. */
+/** Returns an entry that erases reads of the first one. */
 async function readsErased(reads: [number, number][]): Promise<EntryBody> {
   const [salt, payload] = ['00'.repeat(16), JSON.stringify({ asked_by: 'ada', position: 0, reads })];
   const hash = toHex(await sha256(fromHex(salt)!, utf8(payload)));

@@ -1,6 +1,6 @@
 /**
- * Contents of entries, compared with what was signed: each payload with its leaf, and the tree over all leaves with a
- * checkpoint. Nothing here asks the service.
+ * Compares entries with the signed tree: each payload with its leaf, and the tree of all leaves with a checkpoint. No
+ * requests are sent.
  */
 import {
   equal,
@@ -17,7 +17,7 @@ import type { Checkpoint } from '../../../lib/ledger/note';
 import type { Check } from '../check';
 import { Fault, MissingContents, type Leaf } from './missing';
 
-/** One entry as the service answers it. */
+/** An entry in the response of the service. */
 export interface EntryBody {
   position: number;
   leaf: string;
@@ -26,7 +26,7 @@ export interface EntryBody {
   payload?: string | null;
 }
 
-/** One page of entries. */
+/** A page of entries. */
 export interface EntriesBody {
   entries: EntryBody[];
   size: number;
@@ -34,7 +34,7 @@ export interface EntriesBody {
   verifier_key: string;
 }
 
-/** Something that is not as it was signed. */
+/** A mismatch with the signed data. */
 export interface Difference {
   position: number;
   detail: string;
@@ -42,9 +42,9 @@ export interface Difference {
 
 const VISIBLE_DIFFERENCES_MAX = 20;
 
-/** A tree that is made of its leaves, one after the other. */
+/** A Merkle tree built by appending leaves. */
 class Tree {
-  /** Roots of the full subtrees, the largest first. */
+  /** Roots of the full subtrees, largest first. */
   #subtrees: Bytes[] = [];
   size = 0;
 
@@ -65,13 +65,13 @@ class Tree {
   }
 }
 
-/** The entries of one ledger, taken one after the other from the first on. */
+/** The entries of one ledger, added in order from the first. */
 export class Contents {
   #tree = new Tree();
   #fit = 0;
   #differences: Difference[] = [];
   #hidden = new Map<string, number>();
-  /** Entries without payload, and what later entries say of them. */
+  /** Entries without payload, and the entries that erased or pruned them. */
   #missing = new MissingContents();
 
   constructor(private readonly timeline: string) {}
@@ -84,7 +84,7 @@ export class Contents {
     return this.#differences;
   }
 
-  /** Takes the next entry. */
+  /** Adds the next entry. */
   async take(entry: EntryBody): Promise<void> {
     const position = this.size;
     const hash = await leafHash(utf8(entry.leaf));
@@ -123,7 +123,7 @@ export class Contents {
     }
   }
 
-  /** Returns what reads hash to, of which some may have been erased; null where they are none. */
+  /** Returns the hash of reads, some of which may have been erased, or null if the payload is not a list of reads. */
   async #readsHash(position: number, salt: Bytes, payload: string): Promise<string | null> {
     const tree = new Tree();
     const reads = arrayOf(payload);
@@ -146,7 +146,7 @@ export class Contents {
     return this.#tree.root();
   }
 
-  /** Tells whether something is missing that no entry has erased so far. */
+  /** Whether data is missing that no entry has erased or pruned so far. */
   get isUnexplained(): boolean {
     return this.#missing.unexplained.length > 0 || this.#missing.unexplainedReads.length > 0;
   }
@@ -159,7 +159,7 @@ export class Contents {
       : { what, detail: 'The entries lead to a different root than the signed one.', state: 'bad' };
   }
 
-  /** Tells what was compared, what was found, and what could not be. */
+  /** Returns what was compared, the mismatches, and what could not be compared. */
   checks(): Check[] {
     for (const position of this.#missing.unexplained)
       this.#differ(position, 'Salt and payload are missing, but no entry erased or pruned them.');
@@ -196,7 +196,7 @@ export class Contents {
     return checks;
   }
 
-  /** Returns the first differences, by position. */
+  /** Returns the first differences by position. */
   listed(): Difference[] {
     return [...this.#differences].sort((a, b) => a.position - b.position).slice(0, VISIBLE_DIFFERENCES_MAX);
   }
@@ -228,12 +228,14 @@ function arrayOf(payload: string): object[] | null {
   }
 }
 
-/** Returns the bytes of a value in canonical form, in which it was read. */
+/** Returns the canonical bytes of a value. The payload was checked to be canonical. */
 function json(value: unknown): Bytes {
   return utf8(JSON.stringify(value));
 }
 
-/** Returns what stands for a read where others of its entry were erased: it has its own salt, or is gone itself. */
+/**
+ * Returns the digest of a read in an entry with erased reads: computed with its own salt, or stored if it was erased.
+ */
 async function storedDigest(item: { erased?: string; read?: object; salt?: string }): Promise<Bytes | null> {
   if (typeof item.erased === 'string') return fromHex(item.erased);
   const salt = fromHex(item.salt ?? '');
@@ -244,7 +246,7 @@ function hmacKey(salt: Bytes): Promise<CryptoKey> {
   return crypto.subtle.importKey('raw', salt, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);
 }
 
-/** Returns the salt of one read, derived from that of all. */
+/** Returns the salt of one read, derived from the salt of the entry. */
 async function derived(key: CryptoKey, number: number): Promise<Bytes> {
   const message = new DataView(new ArrayBuffer(4));
   message.setUint32(0, number);

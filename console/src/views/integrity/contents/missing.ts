@@ -1,11 +1,11 @@
 /**
- * What is missing from a ledger, and which later entry let it go: one that erased it, or a sweep that may do so
- * (docs/specs/ledger-2.md §7). A sweep that names what it may not let go lets go nothing of it.
+ * Payloads that are missing from a ledger, and the later entries that erased or pruned them (docs/specs/ledger-2.md
+ * §7). If a sweep lists an entry that it may not prune, none of its entries count as pruned.
  */
 import { parse, type Micros } from '../../../lib/time/instant';
 import { concat, sha256, toHex, type Bytes } from '../../../lib/ledger/merkle';
 
-/** What of a leaf is looked at. */
+/** The fields of a leaf that are used here. */
 export interface Leaf {
   seq: number;
   timeline_id: string;
@@ -15,7 +15,7 @@ export interface Leaf {
   v: number;
 }
 
-/** Why an entry does not let go what it names. */
+/** Why an erasure or sweep is not valid. */
 export class Fault extends Error {}
 
 type Class = 'reads' | 'refusals';
@@ -29,13 +29,13 @@ interface Missing {
   by: 'erased' | 'pruned' | null;
 }
 
-/** For how long each class is kept from a position on; null is forever. */
+/** The retention of each class from a position on; null is forever. */
 interface Policy {
   position: number;
   periods: Record<Class, Micros | null>;
 }
 
-/** What may be let go after a time. Whatever has another action is kept until it is erased. */
+/** The retention class of an action. Other actions are never pruned. */
 const CLASSES = new Map<string, Class>([
   ['read', 'reads'],
   ['reads', 'reads'],
@@ -43,53 +43,56 @@ const CLASSES = new Map<string, Class>([
   ['unauthorized_access_attempts', 'refusals'],
 ]);
 
-/** What tells of events. Nothing else is erased. */
+/** Actions that concern events. Only these can be erased. */
 const ON_EVENTS = new Set(['record_event', 'correct_event', 'manipulate_event']);
 
 const SECOND = 1_000_000n;
 
-/** The entries of one ledger that have no payload. They come in order, and before the entries that let them go. */
+/**
+ * The entries of one ledger without payload. They must be added in order, and before the entries that erase or prune
+ * them.
+ */
 export class MissingContents {
-  /** By rising positions. */
+  /** In ascending order of position. */
   #missing: Missing[] = [];
   #policies: Policy[] = [];
-  /** Numbers of single reads that are missing and that no entry has named so far, by the position of theirs. */
+  /** By position of the entry: indices of missing reads that no entry has erased so far. */
   #missingReads = new Map<number, Set<number>>();
 
-  /** Notes that an entry has no payload. */
+  /** Adds an entry without payload. */
   miss(leaf: Leaf, hash: Bytes): void {
     this.#missing.push({ position: leaf.seq, leaf, hash, by: null });
   }
 
-  /** Notes that one of the reads of an entry is missing. */
+  /** Adds a missing read of an entry. */
   missRead(position: number, number: number): void {
     const missing = this.#missingReads.get(position) ?? new Set();
     this.#missingReads.set(position, missing.add(number));
   }
 
-  /** Returns the positions that no entry has let go so far. */
+  /** Returns the positions that no entry has erased or pruned so far. */
   get unexplained(): number[] {
     return this.#missing.filter(({ by }) => by === null).map(({ position }) => position);
   }
 
-  /** Returns the positions of reads of which some are missing that no entry has erased so far. */
+  /** Returns the positions of entries with missing reads that no entry has erased so far. */
   get unexplainedReads(): number[] {
     return [...this.#missingReads].filter(([, numbers]) => numbers.size > 0).map(([position]) => position);
   }
 
-  /** Returns how many entries were let go in a way. */
+  /** Returns the number of entries that were erased or pruned. */
   count(way: 'erased' | 'pruned'): number {
     return this.#missing.filter(({ by }) => by === way).length;
   }
 
   /**
-   * Does what an entry says of other entries.
+   * Applies an entry that erases or prunes others, or that sets the retention.
    *
-   * @throws a Fault where it says what it may not
+   * @throws {Fault} if the entry is not valid
    */
   async take(leaf: Leaf, payload: string): Promise<void> {
     if (leaf.action === 'erase_data') this.#erase(leaf, payload);
-    // Entries of the first version that have these names let go nothing.
+    // In version 1, entries with these actions do not erase or prune.
     if (leaf.v !== 2) return;
     if (leaf.action === 'erase_events') this.#erase(leaf, payload);
     if (leaf.action === 'erase_reads') this.#eraseReads(payload);
@@ -102,7 +105,7 @@ export class MissingContents {
     const ones = [...(position === undefined ? [] : [position]), ...arrayOf(also)].map(whole);
     const runs = [...ones.map((one): Run => [one, one]), ...runsOf(versions), ...runsOf(interventions)];
     if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It erases later entries.');
-    // A sealed record goes, and what tells of it stays.
+    // This erases a sealed record. The entries about it stay.
     if (leaf.action === 'erase_data' && typeof event_id !== 'string') return;
     for (const one of this.#named(runs)) if (ON_EVENTS.has(one.leaf.action)) one.by = 'erased';
   }
@@ -127,7 +130,7 @@ export class MissingContents {
     if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It lists later entries.');
     const named = this.#named(runs);
     for (const one of named) this.#checkDue(one, of, cutoff, periodMicros);
-    // What it names and is still there is not remembered, and then its hash cannot be computed.
+    // Entries that still have their payload are not tracked, so the hash can only be checked if all are missing.
     if (named.length === whole(fields.count)) {
       const found = toHex(await sha256(concat(...named.map(({ hash }) => hash))));
       if (found !== fields.leaf_hashes_sha256)
@@ -136,19 +139,19 @@ export class MissingContents {
     for (const one of named) one.by ??= 'pruned';
   }
 
-  /** Checks that a sweep may let go an entry: it is of its class, old enough, and no other policy keeps it longer. */
+  /** Checks that a sweep may prune an entry: right class, old enough, and not kept longer by another policy. */
   #checkDue({ position, leaf }: Missing, of: Class, cutoff: Micros, periodMicros: Micros): void {
     const entry = `It lists entry ${position.toLocaleString('en')}, which`;
     if (CLASSES.get(leaf.action) !== of) throw new Fault(`${entry} belongs to another class.`);
     if (instantOf(leaf.recorded_at) >= cutoff) throw new Fault(`${entry} was not recorded before its cutoff.`);
-    // The policy that was in force when it was recorded counts, and so does each that was set after.
+    // All policies count from the one in force when the entry was recorded.
     const before = this.#policies.filter((policy) => policy.position < position).length;
     const periods = before === 0 ? [null] : this.#policies.slice(before - 1).map((policy) => policy.periods[of]);
     if (periods.some((period) => period === null || period > periodMicros))
       throw new Fault(`${entry} another policy keeps longer.`);
   }
 
-  /** Returns what is missing in runs of positions, each once and in order. */
+  /** Returns the missing entries in runs of positions, without duplicates and in order. */
   #named(runs: readonly Run[]): Missing[] {
     const found = new Set<Missing>();
     for (const [first, last] of runs)
@@ -160,7 +163,7 @@ export class MissingContents {
     return [...found].sort((a, b) => a.position - b.position);
   }
 
-  /** Returns where in the list of what is missing a position would be. */
+  /** Returns the index of the first missing entry at or after a position. */
   #from(position: number): number {
     let [low, high] = [0, this.#missing.length];
     while (low < high) {
@@ -183,13 +186,13 @@ function policyOf(leaf: Leaf, payload: string): Policy {
   };
 }
 
-/** Reads a payload. What was signed may still say anything. */
+/** Parses a payload. A signature does not guarantee a valid payload. */
 function objectOf(payload: string): Record<string, unknown> {
   try {
     const fields = JSON.parse(payload) as unknown;
     if (typeof fields === 'object' && fields !== null) return fields as Record<string, unknown>;
   } catch {
-    // It is told below.
+    // Thrown below.
   }
   throw new Fault(INVALID_PAYLOAD);
 }

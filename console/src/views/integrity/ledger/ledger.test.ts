@@ -3,7 +3,7 @@ import { service } from '../../../lib/service/api';
 import { parse } from '../../../lib/time/instant';
 import { entriesFor, foldedAway, readChanges, readPage, recordedSince, type Entry } from './ledger';
 
-/** Serves a ledger of so many entries, of which these positions change something and the others are reads. */
+/** Serves a ledger of `size` entries. Those at `changes` are changes, and the others are reads. */
 function serve(size: number, changes: readonly number[]): void {
   vi.spyOn(service, 'tile').mockImplementation(({ tile }) => {
     const numbers = tile.replace(/^entries\//, '').replace(/\.p\/\d+$/, '');
@@ -49,7 +49,7 @@ describe('the changes of a ledger', () => {
     const page = await readChanges('t', 600, null, signal);
     expect(seqs(page)).toEqual([580, 20, 10]);
     expect(foldedAway(page, page.entries, false)).toBe(597);
-    // Where what was recorded before a time is left out, up to the last one shown.
+    // With a lower time bound, up to the last entry shown.
     expect(foldedAway(page, page.entries.slice(0, 1), true)).toBe(19);
     expect(foldedAway(page, [], true)).toBe(0);
   });

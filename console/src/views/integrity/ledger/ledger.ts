@@ -1,4 +1,4 @@
-/** Entries of a ledger, read in the bundles that the service serves them in (docs/specs/ledger.md §8). */
+/** Reads ledger entries from the bundles of the service (docs/specs/ledger.md §8). */
 import { ApiError, service } from '../../../lib/service/api';
 import { parse, type Micros } from '../../../lib/time/instant';
 import { isLook } from '../../../lib/ledger/looks';
@@ -14,17 +14,17 @@ export interface Entry {
 }
 
 export const PAGE_ENTRIES = 20;
-/** What stands around a page of entries, and how high one is, in pixels. */
+/** Height of the page around the entries, and of one entry, in pixels. */
 const AROUND = 300;
 const ENTRY = 38;
 const BUNDLE_ENTRIES = 256;
 
-/** Returns how many entries fill a screen: no fewer than a page has on a small one. */
+/** Returns how many entries fill a screen, at least PAGE_ENTRIES. */
 export function entriesFor(height: number): number {
   return Math.max(PAGE_ENTRIES, Math.floor((height - AROUND) / ENTRY));
 }
 
-/** Returns which entries are shown, and in which bundles they are: the newest, or those before a position. */
+/** Returns the range of a page and its bundles: the newest entries, or those before a position. */
 export function pageOf(
   size: number,
   before: number | null,
@@ -37,35 +37,37 @@ export function pageOf(
   return { first, end, bundles: Array.from({ length: high - low + 1 }, (_, index) => low + index) };
 }
 
-/** What of a ledger is shown on a page, the newest first. */
+/** A page of a ledger, newest first. */
 export interface Page {
   entries: Entry[];
-  /** From which position on it was looked through, and to before which. */
+  /** The range that was searched; `end` is exclusive. */
   first: number;
   end: number;
-  /** Before which position the page of what is newer ends; null if that is the newest. */
+  /** The exclusive end of the page of newer entries; null if that is the newest. */
   newer: number | null;
 }
 
-/** Returns the entries, the newest first, up to the first one that was recorded before an instant of the host. */
+/** Returns the entries, newest first, that were recorded since an instant of host time. */
 export function recordedSince(entries: readonly Entry[], since: Micros | null): readonly Entry[] {
   if (since === null) return entries;
   const end = entries.findIndex(({ recorded_at }) => (parse(recorded_at) ?? since) < since);
   return end < 0 ? entries : entries.slice(0, end);
 }
 
-/** Returns how many entries of a page of changes are left out of it: up to the last one shown, or to where it ends. */
+/**
+ * Returns how many entries a page of changes hides: down to the last one shown if it is cut off, or else to its end.
+ */
 export function foldedAway({ end, first }: Page, visible: readonly Entry[], isCut: boolean): number {
   const begin = isCut ? (visible.at(-1)?.seq ?? end) : first;
   return end - begin - visible.length;
 }
 
-/** How many bundles are looked through for a page of changes: where all is reads, the next page goes on. */
+/** Maximum number of bundles searched for a page of changes. If they contain only reads, the next page continues. */
 const BUNDLES_MAX = 24;
 
 const isChange = (entry: Entry): boolean => !isLook(entry.action);
 
-/** Reads the entries of some bundles, in their order. */
+/** Reads the entries of bundles in order. */
 async function readBundles(
   timeline: string,
   size: number,
@@ -96,7 +98,7 @@ export async function readPage(
   return { entries: entries.filter(({ seq }) => seq >= first && seq < end).reverse(), first, end, newer };
 }
 
-/** Reads a page of those entries that change something: reads share a ledger with them, and are far more. */
+/** Reads a page of changes. Reads are skipped, which are far more. */
 export async function readChanges(
   timeline: string,
   size: number,
@@ -120,7 +122,7 @@ export async function readChanges(
   return { entries, first, end, newer: await endOfNewer(timeline, size, end, signal, most) };
 }
 
-/** Returns before which position a page of changes ends that begins with a position; null where none comes after it. */
+/** Returns the exclusive end of the page of changes that begins at a position, or null if it reaches the newest. */
 async function endOfNewer(
   timeline: string,
   size: number,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bend, boxAt, edgeTo, layOutPath, type Point } from './proof-path';
 
-/** Whether a straight line touches a box, its border included. */
+/** Whether a straight line touches a box or its border. */
 function touches([from, to]: [Point, Point], box: { x: number; y: number; width: number; height: number }): boolean {
   const [left, right] = [Math.min(from.x, to.x), Math.max(from.x, to.x)];
   const [top, bottom] = [Math.min(from.y, to.y), Math.max(from.y, to.y)];

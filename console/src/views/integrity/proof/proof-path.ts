@@ -1,4 +1,4 @@
-/** Where the nodes of a proof are, and the lines between them. Row 0 is the root, on top. */
+/** Positions of the nodes of a proof and the lines between them. Row 0 is the root, at the top. */
 
 export interface Point {
   x: number;
@@ -7,17 +7,17 @@ export interface Point {
 
 export interface PathPlace {
   center: number;
-  /** How far from the center the nodes are that the proof brought. */
+  /** Distance of the proof's nodes from the center. */
   aside: number;
   rowHeight: number;
   height: number;
   box: { width: number; height: number };
 }
 
-/** So many steps still have room between them. */
+/** With more steps than this, the rows are narrower. */
 const ROOMY_MAX = 12;
 
-/** Returns how a way of so many steps is laid out in a width. */
+/** Returns the layout of a path with this many steps. */
 export function layOutPath(width: number, steps: number): PathPlace {
   const rowHeight = steps > ROOMY_MAX ? 56 : 64;
   const box = { width: Math.min(150, Math.max(92, width * 0.29)), height: 40 };
@@ -34,7 +34,7 @@ export function rowY({ rowHeight, box }: PathPlace, row: number): number {
   return row * rowHeight + box.height / 2 + 4;
 }
 
-/** Returns the middle of a node: in the center, or on one side of it. */
+/** Returns the center of a node: in the middle, or on one side. */
 export function sideX({ center, aside }: PathPlace, isLeft: boolean | null): number {
   return isLeft === null ? center : center + (isLeft ? -aside : aside);
 }
@@ -45,8 +45,8 @@ export function boxAt(place: PathPlace, row: number, isLeft: boolean | null): Po
 }
 
 /**
- * Returns the corners of the line from a parent to its child at the side. It goes across between the rows: beside the
- * parent there is the node of another step.
+ * Returns the corners of the line from a parent to its child at the side. It turns between the rows, because another
+ * step's node is next to the parent.
  */
 export function edgeTo(place: PathPlace, row: number, isLeft: boolean): Point[] {
   const { center, box } = place;
@@ -61,7 +61,7 @@ export function edgeTo(place: PathPlace, row: number, isLeft: boolean): Point[] 
   ];
 }
 
-/** Returns a line through corners, which are round, as the data of a path. */
+/** Returns SVG path data of a line with rounded corners. */
 export function bend(corners: readonly Point[], radius: number): string {
   const toward = (from: Point, to: Point, by: number): Point => {
     const far = Math.hypot(to.x - from.x, to.y - from.y);

@@ -1,4 +1,4 @@
-/** A scan for tampering: how far it has come, and what it found. Leaving the page ends it. */
+/** A scan for tampering: progress and findings. Leaving the page stops it. */
 import { isAborted, ApiError, service } from '../../../lib/service/api';
 
 export interface Progress {

@@ -1,8 +1,8 @@
-/** What is said around a witnessed proof: where there is none, and how it is verified elsewhere. */
+/** Texts about a witnessed proof: why it is missing, and how to verify it elsewhere. */
 import { ApiError, capital } from '../../../lib/service/api';
 import { WITNESS_LINE } from '../../../lib/ledger/note';
 
-/** Returns what to do where the service has no such proof, or null where it refused for another reason. */
+/** Returns advice if the service has no such proof, or null if it rejected the request for another reason. */
 export function refusalOf(error: unknown): string | null {
   if (!(error instanceof ApiError)) return null;
   if (error.code === 'feature_disabled')
@@ -18,14 +18,14 @@ export function refusalOf(error: unknown): string | null {
   );
 }
 
-/** Returns the parts of the command that verifies a saved proof with the same keys, a line each. */
+/** Returns the command line, in parts, that verifies a saved proof with the same keys. */
 export function verifyCommand(file: string, verifierKey: string, witnesses: string): string[] {
   const keys = witnesses.split('\n').flatMap((line) => WITNESS_LINE.exec(line.trim())?.[1] ?? []);
   const options = (keys.length === 0 ? ['KEY'] : keys).map((key) => `--witness ${quoted(key)}`);
   return [`timenav verify ${quoted(file)}`, `--verifier-key ${quoted(verifierKey)}`, ...options];
 }
 
-/** Returns a word as a shell reads it. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return /^[\w.+/=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

@@ -1,7 +1,7 @@
-/** The keys of witnesses that somebody trusts, as they entered them: kept in this browser for each user. */
+/** The witness keys that a user trusts, as entered: stored in this browser per user. */
 const KEY = 'timenav-witnesses';
 const USERS_MAX = 20;
-/** Longer than some dozens of keys. What is longer is not kept. */
+/** Enough for dozens of keys. Longer texts are not stored. */
 const LENGTH_MAX = 16_384;
 
 interface StoredKey {
@@ -16,7 +16,7 @@ class WitnessKeys {
     return this.#all.find((one) => one.user === user)?.text ?? '';
   }
 
-  /** Keeps what a user entered, and forgets what that replaces. */
+  /** Stores the text of a user and replaces the previous one. */
   keep(user: string | null, text: string): void {
     if (user === null || text.length > LENGTH_MAX) return;
     const others = this.#all.filter((one) => one.user !== user);
@@ -25,7 +25,7 @@ class WitnessKeys {
   }
 }
 
-/** Reads what was kept. What is no such thing is left out. */
+/** Parses the stored keys. Invalid items are skipped. */
 export function read(stored: string | null): StoredKey[] {
   try {
     const all: unknown = JSON.parse(stored ?? '[]');

@@ -8,7 +8,7 @@ import { STEPS, checkWitnessed, readWitnessed, type WitnessedBody } from './witn
 
 type Proof = WitnessedBody & { kind: string; head: NonNullable<WitnessedBody['head']> };
 
-/** What a service with a witness answered: `test-data/witnessed-proofs.json`. The keys were made for it. */
+/** A recorded response of a service with a witness: `test-data/witnessed-proofs.json`, with test keys. */
 const recorded = JSON.parse(
   readFileSync(resolve(import.meta.dirname, '../../../../../test-data/witnessed-proofs.json'), 'utf8'),
 ) as { verifier_key: string; system_verifier_key: string; witness_key: string; entry: Proof; system: Proof };
@@ -18,7 +18,7 @@ const [WITNESS] = (await readWitnessKeys(recorded.witness_key)) as [VerifierKey]
 const POSITION = recorded.entry.position;
 const note = (): Checkpoint => readNote(recorded.entry.checkpoint) as Checkpoint;
 
-/** Returns the recorded proof, after something was done to a copy of it. */
+/** Returns a copy of the recorded proof with a change. */
 function proof(change: (copy: Proof) => void = () => {}, of = recorded.entry): Proof {
   const copy = structuredClone(of);
   change(copy);
@@ -37,7 +37,7 @@ function checked(response: unknown, expected: Expected = {}): Promise<Check[]> {
   return checkWitnessed(response, { timeline, position, keyText }, witnesses);
 }
 
-/** Returns which steps came out bad, and which could not be looked at. */
+/** Returns the failed steps, and those that could not be checked. */
 async function faults(response: unknown, expected: Expected = {}): Promise<string[]> {
   const checks = await checked(response, expected);
   return checks
@@ -45,11 +45,11 @@ async function faults(response: unknown, expected: Expected = {}): Promise<strin
     .map(({ what, state }) => (state === 'unknown' ? `${what}?` : what));
 }
 
-/** The line of the witness. */
+/** The check of the witness. */
 const COSIGNED = `Witness ${WITNESS.name}`;
 const { note: NOTE, heads: HEADS, tree: TREE, entry: ENTRY } = STEPS;
 
-/** Makes a key that signs, or one that cosigns, of a name. */
+/** Creates a signing or cosigning key with a name. */
 async function made(
   name: string,
   kind: 1 | 4,
@@ -76,7 +76,7 @@ async function cosignature(witness: Made, text: string, seconds = 1_800_000_000)
   return lineOf(witness, concat(time, await witness.sign(`cosignature/v1\ntime ${seconds}\n${text}`)));
 }
 
-/** Returns the key of a timeline under another public key, and a note that it signs for `system` of some service. */
+/** Returns a timeline key with another public key, and a note signed with it for `system` of a service. */
 async function resigned(origin: string, text = note().text): Promise<{ keyText: string; signed: string }> {
   const signer = await made(origin, 1);
   const own = text.replace(/^[^\n]*/, origin);
@@ -112,7 +112,7 @@ describe('a witnessed proof', () => {
     const expected = { timeline: 'system', position: recorded.system.position, keyText: recorded.system_verifier_key };
     expect(await faults(recorded.system, expected)).toEqual([]);
     expect((await checked(recorded.system, expected)).map(({ what }) => what)).toEqual([NOTE, COSIGNED, TREE, ENTRY]);
-    // Only the note says which tree that is.
+    // Only the note contains the size of the tree.
     const grown = proof((copy) => (copy.size += 1), recorded.system);
     expect(await faults(grown, expected)).toContain(TREE);
     const other = proof((copy) => (copy.root = recorded.entry.root), recorded.system);
@@ -143,7 +143,7 @@ describe('the note', () => {
     expect(checks[0]).toMatchObject({ what: NOTE, state: 'bad' });
     expect(checks[0]!.detail).toContain('It is a checkpoint of other.example/system, not of timenav.local/system');
     expect(verdictOf(checks.slice(1))).toBe('good');
-    // The same of its own name: only the key that signs it is another one than that of the timeline.
+    // The same name as the timeline's key, but another key.
     const own = await resigned('timenav.local/system');
     const resignedNote = proof((copy) => (copy.checkpoint = own.signed));
     expect(await faults(resignedNote, { keyText: own.keyText, witnesses: [] })).toEqual([]);
@@ -175,7 +175,7 @@ describe('the note', () => {
     const lie = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, forged)));
     expect(await faults(lie)).toEqual([COSIGNED]);
     expect((await checked(lie))[1]!.detail).toContain('with another key');
-    // It says that it is of the right key.
+    // The line claims the right key.
     const renamedLine = forged.replace(/ \S+\n$/, (base64) => {
       const bytes = Uint8Array.from(atob(base64.trim()), (char) => char.charCodeAt(0));
       return ` ${toBase64(concat(WITNESS.id, bytes.slice(4)))}\n`;
@@ -228,7 +228,7 @@ describe('the entry of system', () => {
   });
 
   it('has to be one of heads by the system, and not another that is in the tree', async () => {
-    // A note over one entry alone, signed by a service that lies: the entry is in its tree.
+    // A note over this one entry, signed by a dishonest service: the entry is in its tree.
     const { leaf } = recorded.entry.head;
     for (const [from, to] of [
       ['"action":"heads"', '"action":"reads"'],
@@ -251,7 +251,7 @@ describe('the entry of system', () => {
 
 describe('the tree of the timeline', () => {
   it('has to be the one that system is committed to', async () => {
-    // Another ledger: one entry, which fits its own root.
+    // Another ledger with one entry, which matches its own root.
     const leaf = recorded.entry.leaf.replace('"actor":"admin"', '"actor":"nimda"').replace(/"seq":\d+/, '"seq":0');
     const root = toHex(await leafHash(utf8(leaf)));
     const lie = proof((copy) => Object.assign(copy, { leaf, root, size: 1, position: 0, hashes: [] }));
@@ -268,7 +268,7 @@ describe('the tree of the timeline', () => {
       proof((copy) => copy.head.hashes.push(copy.root)),
     ])
       expect(await faults(lie)).toEqual([TREE]);
-    // The key of another timeline of the service, and an entry that is not of it.
+    // The key of another timeline of the service, and an entry of a different timeline.
     const other = (await readKey(recorded.verifier_key))!;
     const typed = concat(Uint8Array.of(1), other.publicKey);
     const id = (await sha256(utf8('timenav.local/main'), Uint8Array.of(0x0a), typed)).slice(0, 4);

@@ -1,6 +1,6 @@
 /**
- * A proof of an entry that witnesses vouch for, verified in the browser step by step: docs/specs/ledger-2.md §10.
- * Nothing here asks the service.
+ * Verifies the witnessed proof of an entry in the browser, step by step: docs/specs/ledger-2.md §10. No requests are
+ * sent.
  */
 import { climb, equal, fromHex, leafHash, toBase64, utf8, type Bytes } from '../../../lib/ledger/merkle';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../../../lib/ledger/note';
 import { checkCosigned, entries, type Check } from '../check';
 
-/** What the service answers when it is asked for a witnessed proof, as far as it is verified. */
+/** The service's response to a request for a witnessed proof, as far as it is verified. */
 export interface WitnessedBody {
   position: number;
   leaf: string;
@@ -35,7 +35,7 @@ interface HeadProof {
   system_hashes: string[];
 }
 
-/** What of an entry's text is compared. */
+/** The fields of an entry that are compared. */
 interface Entry {
   action?: unknown;
   actor?: unknown;
@@ -44,7 +44,7 @@ interface Entry {
   timeline_id?: unknown;
 }
 
-/** A tree of so many leaves. */
+/** A Merkle tree with its number of leaves. */
 interface Tree {
   size: number;
   root: Bytes;
@@ -53,7 +53,7 @@ interface Tree {
 const SYSTEM = 'system';
 const HEADS = 'heads';
 
-/** The steps, as they are called on the page. */
+/** The labels of the steps. */
 export const STEPS = {
   note: 'Checkpoint of system',
   heads: 'Entry of system',
@@ -64,7 +64,7 @@ export const STEPS = {
 const isOfTexts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((one) => typeof one === 'string');
 
-/** Reads an answer; null where it is no witnessed proof. */
+/** Parses a response; null if it is not a witnessed proof. */
 export function readWitnessed(json: unknown): WitnessedBody | null {
   const { kind, position, leaf, hashes, size, root, head, checkpoint } = (json ?? {}) as Record<string, unknown>;
   const isRead =
@@ -93,8 +93,8 @@ function readHeadProof(json: unknown): HeadProof | undefined {
 }
 
 /**
- * Verifies a witnessed proof of the entry at `position` of `timeline`. `keyText` is the public key of that timeline;
- * each of the witnesses must have cosigned.
+ * Verifies a witnessed proof of the entry at `position` of `timeline`. `keyText` is the public key of that timeline.
+ * Each witness must have cosigned.
  */
 export async function checkWitnessed(
   response: unknown,
@@ -148,7 +148,7 @@ const UNSIGNED: Record<Exclude<Verdict, 'signed'>, (name: string, origin: string
     ),
 };
 
-/** Step 1: the service signed the note of `system` with the key of the timeline, and witnesses cosigned it. */
+/** Step 1: the service signed the note of `system` with the key of the timeline, and the witnesses cosigned it. */
 async function checkNote(note: Checkpoint, key: VerifierKey, witnesses: readonly VerifierKey[]): Promise<Check[]> {
   const name = `${key.name.slice(0, key.name.lastIndexOf('/'))}/${SYSTEM}`;
   const verdict = await verify(note, await renamed(key, name));
@@ -195,7 +195,7 @@ async function checkTree(head: HeadProof | null, heads: Tree | null, tree: Tree 
   return good(what, `${which} is ${name} at ${entries(tree.size)}, with the root of this proof.`);
 }
 
-/** Step 3 for `system` itself, which needs no entry that commits to it. */
+/** Step 3 for `system` itself, which needs no such entry. */
 function sameTree(tree: Tree | null, system: Checkpoint | null): Check {
   const what = STEPS.tree;
   if (tree === null) return bad(what, 'The size or the root in the proof is invalid.');
@@ -205,7 +205,7 @@ function sameTree(tree: Tree | null, system: Checkpoint | null): Check {
     : bad(what, 'Its size or root does not match the checkpoint.');
 }
 
-/** Step 4: the entry is in the tree of the timeline, and says so itself. */
+/** Step 4: the entry is in the tree of the timeline, and has the right timeline and position. */
 async function checkEntry(
   { leaf, hashes, position: own }: WitnessedBody,
   tree: Tree | null,
@@ -223,7 +223,7 @@ async function checkEntry(
   return good(what, `It is in that tree, and its text names entry ${position.toLocaleString('en')}.`);
 }
 
-/** Returns why a text is not the leaf at an index of a tree, or null where it is. */
+/** Returns why a text is not the leaf at an index of a tree, or null if it is. */
 async function misplaced(text: string, index: number, tree: Tree, proof: readonly string[]): Promise<string | null> {
   const hashes = proof.map(fromHex);
   const leaf = await leafHash(utf8(text));
@@ -233,7 +233,7 @@ async function misplaced(text: string, index: number, tree: Tree, proof: readonl
   return equal(top, tree.root) ? null : 'The path ends at a different root than the signed one.';
 }
 
-/** Reads an entry; null where it is not written as entries are, such as with a member twice. */
+/** Parses an entry; null if it is not in canonical form, for example with a duplicate member. */
 function readEntry(text: string): Entry | null {
   try {
     const entry = JSON.parse(text) as Entry | null;

@@ -1,10 +1,10 @@
-/** What was just applied, for the page that shows it: on a fork that is another one than the page it was asked on. */
+/** The intervention that was just applied, for the page that shows it. On a fork, that is a different page. */
 import type { Manipulated } from './lab';
 
 export interface Applied {
   timeline: string;
   outcome: Manipulated;
-  /** Whether `restore` takes the event back to what it was: it knows nothing of what was done to it before. */
+  /** Whether `restore` returns the event to its state before this intervention. It ignores earlier interventions. */
   isFirst: boolean;
 }
 
@@ -14,7 +14,7 @@ export function handOver(applied: Applied): void {
   handed = applied;
 }
 
-/** Returns what was handed over for a timeline, once. */
+/** Returns the applied intervention of a timeline, and clears it. */
 export function takeOver(timeline: string): Applied | null {
   const found = handed?.timeline === timeline ? handed : null;
   handed = null;

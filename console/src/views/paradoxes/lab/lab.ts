@@ -1,4 +1,4 @@
-/** What an intervention would change, side by side; and the words in which one is told to the service. */
+/** The changes of an intervention, side by side, and the action syntax of the service. */
 import { countText } from '../../../lib/events/words';
 import { SECOND, floorDiv, parse } from '../../../lib/time/instant';
 import { zonedText } from '../../../lib/time/people';
@@ -28,7 +28,7 @@ export interface Effect {
   description?: string | null;
 }
 
-/** What the service answers to an intervention, a dry run included. */
+/** The service's response to an intervention or a dry run. */
 export interface Manipulated {
   status: string;
   event_id: string;
@@ -43,7 +43,7 @@ export interface Manipulated {
   intervention_id?: string | null;
 }
 
-/** What the service tells of an event that was asked for by id or name. */
+/** The service's response to a lookup by id or name. */
 export interface Checked {
   status: string;
   active: boolean;
@@ -57,7 +57,7 @@ export interface Checked {
   candidates: { event_id: string; name?: string | null }[];
 }
 
-/** Returns how many causes an event has: those that it names, and those behind them. */
+/** Counts the causes of an event, direct and indirect. */
 export function causesText(causes: Checked['causes']): string {
   const direct = causes.filter(({ distance }) => distance === 1).length;
   if (causes.length === 0) return 'No causes';
@@ -65,14 +65,14 @@ export function causesText(causes: Checked['causes']): string {
   return `${countText(direct, 'direct cause')}, ${causes.length.toLocaleString('en')} in total`;
 }
 
-/** Returns what a paradox is, of one that an intervention would make: nothing is cancelled yet. */
+/** Rewords the explanation of a paradox for a dry run, where nothing is canceled yet. */
 export function wouldBe(explanation: string): string {
   return explanation
     .replace(/, which was removed(?=[ .])/, ', which would be canceled')
     .replace(/ removed (.+?), but happened because of it/, ' would cancel $1, but happens because of it');
 }
 
-/** Returns who cancelled an event and when, or null where no intervention did. */
+/** Returns who canceled an event and when, or null if no intervention did. */
 export function cancelledText({ interventions }: Pick<Checked, 'interventions'>): string | null {
   const last = [...interventions].reverse().find(({ changed }) => changed);
   const at = last?.effect.kind === 'cancel' ? parse(last.recorded_at) : null;
@@ -88,7 +88,7 @@ export interface Difference {
   isDifferent: boolean;
 }
 
-/** Returns the fields of an event before and after, those that differ marked. A field that neither has is left out. */
+/** Returns the fields of an event before and after, with differences marked. A field that both lack is left out. */
 export function differences(before: EventBody | null, after: EventBody | null): Difference[] {
   const fields: [string, (event: EventBody) => string | null | undefined][] = [
     ['Time', (event) => momentText(event.time, event.precision)],
@@ -101,7 +101,7 @@ export function differences(before: EventBody | null, after: EventBody | null): 
   const rows = fields.map(([name, read]): Difference => {
     const was = before ? (read(before) ?? null) : null;
     const is = after ? (read(after) ?? null) : null;
-    // Of an event that was cancelled that is all there is to say.
+    // A canceled event has no fields after the intervention, so nothing is marked.
     return { name, before: was, after: is, isDifferent: after !== null && was !== is };
   });
   const presence = (event: EventBody | null): string => (event ? 'occurs' : 'canceled');
@@ -124,14 +124,12 @@ function momentText(text: string, precision?: string | null): string {
 
 const DRY = 'Dry run: nothing was changed. ';
 
-/**
- * Returns what the service says an intervention does, without the part about the dry run, which the page shows anyway.
- */
+/** Returns the service's description of an intervention, without the dry-run remark, which the page shows anyway. */
 export function statusWords(status: string): string {
   return status.startsWith(DRY) ? status.slice(DRY.length) : status;
 }
 
-/** Returns what an effect was understood as. */
+/** Returns how the service interpreted the action. */
 export function effectWords(effect: Effect): string {
   const length = effect.duration ? ` by ${effect.duration}` : '';
   switch (effect.kind) {

@@ -1,14 +1,14 @@
-/** How a list of paradoxes follows what the stream tells of them, so that nothing has to be asked anew. */
+/** Applies updates of the stream to a list of paradoxes, so that it is not read again. */
 import type { Count, Paradox, ParadoxesBody } from '../paradox';
 
-/** What the stream tells of one paradox. */
+/** A stream message about one paradox. */
 export interface ParadoxUpdate {
   position: number;
   change: 'created' | 'resolved';
   paradox: Paradox;
 }
 
-/** Which paradoxes are listed: those of some kinds, or all that are none but observations, or these too. */
+/** Which paradoxes are listed: selected kinds, or all kinds with or without observations. */
 export interface Choice {
   kinds: readonly string[];
   observations: boolean;
@@ -19,7 +19,7 @@ function isChosen(paradox: Paradox, choice: Choice): boolean {
   return choice.observations || !paradox.is_observation;
 }
 
-/** The order of lists: by the first record that shows it, then code, then ids. */
+/** The order of lists: by the first record that shows the paradox, then code, then ids. */
 function isBefore(a: Paradox, b: Paradox): boolean {
   if (a.first !== b.first) return a.first < b.first;
   return a.code === b.code ? a.events.join('\n') < b.events.join('\n') : a.code < b.code;
@@ -31,7 +31,7 @@ function recount(counts: Record<string, Count>, { code, kind, grade }: Paradox, 
   return { ...counts, [code]: { kind, grades } };
 }
 
-/** Returns list and counts after something was told. What the list knows already changes nothing. */
+/** Returns the list and counts after an update. An update that is already included changes nothing. */
 export function follow(
   body: ParadoxesBody,
   list: readonly Paradox[],
@@ -45,13 +45,13 @@ export function follow(
   const others = list.filter((each) => each.key !== paradox.key);
   if (update.change === 'resolved' || !isChosen(paradox, choice)) return { body: counted, list: others };
   const after = others.findIndex((each) => isBefore(paradox, each));
-  // What belongs behind the end of a list that has more pages comes with these.
+  // A paradox after the end of a partial list arrives with a later page.
   if (after < 0 && body.has_more) return { body: counted, list: others };
   others.splice(after < 0 ? others.length : after, 0, paradox);
   return { body: counted, list: others };
 }
 
-/** Returns a list with the next page behind it. What came by the stream meanwhile is not there twice. */
+/** Appends the next page. Paradoxes that the stream added meanwhile are not duplicated. */
 export function append(list: readonly Paradox[], page: readonly Paradox[]): Paradox[] {
   const known = new Set(list.map((paradox) => paradox.key));
   return [...list, ...page.filter((paradox) => !known.has(paradox.key))];

@@ -1,4 +1,4 @@
-/** Which rows of a list are on the screen, so that no more is asked of the service than somebody sees. */
+/** Tracks which rows of a list are visible, so that names are requested only for those. */
 import type { Attachment } from 'svelte/attachments';
 
 const RESTED_MS = 250;
@@ -9,14 +9,14 @@ export class InSight {
   #observer: IntersectionObserver | null = null;
   #rested: ReturnType<typeof setTimeout> | undefined;
 
-  /** `changed` is told once whoever scrolls rests. */
+  /** `changed` is called once scrolling has stopped. */
   constructor(private readonly changed: () => void) {}
 
   has(key: string): boolean {
     return this.#visible.has(key);
   }
 
-  /** Watches a row for as long as it is in the list. */
+  /** Observes a row while it is mounted. */
   row(key: string): Attachment {
     return (element) => {
       this.#observer ??= new IntersectionObserver((all) => this.#note(all));

@@ -1,6 +1,4 @@
-/**
- * The paradoxes of a timeline as they are looked at: pages, and what becomes of them when history changes meanwhile.
- */
+/** The paradoxes of a timeline: reads pages, and applies changes of history to them. */
 import { untrack } from 'svelte';
 import { isAborted, service } from '../../../lib/service/api';
 import { Stream, type Message } from '../../../lib/live/stream.svelte';
@@ -8,18 +6,18 @@ import { append, follow, type Choice, type ParadoxUpdate } from './following';
 import type { Paradox, ParadoxesBody } from '../paradox';
 
 const PAGE_ITEMS = 50;
-/** A look that took no longer than this is taken again by itself when history changes. */
+/** If the last read was faster than this, a change of history triggers a new read. */
 const QUICK_MS = 1_500;
-/** Changes that come close together are one change. */
+/** Changes within this time are handled together. */
 const CALM_MS = 900;
-/** How long the list waits for the stream, so that nothing is missed between the two. */
+/** How long a read waits for the stream to open, so that no change is missed in between. */
 const STREAM_MAX_MS = 400;
 
-/** What is looked for. */
+/** Query of the list. */
 export interface Question extends Choice {
   speed: string;
   tolerance: string;
-  /** Of which time, as the API writes it: asked for with each look, as it may go by the clock. */
+  /** The time range in API syntax. Evaluated for each read, because it may depend on the clock. */
   range: () => string;
 }
 
@@ -31,26 +29,26 @@ export class Monitor {
   list = $state.raw<Paradox[]>([]);
   error = $state<unknown>(null);
   isBusy = $state(false);
-  /** Changes of history since the list was read that are not in it. */
+  /** Changes of history that the list does not include. */
   changes = $state(0);
   #request: AbortController | null = null;
   #question: Question = { kinds: [], observations: false, speed: '', tolerance: '', range: () => ALWAYS };
-  /** Of which time the list is. */
+  /** The time range of the current list. */
   #range = ALWAYS;
   #tookMs = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stream = $state.raw<Stream | null>(null);
   #subscription = '';
-  /** Whether the stream tells of paradoxes; otherwise it tells of changes that may make some. */
+  /** Whether the stream reports paradoxes. Otherwise it reports changes that may cause some. */
   #isExact = true;
   #wasOpen = false;
-  /** Called when the stream is open. */
+  /** Called when the stream opens. */
   #whenOpen: () => void = () => {};
-  /** Whether the stream was open when the list was asked for: what the list has not, the stream tells. */
+  /** Whether the stream was open when the list was read. If so, the stream reports everything that the list lacks. */
   #isCovered = true;
-  /** Whether something may have happened that neither told. */
+  /** Whether a change may be missing from both the list and the stream. */
   #isStale = false;
-  /** What was told while a look was under way. */
+  /** Updates that arrived during a read. */
   #meanwhile: ParadoxUpdate[] = [];
   #stop: () => void;
 
@@ -66,7 +64,7 @@ export class Monitor {
     });
   }
 
-  /** Looks anew. What is shown stays until the answer is there. */
+  /** Reads the list again. The current list stays until the response arrives. */
   async look(question: Question = this.#question): Promise<void> {
     this.#question = question;
     const { speed, tolerance } = question;
@@ -99,12 +97,12 @@ export class Monitor {
     }
     this.#tookMs = performance.now() - began;
     this.isBusy = false;
-    // What the service made for the stream is there now, so this look is a short one.
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- it may have been set while this waited
+    // The service has cached the result for the stream, so this read is fast.
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- may have been set during the await
     if (this.#isStale && this.error === null) await this.look();
   }
 
-  /** Waits until the stream is open, for a while. */
+  /** Waits up to STREAM_MAX_MS for the stream to open. */
   #opening(): Promise<void> {
     if (this.#wasOpen) return Promise.resolve();
     return new Promise((done) => {
@@ -149,7 +147,7 @@ export class Monitor {
     ) as Promise<ParadoxesBody>;
   }
 
-  /** Listens to paradoxes; or, where the service refuses that because there is too much to look at, to changes. */
+  /** Subscribes to paradoxes or, if the service rejects that because the history is too large, to changes. */
   #listen(isExact: boolean): void {
     this.#stream?.close();
     this.#isExact = isExact;
@@ -170,7 +168,7 @@ export class Monitor {
     this.#wasOpen = true;
     this.#whenOpen();
     if (!isAgain && this.#isCovered) return;
-    // What happened before the stream began, or while it was lost, was told to nobody: a look follows.
+    // Changes before the stream opened, or while it was interrupted, were not reported: read again.
     this.#isCovered = true;
     if (this.isBusy) this.#isStale = true;
     else this.#changed();
@@ -178,7 +176,7 @@ export class Monitor {
 
   #hear(message: Message): void {
     const isUpdate = message.event === 'paradox-created' || message.event === 'paradox-resolved';
-    // Whether a paradox is in a part of time, the service knows.
+    // Only the service knows whether a paradox is in a time range.
     if (!isUpdate || this.#range !== ALWAYS) {
       this.#changed();
       return;

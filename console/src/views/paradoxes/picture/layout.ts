@@ -1,4 +1,4 @@
-/** Where the parts of a picture stand. Plain numbers, so that they can be tested without a page. */
+/** The layout of diagrams. Plain numbers, so that it can be tested without a page. */
 import { fitted, type Scale } from '../../../lib/chart/scale';
 import type { Micros } from '../../../lib/time/instant';
 
@@ -8,13 +8,13 @@ interface Spot {
 }
 
 interface Way {
-  /** A path in SVG's words, from the edge of one thing to that of another. */
+  /** SVG path data from the edge of one node to the edge of another. */
   d: string;
-  /** Where its label stands. */
+  /** Position of its label. */
   at: Spot;
 }
 
-/** Returns spots on an ellipse, clockwise from the top. */
+/** Returns points on an ellipse, clockwise from the top. */
 export function ringSpots(count: number, width: number, height: number, inset: Spot): Spot[] {
   const center = { x: width / 2, y: height / 2 };
   return Array.from({ length: count }, (_, index) => {
@@ -26,14 +26,14 @@ export function ringSpots(count: number, width: number, height: number, inset: S
   });
 }
 
-/** Returns the way along a ring from one of its spots to the next, kept clear of circles of that radius. */
+/** Returns the path along a ring from one point to the next, clear of circles of this radius. */
 export function ringWay(index: number, count: number, width: number, height: number, inset: Spot, radius: number): Way {
   const center = { x: width / 2, y: height / 2 };
   const size = { x: center.x - inset.x, y: center.y - inset.y };
   const on = (turn: number): Spot => ({ x: center.x + size.x * Math.cos(turn), y: center.y + size.y * Math.sin(turn) });
   const from = -Math.PI / 2 + (2 * Math.PI * index) / count;
   const to = from + (2 * Math.PI) / count;
-  // Steps along the ellipse until the circles at both ends are left.
+  // Steps along the ellipse until it has left the circle.
   const clear = (start: number, sign: 1 | -1): number => {
     const origin = on(start);
     let turn = start;
@@ -60,7 +60,7 @@ export interface Chain {
   columns: number;
 }
 
-/** Returns spots in rows that turn at the end, as an ox plows, so that each thing is beside the one before. */
+/** Returns points in rows of alternating direction, so that consecutive nodes are adjacent. */
 export function chainSpots(
   count: number,
   width: number,
@@ -82,12 +82,10 @@ export function chainSpots(
   return { spots, height: rows * box.height + (rows - 1) * box.gapY, columns };
 }
 
-/** How much room a way back takes beside the first column. */
+/** Width of the path back, left of the first column. */
 export const BACK_ROOM = 26;
 
-/**
- * Returns the way from one box to another: straight where they are neighbors, around the outside where they are not.
- */
+/** Returns the path between two boxes: straight between neighbors, otherwise around the outside. */
 export function chainWay(
   from: Spot,
   to: Spot,
@@ -125,7 +123,7 @@ export function chainWay(
       at: { x: (start.x + end.x) / 2, y: low + 4 },
     };
   }
-  // Below the last row and up beside the first column, so that it crosses no box.
+  // Below the last row and up left of the first column, so that it crosses no box.
   const side = to.x - half.x - BACK_ROOM + 4;
   const turn = 10;
   const way = [
@@ -137,23 +135,23 @@ export function chainWay(
   return { d: way.join(''), at: { x: (start.x + side) / 2, y: low } };
 }
 
-/** Returns the scale on which some moments are between two places; one moment alone stands in the middle. */
+/** Returns a scale that fits these instants between the insets. A single instant is centered. */
 export function axisScale(moments: readonly Micros[], inset: number, width: number): Scale {
   const first = moments.reduce((a, b) => (b < a ? b : a));
   const last = moments.reduce((a, b) => (b > a ? b : a));
   return fitted(first, last, width, inset / Math.max(width, 1));
 }
 
-/** How wide what stands for a moment is to each side, and how wide a short stretch is at least. */
+/** Half the width of an instant, and the minimum width of an interval. */
 export const MOMENT = 7;
 export const STRETCH_MIN = 6;
 
-/** Returns from where to where something is drawn that begins and ends there. */
+/** Returns the drawn extent of an interval, at least its minimum width. */
 export function drawnFrom(from: number, to: number): [number, number] {
   return from === to ? [from - MOMENT, from + MOMENT] : [from, Math.max(to, from + STRETCH_MIN)];
 }
 
-/** Returns where a name stands: it begins where that begins which it names, or ends where it ends, as there is room. */
+/** Returns the position of a label: aligned with the start of its bar, or with the end if there is more room. */
 export function nameAt([left, right]: [number, number], width: number): { x: number; anchor: string } {
   const middle = (left + right) / 2;
   if (middle < width * 0.32) return { x: Math.max(4, left), anchor: 'start' };
@@ -161,12 +159,12 @@ export function nameAt([left, right]: [number, number], width: number): { x: num
   return { x: middle, anchor: 'middle' };
 }
 
-/** How wide a character of a label is, about, how high a line of it is, and what is around it on its plate. */
+/** Approximate character width, line height and padding of a plate. */
 const [CHARACTER, LINE, AROUND] = [6.1, 16, 7];
 
 interface Plate {
   lines: string[];
-  /** The middle of the words. */
+  /** Center of the text. */
   x: number;
   y: number;
   left: number;
@@ -175,11 +173,11 @@ interface Plate {
   height: number;
 }
 
-/** Returns a label in the middle of what it tells of, in two lines where one is too long, and inside of the picture. */
+/** Returns a label centered at a point, within the diagram, on two lines if it is too long for one. */
 export function plateAt(label: string, middle: Spot, width: number): Plate {
   const most = Math.max(8, Math.floor((width - 2 * AROUND) / CHARACTER));
   const parts = label.split(' · ');
-  // Where it has two parts, each is a line.
+  // A label of two parts has one line for each.
   const at = label.length <= most ? -1 : parts.length === 2 ? parts[0]!.length : label.lastIndexOf(' ', most);
   const lines =
     at > 0
@@ -191,23 +189,23 @@ export function plateAt(label: string, middle: Spot, width: number): Plate {
   return { lines, x, y: middle.y, left: x - wide / 2, top: middle.y - high / 2, width: wide, height: high };
 }
 
-/** Returns where each line of a plate stands, from the top. */
+/** Returns the baseline of each line of a plate, from the top. */
 export const linesAt = ({ lines, y }: Plate): { line: string; y: number }[] =>
   lines.map((line, index) => ({ line, y: y + (index - (lines.length - 1) / 2) * LINE }));
 
-/** Returns a share of a bar on a scale of tenfolds, so that 900 km/h and the speed of light fit one picture. */
+/** Returns the length of a bar on a logarithmic scale, so that 900 km/h and the speed of light fit in one diagram. */
 export function logShare(value: number, max: number): number {
   return max <= 1 ? 1 : Math.max(0.02, Math.min(1, Math.log10(Math.max(1, value)) / Math.log10(max)));
 }
 
-/** Shortens what does not fit: the beginning and the end of an id tell more than its middle. */
+/** Shortens a text in the middle, because the beginning and the end of an id are the most distinctive. */
 export function shorten(text: string, max: number): string {
   if (text.length <= max) return text;
   const tail = Math.floor((max - 1) / 3);
   return `${text.slice(0, max - 1 - tail)}…${text.slice(text.length - tail)}`;
 }
 
-/** Leaves out the middle of what is too much to draw; returns the indices that stay, and how many went. */
+/** Omits the middle of a list that is too long to draw. Returns the indices that remain and the number omitted. */
 export function elide(count: number, max: number): { indices: number[]; left: number } {
   const all = Array.from({ length: count }, (_, index) => index);
   if (count <= max) return { indices: all, left: 0 };

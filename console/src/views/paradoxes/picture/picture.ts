@@ -1,4 +1,4 @@
-/** From a witness to what is drawn of it: which shape, with which parts. Where they stand is in `layout.ts`. */
+/** Converts a witness to a diagram: its shape and its parts. Positions are computed in `layout.ts`. */
 import { distance, parse, type Micros } from '../../../lib/time/instant';
 import { momentText } from '../../../lib/time/people';
 import type { Span } from '../../../lib/events/known-spans';
@@ -6,7 +6,7 @@ import { stretchText } from '../../../lib/time/when';
 import { bothText } from '../texts';
 import { timerOf, type Paradox, type Step } from '../paradox';
 
-/** Something that is drawn; `event` is its id where it has a page. */
+/** A node of a diagram; `event` is the id if the event has a page. */
 export interface Node {
   id: string;
   label: string;
@@ -22,7 +22,7 @@ export interface Edge {
   isBad: boolean;
 }
 
-/** A stretch or a point on an axis of time. */
+/** An interval or an instant on a time axis. */
 interface Bar {
   label: string;
   event: string | null;
@@ -30,7 +30,7 @@ interface Bar {
   to: Micros;
   note: string;
   isBad: boolean;
-  /** Whether it goes on at both ends, nobody knows how far. */
+  /** Whether both ends are unknown, so that the bar is drawn open-ended. */
   isOpen?: boolean;
 }
 
@@ -61,20 +61,20 @@ const node = (id: string, look: Node['look'] = 'plain', event: string | null = i
   look,
 });
 
-/** Interventions are named by the service; they have no page of their own. */
+/** The service names interventions; they have no page. */
 function nodeOf(id: string, look: Node['look'] = 'plain'): Node {
   return id.startsWith('intervention_') ? { id, label: 'the intervention', event: null, look: 'deed' } : node(id, look);
 }
 
-/** Returns how much later or earlier an effect is than its cause. */
+/** Returns how much later or earlier than its cause an effect is. */
 export function gapWords(micros: number): string {
   if (micros === 0) return 'at the same time';
   return `${distance(BigInt(Math.round(micros)))} ${micros < 0 ? 'earlier' : 'later'}`;
 }
 
 /**
- * Returns the picture of a paradox, or null where its witness is of a shape that this page does not know. Events are
- * called by their names where these are known.
+ * Returns the diagram of a paradox, or null if its witness has an unknown shape. Events are labeled with their names
+ * where known.
  */
 export function pictureOf(
   paradox: Paradox,
@@ -95,7 +95,7 @@ export function pictureOf(
   }
 }
 
-/** Draws a timer in place of a firing of it that is a cause. The event that it recorded may have the same id. */
+/** Shows a timer in place of the firing that is a cause. The event that it recorded may have the same id. */
 function withTimer(picture: Picture | null, timer: string | null, cause: unknown): Picture | null {
   if (picture === null || timer === null) return picture;
   let isDone = false;
@@ -275,7 +275,7 @@ function orphan(cause: string, effect: string, intervention: string, impact: num
   return { shape: 'chain', nodes, edges, more: 0 };
 }
 
-/** Reads a time that is known to a moment, or to a stretch. */
+/** Reads a time that is known as an instant or an interval. */
 function stretch(time: unknown): [Micros, Micros] {
   const [from, to] = Array.isArray(time) ? (time as [string, string]) : [String(time), String(time)];
   const first = parse(from) ?? 0n;
@@ -315,7 +315,7 @@ function axis(
   return bars.includes(null) ? null : { shape: 'axis', bars: bars as Bar[], arrow: { from, to, label }, clash: null };
 }
 
-/** Returns a bar of which only a part was told as long as its event is. */
+/** Extends a bar to the full duration of its event if only a part of it was given. */
 function whole(bar: Bar, spans: ReadonlyMap<string, Span>): Bar {
   const span = bar.isOpen && bar.event !== null ? spans.get(bar.event) : undefined;
   return span === undefined ? bar : { ...bar, ...span, isOpen: false };
@@ -331,7 +331,7 @@ function contradiction(
 ): Picture | null {
   const [start, end] = [parse(from), parse(until)];
   if (start === null || end === null) return null;
-  // The witness tells the common stretch alone: each bar goes on where nothing is known of it.
+  // The witness contains only the overlap, so each bar is open-ended if its event's time is unknown.
   const bars = pair.map((id, index): Bar => ({
     label: id,
     event: id,
