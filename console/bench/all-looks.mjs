@@ -3,9 +3,9 @@
  *
  *   node bench/all-looks.mjs FOLDER [DATA] [--on demo,hurricanes,flights,large] [--only VIEW] [--width 1440]
  *
- * The default is the demo and all hurricanes. `flights` covers one year. `large` has ten million generated events, which
- * take minutes and need a release build; `--events` reduces their number. Each history gets a fork without one event, for
- * the comparison.
+ * The default is the demo and all hurricanes. `flights` covers one year. `large` has ten million generated events,
+ * which take minutes and need a release build; `--events` reduces their number. Each history gets a fork without one
+ * event, for the comparison.
  *
  * DATA is `../../shared/data` by default: see `fill.mjs`. A history without its file is skipped. The service is
  * TIMENAV_BIN, or the debug build, with a temporary data folder. CHROMIUM_BIN names the browser. Fails under the same

@@ -1,12 +1,12 @@
 /**
  * Drags and zooms 100 000 events, and prints the frame rate of the axis as one line of JSON: `whole` with all events in
- * view, `near` with a few hundred, and `zoomed` between the two. `empty` and `turned` are the maximum of this browser on
- * this machine: a line that follows pointer and wheel.
+ * view, `near` with a few hundred, and `zoomed` between the two. `empty` and `turned` are the maximum of this browser
+ * on this machine: a line that follows pointer and wheel.
  *
  *   TIMENAV_API_KEY=… node bench/drag.mjs http://127.0.0.1:8080
  *
- * Needs the key of an operator. The events are recorded on the timeline `drag-100k`, which is created if missing and then
- * kept. A user of the same name is created to log in with, and deleted at the end. CHROMIUM_BIN names the browser.
+ * Needs the key of an operator. The events are recorded on the timeline `drag-100k`, which is created if missing and
+ * then kept. A user of the same name is created to log in with, and deleted at the end. CHROMIUM_BIN names the browser.
  */
 import { randomBytes } from 'node:crypto';
 import { chromium } from 'playwright-core';

@@ -4,10 +4,10 @@
  *   TIMENAV_API_KEY=… node bench/fill.mjs http://127.0.0.1:8080 hurricanes|flights FOLDER
  *   TIMENAV_API_KEY=… node bench/fill.mjs http://127.0.0.1:8080 made 10000000
  *
- * `hurricanes` are all fixes of HURDAT2, and `flights` are the departures from New York in 2013. Their files in FOLDER are
- * `hurricanes/hurdat2_atlantic_1851_2025.csv` and `flights/flights.csv.zip`, which needs `unzip`. `made` generates this
- * number of readings over 75 years at 500 places, each from one of eight networks, with the same result in each run.
- * Needs the key of an operator. Only missing events are added.
+ * `hurricanes` are all fixes of HURDAT2, and `flights` are the departures from New York in 2013. Their files in FOLDER
+ * are `hurricanes/hurdat2_atlantic_1851_2025.csv` and `flights/flights.csv.zip`, which needs `unzip`. `made` generates
+ * this number of readings over 75 years at 500 places, each from one of eight networks, with the same result in each
+ * run. Needs the key of an operator. Only missing events are added.
  */
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';

@@ -1,13 +1,13 @@
 /**
- * Takes screenshots of every view of the console on a timeline, and of the states that users open in them, light and dark,
- * for a phone, a laptop and a wide screen:
+ * Takes screenshots of every view of the console on a timeline, and of the states that users open in them, light and
+ * dark, for a phone, a laptop and a wide screen:
  *
  *   TIMENAV_API_KEY=… node bench/looks.mjs http://127.0.0.1:8080 demo FOLDER
  *     [--against FORK] [--only VIEW] [--width 1440]
  *
- * Files are named `VIEW-SCHEME-WIDTH.png`. `sheet-SCHEME-WIDTH-NUMBER.png` combine several of one kind at a readable size.
- * The script fails if a view does not become ready, overflows the page width, or logs to the browser console, and lists
- * these views. Needs the key of an operator; CHROMIUM_BIN names the browser.
+ * Files are named `VIEW-SCHEME-WIDTH.png`. `sheet-SCHEME-WIDTH-NUMBER.png` combine several of one kind at a readable
+ * size. The script fails if a view does not become ready, overflows the page width, or logs to the browser console, and
+ * lists these views. Needs the key of an operator; CHROMIUM_BIN names the browser.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * Takes the screenshots of the README and the quick start. Needs a service just started with `--demo` on a new data folder:
+ * Takes the screenshots of the README and the quick start. Needs a service just started with `--demo` on a new data
+ * folder:
  *
  *   TIMENAV_API_KEY=… node bench/pictures.mjs http://127.0.0.1:8080 ../docs/images
  *

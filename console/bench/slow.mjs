@@ -1,9 +1,9 @@
 /**
  * Opens the timeline over a slow connection emulated by Chromium, and prints as a table or as one line of JSON:
  *
- * - `bars`: the time until the first bars, in milliseconds from the start of navigation, with the number of their events
- *   and their range. The bars are on the first picture, or on the axis if that was earlier. If one response cannot count
- *   all events, the bars are of those counted so far;
+ * - `bars`: the time until the first bars, in milliseconds from the start of navigation, with the number of their
+ *   events and their range. The bars are on the first picture, or on the axis if that was earlier. If one response
+ *   cannot count all events, the bars are of those counted so far;
  * - `axis`: the time until the axis had its bars, with the number of requests and the kB transferred;
  * - `click`: the time from a click on a bar until its range was in view and counted (empty if no bar was hit), and
  *   `event`: the time from the key for the next event until its card was visible;
@@ -12,8 +12,8 @@
  *
  *   TIMENAV_API_KEY=… node bench/slow.mjs http://127.0.0.1:8080 hurricanes [--kbits 400] [--latency 50] [--json]
  *
- * Needs the key of an operator. A user `bench-views` is created to log in with, and deleted at the end. CHROMIUM_BIN names
- * the browser. Results depend on the machine and its load: report both with the figures.
+ * Needs the key of an operator. A user `bench-views` is created to log in with, and deleted at the end. CHROMIUM_BIN
+ * names the browser. Results depend on the machine and its load: report both with the figures.
  */
 import { chromium } from 'playwright-core';
 import { SIZE, Site, Traffic, launch } from './visit.mjs';

@@ -14,8 +14,8 @@
  * `idle` is measured once all responses have arrived. With `--json` there is also a row `Blank` for an empty page: the
  * cost of the browser itself on this machine.
  *
- * Needs the key of an operator. A user `bench-views` is created to log in with, and deleted at the end. CHROMIUM_BIN names
- * the browser. Results depend on the machine and its load: report both with the figures.
+ * Needs the key of an operator. A user `bench-views` is created to log in with, and deleted at the end. CHROMIUM_BIN
+ * names the browser. Results depend on the machine and its load: report both with the figures.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';

@@ -54,7 +54,7 @@ async function held(page: Page, path: string): Promise<() => void> {
 }
 
 describe('permissions', () => {
-  it('are given and taken, with what that does to whom', async () => {
+  it('are granted and revoked, with the effect on each user', async () => {
     await on.service.user('xavier');
     const page = await on.loggedIn(tab('permissions'));
     const read = page.getByLabel('Read', { exact: true });
@@ -84,7 +84,7 @@ describe('permissions', () => {
     expect((await permissions()).write).toEqual([]);
   });
 
-  it('lead to a user who does not exist yet, and save a name that is still being typed', async () => {
+  it('offer to create a missing user, and save a name still being typed', async () => {
     const page = await on.loggedIn(tab('permissions'));
     await page.getByLabel('Read', { exact: true }).fill('apprentice');
     await page.getByRole('button', { name: 'Save the change' }).click();
@@ -102,7 +102,7 @@ describe('permissions', () => {
     await on.service.call('DELETE', 'v1/users/apprentice');
   });
 
-  it('always name an administrator', async () => {
+  it('require an admin', async () => {
     const page = await on.loggedIn(tab('permissions'));
     await page.getByRole('list', { name: 'Admin: users' }).getByRole('button', { name: 'Remove admin' }).click();
     await page.getByText('A timeline must have an admin').waitFor();
@@ -116,7 +116,7 @@ describe('permissions', () => {
     await page.getByRole('button', { name: 'Nothing to save' }).waitFor();
   });
 
-  it('lose nothing when two change them at once', async () => {
+  it('keep both of two concurrent changes', async () => {
     const page = await on.loggedIn(tab('permissions'), { expected: REFUSED });
     await page.getByLabel('Write', { exact: true }).fill('mine');
     await page.keyboard.press('Enter');
@@ -134,8 +134,8 @@ describe('permissions', () => {
   });
 });
 
-describe('what is changed while a change is being saved', () => {
-  it('is a change of what is saved, in lists', async () => {
+describe('an edit during saving', () => {
+  it('of lists is based on the saved ones', async () => {
     const page = await on.loggedIn(tab('permissions'));
     const before = await permissions();
     const release = await held(page, 'v1/set-access-control');
@@ -154,7 +154,7 @@ describe('what is changed while a change is being saved', () => {
     expect((await permissions()).write.sort()).toEqual([...before.write, 'first', 'second'].sort());
   });
 
-  it('is a change of what is saved, in levels', async () => {
+  it('of levels is based on the saved ones', async () => {
     await on.service.user('hasty');
     const page = await on.loggedIn(`${tab('restrictions')}&q=hasty`);
     const release = await held(page, 'v1/restrict-time-travel');
@@ -170,7 +170,7 @@ describe('what is changed while a change is being saved', () => {
 });
 
 describe('users', () => {
-  it('are made, come in with the password they were given, and are removed', async () => {
+  it('are created, log in with the given password, and are deleted', async () => {
     const page = await on.loggedIn(tab('users'), { expected: REFUSED });
     await page.getByRole('button', { name: 'New user' }).click();
     await page.getByLabel('Name').fill('new user');
@@ -204,7 +204,7 @@ describe('users', () => {
     await theirs.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
   });
 
-  it('are drawn as far as they are in sight, where there are many', async () => {
+  it('are virtualized in a long list', async () => {
     const users = Array.from({ length: 200 }, (_, index) => ({
       user_id: `crowd-${index}`,
       restriction_level: 'full_access' as const,
@@ -225,7 +225,7 @@ describe('users', () => {
 });
 
 describe('restrictions', () => {
-  it('are set with what they mean in words, and lifted', async () => {
+  it('are set with an explanation, and lifted', async () => {
     await on.service.user('wanderer');
     const page = await on.loggedIn(`${tab('restrictions')}&q=wanderer`);
     const level = page.getByLabel('Level of wanderer');
@@ -241,7 +241,7 @@ describe('restrictions', () => {
 });
 
 describe('API keys', () => {
-  it('are shown once, work, and stop', async () => {
+  it('are shown once, work, and stop working when revoked', async () => {
     await on.service.user('owner');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'vault', permissions: { read: ['owner'] } });
     const page = await on.loggedIn(tab('keys'), { user: 'owner' });
@@ -267,7 +267,7 @@ describe('API keys', () => {
     await page.getByRole('row').filter({ hasText: 'revoked' }).waitFor();
   });
 
-  it('of others are an operator’s business', async () => {
+  it('of other users are visible to operators only', async () => {
     await on.service.user('program');
     const page = await on.loggedIn(tab('keys'));
     await page.getByLabel('Keys of').selectOption('program');
@@ -281,7 +281,7 @@ describe('API keys', () => {
 });
 
 describe('sessions', () => {
-  it('are listed, and ended from elsewhere', async () => {
+  it('are listed, and ended from another one', async () => {
     await on.service.user('roamer');
     const here = await on.loggedIn(tab('sessions'), { user: 'roamer', expected: REFUSED, ownSession: true });
     const there = await on.loggedIn(tab('sessions'), { user: 'roamer', expected: REFUSED, ownSession: true });
@@ -298,7 +298,7 @@ describe('sessions', () => {
 });
 
 describe('the access log', () => {
-  it('shows what is done as it is done, newest first', async () => {
+  it('shows new entries first, as they are recorded', async () => {
     const page = await on.loggedIn(tab('log'));
     await page.getByText('live', { exact: true }).waitFor();
     await page.getByRole('row').nth(1).waitFor();
@@ -309,7 +309,7 @@ describe('the access log', () => {
     expect(link).toContain('#/integrity?timeline=vault&position=');
   });
 
-  it('makes refused attempts stand out, and is narrowed to them', async () => {
+  it('highlights rejected requests, and filters by them', async () => {
     await on.service.user('stranger');
     const made = await on.service.call<{ api_key: string }>('POST', 'v1/api-keys', { user_id: 'stranger' });
     await expect(on.service.call('GET', 'v1/clock?timeline_id=vault', undefined, made.api_key)).rejects.toThrow('404');
@@ -327,7 +327,7 @@ describe('the access log', () => {
     await page.getByRole('row').filter({ hasText: 'Record event' }).first().waitFor();
   });
 
-  it('is paged to its first entry, without what was only looked at', async () => {
+  it('pages to its first entry, without reads', async () => {
     const page = await on.loggedIn(`${tab('log')}&looks=hidden`);
     const older = page.getByRole('button', { name: 'Show older entries' });
     const first = page.getByRole('row').filter({ hasText: 'Create timeline' });
@@ -351,7 +351,7 @@ describe('the access log', () => {
     ).toBe(0);
   });
 
-  it('draws only those rows of a long log that are in sight', async () => {
+  it('is virtualized if it is long', async () => {
     const name = fresh('busy');
     await on.service.timeline(
       name,
@@ -386,8 +386,8 @@ describe('the access log', () => {
   });
 });
 
-describe('somebody without rights', () => {
-  it('is told what each part is and why it is not theirs, and asks for nothing that is refused', async () => {
+describe('a user without rights', () => {
+  it('sees the purpose of each section and the reason, without rejected requests', async () => {
     await on.service.user('guest');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'vault', permissions: { read: ['guest'] } });
     const page = await on.loggedIn(tab('permissions'), { user: 'guest' });
@@ -412,7 +412,7 @@ describe('somebody without rights', () => {
   });
 });
 
-describe('every part', () => {
+describe('every section', () => {
   const parts: [string, RegExp][] = [
     ['permissions', /Nothing to save/],
     ['log', /entries/],
@@ -423,7 +423,7 @@ describe('every part', () => {
     ['keys', /New key/],
     ['sessions', /this one/],
   ];
-  it('can be used by everybody and fits every width', async () => {
+  it('is accessible and fits every width', async () => {
     const page = await on.loggedIn('access');
     for (const [name, content] of parts) {
       await page.goto(`${on.service.url}/#/${tab(name)}`);

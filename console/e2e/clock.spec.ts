@@ -36,7 +36,7 @@ async function timelineAt(name: string, at = '2028-02-29T07:30:00Z', location = 
 const face = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('region', { name: 'The clock of' });
 
 describe('the face', () => {
-  it('tells time, date, place and state, in UTC and there', async () => {
+  it('shows time, date, place and state, in UTC and local time', async () => {
     const timeline = await timelineAt('face');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
@@ -54,7 +54,7 @@ describe('the face', () => {
     await face(page).getByText('UTC 29 February 2028, 07:30').waitFor();
   });
 
-  it('is told with its date at the top of every page, on a phone too', async () => {
+  it('is at the top of every page with its date, on a phone too', async () => {
     const timeline = await timelineAt('chip', '1805-10-21T11:45:30Z');
     const page = await on.loggedIn(`timers?timeline=${timeline}`, { viewport: { width: 390, height: 844 } });
     const chip = page.getByRole('link', { name: 'The clock is paused.' });
@@ -63,7 +63,7 @@ describe('the face', () => {
     await expectNoSidewaysScroll(page);
   });
 
-  it('runs here, from what the stream told', async () => {
+  it('runs from the state in the stream', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     const time = page.getByRole('timer');
     await expect.poll(() => time.innerText()).toMatch(/\d\d:\d\d:\d\d/);
@@ -75,7 +75,7 @@ describe('the face', () => {
     expect(requests.filter((url) => url.includes('/v1/clock'))).toEqual([]);
   });
 
-  it('tells host time as it goes beside a clock that has come to the end of the calendar', async () => {
+  it('updates host time at the end of the calendar', async () => {
     const timeline = await timelineAt('end', '9999-12-31T23:59:59Z');
     await on.service.call('POST', 'v1/resume-time', { timeline_id: timeline });
     // At the end of the calendar, the clock no longer determines host time.
@@ -87,7 +87,7 @@ describe('the face', () => {
     await expect.poll(async () => seen.add(await host.innerText()).size).toBeGreaterThan(2);
   });
 
-  it('tells a clock that nobody moved to be at host time, however late it is opened', async () => {
+  it('recognizes an unmoved clock as host time, however late it is opened', async () => {
     const timeline = fresh('untouched');
     await on.service.call('POST', 'timelines', { timeline_id: timeline });
     const page = await on.loggedIn(`timers?timeline=${timeline}`);
@@ -105,7 +105,7 @@ describe('the face', () => {
     expect([...seen]).toEqual(['at host time']);
   });
 
-  it('shows at once what somebody else does to the clock', async () => {
+  it('shows changes by others at once', async () => {
     const timeline = await timelineAt('shared');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
@@ -119,7 +119,7 @@ describe('the face', () => {
 });
 
 describe('moving the clock', () => {
-  it('has one key for each way, which rest while somebody types', async () => {
+  it('has one key for each move, which is ignored while the user types', async () => {
     const timeline = await timelineAt('keys');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
@@ -158,7 +158,7 @@ describe('moving the clock', () => {
     await expect.poll(async () => (await clockOf(timeline)).generation).toBe(generation + 2);
   });
 
-  it('loses no key of a quick hand, and takes back what was moved last', async () => {
+  it('queues quick key presses, and undoes the last move', async () => {
     const timeline = await timelineAt('quick');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await face(page).getByText('Paused').waitFor();
@@ -169,7 +169,7 @@ describe('moving the clock', () => {
     await page.getByRole('heading', { name: 'Thursday, 2 March 2028' }).waitFor();
   });
 
-  it('pauses, resumes, goes on and back with buttons, and offers the way back', async () => {
+  it('pauses, resumes, advances, rewinds and undoes with buttons', async () => {
     const timeline = await timelineAt('buttons');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: 'Resume' }).click();
@@ -183,7 +183,7 @@ describe('moving the clock', () => {
     await page.getByRole('heading', { name: 'Tuesday, 29 February 2028' }).waitFor();
   });
 
-  it('says what is wrong with a length of time while it is typed', async () => {
+  it('reports an invalid duration while it is typed', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     await page.getByLabel('Duration').fill('2 fortnights');
     await page.getByText('Unknown unit').waitFor();
@@ -206,8 +206,8 @@ describe('moving the clock', () => {
   });
 });
 
-describe('what a move would do', () => {
-  it('is told before it is made: where it goes, and what it passes', async () => {
+describe('the preview of a move', () => {
+  it('shows its target, and what it passes', async () => {
     const timeline = await timelineAt('passing');
     const event = (event_id: string, time: string): Promise<unknown> =>
       on.service.call('POST', `v1/events?timeline_id=${timeline}`, {
@@ -260,8 +260,8 @@ describe('what a move would do', () => {
   });
 });
 
-describe('what changed by a move', () => {
-  it('is the timers that fired, and the events and anchors that it passed, and stays in a list of moves', async () => {
+describe('the changes of a move', () => {
+  it('are firings, events and anchors, and stay in the list of moves', async () => {
     const timeline = await timelineAt('moved');
     const query = `timeline_id=${timeline}`;
     for (const [day, name] of [
@@ -326,7 +326,7 @@ describe('what changed by a move', () => {
     expect(new URL(page.url()).hash).not.toContain('passed');
   });
 
-  it('fits every width', async () => {
+  it('fit every width', async () => {
     const page = await on.loggedIn('clock?timeline=demo&passed=1969-07-01T00:00:00Z/1969-08-01T00:00:00Z');
     await page.getByText(/events? passed[.]$/).waitFor();
     await expectFits(page);
@@ -334,7 +334,7 @@ describe('what changed by a move', () => {
 });
 
 describe('travel', () => {
-  it('understands what is typed before anything is done', async () => {
+  it('shows its interpretation of the text before the move', async () => {
     const timeline = await timelineAt('typed');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     await page.getByRole('button', { name: /^Travel/ }).click();
@@ -351,7 +351,7 @@ describe('travel', () => {
     expect(await clockOf(timeline)).toMatchObject({ current_time: '-000043-03-15T10:00:00Z', location: 'Rome' });
   });
 
-  it('is typed, shown and picked in the zone that is chosen, unless a name in brackets says another', async () => {
+  it('uses the display zone, unless the text names another in brackets', async () => {
     const timeline = await timelineAt('zoned');
     const page = await on.loggedIn(`clock?timeline=${timeline}&tz=Asia/Tokyo&do=travel&to=2028-02-29`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
@@ -365,7 +365,7 @@ describe('travel', () => {
     await expect.poll(async () => (await clockOf(timeline)).current_time).toBe('2028-02-29T14:00:00Z');
   });
 
-  it('is picked by the clocks of a place that is chosen, and says by which clocks', async () => {
+  it('uses the zone of a selected place, and names it', async () => {
     const timeline = await timelineAt('leap', '2028-02-28T12:00:00Z', 'UTC');
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
@@ -389,7 +389,7 @@ describe('travel', () => {
     await expect.poll(async () => (await clockOf(timeline)).current_time).toBe('2028-02-29T22:00:00Z');
   });
 
-  it('picks the day on a calendar with the arrow keys, the time in fields and the place on the map', async () => {
+  it('selects the day on a calendar by keyboard, the time in fields and the place on the map', async () => {
     const timeline = await timelineAt('picked');
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel`);
     const dialog = page.getByRole('dialog', { name: 'Travel' });
@@ -438,8 +438,8 @@ describe('anchors', () => {
   });
 });
 
-describe('who may not move the clock', () => {
-  it('is told so, beside controls that do nothing', async () => {
+describe('a user who may not move the clock', () => {
+  it('sees disabled controls and the reason', async () => {
     const reader = fresh('reader');
     await on.service.user(reader);
     const timeline = await timelineAt('readable');
@@ -457,7 +457,7 @@ describe('who may not move the clock', () => {
     expect((await clockOf(timeline)).state).toBe('paused');
   });
 
-  it('learns how far limited access goes', async () => {
+  it('sees the limits of limited access', async () => {
     const limited = fresh('limited');
     await on.service.user(limited);
     const timeline = await timelineAt('near', '2028-02-29T07:30:00Z');
@@ -477,7 +477,7 @@ describe('who may not move the clock', () => {
   });
 });
 
-it('fits every width and can be used by everybody', async () => {
+it('gets a page that is accessible and fits every width', async () => {
   const timeline = await timelineAt('wide');
   await on.service.call('POST', 'v1/set-anchor', {
     timeline_id: timeline,
@@ -492,7 +492,7 @@ it('fits every width and can be used by everybody', async () => {
 });
 
 describe('followers', () => {
-  it('tells who follows under a name, and whether each has seen the last change', async () => {
+  it('shows named followers, and whether each has confirmed the last change', async () => {
     const timeline = await timelineAt('followed');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const panel = page.getByRole('region', { name: 'Followers' });

@@ -43,7 +43,7 @@ for (const [view, label, hidden, added] of [
   ['timers?timeline=columns', 'Timers', 'Queue', 'Order key'],
   ['integrity?timeline=columns', 'Entries', 'By', 'Clock time'],
 ] as const)
-  it(`of ${label} are chosen`, async () => {
+  it(`the columns of ${label} are selectable`, async () => {
     const page = await on.loggedIn(view);
     await choose(page, label, hidden, added);
     await expectAccessible(page);
@@ -61,7 +61,7 @@ for (const [view, label, hidden, added] of [
     }
   });
 
-it('of followers are chosen', async () => {
+it('the columns of followers are selectable', async () => {
   const page = await on.loggedIn('clock?timeline=columns');
   await page.route('**/v1/followers*', (route) =>
     route.fulfill({
@@ -93,7 +93,7 @@ it('of followers are chosen', async () => {
   await page.getByRole('cell', { name: '4711', exact: true }).waitFor();
 });
 
-it('of findings are chosen', async () => {
+it('the columns of findings are selectable', async () => {
   const page = await on.loggedIn('integrity?timeline=columns');
   const result = {
     status: 'Tampering was found on `columns`.',

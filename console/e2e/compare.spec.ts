@@ -35,7 +35,7 @@ const table = (page: Page): Promise<string[]> =>
     .then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, ' ').trim()));
 
 describe('a fork and its parent', () => {
-  it('are gray where they are not counted yet, and say why', async () => {
+  it('are gray with an explanation where they are not counted yet', async () => {
     const page = await on.loggedIn('clock?timeline=after', { expected: REFUSED });
     let release: () => void = () => {};
     const released = new Promise<void>((done) => (release = done));
@@ -70,7 +70,7 @@ describe('a fork and its parent', () => {
     await failed.waitFor();
   });
 
-  it('are counted as far as a page that became wider shows them', async () => {
+  it('are counted for the full width after the page is resized', async () => {
     const page = await on.loggedIn('compare?timeline=after&with=before&center=2005-08-03T00:00:00Z&zoom=600000000', {
       viewport: { width: 390, height: 844 },
     });
@@ -86,7 +86,7 @@ describe('a fork and its parent', () => {
     }
   });
 
-  it('are compared from the page of the fork: what only one has, and what changed', async () => {
+  it('are compared from the fork’s page: missing and changed events', async () => {
     const page = await on.loggedIn('timeline?timeline=after');
     await page.getByRole('link', { name: 'Compare with before' }).click();
     await page.getByText('Both share 4 entries of before').waitFor();
@@ -126,7 +126,7 @@ describe('a fork and its parent', () => {
     expect([param(page, 'timeline'), param(page, 'with')]).toEqual(['before', 'after']);
   });
 
-  it('list the differences that lie on each other, and choose one', async () => {
+  it('list overlapping differences, and select one', async () => {
     const { service } = on;
     const time = '2005-08-01T00:00:00Z';
     await timeline('same-a');
@@ -142,7 +142,7 @@ describe('a fork and its parent', () => {
     await page.getByRole('button', { name: 'Event y', pressed: true }).waitFor();
   });
 
-  it('say that there are more differences than were read', async () => {
+  it('report that there are more differences than were read', async () => {
     const { service } = on;
     await timeline('much-a');
     await service.call('POST', 'timelines', { timeline_id: 'much-b', fork_of: 'much-a' });
@@ -172,7 +172,7 @@ describe('a fork and its parent', () => {
     await page.getByRole('button', { name: '0 changed', exact: true }).waitFor();
   });
 
-  it('are compared from the picker, and only where there is something to compare', async () => {
+  it('are compared from the picker, which only offers related timelines', async () => {
     const page = await on.loggedIn('timeline?timeline=before', { expected: REFUSED });
     await page.getByRole('button', { name: 'Timeline: before' }).click();
     await page.getByRole('link', { name: 'Compare before…' }).click();
@@ -183,7 +183,7 @@ describe('a fork and its parent', () => {
     await page.getByRole('heading', { name: 'main and before share no history' }).waitFor();
   });
 
-  it('say which timers are armed for something else, and what became of firings', async () => {
+  it('show timers with different schedules, and outcomes of firings', async () => {
     const { service } = on;
     const post = (path: string, body: Record<string, unknown>): Promise<unknown> => service.call('POST', path, body);
     const set = (timeline_id: string, timer_id: string, at: string): Promise<unknown> =>
@@ -227,21 +227,21 @@ describe('a fork and its parent', () => {
     expect(new URL(page.url()).hash).toContain('timer=extra');
   });
 
-  it('fit every width and can be used by everybody', async () => {
+  it('are accessible and fit every width', async () => {
     const page = await on.loggedIn('compare?timeline=after');
     await page.getByRole('button', { name: '1 changed' }).waitFor();
     await expectUsable(page);
   });
 });
 
-it('says that timelines are unrelated, where asking again does not help', async () => {
+it('unrelated timelines show an error without a retry', async () => {
   await on.service.timeline('stranger');
   const page = await on.loggedIn('compare?timeline=stranger&with=demo', { expected: REFUSED });
   await page.getByRole('heading', { name: 'stranger and demo share no history' }).waitFor();
   expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0);
 });
 
-it('says where there is no difference of one kind that there are others', async () => {
+it('a kind without differences shows that there are other kinds', async () => {
   await timeline('kinds', fix('one', '2005-08-01T00:00:00Z'));
   await on.service.call('POST', 'timelines', { timeline_id: 'kinds-b', fork_of: 'kinds' });
   await on.service.call('POST', 'v1/events?timeline_id=kinds-b', fix('two', '2005-08-02T00:00:00Z'));
@@ -253,7 +253,7 @@ it('says where there is no difference of one kind that there are others', async 
   expect(param(page, 'change')).toBeNull();
 });
 
-it('tells what a bar stands for, and zooms in on it', async () => {
+it('a bar shows its count, and zooms in on a click', async () => {
   await timeline('barred', fix('one', '2005-08-01T00:00:00Z'), fix('two', '2005-08-01T06:00:00Z'));
   await on.service.call('POST', 'timelines', { timeline_id: 'barred-b', fork_of: 'barred' });
   const page = await on.loggedIn('compare?timeline=barred-b&with=barred&center=2005-08-01T03:00:00Z&zoom=86400000000');
@@ -277,7 +277,7 @@ it('tells what a bar stands for, and zooms in on it', async () => {
   await expect.poll(() => param(page, 'zoom')).not.toBe(before);
 });
 
-it('fills its page with one difference and with many', async () => {
+it('the page is filled with one difference and with many', async () => {
   await timeline('few', fix('one', '2005-08-01T00:00:00Z'), fix('two', '2005-08-02T00:00:00Z'));
   await on.service.call('POST', 'timelines', { timeline_id: 'few-b', fork_of: 'few' });
   const more = Array.from({ length: 60 }, (_, day) =>
@@ -295,7 +295,7 @@ it('fills its page with one difference and with many', async () => {
   }
 });
 
-it('shows one difference amid what both have', async () => {
+it('one difference is shown with events around it', async () => {
   const days = Array.from({ length: 20 }, (_, day) =>
     fix(`d-${day}`, new Date(Date.UTC(2005, 7, 1 + day)).toISOString()),
   );
@@ -320,7 +320,7 @@ it('shows one difference amid what both have', async () => {
   expect(fields).toEqual(['"On amid-hurricanes-fork"', '"On amid-hurricanes"', '"Difference"']);
 });
 
-it('has a card for each difference on a narrow page, with whole names and times', async () => {
+it('a narrow page has a card for each difference, with full names and times', async () => {
   const page = await on.loggedIn('compare?timeline=after&with=before', { viewport: { width: 390, height: 844 } });
   const differences = region(page, 'Differences as a table');
   const name = differences.getByRole('button', { name: 'Event late' });

@@ -14,8 +14,8 @@ beforeAll(async () => {
   });
 });
 
-describe('fingers', () => {
-  it('scroll past axis, overview and map, and pinch', async () => {
+describe('touch', () => {
+  it('scrolls past axis, overview and map, and pinches', async () => {
     const page = await on.loggedIn('timeline?timeline=demo', {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
@@ -44,7 +44,7 @@ describe('fingers', () => {
     await page.getByText('pinch to zoom').waitFor();
   });
 
-  it('choose how a timeline begins, on a narrow page', async () => {
+  it('selects how a timeline starts, on a narrow page', async () => {
     const page = await on.loggedIn('clock?timeline=demo', { viewport: { width: 390, height: 844 }, hasTouch: true });
     await page.getByRole('button', { name: 'Timeline: demo' }).click();
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
@@ -57,7 +57,7 @@ describe('fingers', () => {
 });
 
 describe('a narrow page', () => {
-  it('has the parts of Access in one row, each in its group', async () => {
+  it('has the sections of Access in one row, by group', async () => {
     const page = await on.loggedIn('access?timeline=demo', { viewport: { width: 390, height: 844 }, hasTouch: true });
     const part = page.getByRole('combobox', { name: 'Section of Access' });
     await expect.poll(() => part.inputValue()).toBe('permissions');
@@ -76,7 +76,7 @@ describe('a narrow page', () => {
     await page.getByRole('heading', { name: 'Who may do what' }).waitFor();
   });
 
-  it('lists what happened beside a time of many figures', async () => {
+  it('lists past events next to a long time', async () => {
     await on.service.timeline(
       'figures',
       { time: '2020-09-15T02:02:38.123456Z', name: 'Sensor 12 at the mouth of the river is flooded again' },
@@ -102,7 +102,7 @@ describe('a narrow page', () => {
 });
 
 describe('forced colors', () => {
-  it('leave land and events on the map, the month that it is, and the view that is shown', async () => {
+  it('keep land and events on the map, the current month, and the current view visible', async () => {
     const page = await on.loggedIn('timeline?timeline=demo', { forcedColors: 'active' });
     await page
       .getByText(/^\d+ events$/)
@@ -145,7 +145,7 @@ describe('forced colors', () => {
 });
 
 describe('names with hidden characters', () => {
-  it('are shown as what they are', async () => {
+  it('are shown with the characters visible', async () => {
     const page = await on.loggedIn('timeline?timeline=hidden&event=odd&view=list');
     await page.getByRole('region', { name: 'Selected event' }).getByText('user ⟨U+202E⟩gnp.exe').first().waitFor();
     await page.getByRole('button', { name: 'user ⟨U+202E⟩gnp.exe' }).first().waitFor();

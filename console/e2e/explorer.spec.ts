@@ -42,7 +42,7 @@ const code = (page: Page): Promise<string> =>
 const form = (page: Page) => page.getByRole('form', { name: 'Request' });
 
 describe('every operation', () => {
-  it('has a form whose example passes its own checks, and a request that names it', async () => {
+  it('has a form with a valid example, and a request with its path', async () => {
     const page = await opened(at('travel'));
     await page.getByRole('navigation', { name: 'Operations' }).waitFor();
     for (const { id, path, method } of await operations()) {
@@ -65,7 +65,7 @@ describe('every operation', () => {
     }
   });
 
-  it('is found by a word, with the keyboard', async () => {
+  it('is found by keyword, with the keyboard', async () => {
     const page = await opened(at('travel'));
     await page.getByRole('navigation', { name: 'Operations' }).waitFor();
     await page.getByRole('heading', { level: 1 }).click();
@@ -80,7 +80,7 @@ describe('every operation', () => {
 });
 
 describe('a form', () => {
-  it('says what would be right, before and after sending', async () => {
+  it('shows hints before sending and errors after', async () => {
     const page = await opened(at('travel', { timeline_id: 'lab' }), { expected: REFUSED });
     const time = page.getByLabel('destination_time', { exact: true });
     await time.fill('2028-02-29');
@@ -98,7 +98,7 @@ describe('a form', () => {
     await expect.poll(() => time.getAttribute('aria-invalid')).toBe('true');
   });
 
-  it('is JSON on request, and keeps everything from one to the other', async () => {
+  it('switches to JSON and back without losing values', async () => {
     const page = await opened(at('travel', { timeline_id: 'lab', destination_time: '2028-02-29T08:30:00Z' }));
     await page.getByRole('button', { name: 'Edit as JSON' }).click();
     const json = page.getByLabel('JSON to send');
@@ -115,7 +115,7 @@ describe('a form', () => {
     expect(await page.getByRole('button', { name: 'Show the form' }).isDisabled()).toBe(true);
   });
 
-  it('is a link: what was filled in is in the address, and secrets are not', async () => {
+  it('is in the URL, without secrets', async () => {
     const page = await opened(at('encrypt_data'));
     await form(page).getByLabel('data', { exact: true }).fill('for nobody');
     await form(page).getByLabel('encryption_key', { exact: true }).fill('for-nobody-either-0123456789');
@@ -131,7 +131,7 @@ describe('a form', () => {
 });
 
 describe('the request', () => {
-  it('is curl, Python and Rust, without the key of anybody', async () => {
+  it('is shown as curl, Python and Rust, without an API key', async () => {
     const page = await opened(
       at('travel', { timeline_id: 'lab', destination_time: '2028-02-29T08:30:00Z', location: "L'Aquila" }),
     );
@@ -150,7 +150,7 @@ describe('the request', () => {
     await page.getByRole('tab', { name: 'curl', selected: true }).waitFor();
   });
 
-  it('that reads is a GET, or a QUERY on request', async () => {
+  it('is a GET for reads, or a QUERY on request', async () => {
     const page = await opened(
       at('monitor_events', {
         timeline_id: 'lab',
@@ -171,8 +171,8 @@ describe('the request', () => {
   });
 });
 
-describe('an answer', () => {
-  it('has status, headers and a body that folds; history brings it back', async () => {
+describe('a response', () => {
+  it('has status, headers and a collapsible body, and is restored from the history', async () => {
     const page = await opened(at('timeline', { timeline_id: 'lab' }));
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('200 OK').waitFor();
@@ -193,7 +193,7 @@ describe('an answer', () => {
     await answer(page).getByText('"root"').waitFor();
   });
 
-  it('of a stream is shown as it comes, until it is stopped', async () => {
+  it('of a stream is shown as it arrives, until it is stopped', async () => {
     const page = await opened(at('clock_stream', { timeline_id: 'lab' }));
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('Listening: 1 message so far.').waitFor();
@@ -204,7 +204,7 @@ describe('an answer', () => {
     await answer(page).getByText('You stopped it.').waitFor();
   });
 
-  it('of a file that was sent tells what became of it', async () => {
+  it('to an uploaded file shows the result of the import', async () => {
     const page = await opened(at('import_events', { timeline_id: 'lab', format: 'ndjson' }));
     const buffer = Buffer.from(
       '{"event_id":"sent-by-hand","time":"2001-02-03T04:05:06Z","description":"Sent as a file"}\n',
@@ -222,8 +222,8 @@ describe('an answer', () => {
   });
 });
 
-describe('somebody', () => {
-  it('who is not logged in fills in the form, logs in, and comes back to it', async () => {
+describe('a user', () => {
+  it('without a session fills in the form, logs in, and returns to it', async () => {
     const page = await on.page();
     await page.goto(`${on.service.url}/#/${at('clock', { timeline_id: 'main' })}`);
     await page.getByLabel('timeline_id', { exact: true }).fill('lab');
@@ -236,7 +236,7 @@ describe('somebody', () => {
     await answer(page).getByText('200 OK').waitFor();
   });
 
-  it('who may only read is told so before the service refuses', async () => {
+  it('with read access is warned before the service rejects a change', async () => {
     await on.service.user('looker');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'lab', permissions: { read: ['looker'] } });
     const page = await opened(at('pause_time', { timeline_id: 'lab' }), { user: 'looker', expected: REFUSED });
@@ -247,7 +247,7 @@ describe('somebody', () => {
 });
 
 describe('the page', () => {
-  it('can be used by everybody and fits every width', async () => {
+  it('is accessible and fits every width', async () => {
     const page = await opened(at('monitor_events', { timeline_id: 'lab', location: '*', time_range: '../..' }));
     await page.getByRole('button', { name: 'Send' }).click();
     await answer(page).getByText('200 OK').waitFor();

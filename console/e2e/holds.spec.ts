@@ -25,7 +25,7 @@ const hold = (timeline_id: string, reason: string, key?: string): Promise<unknow
 const forward = (timeline_id: string): Promise<unknown> =>
   on.service.call('POST', 'v1/fast-forward', { timeline_id, duration: '1w', wait: '0s' });
 
-it('says why there are none, takes one, and releases it after it has asked', async () => {
+it('an empty list is explained, and a hold is placed, confirmed and released', async () => {
   const timeline = await timelineOf('holding');
   const page = await on.loggedIn(`clock?timeline=${timeline}`);
   await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
@@ -52,7 +52,7 @@ it('says why there are none, takes one, and releases it after it has asked', asy
   expect(await on.service.call('GET', `v1/holds?timeline_id=${timeline}`)).toMatchObject({ holds: [] });
 });
 
-it('tells on every page who holds an advance and why, and lets it go on', async () => {
+it('every page shows the holder and reason of a waiting advance, and can continue it', async () => {
   const timeline = await timelineOf('held');
   await hold(timeline, 'a look at the trial');
   await forward(timeline);
@@ -77,7 +77,7 @@ it('tells on every page who holds an advance and why, and lets it go on', async 
   await panel(page).getByRole('heading', { name: 'No holds' }).waitFor();
 });
 
-it('holds a running advance, and still says so when another hold takes over', async () => {
+it('a hold keeps a running advance waiting, also after another one takes over', async () => {
   const timeline = await timelineOf('taken-over');
   await hold(timeline, 'the first look');
   await forward(timeline);
@@ -97,7 +97,7 @@ it('holds a running advance, and still says so when another hold takes over', as
   await panel(page).getByText('a second look').waitFor();
 });
 
-it('offers to release what is theirs alone, and nothing to who may only read', async () => {
+it('users can release their own holds only, and read-only users none', async () => {
   const [writer, reader] = [fresh('writer'), fresh('reader')];
   const timeline = await timelineOf('others');
   await on.service.user(writer);
@@ -134,7 +134,7 @@ it('offers to release what is theirs alone, and nothing to who may only read', a
   ).toBe(0);
 });
 
-it('leaves the list when its time is over, without a question', async () => {
+it('an expired hold disappears without a request', async () => {
   const timeline = await timelineOf('short');
   await on.service.call('POST', 'v1/holds', { timeline_id: timeline, reason: 'a short look', ttl: '5s' });
   const page = await on.loggedIn(`clock?timeline=${timeline}`);
@@ -148,7 +148,7 @@ it('leaves the list when its time is over, without a question', async () => {
   expect(questions).toBe(0);
 });
 
-it('fits every width and can be used by everybody', async () => {
+it('the panel is accessible and fits every width', async () => {
   const timeline = await timelineOf('wide');
   await hold(timeline, 'a reason that goes on for longer than a narrow page likes: '.repeat(4).trim());
   await hold(timeline, 'unbroken'.repeat(30));

@@ -37,7 +37,7 @@ const checkpointOf = async (timeline: string): Promise<Checkpoint> => {
 const WITNESS = 'witness.example/w1+aa4a09d1+BOpKbGPinFIKvvVQexMuxfmVR3auvr57kkIe6mkURtIs';
 
 describe('the checkpoint', () => {
-  it('is told in words, verified here, and can be kept', async () => {
+  it('is shown as text, verified in the browser, and saved', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const panel = page.getByRole('region', { name: 'Checkpoint' });
     await panel.getByText('It is signed by').waitFor();
@@ -52,7 +52,7 @@ describe('the checkpoint', () => {
     expect(readFileSync(await download.path(), 'utf8')).toBe(note);
   });
 
-  it('that was kept is continued by the newest one', async () => {
+  it('that was saved is continued by the newest one', async () => {
     const saved = await checkpointOf('sealed');
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'sealed', description: 'something that came after' });
     const page = await on.loggedIn('integrity?timeline=sealed');
@@ -75,7 +75,7 @@ describe('the checkpoint', () => {
     await panel.getByText('This does not match.').waitFor();
   });
 
-  it('is evidence where it does not fit', async () => {
+  it('that does not match is reported as evidence', async () => {
     const saved = await checkpointOf('sealed');
     const other = await checkpointOf('main');
     const page = await on.loggedIn('integrity?timeline=sealed');
@@ -88,7 +88,7 @@ describe('the checkpoint', () => {
     await panel.getByText('The empty line before the signatures is missing.').waitFor();
   });
 
-  it('shows a ledger that was rolled back', async () => {
+  it('reveals a ledger that was rolled back', async () => {
     const early = await checkpointOf('sealed');
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: 'sealed', description: 'to be lost' });
     const late = await checkpointOf('sealed');
@@ -109,7 +109,7 @@ describe('the head', () => {
     return (await answer.json()) as Record<string, string>;
   };
 
-  it('is verified beside the checkpoint, whichever of the two is newer', async () => {
+  it('is verified against the checkpoint, whichever is newer', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const panel = page.getByRole('region', { name: 'Head' });
     await panel.getByText('It is signed by').waitFor();
@@ -128,7 +128,7 @@ describe('the head', () => {
     await panel.getByText(/^The checkpoint continues it by/).waitFor();
   });
 
-  it('is verified while somebody writes without pause', async () => {
+  it('is verified during continuous writes', async () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'busy' });
     let isDone = false;
     let written = 0;
@@ -173,7 +173,7 @@ describe('the head', () => {
     expect(written).toBeGreaterThan(100);
   });
 
-  it('is told where it is not what was signed, or not of this history', async () => {
+  it('is reported if it was altered or is not of this history', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed', { expected: REFUSED });
     const panel = page.getByRole('region', { name: 'Head' });
     const state = await headOf('sealed');
@@ -196,7 +196,7 @@ describe('the head', () => {
 });
 
 describe('the ledger', () => {
-  it('opens with what was changed, says how many reads are folded away, and shows them on request', async () => {
+  it('shows changes with the number of hidden reads, and reads on request', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const ledger = page.getByRole('region', { name: /^Ledger/ });
     const actions = (): Promise<string[]> => ledger.locator('.what code').allInnerTexts();
@@ -222,7 +222,7 @@ describe('the ledger', () => {
     expect(page.url()).not.toContain('show=');
   });
 
-  it('names the events that entries are about, all of a page with one question', async () => {
+  it('shows event names, with one request per page', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `Station ${index} opens`);
     await on.service.timeline(
       'stations',
@@ -264,7 +264,7 @@ describe('the ledger', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is narrowed to what was recorded lately', async () => {
+  it('is limited to recent entries', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const ledger = page.getByRole('region', { name: /^Ledger/ });
     await ledger.getByRole('row').nth(1).waitFor();
@@ -279,7 +279,7 @@ describe('the ledger', () => {
     await page.getByRole('region', { name: 'Access log' }).waitFor();
   });
 
-  it('is narrowed by the clock of the host, whatever that of the browser shows', async () => {
+  it('is limited by host time, whatever the browser’s clock', async () => {
     const page = await on.loggedIn('clock?timeline=sealed');
     await page.addInitScript(() => {
       const { now } = Date;
@@ -298,7 +298,7 @@ describe('the ledger', () => {
 });
 
 describe('an entry', () => {
-  it('leads from the ledger to its proof, which is verified here', async () => {
+  it('links from the ledger to its proof, which is verified in the browser', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const ledger = page.getByRole('region', { name: /^Ledger/ });
     const newest = await ledger.getByRole('link').first().innerText();
@@ -321,7 +321,7 @@ describe('an entry', () => {
     await page.getByRole('heading', { name: `Entry ${(position - 1).toLocaleString('en')}` }).waitFor();
   });
 
-  it('can be handed over with its proof', async () => {
+  it('is saved with its proof', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed&position=3');
     await page.getByText('This browser verified it.').waitFor();
     const [file] = await Promise.all([
@@ -338,7 +338,7 @@ describe('an entry', () => {
     expect((JSON.parse(readFileSync(await json.path(), 'utf8')) as Proof).leaf).toContain('"seq":3');
   });
 
-  it('is not believed where one letter of it is another', async () => {
+  it('is not verified if one letter was changed', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const proof = await on.service.call<Proof>('GET', 'timeline/sealed/proof?position=3');
     const forged = { ...proof, leaf: proof.leaf.replace('"actor":"admin"', '"actor":"nimda"') };
@@ -349,7 +349,7 @@ describe('an entry', () => {
     await page.getByText('The path ends at a different root than the signed one').waitFor();
   });
 
-  it('has no proof of witnesses where there are none, and says who can change that', async () => {
+  it('has no witnessed proof without witnesses, and shows who can change that', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed&position=3', { expected: REFUSED });
     await page.getByText('Witnesses', { exact: true }).click();
     await page.getByLabel('Witness keys').last().fill(WITNESS);
@@ -360,7 +360,7 @@ describe('an entry', () => {
 });
 
 describe('a scan', () => {
-  it('says what was checked and what was not', async () => {
+  it('shows what was checked and what was not', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const panel = page.getByRole('region', { name: 'Scan for tampering' });
     await panel.getByRole('button', { name: 'Scan sealed' }).click();
@@ -369,7 +369,7 @@ describe('a scan', () => {
     await panel.getByText(/keep the checkpoint and compare/).waitFor();
   });
 
-  it('reads as much as it is told to', async () => {
+  it('reads the configured amount', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const panel = page.getByRole('region', { name: 'Scan for tampering' });
     await panel.getByText('A sample').click();
@@ -380,7 +380,7 @@ describe('a scan', () => {
     await panel.getByText(/20 of \d+ entries were picked at random/).waitFor();
   });
 
-  it('can be cancelled', async () => {
+  it('is canceled', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed', { expected: UNREACHABLE });
     const panel = page.getByRole('region', { name: 'Scan for tampering' });
     // A scan that never ends.
@@ -391,7 +391,7 @@ describe('a scan', () => {
     await panel.getByText('Canceled').waitFor();
   });
 
-  it('tells findings with their positions and evidence', async () => {
+  it('shows findings with positions and evidence', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     const result = {
       status: 'Tampering was found on `sealed`.',
@@ -423,7 +423,7 @@ describe('a scan', () => {
   });
 });
 
-it('fits every width and can be used by everybody', async () => {
+it('is accessible and fits every width', async () => {
   const page = await on.loggedIn('integrity?timeline=sealed&position=30');
   await page.getByText('This browser verified it.').waitFor();
   await page
@@ -434,12 +434,12 @@ it('fits every width and can be used by everybody', async () => {
   await expectUsable(page);
 });
 
-describe('what entries say', () => {
+describe('the contents of entries', () => {
   interface Entries {
     entries: { position: number; contents: string; payload?: string }[];
   }
 
-  it('is compared here, all of it, and what was erased is told', async () => {
+  it('are compared in the browser, and erasures are reported', async () => {
     await on.service.call('POST', 'v1/events', {
       timeline_id: 'sealed',
       event_id: 'to-forget',
@@ -457,7 +457,7 @@ describe('what entries say', () => {
     await expectNoSidewaysScroll(page);
   });
 
-  it('is not believed where a payload is another', async () => {
+  it('do not match if a payload was changed', async () => {
     const page = await on.loggedIn('integrity?timeline=sealed');
     await page.route('**/timeline/sealed/entries?from=0&*', async (route) => {
       const { search } = new URL(route.request().url());
@@ -475,7 +475,7 @@ describe('what entries say', () => {
   });
 });
 
-it('has the name and the id of an event in a line each, and columns that are as wide as they have to be', async () => {
+it('have name and id of an event on separate lines, and columns that fit', async () => {
   const page = await on.loggedIn('integrity?timeline=sealed');
   const row = page.getByRole('row').filter({ hasText: 'record_event' });
   await row.first().locator('.mono.small').waitFor();

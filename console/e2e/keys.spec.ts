@@ -17,8 +17,8 @@ async function without(part: string): Promise<{ page: Page; comes: () => void }>
   return { page, comes };
 }
 
-describe('a key that is pressed early', () => {
-  it('steps to an event as soon as the keys of the axis are there', async () => {
+describe('an early key press', () => {
+  it('steps to an event as soon as the axis is loaded', async () => {
     const { page, comes } = await without('axis-keys');
     await page.goto(`${on.service.url}/#/timeline?timeline=demo`);
     await counted(page, '493 events');
@@ -32,7 +32,7 @@ describe('a key that is pressed early', () => {
     expect(param(page, 'event')).not.toBeNull();
   });
 
-  it('opens the help about keys once, as soon as it is there', async () => {
+  it('opens the keyboard help once, as soon as it is loaded', async () => {
     const { page, comes } = await without('page');
     await page.goto(`${on.service.url}/#/timers?timeline=demo`);
     await page.getByRole('heading', { name: 'Timers' }).first().waitFor();
@@ -47,8 +47,8 @@ describe('a key that is pressed early', () => {
   });
 });
 
-describe('steps from event to event', () => {
-  it('begin at the edge of what is in view, and say where they end', async () => {
+describe('steps between events', () => {
+  it('start at the edge of the view, and report the end', async () => {
     const page = await open('&center=1969-07-18T12:00:00Z&zoom=500000000');
     const width = async (): Promise<number | undefined> => (await axis(page).boundingBox())?.width;
     const whole = await width();
@@ -64,7 +64,7 @@ describe('steps from event to event', () => {
     await card(page).getByRole('heading', { name: 'First people land on the Moon' }).waitFor();
   });
 
-  it('say that there is none beyond the last', async () => {
+  it('report that there is no event after the last', async () => {
     const name = fresh('two');
     const at = (day: string, title: string): Record<string, unknown> => ({
       event_id: title.toLowerCase(),

@@ -24,7 +24,7 @@ it.each([
   ['paradoxes?timeline=demo&tab=lab&event=sarajevo-assassination-1914&action=delay%202h', 'Apply…'],
   ['integrity?timeline=demo', 'What was done'],
   ['access?timeline=demo&tab=retention', 'How long contents are kept'],
-])('%s', async (view, words) => {
+])('%s aligns the headings of adjacent cards', async (view, words) => {
   const page = await on.loggedIn(view);
   await page.getByText(words).first().waitFor();
   const found = await page.evaluate(headings);
@@ -32,7 +32,7 @@ it.each([
   for (const row of found) expect(Math.max(...row) - Math.min(...row)).toBeLessThan(1.5);
 });
 
-it('does not end a line within the example of a moment', async () => {
+it('an example of a moment does not wrap', async () => {
   const page = await on.loggedIn('clock?timeline=demo&do=travel');
   const example = page.getByText('2028-02-29T09:00[Asia/Tokyo]').last();
   await example.waitFor();

@@ -68,7 +68,7 @@ async function links(page: Page): Promise<string[]> {
 }
 
 describe('links', () => {
-  it('of every view lead to what they name', async () => {
+  it('of every view open their targets', async () => {
     const page = await on.loggedIn('clock?timeline=story', { expected: REFUSED });
     const found = new Set<string>();
     for (const start of STARTS) {
@@ -96,15 +96,15 @@ describe('links', () => {
     expect(lost).toEqual([]);
   });
 
-  it('“Import a file” opens the import, aimed at the timeline that is looked at', async () => {
+  it('“Import a file” opens the import of the current timeline', async () => {
     const page = await on.loggedIn('timeline?timeline=empty');
     await page.getByRole('button', { name: 'Import a file…' }).click();
     await page.getByRole('dialog', { name: 'Import into empty' }).waitFor();
   });
 });
 
-describe('an address that is not understood', () => {
-  it('is told of: view, operation, parameters and their values', async () => {
+describe('an invalid URL', () => {
+  it('is reported: view, operation, parameters and values', async () => {
     const page = await on.loggedIn('clok?timeline=story', { prefetch: true });
     await page.getByRole('heading', { name: 'Unknown view “clok”' }).waitFor();
     await page.goto(`${on.service.url}/#/explorer?timeline=story&op=nothing`);
@@ -122,7 +122,7 @@ describe('an address that is not understood', () => {
     await page.getByText('This operation has no such parameter, so it was ignored: operation').waitFor();
   });
 
-  it('never aims a change at another timeline', async () => {
+  it('never directs a change at another timeline', async () => {
     const page = await on.loggedIn('explorer?timeline=story&op=pause_time&unknown=1');
     await page.getByRole('button', { name: 'Send to story' }).click();
     await page.getByText('Time is paused').first().waitFor();
@@ -137,7 +137,7 @@ describe('an address that is not understood', () => {
 });
 
 describe('the first minute', () => {
-  it('goes to the demo, to the last timeline, or to the only one', async () => {
+  it('opens the demo, the last timeline, or the only one', async () => {
     const page = await on.loggedIn('', { ownSession: true });
     await expect.poll(() => new URL(page.url()).hash).toMatch(/^#\/timeline\?timeline=demo/);
     await page.goto(`${on.service.url}/#/clock?timeline=story`);
@@ -152,7 +152,7 @@ describe('the first minute', () => {
     await expect.poll(() => new URL(theirs.url()).hash).toMatch(/^#\/timeline\?timeline=story/);
   });
 
-  it('asks where there are several, and closes menus with Escape', async () => {
+  it('asks if there are several, and closes menus with Escape', async () => {
     const page = await on.loggedIn('clock?timeline=story');
     const account = page.getByRole('button', { name: 'admin', exact: true });
     await account.press('ArrowDown');
@@ -177,7 +177,7 @@ describe('the first minute', () => {
   });
 });
 
-it('keeps the focus where one goes on', async () => {
+it('navigation moves the focus to the new view', async () => {
   const page = await on.loggedIn('timeline?timeline=story&event=cause');
   const focused = page.locator(':focus');
   const label = (): Promise<string> =>
@@ -198,7 +198,7 @@ it('keeps the focus where one goes on', async () => {
   await expect.poll(() => focused.getAttribute('id')).toBe('content');
 });
 
-it('opens a view at its top, and goes back to where one was', async () => {
+it('a view opens at its top, and going back restores the position', async () => {
   const page = await on.loggedIn('clock?timeline=story', { viewport: { width: 390, height: 700 }, prefetch: true });
   await page.getByRole('timer').waitFor();
   const scrolled = (): Promise<number> => page.evaluate(() => Math.round(scrollY));
@@ -221,7 +221,7 @@ it('opens a view at its top, and goes back to where one was', async () => {
   await expect.poll(scrolled).toBe(0);
 });
 
-it('opens a new timeline without what the address said of the one before', async () => {
+it('a new timeline opens without the parameters of the previous one', async () => {
   const passed = 'passed=2028-02-29T00:00:00Z/2028-03-29T00:00:00Z';
   const starts = {
     [`clock?timeline=story&${passed}&anchor=1`]: 'clock',
@@ -240,7 +240,7 @@ it('opens a new timeline without what the address said of the one before', async
   }
 });
 
-it('names the timeline in commands to copy', async () => {
+it('commands to copy contain the timeline', async () => {
   const page = await on.loggedIn('clock?timeline=story');
   for (const command of ['timer hold "checking the invoices"', 'exec --follow NAME'])
     await page.getByText(`timenav ${command} --timeline story`).waitFor({ timeout: 15_000 });

@@ -14,7 +14,7 @@ async function logOut(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
 }
 
-it('gives a tab that is opened after the next log-in a clock that follows the service', async () => {
+it('a tab opened after the next login follows the service’s clock', async () => {
   const timeline = fresh('followed');
   await on.service.timeline(timeline);
   // A request sent just before logging out may be rejected.
@@ -35,7 +35,7 @@ it('gives a tab that is opened after the next log-in a clock that follows the se
   for (const page of [first, second]) await chip(page, 'running').waitFor({ timeout: 20_000 });
 });
 
-it('keeps saved views, the theme and the timeline, and no secret', async () => {
+it('logging out keeps saved views, theme and timeline, but no secrets', async () => {
   const page = await on.loggedIn('clock?timeline=demo', { ownSession: true, expected: REFUSED });
   const palette = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox');
   const storedItems = (): Promise<Record<string, string>> =>
@@ -59,7 +59,7 @@ it('keeps saved views, the theme and the timeline, and no secret', async () => {
   await page.getByRole('option', { name: /^The clock of the demo/ }).waitFor();
 });
 
-it('is not needed to notice that the service has become silent', async () => {
+it('a page detects a silent service without a logout', async () => {
   const timeline = fresh('silent');
   await on.service.timeline(timeline);
   const page = await on.page();

@@ -17,7 +17,7 @@ describe('five thousand timelines', () => {
     await Promise.all(Array.from({ length: 16 }, make));
   }, 300_000);
 
-  it('are all found by name, the list read once', async () => {
+  it('are all found by name, with the list read once', async () => {
     const page = await on.page();
     const requests: string[] = [];
     page.on('request', (sent) => {
@@ -44,7 +44,7 @@ describe('five thousand timelines', () => {
     await page.getByText('No events on tl-4996 yet').waitFor();
   });
 
-  it('are all known to the palette, to the tree, and to what is compared', async () => {
+  it('are all available in the palette, the tree and the comparison', async () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'zz-fork', fork_of: 'tl-0000' });
     const page = await on.loggedIn('clock?timeline=demo');
     await openPalette(page);
@@ -70,7 +70,7 @@ describe('five thousand timelines', () => {
     await expect.poll(() => page.getByRole('combobox', { name: 'Compare with' }).inputValue()).toBe('zz-fork');
   });
 
-  it('may have forks that the axis does not know yet, which it says, and finds', async () => {
+  it('may have unloaded forks, which the axis mentions and finds', async () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'zz-demo', fork_of: 'demo' });
     const page = await on.loggedIn('timeline?timeline=demo');
     const lane = (name: string) => page.getByRole('region', { name: 'Axis' }).getByRole('link', { name, exact: true });
@@ -108,8 +108,8 @@ const chosenOn = (page: Page): Promise<number> =>
       return count;
     });
 
-describe('more events than are shown one by one', () => {
-  it('are listed, searched and mapped as the service has them', async () => {
+describe('more events than are drawn individually', () => {
+  it('are listed, searched and mapped by the service', async () => {
     // The demo has more than sixty events in a year.
     const page = await on.loggedIn('timeline?timeline=demo&most=60');
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
@@ -138,7 +138,7 @@ describe('more events than are shown one by one', () => {
     expect(await page.getByText('Nothing happens').count()).toBe(0);
   });
 
-  it('are mapped from near, as near as their places are to each other', async () => {
+  it('are mapped individually once zoomed in far enough', async () => {
     const flight = (index: number): Record<string, unknown> => ({
       event_id: `flight-${index}`,
       time: `2013-01-${String(1 + index).padStart(2, '0')}T00:00:00Z`,
@@ -177,7 +177,7 @@ describe('more events than are shown one by one', () => {
     expect(isAbove || legend!.x >= credit!.x + credit!.width).toBe(true);
   });
 
-  it('are asked for once where a list begins with them', async () => {
+  it('are requested once if the list starts with them', async () => {
     // No client writes to this timeline, so nothing is read again.
     const name = fresh('once');
     const event = (index: number): Record<string, unknown> => ({
@@ -201,7 +201,7 @@ describe('more events than are shown one by one', () => {
     expect(requests).toEqual([requests[0]]);
   });
 
-  it('stay on the page that somebody reads when others are recorded, and are read again on request', async () => {
+  it('do not move the page being read when others are recorded, and are read again on request', async () => {
     const event = (index: number): Record<string, unknown> => ({
       event_id: `e-${String(index).padStart(3, '0')}`,
       time: `2013-01-01T00:${String(Math.floor(index / 60)).padStart(2, '0')}:${String(index % 60).padStart(2, '0')}Z`,
@@ -231,7 +231,7 @@ describe('more events than are shown one by one', () => {
     await page.getByText(/^1 to 50 of 133 events in view/).waitFor();
   });
 
-  it('are listed while the view follows the clock, and not asked for with each pixel', async () => {
+  it('are listed while the view follows the clock, without a request per pixel', async () => {
     const name = fresh('followed');
     const { current_time: now } = await on.service.call<{ current_time: string }>('GET', 'v1/clock');
     // Far beyond now, so that the view has the same number of events however long the test takes.
@@ -260,7 +260,7 @@ describe('more events than are shown one by one', () => {
     await page.getByText(/^51 to 1\d\d of/).waitFor();
   });
 
-  it('say why they are sorted by time only, and are sorted by anything where a selected time has few', async () => {
+  it('explain that they are sorted by time only, and are sortable in a range with few of them', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&most=40&view=list');
     const list = page.getByRole('region', { name: 'Events in view' });
     await list.getByRole('columnheader', { name: /^Event ?, not sortable: only one page/ }).waitFor();
@@ -277,7 +277,7 @@ describe('more events than are shown one by one', () => {
     expect(names).toEqual([...names].sort(new Intl.Collator('en', { numeric: true, sensitivity: 'base' }).compare));
   });
 
-  it('are counted beyond what the service looks through at a time', async () => {
+  it('are counted beyond the limit of one response', async () => {
     // Sixty thousand in each of four years. The service would count a hundred thousand per request.
     const [first, last, each, most] = [2001, 2004, 60_000, 100_000];
     // No client writes to this timeline, so nothing is counted again.
@@ -336,7 +336,7 @@ describe('more events than are shown one by one', () => {
     expect(cursors).toEqual([null, '1', '2']);
   });
 
-  it('are not taken for none in the strip of all time while they are being counted', async () => {
+  it('are not shown as zero in the overview strip while being counted', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     await page.route('**/v1/aggregate-events?*', async (route) => {
       const url = new URL(route.request().url());
@@ -368,7 +368,7 @@ describe('more events than are shown one by one', () => {
     expect(await isDrawn(0.2)).toBe(false);
   });
 
-  it('are listed beside the search, the filters and the map before they are counted', async () => {
+  it('are listed next to search, filters and map before they are counted', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     await page.route('**/v1/aggregate-events?*', () => {});
     await page.goto(`${on.service.url}/#/timeline?timeline=demo&most=40&view=list`);
@@ -378,7 +378,7 @@ describe('more events than are shown one by one', () => {
     await page.getByRole('application', { name: /^World map/ }).waitFor();
   });
 
-  it('are searched, filtered, mapped and exported by their number where even the first count takes long', async () => {
+  it('are searched, filtered, mapped and exported even if the first count takes long', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     await page.route('**/v1/aggregate-events?*', () => {});
     await page.setViewportSize({ width: 1440, height: 900 });

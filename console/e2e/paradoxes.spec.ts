@@ -40,8 +40,8 @@ beforeAll(async () => {
   });
 });
 
-describe('what was found', () => {
-  it('is listed, and each is drawn with its events in it', async () => {
+describe('the list of paradoxes', () => {
+  it('shows each paradox with a diagram of its events', async () => {
     const page = await on.loggedIn('paradoxes?timeline=odd');
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
     const detail = page.getByRole('article');
@@ -63,7 +63,7 @@ describe('what was found', () => {
     expect(new URL(page.url()).hash).toBe('#/timeline?timeline=odd&event=written');
   });
 
-  it('is told with the names of its events also far down, once that is in sight', async () => {
+  it('shows event names in rows far down once they are visible', async () => {
     const day = (at: number): string => new Date(Date.UTC(2030, 0, 1 + at)).toISOString();
     const pairs = Array.from({ length: 45 }, (_, at) => [
       { event_id: `cause-${at}`, name: `Cause ${at}`, time: day(at * 3 + 1) },
@@ -78,7 +78,7 @@ describe('what was found', () => {
     await expect.poll(() => rows.last().textContent()).toMatch(/“Effect \d+”.*“Cause \d+”/);
   });
 
-  it('has a link to each, which finds it again', async () => {
+  it('links to each paradox', async () => {
     const page = await on.loggedIn('paradoxes?timeline=odd');
     await page.getByRole('link', { name: /Two places at once/ }).click();
     await page.getByRole('article').getByRole('heading', { name: 'Two places at once' }).waitFor();
@@ -86,7 +86,7 @@ describe('what was found', () => {
     await page.getByRole('article').getByRole('heading', { name: 'Two places at once' }).waitFor();
   });
 
-  it('has a link to the entry with which it came about, in the ledger where that is', async () => {
+  it('links to the ledger entry that created a paradox', async () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'odd-fork', fork_of: 'odd' });
     const late = { event_id: 'too-late', time: '2028-01-01T00:00:00Z', causes: ['invoice-sent'], description: 'told' };
     await on.service.call('POST', 'v1/events?timeline_id=odd-fork', [late]);
@@ -109,7 +109,7 @@ describe('what was found', () => {
     expect(new URL(page.url()).hash).toMatch(/timeline=odd(&|$)/);
   });
 
-  it('is chosen by kind, and holds observations on request', async () => {
+  it('filters by kind, and includes observations on request', async () => {
     const page = await on.loggedIn('paradoxes?timeline=odd');
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
     await list.getByRole('button', { name: /^Grandfather/ }).click();
@@ -122,7 +122,7 @@ describe('what was found', () => {
     await page.getByRole('article').getByText('rain-that-nobody-saw').first().waitFor();
   });
 
-  it('is of the last days by the clock, on request, or of a time that is typed', async () => {
+  it('filters by the last days of the clock or by a typed range', async () => {
     await on.service.call('POST', 'v1/travel', { timeline_id: 'odd', destination_time: '2028-02-05T00:00:00Z' });
     const page = await on.loggedIn('paradoxes?timeline=odd');
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
@@ -154,7 +154,7 @@ describe('what was found', () => {
     await expectAccessible(page);
   });
 
-  it('depends on how fast somebody can be', async () => {
+  it('applies the maximum speed', async () => {
     const page = await on.loggedIn('paradoxes?timeline=odd');
     const list = page.getByRole('region', { name: 'Paradoxes', exact: true });
     await list.getByRole('link', { name: 'Two places at once' }).waitFor();
@@ -169,7 +169,7 @@ describe('what was found', () => {
     await expect.poll(() => list.getByRole('link', { name: /invoice-paid/ }).count()).toBe(0);
   });
 
-  it('follows what happens meanwhile', async () => {
+  it('is updated from the stream', async () => {
     await record('unfolding', [{ event_id: 'sent', time: '2028-02-03T08:30:00Z' }]);
     const page = await on.loggedIn('paradoxes?timeline=unfolding');
     await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
@@ -204,7 +204,7 @@ describe('what was found', () => {
       .toEqual([]);
   });
 
-  it('is nothing, said proudly', async () => {
+  it('shows a success message without paradoxes', async () => {
     await record('sound', [{ event_id: 'only', time: '2028-02-03T08:30:00Z' }]);
     const page = await on.loggedIn('paradoxes?timeline=sound');
     await page.getByRole('heading', { name: 'No paradoxes' }).waitFor();
@@ -213,7 +213,7 @@ describe('what was found', () => {
 });
 
 describe('an intervention', () => {
-  it('is tried out while it is typed, and changes nothing by that', async () => {
+  it('is previewed while it is typed, without changing anything', async () => {
     await record('trial', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=trial&tab=lab');
     await page.getByRole('heading', { name: 'Choose an event' }).waitFor();
@@ -237,7 +237,7 @@ describe('an intervention', () => {
     expect(event.time).toBe('2028-02-03T08:30:00Z');
   });
 
-  it('is of an event whose time is told no more exactly than it is known', async () => {
+  it('shows an imprecise time with its precision', async () => {
     await record('old', [
       { event_id: 'actium', time: '-000030-01-01T00:00:00Z', precision: 'year', name: 'Battle of Actium' },
     ]);
@@ -245,7 +245,7 @@ describe('an intervention', () => {
     await page.getByText('31 BCE, known to the year').waitFor();
   });
 
-  it('is done here, or refused where it makes a paradox', async () => {
+  it('is applied to this timeline, or rejected if it creates a paradox', async () => {
     await record('deed', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=deed&tab=lab&event=invoice-sent&action=cancel', {
       expected: REFUSED,
@@ -262,7 +262,7 @@ describe('an intervention', () => {
     await page.getByRole('region', { name: 'Preview' }).getByText('It resolves a paradox').waitFor();
   });
 
-  it('tells what it did, and how to go on or back', async () => {
+  it('shows its effects, with links to continue or restore', async () => {
     await record('told-after', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=told-after&tab=lab&event=invoice-sent&action=cancel');
     await page.getByRole('button', { name: 'Apply…' }).click();
@@ -284,7 +284,7 @@ describe('an intervention', () => {
     await page.getByRole('article').getByRole('heading', { name: 'Orphaned effect' }).waitFor();
   });
 
-  it('is done on a fork, and leaves this timeline as it is', async () => {
+  it('is applied to a fork and leaves the timeline unchanged', async () => {
     await record('bough', EVENTS.slice(4, 6));
     const page = await on.loggedIn('paradoxes?timeline=bough&tab=lab&event=invoice-sent&action=cancel');
     await page.getByRole('button', { name: 'Apply…' }).click();
@@ -304,7 +304,7 @@ describe('an intervention', () => {
     expect(active).toBe(true);
   });
 
-  it('is not offered to who may only look', async () => {
+  it('is not offered to a read-only user', async () => {
     await on.service.user('onlooker');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'odd', permissions: { read: ['onlooker'] } });
     const page = await on.loggedIn('paradoxes?timeline=odd&tab=lab&event=journey', {
@@ -316,7 +316,7 @@ describe('an intervention', () => {
   });
 });
 
-it('fits every width and can be used by everybody', async () => {
+it('is accessible and fits every width', async () => {
   const page = await on.loggedIn('paradoxes?timeline=odd');
   for (const name of ['Grandfather', 'Causal cycle', 'Effect before cause', 'Two places at once']) {
     await page.setViewportSize({ width: 1280, height: 800 });

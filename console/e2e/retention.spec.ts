@@ -19,7 +19,7 @@ const passed = (page: Page, seconds = RETENTION_FLOOR_SECS): Promise<void> =>
   page.waitForTimeout(seconds * 1_000 + 600);
 
 describe('a retention', () => {
-  it('is set, with who set it and what it means for what is there', async () => {
+  it('is set, with the user who set it and its effect on existing entries', async () => {
     await on.service.timeline('kept');
     const page = await on.loggedIn(tab('kept'));
     await page.getByText('No retention is set on this timeline').waitFor();
@@ -60,7 +60,7 @@ describe('a retention', () => {
     await page.getByRole('definition').getByText('set_retention').waitFor();
   });
 
-  it('is told where it is refused, beside the field that is wrong', async () => {
+  it('shows the service’s error next to the field', async () => {
     await on.service.timeline('short');
     const page = await on.page({ expected: new RegExp(`${REFUSED.source}|${UNREACHABLE.source}`) });
     // Without the limits, only the service validates the period.
@@ -79,7 +79,7 @@ describe('a retention', () => {
     expect(await retention('short')).toBeUndefined();
   });
 
-  it('gives focus back, however its dialog is closed', async () => {
+  it('restores the focus however its dialog is closed', async () => {
     const page = await on.loggedIn(tab('main'));
     const change = page.getByRole('button', { name: 'Change…' });
     for (const close of [
@@ -96,8 +96,8 @@ describe('a retention', () => {
   });
 });
 
-describe('what is due', () => {
-  it('is pruned at once, and the access log and the ledger say so', async () => {
+describe('due payloads', () => {
+  it('are pruned at once, with entries in access log and ledger', async () => {
     await on.service.timeline('swept');
     // Longer than pruning takes. Otherwise the page's own reads become due, and pruning never ends.
     const seconds = 3 * RETENTION_FLOOR_SECS;
@@ -127,7 +127,7 @@ describe('what is due', () => {
     await page.getByText(/payloads? pruned, as the retention of the timeline allows/).waitFor();
   });
 
-  it('is nothing where everything is kept, or is not old enough', async () => {
+  it('are none if everything is kept or is too recent', async () => {
     await on.service.timeline('young');
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'young', reads: '90d' });
     const page = await on.loggedIn(tab('young'));
@@ -139,7 +139,7 @@ describe('what is due', () => {
     expect(await page.getByRole('button', { name: 'Prune now…' }).isDisabled()).toBe(true);
   });
 
-  it('waits where the clock of the host is in doubt, until an operator says that it is right', async () => {
+  it('stay until an operator confirms a doubtful host clock', async () => {
     await on.service.timeline('doubted');
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'doubted', reads: '90d' });
     const page = await on.loggedIn(tab('doubted'));
@@ -172,7 +172,7 @@ describe('what is due', () => {
     expect(sent).toEqual([{ timeline_id: 'doubted' }, { timeline_id: 'doubted', trust_host_clock: true }]);
   });
 
-  it('is told where the service says no', async () => {
+  it('show an error if the service rejects pruning', async () => {
     await on.service.timeline('gone');
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'gone', reads: '90d' });
     const page = await on.loggedIn(tab('gone'), { expected: REFUSED });
@@ -189,8 +189,8 @@ describe('what is due', () => {
   });
 });
 
-describe('its dialogs', () => {
-  it('can be used by everybody and fit a phone', async () => {
+describe('retention dialogs', () => {
+  it('are accessible and fit a phone', async () => {
     await on.service.timeline('dialogs');
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'dialogs', reads: '90d' });
     const page = await on.loggedIn(tab('dialogs'));

@@ -29,7 +29,7 @@ const written = (page: Page, name: string): Promise<string> =>
 const download = (page: Page): Promise<void> => page.getByRole('button', { name: 'Download the bundle' }).click();
 
 describe('a bundle', () => {
-  it('is saved by browsers that cannot write to a file as it comes', async () => {
+  it('is saved by browsers that cannot stream to a file', async () => {
     await on.service.timeline('saved', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
     const page = await on.loggedIn(settings('saved'));
     await page.addInitScript(() => delete window.showSaveFilePicker);
@@ -47,7 +47,7 @@ describe('a bundle', () => {
       .waitFor();
   });
 
-  it('is written to disk as it comes, where the browser can', async () => {
+  it('is streamed to disk if the browser can', async () => {
     const page = await on.loggedIn(settings('demo'));
     await chooses(page, 'demo.timenav-bundle');
     await download(page);
@@ -57,7 +57,7 @@ describe('a bundle', () => {
     expect(text.split('\n').filter((line) => line.startsWith('{"entry":')).length).toBeGreaterThan(493);
   });
 
-  it('is not asked for where the user chooses no file', async () => {
+  it('is not requested if the user cancels the file dialog', async () => {
     const page = await on.loggedIn(settings('demo'));
     await chooses(page, null);
     let requests = 0;
@@ -67,7 +67,7 @@ describe('a bundle', () => {
     expect(requests).toBe(0);
   });
 
-  it('leaves nothing behind where it breaks off or is refused, and says why', async () => {
+  it('leaves no file after an interruption or rejection, and shows the reason', async () => {
     const page = await on.loggedIn(settings('demo'), { expected: REFUSED });
     await chooses(page, 'broken.timenav-bundle');
     await page.route('**/timeline/demo/bundle', (route) =>
@@ -85,7 +85,7 @@ describe('a bundle', () => {
     expect(await written(page, 'broken.timenav-bundle')).toBe('');
   });
 
-  it('leads to the key that it is checked with', async () => {
+  it('links to the key that verifies it', async () => {
     const page = await on.loggedIn(settings('demo'));
     await page.getByRole('link', { name: 'the public key' }).click();
     await page
@@ -95,8 +95,8 @@ describe('a bundle', () => {
   });
 });
 
-describe('the end of a timeline', () => {
-  it('is brought about by typing its name, and is final', async () => {
+describe('deletion of a timeline', () => {
+  it('requires its name, and is permanent', async () => {
     await on.service.timeline('over', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
     await on.service.call('POST', 'timelines', { timeline_id: 'heir', fork_of: 'over' });
     const page = await on.loggedIn(settings('over'), { expected: REFUSED });
@@ -138,7 +138,7 @@ describe('the end of a timeline', () => {
     await page.getByRole('row').filter({ hasText: 'End timeline' }).filter({ hasText: 'over' }).waitFor();
   });
 
-  it('is refused with the reason for main and system', async () => {
+  it('is rejected with the reason for main and system', async () => {
     await on.service.timeline('parent', { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
     await on.service.call('POST', 'timelines', { timeline_id: 'offshoot', fork_of: 'parent' });
     const page = await on.loggedIn(settings('main'));
@@ -158,7 +158,7 @@ describe('the end of a timeline', () => {
     await expect.poll(() => new URL(page.url()).hash).toBe('#/timeline?timeline=parent');
   });
 
-  it('is not offered to those who are restricted to reading', async () => {
+  it('is not offered to users restricted to reading', async () => {
     await on.service.user('settings-reader');
     await on.service.timeline('readers-own');
     const permissions = { admin: ['admin', 'settings-reader'] };
@@ -173,8 +173,8 @@ describe('the end of a timeline', () => {
   });
 });
 
-describe('a timeline that ends by itself', () => {
-  it('is made so, shows when, and says so when it is over', async () => {
+describe('an expiring timeline', () => {
+  it('is created, shows its end, and a message when it has expired', async () => {
     const page = await on.loggedIn('clock?timeline=demo', { expected: REFUSED });
     await page.getByRole('button', { name: 'Timeline: demo' }).click();
     await page.getByRole('button', { name: 'New timeline or fork' }).click();
@@ -202,7 +202,7 @@ describe('a timeline that ends by itself', () => {
   });
 });
 
-describe('the settings', () => {
+describe('timeline settings', () => {
   it('are reached from the list of timelines', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     await page.getByRole('button', { name: 'Timeline: demo' }).click();

@@ -21,7 +21,7 @@ const on = shared();
 const restarted = own();
 
 describe('the first run', () => {
-  it('sets the password of admin with the key that the service wrote, and logs in', async () => {
+  it('sets the password of admin with the generated key, and logs in', async () => {
     const service = await Service.start();
     try {
       const page = await on.page({ expected: UNREACHABLE });
@@ -43,7 +43,7 @@ describe('the first run', () => {
     }
   });
 
-  it('says beside the field what a password lacks', async () => {
+  it('shows password errors next to the field', async () => {
     const page = await on.page({ expected: REFUSED });
     await page.goto(`${on.service.url}/#/log-in`);
     await page.getByRole('button', { name: 'use one of your API keys' }).click();
@@ -57,7 +57,7 @@ describe('the first run', () => {
 });
 
 describe('logging in', () => {
-  it('tells nobody which of user and password is wrong', async () => {
+  it('does not reveal whether user or password is wrong', async () => {
     const page = await on.page({ expected: REFUSED });
     await page.goto(on.service.url);
     // The form is the only thing on the page, so it has the focus.
@@ -75,13 +75,13 @@ describe('logging in', () => {
     expect(alerts[0]).toBe(alerts[1]);
   });
 
-  it('comes back to the view and selection that was asked for', async () => {
+  it('returns to the requested view and selection', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&x=1');
     expect(new URL(page.url()).hash).toBe('#/timeline?timeline=demo&x=1');
     await page.getByRole('link', { name: 'Timeline' }).and(page.locator('[aria-current=page]')).waitFor();
   });
 
-  it('is kept while somebody looks at the log-in page', async () => {
+  it('survives a visit to the login page', async () => {
     await on.loggedIn('clock');
     const page = await on.loggedIn('login');
     await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
@@ -90,7 +90,7 @@ describe('logging in', () => {
     await page.getByRole('link', { name: 'Clock', exact: true }).and(page.locator('[aria-current=page]')).waitFor();
   });
 
-  it('keeps its secret from scripts, and writes the name of the user into the access log', async () => {
+  it('hides its secret from scripts, and records the user in the access log', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     expect(await page.evaluate(() => document.cookie)).toBe('');
     // The last timeline is stored for the next visit, but no secrets are.
@@ -102,7 +102,7 @@ describe('logging in', () => {
     expect(log.logs.some((entry) => entry.user_id === 'admin')).toBe(true);
   });
 
-  it('ends where the user says so, everywhere if they want it', async () => {
+  it('ends on logout, everywhere on request', async () => {
     // A request sent just before may be rejected.
     const user = fresh('leaver');
     await on.service.user(user);
@@ -116,8 +116,8 @@ describe('logging in', () => {
   });
 });
 
-describe('a session that ends', () => {
-  it('asks for the log-in and goes on where the user was', async () => {
+describe('an expired session', () => {
+  it('asks for the login, and resumes where the user was', async () => {
     await on.service.user('traveler');
     await on.service.timeline('traveled');
     await on.service.call('POST', 'v1/set-access-control', {
@@ -141,8 +141,8 @@ describe('a session that ends', () => {
   });
 });
 
-describe('a service that restarts', () => {
-  it('is found again, with the session and without a reload', async () => {
+describe('a restarted service', () => {
+  it('is reconnected with the session and without a reload', async () => {
     const page = await restarted.loggedIn('clock?timeline=demo', { expected: UNREACHABLE });
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
     await restarted.service.end();
@@ -151,7 +151,7 @@ describe('a service that restarts', () => {
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
   });
 
-  it('leaves no raw error behind: views open while it is away, and recover when it is back', async () => {
+  it('shows no raw errors while it is down, and views recover afterwards', async () => {
     const page = await restarted.loggedIn('clock?timeline=demo', { expected: UNREACHABLE, prefetch: true });
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
     // The views are prefetched in idle time.
@@ -184,7 +184,7 @@ describe('a service that restarts', () => {
   });
 });
 
-describe('a part of the page that cannot be loaded', () => {
+describe('a part of the page that fails to load', () => {
   const TREE = /\/assets\/TreeDialog-[\w-]{8}\.js$/;
   const notice = (page: Page): Locator => page.getByText('Part of this page could not be loaded.');
 
@@ -199,7 +199,7 @@ describe('a part of the page that cannot be loaded', () => {
     return page;
   }
 
-  it('is told, and is there where the page is loaded anew', async () => {
+  it('is reported, and loads after a reload', async () => {
     const page = await withoutTree(UNREACHABLE);
     await expectAccessible(page);
     await page.unroute(TREE);
@@ -208,7 +208,7 @@ describe('a part of the page that cannot be loaded', () => {
     expect(await notice(page).count()).toBe(0);
   });
 
-  it('is told where another build took the place of the service, also if it is a whole view', async () => {
+  it('is reported after the service was updated, also for a whole view', async () => {
     const page = await restarted.loggedIn('clock?timeline=demo', { expected: REFUSED });
     const view = /\/assets\/IntegrityView-[\w-]{8}\.js$/;
     await page.route(view, (route) => route.fulfill({ status: 404, body: 'not found' }));
@@ -226,7 +226,7 @@ describe('a part of the page that cannot be loaded', () => {
     await page.getByRole('heading', { name: 'Integrity', level: 1 }).waitFor();
   });
 
-  it('comes without being asked for once the service is back', async () => {
+  it('loads automatically once the service is back', async () => {
     const page = await withoutTree(UNREACHABLE);
     await page.unroute(TREE);
     await restarted.service.end();
@@ -235,7 +235,7 @@ describe('a part of the page that cannot be loaded', () => {
     await page.getByRole('dialog', { name: 'Forks and anchors' }).waitFor();
   });
 
-  it('waits for who is filling in a form', async () => {
+  it('waits while the user fills in a form', async () => {
     const page = await withoutTree(UNREACHABLE);
     await page.getByRole('button', { name: 'Record an event' }).click();
     const form = page.getByRole('dialog', { name: 'Record an event' });
@@ -254,7 +254,7 @@ describe('a part of the page that cannot be loaded', () => {
 });
 
 describe('timelines', () => {
-  it('are found by name, made, and forked', async () => {
+  it('are found by name, created, and forked', async () => {
     await on.service.timeline('as-is');
     const page = await on.loggedIn('clock?timeline=as-is');
     await page.getByRole('button', { name: 'Timeline: as-is' }).click();
@@ -273,7 +273,7 @@ describe('timelines', () => {
     await page.getByRole('button', { name: 'Timeline: demo' }).waitFor();
   });
 
-  it('have the titles of figures above their ends', async () => {
+  it('align the headers of numbers with their right edge', async () => {
     const page = await on.loggedIn('timelines?timeline=demo');
     const table = page.getByRole('region', { name: 'Timelines' });
     await table.getByRole('row').getByRole('link').first().waitFor();
@@ -293,7 +293,7 @@ describe('timelines', () => {
     for (const [title, figure] of ends) expect(Math.abs(title! - figure!)).toBeLessThanOrEqual(1);
   });
 
-  it('show their clocks on a phone too, none of them cut off', async () => {
+  it('show untruncated clocks on a phone too', async () => {
     const name = fresh('a-timeline-with-a-name-that-is-longer-than-a-phone-is-wide');
     await on.service.timeline(name, { event_id: 'a', time: '2000-01-01T00:00:00Z', description: 'A' });
     await on.service.call('POST', 'v1/pause-time', { timeline_id: name });
@@ -313,8 +313,8 @@ describe('timelines', () => {
   });
 });
 
-describe('somebody who', () => {
-  it('may see no timeline is told so, and makes one', async () => {
+describe('a user', () => {
+  it('without timelines sees a message, and creates one', async () => {
     await on.service.user('newcomer');
     const page = await on.loggedIn('clock', { user: 'newcomer', expected: REFUSED });
     await page.getByRole('heading', { name: 'Choose a timeline' }).waitFor();
@@ -334,7 +334,7 @@ describe('somebody who', () => {
     await page.getByText('The clock is running.').waitFor({ state: 'attached' });
   });
 
-  it('may not look at clocks is told so instead of asking for them', async () => {
+  it('without clock access sees a message, and no request is sent', async () => {
     await on.service.user('blind');
     await on.service.timeline('unseen');
     await on.service.call('POST', 'v1/set-access-control', { timeline_id: 'unseen', permissions: { read: ['blind'] } });
@@ -359,7 +359,7 @@ describe('the page', () => {
     }
   });
 
-  it('runs no script that is not its own', async () => {
+  it('runs no scripts but its own', async () => {
     const page = await on.page({ expected: /Content Security Policy|Trusted(HTML|Script)|Trusted Type/i });
     await page.goto(on.service.url);
     await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
@@ -377,7 +377,7 @@ describe('the page', () => {
     expect(ran).toBe(false);
   });
 
-  it('remembers the colors that were chosen', async () => {
+  it('remembers the selected color scheme', async () => {
     const page = await on.page();
     await page.goto(on.service.url);
     const button = page.getByRole('button', { name: /^Colors/ });
@@ -392,7 +392,7 @@ describe('the page', () => {
   });
 
   const views = ['login', 'clock', 'timeline', 'paradoxes', 'integrity', 'access', 'explorer'];
-  it('fits every width and can be used by everybody', async () => {
+  it('is accessible and fits every width', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     for (const view of views) {
       await page.goto(`${on.service.url}/#/${view}?timeline=demo`);
@@ -403,7 +403,7 @@ describe('the page', () => {
 });
 
 describe('a saved view', () => {
-  it('is whichever is shown, and is opened again from the palette', async () => {
+  it('stores the current view, and is opened from the palette', async () => {
     const page = await on.loggedIn('paradoxes?timeline=demo&kinds=P01');
     const palette = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox');
     await page.getByRole('heading', { name: 'Paradoxes', exact: true }).waitFor();

@@ -25,7 +25,7 @@ async function choose(page: Page): Promise<void> {
 }
 
 describe('eight tabs at once', () => {
-  it('all work on one timeline, and are all told what happens', async () => {
+  it('all work on one timeline, and receive all changes', async () => {
     await on.service.timeline('tabs', { event_id: 'm', time: '1969-07-20T20:17:40Z', description: 'moon landing' });
     const pages = await tabs(() => 'timeline?timeline=tabs');
     for (const page of pages) await choose(page);
@@ -35,7 +35,7 @@ describe('eight tabs at once', () => {
     for (const page of pages) await page.getByText('The clock is running.').waitFor({ state: 'attached' });
   });
 
-  it('all work on timelines of their own, and the one that is used is live', async () => {
+  it('all work on separate timelines, and the active one is live', async () => {
     for (let index = 0; index < TABS; index += 1)
       await on.service.timeline(`tab-${index}`, { event_id: 'one', time: '2020-01-01T00:00:00Z', description: 'one' });
     const pages = await tabs((index) => `timeline?timeline=tab-${index}`);

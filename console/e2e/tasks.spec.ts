@@ -63,7 +63,7 @@ async function chooseTimeline(page: Page, from: string, to: string): Promise<voi
   await button(page, `Timeline: ${to}`).waitFor();
 }
 
-describe('a newcomer can', () => {
+describe('a new user can', () => {
   it('give a colleague read access to one timeline for a week', async () => {
     const [colleague, shared] = [fresh('colleague'), fresh('shared')];
     await on.service.user(colleague);
@@ -101,7 +101,7 @@ describe('a newcomer can', () => {
     await page.getByText('expired', { exact: true }).waitFor();
   });
 
-  it('find the strongest storm of 2005, and its track', async () => {
+  it('find the strongest storm of 2005 and its track', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await chooseTimeline(page, 'demo', 'hurricanes');
     await counted(page, '16 events');
@@ -166,7 +166,7 @@ describe('a newcomer can', () => {
     await page.getByRole('application', { name: /^World map with 48 events/ }).waitFor();
   });
 
-  it('ask what would happen if an event were canceled', async () => {
+  it('preview what would happen if an event were canceled', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
     await page.getByRole('listbox', { name: 'Events found' }).getByRole('option').first().click();
@@ -183,7 +183,7 @@ describe('a newcomer can', () => {
     await page.getByText(explanation).first().waitFor();
   });
 
-  it('compare a fork with what it was forked from', async () => {
+  it('compare a fork with its parent', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await page.getByRole('link', { name: 'demo-no-sarajevo' }).first().click();
     await button(page, 'Timeline: demo-no-sarajevo').waitFor();
@@ -194,7 +194,7 @@ describe('a newcomer can', () => {
     await table.getByRole('row', { name: /Franz Ferdinand returns to Vienna/ }).waitFor();
   });
 
-  it('let a program of a colleague read one timeline with a key that expires in a week', async () => {
+  it('let a colleague’s program read one timeline with a key that expires in a week', async () => {
     const colleague = fresh('colleague');
     const page = await on.loggedIn('timeline?timeline=demo');
     await goTo(page, 'Access');
@@ -262,8 +262,8 @@ describe('a newcomer can', () => {
   });
 });
 
-describe('a newcomer who has to bill customers', () => {
-  it('can run a year of it, and see what was billed and when', async () => {
+describe('a new user with a billing system', () => {
+  it('can run it for a year, and see what was billed and when', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await button(page, 'Timeline: demo').click();
     await page.getByRole('button', { name: /^New timeline/ }).click();
@@ -294,8 +294,8 @@ describe('a newcomer who has to bill customers', () => {
   });
 });
 
-describe('the zone of time', () => {
-  it('is chosen in the header, is in the address, and everything follows it', async () => {
+describe('the time zone', () => {
+  it('is selected in the header, kept in the URL, and used everywhere', async () => {
     const page = await on.loggedIn('timeline?timeline=hurricanes&event=wilma-2005-1&view=list', {
       prefetch: true,
     });
@@ -320,7 +320,7 @@ describe('the zone of time', () => {
 });
 
 describe('a list', () => {
-  it('is walked with arrow keys, and sorted by its heads', async () => {
+  it('is navigated with arrow keys, and sorted by its headers', async () => {
     const page = await on.loggedIn('timeline?timeline=hurricanes&view=list');
     const list = region(page, 'Events on the axis');
     await list.getByRole('button', { name: /^Ivan 2004, 100 kt/ }).focus();
@@ -337,7 +337,7 @@ describe('a list', () => {
     expect(await list.getByRole('columnheader', { name: 'Event' }).getAttribute('aria-sort')).toBe('ascending');
   });
 
-  it('has all timelines with their clocks', async () => {
+  it('shows all timelines with their clocks', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await button(page, 'Timeline: demo').click();
     await page.getByRole('link', { name: 'All timelines and their clocks' }).click();
@@ -373,8 +373,8 @@ describe('a list', () => {
   });
 });
 
-describe('time that passes', () => {
-  it('is played over what is shown, to its end', async () => {
+describe('playback', () => {
+  it('runs over the view to its end', async () => {
     const page = await on.loggedIn(
       'timeline?timeline=hurricanes&play=3600&range=2005-10-18T18:00:00Z/2005-10-18T20:00:00Z',
     );
@@ -387,7 +387,7 @@ describe('time that passes', () => {
     expect(param(page, 'play')).toBeNull();
   });
 
-  it('begins as soon as one chooses to play it, and its button has the focus', async () => {
+  it('starts as soon as it is selected, and its button has the focus', async () => {
     const page = await on.loggedIn('timeline?timeline=hurricanes&range=2005-10-18T18:00:00Z/2005-10-18T20:00:00Z');
     await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Play this time' }).click();
@@ -398,7 +398,7 @@ describe('time that passes', () => {
     await expect.poll(() => pause.evaluate((button) => button === document.activeElement)).toBe(true);
   });
 
-  it('is played where events are counted as well: the cells of the map fill', async () => {
+  it('also works with counts: the cells of the map fill', async () => {
     const page = await on.loggedIn('timeline?timeline=hurricanes&most=4&play=all');
     const map = page.getByRole('application', { name: /^World map/ });
     const placed = async (): Promise<number> =>
@@ -417,7 +417,7 @@ describe('time that passes', () => {
     }
   });
 
-  it('is followed with the clock, until one goes elsewhere', async () => {
+  it('follows the clock until the user moves the axis', async () => {
     const page = await on.loggedIn('timeline?timeline=hurricanes&zoom=1000000&center=2005-10-18T18:00:00Z');
     await button(page, 'More').click();
     await page.getByRole('menuitem', { name: 'Follow the clock' }).click();
@@ -431,7 +431,7 @@ describe('time that passes', () => {
 });
 
 describe('a comparison', () => {
-  it('follows what happens on either side', async () => {
+  it('is updated after changes on either side', async () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'hurricanes-b', fork_of: 'hurricanes' });
     const page = await on.loggedIn('compare?timeline=hurricanes-b&with=hurricanes');
     await page.getByText('Live', { exact: true }).waitFor();

@@ -19,7 +19,7 @@ import {
 } from './timeline-page';
 
 describe('the axis', () => {
-  it('is drawn from its counts while the console is still on its way', async () => {
+  it('is drawn from its counts while the console is loading', async () => {
     const page = await open();
     let release = (): void => {};
     const held = new Promise<void>((resolve) => (release = resolve));
@@ -37,7 +37,7 @@ describe('the axis', () => {
     await expect.poll(() => picture.count()).toBe(0);
   });
 
-  it('is drawn from the first counts of very many events, and from those that follow', async () => {
+  it('is drawn from partial counts of many events, and from those that follow', async () => {
     const page = await open();
     const requests: string[] = [];
     let next = (): void => {};
@@ -76,7 +76,7 @@ describe('the axis', () => {
     expect(requests).toEqual(['none', 'more']);
   });
 
-  it('shows everything, and moves by dragging, wheel, buttons and keys', async () => {
+  it('shows all events, and moves by dragging, wheel, buttons and keys', async () => {
     const page = await open();
     const whole = await visibleTime(page);
     expect(whole).toMatch(/BCE – 2\d\d\d$/);
@@ -107,7 +107,7 @@ describe('the axis', () => {
     expect(await visibleTime(page)).toBe(whole);
   });
 
-  it('takes letters wherever the focus is, but in a field and on the map', async () => {
+  it('handles letter keys everywhere except in fields and on the map', async () => {
     const page = await open();
     const whole = await visibleTime(page);
     await expect
@@ -132,7 +132,7 @@ describe('the axis', () => {
     expect(await visibleTime(page)).toBe(near);
   });
 
-  it('zooms from the whole calendar to microseconds, and finds the clock again', async () => {
+  it('zooms from the whole calendar to microseconds, and returns to the clock', async () => {
     await timeline('whole', launch);
     await on.service.call('POST', 'v1/travel', { timeline_id: 'whole', destination_time: '1969-07-16T00:00:00Z' });
     const page = await on.loggedIn(`timeline?timeline=whole&center=${LANDING}&zoom=0.05`);
@@ -145,7 +145,7 @@ describe('the axis', () => {
     expect(await visibleTime(page)).toMatch(/^10000 BCE – 9999$/);
   });
 
-  it('follows two fingers: what is between them stays between them', async () => {
+  it('follows two fingers and keeps the times below them', async () => {
     const hour = 3_600_000_000;
     const page = await open(`&center=1969-07-20T00:00:00Z&zoom=${8 * hour}`, { hasTouch: true });
     const box = (await axis(page).boundingBox())!;
@@ -171,7 +171,7 @@ describe('the axis', () => {
     expect(param(page, 'event')).toBeNull();
   });
 
-  it('chooses what is clicked, and steps from event to event with keys', async () => {
+  it('selects the clicked event, and steps between events with keys', async () => {
     const page = await open(`&center=${LANDING}&zoom=100000000`);
     const box = (await axis(page).boundingBox())!;
     // A click updates the URL at once, and the card later.
@@ -201,7 +201,7 @@ describe('the axis', () => {
     await expect.poll(() => axis(page).evaluate((element) => element === document.activeElement)).toBe(true);
   });
 
-  it('lists the events under a click where there are several, by mouse, keys and touch', async () => {
+  it('lists the events under a click if there are several, by mouse, keys and touch', async () => {
     const times = (count: number, year: number): Record<string, unknown>[] =>
       Array.from({ length: count }, (_, index) => ({
         event_id: `y${year}-${index + 1}`,
@@ -283,7 +283,7 @@ describe('the axis', () => {
     await find(page.getByRole('menu', { name: '40 events here' }));
   });
 
-  it('keeps a time that is brushed, and tells the map', async () => {
+  it('selects a range by dragging, and filters the map', async () => {
     const page = await open();
     await page.keyboard.down('Shift');
     await drag(page, axis(page), { x: 150, y: 10 }, { x: -300, y: 0 });
@@ -309,7 +309,7 @@ describe('the axis', () => {
     await page.getByRole('heading', { name: 'In the selected time' }).waitFor();
   });
 
-  it('shows a time that is typed, and says beside the field what is wrong', async () => {
+  it('shows a typed range, and reports errors next to the field', async () => {
     const page = await open();
     await page.getByTitle('Enter a time range').click();
     const dialog = page.getByRole('dialog', { name: 'Time range' });
@@ -330,7 +330,7 @@ describe('the axis', () => {
     expect(await visibleTime(page)).toMatch(/BCE – 2\d\d\d$/);
   });
 
-  it('shows forks and their parent as lanes that can be followed', async () => {
+  it('shows forks and their parent as lanes with links', async () => {
     await timeline('stem', launch);
     await on.service.call('POST', 'timelines', { timeline_id: 'branch', fork_of: 'stem' });
     const page = await on.loggedIn('timeline?timeline=stem');
@@ -342,7 +342,7 @@ describe('the axis', () => {
 });
 
 describe('reading', () => {
-  it('can be stopped and taken up again', async () => {
+  it('can be stopped and resumed', async () => {
     const page = await on.loggedIn('clock?timeline=demo');
     let isHeld = true;
     await page.route('**/v1/monitor-events*', (route) => (isHeld ? undefined : route.continue()));
@@ -354,7 +354,7 @@ describe('reading', () => {
     await counted(page, '493 events');
   });
 
-  it('counts where there is too much to show each, until one is near enough', async () => {
+  it('counts events until the view has few enough to draw', async () => {
     const requests: string[] = [];
     const page = await on.page();
     page.on('request', (sent) => requests.push(new URL(sent.url()).pathname));
@@ -388,7 +388,7 @@ describe('reading', () => {
     await card(page).getByRole('heading').first().waitFor();
   });
 
-  it('zooms into the bar that is clicked', async () => {
+  it('zooms into the clicked bar', async () => {
     const page = await open('&most=40');
     await page.getByRole('button', { name: /^events per/ }).waitFor();
     const whole = await visibleTime(page);
@@ -404,13 +404,13 @@ describe('reading', () => {
     expect(param(page, 'event')).toBeNull();
   });
 
-  it('says what is missing, and offers nothing there', async () => {
+  it('reports a missing timeline, and offers no actions', async () => {
     const page = await on.loggedIn('timeline?timeline=nowhere', { expected: REFUSED });
     await page.getByRole('heading', { name: 'Timeline nowhere does not exist or has ended' }).waitFor();
     expect(await page.getByRole('button', { name: 'Record an event' }).count()).toBe(0);
   });
 
-  it('says what went wrong, and reads again when asked', async () => {
+  it('reports an error, and retries on request', async () => {
     const page = await on.loggedIn('clock?timeline=demo', { expected: REFUSED });
     let isRefused = true;
     await page.route('**/v1/monitor-events*', (route) =>
@@ -432,7 +432,7 @@ describe('reading', () => {
   });
 });
 
-it('tells what is under the pointer within its width, also on a phone', async () => {
+it('shows a tooltip within its width, also on a phone', async () => {
   const page = await open('&most=40', { viewport: { width: 390, height: 844 } });
   await page.getByRole('button', { name: /^events per/ }).waitFor();
   const tip = region(page, 'Axis').getByText('click to zoom in');
@@ -456,7 +456,7 @@ it('tells what is under the pointer within its width, also on a phone', async ()
   await expect.poll(async () => (await tip.allInnerTexts()).includes(before)).toBe(false);
 });
 
-it('keeps the scale of its counts where it is, beside an event that has its name below them', async () => {
+it('keeps its scale when an event has its name below the counts', async () => {
   const page = await on.loggedIn('timeline?timeline=demo', { viewport: { width: 1280, height: 1101 } });
   const unit = page.getByRole('button', { name: /^events per/ });
   await unit.waitFor();
@@ -466,7 +466,7 @@ it('keeps the scale of its counts where it is, beside an event that has its name
   await expect.poll(async () => Math.abs((await unit.boundingBox())!.x - x)).toBeLessThan(2);
 });
 
-it('has room for events above its forks, also below the bar of what was known when', async () => {
+it('leaves space for events above forks, also with the bar of earlier knowledge', async () => {
   const page = await open('&do=as-of');
   await page.getByText('As known at').waitFor();
   for (const width of [390, 1440]) {
@@ -480,7 +480,7 @@ it('has room for events above its forks, also below the bar of what was known wh
   }
 });
 
-it('shows more than a handful of rows as a list', async () => {
+it('shows more than a few rows as a list', async () => {
   const page = await open('&view=list', { viewport: { width: 1440, height: 900 } });
   const rows = region(page, 'Events on the axis').getByRole('row');
   await expect.poll(() => rows.count()).toBeGreaterThan(12);

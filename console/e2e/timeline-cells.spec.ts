@@ -34,7 +34,7 @@ async function places(counts = [1, 2, 8, 40]): Promise<string> {
   return name;
 }
 
-it('has a legend of the classes that are used, by the scale that one chooses', async () => {
+it('the legend shows the classes in use, for the selected scale', async () => {
   const page = await on.loggedIn(`timeline?timeline=${await places()}&most=5`);
   await expect.poll(() => classes(page)).toEqual(['1', '2–4', '5–9', '20–40']);
   await scale(page).selectOption('Linear');
@@ -58,7 +58,7 @@ it('has a legend of the classes that are used, by the scale that one chooses', a
   await expect.poll(() => classes(page)).toEqual(['1', '2–4', '5–9', '20–40']);
 });
 
-it('has a legend that is not on the tools of the map, with all classes and what colors them', async () => {
+it('the legend does not overlap the map tools, and shows all classes and their attribute', async () => {
   const name = await places([1, 3, 15, 45, 59]);
   const page = await on.loggedIn(`timeline?timeline=${name}&most=5&shades=quantiles&by=source&value=height`);
   await expect.poll(() => classes(page)).toHaveLength(5);
@@ -74,12 +74,12 @@ it('has a legend that is not on the tools of the map, with all classes and what 
     }
 });
 
-it('is told where a link names another scale', async () => {
+it('an unknown scale in a link is reported', async () => {
   const page = await on.loggedIn('timeline?timeline=demo&shades=best', { prefetch: true });
   await page.getByText('“shades” must be one of linear, sqrt, log, quantiles.').waitFor();
 });
 
-it('say how many events have no known coordinates, also once the map has come nearer', async () => {
+it('the number of events without coordinates is shown, also after zooming in', async () => {
   const name = fresh('placeless');
   await timeline(
     name,
@@ -94,7 +94,7 @@ it('say how many events have no known coordinates, also once the map has come ne
   await page.getByRole('application', { name: 'World map with 5 events' }).waitFor();
 });
 
-it('say of a chosen event that it has no coordinates', async () => {
+it('a selected event without coordinates is labeled', async () => {
   const name = fresh('chosen');
   await timeline(
     name,

@@ -4,7 +4,7 @@ import { expectAccessible, logIn, underPrefix, UNREACHABLE } from './harness';
 import { on, card, param, counted, region, visibleTime, timeline, launch, landing } from './timeline-page';
 
 describe('the card', () => {
-  it('tells when, where and why, and walks along causes and effects', async () => {
+  it('shows time, place and reason, and navigates causes and effects', async () => {
     await timeline('why', launch, landing);
     const page = await on.loggedIn('timeline?timeline=why&event=landing');
     await card(page).getByText('20 July 1969, 20:17:40').first().waitFor();
@@ -23,14 +23,14 @@ describe('the card', () => {
     await card(page).getByRole('heading', { name: 'Launch' }).waitFor();
   });
 
-  it('is called by the id of an event without name and description', async () => {
+  it('uses the id of an event without name and description as its title', async () => {
     await timeline('nameless', { event_id: 'span:server', time: launch.time, description: '' });
     const page = await on.loggedIn('timeline?timeline=nameless&event=span:server');
     await card(page).getByText('16 July 1969, 13:32').first().waitFor();
     expect(await card(page).getByRole('heading').first().innerText()).toBe('span:server');
   });
 
-  it('takes the axis to a cause that was not read', async () => {
+  it('moves the axis to a cause that was not read', async () => {
     await timeline('far-causes', launch, landing);
     const page = await on.loggedIn(
       'timeline?timeline=far-causes&most=1&event=landing&center=1969-07-20T20:17:40Z&zoom=1000000',
@@ -43,7 +43,7 @@ describe('the card', () => {
     await expect.poll(() => param(page, 'center')).toMatch(/^1969-07-16T/);
   });
 
-  it('calls causes and effects by their names where these are not in view', async () => {
+  it('shows the names of causes and effects out of view', async () => {
     await timeline('far-names', launch, landing);
     const page = await on.loggedIn(
       'timeline?timeline=far-names&most=1&event=landing&center=1969-07-20T20:17:40Z&zoom=1000000',
@@ -55,7 +55,7 @@ describe('the card', () => {
     expect(await cause.getAttribute('title')).toBe('launch');
   });
 
-  it('shows the chain that decided when an event ended, and how long each step took', async () => {
+  it('shows the critical path of an event with the duration of each step', async () => {
     const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
     const span = (id: string, from: number, to: number, ...causes: string[]): Record<string, unknown> => ({
       event_id: id,
@@ -103,7 +103,7 @@ describe('the card', () => {
     await card(page).getByRole('heading', { name: 'Call mail' }).waitFor();
   });
 
-  it('shows versions and interventions with the entry of each, and its proof', async () => {
+  it('shows versions and interventions with their entries and proofs', async () => {
     await timeline('versions', launch, landing);
     await on.service.call('POST', 'v1/correct-event', {
       timeline_id: 'versions',
@@ -138,7 +138,7 @@ describe('the card', () => {
       .waitFor();
   });
 
-  it('lets the clock travel to the event', async () => {
+  it('moves the clock to the event', async () => {
     await timeline('journey', launch);
     const page = await on.loggedIn('timeline?timeline=journey&event=launch');
     await card(page).getByRole('button', { name: 'Travel here' }).click();
@@ -146,7 +146,7 @@ describe('the card', () => {
     await page.getByRole('link', { name: /1969-07-16 13:32/ }).waitFor();
   });
 
-  it('offers what happens to it elsewhere', async () => {
+  it('offers actions of other views', async () => {
     await timeline('elsewhere', launch);
     const page = await on.loggedIn('timeline?timeline=elsewhere&event=launch');
     await card(page).getByRole('link', { name: 'Intervene' }).click();
@@ -156,7 +156,7 @@ describe('the card', () => {
 });
 
 describe('recording', () => {
-  it('shows at once what others record, correct and prevent', async () => {
+  it('shows what others record, correct and prevent at once', async () => {
     await timeline('live', launch);
     const page = await on.loggedIn('timeline?timeline=live&view=list');
     await page.getByRole('row', { name: /Launch/ }).waitFor();
@@ -182,7 +182,7 @@ describe('recording', () => {
     await counted(page, '1 event');
   });
 
-  it('misses nothing that happens before the connection for changes is there', async () => {
+  it('misses no event before the stream is open', async () => {
     await timeline('slow', launch);
     const { url, server } = await underPrefix(on.service, '/', (path) => (path.startsWith('/v1/stream') ? 3_000 : 0));
     try {
@@ -199,7 +199,7 @@ describe('recording', () => {
     }
   });
 
-  it('begins on an empty timeline, says what a field lacks, and opens what was recorded', async () => {
+  it('starts on an empty timeline, reports missing fields, and opens the recorded event', async () => {
     await timeline('blank');
     const page = await on.loggedIn('timeline?timeline=blank');
     const title = page.getByRole('heading', { name: 'No events on blank yet' });
@@ -242,7 +242,7 @@ describe('recording', () => {
     expect(await visibleTime(page)).toContain('25 May 1998');
   });
 
-  it('corrects what was recorded, and keeps what the form does not show', async () => {
+  it('corrects an event, and keeps what the form does not show', async () => {
     await timeline('mistake', launch, { ...landing, source: 'diary', kind: 'scheduled' });
     const page = await on.loggedIn('timeline?timeline=mistake&event=landing');
     await card(page).getByRole('button', { name: 'Correct', exact: true }).click();
@@ -284,7 +284,7 @@ describe('anchors', () => {
   });
 });
 
-it('an event that a link offers to record begins where one looks, also where the clock is known first', async () => {
+it('recording from a link starts at the current view, even if the clock is loaded first', async () => {
   await timeline('far-past', launch, landing);
   const page = await on.loggedIn('clock?timeline=far-past');
   let release: () => void = () => {};
@@ -303,7 +303,7 @@ it('an event that a link offers to record begins where one looks, also where the
   await expect.poll(() => dialog.getByLabel('When').inputValue()).toMatch(/^1969-07-/);
 });
 
-it('an event of a fork tells first what was done before the fork, although positions count anew', async () => {
+it('an event of a fork lists changes before the fork first, although positions start again', async () => {
   await timeline('aware', launch, landing);
   const act = { event_id: 'launch', time: '1969-07-15T00:00:00Z' };
   await on.service.call('POST', 'v1/manipulate-event', { ...act, timeline_id: 'aware', action: 'delay by 2h' });
@@ -322,7 +322,7 @@ it('an event of a fork tells first what was done before the fork, although posit
   await note.getByText(/is one of the/).waitFor();
 });
 
-it('shows at the edge of a card that it goes on, and nothing of that at its end', async () => {
+it('a card fades at its edge if it continues, but not at its end', async () => {
   const page = await on.loggedIn('timeline?timeline=demo&event=fall-of-constantinople-1453', {
     viewport: { width: 1440, height: 900 },
   });

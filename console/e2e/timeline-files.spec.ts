@@ -14,7 +14,7 @@ async function more(page: Page, item: string): Promise<void> {
 }
 
 describe('an import', () => {
-  it('asks which column is what, tells what would come, is done, and is taken back', async () => {
+  it('maps columns, previews the result, is recorded, and is undone', async () => {
     await timeline('files');
     const page = await on.loggedIn('timeline?timeline=files');
     await page.getByRole('button', { name: 'Import a file…' }).click();
@@ -55,8 +55,8 @@ async function importing(name: string, file: string, contents: Buffer | string):
   return [page, dialog];
 }
 
-describe('a file that is imported', () => {
-  it('may be packed, and needs no check', async () => {
+describe('an imported file', () => {
+  it('may be compressed, and needs no check', async () => {
     const [page, dialog] = await importing('packed', 'storms.csv.gz', gzipSync('time,Title\n2005-08-29,Katrina\n'));
     // The browser parses the file.
     await dialog.getByLabel('Name', { exact: true }).selectOption('Title');
@@ -75,7 +75,7 @@ describe('a file that is imported', () => {
     await dialog.getByText('1 event of this import canceled.').waitFor();
   });
 
-  it('is told at once if it is no text', async () => {
+  it('is rejected at once if it is not text', async () => {
     const [page, dialog] = await importing('zipped', 'flights.csv.zip', Buffer.from('PK\u0003\u0004\u0014'));
     await dialog.getByRole('alert').getByText('It is a ZIP archive').waitFor();
     expect(await dialog.getByRole('button', { name: 'Check the file' }).isDisabled()).toBe(true);
@@ -83,13 +83,13 @@ describe('a file that is imported', () => {
     await expectAccessible(page);
   });
 
-  it('is of traces if they are in it, whatever its name', async () => {
+  it('is recognized as traces by its contents, whatever its name', async () => {
     const trace = '{"data":[{"traceID":"1","spans":[],"processes":{}}]}';
     const [, dialog] = await importing('traced', 'trace.json', trace);
     await expect.poll(() => dialog.getByLabel('Format').inputValue()).toBe('jaeger');
   });
 
-  it('has its time proposed where the first rows tell it', async () => {
+  it('has a suggested time format if the first rows determine it', async () => {
     const [page, dialog] = await importing('proposed', 'log.csv', 'id,committer_time\na,1614136748\nb,1614136749\n');
     await expect.poll(() => dialog.getByLabel('Time format').inputValue()).toBe('|unix');
     await dialog.getByRole('button', { name: 'Check the file' }).click();
@@ -97,7 +97,7 @@ describe('a file that is imported', () => {
     await counted(page, '2 events');
   });
 
-  it('may be of lines that a mapping cuts into columns', async () => {
+  it('may have lines that a pattern splits into columns', async () => {
     const [page, dialog] = await importing('logged', 'web.csv', '2005-08-29T06:00:00Z started\n');
     const pattern = '{"pattern":"^(?<time>\\\\S+) (?<name>.*)$"}';
     await dialog.getByRole('checkbox', { name: /^Enter the mapping as text/ }).check();
@@ -110,7 +110,7 @@ describe('a file that is imported', () => {
     });
   });
 
-  it('says what of it was not taken in full', async () => {
+  it('reports what was only partially imported', async () => {
     const lines = ['BEGIN:VCALENDAR', 'BEGIN:VEVENT', 'UID:a', 'DTSTART:20050829T060000Z', 'SUMMARY:Weekly'];
     const calendar = [...lines, 'RRULE:FREQ=WEEKLY', 'END:VEVENT', 'END:VCALENDAR', ''].join('\r\n');
     const [, dialog] = await importing('weekly', 'weekly.ics', calendar);
@@ -118,7 +118,7 @@ describe('a file that is imported', () => {
     await dialog.getByRole('list', { name: 'Partially imported records' }).getByRole('listitem').waitFor();
   });
 
-  it('that is long is checked by its beginning', async () => {
+  it('is checked by its beginning if it is long', async () => {
     const row = `2005-08-29T06:00:00Z,${'x'.repeat(200)}\n`;
     const [, dialog] = await importing('long', 'long.csv', `time,name\n${row.repeat(40_000)}`);
     await dialog.getByRole('checkbox', { name: 'Check only the first 4.0 MB' }).check();
@@ -127,7 +127,7 @@ describe('a file that is imported', () => {
     await dialog.getByRole('button', { name: 'Import the whole file' }).waitFor();
   });
 
-  it('and stopped says what was recorded, and takes that back', async () => {
+  it('reports what was recorded when stopped, and undoes it', async () => {
     const record = (index: number): string =>
       JSON.stringify({ event_id: `e-${index}`, time: '2005-08-29T06:00:00Z', description: 'x'.repeat(80) });
     const records = Array.from({ length: 60_000 }, (_, index) => record(index)).join('\n');
@@ -150,8 +150,8 @@ describe('a file that is imported', () => {
   });
 });
 
-describe('a number that stands for nothing', () => {
-  it('is named, and imported as a value only if somebody says so', async () => {
+describe('a placeholder number', () => {
+  it('is detected, and imported as a value only on request', async () => {
     await timeline('unmeasured');
     const page = await on.loggedIn('timeline?timeline=unmeasured&do=import');
     const dialog = page.getByRole('dialog', { name: 'Import into unmeasured' });
@@ -173,7 +173,7 @@ describe('a number that stands for nothing', () => {
 });
 
 describe('an export', () => {
-  it('is what the filter lets through, in each format', async () => {
+  it('contains the filtered events, in each format', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&text=moon');
     await page.getByRole('button', { name: 'Remove this filter' }).or(page.getByText('“moon”')).first().waitFor();
     await more(page, 'Export…');
@@ -209,7 +209,7 @@ describe('an export', () => {
     expect((await saved(/^PNG/))[1].slice(1, 4)).toBe('PNG');
   });
 
-  it('has the values under the axis in a picture, of events and of what is counted', async () => {
+  it('of an image includes the values below the axis, for events and counts', async () => {
     const blow = (index: number): Record<string, unknown> => ({
       event_id: `blow-${index}`,
       time: `2005-08-${String(10 + index)}T00:00:00Z`,
@@ -259,7 +259,7 @@ const monthly = (count: number): Record<string, unknown>[] =>
   }));
 
 describe('the axis after an import', () => {
-  it('counts all events, whatever is read again while they are counted', async () => {
+  it('counts all events, even if parts are read again meanwhile', async () => {
     await timeline('raced', ...monthly(130));
     // A view of 2001 in a timeline with more events than are drawn individually.
     const view = 'center=2001-07-01T00:00:00Z&zoom=30000';
@@ -300,7 +300,7 @@ describe('the axis after an import', () => {
     await counted(page, '131 events in the box');
   });
 
-  it('shows all there is, and calls no change out of sight that is in sight', async () => {
+  it('shows all events, and reports no visible change as out of view', async () => {
     await timeline('seen', ...monthly(12));
     const page = await on.loggedIn('timeline?timeline=seen&center=2001-07-01T00:00:00Z&zoom=30000');
     await counted(page, '12 events');

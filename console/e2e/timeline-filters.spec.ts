@@ -34,7 +34,7 @@ for (const [name, most] of [
   ['more events than are shown one by one', '&most=1'],
 ] as const) {
   describe(`with ${name}, a filter`, () => {
-    it('is not needed to tell less from more: numbers have classes of colors, however deep they lie', async () => {
+    it('is not needed for color classes of numbers, however deeply nested', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms${most}`);
       await counted(page, '6 events');
       await chooseKey(page, 'Color by', 'sea.height');
@@ -64,7 +64,7 @@ for (const [name, most] of [
       expect([param(page, 'each'), await hue(1)]).toEqual(['1', '']);
     });
 
-    it('is chosen in a dialog, kept in the address, and taken away by its chip', async () => {
+    it('is selected in a dialog, kept in the URL, and removed by its chip', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms${most}`);
       await counted(page, '6 events');
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
@@ -96,7 +96,7 @@ for (const [name, most] of [
       await counted(page, '2 events');
     });
 
-    it('takes numbers from one to another, and says what is wrong with them', async () => {
+    it('accepts a range of numbers, and reports invalid ones', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms${most}`);
       await counted(page, '6 events');
       await page.getByRole('button', { name: 'Filter', exact: true }).click();
@@ -131,14 +131,14 @@ for (const [name, most] of [
       await counted(page, '6 events');
     });
 
-    it('that nothing passes says so, and gives everything back', async () => {
+    it('without matches shows a message, and can be cleared', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms&actor=nobody${most}`);
       await page.getByRole('heading', { name: 'No events match the filter' }).waitFor();
       await page.getByRole('button', { name: 'Show all events' }).click();
       await counted(page, '6 events');
     });
 
-    it('comes from the legend of colors, which counts', async () => {
+    it('is set from the color legend, which has counts', async () => {
       const page = await on.loggedIn(`timeline?timeline=storms${most}`);
       await counted(page, '6 events');
       await chooseKey(page, 'Color by', 'status');
@@ -155,8 +155,8 @@ for (const [name, most] of [
   });
 }
 
-describe('attributes to choose from', () => {
-  it('are those of what is in view, from its first to its last event, or are typed', async () => {
+describe('selectable attributes', () => {
+  it('are those of all events in view, or are typed', async () => {
     const name = fresh('many-kinds');
     const kindOf = (index: number): string => (index === 75 ? 'rare' : index < 75 ? 'early' : 'late');
     const events = Array.from({ length: 150 }, (_, index) => ({
@@ -207,7 +207,7 @@ describe('attributes to choose from', () => {
 });
 
 describe('the legend', () => {
-  it('counts what is in view, and keeps the colors of what stays there', async () => {
+  it('counts the events in view, and keeps the colors of those that stay', async () => {
     // With individual events, and with counts from the service.
     for (const most of ['', '&most=1']) {
       const view = 'by=actor&center=2005-08-23T12:00:00Z&zoom=300000000';
@@ -226,8 +226,8 @@ describe('the legend', () => {
   });
 });
 
-describe('an event that comes while one looks', () => {
-  it('is counted where it passes the filter, and not where it does not', async () => {
+describe('an event recorded meanwhile', () => {
+  it('is counted only if it matches the filter', async () => {
     const page = await on.loggedIn('timeline?timeline=storms&actor=AL18&by=attribute.status');
     await counted(page, '2 events');
     const late = (event_id: string, actor: string): Promise<unknown> =>
@@ -250,7 +250,7 @@ describe('an event that comes while one looks', () => {
     await axis(page).waitFor();
   });
 
-  it('is told by another filter that is chosen meanwhile, which forgets what the first one told', async () => {
+  it('is reported for the current filter, without those of the previous one', async () => {
     const name = fresh('others');
     const fix = (event_id: string, day: number, actor: string): Record<string, unknown> => ({
       event_id,

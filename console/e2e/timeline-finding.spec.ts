@@ -6,7 +6,7 @@ import { REFUSED, expectAccessible, fresh, expectFits, expectAccessibleLightAndD
 import { on, region, axis, card, param, counted, open, timeline, launch, landing, drag } from './timeline-page';
 
 describe('the map', () => {
-  it('keeps a box that is brushed, and gives it back', async () => {
+  it('selects a box, and clears it', async () => {
     const page = await open();
     const map = page.getByRole('application', { name: /^World map with 4\d\d events/ });
     await map.waitFor();
@@ -24,7 +24,7 @@ describe('the map', () => {
     await counted(page, '493 events');
   });
 
-  it('chooses the event that is clicked, and the axis follows', async () => {
+  it('selects the clicked event, and the axis follows', async () => {
     await timeline('pole', launch, {
       ...landing,
       event_id: 'far',
@@ -50,7 +50,7 @@ describe('the map', () => {
 });
 
 describe('a dot of several events', () => {
-  it('says how many they are, and a click lists them all', async () => {
+  it('shows their number, and a click lists them all', async () => {
     const name = fresh('pile');
     const at = (event_id: string, year: number): Record<string, unknown> => ({
       ...landing,
@@ -87,8 +87,8 @@ describe('a dot of several events', () => {
   });
 });
 
-describe('where the map is', () => {
-  it('is where it is dragged to, in each picture', async () => {
+describe('the map position', () => {
+  it('follows a drag in each frame', async () => {
     const page = await open();
     const map = page.getByRole('application', { name: /^World map with 4\d\d events/ });
     await map.waitFor();
@@ -119,7 +119,7 @@ describe('where the map is', () => {
     expect(painted).toBeGreaterThanOrEqual(19);
   });
 
-  it('is where the events in view are, until somebody moves it', async () => {
+  it('fits the events in view until the user moves the map', async () => {
     const name = fresh('parts');
     const at = (event_id: string, time: string, lat: number, lon: number): Record<string, unknown> => ({
       event_id,
@@ -156,7 +156,7 @@ describe('where the map is', () => {
     await expect.poll(() => param(page, 'map')).toMatch(/,1$/);
   });
 
-  it('is in the address once somebody chose it', async () => {
+  it('is in the URL once the user has chosen it', async () => {
     const page = await open();
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
     expect(param(page, 'map')).toBeNull();
@@ -173,7 +173,7 @@ describe('where the map is', () => {
 });
 
 describe('the search', () => {
-  it('is reached by its key also before it is there', async () => {
+  it('opens with its key even before it is loaded', async () => {
     const page = await open();
     const search = page.getByRole('combobox', { name: /^Find events/ });
     await search.waitFor();
@@ -188,7 +188,7 @@ describe('the search', () => {
     await expect.poll(() => search.evaluate((field) => field === document.activeElement)).toBe(true);
   });
 
-  it('finds as one types, by keys alone, and keeps what was wanted in the address', async () => {
+  it('finds events while typing, by keyboard only, and keeps the query in the URL', async () => {
     const page = await open();
     await page.keyboard.press('/');
     // The search loads after the axis, and receives only what is typed from then on.
@@ -205,7 +205,7 @@ describe('the search', () => {
     expect(param(page, 'q')).toBeNull();
   });
 
-  it('finds by place, also where no text has its name', async () => {
+  it('finds events by place, even if no text contains its name', async () => {
     const page = await open();
     const field = page.getByRole('combobox', { name: /^Find events/ });
     await field.fill('Normandy');
@@ -223,7 +223,7 @@ describe('the search', () => {
     await page.getByText('No event has all of these words').waitFor();
   });
 
-  it('knows a place where nothing happens, and takes the map there', async () => {
+  it('finds a place without events, and moves the map there', async () => {
     const name = fresh('no-cold');
     await timeline(name, launch);
     const page = await on.loggedIn(`timeline?timeline=${name}`);
@@ -242,7 +242,7 @@ describe('the search', () => {
 });
 
 describe('the list', () => {
-  it('has the same events as the canvas, all of them, and draws those that are in sight', async () => {
+  it('contains all events of the canvas, and is virtualized', async () => {
     const page = await open('&view=list');
     const list = region(page, 'Events on the axis');
     await list.getByRole('button', { name: 'Gonghe regency begins' }).waitFor();
@@ -257,8 +257,8 @@ describe('the list', () => {
   });
 });
 
-describe('everybody', () => {
-  it('gets a timeline that axe has nothing serious against', async () => {
+describe('every user', () => {
+  it('gets a timeline without serious axe violations', async () => {
     const page = await open('&event=destruction-of-carthage-146-bce');
     await card(page).getByRole('list', { name: 'Causes' }).waitFor();
     await expectAccessibleLightAndDark(page);
@@ -281,7 +281,7 @@ describe('everybody', () => {
   });
 });
 
-it('changes many events at once, says which are refused and why, and can take it back', async () => {
+it('changes many events at once, sees which were rejected and why, and can undo it', async () => {
   const at = (minute: number): string => `2020-01-01T00:${String(minute).padStart(2, '0')}:00Z`;
   await on.service.timeline(
     'bulk',
@@ -328,7 +328,7 @@ it('changes many events at once, says which are refused and why, and can take it
   await bar.waitFor({ state: 'detached' });
 });
 
-it('postpones many events as a What-if, and leaves the timeline as it is', async () => {
+it('postpones many events on a what-if fork, without changing the timeline', async () => {
   const events = Array.from({ length: 60 }, (_, day) => ({
     event_id: `run-${day}`,
     time: new Date(Date.UTC(2021, 0, 1 + day, 9, 30)).toISOString(),

@@ -45,7 +45,7 @@ describe('heat', () => {
     );
   });
 
-  it('is chosen beside the dots, in the address, with numbers', async () => {
+  it('is selected instead of dots, kept in the URL, and labeled with numbers', async () => {
     const page = await open();
     await expect.poll(() => colored(page)).toBeGreaterThan(100);
     const before = await colored(page);
@@ -63,7 +63,7 @@ describe('heat', () => {
     await expect.poll(() => colored(page)).toBe(before);
   });
 
-  it('tells how many events a place has, and leaves out what a filter leaves out', async () => {
+  it('shows the number of events at a place, according to the filter', async () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&heat=events&map=20.5,-60.5,4`);
     await legend(page, /^events per/).waitFor();
     const map = region(page, 'Map').locator('.map canvas');
@@ -81,7 +81,7 @@ describe('heat', () => {
     await expect.poll(() => legend(page, /^events per/).getAttribute('aria-label')).not.toBe(words);
   });
 
-  it('is of a number of the events too', async () => {
+  it('shows a numeric attribute', async () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&value=wind`);
     await layer(page).selectOption('Highest wind');
     expect(param(page, 'heat')).toBe('highest');
@@ -93,12 +93,12 @@ describe('heat', () => {
     await page.getByText('Choose an attribute under “Values” to show it here.').waitFor();
   });
 
-  it('is told where a link names another layer', async () => {
+  it('reports an unknown layer in a link', async () => {
     const page = await on.loggedIn('timeline?timeline=demo&heat=most', { prefetch: true });
     await page.getByText('“heat” must be one of events, mean, highest.').waitFor();
   });
 
-  it('fits every width and can be used by everybody, light and dark', async () => {
+  it('is accessible and fits every width, light and dark', async () => {
     const page = await open('&heat=events');
     await legend(page, /^events per/).waitFor();
     for (const width of WIDTHS) {
@@ -118,7 +118,7 @@ describe('heat', () => {
   });
 });
 
-it('joins what each actor did, where that is chosen', async () => {
+it('connects the events of each actor if selected', async () => {
   const name = fresh('tracks');
   const places = [-80, -60, -40].map((lon, day) => ({
     event_id: `e${day}`,

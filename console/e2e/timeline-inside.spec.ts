@@ -29,8 +29,8 @@ const HURRICANE = '2005-08-17T12:00:00Z/2005-08-22T00:00:00Z';
 /** A view with more events than the box. */
 const ALL_IN_VIEW = 'center=2005-08-15T12:00:00Z&zoom=1500000000';
 
-describe('a time that is selected', () => {
-  it('says what its events have that the others do not, and makes it a filter', async () => {
+describe('a selected range', () => {
+  it('shows what distinguishes its events, and makes it a filter', async () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&range=${HURRICANE}`);
     await counted(page, '12 events');
@@ -56,7 +56,7 @@ describe('a time that is selected', () => {
     await counted(page, '12 events');
   });
 
-  it('compares by counts of the service, where there are too many events to read each', async () => {
+  it('uses counts from the service for many events', async () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&most=5&inside=1&range=${HURRICANE}`);
     await inside(page)
@@ -70,7 +70,7 @@ describe('a time that is selected', () => {
     await counted(page, '8 events');
   });
 
-  it('is counted exactly once it stays, where bars reach beyond it', async () => {
+  it('is counted exactly once it has settled, if bars extend beyond it', async () => {
     const name = await storms();
     // On a scale of more than a hundred years, a bar is longer than a day.
     await on.service.call('POST', `v1/events?timeline_id=${name}`, {
@@ -97,7 +97,7 @@ describe('a time that is selected', () => {
     await facts.getByText('3 events', { exact: true }).waitFor();
   });
 
-  it('is asked for once, and never while it changes', async () => {
+  it('is requested once, and not while it changes', async () => {
     const name = await storms();
     await on.service.call('POST', `v1/events?timeline_id=${name}`, {
       event_id: 'galveston',
@@ -131,7 +131,7 @@ describe('a time that is selected', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('is compared within a box on the map with elsewhere', async () => {
+  it('within a box on the map is compared with other places', async () => {
     const name = await storms();
     const page = await on.loggedIn(`timeline?timeline=${name}&box=-95,20,-85,30&${ALL_IN_VIEW}`);
     await counted(page, '4 events in the box');
@@ -156,7 +156,7 @@ describe('a time that is selected', () => {
   });
 });
 
-it('says the same of events that are selected in the list', async () => {
+it('shows the same for events selected in the list', async () => {
   const name = await storms();
   await on.service.call('POST', `v1/events?timeline_id=${name}`, {
     event_id: 'warning',
@@ -179,7 +179,7 @@ it('says the same of events that are selected in the list', async () => {
   await counted(page, '13 events');
 });
 
-it('takes the box on the map away where a place is chosen by its name', async () => {
+it('clears the box on the map when a place is selected by name', async () => {
   await timeline('at-places', { ...launch }, { ...landing, location: 'Tranquility Base' });
   const page = await on.loggedIn('timeline?timeline=at-places&event=launch&box=-90,20,-70,40');
   await counted(page, '1 event in the box');

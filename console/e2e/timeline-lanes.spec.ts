@@ -32,8 +32,8 @@ beforeAll(async () => {
   await timeline('sources', ...many.flat());
 });
 
-describe('lanes of what lasts', () => {
-  it('have rows, and show all of them when asked, by keys too', async () => {
+describe('lanes of events with a duration', () => {
+  it('show their rows, and all of them on request, also by key', async () => {
     const page = await on.loggedIn('timeline?timeline=shifts&by=source&lanes=1');
     await counted(page, '42 events');
     const more = axis(page).getByRole('button', { name: /^\d+ more rows of Long$/ });
@@ -60,14 +60,14 @@ describe('lanes of what lasts', () => {
     await more.waitFor();
   });
 
-  it('bring what is chosen into sight', async () => {
+  it('scroll the selected event into view', async () => {
     const page = await on.loggedIn('timeline?timeline=shifts&by=source&lanes=1&event=long-39');
     await card(page).getByRole('heading', { name: 'long-39' }).waitFor();
     await expect.poll(() => param(page, 'open')).toBe('Long');
     await expect.poll(() => scroller(page).evaluate((element) => element.scrollTop)).toBeGreaterThan(100);
   });
 
-  it('leave each of those that overlap to be clicked, also where nothing is told apart', async () => {
+  it('keep overlapping events clickable, also without groups', async () => {
     const page = await on.loggedIn('timeline?timeline=nested');
     await counted(page, '2 events');
     await page.getByRole('button', { name: 'Lanes', exact: true }).click();
@@ -84,7 +84,7 @@ describe('lanes of what lasts', () => {
     }
   });
 
-  it('are drawn where they began before what is in sight, also among more events than are read', async () => {
+  it('draw events that began before the view, also with more events than are read', async () => {
     const calls = Array.from({ length: 40 }, (_, index) => lasting(`call-${index}`, 20 * index, 20 * index + 1, 'S'));
     await timeline('strait', lasting('ferry', 0, 800, 'S'), ...calls);
     // Two months in view, a year after the ferry's departure.
@@ -100,7 +100,7 @@ describe('lanes of what lasts', () => {
       .toBe(1);
   });
 
-  it('are offered where not all have room without', async () => {
+  it('are offered if some do not fit', async () => {
     const page = await on.loggedIn('timeline?timeline=shifts');
     await axis(page).getByRole('button', { name: 'Not all fit · show rows' }).click();
     await axis(page)
@@ -110,10 +110,10 @@ describe('lanes of what lasts', () => {
   });
 });
 
-describe('the groups that have lanes', () => {
+describe('lanes of groups', () => {
   // With individual events, and with counts from the service.
   for (const most of ['', '&most=1'])
-    it(`are the largest, the next ones, or those that are pinned${most && ', also counted'}`, async () => {
+    it(`are the largest groups, the next ones, or the pinned ones${most && ', also counted'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`);
       const first = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
       await expect.poll(() => legend(page)).toEqual(first);
@@ -139,8 +139,8 @@ describe('the groups that have lanes', () => {
     });
 });
 
-describe('lanes of groups that are counted by the service', () => {
-  it('are counted with their legend in one request', async () => {
+describe('lanes of groups counted by the service', () => {
+  it('share one request with the legend', async () => {
     const page = await on.loggedIn('timelines');
     const requests: (string | null)[] = [];
     page.on('request', (sent) => {
@@ -172,7 +172,7 @@ describe('lanes of groups that are counted by the service', () => {
   });
 });
 
-describe('lanes that are moved', () => {
+describe('moved lanes', () => {
   const lane = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Lane of ${key},` });
   /** Returns the lanes from top to bottom. */
   const laneNames = async (page: Page): Promise<string[]> => {
@@ -187,7 +187,7 @@ describe('lanes that are moved', () => {
 
   // With rows of events with a duration, and with counts from the service.
   for (const most of ['', '&most=1'])
-    it(`stay where they were put, by keys or by hand${most && ', also counted'}`, async () => {
+    it(`keep their position, by key or by dragging${most && ', also counted'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`, {
         viewport: { width: 1440, height: 1200 },
       });
@@ -220,7 +220,7 @@ describe('lanes that are moved', () => {
     });
 });
 
-describe('lanes that are pinned', () => {
+describe('pinned lanes', () => {
   const pin = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Pin ${key}`, exact: true });
   const laneNames = async (page: Page): Promise<string[]> => {
     const buttons = await axis(page)
@@ -234,7 +234,7 @@ describe('lanes that are pinned', () => {
   const own = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
 
   for (const most of ['', '&most=1'])
-    it(`stay on top while the others are moved, and in a link${most && ', also counted'}`, async () => {
+    it(`stay on top while others are moved, and in links${most && ', also counted'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`, {
         viewport: { width: 1440, height: 1200 },
       });
@@ -273,7 +273,7 @@ describe('lanes that are pinned', () => {
       expect(param(page, 'top')).toBeNull();
     });
 
-  it('stay in sight while the others are scrolled, on a phone too', async () => {
+  it('stay visible while others scroll, also on a phone', async () => {
     const page = await on.loggedIn('timeline?timeline=shifts&by=source&lanes=1&open=Long', {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
@@ -300,8 +300,8 @@ describe('lanes that are pinned', () => {
   });
 });
 
-describe('more forks than there is room for', () => {
-  it('are found in the tree', async () => {
+describe('more forks than fit', () => {
+  it('are listed in the tree', async () => {
     await timeline('trunk', lasting('whole', 0, 60, 'S'));
     for (let fork = 1; fork <= 6; fork += 1)
       await on.service.call('POST', 'timelines', { timeline_id: `limb-${fork}`, fork_of: 'trunk' });
@@ -313,7 +313,7 @@ describe('more forks than there is room for', () => {
   });
 });
 
-describe('what is told apart by who it is of', () => {
+describe('events grouped by actor', () => {
   const fix = (index: number, actor: string, lat: number): Record<string, unknown> => ({
     event_id: `${actor}-${index}`,
     time: day(index),
@@ -356,7 +356,7 @@ describe('what is told apart by who it is of', () => {
         return [...counts.values()].filter((count) => count > 40).length;
       });
 
-  it('has a line on the map for each, and cells have the color of most', async () => {
+  it('have a track per actor on the map, and cells in the most frequent color', async () => {
     await timeline('ways', ...[0, 1, 2].flatMap((index) => [fix(index, 'A', 10), fix(index, 'B', -20)]));
     const page = await on.loggedIn('timeline?timeline=ways&by=source');
     await counted(page, '6 events');
@@ -376,7 +376,7 @@ describe('what is told apart by who it is of', () => {
     await expect.poll(() => hues(page)).toBeGreaterThan(1);
   });
 
-  it('leaves cells gray where their groups cannot be counted, and says so', async () => {
+  it('have gray cells with a note if groups cannot be counted', async () => {
     await timeline('ways-apart', ...[0, 1, 2].flatMap((index) => [fix(index, 'A', 10), fix(index, 'B', -20)]));
     const page = await on.loggedIn('clock?timeline=ways-apart', { expected: REFUSED });
     await page.route(/aggregate-events\?.*group_by=cell/, (sent) =>
@@ -390,7 +390,7 @@ describe('what is told apart by who it is of', () => {
   });
 });
 
-it('has the scale of a lane beside its name, away from where most bars are', async () => {
+it('show the scale of a lane next to its name, away from most bars', async () => {
   const page = await on.loggedIn('clock?timeline=sources', { viewport: { width: 390, height: 844 } });
   // Records the texts drawn on the axis, and their position.
   await page.addInitScript(() => {

@@ -11,7 +11,7 @@ const hidden = (element: Locator): Promise<number> =>
     return Math.max(0, 60 - top) + Math.max(0, bottom - innerHeight);
   });
 
-it('shows the card of a chosen event beside the axis, and its title and close button while it scrolls', async () => {
+it('the card is next to the axis, and keeps title and close button while it scrolls', async () => {
   const page: Page = await open('&event=moon-landing-1969', { viewport: { width: 1366, height: 657 } });
   const title = card(page).getByRole('heading', { level: 2 });
   const close = card(page).getByRole('button', { name: 'Close the card' });
@@ -34,7 +34,7 @@ it('shows the card of a chosen event beside the axis, and its title and close bu
   await card(page).waitFor({ state: 'detached' });
 });
 
-it('shows most of a card without scrolling in a window of 1440 by 900 pixels, and covers no button', async () => {
+it('most of a card is visible at 1440 by 900 pixels, and no button is covered', async () => {
   const page: Page = await open('&event=moon-landing-1969', { viewport: { width: 1440, height: 900 } });
   await card(page).getByRole('heading', { name: 'Attributes' }).waitFor();
   const side = page.getByRole('region', { name: 'Selected event' });

@@ -7,7 +7,7 @@ import { axis, on, open, param, region, visibleTime } from './timeline-page';
 const map = (page: Page): Locator => page.getByRole('application', { name: /^World map with/ });
 const height = async (page: Page): Promise<number> => (await map(page).boundingBox())!.height;
 
-it('grows into the room of the axis, and gives it back', async () => {
+it('the large map takes the place of the axis, and returns it', async () => {
   const page = await open();
   await map(page).waitFor();
   const small = await height(page);
@@ -29,7 +29,7 @@ it('grows into the room of the axis, and gives it back', async () => {
   await expect.poll(() => height(page)).toBeLessThan(1.1 * small);
 });
 
-it('has its time chosen on the strip of all time, and plays it', async () => {
+it('the large map selects and plays time on the overview strip', async () => {
   const page = await on.loggedIn('timeline?timeline=demo&view=map');
   await map(page).waitFor();
   await page.getByRole('button', { name: 'Zoom in', exact: true }).click();
@@ -43,7 +43,7 @@ it('has its time chosen on the strip of all time, and plays it', async () => {
   await page.getByRole('button', { name: 'Pause playback' }).waitFor();
 });
 
-it('fits every width', async () => {
+it('the large map fits every width', async () => {
   const page = await on.loggedIn('timeline?timeline=demo&view=map');
   await map(page).waitFor();
   for (const width of WIDTHS) {

@@ -20,8 +20,8 @@ beforeAll(async () => {
   await on.service.call('POST', 'timelines', { timeline_id: 'known-branch', fork_of: 'known' });
 });
 
-describe('what was known when', () => {
-  it('is chosen with a slider, has a link, and stays as it was', async () => {
+describe('an earlier state of knowledge', () => {
+  it('is selected with a slider, linked, and does not change', async () => {
     const page = await on.loggedIn('timeline?timeline=known');
     await counted(page, '2 events');
     await page.getByRole('button', { name: 'More', exact: true }).click();
@@ -48,7 +48,7 @@ describe('what was known when', () => {
     await counted(page, '3 events');
   });
 
-  it('is typed, and gone through from change to change with the arrow keys', async () => {
+  it('is typed, and stepped through with the arrow keys', async () => {
     const page = await on.loggedIn(`timeline?timeline=known&do=as-of`);
     const moment = page.getByRole('textbox', { name: 'Known at this moment' });
     await moment.fill('someday');
@@ -70,7 +70,7 @@ describe('what was known when', () => {
     await expect.poll(() => param(page, 'as_of')).toBeNull();
   });
 
-  it('is an entry or an anchor, too, in a link and in the field, and says what it cannot read', async () => {
+  it('may be an entry or an anchor, in links and in the field, and invalid values are reported', async () => {
     const [first] = (await on.service.call('GET', 'v1/anchors?timeline_id=known')).anchors as { anchor_id: string }[];
     const page = await on.loggedIn(`timeline?timeline=known&as_of=${first!.anchor_id}`, { prefetch: true });
     const bar = page.getByRole('group', { name: 'View as of' });
@@ -95,7 +95,7 @@ describe('what was known when', () => {
 });
 
 describe('forks and anchors', () => {
-  it('are a tree that leads to each of them', async () => {
+  it('are in a tree with links to each', async () => {
     const page = await on.loggedIn('timeline?timeline=known-branch');
     await page.getByRole('button', { name: 'More', exact: true }).press('ArrowDown');
     // Letters go to the menu once one of its items has the focus.
@@ -112,7 +112,7 @@ describe('forks and anchors', () => {
 });
 
 describe('the palette', () => {
-  it('goes to views, timelines, anchors and times, and starts what can be done', async () => {
+  it('opens views, timelines, anchors and times, and starts actions', async () => {
     const page = await on.loggedIn('clock?timeline=known');
     const field = page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' });
     await page.getByRole('timer').waitFor();
@@ -147,7 +147,7 @@ describe('the palette', () => {
 });
 
 describe('the palette', () => {
-  it('finds events, stops the clock, sets its rate and changes how the console looks', async () => {
+  it('finds events, pauses the clock, sets its rate and changes the appearance', async () => {
     const page = await on.loggedIn('integrity?timeline=known');
     const field = page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' });
     const find = async (text: string): Promise<void> => {
@@ -180,8 +180,8 @@ describe('the palette', () => {
   });
 });
 
-describe('the everyday', () => {
-  it('makes a fork, follows the clock and plays', async () => {
+describe('everyday tasks', () => {
+  it('create a fork, follow the clock and play', async () => {
     const page = await on.loggedIn('timeline?timeline=known');
     const palette = page.getByRole('dialog', { name: 'Search or run a command' });
     const run = async (words: string): Promise<void> => {
@@ -201,7 +201,7 @@ describe('the everyday', () => {
     await palette.waitFor();
   });
 
-  it('has saved views, and times from the clock on', async () => {
+  it('use saved views, and ranges relative to the clock', async () => {
     const page = await on.loggedIn('timeline?timeline=known&text=launch&scale=log');
     await counted(page, '1 event');
     await page.getByRole('button', { name: 'More', exact: true }).click();
@@ -251,7 +251,7 @@ describe('the everyday', () => {
   });
 });
 
-it('makes a fork that goes on from what was known then', async () => {
+it('create a fork from an earlier state of knowledge', async () => {
   await on.service.timeline('gone-wrong', launch);
   await new Promise((later) => setTimeout(later, 1_100));
   const then = new Date().toISOString().replace(/[.]\d+Z$/, 'Z');
@@ -270,7 +270,7 @@ it('makes a fork that goes on from what was known then', async () => {
   expect(param(page, 'as_of')).toBeNull();
 });
 
-it('copies a link to what is known now, which stays as it is', async () => {
+it('copy a link to the current knowledge, which does not change', async () => {
   await on.service.timeline('lasting', launch);
   // The link has second precision.
   await new Promise((later) => setTimeout(later, 1_100));
@@ -291,7 +291,7 @@ it('copies a link to what is known now, which stays as it is', async () => {
 });
 
 describe('the tour', () => {
-  it('goes through the views of the demo and its fork, forth and back, and can be left', async () => {
+  it('steps through the views of the demo and its fork, back and forth, and can be left', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await page.getByRole('link', { name: 'Take the tour' }).click();
     const tour = page.getByRole('complementary', { name: 'Tour' });

@@ -7,8 +7,8 @@ const on = shared();
 const card = (page: Page): Locator => page.getByRole('article', { name: 'Event' });
 const launch = { event_id: 'launch', time: '1969-07-16T13:32:00Z', name: 'Launch', description: 'It lifts off.' };
 
-describe('who may only read', () => {
-  it('is told so, and offered nothing that would be refused', async () => {
+describe('a read-only user', () => {
+  it('sees a note, and no action that would be rejected', async () => {
     await on.service.timeline('glass', launch);
     await on.service.user('glass-reader');
     await on.service.call('POST', 'v1/set-access-control', {
@@ -23,7 +23,7 @@ describe('who may only read', () => {
   });
 });
 
-describe('whose time travel is restricted', () => {
+describe('a user with restricted time travel', () => {
   const OFFERED = ['Travel here', 'Correct', 'Record an event', 'Intervene'];
   /** Returns the actions that are offered for an event. */
   async function offered(page: Page): Promise<string[]> {
@@ -52,7 +52,7 @@ describe('whose time travel is restricted', () => {
     return on.loggedIn(`timeline?timeline=${name}&event=launch${view}`, { ...options, user });
   }
 
-  it('with limited access records and travels nearby, and changes nothing that happened', async () => {
+  it('and limited access records and travels nearby, and changes no history', async () => {
     const page = await restricted('limited_access', LIST, { expected: REFUSED });
     await card(page).getByText('With limited access, history stays as it is: no interventions.').waitFor();
     // The toolbar above the axis may appear after the card.
@@ -68,7 +68,7 @@ describe('whose time travel is restricted', () => {
     await dialog.getByRole('button', { name: 'Fork from here' }).waitFor();
   });
 
-  it('to looking is offered nothing else', async () => {
+  it('and view-only access has no other actions', async () => {
     const page = await restricted('read_only', LIST);
     await card(page).getByText('Your access is read-only. An operator can change that.').waitFor();
     expect(await offered(page)).toEqual([]);
@@ -81,7 +81,7 @@ describe('whose time travel is restricted', () => {
       expect(await dialog.getByRole('button', { name }).count()).toBe(0);
   });
 
-  it('altogether is told so, and asks for no event', async () => {
+  it('and no access sees a message, and no events are requested', async () => {
     const requests: string[] = [];
     const page = await restricted('no_access');
     await page.getByRole('heading', { name: "You don't have access to clocks and events" }).waitFor();

@@ -13,7 +13,7 @@ async function isWithin(inner: Locator, outer: Locator): Promise<boolean> {
 const beyond = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollHeight - document.documentElement.clientHeight);
 
-it('does not get longer where an event is chosen that has much to tell', async () => {
+it('the page does not grow when an event with many details is selected', async () => {
   const page = await open('&event=battle-of-actium-31-bce', { viewport: { width: 1440, height: 1101 } });
   await card(page).getByRole('heading').first().waitFor();
   await expect.poll(() => card(page).innerText()).toContain('Causes');
@@ -21,7 +21,7 @@ it('does not get longer where an event is chosen that has much to tell', async (
   expect(await beyond(page)).toBe(0);
 });
 
-it('shows all of a tip, also at the lower end of the axis', async () => {
+it('a tooltip is fully visible, also at the lower end of the axis', async () => {
   const page = await open('&most=40', { viewport: { width: 1440, height: 900 } });
   await page.getByRole('button', { name: /^events per/ }).waitFor();
   const tip = axis(page).locator('.tip > div');
@@ -40,14 +40,14 @@ it('shows all of a tip, also at the lower end of the axis', async () => {
   await expect.poll(() => isWithin(tip, axis(page))).toBe(true);
 });
 
-it('has tables that do not scroll sideways for a heading that is hidden', async () => {
+it('tables do not scroll horizontally because of hidden headings', async () => {
   const page = await on.loggedIn('timers?timeline=demo', { viewport: { width: 1440, height: 900 } });
   const table = page.locator('.table-scroll').first();
   await table.getByText('weekly-report').waitFor();
   expect(await table.evaluate((scrolled) => scrolled.scrollWidth - scrolled.clientWidth)).toBe(0);
 });
 
-it('shows the same time in the list as on the axis', async () => {
+it('the list shows the same range as the axis', async () => {
   const viewport = { width: 1440, height: 900 };
   const page = await open('', { viewport });
   const before = await visibleTime(page);
@@ -61,7 +61,7 @@ it('shows the same time in the list as on the axis', async () => {
   expect(own!.x - around!.x).toBeLessThan(around!.width / 3);
 });
 
-it('tells the view that is shown from the one that is pointed at, in the dark', async () => {
+it('the current view and the hovered one differ in the dark scheme', async () => {
   const page = await open('', { colorScheme: 'dark' });
   const link = (name: string): Locator => page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name });
   const ground = (of: Locator): Promise<string> => of.evaluate((one) => getComputedStyle(one).backgroundColor);
@@ -71,7 +71,7 @@ it('tells the view that is shown from the one that is pointed at, in the dark', 
   expect(await ground(link('Timeline'))).not.toBe(before);
 });
 
-it('writes with its font on all of its charts, once that is there', async () => {
+it('all charts use the console’s font once it is loaded', async () => {
   const page = await on.loggedIn('login');
   let give = (): void => {};
   const released = new Promise<void>((there) => (give = there));

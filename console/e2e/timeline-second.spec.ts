@@ -29,7 +29,7 @@ describe('a second filter', () => {
 
   // With individual events, and with counts from the service.
   for (const most of ['', '&most=5'])
-    it(`is counted beside the first${most && ', also where that is counted'}`, async () => {
+    it(`is counted below the first${most && ', also with counts from the service'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=${name}${most}`);
       await counted(page, '60 events');
       await page.getByRole('button', { name: 'More', exact: true }).click();
@@ -59,7 +59,7 @@ describe('a second filter', () => {
       await second(page).waitFor({ state: 'detached' });
     });
 
-  it('moves with the axis, and a click on its bars zooms both', async () => {
+  it('pans with the axis, and a click on its bars zooms both', async () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&second=attribute.status%3Dfailed`);
     await expect.poll(() => statusLine(page).innerText()).toContain('15 events in view');
     const whole = await visibleTime(page);
@@ -78,7 +78,7 @@ describe('a second filter', () => {
     await expect.poll(() => statusLine(page).innerText()).toMatch(/^[12] events? in view/);
   });
 
-  it('counts again what is recorded meanwhile, and fits every width', async () => {
+  it('counts events recorded meanwhile, and fits every width', async () => {
     const page = await on.loggedIn(`timeline?timeline=${name}&attribute.status=failed&second=text%3Dlate`);
     await expect.poll(() => statusLine(page).innerText()).toContain('0 events in view');
     const late = {

@@ -24,7 +24,7 @@ const values = (page: Page): ReturnType<typeof region> => region(page, 'Values o
 
 // With individual events, and with counts from the service.
 for (const most of ['', '&most=5'])
-  it(`is where the numbers are${most && ', also counted'}`, async () => {
+  it(`a unit is shown with all numbers${most && ', also counted'}`, async () => {
     const name = await winds();
     const page = await on.loggedIn(`timeline?timeline=${name}&value=wind${most}`);
     await values(page)
@@ -69,7 +69,7 @@ for (const most of ['', '&most=5'])
     await expect.poll(() => param(page, 'units')).toBeNull();
   });
 
-it('is in legends, on the card, on the map and above a column', async () => {
+it('a unit is shown in legends, card, map and column header', async () => {
   const name = await winds();
   const page = await on.loggedIn(`timeline?timeline=${name}&by=attribute.wind&event=fix-7`);
   const colors = page.getByRole('list', { name: 'Colors by wind, counted in view' });

@@ -44,7 +44,7 @@ const card = (page: Page, name: string): ReturnType<Page['getByRole']> =>
 const receipt = (page: Page): ReturnType<Page['getByRole']> => page.getByRole('region', { name: 'Receipt' });
 
 describe('the list of timers', () => {
-  it('says what to do where there are none, and sets one at a moment', async () => {
+  it('explains its purpose without timers, and sets one at a moment', async () => {
     const timeline = await timelineOf('first');
     const page = await on.loggedIn(`timers?timeline=${timeline}`);
     await page.getByRole('heading', { name: 'No armed timers' }).waitFor();
@@ -71,7 +71,7 @@ describe('the list of timers', () => {
     });
   });
 
-  it('sets one by a rule or by cron, tells what is wrong beside its field, and shows what comes', async () => {
+  it('sets one by rule or cron, shows errors next to fields, and previews firings', async () => {
     const timeline = await timelineOf('rules');
     const page = await on.loggedIn(`timers?timeline=${timeline}&do=set`, { expected: REFUSED });
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
@@ -121,7 +121,7 @@ describe('the list of timers', () => {
     ]);
   });
 
-  it('sets one that records an event, and shows what it recorded', async () => {
+  it('sets one that records an event, and shows that event', async () => {
     const timeline = await timelineOf('recording');
     const page = await on.loggedIn(`timers?timeline=${timeline}&do=set`);
     const dialog = page.getByRole('dialog', { name: 'Set a timer' });
@@ -156,7 +156,7 @@ describe('the list of timers', () => {
     await page.getByRole('article', { name: 'Event' }).getByRole('heading', { name: 'Trial ends' }).waitFor();
   });
 
-  it('cancels one, keeps it among those that were cancelled, and turns pages', async () => {
+  it('cancels one, keeps it among the canceled ones, and has pages', async () => {
     const timeline = await timelineOf('many-timers');
     for (let day = 1; day <= 60; day += 1) {
       const at = new Date(Date.UTC(2027, 1, day)).toISOString();
@@ -174,8 +174,8 @@ describe('the list of timers', () => {
   });
 });
 
-describe('a timer that is there', () => {
-  it('is changed: its moment, what it carries and where it goes', async () => {
+describe('an existing timer', () => {
+  it('is changed: its moment, payload and destination', async () => {
     const timeline = await timelineOf('changed');
     await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', payload: { invoice: 42 } });
     const page = await on.loggedIn(`timers?timeline=${timeline}&timer=renew`);
@@ -204,7 +204,7 @@ describe('a timer that is there', () => {
     });
   });
 
-  it('sends webhooks where it did, whatever else is changed', async () => {
+  it('keeps its webhook when other fields are changed', async () => {
     const timeline = await timelineOf('hooked');
     const deliver = { to: 'webhook', url: 'https://hooks.example.com/timenav' };
     await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', deliver });
@@ -221,7 +221,7 @@ describe('a timer that is there', () => {
     });
   });
 
-  it('delivers a firing again that has failed', async () => {
+  it('redelivers a failed firing', async () => {
     const timeline = await timelineOf('redelivered');
     await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z' });
     // The queue had a worker, so the clock waits until the firing has failed permanently, after three attempts.
@@ -247,7 +247,7 @@ describe('a timer that is there', () => {
 });
 
 describe('a move over timers', () => {
-  it('says before it is made what it would fire, and afterwards what came of it', async () => {
+  it('previews its firings, and shows their results afterwards', async () => {
     const timeline = await timelineOf('before');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const next = page.getByRole('region', { name: 'Next' });
@@ -274,7 +274,7 @@ describe('a move over timers', () => {
     await page.getByRole('button', { name: /^Go back to 1 January 2027/ }).waitFor({ state: 'detached' });
   });
 
-  it('goes to the next of them and no further, by button and by key', async () => {
+  it('goes to the next timer and no further, by button and key', async () => {
     const timeline = await timelineOf('next');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const button = page.getByRole('button', { name: 'Next timer' });
@@ -294,7 +294,7 @@ describe('a move over timers', () => {
     await expect.poll(() => button.isDisabled()).toBe(true);
   });
 
-  it('is told in the dialog of a travel too', async () => {
+  it('is previewed in the travel dialog too', async () => {
     const timeline = await timelineOf('traveling');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const page = await on.loggedIn(`clock?timeline=${timeline}&do=travel&to=2027-02-01T00:00:00Z`);
@@ -308,7 +308,7 @@ describe('a move over timers', () => {
     await page.getByRole('heading', { name: 'Friday, 1 January 2027' }).waitFor();
   });
 
-  it('goes back, and has timers fire again if that is asked for', async () => {
+  it('goes back, and rearms timers on request', async () => {
     const timeline = await timelineOf('again');
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
     const again = page.getByRole('checkbox', { name: 'Re-arm timers when rewinding' });
@@ -353,7 +353,7 @@ describe('a move over timers', () => {
     await next.getByRole('link', { name: 'renew' }).waitFor();
   });
 
-  it('returns to an anchor, and says what becomes of timers', async () => {
+  it('returns to an anchor, and explains the effect on timers', async () => {
     const timeline = await timelineOf('returned');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     await on.service.call('POST', 'v1/set-anchor', { timeline_id: timeline, description: 'before' });
@@ -367,7 +367,7 @@ describe('a move over timers', () => {
     await page.getByRole('region', { name: 'Next' }).getByRole('link', { name: 'renew' }).waitFor();
   });
 
-  it('stands still until the worker is done, on every page that looks', async () => {
+  it('waits until the worker is done, on every open page', async () => {
     const timeline = await timelineOf('held');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const [page, other] = [
@@ -395,7 +395,7 @@ describe('a move over timers', () => {
     await page.getByRole('button', { name: /^Go back to 1 January 2027/ }).waitFor();
   });
 
-  it('is stopped where it is', async () => {
+  it('is stopped on the way', async () => {
     const timeline = await timelineOf('stopped');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const page = await on.loggedIn(`clock?timeline=${timeline}`);
@@ -415,7 +415,7 @@ describe('a move over timers', () => {
 });
 
 describe('the axis', () => {
-  it('has a lane of timers, which lead to what they are', async () => {
+  it('has a lane of timers that links to them', async () => {
     const timeline = await timelineOf('lane');
     await set(timeline, 'renew', { at: '2027-01-03T09:00:00Z' });
     const at = `timeline?timeline=${timeline}&center=2027-01-03T09:00:00Z&zoom=60000000`;
@@ -441,7 +441,7 @@ describe('the axis', () => {
     await expect.poll(() => tipCount(after, 'Fired: 3 January 2027, 09:00 · waiting · queue billing')).toBe(1);
   });
 
-  it('has none where there are no timers', async () => {
+  it('has no such lane without timers', async () => {
     const timeline = await timelineOf('laneless');
     const page = await on.loggedIn(`timeline?timeline=${timeline}`);
     await axis(page).waitFor();
@@ -453,7 +453,7 @@ describe('the axis', () => {
   });
 });
 
-it('offers nothing to set to who may only read', async () => {
+it('offers no changes to a read-only user', async () => {
   const reader = fresh('reader');
   await on.service.user(reader);
   const timeline = await timelineOf('looked-at');
@@ -469,7 +469,7 @@ it('offers nothing to set to who may only read', async () => {
   await card(page, 'renew').getByText('3 January 2027, 09:00').first().waitFor();
 });
 
-it('fits every width and can be used by everybody', async () => {
+it('is accessible and fits every width', async () => {
   const timeline = await timelineOf('wide');
   await set(timeline, 'a-timer-with-a-name-that-goes-on-for-longer-than-a-table-likes-as-names-do', {
     every: { rule: 'FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1', zone: 'America/Argentina/Buenos_Aires' },
@@ -488,7 +488,7 @@ it('fits every width and can be used by everybody', async () => {
   await expectAccessibleLightAndDark(page);
 });
 
-it('sends webhooks from a fork if that is asked for', async () => {
+it('sends webhooks from a fork on request', async () => {
   const timeline = await timelineOf('forked');
   const deliver = { to: 'webhook', url: 'https://hooks.example.com/timenav' };
   await set(timeline, 'renew', { at: '2027-01-31T09:00:00Z', deliver });

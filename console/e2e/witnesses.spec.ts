@@ -47,8 +47,8 @@ async function opened(page: Page, position = POSITION): Promise<void> {
   await panelOf(page).getByText('Witnesses', { exact: true }).click();
 }
 
-describe('an entry that a witness vouches for', () => {
-  it('is verified by the key of that witness, which is kept for the next entry', async () => {
+describe('a cosigned entry', () => {
+  it('is verified with the key of the witness, which is stored for the next entry', async () => {
     const page = await on.loggedIn(`integrity?timeline=${TIMELINE}&position=${POSITION}`);
     const panel = panelOf(page);
     const requests: string[] = [];
@@ -79,7 +79,7 @@ describe('an entry that a witness vouches for', () => {
     expect(requests).toHaveLength(2);
   });
 
-  it('is handed over with its proof, which timenav verify takes', async () => {
+  it('is saved with its proof, which timenav verify accepts', async () => {
     const page = await on.loggedIn();
     await opened(page);
     await fieldOf(page).fill(keyOf());
@@ -106,7 +106,7 @@ describe('an entry that a witness vouches for', () => {
     expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ kind: 'witnessed', position: POSITION });
   });
 
-  it('is not taken for verified by a wrong key', async () => {
+  it('is not verified with a wrong key', async () => {
     const page = await on.loggedIn();
     await opened(page);
     const panel = panelOf(page);
@@ -130,7 +130,7 @@ describe('an entry that a witness vouches for', () => {
     await panel.getByText('It is in a tree that a witness vouches for.').waitFor();
   });
 
-  it('is not believed where one letter of it is another', async () => {
+  it('is not verified if one letter was changed', async () => {
     const page = await on.loggedIn();
     const proof = await proofOf(POSITION, '&witnessed=true');
     const forged = { ...proof, leaf: proof.leaf.replace('"actor":"admin"', '"actor":"nimda"') };
@@ -144,7 +144,7 @@ describe('an entry that a witness vouches for', () => {
   });
 });
 
-it('is handed over where the page may not verify anything', async () => {
+it('is saved if the page cannot verify anything', async () => {
   const page = await on.loggedIn('clock', {});
   // As on a page loaded over HTTP from another host.
   await page.addInitScript(() => Reflect.deleteProperty(Crypto.prototype, 'subtle'));
@@ -159,7 +159,7 @@ it('is handed over where the page may not verify anything', async () => {
   expect(await panelOf(page).getByText('vouches for').count()).toBe(0);
 });
 
-it('is not there before a witness has cosigned, and says how far they are', async () => {
+it('has no proof before a witness cosigns it, and shows how far witnesses are', async () => {
   await witness?.remove();
   await on.service.call('POST', `v1/events?timeline_id=${TIMELINE}`, {
     event_id: 'late',

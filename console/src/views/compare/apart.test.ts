@@ -16,13 +16,13 @@ const timer = (changed: Partial<Timer> = {}): Timer => ({
   ...changed,
 });
 
-test('a timer is told by its next moment, or by its end', () => {
+test('a timer is described by its next firing or its end', () => {
   expect(timerText(timer())).toBe('31 January 2027, 09:00, every day');
   expect(timerText(timer({ every: null, at: '2027-01-31T09:00:00Z' }))).toBe('31 January 2027, 09:00');
   expect(timerText(timer({ state: 'cancelled', next: null }))).toBe('cancelled');
 });
 
-test('what differs is named', () => {
+test('the differing fields are listed', () => {
   expect(timersDiffer(timer(), timer({ round: 1, position: 9 }))).toBe('');
   expect(timersDiffer(timer(), timer({ next: '2027-02-01T09:00:00Z', payload: { plan: 'gold' } }))).toBe(
     'next firing, payload',

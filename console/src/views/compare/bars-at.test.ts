@@ -16,14 +16,14 @@ const counts = (...buckets: [day: bigint, count: number][]): Counts => ({
 describe('the bars at a moment', () => {
   const both = { a: counts([1n, 2], [3n, 7]), b: counts([3n, 7], [5n, 1]) };
 
-  it('are those of both sides, where either has events', () => {
+  it('are those of both sides if either has events', () => {
     expect(barsAt(both, DAY + 5n)).toMatchObject({ from: DAY, a: 2, b: 0 });
     expect(barsAt(both, 3n * DAY)).toMatchObject({ a: 7, b: 7 });
     expect(barsAt(both, 5n * DAY)).toMatchObject({ to: 6n * DAY, a: 0, b: 1 });
     expect([barsAt(both, 2n * DAY), barsAt(null, DAY)]).toEqual([null, null]);
   });
 
-  it('are said with the names of both', () => {
+  it('have a text with both names', () => {
     const textAt = (day: bigint): ReturnType<typeof barsText> =>
       barsText(barsAt(both, day * DAY)!, { a: 'fork', b: 'main' });
     expect(textAt(1n).title).toBe('2 and 0 events');

@@ -13,12 +13,12 @@ const at = (event_id: string, a: bigint | null, b: bigint | null): Difference =>
   until: { a: null, b: null },
 });
 
-it('has as much of its name beside it as there is room for', () => {
+it('a name is shortened to the available width', () => {
   const named = (room: number): string => cut('Battle of Actium', room, (text) => 10 * text.length);
   expect([160, 159, 80, 20, 10].map(named)).toEqual(['Battle of Actium', 'Battle of Acti…', 'Battle…', 'B…', '']);
 });
 
-it('is named as far as there is room before the next mark, or not at all', () => {
+it('a label ends before the next mark, or is left out', () => {
   const view = scale(0n, 0, 1e6, 1_000);
   const second = 1_000_000n;
   const differences = [
@@ -51,14 +51,14 @@ describe('a mark of a difference', () => {
   const below = (300 + 34) / 2 + 14;
   const names = (x: number, y: number): string[] => pick(picture, { x, y }).map(({ event_id }) => event_id);
 
-  it('stands for all that lie on it, and for none of the other side', () => {
+  it('selects all differences that overlap it, but none of the other side', () => {
     expect(names(xOf(view, 0n), above)).toEqual(['one', 'two']);
     expect(names(xOf(view, 2_000_000n), below)).toEqual(['three']);
     expect(names(xOf(view, 90_000_000n), below)).toEqual(['two']);
     expect(names(xOf(view, 40_000_000n), below)).toEqual([]);
   });
 
-  it('reaches to the end of what lasts', () => {
+  it('extends to the end of a duration', () => {
     const lasting = [{ ...at('night', 0n, null), until: { a: 50_000_000n, b: null } }];
     const found = (time: bigint): number =>
       pick({ ...picture, differences: lasting }, { x: xOf(view, time), y: above }).length;
@@ -105,7 +105,7 @@ describe('the counts of both sides', () => {
   const buckets = [bucket(-500_000n, 12_345), bucket(0n, 90), bucket(500_000n, 45)];
   const counts: Counts = { step, from: -500_000n, to: 1_500_000n, until: 1_500_000n, buckets, count: 12_480 };
 
-  it('are on a scale with round lines that reaches up to the most of what is in sight', () => {
+  it('share a scale with round ticks up to the maximum in view', () => {
     const { texts, filled } = drawn(counts);
     // On both sides.
     for (const tick of ['20', '40', '60', '80', '100']) expect(texts.filter((text) => text === tick)).toHaveLength(2);
@@ -114,7 +114,7 @@ describe('the counts of both sides', () => {
     expect(bars.find(([left]) => left === 0)![3]! / bars.find(([left]) => left === 500)![3]!).toBeCloseTo(2, 1);
   });
 
-  it('have those that only one side has in their color, as far as differences are known', () => {
+  it('have events of only one side in their color, as far as differences are known', () => {
     const differences = [at('one', 10n, null), at('two', 20n, null), at('three', 510_000n, 30n), at('four', null, 10n)];
     const marksOf = (side: 'a' | 'b'): [string, bigint[], number[]][] =>
       apartIn(counts, side, differences).map(({ change, counts: { buckets } }) => [
@@ -137,13 +137,13 @@ describe('the counts of both sides', () => {
     expect(high('hue-1') / high('faint')).toBeCloseTo(1, 1);
   });
 
-  it('do not look like many where there are few', () => {
+  it('stay low if they are few', () => {
     expect([10, 143, 600].map(leastOf)).toEqual([1, 6, 25]);
     const { filled } = drawn({ ...counts, buckets: [bucket(0n, 1)], count: 1 });
     expect(Math.abs(filled.get('faint 1')![0]![3]!)).toBeLessThanOrEqual(24);
   });
 
-  it('are on a logarithmic one on request', () => {
+  it('are logarithmic on request', () => {
     expect(drawn(counts, true).texts.filter((text) => /^10*$/.test(text))).toEqual([
       '1',
       '10',
@@ -154,7 +154,7 @@ describe('the counts of both sides', () => {
     ]);
   });
 
-  it('do not look like none where nothing is counted yet', () => {
+  it('are covered where nothing is counted yet', () => {
     const covered = (some: Partial<Counts>): number[][] =>
       (drawn({ ...counts, ...some }).filled.get('line-strong 0.25') ?? []).map(([left, , width]) => [left!, width!]);
     expect(covered({})).toEqual([]);

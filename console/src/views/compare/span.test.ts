@@ -10,7 +10,7 @@ const one = (time: string, precision: string | null = null) => ({
   until: { a: null, b: null },
 });
 
-test('differences take the time from the first to the last', () => {
+test('the span reaches from the first to the last difference', () => {
   expect(spanOf([])).toBeNull();
   expect(spanOf([one('2001-01-02T00:00:00Z'), one('2001-01-01T00:00:00Z')])).toEqual({
     from: at('2001-01-01T00:00:00Z'),
@@ -18,18 +18,18 @@ test('differences take the time from the first to the last', () => {
   });
 });
 
-test('one whose year alone is known takes a year, and not a moment of it', () => {
+test('a year-precision time covers the whole year', () => {
   const { from, to } = spanOf([one('-000030-01-01T00:00:00Z', 'year')])!;
   expect(from).toBe(at('-000030-01-01T00:00:00Z'));
   expect(Number(to - from) / 86_400e6).toBeCloseTo(365.24, 1);
 });
 
-test('one that lasts is in it with its end', () => {
+test('the span includes end times', () => {
   const flight = { ...one('2013-01-01T10:17:00Z'), until: { a: at('2013-01-01T14:04:00Z'), b: null } };
   expect(spanOf([flight])).toEqual({ from: at('2013-01-01T10:17:00Z'), to: at('2013-01-01T14:04:00Z') });
 });
 
-test('one moment is shown amid what is around it, or in an hour', () => {
+test('a single moment is shown with its surroundings, or in an hour', () => {
   const noon = at('2001-01-01T12:00:00Z');
   const moment = { from: noon, to: noon + 1_000_000n };
   const [before, after] = [at('2000-12-25T00:00:00Z'), at('2001-02-01T00:00:00Z')];

@@ -14,14 +14,14 @@ const draftWith = (texts: Draft['texts'], raw: string | null = null): Draft => (
 });
 
 describe('the document', () => {
-  it('has every operation once, with fields that have keys of their own', () => {
+  it('has unique operations with unique field keys', () => {
     expect(operations.filter((operation) => operation.isSpec)).toHaveLength(19);
     expect(new Set(operations.map(({ id }) => id)).size).toBe(operations.length);
     expect(operations[0]?.name).toBe('travel');
     for (const { id, fields } of operations) expect(new Set(fields.map(({ key }) => key)).size, id).toBe(fields.length);
   });
 
-  it('has a fitting control for each field', () => {
+  it('has a suitable control for each field', () => {
     const control = (id: string, name: string): Control =>
       find(id).fields.find((field) => field.name === name)!.control;
     expect(control('travel', 'destination_time')).toBe('timestamp');
@@ -36,7 +36,7 @@ describe('the document', () => {
     expect(control('set_access_control', 'If-Match')).toBe('text');
   });
 
-  it('has examples that pass the checks', () => {
+  it('has valid examples', () => {
     const wrong = operations.flatMap((operation) =>
       Object.entries(issuesOf(operation, exampleDraft(operation, emptyDraft())))
         .filter(([name, issue]) => issue !== 'This is required.' && name !== 'file')
@@ -47,7 +47,7 @@ describe('the document', () => {
 });
 
 describe('a field', () => {
-  it('says what is missing', () => {
+  it('reports missing values', () => {
     const wrong = (id: string, name: string, text: string): string | undefined =>
       issuesOf(find(id), draftWith({ [name]: text }))[name];
     const time = (text: string): string | undefined => wrong('travel', 'destination_time', text);
@@ -66,7 +66,7 @@ describe('a field', () => {
 });
 
 describe('a draft', () => {
-  it('comes back from its address, for every operation', () => {
+  it('is restored from its URL, for every operation', () => {
     for (const operation of operations) {
       const safe = withoutSecrets(operation, exampleDraft(operation, emptyDraft()));
       expect(draftOf(operation, addressOf(operation, safe)), operation.id).toEqual(safe);
@@ -78,7 +78,7 @@ describe('a draft', () => {
     expect(strangersOf(find('travel'), { operation: 'travel', location: 'x' })).toEqual(['operation']);
   });
 
-  it('has no secret in its address or in the history', () => {
+  it('has no secrets in its URL or in the history', () => {
     for (const id of ['encrypt_data', 'decrypt_data']) {
       const texts = { timeline_id: 'main', encryption_key: 'hush', data: '"hush"', 'header.Idempotency-Key': 'once' };
       for (const draft of [draftWith(texts), draftWith({}, '{"encryption_key": "hush"}')]) {
@@ -89,7 +89,7 @@ describe('a draft', () => {
     expect(draftOf(find('encrypt_data'), { encryption_key: 'from-a-link' }).texts).toEqual({});
   });
 
-  it('is JSON or a form, with the same request', () => {
+  it('has the same request as JSON and as a form', () => {
     for (const operation of operations.filter(({ hasBody }) => hasBody)) {
       const draft = exampleDraft(operation, emptyDraft());
       const raw = asJson(operation, draft);
@@ -100,7 +100,7 @@ describe('a draft', () => {
       expect(asForm(find('set_anchor'), draftWith({}, raw))).toBeNull();
   });
 
-  it('names the timeline that its request changes', () => {
+  it('contains the timeline that its request changes', () => {
     expect(timelineOf(find('travel'), draftWith({ timeline_id: 'lab' }))).toBe('lab');
     expect(timelineOf(find('travel'), draftWith({}, '{"timeline_id": "lab"}'))).toBe('lab');
     expect(timelineOf(find('travel'), draftWith({}, '{}'))).toBe('main');
@@ -110,7 +110,7 @@ describe('a draft', () => {
 });
 
 describe('a request', () => {
-  it('has values of the types of its fields', () => {
+  it('has values of the field types', () => {
     const texts = {
       timeline_id: '42',
       time: '2028-01-01T00:00:00Z',
@@ -125,7 +125,7 @@ describe('a request', () => {
     expect(requestOf(find('set_anchor'), anchor).json).toEqual({ description: 'true', fixed: false });
   });
 
-  it('that reads is a GET, or a QUERY with a body', () => {
+  it('is a GET for reads, or a QUERY with a body', () => {
     const draft = draftWith({ location: 'a b', time_range: '../..', limit: '5' });
     const get = requestOf(find('monitor_events'), draft);
     expect([get.method, get.json]).toEqual(['GET', undefined]);
@@ -138,14 +138,14 @@ describe('a request', () => {
     });
   });
 
-  it('quotes paths and headers', () => {
+  it('escapes paths and headers', () => {
     const tile = draftWith({ timeline_id: '../x?y#z', tile: 'entries/000.p/1' });
     expect(requestOf(find('tile'), tile).path).toBe('timeline/..%2Fx%3Fy%23z/tile/entries/000.p/1');
     const header = draftWith({ 'header.If-Match': '"a"\r\nX-Other: b' });
     expect(requestOf(find('set_access_control'), header).headers['If-Match']).toBe('"a" X-Other: b');
   });
 
-  it('sends broken JSON as it is, so that the service can judge', () => {
+  it('sends invalid JSON unchanged, so that the service reports the error', () => {
     const request = requestOf(find('travel'), draftWith({}, '{"a"'));
     expect(request).toMatchObject({ text: '{"a"', json: undefined, headers: { 'Content-Type': 'application/json' } });
     expect(readJson('')).toEqual({ value: undefined });

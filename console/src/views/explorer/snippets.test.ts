@@ -33,7 +33,7 @@ function run(command: string): string[] {
 }
 
 describe('curl', () => {
-  it('sends every text as it was typed', () => {
+  it('sends every text unchanged', () => {
     for (const text of HOSTILE) {
       const words = run(snippet('curl', request({ location: text }), 'http://x/', false));
       expect(JSON.parse(words[words.indexOf('--data-raw') + 1]!)).toEqual({ location: text });
@@ -43,7 +43,7 @@ describe('curl', () => {
     }
   });
 
-  it('sends a file by its name, and no credentials to an open operation', () => {
+  it('sends a file by name, and no credentials to a public operation', () => {
     const file = new File(['x'], "it's $x.csv");
     const words = run(snippet('curl', { ...request(undefined), file }, 'http://x/', true));
     expect(words[words.indexOf('--data-binary') + 1]).toBe("@it's $x.csv");
@@ -52,7 +52,7 @@ describe('curl', () => {
 });
 
 describe('Python', () => {
-  it('reads the values that were typed', () => {
+  it('parses the same values', () => {
     const body = { texts: HOSTILE, yes: true, no: false, nothing: null, big: 9007199254740991, small: 1e-7, empty: {} };
     const code = snippet('python', request(body), 'http://x/', false);
     const literal = /^body = ([\s\S]*?)^request = /m.exec(code)?.[1] ?? '';
@@ -63,7 +63,7 @@ describe('Python', () => {
 });
 
 describe('Rust', () => {
-  it('has literals and methods that a compiler reads', () => {
+  it('has valid literals and methods', () => {
     const body = { text: 'a"b\\c\n\r\u202e\u0000é', big: 9007199254740991, list: [1, null, true] };
     const code = snippet('rust', { ...request(body), method: 'QUERY' }, 'http://x/', false);
     expect(code).toContain(String.raw`"text": "a\"b\\c\n\r\u{202e}\u{0}é"`);

@@ -37,14 +37,14 @@ function proofOf(index: number): ProofBody {
 const states = (checks: { state: string }[]): string[] => checks.map((check) => check.state);
 
 describe('an entry', () => {
-  it('is in the ledger where everything fits', async () => {
+  it('is verified if everything matches', async () => {
     const { checks, steps } = await checkInclusion(proofOf(2), 'apollo-11', 2);
     expect(states(checks)).toEqual(['good', 'good', 'good', 'good']);
     expect(verdictOf(checks)).toBe('good');
     expect(steps).toHaveLength(3);
   });
 
-  it('is not, where one letter of it is another', async () => {
+  it('is not verified if one letter was changed', async () => {
     const body = proofOf(2);
     const { checks } = await checkInclusion(
       { ...body, leaf: body.leaf!.replace('user:ada', 'user:bob') },
@@ -55,7 +55,7 @@ describe('an entry', () => {
     expect(verdictOf(checks)).toBe('bad');
   });
 
-  it('is not another one that was proven', async () => {
+  it('is not verified with the proof of another entry', async () => {
     expect(states((await checkInclusion(proofOf(2), 'apollo-11', 3)).checks)).toEqual(['bad', 'bad', 'good', 'good']);
     expect(states((await checkInclusion(proofOf(2), 'main', 2)).checks)).toEqual(['bad', 'good', 'bad', 'good']);
     expect((await checkInclusion({ ...proofOf(2), hashes: ['zz'] }, 'apollo-11', 2)).checks[1]!.state).toBe('bad');
@@ -64,7 +64,7 @@ describe('an entry', () => {
 });
 
 describe('a checkpoint', () => {
-  it('says what it is of, and that it is signed', async () => {
+  it('shows its timeline and signature', async () => {
     const { checks } = await checkCheckpoint(noteAt(5), vectors.key.verifier_key, 'apollo-11');
     expect(checks[0]!.detail).toBe('It is for the timeline apollo-11, at 5 entries.');
     expect(
@@ -76,7 +76,7 @@ describe('a checkpoint', () => {
     expect(states((await checkCheckpoint(noteAt(5), 'nothing', 'apollo-11')).checks)).toEqual(['bad']);
   });
 
-  it('may be signed by a key that was retired', async () => {
+  it('may be signed by a retired key', async () => {
     const keys = await crypto.subtle.generateKey({ name: 'Ed25519' }, true, ['sign', 'verify']);
     const typed = concat(Uint8Array.of(1), new Uint8Array(await crypto.subtle.exportKey('raw', keys.publicKey)));
     const name = at(5).origin;
@@ -113,7 +113,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  it('that was kept is continued, or is evidence', async () => {
+  it('that was saved is continued, or is evidence', async () => {
     const { proof } = vectors.consistency.find((each) => each.old === 3 && each.new === 5)!;
     expect(await checkContinuation(at(3), at(5), proof)).toMatchObject({
       state: 'good',
@@ -143,7 +143,7 @@ describe('a witness', () => {
   const text = 'log.example/system\n20\nPAb5plclr2BSYfY2ZyyWINQJcx2JpFHXRV/pxK4WeCk=\n';
   const cosigned = readNote(`${text}\n— witness.example/w1 ${line}\n`) as Checkpoint;
 
-  it('vouches for what it has cosigned, and for nothing else', async () => {
+  it('vouches only for what it has cosigned', async () => {
     const witnesses = (await readWitnessKeys(key)) as VerifierKey[];
     expect(await checkCosigned(cosigned, witnesses)).toEqual([
       {
@@ -170,7 +170,7 @@ describe('a witness', () => {
   });
 });
 
-describe('the pages of a ledger', () => {
+describe('ledger pages', () => {
   it('go from the newest entries back to the first', () => {
     expect(pageOf(564, null)).toEqual({ first: 544, end: 564, bundles: [2] });
     expect(pageOf(564, 520)).toEqual({ first: 500, end: 520, bundles: [1, 2] });
@@ -179,7 +179,7 @@ describe('the pages of a ledger', () => {
     expect(pageOf(0, null)).toEqual({ first: 0, end: 0, bundles: [] });
   });
 
-  it('are told in short', () => {
+  it('have short texts', () => {
     expect([bytesText(0), bytesText(812), bytesText(382_461), bytesText(12_345_678)]).toEqual([
       '0 bytes',
       '812 bytes',

@@ -39,7 +39,7 @@ describe('a row of the list', () => {
     },
   } as unknown as Paradox;
 
-  it('says what two events contradict each other in, and when, without saying anything twice', () => {
+  it('describes a contradiction and its time without repetition', () => {
     const when = '8 January 2013, 19:28 – 19:43 (15 minutes)';
     expect(rowText(flights, new Map())).toBe(`N713TW, flies as: DL 120 and DL 2126, ${when}`);
     expect(
@@ -53,7 +53,7 @@ describe('a row of the list', () => {
     ).toBe(`N713TW, flies as: DL 120 and DL 2126 by “The last flight”, ${when}`);
   });
 
-  it('has a picture of both events at full length, once that is known, and open ends before', () => {
+  it('has a diagram with the full duration of both events, or open ends until it is known', () => {
     const span = (from: string, to: string): Span => ({ from: parse(from)!, to: parse(to)! });
     const spans = new Map([
       ['a', span('2013-01-08T17:00:00Z', '2013-01-08T19:43:00Z')],
@@ -76,21 +76,21 @@ describe('a row of the list', () => {
     ]);
   });
 
-  it('is the sentence of the service for all other kinds', () => {
+  it('uses the sentence of the service for all other kinds', () => {
     const other = { ...flights, code: 'P09', explanation: '`a` and `b` say the same.' };
     expect(rowText(other, new Map([['a', 'DL 120']]))).toBe('“DL 120” and b say the same.');
   });
 });
 
-describe('names', () => {
-  it('take the place of ids, where they are known', () => {
+describe('event names', () => {
+  it('replace ids if known', () => {
     const names = new Map([['donation-315', 'Donation of Constantine']]);
     expect(named('`donation-315` lies before its cause `city-330`.', names)).toBe(
       '“Donation of Constantine” lies before its cause `city-330`.',
     );
   });
 
-  it('come with dates instead of timestamps, and without ids that the service made', () => {
+  it('come with formatted dates and without generated ids', () => {
     const say = (text: string): string => named(text, new Map([['a', 'The vote']]));
     expect(
       say('`a` (0315-01-01T00:00:00Z) lies before `b` (0330-05-12T23:59:59.999999Z), by 5610 d as recorded.'),
@@ -114,7 +114,7 @@ describe('names', () => {
     );
   });
 
-  it('are those of the events in a picture', () => {
+  it('label the events of a diagram', () => {
     const witness = {
       cause: 'a',
       effect: 'b',
@@ -144,7 +144,7 @@ describe('a firing as a cause', () => {
   const timer = { timer_id: 'trial', due: '2027-01-31T09:00:00Z', taken_back: 'comes_again' };
   const witness = { cause: 'firing_1', effect: 'firing_1', intervention: null, impact: 0, timer };
 
-  it('is drawn as its timer, beside the event that it recorded', () => {
+  it('is drawn as its timer, next to the event that it recorded', () => {
     const picture = pictureOf(paradoxOf('P05', witness), new Map([['firing_1', 'Trial ends']]));
     expect(picture?.shape === 'chain' && picture.nodes.map((node) => [node.label, node.event])).toEqual([
       ['timer trial', null],
@@ -160,23 +160,23 @@ describe('a firing as a cause', () => {
   });
 });
 
-describe('the words of paradoxes', () => {
-  it('are those of the documentation', () => {
+describe('paradox texts', () => {
+  it('match the documentation', () => {
     expect(kindOf({ code: 'P04', kind: 'grandfather' }).title).toBe('Grandfather');
     expect(kindOf({ code: 'P99', kind: 'some_new_kind' }).title).toBe('some new kind');
     expect(countOf({ kind: 'x', grades: { definite: 2, possible: 3 } })).toBe(5);
     expect(countOf(undefined)).toBe(0);
   });
 
-  it('say which way a gap goes', () => {
+  it('contain the direction of a gap', () => {
     expect(gapWords(3_600_000_000)).toBe('1 hour later');
     expect(gapWords(-60_000_000)).toBe('1 minute earlier');
     expect(gapWords(0)).toBe('at the same time');
   });
 });
 
-describe('the picture of a witness', () => {
-  it('of a cycle is a ring whose backward edge is marked', () => {
+describe('the diagram of a witness', () => {
+  it('is a ring with its backward edge marked, for a cycle', () => {
     const cycle = [
       ['a', 'b', 5],
       ['b', 'c', 5],
@@ -192,7 +192,7 @@ describe('the picture of a witness', () => {
     ]);
   });
 
-  it('of a grandfather leads from what was removed to who took it, and back', () => {
+  it('leads from the removed event to its cause and back, for a grandfather paradox', () => {
     const picture = pictureOf(paradoxOf('P04', { path: ['born', 'built', 'intervention_1'], length: 3 }));
     if (picture?.shape !== 'chain') throw new Error('no chain');
     expect(picture.nodes.map((node) => node.look)).toEqual(['gone', 'plain', 'deed']);
@@ -200,7 +200,7 @@ describe('the picture of a witness', () => {
     expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'canceled', isBad: true });
   });
 
-  it('of an early effect has both on an axis', () => {
+  it('has both events on an axis, for an early effect', () => {
     const picture = pictureOf(
       paradoxOf('P01', {
         cause: 'sent',
@@ -215,7 +215,7 @@ describe('the picture of a witness', () => {
     expect(picture.bars[1]!.to > picture.bars[1]!.from).toBe(true);
   });
 
-  it('of other kinds has a shape too, and none of an unknown one', () => {
+  it('has a shape for all other known kinds', () => {
     expect(
       pictureOf(
         paradoxOf('P07', {
@@ -237,8 +237,8 @@ describe('the picture of a witness', () => {
   });
 });
 
-describe('the layout', () => {
-  it('puts a ring clockwise from the top, inside its room', () => {
+describe('the diagram layout', () => {
+  it('places a ring clockwise from the top, within its bounds', () => {
     const spots = ringSpots(4, 400, 200, { x: 50, y: 20 });
     expect(spots[0]!.x).toBeCloseTo(200);
     expect(spots[0]!.y).toBeCloseTo(20);
@@ -260,7 +260,7 @@ describe('the layout', () => {
     expect(chainWay(chain.spots[1]!, chain.spots[0]!, { ...box, gapX: 0 }, chain.height).d).toMatch(/C/);
   });
 
-  it('leads a way back around the boxes', () => {
+  it('leads a backward edge around the boxes', () => {
     const box = { width: 100, height: 40, gapX: 50, gapY: 30 };
     const chain = chainSpots(5, 260, box);
     const { d } = chainWay(chain.spots[4]!, chain.spots[0]!, box, chain.height);
@@ -273,7 +273,7 @@ describe('the layout', () => {
     expect(levels[0]).toBeGreaterThan(chain.height);
   });
 
-  it('puts a name at what it names: where that begins, or where it ends, or in its middle', () => {
+  it('aligns a label with its bar: start, end or center', () => {
     expect(nameAt(drawnFrom(120, 144), 640)).toEqual({ x: 120, anchor: 'start' });
     expect(nameAt(drawnFrom(520, 521), 640)).toEqual({ x: 526, anchor: 'end' });
     expect(nameAt(drawnFrom(600, 600), 640)).toEqual({ x: 607, anchor: 'end' });
@@ -281,7 +281,7 @@ describe('the layout', () => {
     expect(nameAt(drawnFrom(2, 2), 640).x).toBe(4);
   });
 
-  it('puts what an arrow says on its middle, inside of the picture', () => {
+  it('centers the label of an arrow within the diagram', () => {
     const plate = plateAt('causes, 15 years earlier', { x: 320, y: 90 }, 640);
     expect([plate.x, plate.y, plate.lines]).toEqual([320, 90, ['causes, 15 years earlier']]);
     expect([plate.left + plate.width / 2, plate.top + plate.height / 2]).toEqual([320, 90]);
@@ -292,14 +292,14 @@ describe('the layout', () => {
     expect(linesAt(two).map(({ y }) => y)).toEqual([82, 98]);
   });
 
-  it('measures time', () => {
+  it('scales time', () => {
     const scale = axisScale([10n, 20n], 20, 140);
     expect([10n, 15n, 20n].map((at) => Math.round(xOf(scale, at)))).toEqual([20, 70, 120]);
     expect(xOf(axisScale([10n, 10n], 0, 100), 10n)).toBe(50);
     expect(logShare(1_000, 1_000_000)).toBeCloseTo(0.5);
   });
 
-  it('leaves out the middle of what is too much', () => {
+  it('omits the middle of a long list', () => {
     expect(shorten('intervention_01m7was16se0q94', 12)).toBe('interven…q94');
     expect(shorten('short', 12)).toBe('short');
     expect(elide(20, 9)).toEqual({ indices: [0, 1, 2, 3, 16, 17, 18, 19], left: 12 });
@@ -310,7 +310,7 @@ describe('the layout', () => {
 describe('an intervention', () => {
   const event = { event_id: 'a', time: '2028-02-29T08:30:00Z', description: 'A', location: 'Paris' };
 
-  it('is told by what differs', () => {
+  it('marks the differing fields', () => {
     const rows = differences(event, { ...event, time: '2028-02-29T10:30:00Z', location: null });
     expect(rows.map((row) => [row.name, row.after, row.isDifferent])).toEqual([
       ['The event', 'occurs', false],
@@ -327,7 +327,7 @@ describe('an intervention', () => {
     expect(differences(null, null)).toHaveLength(1);
   });
 
-  it('is told in words', () => {
+  it('is described in words', () => {
     expect(effectWords({ kind: 'delay', duration: 'PT2H' })).toBe('Delay it by PT2H');
     expect(effectWords({ kind: 'move', time: '1969-07-20T20:17:40Z' })).toBe('Move it to 20 July 1969, 20:17:40 UTC');
     expect(effectWords({ kind: 'something_new' })).toBe('something_new');
@@ -337,7 +337,7 @@ describe('an intervention', () => {
   });
 });
 
-describe('a list that follows the stream', () => {
+describe('a list updated from the stream', () => {
   const one = (code: string, first: number, isObservation = false): Paradox => ({
     ...paradoxOf(code, {}),
     first,
@@ -357,7 +357,7 @@ describe('a list that follows the stream', () => {
   const all = { kinds: [], observations: false };
   const keys = (paradoxes: Paradox[]): string[] => paradoxes.map((paradox) => paradox.key);
 
-  it('takes in what is made, in its place, and counts it', () => {
+  it('inserts and counts a created paradox in order', () => {
     const created = follow(body(), list, { position: 11, change: 'created', paradox: one('P04', 5) }, all);
     expect(keys(created.list)).toEqual(['P01/3', 'P04/5', 'P01/7']);
     expect(countOf(created.body.counts.P04)).toBe(1);
@@ -368,13 +368,13 @@ describe('a list that follows the stream', () => {
     ]);
   });
 
-  it('lets go what is resolved', () => {
+  it('removes a resolved one', () => {
     const resolved = follow(body(), list, { position: 11, change: 'resolved', paradox: list[0]! }, all);
     expect(keys(resolved.list)).toEqual(['P01/7']);
     expect(countOf(resolved.body.counts.P01)).toBe(1);
   });
 
-  it('keeps to what is chosen, and counts the rest', () => {
+  it('lists only the selected kinds, and counts the others', () => {
     const seen = { position: 11, change: 'created', paradox: one('P10', 5, true) } as const;
     expect(follow(body(), list, seen, all).list).toHaveLength(2);
     expect(countOf(follow(body(), list, seen, all).body.observations.P10)).toBe(1);
@@ -383,7 +383,7 @@ describe('a list that follows the stream', () => {
     expect(follow(body(), list, seen, { ...all, kinds: ['P10'] }).list).toHaveLength(3);
   });
 
-  it('knows what it has heard already, and what comes with the next page', () => {
+  it('ignores duplicates, also those of the next page', () => {
     expect(follow(body(), list, { position: 10, change: 'resolved', paradox: list[0]! }, all).list).toHaveLength(2);
     expect(
       follow(body(true), list, { position: 11, change: 'created', paradox: one('P04', 9) }, all).list,
@@ -392,7 +392,7 @@ describe('a list that follows the stream', () => {
   });
 });
 
-it('says what an intervention would do as something that is not done', () => {
+it('describes the effect of a preview as conditional', () => {
   expect(wouldBe('`b` requires `a`, which was removed by `intervention_1`.')).toBe(
     '`b` requires `a`, which would be canceled by `intervention_1`.',
   );
@@ -401,7 +401,7 @@ it('says what an intervention would do as something that is not done', () => {
   );
 });
 
-it('counts the causes that an event names, and those behind them', () => {
+it('counts direct and indirect causes', () => {
   const causes = (...distances: number[]): { event_id: string; distance: number }[] =>
     distances.map((distance, index) => ({ event_id: `e${index}`, distance }));
   expect(causesText([])).toBe('No causes');

@@ -1,9 +1,9 @@
 /**
  * The access log, newest first. Older entries are read on request, and newer ones as they arrive.
  *
- * The service's stream reports changes (clock, events, interventions), but not reads and refusals. Each message triggers
- * a read of all newer entries. Entries without a change appear when the user reloads the log or returns to the page.
- * The log is not polled, because every read of the log adds an entry to it.
+ * The service's stream reports changes (clock, events, interventions), but not reads and refusals. Each message
+ * triggers a read of all newer entries. Entries without a change appear when the user reloads the log or returns to the
+ * page. The log is not polled, because every read of the log adds an entry to it.
  */
 import { isAborted, service } from '../../../lib/service/api';
 import { keepNames } from '../../../lib/events/known-names';

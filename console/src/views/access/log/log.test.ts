@@ -26,7 +26,7 @@ const entry = (position: number, at: Micros, more: Partial<LogEntry> = {}): LogE
 });
 
 describe('the log', () => {
-  it('takes newer entries once', () => {
+  it('adds newer entries once', () => {
     const there = [entry(5, START), entry(4, START)];
     expect(withNewer(there, [entry(4, START), entry(6, START), entry(7, START)]).map((one) => one.position)).toEqual([
       7, 6, 5, 4,
@@ -35,7 +35,7 @@ describe('the log', () => {
   });
 });
 
-describe('what is gone', () => {
+describe('a gap', () => {
   const pruned: LogGap = {
     reason: 'pruned',
     entries: 1_200,
@@ -47,14 +47,14 @@ describe('what is gone', () => {
   };
   const erased: LogGap = { ...pruned, reason: 'erased', entries: 1, reads: 2, first_position: 5, last_position: 5 };
 
-  it('says how much, where and under which policy', () => {
+  it('describes its size, position and policy', () => {
     expect(gapText(pruned)).toBe('1,200 entries, positions 3 to 1300; the policy at 2 kept reads for P30D');
     expect(gapText(erased)).toBe('2 reads of 1 entry, position 5');
     const { policy: _, ...rest } = pruned;
     expect(gapText(rest)).toContain('no policy allows this');
   });
 
-  it('stands among the entries in their order', () => {
+  it('is listed in the order of entries', () => {
     const read = (position: number, index: number): LogEntry => entry(position, START, { action: 'read', index });
     const logs = [entry(2_000, START), read(5, 3), read(5, 0), entry(2, START)];
     const rows = rowsOf({ logs, redacted: [pruned, erased], has_more: false });
@@ -70,7 +70,7 @@ describe('what is gone', () => {
 });
 
 describe('an entry', () => {
-  it('is a change, a look or a refusal', () => {
+  it('is a change, a read or a refusal', () => {
     expect(['travel', 'read', 'unauthorized_access_attempt'].map((action) => kindOf({ action }))).toEqual([
       'change',
       'look',
@@ -83,7 +83,7 @@ describe('an entry', () => {
     ]);
   });
 
-  it('is written for spreadsheets as text that they do not run', () => {
+  it('is exported as text that spreadsheets do not evaluate', () => {
     const hostile = entry(7, START, {
       subject: '=HYPERLINK("http://x","y"),\n',
       user_id: '@SUM(1)',
@@ -96,7 +96,7 @@ describe('an entry', () => {
   });
 });
 
-it('tells apart the reads that share an entry, and those alone', () => {
+it('has numbered reads only if it has several', () => {
   const read = (position: number, index: number): LogEntry => entry(position, START, { action: 'read', index });
   const rows = [read(7, 2), read(7, 1), read(6, 0), entry(5, START), read(4, 3)];
   const shared = sharedEntries(rows);

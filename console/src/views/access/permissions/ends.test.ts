@@ -5,7 +5,7 @@ const NOW = Date.parse('2026-11-25T22:00:00Z');
 const END = { at: '2026-12-02T14:00:31Z' };
 
 describe('ends', () => {
-  it('are said in few words, with the year where it is another one', () => {
+  it('are formatted briefly, with the year if it differs', () => {
     expect(endText(null, NOW)).toBe('for good');
     expect(endText({ in: 'P7D' }, NOW)).toBe('for a week');
     expect(endText({ in: '90m' }, NOW)).toBe('for 90m');
@@ -20,7 +20,7 @@ describe('ends', () => {
     expect([hasPassed(null, NOW), hasPassed({ in: 'P1D' }, NOW)]).toEqual([false, false]);
   });
 
-  it('are read from a field for date and time as it is shown', () => {
+  it('are read from a date and time field in the display zone', () => {
     expect(localText(Date.parse(END.at))).toBe('2026-12-02T14:00');
     expect(endAt('2026-12-02T14:00')).toEqual({ at: '2026-12-02T14:00:00Z' });
     expect(endAt('2026-12-02T14:00:05')).toEqual({ at: '2026-12-02T14:00:05Z' });

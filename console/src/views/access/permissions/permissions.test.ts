@@ -18,7 +18,7 @@ const base: Permissions = { read: ['bob', 'alice'], write: ['alice'], admin: ['r
 const AT = { at: '2030-01-01T00:00:00Z' };
 
 describe('permissions', () => {
-  it('let the highest role count', () => {
+  it('use the highest role', () => {
     expect(roleOf(base, 'alice')).toBe('write');
     expect(roleOf(base, 'carol')).toBeNull();
     expect(people(base)).toEqual([
@@ -28,7 +28,7 @@ describe('permissions', () => {
     ]);
   });
 
-  it('offer the end of the highest role alone while all are for good', () => {
+  it('offer only the end of the highest role while all are permanent', () => {
     const listsOf = (permissions: Permissions): string[] =>
       timed(
         permissions,
@@ -39,7 +39,7 @@ describe('permissions', () => {
     expect(listsOf(withEnd(base, 'read', 'alice', AT))).toEqual(['write', 'read']);
   });
 
-  it('tell a change by what it does to somebody', () => {
+  it('describe a change by its effect on a user', () => {
     const lossesOf = (after: Permissions): string[] =>
       changes(base, after).map((change) => `${change.user} ${effect(change)}`);
     expect(lossesOf(base)).toEqual([]);
@@ -58,7 +58,7 @@ describe('permissions', () => {
     expect(effect(root!, true)).toBe('loses admin, but as an operator can still do everything');
   });
 
-  it('send only what differs, whatever the order', () => {
+  it('send only differences, regardless of order', () => {
     expect(changed(base, { ...base, read: ['alice', 'bob'] })).toEqual({});
     expect(changed(base, { ...base, write: [] })).toEqual({ write: [] });
     const lent = withEnd(withList(base, 'read', [...base.read, 'carol']), 'read', 'carol', { in: 'P7D' });
@@ -73,7 +73,7 @@ describe('permissions', () => {
     });
   });
 
-  it('have the ends that the service tells', () => {
+  it('parse the ends of the service', () => {
     expect(
       parsePermissions({ read: ['bob'], write: [], admin: ['root'], expires_at: { read: { bob: AT.at } } }).ends,
     ).toEqual({
@@ -82,7 +82,7 @@ describe('permissions', () => {
     expect(parsePermissions({ read: [], write: [], admin: ['root'] }).ends).toEqual({});
   });
 
-  it('leave somebody who administers for good', () => {
+  it('require a permanent admin', () => {
     expect(losesAdmins(base)).toBe(false);
     expect(losesAdmins({ ...base, admin: [] })).toBe(true);
     const expiring = withEnd(base, 'admin', 'root', AT);
@@ -90,7 +90,7 @@ describe('permissions', () => {
     expect(losesAdmins(withList(expiring, 'admin', ['root', 'bob']))).toBe(false);
   });
 
-  it('keep what others did when two change them at once', () => {
+  it('merge concurrent changes', () => {
     const mine = { ...base, read: ['alice', 'dave'] };
     const theirs: Permissions = { read: ['bob', 'alice', 'erin'], write: [], admin: ['root'] };
     const lists = (merged: Permissions): object => ({ ...merged, ends: undefined });

@@ -3,7 +3,7 @@ import { expiryIssue } from '../../../lib/timelines/expiry';
 import { choices, effectText, retentionText, periodIssue, secondsText } from './retention';
 
 describe('a period', () => {
-  it('is told in words', () => {
+  it('is formatted in words', () => {
     expect([null, 'P90D', 'PT3600S', 'P1D'].map(retentionText)).toEqual([
       'forever',
       'for 90 days',
@@ -13,7 +13,7 @@ describe('a period', () => {
     expect(secondsText(86_400)).toBe('1 day');
   });
 
-  it('that is typed is long enough, and as long everywhere', () => {
+  it('that is typed has a minimum, and the same length everywhere', () => {
     expect(['90d', '36h', 'P90D', '1d12h'].map((text) => periodIssue(text, 86_400))).toEqual([null, null, null, null]);
     expect(periodIssue('23h', 86_400)).toBe('This service keeps them for at least 1 day.');
     expect(periodIssue('23h', null)).toBeNull();
@@ -23,7 +23,7 @@ describe('a period', () => {
     expect(periodIssue('0.5s', 0)).toBe('Write whole seconds.');
   });
 
-  it('is offered where the service allows it, with the one in force', () => {
+  it('is offered if the service allows it or it is in force', () => {
     expect(choices(null, 0).map(([period]) => period)).toEqual(['', 'P1D', 'P7D', 'P30D', 'P90D', 'P365D', 'other']);
     expect(choices('P10D', 8 * 86_400).map(([period]) => period)).toEqual([
       '',
@@ -39,7 +39,7 @@ describe('a period', () => {
 });
 
 describe('a change of retention', () => {
-  it('says what it means for what is there', () => {
+  it('describes its effect on existing entries', () => {
     expect(effectText('reads', 'P90D', 'P90D')).toBeNull();
     expect(effectText('reads', null, null)).toBeNull();
     expect(effectText('reads', 'P7D', '1w')).toBeNull();
@@ -52,8 +52,8 @@ describe('a change of retention', () => {
   });
 });
 
-describe('the length of life of a timeline', () => {
-  it('is from a second to ten years', () => {
+describe('the lifetime of a timeline', () => {
+  it('is between one second and ten years', () => {
     expect(['1s', '90m', '3660d'].map(expiryIssue)).toEqual([null, null, null]);
     expect(expiryIssue('0.1s')).toContain('at least one second');
     expect(expiryIssue('3661d')).toContain('at most 3,660 days');

@@ -5,7 +5,7 @@ import { axisPlace, axisReach, axisTicks, relation } from './anchors';
 const HOUR = 3_600_000_000n;
 
 describe('the axis of anchors', () => {
-  it('has now in the middle and the farthest mark at an end', () => {
+  it('has now at the center and the farthest mark at an end', () => {
     const reach = axisReach([-48n * HOUR, HOUR]);
     for (const isLog of [false, true]) {
       expect(axisPlace(0n, { reach, isLog })).toBe(0.5);
@@ -14,14 +14,14 @@ describe('the axis of anchors', () => {
     }
   });
 
-  it('is linear unless one asks for the other: what is twice as far stands twice as far', () => {
+  it('is linear by default: twice the distance is twice as far', () => {
     const axis = { reach: axisReach([-48n * HOUR]), isLog: false };
     expect(axisPlace(24n * HOUR, axis) - 0.5).toBeCloseTo(0.25, 9);
     expect(axisPlace(-12n * HOUR, axis) - 0.5).toBeCloseTo(-0.125, 9);
     expect(axisPlace(HOUR, { ...axis, isLog: true })).toBeGreaterThan(0.6);
   });
 
-  it('keeps marks in order over all of the calendar where it is logarithmic', () => {
+  it('keeps marks in order over the whole calendar if logarithmic', () => {
     const away = [1n, 1_000_000n, HOUR, 24n * HOUR, 8_766n * HOUR, 100_000_000n * HOUR];
     const places = away.map((each) => axisPlace(each, { reach: axisReach(away), isLog: true }));
     expect([...places].sort((a, b) => a - b)).toEqual(places);
@@ -45,7 +45,7 @@ describe('the axis of anchors', () => {
     expect(names(Number(200_000n * HOUR))).toEqual(['10 years', '20 years']);
   });
 
-  it('says how far away a mark is', () => {
+  it('formats the distance of a mark', () => {
     expect(relation(-3n * HOUR, distance)).toBe('3 hours ago');
     expect(relation(HOUR, distance)).toBe('in 1 hour');
     expect(relation(5n, distance)).toBe('now');

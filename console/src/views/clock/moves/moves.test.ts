@@ -6,7 +6,7 @@ import { MOVES_MAX, anchorsPassed, moveOf, moveOfReceipt, moveParams, passedBy, 
 const DAY = 86_400_000_000n;
 const move = (from: bigint, to: bigint, advance: string | null = null) => ({ from, to, advance });
 
-it('is in an address as it was made, on or back', () => {
+it('a move is restored from its URL, forward or back', () => {
   for (const one of [move(0n, 3n * DAY, 'advance_01m8d9z0yp'), move(3n * DAY, 0n)]) {
     const { passed, advance } = moveParams(one);
     expect(moveOf(passed, advance)).toEqual(one);
@@ -14,24 +14,24 @@ it('is in an address as it was made, on or back', () => {
   expect(moveParams(null)).toEqual({ passed: null, advance: null });
 });
 
-it('is none where an address says something else', () => {
+it('an invalid URL has no move', () => {
   for (const text of [null, '', '1970-01-01T00:00:00Z', 'a/b', '1970-01-01T00:00:00Z/1971-01-01T00:00:00Z/x'])
     expect(moveOf(text, null)).toBeNull();
   expect(moveOf('1970-01-01T00:00:00Z/1971-01-01T00:00:00Z', '../clock')?.advance).toBeNull();
 });
 
-it('passes what is at its end, and not what was behind it already', () => {
+it('a move passes its end, but not its start', () => {
   expect(passedBy(move(10n, 20n))).toEqual({ from: 11n, to: 20n });
   expect(passedBy(move(20n, 10n))).toEqual({ from: 11n, to: 20n });
   expect(passedBy(move(10n, 10n))).toBeNull();
 });
 
-it('says how far, and which way', () => {
+it('a move has a distance and a direction', () => {
   expect(wayText(move(0n, 3n * DAY))).toBe('3 days forward');
   expect(wayText(move(3n * DAY, 0n))).toBe('3 days back');
 });
 
-it('is listed once, the latest first, and the oldest are let go', () => {
+it('moves are listed once, latest first, without the oldest', () => {
   const advanced = move(0n, 10n, 'advance_a');
   const stopped = move(0n, 5n, 'advance_a');
   expect(withMove([move(1n, 2n), advanced], stopped)).toEqual([stopped, move(1n, 2n)]);
@@ -41,7 +41,7 @@ it('is listed once, the latest first, and the oldest are let go', () => {
   expect(stored[0]).toEqual(many.at(-1));
 });
 
-it('of an advance that was stopped goes as far as the clock came', () => {
+it('the move of a stopped advance ends where the clock got', () => {
   const receipt = {
     advance_id: 'advance_a',
     from: '1970-01-01T00:00:00Z',
@@ -52,7 +52,7 @@ it('of an advance that was stopped goes as far as the clock came', () => {
   expect(moveOfReceipt({ ...receipt, state: 'running' })).toEqual(move(0n, 2n * DAY, 'advance_a'));
 });
 
-it('passes anchors in the order in which it comes to them', () => {
+it('anchors are in the order of passing', () => {
   const anchor = (anchor_id: string, timestamp: string) => ({ anchor_id, timestamp }) as Anchor;
   const anchors = [
     anchor('late', '1970-01-03T00:00:00Z'),

@@ -30,7 +30,7 @@ const changed = (from: string, to: string): string => {
 };
 
 describe('a head statement', () => {
-  it('is read as it is handed around', () => {
+  it('is parsed from its text', () => {
     for (const vector of heads) {
       const head = readHead(vector.handed_around) as HeadStatement;
       expect(head).toMatchObject({ origin: 'timenav.example/apollo-11', size: vector.size, text: vector.text });
@@ -40,7 +40,7 @@ describe('a head statement', () => {
     }
   });
 
-  it('is refused where it has another form, and says which', () => {
+  it('is rejected with a reason if its form is invalid', () => {
     const line = signed.split('\n\n')[1]!;
     const wrong: [string, string][] = [
       ['nothing', 'Its text must be followed by an empty line and a signature of 64 bytes in base64.'],
@@ -57,7 +57,7 @@ describe('a head statement', () => {
     for (const [text, problem] of wrong) expect(readHead(text)).toBe(problem);
   });
 
-  it('is of its ledger, and signed by its key', async () => {
+  it('has the ledger’s name and a valid signature', async () => {
     for (const { handed_around, size } of heads) {
       const { checks } = await checkHead(handed_around, KEY, 'apollo-11');
       expect(checks).toEqual([
@@ -71,7 +71,7 @@ describe('a head statement', () => {
     }
   });
 
-  it('is told where anything of it is another', async () => {
+  it('is rejected if any part was changed', async () => {
     const states = async (text: string, timeline = 'apollo-11', key = KEY): Promise<string[]> =>
       (await checkHead(text, key, timeline)).checks.map(({ what, state }) => `${what}: ${state}`);
     // Each signed line.
@@ -100,7 +100,7 @@ describe('head and checkpoint', () => {
   };
   const NONE: TreeProof = { proof: [], left: null };
 
-  it('are of one history', async () => {
+  it('belong to one history', async () => {
     expect(await checkTree(tree(5), tree(5), NONE)).toMatchObject({ state: 'good' });
     expect(await checkTree(tree(5), tree(3), to5(3))).toMatchObject({
       state: 'good',
@@ -112,7 +112,7 @@ describe('head and checkpoint', () => {
     });
   });
 
-  it('are told where they are not', async () => {
+  it('are reported if they do not', async () => {
     const resultOf = async (head: Tree, checkpoint: Tree, treeProof: TreeProof): Promise<string> => {
       const check = await checkTree(head, checkpoint, treeProof);
       return `${check.state}: ${check.detail}`;

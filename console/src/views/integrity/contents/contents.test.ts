@@ -53,7 +53,7 @@ const erasure = (seq: number, position: number): Promise<EntryBody> =>
   entryOf(seq, 'erase_data', { position, event_id: 'eagle' });
 
 describe('entries', () => {
-  it('lead to the signed root, and say what was signed', async () => {
+  it('lead to the signed root, with the number of matches', async () => {
     const contents = await taken(ENTRIES);
     expect(await contents.checkTree(CHECKPOINT)).toMatchObject({ state: 'good' });
     expect(states(contents)).toEqual(['Payloads good']);
@@ -61,7 +61,7 @@ describe('entries', () => {
     expect(await (await taken(ENTRIES.slice(0, 4))).checkTree(CHECKPOINT)).toMatchObject({ state: 'bad' });
   });
 
-  it('of which a payload, a salt or the leaf is another are told', async () => {
+  it('with another payload, salt or leaf are reported', async () => {
     const leaf = ENTRIES[2]!.leaf.replace('ada', 'bob');
     for (const change of [{ payload: '{}' }, { salt: '00'.repeat(16) }, { salt: '' }, { salt: 'zz' }]) {
       const contents = await taken(changed(2, change));
@@ -75,7 +75,7 @@ describe('entries', () => {
     expect(states(await taken(ENTRIES, 'main'))).toEqual(['Payloads bad']);
   });
 
-  it('are missing only where a later one says that they were erased', async () => {
+  it('may be missing only if a later entry erased them', async () => {
     // The vectors use other action names than the service.
     const leaf = ENTRIES[2]!.leaf.replace('record-event', 'record_event');
     const erased = { leaf, contents: 'erased', salt: null, payload: null };
@@ -88,7 +88,7 @@ describe('entries', () => {
     expect((await taken([...changed(2, erased), await erasure(5, 1)])).isUnexplained).toBe(true);
   });
 
-  it('that tell of no event are erased by nothing', async () => {
+  it('that do not concern events cannot be erased', async () => {
     const erased = { contents: 'erased', salt: null, payload: null };
     const others = ['set_access_control', 'adopt', 'travel', 'encrypt_data', 'read', 'unknown'];
     for (const action of ['record_event', 'correct_event', 'manipulate_event', ...others]) {
@@ -109,7 +109,7 @@ describe('entries', () => {
     }
   });
 
-  it('that are not for this reader are counted by what was done', async () => {
+  it('without access are counted by action', async () => {
     const contents = await taken(changed(3, { contents: 'restricted', salt: undefined, payload: undefined }));
     const [, hidden] = contents.checks();
     expect(hidden).toMatchObject({ what: 'No access', state: 'unknown' });
@@ -161,7 +161,7 @@ async function swept({ policies = [], claims = {}, pruned = [1, 2], v = 2 }: Swe
 }
 
 describe('a sweep', () => {
-  it('lets go reads that its policy no longer keeps, which is told apart from what was erased', async () => {
+  it('prunes reads past their retention, reported separately from erasures', async () => {
     const contents = await swept({});
     expect(contents.isUnexplained).toBe(false);
     expect(contents.checks().map(({ what, detail }) => `${what}: ${detail}`)).toEqual([
@@ -170,7 +170,7 @@ describe('a sweep', () => {
     ]);
   });
 
-  it('lets go nothing that it may not', async () => {
+  it('cannot prune other entries', async () => {
     const cases: [Swept, string][] = [
       [{ pruned: [1, 4] }, 'It lists entry 4, which belongs to another class.'],
       [{ pruned: [1, 3] }, 'It lists entry 3, which belongs to another class.'],
@@ -201,7 +201,7 @@ describe('a sweep', () => {
     }
   });
 
-  it('lets go nothing before the first policy, nor where a version knew no sweeps', async () => {
+  it('prunes nothing before the first policy or in version 1', async () => {
     expect((await swept({ v: 1 })).isUnexplained).toBe(true);
     const late = await swept({
       pruned: [1],
@@ -214,11 +214,11 @@ describe('a sweep', () => {
     expect(late.listed()).toEqual([{ position: 6, detail: 'It lists entry 1, which another policy keeps longer.' }]);
   });
 
-  it('whose policy is no longer than the others lets go what they keep as long', async () => {
+  it('may prune entries that other policies keep equally long', async () => {
     expect((await swept({ policies: [[3, HOUR_S - 1]] })).isUnexplained).toBe(false);
   });
 
-  it('that names what is still there is not told: it may be deleting', async () => {
+  it('that lists existing payloads is accepted, because deletion may be in progress', async () => {
     const contents = await swept({ claims: { positions: [[1, 3]], count: 3 } });
     expect(states(contents)).toEqual(['Payloads good', 'Retention unknown']);
   });
@@ -241,7 +241,7 @@ async function readsErased(reads: [number, number][]): Promise<EntryBody> {
 describe('reads', () => {
   const { salt, payload, without_read_1: opened } = second.reads;
 
-  it('are compared one by one', async () => {
+  it('are compared individually', async () => {
     expect(states(await taken([ofReads(salt, payload)]))).toEqual(['Payloads good']);
     const others: [string, string][] = [
       [salt, payload.replace('ada', 'bob')],
@@ -256,7 +256,7 @@ describe('reads', () => {
       expect(states(await taken([ofReads(otherSalt, other)]))).toEqual(['Payloads bad']);
   });
 
-  it('that were erased are named by an entry', async () => {
+  it('may be erased by a later entry', async () => {
     const unexplained = await taken([ofReads('', opened)]);
     expect(unexplained.isUnexplained).toBe(true);
     expect(states(unexplained)).toEqual(['Payloads bad']);

@@ -23,12 +23,12 @@ afterEach(() => vi.restoreAllMocks());
 const signal = new AbortController().signal;
 const seqs = ({ entries }: { entries: { seq: number }[] }): number[] => entries.map(({ seq }) => seq);
 
-it('are so many as fill the screen', () => {
+it('a page has as many entries as fill the screen', () => {
   expect([600, 900, 1_440].map(entriesFor)).toEqual([20, 20, 30]);
 });
 
-describe('the changes of a ledger', () => {
-  it('are read from the newest back and forth again, and reads are passed over', async () => {
+describe('changes of a ledger', () => {
+  it('are read from the newest back and forth again, skipping reads', async () => {
     const changes = Array.from({ length: 50 }, (_, index) => index * 40);
     serve(2_000, changes);
     expect(seqs(await readPage('t', 2_000, null, signal))).toHaveLength(20);
@@ -44,7 +44,7 @@ describe('the changes of a ledger', () => {
     expect(seqs(await readChanges('t', 2_000, oldest.newer, signal))).toEqual(changes.slice(10, 30).reverse());
   });
 
-  it('tell how many entries are left out between them', async () => {
+  it('show how many entries are hidden between them', async () => {
     serve(600, [10, 20, 580]);
     const page = await readChanges('t', 600, null, signal);
     expect(seqs(page)).toEqual([580, 20, 10]);
@@ -54,7 +54,7 @@ describe('the changes of a ledger', () => {
     expect(foldedAway(page, [], true)).toBe(0);
   });
 
-  it('are looked for so far and no further at once', async () => {
+  it('are searched in a limited number of bundles', async () => {
     serve(20_000, [0]);
     const first = await readChanges('t', 20_000, null, signal);
     expect(first.entries).toEqual([]);

@@ -33,7 +33,7 @@ describe('the lines of a proof', () => {
     }
   });
 
-  it('have round corners, none larger than its sides have room for', () => {
+  it('have rounded corners that fit their sides', () => {
     const corners = [
       { x: 0, y: 0 },
       { x: 0, y: 10 },

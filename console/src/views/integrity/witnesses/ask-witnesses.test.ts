@@ -9,7 +9,7 @@ const { read, witnessKeys } = await import('./witness-keys.svelte');
 const refused = (code: ErrorCode, field: string, detail: string): InstanceType<typeof ApiError> =>
   new ApiError(400, code, 'A parameter has an invalid value.', detail, [{ field, code, detail }]);
 
-it('what is not vouched for yet is told with how far witnesses are', () => {
+it('a missing proof is explained with the progress of witnesses', () => {
   const detail = 'witnesses vouch for 12 entries of this timeline so far; ask again later';
   expect(refusalOf(refused('invalid_parameter', 'position', detail))).toBe(
     'Witnesses vouch for 12 entries of this timeline so far; ask again later. ' +
@@ -35,7 +35,7 @@ it('a saved proof is verified by a command with the same keys', () => {
   );
 });
 
-it('keys are kept for each user, and forgotten once the field is empty', () => {
+it('keys are stored per user, and deleted when the field is cleared', () => {
   witnessKeys.keep('ada', 'one');
   witnessKeys.keep('bob', 'two');
   witnessKeys.keep(null, 'three');

@@ -93,7 +93,7 @@ async function resigned(origin: string, text = note().text): Promise<{ keyText: 
 afterEach(() => vi.restoreAllMocks());
 
 describe('a witnessed proof', () => {
-  it('holds where everything fits, and says what each step shows', async () => {
+  it('is verified if everything matches, with a text for each step', async () => {
     const checks = await checked(proof());
     expect(verdictOf(checks)).toBe('good');
     expect(checks.map(({ what }) => what)).toEqual([NOTE, COSIGNED, HEADS, TREE, ENTRY]);
@@ -108,7 +108,7 @@ describe('a witnessed proof', () => {
     expect(entry).toBe(`It is in that tree, and its text names entry ${POSITION}.`);
   });
 
-  it('of system needs no entry that commits to it', async () => {
+  it('of system needs no heads entry', async () => {
     const expected = { timeline: 'system', position: recorded.system.position, keyText: recorded.system_verifier_key };
     expect(await faults(recorded.system, expected)).toEqual([]);
     expect((await checked(recorded.system, expected)).map(({ what }) => what)).toEqual([NOTE, COSIGNED, TREE, ENTRY]);
@@ -119,7 +119,7 @@ describe('a witnessed proof', () => {
     expect(await faults(other, expected)).toEqual([TREE, ENTRY]);
   });
 
-  it('is read only where it is whole', async () => {
+  it('is parsed only if it is complete', async () => {
     expect(readWitnessed(recorded.entry)).not.toBeNull();
     for (const response of [
       null,
@@ -136,7 +136,7 @@ describe('a witnessed proof', () => {
 });
 
 describe('the note', () => {
-  it('has to be of the service whose key the timeline has', async () => {
+  it('must be from the service that has the timeline’s key', async () => {
     const { keyText, signed } = await resigned('other.example/system');
     const lie = proof((copy) => (copy.checkpoint = signed));
     const checks = await checked(lie, { keyText, witnesses: [] });
@@ -150,7 +150,7 @@ describe('the note', () => {
     expect(await faults(resignedNote, { witnesses: [] })).toEqual([NOTE]);
   });
 
-  it('has to be signed as it is', async () => {
+  it('must match its signature', async () => {
     const grown = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/\n\d+\n/, `\n${note().size + 1}\n`)));
     const checks = await checked(grown);
     expect(checks.slice(0, 2).map(({ state }) => state)).toEqual(['bad', 'bad']);
@@ -158,7 +158,7 @@ describe('the note', () => {
     expect(await faults(proof((copy) => (copy.checkpoint = 'nothing')))).toEqual([NOTE, `${HEADS}?`, `${TREE}?`]);
   });
 
-  it('has to be cosigned by each witness that was entered', async () => {
+  it('must be cosigned by each configured witness', async () => {
     const uncosigned = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, '')));
     expect(await faults(uncosigned)).toEqual([COSIGNED]);
     expect((await checked(uncosigned))[1]!.detail).toBe('It has not cosigned this. No other witness has either.');
@@ -169,7 +169,7 @@ describe('the note', () => {
     expect(await faults(both, { witnesses: [WITNESS, stranger] })).toEqual([]);
   });
 
-  it('is not cosigned by a key of the same name, nor by a signature over something else', async () => {
+  it('is not cosigned by a key of the same name or a signature of another text', async () => {
     const namesake = await made(WITNESS.name, 4);
     const forged = await cosignature(namesake, note().text);
     const lie = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, forged)));
@@ -185,7 +185,7 @@ describe('the note', () => {
     expect((await checked(bolder))[1]!.detail).toContain('is invalid');
   });
 
-  it('is not verified by a browser without Ed25519, which is told and not taken for good', async () => {
+  it('is reported as unverified in a browser without Ed25519', async () => {
     vi.spyOn(crypto.subtle, 'importKey').mockRejectedValue(new DOMException('unknown', 'NotSupportedError'));
     const checks = await checked(proof());
     expect(checks.map(({ state }) => state)).toEqual(['unknown', 'unknown', 'good', 'good', 'good']);
@@ -194,14 +194,14 @@ describe('the note', () => {
   });
 });
 
-describe('the entry of system', () => {
+describe('the entry in system', () => {
   const leafWith = (from: string, to: string): Proof =>
     proof((copy) => {
       expect(copy.head.leaf).toContain(from);
       copy.head.leaf = copy.head.leaf.replace(from, to);
     });
 
-  it('has to be in the tree of the note, at its position', async () => {
+  it('must be in the tree of the note, at its position', async () => {
     for (const lie of [
       leafWith('"actor":"system"', '"actor":"admin"'),
       leafWith(`"subject":"${recorded.entry.head.count}:`, `"subject":"${recorded.entry.head.count + 1}:`),
@@ -215,19 +215,19 @@ describe('the entry of system', () => {
       expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
   });
 
-  it('has to commit to as many timelines as the proof says', async () => {
+  it('must commit to the number of timelines in the proof', async () => {
     const lie = proof((copy) => (copy.head.count += 1));
     expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
     const { count } = recorded.entry.head;
     expect((await checked(lie))[2]!.detail).toBe(`It commits to ${count} timelines, but the proof names ${count + 1}.`);
   });
 
-  it('has to be there', async () => {
+  it('must be present', async () => {
     const lie: unknown = { ...recorded.entry, head: undefined };
     expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
   });
 
-  it('has to be one of heads by the system, and not another that is in the tree', async () => {
+  it('must be a heads entry of the system, not another one in the tree', async () => {
     // A note over this one entry, signed by a dishonest service: the entry is in its tree.
     const { leaf } = recorded.entry.head;
     for (const [from, to] of [
@@ -250,7 +250,7 @@ describe('the entry of system', () => {
 });
 
 describe('the tree of the timeline', () => {
-  it('has to be the one that system is committed to', async () => {
+  it('must be the one that system commits to', async () => {
     // Another ledger with one entry, which matches its own root.
     const leaf = recorded.entry.leaf.replace('"actor":"admin"', '"actor":"nimda"').replace(/"seq":\d+/, '"seq":0');
     const root = toHex(await leafHash(utf8(leaf)));
@@ -260,7 +260,7 @@ describe('the tree of the timeline', () => {
     expect(await faults(same, { position: 0 })).toEqual([TREE, ENTRY]);
   });
 
-  it('has to be where the proof says, and of the name of the key', async () => {
+  it('must have its position and the name of the key', async () => {
     for (const lie of [
       proof((copy) => (copy.head.index += 1)),
       proof((copy) => (copy.head.index = -1)),
@@ -276,7 +276,7 @@ describe('the tree of the timeline', () => {
     expect(await faults(proof(), { keyText, timeline: 'main' })).toEqual([TREE, ENTRY]);
   });
 
-  it('has to have a size and a root', async () => {
+  it('must have a size and a root', async () => {
     expect(await faults(proof((copy) => (copy.root = copy.root.slice(2))))).toEqual([TREE, `${ENTRY}?`]);
     expect(await faults(proof((copy) => (copy.size = 0.5)))).toEqual([TREE, `${ENTRY}?`]);
     expect(await faults(proof((copy) => (copy.size += 1)))).toContain(TREE);
@@ -284,7 +284,7 @@ describe('the tree of the timeline', () => {
 });
 
 describe('the entry', () => {
-  it('has to be in that tree', async () => {
+  it('must be in that tree', async () => {
     for (const lie of [
       proof((copy) => (copy.leaf = copy.leaf.replace('"actor":"admin"', '"actor":"nimda"'))),
       proof((copy) => copy.hashes.pop()),
@@ -296,7 +296,7 @@ describe('the entry', () => {
     }
   });
 
-  it('has to be the one that was asked for', async () => {
+  it('must be the requested one', async () => {
     expect(await faults(proof(), { position: POSITION + 1 })).toEqual([ENTRY]);
     const moved = proof((copy) => (copy.position += 1));
     expect(await faults(moved)).toEqual([ENTRY]);
