@@ -8,7 +8,7 @@ import { stepBegin, stepEnd, stepOf } from '../../lib/events/steps';
 import type { EventBody } from '../../lib/events/store';
 import { parse, type Micros } from '../../lib/time/instant';
 import { Stream } from '../../lib/live/stream.svelte';
-import { amid, spanOf } from './span';
+import { withSurroundings, spanOf } from './span';
 
 export type Change = 'only_in_base' | 'only_in_compare' | 'differs';
 
@@ -178,7 +178,7 @@ export class Comparison {
     const span = spanOf(this.differences);
     if (span !== null) {
       const before = this.view.center;
-      const { from, to } = this.differences.length > FEW ? span : amid(span, await this.#readAround(span));
+      const { from, to } = this.differences.length > FEW ? span : withSurroundings(span, await this.#readAround(span));
       // The user moved the view meanwhile, or it follows the clock.
       if (this.view.center !== before) return;
       this.view = fitted(from, to, this.view.width, 0.12);
@@ -220,7 +220,7 @@ export class Comparison {
   }
 
   /** Sets the width in pixels. */
-  widen(width: number): void {
+  setWidth(width: number): void {
     if (Math.abs(width - this.view.width) < 0.5) return;
     this.view = widened(this.view, width);
     if (this.isViewChosen) this.#settle();

@@ -4,7 +4,7 @@ import { fitted, scale, xOf } from '../../lib/chart/scale';
 import { stepOf } from '../../lib/events/steps';
 import type { Palette } from '../../lib/chart/palette';
 import type { Difference } from './compare.svelte';
-import { apartIn, cut, leastOf, nameLabels, paint, pick } from './paint';
+import { differingCounts, cut, minTopCount, nameLabels, paint, pick } from './paint';
 
 const at = (event_id: string, a: bigint | null, b: bigint | null): Difference => ({
   event_id,
@@ -117,7 +117,7 @@ describe('the counts of both sides', () => {
   it('have events of only one side in their color, as far as differences are known', () => {
     const differences = [at('one', 10n, null), at('two', 20n, null), at('three', 510_000n, 30n), at('four', null, 10n)];
     const marksOf = (side: 'a' | 'b'): [string, bigint[], number[]][] =>
-      apartIn(counts, side, differences).map(({ change, counts: { buckets } }) => [
+      differingCounts(counts, side, differences).map(({ change, counts: { buckets } }) => [
         change,
         buckets.map(({ from }) => from),
         buckets.map(({ count }) => count),
@@ -138,7 +138,7 @@ describe('the counts of both sides', () => {
   });
 
   it('stay low if they are few', () => {
-    expect([10, 143, 600].map(leastOf)).toEqual([1, 6, 25]);
+    expect([10, 143, 600].map(minTopCount)).toEqual([1, 6, 25]);
     const { filled } = drawn({ ...counts, buckets: [bucket(0n, 1)], count: 1 });
     expect(Math.abs(filled.get('faint 1')![0]![3]!)).toBeLessThanOrEqual(24);
   });

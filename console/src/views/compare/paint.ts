@@ -141,10 +141,10 @@ function paintNames(context: CanvasRenderingContext2D, palette: Palette, picture
 const EVENT_HEIGHT_MAX = 24;
 
 /** Returns the minimum upper end of the count scale, so that one event is at most EVENT_HEIGHT_MAX high. */
-export const leastOf = (room: number): number => Math.max(1, Math.ceil(room / EVENT_HEIGHT_MAX));
+export const minTopCount = (room: number): number => Math.max(1, Math.ceil(room / EVENT_HEIGHT_MAX));
 
 /** Returns how many events of a side differ from the other one, per bucket and kind of difference. */
-export function apartIn(
+export function differingCounts(
   own: Counts,
   side: 'a' | 'b',
   differences: readonly Difference[],
@@ -178,7 +178,7 @@ function paintCounts(
     { side: 'a', own: counts?.a ?? null, base: above, room },
     { side: 'b', own: counts?.b ?? null, base: below, room: -room },
   ] as const;
-  const most = Math.max(leastOf(room), ...sides.map(({ own }) => (own === null ? 0 : mostIn(own, frame))));
+  const most = Math.max(minTopCount(room), ...sides.map(({ own }) => (own === null ? 0 : mostIn(own, frame))));
   const scale = heights(most, isLog, room);
   for (const { side: name, own, base, room: side } of sides) {
     if (own === null) {
@@ -187,7 +187,7 @@ function paintCounts(
     }
     paintLines(frame, scale, base, side);
     // On a logarithmic scale, a bar cannot be divided into shares.
-    const parts = isLog ? [] : apartIn(own, name, differences);
+    const parts = isLog ? [] : differingCounts(own, name, differences);
     const colored = parts.map(({ change, counts: some }) => ({ color: colorOf(palette, { change }), counts: some }));
     paintBars(frame, own, colored, palette.faint, scale, base, side);
     // A part that was panned into view is not counted yet.

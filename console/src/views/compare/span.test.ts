@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parse, type Micros } from '../../lib/time/instant';
-import { amid, spanOf } from './span';
+import { withSurroundings, spanOf } from './span';
 
 const at = (text: string): Micros => parse(text)!;
 const one = (time: string, precision: string | null = null) => ({
@@ -33,8 +33,8 @@ test('a single moment is shown with its surroundings, or in an hour', () => {
   const noon = at('2001-01-01T12:00:00Z');
   const moment = { from: noon, to: noon + 1_000_000n };
   const [before, after] = [at('2000-12-25T00:00:00Z'), at('2001-02-01T00:00:00Z')];
-  expect(amid(moment, [after, before, noon])).toEqual({ from: before, to: after });
-  const { from, to } = amid(moment, []);
+  expect(withSurroundings(moment, [after, before, noon])).toEqual({ from: before, to: after });
+  const { from, to } = withSurroundings(moment, []);
   expect(to - from).toBe(3_600_000_000n);
   expect(from < noon && noon < to).toBe(true);
 });

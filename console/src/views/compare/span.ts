@@ -15,7 +15,7 @@ interface Span {
 }
 
 /** Extends a span to include these instants, and to at least an hour. */
-export function amid({ from, to }: Span, around: readonly Micros[]): Span {
+export function withSurroundings({ from, to }: Span, around: readonly Micros[]): Span {
   const wide = around.reduce(
     (span, one) => ({ from: one < span.from ? one : span.from, to: one > span.to ? one : span.to }),
     { from, to },

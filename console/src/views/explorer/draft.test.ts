@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { addressOf, addressPart, asForm, asJson, draftOf, emptyDraft, exampleDraft } from './draft';
-import { issuesOf, readJson, requestOf, strangersOf, timelineOf, withoutSecrets, type Draft } from './draft';
+import { issuesOf, readJson, requestOf, unknownParamsOf, timelineOf, withoutSecrets, type Draft } from './draft';
 import { operationsOf, type Control, type Document, type Operation } from './openapi';
 
 // The real document, because forms must also support operations that are added later.
@@ -70,12 +70,12 @@ describe('a draft', () => {
     for (const operation of operations) {
       const safe = withoutSecrets(operation, exampleDraft(operation, emptyDraft()));
       expect(draftOf(operation, addressOf(operation, safe)), operation.id).toEqual(safe);
-      expect(strangersOf(operation, addressOf(operation, safe)), operation.id).toEqual([]);
+      expect(unknownParamsOf(operation, addressOf(operation, safe)), operation.id).toEqual([]);
     }
     const list = draftWith({ timeline_id: 'lab' }, '[\n  {}\n]');
     expect(addressOf(find('record_events'), list)).toEqual({ timeline_id: 'lab', input: '[{}]' });
     expect(draftOf(find('record_events'), addressOf(find('record_events'), list))).toEqual(list);
-    expect(strangersOf(find('travel'), { operation: 'travel', location: 'x' })).toEqual(['operation']);
+    expect(unknownParamsOf(find('travel'), { operation: 'travel', location: 'x' })).toEqual(['operation']);
   });
 
   it('has no secrets in its URL or in the history', () => {

@@ -157,7 +157,7 @@ export function draftOf(operation: Operation, params: Record<string, string>): D
 }
 
 /** Returns the URL parameters that an operation does not have. */
-export function strangersOf(operation: Operation, params: Record<string, string>): string[] {
+export function unknownParamsOf(operation: Operation, params: Record<string, string>): string[] {
   const known = [...RESERVED, ...operation.fields.map(({ key }) => key)];
   return Object.keys(params).filter((name) => !known.includes(name));
 }

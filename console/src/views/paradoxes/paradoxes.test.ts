@@ -5,19 +5,19 @@ import { xOf } from '../../lib/chart/scale';
 import {
   BACK_ROOM,
   axisScale,
-  chainSpots,
-  chainWay,
-  drawnFrom,
+  chainPoints,
+  chainPath,
+  drawnExtent,
   elide,
   linesAt,
   logShare,
-  nameAt,
+  labelPosition,
   plateAt,
-  ringSpots,
-  ringWay,
+  ringPoints,
+  ringPath,
   shorten,
 } from './picture/layout';
-import { causesText, differences, effectWords, statusWords, wouldBe } from './lab/lab';
+import { causesText, differences, effectWords, statusWords, conditionalText } from './lab/lab';
 import { append, follow } from './list/following';
 import { countOf, eventsOf, kindOf, timerOf, type Paradox, type ParadoxesBody } from './paradox';
 import { named } from '../../lib/events/names.svelte';
@@ -195,7 +195,7 @@ describe('the diagram of a witness', () => {
   it('leads from the removed event to its cause and back, for a grandfather paradox', () => {
     const picture = pictureOf(paradoxOf('P04', { path: ['born', 'built', 'intervention_1'], length: 3 }));
     if (picture?.shape !== 'chain') throw new Error('no chain');
-    expect(picture.nodes.map((node) => node.look)).toEqual(['gone', 'plain', 'deed']);
+    expect(picture.nodes.map((node) => node.look)).toEqual(['removed', 'plain', 'intervention']);
     expect(picture.nodes[2]!.event).toBeNull();
     expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'canceled', isBad: true });
   });
@@ -239,31 +239,31 @@ describe('the diagram of a witness', () => {
 
 describe('the diagram layout', () => {
   it('places a ring clockwise from the top, within its bounds', () => {
-    const spots = ringSpots(4, 400, 200, { x: 50, y: 20 });
+    const spots = ringPoints(4, 400, 200, { x: 50, y: 20 });
     expect(spots[0]!.x).toBeCloseTo(200);
     expect(spots[0]!.y).toBeCloseTo(20);
     expect(spots[1]!.x).toBeCloseTo(350);
     expect(spots[1]!.y).toBeCloseTo(100);
-    for (const way of [0, 1, 2, 3].map((index) => ringWay(index, 4, 400, 200, { x: 50, y: 20 }, 20)))
+    for (const way of [0, 1, 2, 3].map((index) => ringPath(index, 4, 400, 200, { x: 50, y: 20 }, 20)))
       expect(way.d).not.toMatch(/NaN/);
   });
 
   it('turns a chain at the end of a row', () => {
     const box = { width: 100, height: 40, gapX: 50, gapY: 30 };
-    const chain = chainSpots(5, 260, box);
+    const chain = chainPoints(5, 260, box);
     expect(chain.columns).toBe(2);
     expect(chain.spots[1]!.x).toBe(chain.spots[2]!.x);
     expect(chain.spots[3]!.x).toBe(chain.spots[0]!.x);
     expect(chain.height).toBe(3 * 40 + 2 * 30);
-    expect(chainSpots(3, 90, box).columns).toBe(1);
-    expect(chainWay(chain.spots[0]!, chain.spots[1]!, box, chain.height).d).toMatch(/^M[\d.,]+L/);
-    expect(chainWay(chain.spots[1]!, chain.spots[0]!, { ...box, gapX: 0 }, chain.height).d).toMatch(/C/);
+    expect(chainPoints(3, 90, box).columns).toBe(1);
+    expect(chainPath(chain.spots[0]!, chain.spots[1]!, box, chain.height).d).toMatch(/^M[\d.,]+L/);
+    expect(chainPath(chain.spots[1]!, chain.spots[0]!, { ...box, gapX: 0 }, chain.height).d).toMatch(/C/);
   });
 
   it('leads a backward edge around the boxes', () => {
     const box = { width: 100, height: 40, gapX: 50, gapY: 30 };
-    const chain = chainSpots(5, 260, box);
-    const { d } = chainWay(chain.spots[4]!, chain.spots[0]!, box, chain.height);
+    const chain = chainPoints(5, 260, box);
+    const { d } = chainPath(chain.spots[4]!, chain.spots[0]!, box, chain.height);
     const left = chain.spots[0]!.x - box.width / 2;
     // Its vertical part is left of every box, and its horizontal part below them.
     const uprights = [...d.matchAll(/Q([\d.-]+),/g)].map((part) => Number(part[1]));
@@ -274,11 +274,11 @@ describe('the diagram layout', () => {
   });
 
   it('aligns a label with its bar: start, end or center', () => {
-    expect(nameAt(drawnFrom(120, 144), 640)).toEqual({ x: 120, anchor: 'start' });
-    expect(nameAt(drawnFrom(520, 521), 640)).toEqual({ x: 526, anchor: 'end' });
-    expect(nameAt(drawnFrom(600, 600), 640)).toEqual({ x: 607, anchor: 'end' });
-    expect(nameAt(drawnFrom(300, 340), 640)).toEqual({ x: 320, anchor: 'middle' });
-    expect(nameAt(drawnFrom(2, 2), 640).x).toBe(4);
+    expect(labelPosition(drawnExtent(120, 144), 640)).toEqual({ x: 120, anchor: 'start' });
+    expect(labelPosition(drawnExtent(520, 521), 640)).toEqual({ x: 526, anchor: 'end' });
+    expect(labelPosition(drawnExtent(600, 600), 640)).toEqual({ x: 607, anchor: 'end' });
+    expect(labelPosition(drawnExtent(300, 340), 640)).toEqual({ x: 320, anchor: 'middle' });
+    expect(labelPosition(drawnExtent(2, 2), 640).x).toBe(4);
   });
 
   it('centers the label of an arrow within the diagram', () => {
@@ -393,10 +393,10 @@ describe('a list updated from the stream', () => {
 });
 
 it('describes the effect of a preview as conditional', () => {
-  expect(wouldBe('`b` requires `a`, which was removed by `intervention_1`.')).toBe(
+  expect(conditionalText('`b` requires `a`, which was removed by `intervention_1`.')).toBe(
     '`b` requires `a`, which would be canceled by `intervention_1`.',
   );
-  expect(wouldBe('`intervention_1` removed `a`, but happened because of it: `a` → `b`.')).toBe(
+  expect(conditionalText('`intervention_1` removed `a`, but happened because of it: `a` → `b`.')).toBe(
     '`intervention_1` would cancel `a`, but happens because of it: `a` → `b`.',
   );
 });

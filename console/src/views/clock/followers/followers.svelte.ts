@@ -4,7 +4,7 @@ import { hostNow } from '../../../lib/time/host-clock';
 import { service } from '../../../lib/service/api';
 import type { LiveClock } from '../../../lib/live/clock.svelte';
 import { Reading } from '../../../lib/service/reading.svelte';
-import type { Fault } from './whereabouts';
+import type { Fault } from './follower-text';
 
 export interface Follower {
   follower_id: string;

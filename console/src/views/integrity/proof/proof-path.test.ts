@@ -19,7 +19,7 @@ describe('the lines of a proof', () => {
     const sides = Array.from({ length: steps }, (_, index) => ({ row: index + 1, isLeft: index % 3 === 0 }));
     const boxes = [
       ...Array.from({ length: steps + 1 }, (_, row) => ({ name: `own ${row}`, ...boxAt(place, row, null) })),
-      ...sides.map(({ row, isLeft }) => ({ name: `beside ${row}`, ...boxAt(place, row, isLeft) })),
+      ...sides.map(({ row, isLeft }) => ({ name: `sibling ${row}`, ...boxAt(place, row, isLeft) })),
     ];
     for (const { row, isLeft } of sides) {
       const corners = edgeTo(place, row, isLeft);
@@ -29,7 +29,7 @@ describe('the lines of a proof', () => {
         expect(from.x === to.x || from.y === to.y).toBe(true);
         for (const box of boxes) if (touches([from, to], box)) met.add(box.name);
       });
-      expect([...met].sort()).toEqual([`beside ${row}`, `own ${row - 1}`]);
+      expect([...met].sort()).toEqual([`own ${row - 1}`, `sibling ${row}`]);
     }
   });
 

@@ -15,7 +15,7 @@ export function handOver(applied: Applied): void {
 }
 
 /** Returns the applied intervention of a timeline, and clears it. */
-export function takeOver(timeline: string): Applied | null {
+export function takeApplied(timeline: string): Applied | null {
   const found = handed?.timeline === timeline ? handed : null;
   handed = null;
   return found;

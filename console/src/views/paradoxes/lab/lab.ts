@@ -66,7 +66,7 @@ export function causesText(causes: Checked['causes']): string {
 }
 
 /** Rewords the explanation of a paradox for a dry run, where nothing is canceled yet. */
-export function wouldBe(explanation: string): string {
+export function conditionalText(explanation: string): string {
   return explanation
     .replace(/, which was removed(?=[ .])/, ', which would be canceled')
     .replace(/ removed (.+?), but happened because of it/, ' would cancel $1, but happens because of it');

@@ -65,7 +65,7 @@ export class Monitor {
   }
 
   /** Reads the list again. The current list stays until the response arrives. */
-  async look(question: Question = this.#question): Promise<void> {
+  async read(question: Question = this.#question): Promise<void> {
     this.#question = question;
     const { speed, tolerance } = question;
     const subscription = JSON.stringify([speed, tolerance]);
@@ -99,7 +99,7 @@ export class Monitor {
     this.isBusy = false;
     // The service has cached the result for the stream, so this read is fast.
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- may have been set during the await
-    if (this.#isStale && this.error === null) await this.look();
+    if (this.#isStale && this.error === null) await this.read();
   }
 
   /** Waits up to STREAM_MAX_MS for the stream to open. */
@@ -197,7 +197,7 @@ export class Monitor {
     this.changes += 1;
     clearTimeout(this.#timer);
     const isQuick = this.#tookMs <= QUICK_MS && this.list.length <= PAGE_ITEMS;
-    if (isQuick && this.body !== null) this.#timer = setTimeout(() => void this.look(), CALM_MS);
+    if (isQuick && this.body !== null) this.#timer = setTimeout(() => void this.read(), CALM_MS);
   }
 
   cancel(): void {

@@ -15,7 +15,7 @@ interface Way {
 }
 
 /** Returns points on an ellipse, clockwise from the top. */
-export function ringSpots(count: number, width: number, height: number, inset: Spot): Spot[] {
+export function ringPoints(count: number, width: number, height: number, inset: Spot): Spot[] {
   const center = { x: width / 2, y: height / 2 };
   return Array.from({ length: count }, (_, index) => {
     const angle = -Math.PI / 2 + (2 * Math.PI * index) / count;
@@ -27,7 +27,14 @@ export function ringSpots(count: number, width: number, height: number, inset: S
 }
 
 /** Returns the path along a ring from one point to the next, clear of circles of this radius. */
-export function ringWay(index: number, count: number, width: number, height: number, inset: Spot, radius: number): Way {
+export function ringPath(
+  index: number,
+  count: number,
+  width: number,
+  height: number,
+  inset: Spot,
+  radius: number,
+): Way {
   const center = { x: width / 2, y: height / 2 };
   const size = { x: center.x - inset.x, y: center.y - inset.y };
   const on = (turn: number): Spot => ({ x: center.x + size.x * Math.cos(turn), y: center.y + size.y * Math.sin(turn) });
@@ -61,7 +68,7 @@ export interface Chain {
 }
 
 /** Returns points in rows of alternating direction, so that consecutive nodes are adjacent. */
-export function chainSpots(
+export function chainPoints(
   count: number,
   width: number,
   box: { width: number; height: number; gapX: number; gapY: number },
@@ -86,7 +93,7 @@ export function chainSpots(
 export const BACK_ROOM = 26;
 
 /** Returns the path between two boxes: straight between neighbors, otherwise around the outside. */
-export function chainWay(
+export function chainPath(
   from: Spot,
   to: Spot,
   box: { width: number; height: number; gapX: number },
@@ -147,12 +154,12 @@ export const MOMENT = 7;
 export const STRETCH_MIN = 6;
 
 /** Returns the drawn extent of an interval, at least its minimum width. */
-export function drawnFrom(from: number, to: number): [number, number] {
+export function drawnExtent(from: number, to: number): [number, number] {
   return from === to ? [from - MOMENT, from + MOMENT] : [from, Math.max(to, from + STRETCH_MIN)];
 }
 
 /** Returns the position of a label: aligned with the start of its bar, or with the end if there is more room. */
-export function nameAt([left, right]: [number, number], width: number): { x: number; anchor: string } {
+export function labelPosition([left, right]: [number, number], width: number): { x: number; anchor: string } {
   const middle = (left + right) / 2;
   if (middle < width * 0.32) return { x: Math.max(4, left), anchor: 'start' };
   if (middle > width * 0.68) return { x: Math.min(width - 4, right), anchor: 'end' };

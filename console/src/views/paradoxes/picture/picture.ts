@@ -11,8 +11,8 @@ export interface Node {
   id: string;
   label: string;
   event: string | null;
-  /** `gone` was cancelled, `deed` is an intervention, `ghost` was never there. */
-  look: 'plain' | 'gone' | 'deed' | 'ghost' | 'bad';
+  /** `removed` was canceled, and `ghost` never existed. */
+  look: 'plain' | 'removed' | 'intervention' | 'ghost' | 'bad';
 }
 
 export interface Edge {
@@ -63,7 +63,9 @@ const node = (id: string, look: Node['look'] = 'plain', event: string | null = i
 
 /** The service names interventions; they have no page. */
 function nodeOf(id: string, look: Node['look'] = 'plain'): Node {
-  return id.startsWith('intervention_') ? { id, label: 'the intervention', event: null, look: 'deed' } : node(id, look);
+  return id.startsWith('intervention_')
+    ? { id, label: 'the intervention', event: null, look: 'intervention' }
+    : node(id, look);
 }
 
 /** Returns how much later or earlier than its cause an effect is. */
@@ -249,7 +251,7 @@ function ring(steps: Step[], length: number): Picture {
 }
 
 function path(ids: string[], length: number): Picture {
-  const nodes = ids.map((id, index) => nodeOf(id, index === 0 ? 'gone' : 'plain'));
+  const nodes = ids.map((id, index) => nodeOf(id, index === 0 ? 'removed' : 'plain'));
   const edges: Edge[] = nodes
     .slice(1)
     .map((_, index) => ({ from: index, to: index + 1, label: 'led to', isBad: false }));
@@ -259,8 +261,8 @@ function path(ids: string[], length: number): Picture {
 }
 
 function orphan(cause: string, effect: string, intervention: string, impact: number): Picture {
-  const nodes: Node[] = intervention ? [nodeOf(intervention, 'deed')] : [];
-  nodes.push(node(cause, 'gone'), node(effect, 'bad'));
+  const nodes: Node[] = intervention ? [nodeOf(intervention, 'intervention')] : [];
+  nodes.push(node(cause, 'removed'), node(effect, 'bad'));
   const edges: Edge[] = [{ from: nodes.length - 2, to: nodes.length - 1, label: 'is required by', isBad: true }];
   if (intervention) edges.unshift({ from: 0, to: 1, label: 'canceled', isBad: false });
   if (impact > 0) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Timer } from '../../lib/timers/timers';
-import { timerText, timersDiffer } from './apart';
+import { timerText, timerDifferences } from './timer-text';
 
 const timer = (changed: Partial<Timer> = {}): Timer => ({
   timer_id: 'renew',
@@ -23,9 +23,9 @@ test('a timer is described by its next firing or its end', () => {
 });
 
 test('the differing fields are listed', () => {
-  expect(timersDiffer(timer(), timer({ round: 1, position: 9 }))).toBe('');
-  expect(timersDiffer(timer(), timer({ next: '2027-02-01T09:00:00Z', payload: { plan: 'gold' } }))).toBe(
+  expect(timerDifferences(timer(), timer({ round: 1, position: 9 }))).toBe('');
+  expect(timerDifferences(timer(), timer({ next: '2027-02-01T09:00:00Z', payload: { plan: 'gold' } }))).toBe(
     'next firing, payload',
   );
-  expect(timersDiffer(timer(), timer({ state: 'done', next: null }))).toBe('state');
+  expect(timerDifferences(timer(), timer({ state: 'done', next: null }))).toBe('state');
 });

@@ -3,7 +3,7 @@ import type { ErrorCode } from '../../../lib/service/api';
 
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} });
 const { ApiError } = await import('../../../lib/service/api');
-const { refusalOf, verifyCommand } = await import('./ask-witnesses');
+const { refusalOf, verifyCommand } = await import('./witnessed-text');
 const { read, witnessKeys } = await import('./witness-keys.svelte');
 
 const refused = (code: ErrorCode, field: string, detail: string): InstanceType<typeof ApiError> =>

@@ -23,7 +23,7 @@ interface On {
 const WAIT = '2s';
 
 /** Operations on a clock. */
-const DEEDS = {
+const OPERATIONS = {
   'pause-time': (on: On) => service.pauseTime(on),
   'resume-time': (on: On) => service.resumeTime(on),
   'fast-forward': (on: On & { duration: string }) => service.fastForward({ ...on, wait: WAIT }),
@@ -35,21 +35,21 @@ const DEEDS = {
   'return-to-anchor': (on: On & { anchor_id: string; scope: 'all' | 'clock' }) => service.returnToAnchor(on),
 } as const;
 
-type Deed = keyof typeof DEEDS;
-type DeedParams<D extends Deed> = Omit<Parameters<(typeof DEEDS)[D]>[0], keyof On>;
-type Done = ClockBody & { status: string; receipt?: Settled | null };
+type Operation = keyof typeof OPERATIONS;
+type OperationParams<D extends Operation> = Omit<Parameters<(typeof OPERATIONS)[D]>[0], keyof On>;
+type OperationBody = ClockBody & { status: string; receipt?: Settled | null };
 
-const MOVES: readonly Deed[] = ['fast-forward', 'advance-to-next', 'rewind', 'travel', 'return-to-anchor'];
+const MOVES: readonly Operation[] = ['fast-forward', 'advance-to-next', 'rewind', 'travel', 'return-to-anchor'];
 
 /** Maximum number of queued operations: enough for quick key presses, but not for the repeats of a held key. */
 const WAITING_MAX = 8;
 
-export class Desk {
+export class ClockOperations {
   /** The operation in progress. */
-  busy = $state<Deed | null>(null);
+  busy = $state<Operation | null>(null);
   error = $state<unknown>(null);
   /** The operation that caused the error. */
-  failed = $state<Deed | null>(null);
+  failed = $state<Operation | null>(null);
   private before = $state<Before | null>(null);
 
   private waiting = 0;
@@ -73,13 +73,13 @@ export class Desk {
   /**
    * Runs an operation after those in the queue, and updates the clock from the response. Returns whether it succeeded.
    */
-  run<D extends Deed>(deed: D, params: DeedParams<D>): Promise<boolean> {
-    return this.inTurn(() => this.act(deed, params));
+  run<D extends Operation>(operation: D, params: OperationParams<D>): Promise<boolean> {
+    return this.enqueue(() => this.act(operation, params));
   }
 
   /** Pauses a running clock, resumes a paused one, or ends an advance. The state is read when its turn comes. */
   toggle(): Promise<boolean> {
-    return this.inTurn(() => {
+    return this.enqueue(() => {
       const body = this.clock()?.body;
       return this.act(body?.state === 'paused' && !body.advance ? 'resume-time' : 'pause-time', {});
     });
@@ -87,7 +87,7 @@ export class Desk {
 
   /** Undoes the last move, if possible. */
   undo(): Promise<boolean> {
-    return this.inTurn(async () => {
+    return this.enqueue(async () => {
       const before = this.back;
       if (before === null) return false;
       const place = before.location === null ? {} : { location: before.location };
@@ -103,29 +103,29 @@ export class Desk {
   }
 
   /** Queues an operation. If one fails, those behind it are dropped, because they assumed that it succeeded. */
-  private inTurn(deed: () => Promise<boolean>): Promise<boolean> {
+  private enqueue(operation: () => Promise<boolean>): Promise<boolean> {
     if (this.waiting === WAITING_MAX) return Promise.resolve(false);
     const failures = this.failures;
     this.waiting += 1;
     this.last = this.last.then(() => {
       this.waiting -= 1;
-      return failures === this.failures ? deed() : false;
+      return failures === this.failures ? operation() : false;
     });
     return this.last;
   }
 
-  private async act<D extends Deed>(deed: D, params: DeedParams<D>): Promise<boolean> {
+  private async act<D extends Operation>(operation: D, params: OperationParams<D>): Promise<boolean> {
     const clock = this.clock();
     if (clock === null) return false;
     const was = clock.body ? { instant: clock.exact(), location: clock.body.location } : null;
-    this.busy = deed;
+    this.busy = operation;
     this.error = null;
     try {
-      const act = DEEDS[deed] as (on: On) => Promise<Done>;
+      const act = OPERATIONS[operation] as (on: On) => Promise<OperationBody>;
       const body = await act({ timeline_id: this.timeline, ...params });
       clock.take(body);
       if (body.receipt) this.onsettled(body.receipt);
-      if (MOVES.includes(deed)) {
+      if (MOVES.includes(operation)) {
         // The end of an advance increments the generation too.
         const generation = body.generation + (body.advance ? 1 : 0);
         this.before = was && { ...was, generation, statusText: body.status };
@@ -139,7 +139,7 @@ export class Desk {
     } catch (error) {
       this.failures += 1;
       this.error = error;
-      this.failed = deed;
+      this.failed = operation;
       return false;
     } finally {
       this.busy = null;

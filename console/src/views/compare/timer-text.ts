@@ -13,7 +13,7 @@ export function timerText(timer: Timer): string {
 }
 
 /** Returns the fields in which two timers with the same name differ. */
-export function timersDiffer(a: Timer, b: Timer): string {
+export function timerDifferences(a: Timer, b: Timer): string {
   const parts: [string, (timer: Timer) => unknown][] = [
     ['state', ({ state }) => state],
     // Only compared if the states match, because a finished timer has no next firing.

@@ -3,7 +3,7 @@ import type { Attachment } from 'svelte/attachments';
 
 const RESTED_MS = 250;
 
-export class InSight {
+export class VisibleRows {
   readonly #keys = new Map<Element, string>();
   readonly #visible = new Set<string>();
   #observer: IntersectionObserver | null = null;

@@ -6,7 +6,7 @@ import type { WatchedTimers } from '../../../lib/timers/watched.svelte';
 
 const NONE: WouldFire = { to: '', count: 0, complete: true, firings: [], timers: [] };
 
-export class Foreseen {
+export class FiringPreview {
   /** Null until loaded, and if the timeline has no timers. */
   would = $state.raw<WouldFire | null>(null);
   #asking = new AbortController();

@@ -5,7 +5,7 @@ import { isAborted } from '../../../lib/service/api';
 import type { Micros } from '../../../lib/time/instant';
 import { FIRST, LAST } from '../../../lib/chart/scale';
 
-export class Passing {
+export class PassedEvents {
   /** Null while unknown. */
   events = $state.raw<Some | null>(null);
   #asking = new AbortController();

@@ -4,7 +4,7 @@ import { route } from '../../lib/address/route.svelte';
 import { session } from '../../lib/session/session.svelte';
 
 /** Reads again when the user changes. Must be created during component initialization; closes with the component. */
-export class Theirs<T> {
+export class UserData<T> {
   readonly whose = $derived((session.isOperator ? route.get('user') : null) ?? session.user ?? '');
   readonly isOwn = $derived(this.whose === session.user);
   readonly reading: Reading<T>;

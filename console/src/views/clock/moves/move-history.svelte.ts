@@ -2,7 +2,7 @@
 import { route } from '../../../lib/address/route.svelte';
 import { isSameMove, moveOf, moveParams, withMove, type Move } from './moves';
 
-export class Moved {
+export class MoveHistory {
   /** Latest first. */
   moves = $state.raw<readonly Move[]>([]);
   readonly #name: string;

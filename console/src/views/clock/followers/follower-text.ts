@@ -6,7 +6,7 @@ export interface Place {
 }
 
 /** Returns where a follower runs, as far as it reports it. */
-export function place({ host, process }: Place): string {
+export function placeText({ host, process }: Place): string {
   const id = process == null ? '' : `process ${process}`;
   return [host ?? '', id].filter((part) => part !== '').join(', ');
 }
@@ -22,7 +22,7 @@ export interface Fault {
 }
 
 /** Describes a clock fault: `2s ahead, 200 ppm too fast`. */
-export function wrong(fault: Fault): string {
+export function faultText(fault: Fault): string {
   const parts: string[] = [];
   const { offset, drift_ppm: drift, jitter, slew_ppm: to, slew_back_ppm: from, leap, leap_smear: smear } = fault;
   if (offset != null) {
@@ -37,7 +37,7 @@ export function wrong(fault: Fault): string {
 }
 
 /** Formats the time until a confirmation: `2.1 ms`, `4.03 s`. */
-export function took(duration: string): string {
+export function latencyText(duration: string): string {
   const seconds = Number(/^PT(\d+(?:\.\d+)?)S$/.exec(duration)?.[1] ?? NaN);
   if (Number.isNaN(seconds)) return duration;
   return seconds < 1 ? `${Number((seconds * 1_000).toPrecision(2))} ms` : `${Number(seconds.toPrecision(3))} s`;
