@@ -119,7 +119,7 @@ fn clocks_are_shared_and_unused_ones_evicted() {
         assert!(is_same(first.as_ref().unwrap(), second.as_ref().unwrap()));
         let other = of("b").await.unwrap();
         let refused = of("c").await.unwrap_err();
-        assert!(refused.to_string().contains("for 2 timelines"), "{refused}");
+        assert!(refused.to_string().contains("all 2 clocks are in use"), "{refused}");
         drop((first, second));
         assert_eq!(of("c").await.unwrap().now(), Ok(at("2032-01-01T00:00:00Z")));
         // The unused one was closed, and the other is still the same.

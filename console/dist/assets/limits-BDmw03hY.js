@@ -1,1 +1,0 @@
-import{H as e}from"./common-BzD37b57.js";async function t(){return(await e.limits()).limits}export{t};
