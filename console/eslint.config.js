@@ -25,8 +25,8 @@ export default defineConfig(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       // An arrow that does nothing says so itself: `() => {}`. An empty method has to say why it is empty.
       '@typescript-eslint/no-empty-function': ['error', { allow: ['arrowFunctions'] }],
-      // There are no enums, no stores and no objects in place of class instances. Looking for them takes a quarter of the
-      // time.
+      // There are no enums, no stores and no objects in place of class instances. Looking for them takes a quarter of
+      // the time.
       '@typescript-eslint/no-unsafe-class-instance-assignment': 'off',
       '@typescript-eslint/no-unsafe-enum-assignment': 'off',
       'svelte/require-store-reactive-access': 'off',
