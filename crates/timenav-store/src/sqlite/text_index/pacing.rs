@@ -22,8 +22,9 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// Pause between two steps while the service writes.
 const PAUSE_OF_WRITES: Duration = Duration::from_millis(20);
 
-/// Existing timelines with enough events for a block, which may be from before a start.
-const SELECT_TIMELINES: &str = "SELECT timeline FROM timelines WHERE events_count >= ?1";
+/// Existing timelines with enough entries for a block, which may be from before a start. The count of events does not
+/// include earlier versions and canceled events, which are indexed too.
+const SELECT_TIMELINES: &str = "SELECT timeline FROM timelines WHERE size >= ?1";
 
 /// The thread. It stops when this is dropped.
 pub(in crate::sqlite) struct Filling {
@@ -74,7 +75,8 @@ fn run(shared: &Shared, stopped: &mpsc::Receiver<()>) {
     }
 }
 
-fn existing(shared: &Shared) -> Result<BTreeSet<TimelineKey>, StoreError> {
+/// Returns the timelines that may need blocks after a start.
+pub(super) fn existing(shared: &Shared) -> Result<BTreeSet<TimelineKey>, StoreError> {
     let reader = shared.reader()?;
     let timelines = {
         let mut select = reader.prepare(SELECT_TIMELINES).map_err(failed)?;

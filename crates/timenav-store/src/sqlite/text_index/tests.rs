@@ -14,6 +14,7 @@ use timenav_engine::{
 
 use super::comparing;
 use super::filling::{Filler, Sizes};
+use super::pacing::existing;
 use crate::sqlite::data::{erase, forget_log};
 use crate::sqlite::values::{NO_CELL, sql};
 use crate::sqlite::{SqliteStore, events};
@@ -468,4 +469,18 @@ fn ended_timeline_is_not_indexed() {
         .query_row("SELECT count(*) FROM text_blocks", [], |row| row.get(0))
         .unwrap();
     assert_eq!(blocks, 0);
+}
+
+#[test]
+fn timelines_with_enough_entries_are_indexed_after_a_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&folder.path().join("index.db"));
+    let insert = "INSERT INTO timelines (timeline, timeline_id, created_at, size, frontier, carried_note, recorded_at,
+        clock_running, clock_rate, clock_host, clock_virtual, clock_generation, events_count, anchors_count)
+        VALUES (?1, ?1, 0, ?2, x'', '', 0, 0, 0, 0, 0, 0, ?3, 0)";
+    // Ten events with nine versions each, all canceled, and too few entries.
+    for (timeline, size, events_count) in [(2, 90, 10), (3, 40, 0), (4, 31, 31)] {
+        world.store.shared.writer.lock().execute(insert, params![timeline, size, events_count]).unwrap();
+    }
+    assert_eq!(existing(&world.store.shared).unwrap(), [TimelineKey(2), TimelineKey(3)].into());
 }
