@@ -127,7 +127,7 @@ describe('due payloads', () => {
     await page.getByText(/payloads? pruned, as the retention of the timeline allows/).waitFor();
   });
 
-  it('are none if everything is kept or is too recent', async () => {
+  it('are absent if everything is kept or too recent', async () => {
     await on.service.timeline('young');
     await on.service.call('POST', 'v1/set-retention', { timeline_id: 'young', reads: '90d' });
     const page = await on.loggedIn(tab('young'));
