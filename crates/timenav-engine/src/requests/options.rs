@@ -13,7 +13,7 @@ use crate::ports::outside::ExternalCheckpoint;
 /// The feature level of this version. It is incremented when a version writes something that the previous one would
 /// misread, or changes tables. Such a version writes according to the level of the database, so that both can run side
 /// by side.
-pub const FEATURE_LEVEL: u64 = 7;
+pub const FEATURE_LEVEL: u64 = 8;
 pub const OLDEST_FEATURE_LEVEL: u64 = 2;
 /// Level from which forks may send webhooks of inherited timers. A version of level 1 does not know this field of a
 /// head and drops it when it rewrites the head.

@@ -11,3 +11,4 @@ pub(crate) mod outcomes;
 pub(crate) mod packed;
 pub(crate) mod stretch;
 pub(crate) mod values;
+pub(crate) mod words;

@@ -14,6 +14,8 @@ use super::transaction::{Proof, Writing, wait_for_earlier};
 use super::values::{Failed, get, number, sql};
 use crate::postgres::entries::contents;
 use crate::postgres::entries::tiles::{Growth, Tiles};
+use crate::postgres::events::added::Added;
+use crate::postgres::events::words;
 use crate::postgres::sharing::leasing;
 use crate::postgres::timers;
 use crate::postgres::transaction::batch::{Batch, values};
@@ -87,14 +89,15 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
     for timeline in &step.timelines {
         rows.add_step(timeline);
     }
-    let stores_lengths = rows.have_lengths() && writing.stores_lengths().await?;
+    let erases = step.timelines.iter().any(|timeline| !timeline.erasures.is_empty());
+    let added = if rows.events.is_empty() && !erases { Added::Nothing } else { writing.added().await? };
     let mut batch = Batch::default();
     heads::update(&mut batch, &step.timelines);
     put_permissions(&mut batch, &step.timelines);
     for change in &step.directory {
         identity::change(&mut batch, change);
     }
-    rows.put(&mut batch, stores_lengths, writing.is_spread().await?);
+    rows.put(&mut batch, added, writing.is_spread().await?);
     let timers: Vec<_> = step.timelines.iter().map(|step| (step.head.key, &step.timers)).collect();
     timers::put(&mut batch, &timers);
     leasing::forget_settled(&mut batch, &step.timelines);
@@ -103,6 +106,9 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
         retention::insert_sweeps(&mut batch, timeline.head.key, &timeline.sweeps);
     }
     data::erase(&mut batch, &step.timelines);
+    if added.has_words() {
+        words::erase(&mut batch, &step.timelines);
+    }
     let outcomes = outcomes::put(&mut batch, step);
     let grown = step.timelines.iter().map(|timeline| {
         let (size, key) = (timeline.head.frontier.size(), timeline.head.key);
@@ -203,17 +209,13 @@ impl<'a> Rows<'a> {
         self.data.extend(of(key, &step.data));
     }
 
-    fn have_lengths(&self) -> bool {
-        self.events.iter().any(|(_, event)| event.columns.length_class.is_some())
-    }
-
-    fn put(&self, batch: &mut Batch<'a>, stores_lengths: bool, is_spread: bool) {
+    fn put(&self, batch: &mut Batch<'a>, added: Added, is_spread: bool) {
         if is_spread && !self.entries.is_empty() {
             let timelines: BTreeSet<i64> = self.entries.iter().map(|(key, _)| key.0).collect();
             batch.add(MARK_AS_WRITTEN, values![timelines.into_iter().collect::<Vec<_>>()]);
         }
         contents::insert(batch, &self.entries);
-        events::insert(batch, &self.events, stores_lengths);
+        events::insert(batch, &self.events, added);
         events::end(batch, &self.ends);
         batch.insert_all(self.interventions.iter().copied());
         batch.insert_all(self.anchors.iter().copied());

@@ -6,6 +6,7 @@ use super::transaction::Writing;
 use super::values::{Failed, get, sql};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents;
+use crate::postgres::events::words;
 use crate::postgres::transaction::batch::{Batch, records, values};
 
 const DELETE: [&str; 2] = ["DELETE FROM timelines WHERE timeline = $1", "DELETE FROM permissions WHERE timeline = $1"];
@@ -89,6 +90,9 @@ async fn prune_some(
     let last: Option<i64> = found.first().and_then(|rows| rows.first()).map_or(Ok(None), |row| get(row, 0))?;
     if let Some(last) = last {
         return Ok(Some(last.unsigned_abs() + 1));
+    }
+    if writing.added().await?.has_words() {
+        words::erase_some(on, key, items_max).await?;
     }
     for delete in DELETE_SOME {
         let delete = on.prepare_cached(delete).await?;

@@ -15,15 +15,21 @@ use timenav_engine::{
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use self::added::Added;
+use self::statements::{BY_CANDIDATE, BY_CELL, BY_ID, BY_LENGTH, BY_PLACE, BY_TIME};
+use self::words::EXAMINED_FIRST;
 use super::values::{Failed, get, instant, number, sql, text};
 use crate::persistence::blocks::{BLOCK_ROWS_MAX, Blocks, Detail};
 use crate::persistence::stretch::{Key, Stretch, is_where, key};
 use crate::postgres::connection::sessions::Object;
-use crate::postgres::transaction::batch::{Batch, rows, values};
+use crate::postgres::transaction::batch::{Batch, Value, rows, values};
 
+pub(crate) mod added;
 pub(crate) mod described;
 pub(crate) mod lengths;
+pub(crate) mod statements;
 pub(crate) mod versions;
+pub(crate) mod words;
 
 /// Places with more cells are read by time, and events elsewhere are skipped.
 const CELLS_MERGED_MAX: usize = 1_024;
@@ -42,7 +48,7 @@ const END: &str = "UPDATE events e SET until = w.until
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS w (timeline, event_id, position, until)
     WHERE e.timeline = w.timeline AND e.event_id = w.event_id AND e.position = w.position";
 
-pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)], stores_lengths: bool) {
+pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)], added: Added) {
     if events.is_empty() {
         return;
     }
@@ -61,12 +67,15 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a Even
         rows().map(|(_, event)| event.is_tombstone.then_some(sql(event.position))).collect::<Vec<_>>(),
         columns().map(|columns| columns.name_key.as_ref().map(|key| key.as_bytes().to_vec())).collect::<Vec<_>>(),
     ];
-    if stores_lengths {
+    if added.has_lengths() {
         let classes = columns().map(|columns| columns.length_class.map(|class| i16::from(class.number())));
         values.push(Box::new(classes.collect::<Vec<_>>()));
         batch.add(INSERT_WITH_LENGTHS, values);
     } else {
         batch.add(INSERT, values);
+    }
+    if added.has_words() {
+        words::insert(batch, events);
     }
 }
 
@@ -85,72 +94,6 @@ pub(super) fn end<'a>(batch: &mut Batch<'a>, ends: &[(TimelineKey, &'a EventEnd)
         ],
     );
 }
-
-/// The statements that read a block, by level of detail and by what selects the rows, ascending or descending. `until`
-/// hides versions that were not in effect at that time.
-macro_rules! statements {
-    ($name:ident, $from:literal, $of:literal) => {
-const $name: [[&str; 2]; 3] = [
-            statements!(both of spots, $from, $of),
-            statements!(both of whole, $from, $of),
-            statements!(both of whole, $from, $of),
-        ];
-    };
-    (both of $detail:ident, $from:literal, $of:literal) => {
-        [
-            statements!(
-                $detail,
-                $from,
-                $of,
-                "(e.time, e.position) > ($2, $3) AND e.time <= $4",
-                "ORDER BY time, position"
-            ),
-            statements!(
-                $detail,
-                $from,
-                $of,
-                "(e.time, e.position) < ($2, $3) AND e.time >= $4",
-                "ORDER BY time DESC, position DESC"
-            ),
-        ]
-    };
-    (spots, $from:literal, $of:literal, $range:literal, $order:literal) => {
-        statements!(all "e.time, e.position, e.lat, e.lon", $from, $of, $range, $order)
-    };
-    (whole, $from:literal, $of:literal, $range:literal, $order:literal) => {
-        statements!(all "e.time, e.position, e.lat, e.lon, e.event_id, e.content", $from, $of, $range, $order)
-    };
-    (all $columns:literal, $from:literal, $of:literal, $range:literal, $order:literal) => {
-        concat!(
-            "SELECT ",
-            $columns,
-            " FROM ",
-            $from,
-            " (SELECT ",
-            $columns,
-            " FROM events e WHERE e.timeline = $1 AND ",
-            $range,
-            " AND e.position < $5 AND (e.until IS NULL OR e.until >= $5)",
-            $of,
-            " ",
-            $order,
-            " LIMIT $6) e ",
-            $order,
-            " LIMIT $6"
-        )
-    };
-}
-// Each takes a seventh parameter, so that all of them can be called in the same way.
-statements!(BY_TIME, "", " AND $7::bigint IS NULL");
-statements!(BY_CELL, "unnest($7::bigint[]) AS c (cell) CROSS JOIN LATERAL", " AND e.cell = c.cell");
-statements!(BY_PLACE, "", " AND e.place = $7::bytea");
-statements!(BY_ID, "", " AND e.event_id = $7::text");
-// Two more parameters: the earliest time for each length class, and an optional named place.
-statements!(
-    BY_LENGTH,
-    "unnest($7::bigint[], $8::bigint[]) AS c (length_class, earliest) CROSS JOIN LATERAL",
-    " AND e.length_class = c.length_class AND e.time >= c.earliest AND ($9::bytea IS NULL OR e.place = $9::bytea)"
-);
 
 /// Which of these events have a version on a layer. Only one row per event is read, however many versions it has. The
 /// statement is limited to one timeline, so that in a cluster with distributed timelines a single worker runs it.
@@ -175,6 +118,44 @@ enum Source<'a> {
     Id(&'a str),
     /// Events of some length classes, each from its earliest time in microseconds, optionally of a named place.
     Lengths(Vec<i64>, Vec<i64>, Option<&'a [u8]>),
+    /// Events at these times in microseconds and positions, in the order of the query, optionally of a named place or
+    /// with an id.
+    Candidates {
+        left: VecDeque<(i64, i64)>,
+        place: Option<&'a str>,
+        id: Option<&'a str>,
+    },
+}
+
+impl Source<'_> {
+    const fn statements(&self) -> [[&'static str; 2]; 3] {
+        match self {
+            Self::Time => BY_TIME,
+            Self::Cells(_) => BY_CELL,
+            Self::Place(_) => BY_PLACE,
+            Self::Id(_) => BY_ID,
+            Self::Lengths(..) => BY_LENGTH,
+            Self::Candidates { .. } => BY_CANDIDATE,
+        }
+    }
+
+    /// Returns the parameters from the seventh on for the next block, and how many candidates it has, if it has any.
+    fn next_values(&mut self, rows_max: usize) -> (Vec<Value<'_>>, Option<usize>) {
+        let values = match self {
+            Self::Time => values![None::<i64>],
+            Self::Cells(cells) => values![&*cells],
+            Self::Place(place) => values![place.as_bytes()],
+            Self::Id(id) => values![*id],
+            Self::Lengths(classes, earliest, place) => values![&*classes, &*earliest, *place],
+            Self::Candidates { left, place, id } => {
+                let next = left.drain(..rows_max.min(left.len()));
+                let (times, positions): (Vec<i64>, Vec<i64>) = next.unzip();
+                let tried_count = times.len();
+                return (values![times, positions, place.map(str::as_bytes), *id], Some(tried_count));
+            }
+        };
+        (values, None)
+    }
 }
 
 /// An event that was read. Its content is empty if it was not requested.
@@ -212,8 +193,38 @@ pub(super) async fn passing(
     query: &EventQuery,
     filter: &EventFilter,
     searched_max: usize,
+    added: Added,
 ) -> Result<FilteredEvents, Failed> {
-    let mut merged = Merged::new(query, Detail::Whole, usize::MAX);
+    if filter.words().is_empty() || !added.has_words() {
+        return search(on, Merged::new(query, Detail::Whole, usize::MAX), filter, searched_max).await;
+    }
+    let first = Merged::new(query, Detail::Whole, EXAMINED_FIRST);
+    let mut found = search(on, first, filter, searched_max.min(EXAMINED_FIRST)).await?;
+    let mut query = query.clone();
+    query.items_max -= found.events.len();
+    if query.items_max == 0 || found.searched_until.is_none() || found.searched >= searched_max {
+        return Ok(found);
+    }
+    query.after = found.searched_until;
+    let candidates = words::candidates(on, &query, filter.words()).await?;
+    let merged = match &candidates {
+        Some(candidates) => Merged::of(&query, candidate_runs(&query, candidates)),
+        None => Merged::new(&query, Detail::Whole, usize::MAX),
+    };
+    let rest = search(on, merged, filter, searched_max - found.searched).await?;
+    found.events.extend(rest.events);
+    found.searched += rest.searched;
+    found.searched_until = rest.searched_until;
+    Ok(found)
+}
+
+async fn search(
+    on: &Object,
+    mut merged: Merged<'_>,
+    filter: &EventFilter,
+    searched_max: usize,
+) -> Result<FilteredEvents, Failed> {
+    let query = merged.query;
     let mut found = FilteredEvents::default();
     while found.events.len() < query.items_max && found.searched < searched_max {
         let Some(Found { event, .. }) = merged.next(on).await? else {
@@ -255,7 +266,10 @@ struct Merged<'a> {
 
 impl<'a> Merged<'a> {
     fn new(query: &'a EventQuery, detail: Detail, items_max: usize) -> Self {
-        let runs = runs(query, detail, items_max);
+        Self::of(query, runs(query, detail, items_max))
+    }
+
+    fn of(query: &'a EventQuery, runs: Vec<Run<'a>>) -> Self {
         let first = BinaryHeap::with_capacity(runs.len());
         let unknown = (0..runs.len()).rev().collect();
         Self { query, runs, first, unknown, last_key: None }
@@ -285,12 +299,38 @@ fn runs(query: &EventQuery, detail: Detail, items_max: usize) -> Vec<Run<'_>> {
     for layer in 0..query.layers.len() {
         for pattern in &query.patterns {
             let here = [(source(pattern), Stretch::of(query))].into_iter().chain(earlier_source(query, pattern));
-            runs.extend(here.map(|(source, stretch)| {
-                let (block, blocks, after) = (VecDeque::new(), Blocks::new(1), stretch.after(query, layer));
-                Run { layer, detail, pattern, source, stretch, block, blocks, after, ended: false }
+            runs.extend(here.map(|(source, stretch)| Run::new(query, (layer, detail), (pattern, source), stretch)));
+        }
+    }
+    with_blocks(runs, items_max)
+}
+
+/// Returns one run per layer and pattern, of the candidates of a search.
+fn candidate_runs<'a>(query: &'a EventQuery, candidates: &[Vec<(i64, i64)>]) -> Vec<Run<'a>> {
+    let mut runs = Vec::new();
+    for (layer, candidates) in candidates.iter().enumerate() {
+        for pattern in &query.patterns {
+            let earlier = query.overlapping.then(|| Stretch::before(query, i64::MIN));
+            runs.extend([Stretch::of(query)].into_iter().chain(earlier).map(|stretch| {
+                let (after, end) = (stretch.after(query, layer), stretch.end(query));
+                let left: VecDeque<(i64, i64)> = if query.newest_first {
+                    candidates.iter().rev().filter(|place| **place < after && place.0 >= end).copied().collect()
+                } else {
+                    candidates.iter().filter(|place| **place > after && place.0 <= end).copied().collect()
+                };
+                let (place, id) = match pattern {
+                    Pattern::Event(event_id) => (None, Some(event_id.as_str())),
+                    Pattern::Location(LocationQuery::Named(place)) => (Some(place.as_str()), None),
+                    Pattern::Location(_) => (None, None),
+                };
+                Run::new(query, (layer, Detail::Whole), (pattern, Source::Candidates { left, place, id }), stretch)
             }));
         }
     }
+    with_blocks(runs, query.items_max)
+}
+
+fn with_blocks(mut runs: Vec<Run<'_>>, items_max: usize) -> Vec<Run<'_>> {
     // A single run contributes nearly the whole page. Each of many runs contributes little.
     let block_rows = match runs.len() {
         0 | 1 => items_max.clamp(1, BLOCK_ROWS_MAX),
@@ -330,7 +370,17 @@ fn earlier_source<'a>(query: &EventQuery, pattern: &'a Pattern) -> Option<(Sourc
     Some((Source::Lengths(classes, earliest, place), Stretch::before(query, i64::MIN)))
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(
+        query: &EventQuery,
+        (layer, detail): (usize, Detail),
+        (pattern, source): (&'a Pattern, Source<'a>),
+        stretch: Stretch,
+    ) -> Self {
+        let (block, blocks, after) = (VecDeque::new(), Blocks::new(1), stretch.after(query, layer));
+        Self { layer, detail, pattern, source, stretch, block, blocks, after, ended: false }
+    }
+
     /// Returns the key of the run's next event, reading another block if necessary.
     async fn peek(&mut self, on: &Object, query: &EventQuery) -> Result<Option<Key>, Failed> {
         while self.block.is_empty() && !self.ended {
@@ -342,28 +392,15 @@ impl Run<'_> {
     async fn read_block(&mut self, on: &Object, query: &EventQuery) -> Result<(), Failed> {
         let (time, position) = self.after;
         let Layer { timeline, as_of, .. } = query.layers[self.layer];
-        let last = self.stretch.end(query);
-        let (as_of, rows_max) = (sql(as_of), sql(self.blocks.rows() as u64));
-        let (of_place, nothing);
-        let (statements, of): (_, &(dyn ToSql + Sync)) = match &self.source {
-            Source::Time => {
-                nothing = None::<i64>;
-                (BY_TIME, &nothing)
-            }
-            Source::Cells(cells) => (BY_CELL, cells),
-            Source::Place(place) => {
-                of_place = place.as_bytes();
-                (BY_PLACE, &of_place)
-            }
-            Source::Id(id) => (BY_ID, id),
-            Source::Lengths(classes, _, _) => (BY_LENGTH, classes),
-        };
-        let mut values: Vec<&(dyn ToSql + Sync)> = vec![&timeline.0, &time, &position, &last, &as_of, &rows_max, of];
-        if let Source::Lengths(_, earliest, place) = &self.source {
-            values.extend([earliest as &(dyn ToSql + Sync), place]);
-        }
+        let (last, as_of) = (self.stretch.end(query), sql(as_of));
+        let (rows_max, statements) = (self.blocks.rows(), self.source.statements());
         let statement = statements[self.detail as usize][usize::from(query.newest_first)];
+        let limit = sql(rows_max as u64);
+        let (of_source, tried_count) = self.source.next_values(rows_max);
+        let mut values: Vec<&(dyn ToSql + Sync)> = vec![&timeline.0, &time, &position, &last, &as_of, &limit];
+        values.extend(of_source.iter().map(|value| &**value as &(dyn ToSql + Sync)));
         let found = rows(on, statement, &values).await?;
+        drop(of_source);
         let overridden = self.overridden(on, query, &found).await?;
         let mut matched_count = 0;
         for row in &found {
@@ -376,8 +413,9 @@ impl Run<'_> {
                 matched_count += 1;
             }
         }
-        self.ended = found.len() < self.blocks.rows();
-        self.blocks.note(found.len(), matched_count, query.items_max);
+        let rows_count = tried_count.unwrap_or(found.len());
+        self.ended = rows_count < rows_max;
+        self.blocks.note(rows_count, matched_count, query.items_max);
         Ok(())
     }
 

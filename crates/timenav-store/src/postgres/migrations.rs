@@ -6,7 +6,7 @@ use tokio_postgres::Transaction;
 
 use super::values::{Failed, get};
 use crate::postgres::connection::sessions::Object;
-use crate::postgres::events::lengths;
+use crate::postgres::events::{lengths, words};
 use crate::postgres::transaction::batch::rows;
 
 pub(crate) mod schema;
@@ -21,7 +21,7 @@ struct Step {
 }
 
 /// The steps, in order. A step never changes, because databases have already run it: every change is a new step.
-const STEPS: [Step; 4] = [
+const STEPS: [Step; 5] = [
     Step { name: "0001-init", text: include_str!("../../migrations/postgres/0001-init.sql"), level: 1, makes: &[] },
     Step {
         name: "0002-followers",
@@ -41,6 +41,12 @@ const STEPS: [Step; 4] = [
         level: 6,
         makes: &["events.length_class", "events_by_length"],
     },
+    Step {
+        name: words::STEP,
+        text: include_str!("../../migrations/postgres/0005-event-words.sql"),
+        level: 8,
+        makes: &["event_words"],
+    },
 ];
 
 /// Serializes migrations by several services. Released at the end of the transaction.
@@ -56,8 +62,10 @@ const IS_SPREAD: &str = "SELECT EXISTS (SELECT FROM pg_extension WHERE extname =
 const SPREAD: &str = "DO $$ BEGIN
     PERFORM create_distributed_table('entries', 'timeline', colocate_with => 'none');
     PERFORM create_distributed_table(name, 'timeline', colocate_with => 'entries')
-    FROM unnest(ARRAY['tiles', 'events', 'interventions']) AS name;
+    FROM unnest(ARRAY['tiles', 'events', 'event_words', 'interventions']) AS name;
     END $$";
+
+const SPREAD_WORDS: &str = "SELECT create_distributed_table('event_words', 'timeline', colocate_with => 'entries')";
 
 /// The oldest tested version, in the server's numbering.
 const SERVER_VERSION_MIN: i32 = 150_000;
@@ -141,6 +149,12 @@ async fn take(transaction: &Transaction<'_>, done: &[(String, String)], level: u
         if *name == lengths::STEP {
             lengths::fill(transaction).await?;
         }
+        if *name == words::STEP && !done.is_empty() {
+            if get(&transaction.query_one(IS_SPREAD, &[]).await?, 0)? {
+                transaction.batch_execute(SPREAD_WORDS).await?;
+            }
+            words::fill(transaction).await?;
+        }
         let insert = "INSERT INTO migrations (step, sha256) VALUES ($1, $2)";
         transaction.execute(insert, &[name, &digest(text)]).await?;
     }
@@ -198,6 +212,7 @@ mod tests {
             "e5cfcccd5449cef675cf66898e5a2846f223a7f091a7be7e3fb9d3a4bcb17511",
             "f749f74222d1d8bc8706a6708a4bdce766275c701d68ea654896d2e0fc3880e6",
             "c819c15ecf65f2b8fd7863232303fce1f174aa9463027d6be0bd96e73140025a",
+            "7cceadecf0cee26d01d919d2932516d5b4494ef2da385120f8f52bc0e3660bec",
         ];
         assert_eq!(
             STEPS.each_ref().map(|step| digest(step.text)),

@@ -9,6 +9,7 @@ use super::values::{Failed, get};
 use super::{PostgresOptions, PostgresStore, heads};
 use crate::persistence::moves::{Page, Progress, Row, Source, Target, UnderWay};
 use crate::postgres::connection::sessions::Object;
+use crate::postgres::events::words;
 use crate::tables::list::TABLES;
 use crate::tables::{Column, Kind, RowValues, Table, Value, parameters};
 
@@ -89,9 +90,18 @@ impl PostgresTarget {
     }
 
     pub(crate) async fn end(&self) -> Result<(), StoreError> {
-        let on = self.0.connections.writer().await?;
-        on.batch_execute("DROP TABLE IF EXISTS timenav_moving").await.map_err(Failed::from)?;
-        Ok(())
+        Ok(self.try_end().await?)
+    }
+
+    async fn try_end(&self) -> Result<(), Failed> {
+        let mut on = self.0.connections.writer().await?;
+        if !has_progress(&on).await? {
+            return Ok(());
+        }
+        let transaction = on.transaction().await?;
+        words::fill(&transaction).await?;
+        transaction.batch_execute("DROP TABLE timenav_moving").await?;
+        Ok(transaction.commit().await?)
     }
 
     async fn try_put(&self, table: &Table, rows: &[Row], progress: &Progress) -> Result<(), Failed> {

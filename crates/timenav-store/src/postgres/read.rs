@@ -234,7 +234,9 @@ impl Store for PostgresStore {
         filter: Arc<EventFilter>,
         searched_max: usize,
     ) -> Result<FilteredEvents, StoreError> {
-        Ok(events::passing(&self.reader().await?, &query, &filter, searched_max).await?)
+        let on = self.reader().await?;
+        let added = self.connections.added.read(&on).await?;
+        Ok(events::passing(&on, &query, &filter, searched_max, added).await?)
     }
 
     async fn api_keys(

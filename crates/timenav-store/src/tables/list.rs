@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     /// Tables that only one backend has, or whose rows are not moved.
-    const OTHERS: [&str; 9] = [
+    const OTHERS: [&str; 10] = [
         "migrations",
         "room",
         "feature_level",
@@ -277,6 +277,7 @@ mod tests {
         "listeners",
         "firing_leases",
         "followers",
+        "event_words",
     ];
 
     #[test]

@@ -17,7 +17,7 @@ const NOW: &str = " (extract(epoch FROM clock_timestamp()) * 1000000)::bigint ";
 /// at a time.
 const COMPOSED: [&str; 3] = ["ahead", "orphans", "event_runs"];
 /// Statements that may scan a table: the module, the beginning of the statement, and the reason.
-const ALLOWED: [(&str, &str, &str); 14] = [
+const ALLOWED: [(&str, &str, &str); 16] = [
     ("commit", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
     ("outcomes", "UPDATE outcomes SET fingerprint", "once, where a backup is restored with another secret"),
     ("comparing", "SELECT DISTINCT timeline FROM text_blocks", "a scan compares all blocks"),
@@ -32,13 +32,16 @@ const ALLOWED: [(&str, &str, &str); 14] = [
     ("read", "SELECT * FROM timelines ORDER BY", "the start reads all heads"),
     ("retention", "SELECT timeline, position FROM sweeps", "the start looks for sweeps that are not finished"),
     ("scan", "SELECT timeline_id, timeline FROM timelines", "a scan reads all names"),
+    ("words", "SELECT timeline FROM timelines UNION", "a scan compares the words of all timelines"),
+    ("words", "SELECT w.timeline, count(*) FROM event_words w", "a scan looks for words of no event"),
 ];
 /// Tables that grow with the number of entries.
-const GROWING: [&str; 14] = [
+const GROWING: [&str; 15] = [
     "advances",
     "anchors",
     "data_records",
     "entries",
+    "event_words",
     "events",
     "firings",
     "interventions",
@@ -151,7 +154,7 @@ fn fill(url: &str) {
             FOR one IN SELECT relname AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
                 AND relname NOT IN ('migrations', 'feature_level', 'host_clock', 'cosigned', 'room')
             LOOP
-                wanted := CASE WHEN one.name IN ('entries', 'events', 'outcomes') THEN 20000
+                wanted := CASE WHEN one.name IN ('entries', 'events', 'event_words', 'outcomes') THEN 20000
                     WHEN one.name IN ('timers', 'firings', 'tiles', 'anchors', 'data_records', 'interventions') THEN 8000
                     ELSE 2000 END;
                 SELECT string_agg(CASE
@@ -163,6 +166,7 @@ fn fill(url: &str) {
                     WHEN attname = 'state' THEN 'CASE WHEN g % 100 = 0 THEN 0 ELSE 1 END'
                     WHEN NOT attnotnull AND attname NOT IN ('payload_bytes', 'event_id', 'timeline_id', 'cell')
                         AND atttypid = 'bigint'::regtype THEN 'CASE WHEN g % 4 = 0 THEN g END'
+                    WHEN atttypid = 'tsvector'::regtype THEN 'array_to_tsvector(ARRAY[''name-'' || g])'
                     WHEN atttypid = 'text'::regtype THEN '''name-'' || g'
                     WHEN atttypid = 'bytea'::regtype THEN 'decode(repeat(lpad(to_hex(g), 8, ''0''), 8), ''hex'')'
                     WHEN atttypid = 'boolean'::regtype THEN 'g % 2 = 0'

@@ -8,6 +8,7 @@ mod locking;
 mod pooler;
 mod proxy;
 mod tls;
+mod words;
 
 use std::time::Duration;
 
@@ -356,6 +357,7 @@ fn contents_are_pruned_in_batches_and_leaves_kept() {
     assert_eq!((times, contents(&store)), (5, vec![0; 5]));
     assert_eq!(wait_for(store.leaves(key, 0, 9)).unwrap().len(), 5);
     assert_eq!(wait_for(store.event_rows_count(key, 9)).unwrap(), (0, 0));
+    assert_eq!(wait_for(store.contradictions()).unwrap(), [""; 0], "the words of its event are gone");
     let opened = wait_for(store.open()).unwrap();
     assert!(opened.heads.is_empty() && opened.ended[0].is_pruned, "{:?}", opened.ended);
 }

@@ -1,23 +1,12 @@
 //! The column with the length class of events, which feature level 6 adds.
-//!
-//! Before that level the column is neither written nor read. Services of an earlier version may record events until the
-//! level is raised, so the column is created and filled in one transaction that blocks writes to events.
-
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use timenav_engine::LengthClass;
-use tokio_postgres::{Row, Transaction};
+use tokio_postgres::Transaction;
 
-use crate::postgres::connection::sessions::Object;
-use crate::postgres::transaction::batch::{Batch, rows, values};
 use crate::postgres::values::{Failed, get, text};
 
 /// The migration step that adds the column.
 pub(in crate::postgres) const STEP: &str = "0004-lengths";
-
-const IS_THERE: &str = "SELECT EXISTS (SELECT FROM migrations WHERE step = '0004-lengths')";
-/// The lock mode of writers, so that the table cannot be altered until the transaction ends.
-const HOLD: &str = "LOCK TABLE events IN ROW EXCLUSIVE MODE";
 
 const ROWS_MAX: i64 = 10_000;
 /// Rows with `"end_time"` in their JSON, compared as bytes. A match need not be the field.
@@ -27,39 +16,6 @@ const SELECT: &str = r"SELECT timeline, event_id, position, content FROM events
 const FILL: &str = "UPDATE events e SET length_class = w.length_class
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::smallint[]) AS w (timeline, event_id, position, length_class)
     WHERE e.timeline = w.timeline AND e.event_id = w.event_id AND e.position = w.position";
-
-/// Caches that the column exists. It is never removed.
-#[derive(Debug, Default)]
-pub(in crate::postgres) struct Lengths(AtomicBool);
-
-impl Lengths {
-    /// Returns whether events have the column.
-    pub(in crate::postgres) async fn are_stored(&self, on: &Object) -> Result<bool, Failed> {
-        if self.0.load(Ordering::Relaxed) {
-            return Ok(true);
-        }
-        self.learn(&rows(on, IS_THERE, &[]).await?)
-    }
-
-    /// Returns whether events have the column, and keeps that from changing until the current transaction ends.
-    pub(in crate::postgres) async fn are_kept_until_the_end(&self, on: &Object) -> Result<bool, Failed> {
-        if self.0.load(Ordering::Relaxed) {
-            return Ok(true);
-        }
-        let mut batch = Batch::default();
-        batch.add(HOLD, values![]);
-        batch.add(IS_THERE, values![]);
-        self.learn(&batch.run(on).await?.pop().unwrap_or_default())
-    }
-
-    fn learn(&self, found: &[Row]) -> Result<bool, Failed> {
-        let is_there = found.first().map_or(Ok(false), |row| get(row, 0))?;
-        if is_there {
-            self.0.store(true, Ordering::Relaxed);
-        }
-        Ok(is_there)
-    }
-}
 
 /// Fills the new column for all events.
 pub(in crate::postgres) async fn fill(transaction: &Transaction<'_>) -> Result<(), Failed> {

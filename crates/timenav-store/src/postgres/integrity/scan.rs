@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use timenav_core::ids::TimelineId;
@@ -16,7 +14,8 @@ use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents::{self, StoredContents};
 use crate::postgres::entries::leaf::make_whole;
 use crate::postgres::entries::tiles;
-use crate::postgres::events::lengths::Lengths;
+use crate::postgres::events::added::Added;
+use crate::postgres::events::words;
 use crate::postgres::heads;
 use crate::postgres::heads::Which;
 use crate::postgres::identity;
@@ -76,9 +75,10 @@ impl ScanSource for PostgresStore {
         Ok(schema::differences(&self.reader().await?).await?)
     }
 
-    /// PostgreSQL has its own tools to check a whole cluster: page checksums, and `pg_amcheck` for indexes.
+    /// Compares the words of all events. PostgreSQL has its own tools to check a whole cluster: page checksums, and
+    /// `pg_amcheck` for indexes.
     async fn contradictions(&self) -> Result<Vec<String>, StoreError> {
-        Ok(Vec::new())
+        Ok(self.words_differences().await?)
     }
 
     async fn snapshot(&self, timeline: &TimelineId) -> Result<Option<Snapshot>, StoreError> {
@@ -106,8 +106,8 @@ impl ScanSource for PostgresStore {
     }
 
     async fn event_rows(&self, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<StoredRows>, StoreError> {
-        let lengths = Arc::clone(&self.connections.lengths);
-        Ok(self.moment(|on| event_rows(on, lengths, key, events).boxed()).await?)
+        let has_lengths = self.added().await?.has_lengths();
+        Ok(self.moment(|on| event_rows(on, has_lengths, key, events).boxed()).await?)
     }
 
     async fn event_page(
@@ -120,7 +120,7 @@ impl ScanSource for PostgresStore {
         let bounds: [&(dyn ToSql + Sync); 4] = [&key.0, &id, &position, &sql(rows_max as u64)];
         let mut page = SeenEvents::default();
         let on = self.reader().await?;
-        let has_lengths = self.connections.lengths.are_stored(&on).await?;
+        let has_lengths = self.connections.added.read(&on).await?.has_lengths();
         for row in rows(&on, SELECT_EVENTS_PAGE[usize::from(has_lengths)], &bounds).await? {
             page.push(&seen_event(&row, has_lengths)?);
         }
@@ -181,6 +181,38 @@ impl ScanSource for PostgresStore {
     }
 }
 
+impl PostgresStore {
+    async fn added(&self) -> Result<Added, Failed> {
+        self.connections.added.read(&self.reader().await?).await
+    }
+
+    /// Returns a sentence for each timeline whose events have other words than the index.
+    async fn words_differences(&self) -> Result<Vec<String>, Failed> {
+        if !self.added().await?.has_words() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for timeline in words::timelines(&self.reader().await?).await? {
+            let (mut next, mut different) = (Some((String::new(), -1)), 0);
+            while let Some(after) = next {
+                // On one snapshot, because events can be erased in between.
+                let page = self.moment(|on| words::compare(on, timeline, after).boxed()).await?;
+                different += page.0;
+                next = page.1;
+            }
+            if different > 0 {
+                let number = timeline.0;
+                found.push(format!("table event_words, timeline {number}: {different} events have other words"));
+            }
+        }
+        for (timeline, count) in words::surplus(&self.reader().await?).await? {
+            let number = timeline.0;
+            found.push(format!("table event_words, timeline {number}: {count} rows have words of no event"));
+        }
+        Ok(found)
+    }
+}
+
 /// Reads the state of a timeline apart from its entries.
 async fn snapshot(on: &Object, timeline: TimelineId, is_to_be_finished: bool) -> Result<Option<Snapshot>, Failed> {
     let which = Which::Named(&timeline);
@@ -228,11 +260,10 @@ async fn entry_rows(on: &Object, key: TimelineKey, first: u64, end: u64) -> Resu
 
 async fn event_rows(
     on: &Object,
-    lengths: Arc<Lengths>,
+    has_lengths: bool,
     key: TimelineKey,
     events: Vec<(String, u64)>,
 ) -> Result<Vec<StoredRows>, Failed> {
-    let has_lengths = lengths.are_stored(on).await?;
     // An id with a NUL is not valid and matches nothing.
     let ids = events.iter().map(|(id, _)| if id.contains('\0') { "" } else { id.as_str() });
     let (ids, positions): (Vec<&str>, Vec<i64>) = ids.zip(events.iter().map(|(_, position)| sql(*position))).unzip();

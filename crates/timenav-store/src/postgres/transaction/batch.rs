@@ -19,7 +19,7 @@ pub(in crate::postgres) const ANSWERS_WAIT: Duration = Duration::from_mins(1);
 /// Statements sent before waiting for the first response.
 const TOGETHER_MAX: usize = 24;
 
-type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
+pub(in crate::postgres) type Value<'a> = Box<dyn ToSql + Sync + Send + 'a>;
 
 pub(in crate::postgres) async fn rows(
     on: &Object,

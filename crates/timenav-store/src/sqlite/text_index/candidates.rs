@@ -4,7 +4,8 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use timenav_engine::{EventQuery, Layer, StoreError, TimelineKey};
 
 use super::blocks::{self, Block};
-use super::{indexed, postings};
+use super::postings;
+use crate::persistence::words::prefixes;
 use crate::sqlite::values::{count, failed, sql};
 
 // Limits are small in tests of this crate, which have few events.
@@ -96,11 +97,8 @@ fn place(row: &Row<'_>) -> rusqlite::Result<RowPlace> {
 
 /// Returns the range of indexed words for each prefix, the longest first: it probably has the fewest events.
 fn ranges(words: &[String]) -> Vec<(&str, String)> {
-    let mut prefixes: Vec<&str> = words.iter().map(|word| indexed(word)).collect();
-    prefixes.sort_unstable_by_key(|prefix| (std::cmp::Reverse(prefix.len()), *prefix));
-    prefixes.dedup();
     // No folded word has this character.
-    prefixes.into_iter().map(|prefix| (prefix, format!("{prefix}\u{10ffff}"))).collect()
+    prefixes(words).into_iter().map(|prefix| (prefix, format!("{prefix}\u{10ffff}"))).collect()
 }
 
 fn of_layer(

@@ -8,7 +8,8 @@ use std::hash::{BuildHasher, RandomState};
 use rusqlite::{Connection, OptionalExtension, params};
 use timenav_engine::{StoreError, TimelineKey};
 
-use super::{blocks, each_word, postings};
+use super::{blocks, postings};
+use crate::persistence::words::each_word;
 use crate::sqlite::values::{count, failed, sql};
 
 const SELECT_TIMELINES: &str = "SELECT DISTINCT timeline FROM text_blocks";

@@ -6,8 +6,8 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use timenav_engine::{StoreError, TimelineKey};
 
 use super::blocks::{self, BUILDING, TO_DELETE};
-use super::each_word;
 use super::postings::{self, Postings};
+use crate::persistence::words::each_word;
 use crate::sqlite::values::{failed, sql};
 
 const SELECT_CONTENT: &str = "SELECT content FROM events INDEXED BY events_by_id

@@ -14,8 +14,8 @@ use timenav_engine::{StoreError, TimelineKey};
 
 use super::blocks::{self, BUILDING, Block, IN_USE, TO_DELETE};
 use super::candidates::position_after;
-use super::each_word;
 use super::postings::Postings;
+use crate::persistence::words::each_word;
 use crate::sqlite::Shared;
 use crate::sqlite::values::{count, failed, sql};
 

@@ -2,13 +2,16 @@
 //! one stops.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use timenav_core::access::Role;
 use timenav_core::event::EventDraft;
+use timenav_core::ids::TimelineId;
 use timenav_core::permissions::End;
 use timenav_core::time::{Span, TimeRange};
 use timenav_engine::{
-    FEATURE_LEVEL, MonitorEvents, Options, PermissionsChange, Presence, Refusal, RetentionPeriod, RetentionRequest,
+    EventFilter, FEATURE_LEVEL, FilterTexts, MonitorEvents, Options, PermissionsChange, Presence, Refusal,
+    RetentionPeriod, RetentionRequest,
 };
 use timenav_store::{Finished, PostgresUpgrade, SeenService};
 
@@ -100,7 +103,7 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
     let url = house.database();
     execute(
         &url,
-        "ALTER TABLE permissions DROP COLUMN expires_at; ALTER TABLE events DROP COLUMN length_class;
+        "DROP TABLE event_words; ALTER TABLE permissions DROP COLUMN expires_at; ALTER TABLE events DROP COLUMN length_class;
         DELETE FROM migrations WHERE step > '0002-followers'; UPDATE feature_level SET level = 4",
     );
     let ada = right.user("ada", false).await;
@@ -136,7 +139,8 @@ async fn overlapping_events_are_found_once_an_upgrade_is_finished() {
     let url = house.database();
     execute(
         &url,
-        "ALTER TABLE events DROP COLUMN length_class; DELETE FROM migrations WHERE step > '0003-permission-ends';
+        "DROP TABLE event_words; ALTER TABLE events DROP COLUMN length_class;
+        DELETE FROM migrations WHERE step > '0003-permission-ends';
         UPDATE feature_level SET level = 5",
     );
     let lasting = async |home: &Home<'_>, name: &str| {
@@ -163,6 +167,43 @@ async fn overlapping_events_are_found_once_an_upgrade_is_finished() {
     lasting(&right, "after").await;
     for home in [&left, &right] {
         assert_eq!(found(home).await.unwrap(), 2);
+    }
+    end(&house, [left, right]).await;
+}
+
+/// Until an upgrade is finished, a service may record events without their words.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn words_are_indexed_once_an_upgrade_is_finished() {
+    let house = House::on_postgres();
+    let second = two(&house).await;
+    let (left, right) = (house.open().await, second.open().await);
+    let url = house.database();
+    execute(
+        &url,
+        "DROP TABLE event_words; DELETE FROM migrations WHERE step > '0004-lengths';
+        UPDATE feature_level SET level = 7",
+    );
+    let record = async |home: &Home<'_>, name: &str| {
+        let draft = EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), "rare") };
+        home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
+    };
+    let found = async |home: &Home<'_>| {
+        let filter = FilterTexts { text: Some("rare".to_owned()), ..FilterTexts::default() };
+        let filter = Arc::new(EventFilter::new(filter).unwrap());
+        let request = MonitorEvents { filter, ..every_event(None) };
+        home.engine.monitor_events(&home.admin, request).await.unwrap().events.len()
+    };
+    record(&left, "before").await;
+    assert_eq!(found(&right).await, 1);
+    left.check_clean(&TimelineId::system()).await;
+    assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
+    record(&right, "after").await;
+    let count = "DO $$ BEGIN ASSERT (SELECT count(*) FROM event_words w JOIN events e USING (timeline, position)
+        WHERE e.event_id IN ('before', 'after')) = 2; END $$";
+    execute(&url, count);
+    for home in [&left, &right] {
+        assert_eq!(found(home).await, 2);
+        home.check_clean(&TimelineId::system()).await;
     }
     end(&house, [left, right]).await;
 }
