@@ -1,6 +1,7 @@
 //! The command line as a client of a running service.
 
 mod create;
+mod doctor;
 mod entries;
 mod failures;
 mod finding;
@@ -20,8 +21,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::service::{Service, run, timenav};
 use crate::snapshot;
+use crate::support::service::{Service, run, timenav};
 
 /// Returns the command with the options to find the service.
 pub(crate) fn command(service: &Service, arguments: &[&str]) -> Command {
@@ -347,7 +348,7 @@ fn timeline_user_and_key_commands_print_expected_output() {
 fn openapi_completions_and_help_need_no_service() {
     let service = Service::start();
     let (code, document, _) = run(timenav().arg("openapi"), "");
-    let served = service.send(crate::http::Request::get("/openapi.json")).text();
+    let served = service.send(crate::support::http::Request::get("/openapi.json")).text();
     assert_eq!((code, document), (Some(0), served));
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let (code, script, _) = run(timenav().args(["completions", shell]), "");

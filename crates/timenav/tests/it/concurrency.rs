@@ -4,8 +4,8 @@ use std::sync::Barrier;
 
 use serde_json::{Value, json};
 
-use crate::http::{Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
 
 const CLIENTS: usize = 100;
 const ROUNDS: usize = 6;

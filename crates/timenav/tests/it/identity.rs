@@ -6,8 +6,8 @@ mod roles;
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 const MISSING: &str = "Bearer realm=\"timenav\"";
 const INVALID: &str =

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-use crate::service::{run, timenav};
+use crate::support::service::{run, timenav};
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/install.sh");
 const UNIT: &str = include_str!("../../../../deploy/timenav.service");

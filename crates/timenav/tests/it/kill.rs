@@ -10,10 +10,10 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::dice::Dice;
-use crate::http::{Connection, Request};
 use crate::ledger;
-use crate::service::Service;
+use crate::support::dice::Dice;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
 use writers::{Kind, Load, Outcome, TIMELINES, Write};
 
 /// Number of kills in the tests, and with `cargo xtask soak`.
@@ -29,7 +29,7 @@ fn log_state(service: &Service) -> (u64, Option<SystemTime>) {
 
 #[test]
 fn acknowledged_writes_survive_kills() {
-    let rounds = if crate::service::is_soak() { ROUNDS.1 } else { ROUNDS.0 };
+    let rounds = if crate::support::service::is_soak() { ROUNDS.1 } else { ROUNDS.0 };
     let mut service = Service::start();
     for timeline in TIMELINES {
         service.post("/v1/pause-time", &serde_json::json!({ "timeline_id": timeline }));

@@ -1,6 +1,12 @@
 //! An independent verifier, written from `docs/specs/ledger.md` alone. It shares no code with the service: hashes by
 //! sha2, signatures by aws-lc-rs, everything else by hand.
 
+pub(crate) mod audit;
+mod known_answers;
+pub(crate) mod verifier;
+mod bundles;
+pub(crate) mod witness;
+
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use data_encoding::{BASE64, HEXLOWER};
 use serde_json::Value;
@@ -224,7 +230,7 @@ mod tests {
     use super::*;
 
     fn vectors() -> Option<Value> {
-        let text = crate::shared_data::read("vectors/merkle_rfc6962.json")?;
+        let text = crate::support::shared_data::read("vectors/merkle_rfc6962.json")?;
         Some(serde_json::from_slice(&text).unwrap())
     }
 

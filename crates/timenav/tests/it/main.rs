@@ -1,42 +1,28 @@
 //! Black-box tests of the service: the binary in its own process, HTTP over a socket, JSON as text. Nothing here uses a
 //! type of the server.
 //!
-//! Every test ends in [`service::Service::audit`], which verifies every ledger with independent code and looks for
-//! errors in the log. Modules mirror the URL tree.
+//! Every test ends in [`support::service::Service::audit`], which verifies every ledger with independent code and looks
+//! for errors in the log. Modules mirror the URL tree.
 
-mod http;
-mod frames;
+mod support;
 mod ledger;
-mod audit;
-mod service;
-mod shared_data;
-mod dice;
-mod install;
-mod instant;
 mod snapshot;
-mod waiting;
 
 mod v1;
 mod timelines;
 mod identity;
-mod known_answers;
-mod idempotency;
 mod concurrency;
 mod cli;
 mod kill;
 mod process;
+mod install;
 mod programs;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod recipes;
 mod rust_client;
-mod tour;
-mod verifier;
-mod bundles;
-mod witness;
 mod manners;
 mod connections;
-mod doctor;
 mod pages;
 mod console;
 
@@ -73,7 +59,7 @@ fn check_folder(folder: &Path, parent: &Path) -> usize {
 
 #[test]
 fn started_service_passes_the_audit() {
-    let service = service::Service::start();
+    let service = support::service::Service::start();
     service.post("/v1/pause-time", &serde_json::json!({}));
     service.audit();
 }

@@ -8,6 +8,7 @@ mod errors;
 mod fields;
 mod framing;
 mod headers;
+mod idempotency;
 mod limits;
 mod methods;
 mod mistakes;

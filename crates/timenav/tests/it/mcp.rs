@@ -7,8 +7,8 @@ mod waiting;
 
 use serde_json::{Value, json};
 
-use crate::service::Service;
-use crate::waiting::try_until;
+use crate::support::service::Service;
+use crate::support::waiting::try_until;
 use session::Agent;
 
 /// Returns a service whose clock is paused at the start of a year.

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::http::Request;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 fn document(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);

@@ -28,8 +28,8 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::http::Request;
-use crate::service::{Process, Service, run, timenav};
+use crate::support::http::Request;
+use crate::support::service::{Process, Service, run, timenav};
 
 /// Returns the permissions of a file.
 fn mode(path: &Path) -> u32 {
@@ -124,7 +124,7 @@ fn first_start_recovers_from_a_kill_at_any_time() {
         child.wait().unwrap();
         let process = Process::start(&data, &log, &[]);
         let key = std::fs::read_to_string(data.join("admin.key")).unwrap();
-        let mut connection = crate::http::Connection::open(process.address).unwrap();
+        let mut connection = crate::support::http::Connection::open(process.address).unwrap();
         let clock = connection.exchange(&Request::get("/v1/clock").key(key.trim_end())).unwrap();
         assert_eq!(clock.status, 200, "killed at {mark}: {clock}");
         let keys = connection.exchange(&Request::get("/v1/api-keys").key(key.trim_end())).unwrap().expect(200);

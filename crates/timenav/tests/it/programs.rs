@@ -33,8 +33,8 @@ use tempfile::TempDir;
 pub(crate) use agreeing::between;
 
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::try_until;
+use crate::support::service::{Service, run};
+use crate::support::waiting::try_until;
 
 /// The search path for programs, independent of the environment of the tests.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";

@@ -5,6 +5,7 @@ mod containers;
 mod deploy;
 mod kubernetes;
 mod nextest;
+mod tour;
 mod workflow;
 mod yaml;
 
@@ -17,9 +18,9 @@ use std::process::{Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use self::tour::is_like;
 use crate::programs::{has_mounts, notice};
-use crate::service::Service;
-use crate::tour::is_like;
+use crate::support::service::Service;
 
 const END: &str = "--- end of command";
 /// The search path for programs other than `timenav`, independent of the environment of the tests.

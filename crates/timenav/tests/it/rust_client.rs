@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
-use crate::service::Service;
+use crate::support::service::Service;
 
 const START: &str = "2027-01-01T00:00:00Z";
 /// Timeout: generous, for busy machines.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::http::Answer;
+use crate::support::http::Answer;
 
 /// Fields whose values differ in every run.
 const REDACTED: [&str; 11] = [

@@ -10,9 +10,9 @@ mod tiles;
 
 use serde_json::{Value, json};
 
-use crate::http::{Request, target};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 /// All prefixes of timeline reads.
 const PREFIXES: [&str; 3] = ["", "/v1", "/api/v1"];

@@ -36,8 +36,8 @@ mod sessions;
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 /// Both prefixes of every operation.
 const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];

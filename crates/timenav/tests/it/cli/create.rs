@@ -1,7 +1,7 @@
 //! `--create`: without it, no command creates a timeline.
 
 use super::{answered, command, done};
-use crate::service::{Service, run};
+use crate::support::service::{Service, run};
 
 #[test]
 fn misspelled_timeline_is_not_created_without_create_flag() {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{answered, done};
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
 
 #[test]
 fn entries_command_lists_entry_contents() {

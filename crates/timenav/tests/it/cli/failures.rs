@@ -3,8 +3,8 @@
 use std::net::TcpListener;
 
 use super::command;
-use crate::service::{Service, run, timenav};
 use crate::snapshot;
+use crate::support::service::{Service, run, timenav};
 
 #[test]
 fn exit_codes_match_error_kinds() {

@@ -7,8 +7,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::command;
-use crate::service::{Service, run, timenav};
 use crate::snapshot;
+use crate::support::service::{Service, run, timenav};
 
 /// Runs a command that succeeds with an empty stderr.
 #[track_caller]

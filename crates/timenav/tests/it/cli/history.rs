@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{answered, check_output, command, done};
-use crate::service::{Service, run};
+use crate::support::service::{Service, run};
 
 #[test]
 fn corrected_event_is_shown_with_its_versions() {

@@ -6,8 +6,8 @@ use std::process::Stdio;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::{command, done};
-use crate::service::{Service, run};
-use crate::waiting::until_so;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until_so;
 
 /// Maximum number of lines written until the program has noticed the interrupt.
 const LINES_MAX: usize = 1_000_000;

@@ -1,7 +1,7 @@
 //! `import --guess`, `timenav mapping`, and what `--map` takes.
 
 use super::command;
-use crate::service::{Service, run, timenav};
+use crate::support::service::{Service, run, timenav};
 
 const QUAKES: &str = "\"Search Parameters\"\tYear\tMo\tDy\tHr\tMn\tSec\tLocation Name\tLatitude\tLongitude\n\"[]\"\n\
     \t-2150\t\t\t\t\t\tJORDAN\t31.1\t35.5\n\t1906\t4\t18\t13\t12\t21\tSAN FRANCISCO\t37.67\t-122.48\n";

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{answered, check_output, command, done};
-use crate::service::{Service, run};
+use crate::support::service::{Service, run};
 
 #[test]
 fn access_commands_show_and_set_permissions() {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{command, done};
-use crate::service::{Service, run, timenav};
+use crate::support::service::{Service, run, timenav};
 
 fn lines(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()

@@ -9,12 +9,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::command;
-use crate::dice::Dice;
-use crate::http::Request;
-use crate::instant::micros;
 use crate::programs::between;
-use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::support::dice::Dice;
+use crate::support::http::Request;
+use crate::support::instant::micros;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until;
 
 /// From 1900 to 1970, in seconds.
 const TO_1970: i64 = 2_208_988_800;

@@ -7,10 +7,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
 use super::command;
-use crate::instant::micros;
 use crate::process::Cluster;
-use crate::service::{Service, run};
-use crate::waiting::until_so;
+use crate::support::instant::micros;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until_so;
 
 const NOW: &str = "SELECT timenav_now() AT TIME ZONE 'UTC'";
 const DAY: (&str, &str) = ("2031-05-06T07:08:09Z", "2031-05-06 07:08:09");

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{answered, check_output, command, done};
-use crate::service::{Service, run};
+use crate::support::service::{Service, run};
 
 /// A request received by a program.
 struct Sent {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use super::command;
-use crate::service::{Service, timenav};
+use crate::support::service::{Service, timenav};
 
 /// Runs a command with a closed stdout. Returns its exit code and stderr.
 fn unread(command: &mut Command) -> (Option<i32>, String) {

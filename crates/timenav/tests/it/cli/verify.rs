@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
 
 /// Runs `timenav verify` and returns its exit code, stdout and stderr.
 fn verify(arguments: &[&str], admin: Option<&str>) -> (Option<i32>, String, String) {

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Stdio};
 use serde_json::{Value, json};
 
 use super::command;
-use crate::service::Service;
+use crate::support::service::Service;
 
 fn watch(service: &Service, arguments: &[&str]) -> (Child, BufReader<ChildStdout>) {
     listen(service, &[&["clock", "watch"], arguments].concat())

@@ -2,10 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use super::super::service::{Process, descriptors, run, timenav};
-use crate::frames;
-use crate::http::{Connection, Request};
-use crate::service::Service;
+use crate::support::frames;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
+use crate::support::service::{Process, descriptors, run, timenav};
 
 /// Another local address.
 fn elsewhere(number: u8) -> Ipv4Addr {

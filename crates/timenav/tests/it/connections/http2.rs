@@ -1,10 +1,10 @@
 //! Memory that one HTTP/2 connection can occupy.
 
-use crate::frames::{
+use crate::support::frames::{
     self, Connection, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, FRAME_SIZE_ERROR, GOAWAY, HEADERS, PING,
     REFUSED_STREAM, RST_STREAM, SETTINGS, frame,
 };
-use crate::service::{Service, memory_kib};
+use crate::support::service::{Service, memory_kib};
 
 /// Maximum memory growth for a connection with all its streams. Streams with the largest bodies allowed to
 /// unauthenticated clients take 6.4 MB; the rest is buffers and allocator overhead.
@@ -155,7 +155,7 @@ fn header_size_is_limited_in_both_http_versions() {
     for (padding, expected) in [(max - 1_000, 200), (max, 431)] {
         let value = "x".repeat(padding);
         let mut connection = service.connect();
-        let request = crate::http::Request::get("/healthz").anonymous().header("X-Padding", &value);
+        let request = crate::support::http::Request::get("/healthz").anonymous().header("X-Padding", &value);
         assert_eq!(connection.exchange(&request).unwrap().status, expected, "{padding}");
         let mut connection = Connection::open(service.address());
         let block = frames::request("GET", "/healthz", &[("x-padding", &value)]);

@@ -1,7 +1,7 @@
 //! Events that strangers can provoke are counted instead of logged individually.
 
-use crate::frames::{self, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, frame};
-use crate::service::Service;
+use crate::support::frames::{self, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, frame};
+use crate::support::service::Service;
 
 #[test]
 fn malformed_and_reset_requests_do_not_flood_the_log() {

@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use crate::frames::{self, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame};
-use crate::http::{Connection, Request};
-use crate::service::Service;
-use crate::waiting::until_so;
+use crate::support::frames::{self, END_HEADERS, END_STREAM, HEADERS, PREFACE, SETTINGS, frame};
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 
 /// Sends a request and, once the response has arrived, drops all further packets before the kernel sees them: nothing
 /// is acknowledged or reset, as if the host had vanished.

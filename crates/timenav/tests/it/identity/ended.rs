@@ -4,9 +4,9 @@ use std::io::Read as _;
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Connection, Request};
-use crate::service::Service;
-use crate::waiting::until_so;
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 
 const NDJSON: &str = "application/x-ndjson";
 

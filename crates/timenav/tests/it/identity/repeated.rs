@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 const REPLAYED: &str = "idempotency-replayed";
 

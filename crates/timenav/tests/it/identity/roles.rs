@@ -7,9 +7,9 @@ use std::io::Read as _;
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 
 /// The key of the only sealed record.
 const PASSWORD: &str = "correct horse battery staple";

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::http::{Request, target};
 use crate::kill::log_state;
-use crate::service::{Service, run, timenav};
+use crate::support::http::{Request, target};
+use crate::support::service::{Service, run, timenav};
 
 const NAME: &str = "erased";
 /// Events in a batch, and batches.

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::http::{Request, target};
 use crate::kill::log_state;
-use crate::service::{Service, run, timenav};
-use crate::waiting::{pause, until_so};
+use crate::support::http::{Request, target};
+use crate::support::service::{Service, run, timenav};
+use crate::support::waiting::{pause, until_so};
 
 const NAME: &str = "swept";
 /// Reads per round: each is an entry, and their contents are pruned in several transactions.
@@ -121,7 +121,7 @@ fn sweep_interrupted_by_kill_completes_after_restart() {
     service.post("/timelines", &json!({ "timeline_id": NAME }));
     service.post("/v1/set-retention", &json!({ "timeline_id": NAME, "reads": "1s" }));
     let (mut cut_off, mut left_over, mut whole) = (0, 0, 0);
-    let rounds = ROUNDS.repeat(if crate::service::is_soak() { 3 } else { 1 });
+    let rounds = ROUNDS.repeat(if crate::support::service::is_soak() { 3 } else { 1 });
     for &moment in &rounds {
         pause(OWN_SWEEP);
         let end = read(&service);

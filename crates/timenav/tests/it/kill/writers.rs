@@ -6,9 +6,9 @@ use std::thread::JoinHandle;
 
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
-use crate::http::{Connection, Request};
-use crate::service::Service;
+use crate::support::dice::Dice;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
 
 pub(super) const TIMELINES: [&str; 3] = ["main", "one", "two"];
 const WRITERS: u64 = 5;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 const TIME: &str = "1969-07-16T13:00:00Z";
 

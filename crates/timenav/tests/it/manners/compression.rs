@@ -6,9 +6,9 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use super::operations;
-use crate::frames::{self, DATA, END_HEADERS, END_STREAM, HEADERS, SETTINGS, frame};
-use crate::http::{Answer, Request, target};
-use crate::service::{Service, memory_kib};
+use crate::support::frames::{self, DATA, END_HEADERS, END_STREAM, HEADERS, SETTINGS, frame};
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::{Service, memory_kib};
 
 /// Returns the coding of a response and its decoded body.
 fn decoded(answer: &Answer) -> (Option<&str>, Vec<u8>) {

@@ -4,8 +4,8 @@
 
 use serde_json::{Value, json};
 
-use crate::http::{Connection, Request};
-use crate::service::{Service, memory_kib};
+use crate::support::http::{Connection, Request};
+use crate::support::service::{Service, memory_kib};
 
 mod frames;
 

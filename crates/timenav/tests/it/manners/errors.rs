@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::operations::{self, Operation, Takes};
-use crate::http::{Answer, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 const NO_CREDENTIALS: &str = "Bearer realm=\"timenav\"";
 

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::operations::{self, Operation, Takes};
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 
 fn with_fields(service: &Service, check: impl Fn(&Operation, &Map<String, Value>, &[String])) {
     for operation in operations::all(service) {

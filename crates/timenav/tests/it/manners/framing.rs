@@ -5,9 +5,9 @@ use std::net::{Shutdown, TcpStream};
 
 use serde_json::json;
 
-use crate::frames;
-use crate::http::{Answer, Connection, Request};
-use crate::service::Service;
+use crate::support::frames;
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::Service;
 
 /// Sends bytes and returns the response, and whether the connection was closed after it.
 fn raw(service: &Service, bytes: &str) -> (Answer, bool) {

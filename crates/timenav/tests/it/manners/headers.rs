@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::json;
 
 use super::operations;
-use crate::http::{Answer, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 /// Returns responses of every kind: successes, rejections, and those of the framework.
 fn of_every_kind(service: &Service) -> Vec<(&'static str, Answer)> {

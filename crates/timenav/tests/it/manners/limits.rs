@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::http::{Request, target};
-use crate::service::Service;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 /// How the edge of a limit is tested.
 enum Edge {
@@ -364,7 +364,7 @@ fn edge(name: &str) -> Option<Edge> {
             Tested("timenav/tests/it/manners/errors.rs", "request_body_size_is_limited")
         }
         "idempotency_key_chars_max" => {
-            Tested("timenav/tests/it/idempotency.rs", "invalid_idempotency_keys_are_rejected")
+            Tested("timenav/tests/it/manners/idempotency.rs", "invalid_idempotency_keys_are_rejected")
         }
         "geometry_depth_max" => Tested(GEOJSON, "invalid_geometry_is_rejected"),
         "import_record_bytes_max" => {
@@ -582,7 +582,7 @@ fn default_radius(service: &Service, max: u64) {
 }
 
 /// Sets a rate given as text and returns the response.
-fn set_rate(service: &Service, rate: &str) -> crate::http::Answer {
+fn set_rate(service: &Service, rate: &str) -> crate::support::http::Answer {
     let body = format!("{{\"timeline_id\":\"rates\",\"rate\":{rate}}}");
     service.send(Request::post("/v1/set-rate").body("application/json", body.as_bytes()))
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::json;
 
 use super::operations;
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 /// Returns the expected methods of every path.
 fn allowed(service: &Service) -> BTreeMap<String, BTreeSet<String>> {
@@ -114,7 +114,7 @@ fn query_requires_a_supported_content_type() {
     service.audit();
 }
 
-impl crate::http::Answer {
+impl crate::support::http::Answer {
     fn expect_ok(&self, operation: &operations::Operation) {
         assert_eq!(self.status, 200, "{operation:?}: {self}");
     }

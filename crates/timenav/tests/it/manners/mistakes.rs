@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
 
 /// A row of the table.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 /// One operation under one of its paths.
 #[derive(Clone, Debug)]

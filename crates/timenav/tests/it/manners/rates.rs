@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use flate2::read::DeflateDecoder;
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::Service;
 
 /// More than any quota here including its refill during the test.
 const ENOUGH: usize = 5_000;

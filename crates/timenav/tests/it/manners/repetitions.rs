@@ -9,10 +9,10 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::operations;
-use crate::http::{Answer, Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 use crate::v1::messages::open;
-use crate::waiting::until_so;
 
 const REPLAYED: &str = "idempotency-replayed";
 /// The timeline of these tests.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::operations::{self, Operation};
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 
 /// A read creates a ledger entry, so members that depend on the ledger size differ between any two reads, regardless of
 /// the spelling.

@@ -10,9 +10,9 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::operations::{self, Operation, Takes};
-use crate::dice::Dice;
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
+use crate::support::dice::Dice;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 use crate::v1::messages::open;
 
 const ENCRYPTION_KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::at_new_year;
 use super::session::Agent;
 use crate::cli::command;
-use crate::service::run;
+use crate::support::service::run;
 
 #[test]
 fn malformed_messages_do_not_end_the_session() {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::at_new_year;
 use super::session::Agent;
 use crate::cli::command;
-use crate::service::{Service, run};
+use crate::support::service::{Service, run};
 
 #[test]
 fn agent_is_read_only_by_default() {

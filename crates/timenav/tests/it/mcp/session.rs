@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::cli::command;
-use crate::service::Service;
+use crate::support::service::Service;
 
 /// Response timeout: generous.
 const PATIENCE: Duration = Duration::from_mins(2);

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::at_new_year;
 use super::session::Agent;
-use crate::http::{Connection, Request};
-use crate::instant::micros;
-use crate::service::Service;
+use crate::support::http::{Connection, Request};
+use crate::support::instant::micros;
+use crate::support::service::Service;
 
 fn agent(service: &Service) -> Agent {
     Agent::begun(service, &["--allow", "write,travel"])

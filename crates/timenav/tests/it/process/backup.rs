@@ -6,8 +6,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::refused_start;
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
 
 /// Returns a section of the document.
 pub(super) fn section(title: &str) -> String {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::service::{Service, run, timenav};
+use crate::support::service::{Service, run, timenav};
 
 const EVENTS: usize = 250;
 const ERASED: &str = "a description that is erased and found nowhere";

@@ -6,9 +6,9 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::postgres::Cluster;
-use crate::http::Request;
-use crate::service::Service;
-use crate::witness::stub_witness::StubWitness;
+use crate::ledger::witness::stub_witness::StubWitness;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 /// Prefixes of metric names.
 const PREFIXES: [&str; 2] = ["timenav_", "process_"];

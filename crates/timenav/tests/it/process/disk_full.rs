@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
 
 /// Written before space runs out, so that the database's write-ahead log is the longest file.
 const EVENTS_BEFORE: usize = 2_000;
@@ -69,7 +69,7 @@ fn is_clean(service: &Service) {
     assert_eq!((&scan["tampering_detected"], &scan["findings"]), (&json!(false), &json!([])), "{scan:#}");
 }
 
-fn ask(service: &Service, path: &str) -> crate::http::Answer {
+fn ask(service: &Service, path: &str) -> crate::support::http::Answer {
     service.send(Request::get(path).anonymous())
 }
 

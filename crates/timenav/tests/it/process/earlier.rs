@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use data_encoding::BASE64_MIME;
 use serde_json::json;
 
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
 
 /// Starts a service on a data folder of an earlier version.
 fn on(archive: &str) -> Service {

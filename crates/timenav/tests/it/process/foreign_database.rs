@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::refused_start;
-use crate::service::{Service, run, timenav};
+use crate::support::service::{Service, run, timenav};
 
 /// Adds a permission that is hidden during scans and restored afterwards.
 const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'admin', NULL);

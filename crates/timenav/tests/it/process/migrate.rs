@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use super::postgres::Cluster;
 use super::refused_start;
 use super::relay::Relay;
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
-use crate::waiting::until;
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
+use crate::support::waiting::until;
 
 /// Number of events to move, and events per request.
 const EVENTS: usize = 2_000;

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use super::refused_start;
 use super::replicas::send;
-use crate::http::Request;
-use crate::service::{Process, Service, make_signing_key, run, timenav};
-use crate::waiting::until_so;
+use crate::support::http::Request;
+use crate::support::service::{Process, Service, make_signing_key, run, timenav};
+use crate::support::waiting::until_so;
 
 /// A server for this test, stopped with it.
 pub(crate) struct Cluster {

@@ -24,9 +24,9 @@ use serde_json::{Value, json};
 
 use super::postgres::Cluster;
 use super::refused_start;
-use crate::http::{Answer, Connection, Request};
-use crate::service::{Process, Service, make_signing_key};
-use crate::waiting::try_until;
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::{Process, Service, make_signing_key};
+use crate::support::waiting::try_until;
 
 /// Valid statuses while one of the services is stopping.
 const STATUSES: [u16; 3] = [200, 201, 503];

@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 
 use super::backup::section;
 use super::{mode, refused_start};
-use crate::http::{Connection, Request};
 use crate::ledger;
-use crate::service::{Process, Service, run, timenav};
+use crate::support::http::{Connection, Request};
+use crate::support::service::{Process, Service, run, timenav};
 
 /// Events recorded before a backup starts, which must be in it.
 const EVENTS_BEFORE: usize = 1_000;
@@ -102,7 +102,7 @@ fn verify(data: &Path, [key, checkpoint]: &[PathBuf; 2]) -> Ended {
 }
 
 /// Sends a request to another process with the operator's key of a service.
-fn send(process: &Process, service: &Service, request: Request) -> crate::http::Answer {
+fn send(process: &Process, service: &Service, request: Request) -> crate::support::http::Answer {
     let mut connection = Connection::open(process.address).unwrap();
     connection.exchange(&service.signed(request)).unwrap()
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::refused_start;
-use crate::service::{Service, run, timenav};
+use crate::support::service::{Service, run, timenav};
 
 const DATABASE: [&str; 3] = ["timenav.db", "timenav.db-wal", "timenav.db-shm"];
 

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::refused_start;
-use crate::http::{Connection, Request};
-use crate::service::{Service, run, timenav};
+use crate::support::http::{Connection, Request};
+use crate::support::service::{Service, run, timenav};
 
 /// Starts a service and returns the origin that it signs with.
 fn origin(data: &Path, command: &mut Command) -> String {

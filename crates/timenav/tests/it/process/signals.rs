@@ -5,8 +5,8 @@ use std::io::Read as _;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::http::{Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
 
 /// Opens a stream, whose end shows that shutdown has started.
 fn stream(service: &Service, connection: &mut Connection) -> Vec<(String, String)> {
@@ -58,7 +58,7 @@ fn draining_service_accepts_requests_and_is_not_ready() {
     stored.exchange(&service.signed(Request::get("/v1/clock"))).unwrap();
     service.process().terminate();
     let ready = |service: &Service| service.send(Request::get("/readyz").anonymous());
-    crate::waiting::until_so("the service to drain", || ready(&service).status == 503);
+    crate::support::waiting::until_so("the service to drain", || ready(&service).status == 503);
     ready(&service).refused(503, "unavailable");
     assert_eq!(service.metric("timenav_ready"), 0);
     service.post("/v1/pause-time", &json!({}));

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::backup::section;
 use super::{mode, refused_start};
-use crate::http::{Request, target};
 use crate::ledger;
-use crate::service::{Service, run, timenav};
+use crate::support::http::{Request, target};
+use crate::support::service::{Service, run, timenav};
 
 const PASSWORD: &str = "correct horse battery staple";
 const PASSPHRASE: &str = "a passphrase that is long enough";

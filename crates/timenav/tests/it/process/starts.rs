@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::http::{Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
 
 /// Events recorded before the first measured start, and before the second one.
 const EVENTS: [usize; 2] = [100, 20_000];

@@ -12,8 +12,8 @@ use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{self, ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned};
 
 use super::refused_start;
-use crate::http::Connection;
-use crate::service::{Process, run, timenav};
+use crate::support::http::Connection;
+use crate::support::service::{Process, run, timenav};
 
 /// Writes a self-signed certificate for `localhost` with its key.
 pub(crate) fn certify(folder: &Path) -> [String; 4] {
@@ -146,7 +146,7 @@ fn unfinished_tls_handshake_is_closed() {
         ("a record that is too long", record(65_535, &[])),
         ("bytes that are nothing", vec![0xa5; 300]),
         ("a request that is not encrypted", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".to_vec()),
-        ("HTTP/2 that is not encrypted", crate::frames::PREFACE.to_vec()),
+        ("HTTP/2 that is not encrypted", crate::support::frames::PREFACE.to_vec()),
     ];
     let opened = cases.map(|(name, bytes)| {
         let mut connection = Connection::open(service.process.address).unwrap();

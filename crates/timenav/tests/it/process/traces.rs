@@ -11,9 +11,9 @@ use opentelemetry_proto::tonic::trace::v1::{Span, Status, span::SpanKind, status
 use prost::Message as _;
 use serde_json::json;
 
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
-use crate::waiting::{until, until_so};
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
+use crate::support::waiting::{until, until_so};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "b7ad6b7169203331";

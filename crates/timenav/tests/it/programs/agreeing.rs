@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::{PATH, Teller, compiled, is_installed, service};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until;
 
 const AGREE: &str = include_str!("../../programs/agree.c");
 /// Readings per program and rate.

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 
 use super::{PATH, exec, is_installed, service, travel};
-use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until;
 
 /// A makefile for mimalloc, which only has one for `CMake`.
 const MAKEFILE: &str = include_str!("../../programs/mimalloc.mk");

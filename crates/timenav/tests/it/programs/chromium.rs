@@ -4,7 +4,7 @@ use std::process::Command;
 
 use super::robust::unprivileged;
 use super::{DAY, exec, is_installed, service};
-use crate::service::run;
+use crate::support::service::run;
 
 const PAGE: &str = "data:text/html,<script>document.write(Date.now())</script>";
 /// An unprivileged user.

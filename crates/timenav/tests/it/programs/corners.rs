@@ -6,7 +6,7 @@ use super::rare_starts::WAYS;
 use super::robust::unprivileged;
 use super::{DAY, PATH, Teller, compiled, file, notice, probe, service, travel};
 use crate::cli::command;
-use crate::service::{Service, run};
+use crate::support::service::{Service, run};
 
 const CAP_SYS_RESOURCE: u64 = 1 << 24;
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{DAY, Teller, exec, service};
-use crate::instant::micros;
 use crate::recipes::{postgres, provide_postgres};
-use crate::waiting::Patience;
+use crate::support::instant::micros;
+use crate::support::waiting::Patience;
 
 /// Gives a script its own copy of the data: `$0` is the folder of a test, and `$own` is writable.
 const OWN: &str = "PATH=$0/bin:$PATH; own=$(mktemp -d -p \"$0\"); chmod 777 \"$own\"; cp -a \"$0/data\" \"$own\"; ";

@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::notice;
-use crate::service::{Service, run};
-use crate::waiting::until_so;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until_so;
 
 fn demo(step: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_timenav"));

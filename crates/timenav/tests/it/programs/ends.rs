@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::{DAY, PATH, Teller, children, exec, file, notice, processes, service, travel};
 use crate::cli::command;
-use crate::http::Request;
-use crate::service::run;
-use crate::waiting::until;
+use crate::support::http::Request;
+use crate::support::service::run;
+use crate::support::waiting::until;
 
 fn pid(of: u32) -> Pid {
     Pid::from_raw(of.cast_signed()).unwrap()

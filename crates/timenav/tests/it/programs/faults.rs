@@ -7,8 +7,8 @@ use serde_json::json;
 use super::agreeing::between;
 use super::{DAY, PATH, Teller, is_installed, service, travel};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until;
 
 /// Returns the command that runs a program on a faulty clock.
 fn wrong(service: &Service, fault: &[&str], program: &[&str]) -> std::process::Command {

@@ -11,8 +11,8 @@ use timenav_client::Client;
 use super::agreeing::between;
 use super::{DAY, PATH, Teller, children, notice, service};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::{Patience, until};
+use crate::support::service::{Service, run};
+use crate::support::waiting::{Patience, until};
 
 /// Firings wait for followers for longer than this.
 const STEP_WAIT: Duration = Duration::from_secs(4);

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use super::databases::{make_data, single};
 use super::{DAY, PATH, Teller, compiled, done, exec, file, is_installed, service, travel};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::until_so;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until_so;
 
 const SOURCE: &str = include_str!("../../programs/host.c");
 const RING_REPORT: &str = "uses host time: it is in an io_uring ring, which only the kernel reads\n";

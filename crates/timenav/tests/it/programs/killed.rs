@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use super::{DAY, PATH, Teller, children, compiled, notice, processes, service};
 use crate::cli::command;
-use crate::service::Service;
-use crate::waiting::until_so;
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 
 const CROWD: &str = include_str!("../../programs/crowd.c");
 /// Kills of a supervisor per method.

@@ -16,8 +16,8 @@ use timenav_core::time::{Virtual, parse_timestamp};
 use super::databases::{make_data, server, single};
 use super::{PATH, Service, Teller, children, is_installed, service, travel, under};
 use crate::cli::command;
-use crate::service::run;
-use crate::waiting::until;
+use crate::support::service::run;
+use crate::support::waiting::until;
 
 const C: &str = include_str!("../../programs/teller.c");
 const JAVA: &str = include_str!("../../programs/Teller.java");

@@ -12,8 +12,8 @@ use tempfile::TempDir;
 
 use super::{DAY, PATH, Teller, children, compiled, file, is_installed, probe, processes, travel, under};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until;
 
 const DENY: &str = include_str!("../../programs/deny.c");
 const TELLER: &str = include_str!("../../programs/teller.c");

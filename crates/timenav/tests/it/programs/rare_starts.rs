@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use super::{DAY, PATH, Teller, children, compiled, done, exec, file, is_installed, service, travel};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until;
 
 pub(super) const WAYS: &str = include_str!("../../programs/ways.c");
 /// Where Debian installs musl.

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use tempfile::TempDir;
 
 use super::{DAY, Teller, compiled, done, exec, is_installed, probe, service, travel};
-use crate::service::{Service, run};
+use crate::support::service::{Service, run};
 
 const CROWD: &str = include_str!("../../programs/crowd.c");
 const TERMINAL: &str = include_str!("../../programs/terminal.py");

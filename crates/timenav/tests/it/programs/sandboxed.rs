@@ -9,7 +9,7 @@ use super::rare_starts::WAYS;
 use super::robust::unprivileged;
 use super::{DAY, PATH, compiled, done, is_installed, notice, service, under};
 use crate::cli::command;
-use crate::service::run;
+use crate::support::service::run;
 
 const AUXV: &str = include_str!("../../programs/auxv.c");
 const DENY: &str = include_str!("../../programs/deny.c");

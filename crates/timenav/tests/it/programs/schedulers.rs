@@ -23,8 +23,8 @@ use self::page::{check_page, is_update};
 use self::rows::{Row, rows};
 use super::{service, travel};
 use crate::cli::command;
-use crate::service::Service;
-use crate::waiting::{Patience, pause, try_until};
+use crate::support::service::Service;
+use crate::support::waiting::{Patience, pause, try_until};
 
 /// 2031-05-06T00:00:00Z.
 const MIDNIGHT: i64 = 1_935_792_000;

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{DAY, PATH, REFUSALS, Teller, compiled, is_installed, notice, service, travel};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::try_until;
+use crate::support::service::{Service, run};
+use crate::support::waiting::try_until;
 
 const SOURCE: &str = include_str!("../../programs/sleeps.c");
 const WAYS: [&str; 2] = ["exec", "trace"];

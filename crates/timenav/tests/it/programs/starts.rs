@@ -4,8 +4,8 @@ use std::process::Stdio;
 
 use super::{DAY, PATH, Teller, children, done, exec, is_installed, probe, service};
 use crate::cli::command;
-use crate::service::run;
-use crate::waiting::until;
+use crate::support::service::run;
+use crate::support::waiting::until;
 
 #[test]
 fn programs_in_any_language_see_the_clock() {

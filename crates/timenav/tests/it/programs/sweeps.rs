@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::{PATH, file, service};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::{until, until_so};
+use crate::support::service::{Service, run};
+use crate::support::waiting::{until, until_so};
 
 /// Fails on leap days, and from 2038 on.
 const CLOCKWORK: &str = "date -u +%F; case $(date -u +%m%d) in 0229) echo 'no such day' >&2; exit 3;; esac; \

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::{DAY, PATH, Teller, children, compiled, exec, file, probe, processes, service_by, travel, under};
 use crate::cli::command;
-use crate::service::{Service, run};
-use crate::waiting::until;
+use crate::support::service::{Service, run};
+use crate::support::waiting::until;
 
 const DENY: &str = include_str!("../../programs/deny.c");
 const WAITS: &str = include_str!("../../programs/waits.c");

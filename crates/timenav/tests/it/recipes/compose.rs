@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::containers::{Container, Engine, provide};
 use super::yaml::{document, texts};
-use crate::service::Service;
+use crate::support::service::Service;
 
 /// The name of the timenav service in the file.
 const CLOCK: &str = "timenav";

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::compose::{Image, volumes};
 use super::kubernetes::check_manifest;
 use super::yaml::{document, documents, texts};
-use crate::service::{run, timenav};
+use crate::support::service::{run, timenav};
 
 /// Maximum duration of a shutdown: five seconds of accepting requests, and ten for those in progress.
 const STOP_SECONDS_MIN: i64 = 16;

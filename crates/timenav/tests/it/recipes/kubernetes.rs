@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::containers::{Container, Engine, provide};
 use super::yaml::{documents, texts};
-use crate::service::{run, timenav};
+use crate::support::service::{run, timenav};
 
 /// Checks a manifest, and provides a program that starts its containers.
 pub(super) fn provide_kubernetes(text: &str, folder: &Path) {

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::{folder, recipe};
 use crate::programs::notice;
-use crate::service::{Service, run};
+use crate::support::service::{Service, run};
 
 /// Tests that each need a different day at the same time.
 const TESTS: &str = r#"

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Step;
 use super::yaml::document;
-use crate::waiting::until_so;
+use crate::support::waiting::until_so;
 
 /// The step that downloads the program, which exists already here.
 const INSTALL: &str = "Install timenav";

@@ -6,8 +6,8 @@ use timenav_client::{Request, VirtualClock};
 use tower::ServiceExt as _;
 
 use super::{at, runtime};
-use crate::service::Service;
-use crate::waiting::until_so;
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 
 // What comes here is in crates/timenav-client/README.md.
 use axum::{Extension, Router, routing::get};

@@ -3,7 +3,7 @@
 use timenav_client::FiringState;
 
 use super::runtime;
-use crate::service::Service;
+use crate::support::service::Service;
 
 // What comes here is in crates/timenav-client/README.md.
 use serde_json::{Value, json};

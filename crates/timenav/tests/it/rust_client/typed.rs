@@ -7,7 +7,7 @@ use timenav_client::{
 };
 
 use super::{START, at, paused_client, runtime};
-use crate::service::Service;
+use crate::support::service::Service;
 
 /// Records three launches, the second caused by the first, and a landing to which the second contributed.
 async fn record(client: &Client) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use timenav_client::{DueRange, FiringUpdate, Request, Timer, Watch};
 
 use super::{Front, START, at, paused_client, paused_client_at, runtime};
-use crate::service::{Service, timenav};
+use crate::support::service::{Service, timenav};
 
 // What comes here is in crates/timenav-client/README.md.
 use timenav_client::{Advance, Client, Error, FiringChange, Watched};

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 /// A request for each operation that creates its timeline, with the status of success.
 fn writers(timeline: &str) -> Vec<(Request, u16)> {

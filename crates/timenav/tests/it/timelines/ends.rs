@@ -6,10 +6,10 @@ use std::path::Path;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request, target};
-use crate::service::{Service, run, timenav};
 use crate::snapshot;
-use crate::waiting::until_so;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::{Service, run, timenav};
+use crate::support::waiting::until_so;
 
 fn make(service: &Service, body: &Value) -> Answer {
     service.send(Request::post("/timelines").json(body))

@@ -4,8 +4,8 @@
 
 use serde_json::json;
 
-use crate::http::{Connection, Request};
-use crate::service::{Process, memory_kib};
+use crate::support::http::{Connection, Request};
+use crate::support::service::{Process, memory_kib};
 
 /// Timelines created before memory is measured, and after.
 const BEFORE: usize = 200;

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::http::{Request, target};
-use crate::service::Service;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 /// Few and many. Each is verified at the end, which takes longer than everything else.
 const FORKS: [usize; 2] = [10, 200];

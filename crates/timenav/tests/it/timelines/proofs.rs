@@ -5,10 +5,10 @@ use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use super::PREFIXES;
-use crate::http::Request;
 use crate::ledger;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 #[test]
 fn checkpoint_is_a_note_unless_json_is_requested() {

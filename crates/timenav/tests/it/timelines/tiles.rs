@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::http::{Answer, Request};
 use crate::ledger::{leaf_hash, root};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 fn tile(service: &Service, path: &str) -> Answer {
     service.send(Request::get(&format!("/timeline/main/tile/{path}")))

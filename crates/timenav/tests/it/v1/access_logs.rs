@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::send;
-use crate::http::Request;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 const ALWAYS: [(&str, &str); 2] = [("timeline_id", "main"), ("time_range", "../..")];
 

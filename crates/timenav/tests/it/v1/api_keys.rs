@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 
 fn revoke(service: &Service, key: &str, key_id: &Value) -> Answer {
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", key_id.as_str().unwrap())).key(key))

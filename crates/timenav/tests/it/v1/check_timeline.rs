@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::send;
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 #[test]
 fn event_is_found_by_its_exact_description() {

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::messages::open;
 use super::{PREFIXES, lasting, paused_service, send};
-use crate::http::Request;
-use crate::instant::micros;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::instant::micros;
+use crate::support::service::Service;
 
 #[test]
 fn clock_read_matches_its_snapshot() {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::Service;
 
 /// More than one user may have running and queued.
 const AT_ONCE: usize = 40;

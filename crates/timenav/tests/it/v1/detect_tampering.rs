@@ -6,8 +6,8 @@ mod progress;
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 fn scan(service: &Service, body: &Value) -> Value {
     send(service, "/v1/detect-tampering", body).expect(200)

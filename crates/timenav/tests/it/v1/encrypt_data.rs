@@ -5,9 +5,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
-use crate::http::Request;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 /// A passphrase and a text that occur nowhere else.
 const KEY: &str = "tangerine-Quokka-88-dusk";

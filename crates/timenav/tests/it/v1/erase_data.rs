@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::encrypt_data::{files, holds};
 use super::{PREFIXES, send};
-use crate::http::Request;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 const PERSON: &str = "Kenneth Arrowsmith-Vane";
 

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::encrypt_data::{files, holds};
 use super::{PREFIXES, send};
-use crate::http::Request;
-use crate::service::{Service, run};
+use crate::support::http::Request;
+use crate::support::service::{Service, run};
 
 const PERSON: &str = "Kenneth Arrowsmith-Vane";
 

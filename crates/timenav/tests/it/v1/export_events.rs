@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::PREFIXES;
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 
 const PATH: &str = "/v1/export-events";
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, create_paused, lasting, paused_service, refused_and_unchanged, send};
-use crate::instant::micros;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::instant::micros;
+use crate::support::service::Service;
 
 const MINUTE: i128 = 60_000_000;
 const HOUR: i128 = 60 * MINUTE;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::messages::open;
-use crate::http::{Request, target};
-use crate::service::Service;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 const MOON: &str = "1969-07-20T20:17:40Z";
 

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::messages::{Message, Messages, open};
 use super::{paused_service, send};
 use crate::cli::command;
-use crate::http::{Answer, Connection, Request};
-use crate::service::{Service, run};
-use crate::waiting::{Patience, until, until_so};
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::{Service, run};
+use crate::support::waiting::{Patience, until, until_so};
 
 fn following(name: &str) -> Request {
     Request::get(&format!("/v1/clock/stream?follow={name}")).header("Accept", "text/event-stream")
@@ -230,7 +230,7 @@ fn follower_location_and_confirmation_time_are_listed() {
     let [of_web, of_db] = [by_name(&listed, "web"), by_name(&listed, "db")];
     assert_eq!((&of_web["host"], &of_web["process"]), (&json!("web-1.example.org"), &json!(4711)), "{listed}");
     assert_eq!((&of_db["host"], &of_db["process"], &of_db["latency"]), (&Value::Null, &Value::Null, &Value::Null));
-    let at = |value: &Value| crate::instant::micros(value.as_str().unwrap());
+    let at = |value: &Value| crate::support::instant::micros(value.as_str().unwrap());
     // It connected after the last change, and could not confirm before that.
     assert_eq!(length(&of_web["latency"]), at(&of_web["confirmed_at"]) - at(&of_web["since"]), "{listed}");
 

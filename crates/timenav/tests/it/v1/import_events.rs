@@ -9,9 +9,9 @@ mod written_otherwise;
 use serde_json::{Value, json};
 
 use super::PREFIXES;
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 
 const NDJSON: &str = "application/x-ndjson";
 
@@ -54,8 +54,11 @@ fn each_import_format_is_read() {
         snapshot::check("import-geojson", &import(&[], "application/geo+json", FEATURES));
         snapshot::check("import-again", &import(&[], NDJSON, LINES));
         let found: Vec<Value> = service.find_all("main", "*", "../..", "100");
-        let list =
-            crate::http::Answer { status: 200, headers: Vec::new(), body: json!(found).to_string().into_bytes() };
+        let list = crate::support::http::Answer {
+            status: 200,
+            headers: Vec::new(),
+            body: json!(found).to_string().into_bytes(),
+        };
         snapshot::check("import-found", &list);
         service.audit();
     }

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, paused_service, send};
-use crate::http::{Request, target};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 const TIME: &str = "1969-07-16T13:00:00Z";
 

@@ -4,8 +4,8 @@ use std::io::{BufRead as _, BufReader};
 
 use serde_json::Value;
 
-use crate::http::{Body, Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Body, Connection, Request};
+use crate::support::service::Service;
 
 /// A server-sent event.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,9 +6,9 @@ mod places;
 use serde_json::{Value, json};
 
 use super::PREFIXES;
-use crate::http::{Request, target};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 /// Events around the world with distinct ids.
 fn world() -> Service {
@@ -53,7 +53,7 @@ fn event_pages_match_their_snapshots() {
             // A read is an entry, so the ledger size depends on earlier requests.
             let mut body = answer.json();
             body["as_of"] = json!("[size]");
-            crate::http::Answer { body: body.to_string().into_bytes(), ..answer }
+            crate::support::http::Answer { body: body.to_string().into_bytes(), ..answer }
         };
         let always = ("time_range", "../..");
         snapshot::check("monitor-near", &ask(&[("location", "geo:29.95,-90.07;u=1000"), always]));

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, lasting, paused_service, send};
-use crate::http::Request;
-use crate::instant::micros;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::instant::micros;
+use crate::support::service::Service;
 
 #[test]
 fn pause_and_resume_match_their_snapshots() {

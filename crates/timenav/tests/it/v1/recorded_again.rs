@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::send;
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 #[test]
 fn script_starting_with_return_can_be_rerun() {

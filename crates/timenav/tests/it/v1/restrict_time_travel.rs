@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::{PREFIXES, send};
-use crate::http::{Answer, Request};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 fn restrict(service: &Service, user: &str, level: &str) {
     send(service, "/v1/restrict-time-travel", &json!({ "user_id": user, "restriction_level": level })).expect(200);

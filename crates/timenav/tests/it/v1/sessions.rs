@@ -7,9 +7,9 @@ mod set_password;
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
-use crate::http::{Answer, Request, target};
-use crate::service::{Service, run, timenav};
 use crate::snapshot;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::{Service, run, timenav};
 
 const PASSWORD: &str = "correct horse battery staple";
 const OTHER: &str = "seven geese over Graz";

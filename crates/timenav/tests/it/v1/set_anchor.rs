@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, create_paused, paused_service, refused_and_unchanged, send};
-use crate::http::{Request, target};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 #[test]
 fn anchor_operations_match_their_snapshots() {
@@ -35,7 +35,7 @@ fn anchor_defaults_to_the_current_clock_time() {
     let before = service.get("/v1/clock", &[]);
     let anchor = service.send(Request::post("/v1/set-anchor")).expect(200);
     let after = service.get("/v1/clock", &[]);
-    let at = |value: &Value| crate::instant::micros(value.as_str().unwrap());
+    let at = |value: &Value| crate::support::instant::micros(value.as_str().unwrap());
     assert!(at(&before["current_time"]) <= at(&anchor["timestamp"]), "{anchor}");
     assert!(at(&anchor["timestamp"]) <= at(&after["current_time"]), "{anchor}");
     assert_eq!(before["generation"], after["generation"], "an anchor does not move the clock");

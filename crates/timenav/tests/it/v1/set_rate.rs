@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, lasting, paused_service, refused_and_unchanged, send};
-use crate::instant::micros;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::instant::micros;
+use crate::support::service::Service;
 
 #[test]
 fn rate_changes_match_their_snapshots() {

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
-use crate::http::{Answer, Request};
-use crate::service::{Service, run};
 use crate::snapshot;
+use crate::support::http::{Answer, Request};
+use crate::support::service::{Service, run};
 
 fn set(service: &Service, mut body: Value) -> Answer {
     body["timeline_id"] = json!("main");

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::messages::{Message, open};
 use super::{PREFIXES, lasting, paused_service, send};
-use crate::http::Request;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 mod due;
 mod paradoxes;

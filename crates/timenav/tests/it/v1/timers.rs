@@ -6,8 +6,8 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::{paused_service, send};
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 mod advances;
 mod again;

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use super::{PREFIXES, lasting, paused_service, refused_and_unchanged, send};
-use crate::http::Request;
-use crate::instant::micros;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::instant::micros;
+use crate::support::service::Service;
 
 #[test]
 fn travel_responses_match_their_snapshots() {
@@ -21,7 +21,7 @@ fn travel_responses_match_their_snapshots() {
             }
             let answer = send(&service, &path, &body);
             // The names differ so that the bodies can be the same.
-            crate::http::Answer { body: answer.text().replace(&timeline, "somewhere").into_bytes(), ..answer }
+            crate::support::http::Answer { body: answer.text().replace(&timeline, "somewhere").into_bytes(), ..answer }
         };
         snapshot::check("travel-to-a-place", &go("2005-08-29T11:10:00Z", Some("New Orleans")));
         snapshot::check("travel-without-a-place", &go("1969-07-20T20:17:40Z", None));

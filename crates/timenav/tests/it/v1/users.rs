@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};
-use crate::http::Request;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
-fn remove(service: &Service, user_id: &str) -> crate::http::Answer {
+fn remove(service: &Service, user_id: &str) -> crate::support::http::Answer {
     service.send(Request::new("DELETE", &format!("/v1/users/{user_id}")))
 }
 

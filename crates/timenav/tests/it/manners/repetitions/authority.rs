@@ -5,8 +5,8 @@
 use serde_json::json;
 
 use super::{Case, HERE, REPLAYED, cases, here, with_keys};
-use crate::http::{Answer, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 /// Operations on the service or on other timelines: they do not depend on `here`.
 const ELSEWHERE: [&str; 6] =

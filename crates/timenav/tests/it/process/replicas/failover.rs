@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::super::postgres::Cluster;
 use super::{Replica, send, two_at, wait, write};
-use crate::http::Request;
-use crate::service::{Service, run, timenav};
-use crate::waiting::until_so;
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
+use crate::support::waiting::until_so;
 
 /// The statements fail unless the condition holds.
 const IS_SYNCHRONOUS: &str = "SELECT 1 / count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
 use super::{Replica, two};
-use crate::http::{Connection, Request};
+use crate::support::http::{Connection, Request};
+use crate::support::waiting::{until, until_so};
 use crate::v1::messages::{Message, open};
-use crate::waiting::{until, until_so};
 
 fn following(name: &str) -> Request {
     Request::get(&format!("/v1/clock/stream?follow={name}&steps=true")).header("Accept", "text/event-stream")

@@ -16,9 +16,9 @@ use self::checker::{By, EVENTS_MAX, Operation, RequestKind, Response, State, che
 use super::super::postgres::Cluster;
 use super::super::relay::Relay;
 use super::{Replica, send, wait};
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
-use crate::waiting::until_so;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 
 /// Rounds of the tests, each with a different fault, and those of `cargo xtask soak replicas` unless a variable names a
 /// range: `40..80`.

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::super::postgres::Cluster;
 use super::send;
 use super::three::{Three, keepers};
-use crate::http::Request;
+use crate::support::http::Request;
 use crate::v1::timers::kills::{At, Crew, Driver, finish, kill, kills_wanted};
 
 /// The killed service.

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::super::postgres::Cluster;
 use super::three::{Three, metric};
 use super::{STATUSES, send, two, wait};
-use crate::http::Request;
-use crate::waiting::until_so;
+use crate::support::http::Request;
+use crate::support::waiting::until_so;
 
 /// Timers passed by one advance.
 const TIMERS: usize = 12;

@@ -16,9 +16,9 @@ use timenav_engine::{FEATURE_LEVEL, OLDEST_FEATURE_LEVEL};
 
 use super::super::postgres::Cluster;
 use super::{send, wait};
-use crate::http::{Answer, Request, target};
-use crate::service::{Process, make_signing_key, run, timenav};
-use crate::waiting::{try_until, until_so};
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::{Process, make_signing_key, run, timenav};
+use crate::support::waiting::{try_until, until_so};
 
 /// The feature level of the current build.
 const KNOWN: u64 = FEATURE_LEVEL;

@@ -8,10 +8,10 @@ use serde_json::json;
 use super::super::postgres::Cluster;
 use super::super::refused_start;
 use super::{Replica, send, two};
-use crate::http::{Answer, Request};
 use crate::ledger;
-use crate::service::{run, timenav};
-use crate::waiting::{until, until_so};
+use crate::support::http::{Answer, Request};
+use crate::support::service::{run, timenav};
+use crate::support::waiting::{until, until_so};
 
 const CUT_ALL: &str = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
 use super::{send, two};
-use crate::http::Request;
+use crate::support::http::Request;
 
 /// Sends a request that succeeds to one of the services.
 #[track_caller]

@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::super::postgres::Cluster;
 use super::{Replica, send, two};
-use crate::http::Request;
-use crate::service::Service;
-use crate::waiting::until_so;
+use crate::support::http::Request;
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 
 /// Three services, the first of which has created the database.
 pub(super) struct Three {

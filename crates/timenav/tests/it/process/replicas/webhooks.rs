@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
 use super::{Replica, two};
-use crate::waiting::until_so;
+use crate::support::waiting::until_so;
 
 /// Timers that fire before the fault.
 const TIMERS: usize = 24;

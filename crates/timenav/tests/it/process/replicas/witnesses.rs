@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::super::postgres::Cluster;
 use super::{Replica, send, two};
-use crate::http::Request;
 use crate::ledger::verifier_key;
-use crate::service::{run, timenav};
-use crate::waiting::until;
-use crate::witness::Witness;
-use crate::witness::stub_witness::StubWitness;
+use crate::ledger::witness::Witness;
+use crate::ledger::witness::stub_witness::StubWitness;
+use crate::support::http::Request;
+use crate::support::service::{run, timenav};
+use crate::support::waiting::until;
 
 /// Records an event on `main` and returns the cosigned checkpoints with which each service proves it.
 fn proven(replica: SocketAddr, admin: &str, event_id: &str, services: &[SocketAddr]) -> Vec<String> {

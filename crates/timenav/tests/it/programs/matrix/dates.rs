@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{PRELOAD, UNFILTERED, check_page, compiled, denier, nested, on_clock, owned, seconds_of};
 use crate::programs::{DAY, Service, Teller, children, processes, service};
-use crate::waiting::{until, until_so};
+use crate::support::waiting::{until, until_so};
 
 const C: &str = include_str!("../../../programs/waiter.c");
 const JAVA: &str = include_str!("../../../programs/Waiter.java");

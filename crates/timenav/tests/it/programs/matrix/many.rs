@@ -2,7 +2,7 @@
 
 use super::{Row, on_clock, preloaded_rows, rows, seconds_of, traced_rows};
 use crate::programs::{DAY, service};
-use crate::service::run;
+use crate::support::service::run;
 
 /// Starts a program `n` times and queries it once each.
 const STARTS: &str = "n=$1; shift; while [ $n -gt 0 ]; do echo '?' | \"$@\"; n=$((n-1)); done";

@@ -5,9 +5,9 @@ use proptest::test_runner::{Config, TestCaseError, TestRunner};
 use serde_json::{Value, json};
 
 use super::lasting;
-use crate::http::{Answer, Request};
-use crate::instant::{MAX, MIN, micros};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::instant::{MAX, MIN, micros};
+use crate::support::service::Service;
 
 #[derive(Clone, Debug)]
 enum Step {

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{PREFIXES, lasting, paused_service, send};
-use crate::http::{Connection, Request};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
 use crate::v1::messages::{Messages, open};
 
 fn stream_of(prefix: &str) -> Request {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::{count, scan};
-use crate::http::{Request, target};
-use crate::service::{Service, memory_kib};
+use crate::support::http::{Request, target};
+use crate::support::service::{Service, memory_kib};
 
 /// Maximum memory growth during a scan of a timeline several times that size, in KiB: a few blocks and the rows of
 /// their events.

@@ -5,8 +5,8 @@ use std::io::{BufRead as _, BufReader};
 use serde_json::{Value, json};
 
 use super::super::PREFIXES;
-use crate::http::{Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
 
 /// Rows of a ledger that takes much longer to scan than a connection takes to close.
 const ROWS: usize = 40_000;

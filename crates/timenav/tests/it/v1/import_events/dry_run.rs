@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 fn import(service: &Service, query: &str, lines: &str) -> Value {
     let path = format!("/v1/import-events?format=ndjson{query}");

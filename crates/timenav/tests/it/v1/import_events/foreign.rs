@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::{LINES, NDJSON, counts, import};
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 
 const PATH: &str = "/v1/import-events";
 const STRUCTURED: &str = "application/cloudevents+json";

@@ -3,8 +3,8 @@
 use std::io::Write as _;
 
 use super::{NDJSON, counts};
-use crate::http::{Connection, Request, target};
-use crate::service::{Service, memory_kib};
+use crate::support::http::{Connection, Request, target};
+use crate::support::service::{Service, memory_kib};
 
 const ROWS: usize = 200_000;
 /// Maximum memory growth during an import of 40 MB, in KiB.

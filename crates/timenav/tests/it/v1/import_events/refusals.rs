@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{FEATURES, LINES, NDJSON, counts, import};
-use crate::http::{Request, target};
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 #[test]
 fn rejected_records_are_named_by_line() {

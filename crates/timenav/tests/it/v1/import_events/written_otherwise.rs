@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{counts, import};
-use crate::http::{Request, target};
-use crate::service::Service;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 /// A file, how it is sent, and the times of its first and last event.
 struct Case {

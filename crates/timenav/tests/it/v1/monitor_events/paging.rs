@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
 
 fn record(service: &Service, prefix: &str, count: usize) {
     // Only three distinct times, so that pages end between events of equal time.

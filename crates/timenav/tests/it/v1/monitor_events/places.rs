@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::service::Service;
+use crate::support::service::Service;
 
 const AT: &str = "2000-01-01T00:00:00Z";
 

@@ -5,9 +5,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use super::{PASSWORD, entries, logged_in, with_ada};
-use crate::http::{Answer, Request};
 use crate::process::certify;
-use crate::service::{Process, Service};
+use crate::support::http::{Answer, Request};
+use crate::support::service::{Process, Service};
 
 /// Logs in like a browser that requested a host.
 fn log_in_at(service: &Service, host: &str, more: &[(&str, &str)]) -> Answer {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::super::messages::open;
 use super::{OTHER, PASSWORD, log_out, logged_in, with_ada};
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 /// More requests than fit into the lifetime of a session here.
 const REQUESTS_MAX: usize = 1_000_000;

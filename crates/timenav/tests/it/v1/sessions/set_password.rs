@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{OTHER, PASSWORD, logged_in, with_ada};
-use crate::http::{Request, target};
-use crate::service::{Service, run, timenav};
+use crate::support::http::{Request, target};
+use crate::support::service::{Service, run, timenav};
 
 fn set(body: &Value) -> Request {
     Request::post("/v1/set-password").json(body)

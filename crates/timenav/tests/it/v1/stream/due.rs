@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::super::messages::{Message, Messages, open};
 use super::super::paused_service;
 use super::stream_of;
-use crate::service::Service;
+use crate::support::service::Service;
 
 fn record(service: &Service, time: &str) {
     service.post("/v1/events", &json!({ "event_id": format!("at-{time}").replace(':', "-"), "time": time }));

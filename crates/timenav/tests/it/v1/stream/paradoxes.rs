@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{ids, read, stream_of};
-use crate::dice::Dice;
-use crate::http::Request;
-use crate::service::Service;
 use crate::snapshot;
+use crate::support::dice::Dice;
+use crate::support::http::Request;
+use crate::support::service::Service;
 use crate::v1::messages::{Message, Messages, open};
 use crate::v1::{PREFIXES, paused_service, send};
 

@@ -5,7 +5,7 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set, work_off};
-use crate::http::Request;
+use crate::support::http::Request;
 use crate::v1::{paused_service, send};
 
 #[test]
@@ -205,7 +205,7 @@ fn unsettled_move_jumps_over_timers() {
     service.audit();
 }
 
-fn work_off_of_three(service: &crate::service::Service) -> Vec<String> {
+fn work_off_of_three(service: &crate::support::service::Service) -> Vec<String> {
     let mut due = Vec::new();
     while due.len() < 3 {
         let claimed = claim(service, 10, "20s");

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set, work_off};
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 use crate::v1::{paused_service, send};
 
 /// Moves the clock of a timeline to a day of January 2000, with or without listeners.

@@ -5,10 +5,10 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set};
-use crate::http::{Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
+use crate::support::waiting::{until, until_so};
 use crate::v1::paused_service;
-use crate::waiting::{until, until_so};
 
 /// Maximum firings per instant of an advance.
 const AT_INSTANT: u64 = 10_000;

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::super::{paused_service, send};
 use super::set;
-use crate::http::Request;
-use crate::waiting::until_so;
+use crate::support::http::Request;
+use crate::support::waiting::until_so;
 
 #[test]
 fn advance_continues_once_its_hold_is_released() {

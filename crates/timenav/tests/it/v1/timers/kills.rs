@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 pub(crate) use self::crew::{At, Crew, Killer, kill};
 use self::crew::{CrewLog, Setting, Steps, insist};
 use super::plans::{CLAIMED_QUEUES, DAY, HOUR, Plan, To, UNCLAIMED_QUEUES, When, moment, number, stamp};
-use crate::dice::Dice;
-use crate::http::{Connection, Request};
-use crate::service::Service;
+use crate::support::dice::Dice;
+use crate::support::http::{Connection, Request};
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 use crate::v1::paused_service;
-use crate::waiting::until_so;
 
 /// Default number of interrupted advances. A hundred take some minutes.
 const KILLS: u64 = 3;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set};
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 use crate::v1::{paused_service, send};
 
 /// Lists firings page by page. Returns the items of each page.

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use self::oracle::{Fate, Firing, Misfire, Model};
 use super::Ends;
 use super::plans::{CLAIMED_QUEUES, DAY, HOUR, Plan, To, UNCLAIMED_QUEUES, When, moment, number, stamp};
-use crate::dice::Dice;
-use crate::http::{Answer, Request, target};
-use crate::service::Service;
-use crate::waiting::{until, until_so};
+use crate::support::dice::Dice;
+use crate::support::http::{Answer, Request, target};
+use crate::support::service::Service;
+use crate::support::waiting::{until, until_so};
 
 /// Default number of histories. Some hundred take some minutes.
 const LIVES: u64 = 8;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::{paused_service, send};
 use super::{acknowledge, claim, of, set};
-use crate::http::{Answer, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Request};
+use crate::support::service::Service;
 
 const PATH: &str = "/v1/advance-to-next";
 

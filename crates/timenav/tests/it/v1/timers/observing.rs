@@ -5,8 +5,8 @@ use serde_json::json;
 use super::super::messages::{Message, Messages, open};
 use super::super::{PREFIXES, paused_service};
 use super::{acknowledge, claim, of, set};
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 fn stream(prefix: &str, query: &str) -> Request {
     Request::get(&format!("{prefix}/firings/stream{query}")).header("Accept", "text/event-stream")

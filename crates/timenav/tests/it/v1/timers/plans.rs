@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
+use crate::support::dice::Dice;
 
 pub(super) const HOUR: i64 = 60;
 pub(super) const DAY: i64 = 24 * HOUR;
@@ -149,8 +149,8 @@ pub(super) fn stamp(moment: i64) -> String {
 
 /// Parses a moment from the service.
 pub(super) fn moment(stamp: &Value) -> i64 {
-    let micros = crate::instant::micros(stamp.as_str().expect("a moment"));
-    let start = crate::instant::micros("2000-01-01T00:00:00Z");
+    let micros = crate::support::instant::micros(stamp.as_str().expect("a moment"));
+    let start = crate::support::instant::micros("2000-01-01T00:00:00Z");
     i64::try_from((micros - start) / 60_000_000).expect("a near moment")
 }
 

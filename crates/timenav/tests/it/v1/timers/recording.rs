@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::http::Request;
+use crate::support::http::Request;
 use crate::v1::messages::open;
 use crate::v1::{paused_service, send};
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::super::{paused_service, send};
 use super::{acknowledge, claim, of, set};
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
 
 /// Claims and fails a firing until it has failed permanently. Returns it.
 fn fail_for_good(service: &Service) -> Value {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{acknowledge, claim, of, set};
-use crate::http::{Request, target};
+use crate::support::http::{Request, target};
 use crate::v1::{paused_service, send};
 
 #[test]

@@ -10,10 +10,10 @@ use aws_lc_rs::hmac::{self, HMAC_SHA256};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
-use crate::http::Request;
-use crate::service::Service;
+use crate::support::http::Request;
+use crate::support::service::Service;
+use crate::support::waiting::until_so;
 use crate::v1::{create_paused, paused_service, send};
-use crate::waiting::until_so;
 
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 

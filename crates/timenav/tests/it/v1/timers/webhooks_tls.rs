@@ -12,7 +12,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{self, ServerConfig, ServerConnection, StreamOwned};
 
 use crate::process::refused_start;
-use crate::service::Service;
+use crate::support::service::Service;
 use crate::v1::create_paused;
 
 /// A certificate authority and the file with its certificate.

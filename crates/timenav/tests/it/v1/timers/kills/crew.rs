@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use super::super::Ends;
 use super::super::plans::{CLAIMED_QUEUES, HOUR, moment, stamp};
-use crate::dice::Dice;
-use crate::http::{Answer, Connection, Request};
+use crate::support::dice::Dice;
+use crate::support::http::{Answer, Connection, Request};
 
 /// Lease of a worker. With several services, firings of a dead one are redelivered after it.
 const LEASE: &str = "5s";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::plans::{Plan, To, UNCLAIMED_QUEUES, When};
-use crate::dice::Dice;
+use crate::support::dice::Dice;
 
 /// How rule moments that a clock jumps over are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

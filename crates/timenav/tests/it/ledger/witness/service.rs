@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::Witness;
 use super::log::cosigned_at;
 use super::stub_witness::StubWitness;
-use crate::http::Request;
-use crate::instant::micros;
+use crate::ledger::verifier::{examples, has_python};
 use crate::ledger::{self, verifier_key};
 use crate::process::refused_start;
-use crate::service::{Service, run, timenav};
-use crate::verifier::{examples, has_python};
-use crate::waiting::try_until;
+use crate::support::http::Request;
+use crate::support::instant::micros;
+use crate::support::service::{Service, run, timenav};
+use crate::support::waiting::try_until;
 
 pub(super) fn system_key(service: &Service) -> String {
     verifier_key("timenav.local/system", &service.public_key)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::service::Service;
+use crate::support::service::Service;
 
 const END: &str = "--- end of command";
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::http::{Request, target};
 use crate::ledger::{self, Checkpoint, Hash};
-use crate::service::Service;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
 
 /// Maximum number of entries per ledger that are verified individually.
 const POSITIONS_MAX: u64 = 12;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{examples, has_python, verify_at};
 use crate::ledger;
-use crate::service::{self, Process, Service};
+use crate::support::service::{self, Process, Service};
 
 const AT: &str = "2001-01-01T00:00:00Z";
 

@@ -9,8 +9,8 @@ use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use super::{examples, has_python};
-use crate::service;
-use crate::witness::stub_witness::StubWitness;
+use crate::ledger::witness::stub_witness::StubWitness;
+use crate::support::service;
 
 /// The bundles that are rejected because of an erasure.
 fn vectors() -> Vec<Value> {

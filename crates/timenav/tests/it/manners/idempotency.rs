@@ -4,8 +4,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::http::{Answer, Connection, Request};
-use crate::service::Service;
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::Service;
 
 const REPLAYED: &str = "idempotency-replayed";
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::{examples, has_python, verify_proof};
-use crate::service::run;
+use crate::support::service::run;
 
 /// The vectors, and a folder for extracts.
 struct Vectors {

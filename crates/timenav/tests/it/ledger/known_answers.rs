@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::http::{Request, target};
-use crate::service::Service;
-use crate::shared_data;
+use crate::support::http::{Request, target};
+use crate::support::service::Service;
+use crate::support::shared_data;
 
 const HURRICANES: &str = "hurricanes/hurdat2_atlantic_1851_2025.csv";
 const EARTHQUAKES: &str = "earthquakes/usgs_week_2018-02.geojson";

@@ -7,10 +7,10 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::http::{Request, target};
 use crate::ledger;
-use crate::service::{Service, memory_kib, run, timenav};
-use crate::verifier::{examples, has_python};
+use crate::ledger::verifier::{examples, has_python};
+use crate::support::http::{Request, target};
+use crate::support::service::{Service, memory_kib, run, timenav};
 
 /// Maximum memory growth of the service while it writes a bundle of 100 000 entries, in KiB.
 const GROWTH_KIB_MAX: u64 = 48 * 1_024;
@@ -333,7 +333,7 @@ fn script_accepts_valid_and_rejects_invalid_bundle_vectors() {
 #[test]
 fn bundle_verification_reports_the_number_of_pruned_payloads() {
     let mut service = Service::start();
-    let pruned = crate::verifier::prune_some_reads(&mut service);
+    let pruned = crate::ledger::verifier::prune_some_reads(&mut service);
     let away = Away::new();
     away.export(&service, "main", "a");
     let key = ledger::verifier_key("timenav.local/main", &service.public_key);

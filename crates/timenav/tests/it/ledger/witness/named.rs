@@ -9,11 +9,11 @@ use super::Witness;
 use super::log::cosigned_at;
 use super::service::{copy, is_ready, record, system_key, wait_for_some};
 use super::stub_witness::StubWitness;
-use crate::http::Request;
 use crate::ledger::verifier_key;
 use crate::process::refused_start;
-use crate::service::{Service, run, timenav};
-use crate::waiting::until;
+use crate::support::http::Request;
+use crate::support::service::{Service, run, timenav};
+use crate::support::waiting::until;
 
 const BOOKS: &str = "timenav.local/books";
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::process::certify;
-use crate::service::{Process, Service, run, timenav};
+use crate::support::service::{Process, Service, run, timenav};
 
 /// Runs the command. Returns the exit code and the result of each check.
 fn examined(arguments: &[&str], environment: &[(&str, &str)]) -> (Option<i32>, BTreeMap<String, Value>) {

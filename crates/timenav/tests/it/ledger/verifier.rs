@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::http::Request;
 use crate::ledger;
-use crate::service::{self, Service};
+use crate::support::http::Request;
+use crate::support::service::{self, Service};
 
 mod contents;
 mod erased;

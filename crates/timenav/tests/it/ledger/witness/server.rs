@@ -8,9 +8,9 @@ use data_encoding::{BASE64, HEXLOWER};
 
 use super::Witness;
 use super::log::{Log, body, cosigned_at};
-use crate::http::Request;
 use crate::ledger::sha256;
-use crate::service::{run, timenav};
+use crate::support::http::Request;
+use crate::support::service::{run, timenav};
 
 fn address(origin: &str) -> String {
     format!("/{}/checkpoint", HEXLOWER.encode(&sha256(&[origin.as_bytes()])))

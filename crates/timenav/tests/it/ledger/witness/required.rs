@@ -5,8 +5,8 @@ use serde_json::json;
 use super::Witness;
 use super::service::{record, system_key, wait_for_some};
 use super::stub_witness::StubWitness;
-use crate::http::Request;
-use crate::service::{Service, timenav};
+use crate::support::http::Request;
+use crate::support::service::{Service, timenav};
 
 /// Restarts a service whose changes require cosignatures.
 fn requiring(service: &mut Service, witnesses: &[&str], required: &str) {

@@ -15,8 +15,8 @@ use std::process::{Child, Stdio};
 
 use tempfile::TempDir;
 
-use crate::http::{Answer, Connection, Request};
-use crate::service::timenav;
+use crate::support::http::{Answer, Connection, Request};
+use crate::support::service::timenav;
 
 /// A witness in its own process and folder.
 pub(crate) struct Witness {

@@ -11,9 +11,9 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::http::{Answer, Connection, Request, target};
 use crate::ledger::Checkpoint;
-use crate::waiting::try_until;
+use crate::support::http::{Answer, Connection, Request, target};
+use crate::support::waiting::try_until;
 
 /// The service under test. Tests end with [`Service::audit`].
 pub(crate) struct Service {
@@ -281,7 +281,7 @@ impl Service {
 
     /// Verifies every ledger and the log, stops the service, and ends the test.
     pub(crate) fn audit(mut self) {
-        crate::audit::check(&self);
+        crate::ledger::audit::check(&self);
         assert!(self.stop().success(), "{}", self.log_text());
         let log = self.log_text();
         let is_expected = |line: &str| self.errors_expected.iter().any(|piece| line.contains(piece));
