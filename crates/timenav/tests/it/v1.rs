@@ -1,38 +1,14 @@
 //! The operations below `/v1` and `/api/v1`.
 
-mod travel;
-mod pause_time;
-mod fast_forward;
-mod set_rate;
-mod set_retention;
-mod set_anchor;
-pub(crate) mod timers;
-mod check_timeline;
 mod clock;
-mod followers;
-pub(crate) mod messages;
-mod stream;
+pub(crate) mod timers;
 mod events;
-mod manipulate_event;
-mod monitor_events;
-mod monitor_paradox;
+mod set_anchor;
+mod set_retention;
 mod detect_tampering;
-mod import_events;
-mod export_events;
-mod aggregate_events;
-mod finding;
-mod encrypt_data;
-mod decrypt_data;
-mod derivations;
-mod erase_data;
-mod erase_events;
-mod users;
-mod access_logs;
-mod recorded_again;
-mod restrict_time_travel;
-mod set_access_control;
-mod api_keys;
-mod sessions;
+mod data;
+mod access;
+pub(crate) mod messages;
 
 use serde_json::{Value, json};
 

@@ -20,7 +20,7 @@ enum Edge {
 }
 use Edge::{Observed, Requests, Tested};
 
-const DEEDS: &str = "timenav/tests/it/v1/manipulate_event.rs";
+const DEEDS: &str = "timenav/tests/it/v1/events/manipulate_event.rs";
 const HISTORY: &str = "timenav-store/tests/it/engine/events/history.rs";
 const ENDS: &str = "timenav-store/tests/it/engine/timelines/ends.rs";
 const RATES: &str = "timenav/tests/it/manners/rates.rs";
@@ -32,8 +32,8 @@ const RETENTION: &str = "timenav-store/tests/it/tampering/retention.rs";
 const SESSIONS: &str = "timenav-store/tests/it/engine/access/sessions.rs";
 const ATTEMPTS: &str = "timenav-engine/src/requests/attempts.rs";
 const VAULT: &str = "timenav-vault/src/tests.rs";
-const PAGING: &str = "timenav/tests/it/v1/monitor_events/paging.rs";
-const SEALING: &str = "timenav/tests/it/v1/encrypt_data.rs";
+const PAGING: &str = "timenav/tests/it/v1/events/monitor_events/paging.rs";
+const SEALING: &str = "timenav/tests/it/v1/data/encrypt_data.rs";
 const CAPS: &str = "timenav/tests/it/connections/caps.rs";
 const SILENT: &str = "timenav/tests/it/connections/silent.rs";
 const HTTP2: &str = "timenav/tests/it/connections/http2.rs";
@@ -44,7 +44,7 @@ const WEBHOOKS: &str = "timenav/tests/it/v1/timers/webhooks.rs";
 const TIMER_RULES: &str = "timenav/tests/it/v1/timers/rules.rs";
 const TIMERS_CORE: &str = "timenav-core/src/timers/tests.rs";
 const TIMERS_AGAIN: &str = "timenav-core/src/timers/tests/again.rs";
-const FOLLOWERS: &str = "timenav/tests/it/v1/followers.rs";
+const FOLLOWERS: &str = "timenav/tests/it/v1/clock/followers.rs";
 const FAULTS: &str = "timenav-store/tests/it/engine/faults.rs";
 const FOLLOWERS_CORE: &str = "timenav-core/src/followers/tests.rs";
 const GEOJSON: &str = "timenav-import/src/files/geojson_file/tests.rs";
@@ -181,7 +181,7 @@ fn edge(name: &str) -> Option<Edge> {
             "event_counts_match_counting_one_at_a_time",
         ),
         "aggregate_events_searched_max" => {
-            Tested("timenav/tests/it/v1/aggregate_events.rs", "count_continues_within_events_of_equal_time")
+            Tested("timenav/tests/it/v1/events/aggregate_events.rs", "count_continues_within_events_of_equal_time")
         }
         "aggregate_groups_max" => {
             Tested("timenav-engine/src/events/aggregate/tally/tests.rs", "tallied_groups_are_limited")
@@ -191,7 +191,9 @@ fn edge(name: &str) -> Option<Edge> {
             "groups_of_two_keys_are_limited_per_event_and_in_total",
         ),
         "aggregate_values_max" => Requests(|n| vec![(grouped(n), "values")]),
-        "find_events_read_max" => Tested("timenav/tests/it/v1/finding.rs", "rare_match_is_returned_on_a_later_page"),
+        "find_events_read_max" => {
+            Tested("timenav/tests/it/v1/events/finding.rs", "rare_match_is_returned_on_a_later_page")
+        }
         "stream_changes_kept_max" => Observed(stream_changes),
         "stream_firings_kept_max" => {
             Tested("timenav-engine/src/timers/observing.rs", "slow_observer_is_notified_of_missed_firings")
@@ -218,7 +220,7 @@ fn edge(name: &str) -> Option<Edge> {
         "known_log_ins_per_minute_max" => Tested(RATES, "known_address_is_exempt_from_user_login_quota"),
         "user_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_user_are_limited_across_addresses"),
         "address_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_address_are_limited_across_users"),
-        "keys_per_user_max" => Tested("timenav/tests/it/v1/api_keys.rs", "keys_per_user_are_limited"),
+        "keys_per_user_max" => Tested("timenav/tests/it/v1/access/api_keys.rs", "keys_per_user_are_limited"),
         "timer_payload_bytes_max" => {
             Requests(|n| vec![(post("/v1/timers", &json!({ "at": at(), "payload": text(n - 2) })), "payload")])
         }
@@ -384,7 +386,7 @@ fn edge(name: &str) -> Option<Edge> {
             "import_rehearsal_compares_records_with_earlier_ones",
         ),
         "import_refusals_listed_max" => Tested(
-            "timenav/tests/it/v1/import_events/refusals.rs",
+            "timenav/tests/it/v1/events/import_events/refusals.rs",
             "rejections_are_all_counted_and_first_hundred_listed",
         ),
         "import_trace_document_bytes_max" | "import_trace_spans_max" => {

@@ -1,5 +1,10 @@
 //! `GET /v1/clock`.
 
+mod travel;
+mod pause_time;
+mod fast_forward;
+mod set_rate;
+mod followers;
 mod model;
 mod stream;
 

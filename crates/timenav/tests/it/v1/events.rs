@@ -1,5 +1,16 @@
 //! `POST /v1/events`: one event or several, atomically.
 
+mod manipulate_event;
+mod monitor_events;
+mod monitor_paradox;
+mod check_timeline;
+mod stream;
+mod import_events;
+mod export_events;
+mod aggregate_events;
+mod finding;
+mod recorded_again;
+
 use serde_json::{Value, json};
 
 use super::{PREFIXES, send};

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, send};
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, send};
 
 /// A passphrase and a text that occur nowhere else.
 const KEY: &str = "tangerine-Quokka-88-dusk";

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, lasting, paused_service, send};
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::instant::micros;
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, lasting, paused_service, send};
 
 #[test]
 fn pause_and_resume_match_their_snapshots() {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, create_paused, lasting, paused_service, refused_and_unchanged, send};
 use crate::snapshot;
 use crate::support::instant::micros;
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, create_paused, lasting, paused_service, refused_and_unchanged, send};
 
 const MINUTE: i128 = 60_000_000;
 const HOUR: i128 = 60 * MINUTE;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::send;
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::send;
 
 #[test]
 fn event_is_found_by_its_exact_description() {

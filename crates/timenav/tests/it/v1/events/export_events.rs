@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::PREFIXES;
 use crate::support::http::{Answer, Request, target};
 use crate::support::service::Service;
+use crate::v1::PREFIXES;
 
 const PATH: &str = "/v1/export-events";
 

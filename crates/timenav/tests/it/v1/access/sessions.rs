@@ -6,10 +6,10 @@ mod set_password;
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, send};
 use crate::snapshot;
 use crate::support::http::{Answer, Request, target};
 use crate::support::service::{Service, run, timenav};
+use crate::v1::{PREFIXES, send};
 
 const PASSWORD: &str = "correct horse battery staple";
 const OTHER: &str = "seven geese over Graz";

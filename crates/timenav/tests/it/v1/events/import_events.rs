@@ -8,10 +8,10 @@ mod written_otherwise;
 
 use serde_json::{Value, json};
 
-use super::PREFIXES;
 use crate::snapshot;
 use crate::support::http::{Answer, Request, target};
 use crate::support::service::Service;
+use crate::v1::PREFIXES;
 
 const NDJSON: &str = "application/x-ndjson";
 

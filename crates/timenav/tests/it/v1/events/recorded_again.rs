@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::send;
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::send;
 
 #[test]
 fn script_starting_with_return_can_be_rerun() {

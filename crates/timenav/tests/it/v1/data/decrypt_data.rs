@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, send};
 use crate::snapshot;
 use crate::support::http::{Answer, Request};
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, send};
 
 const RANDOM: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 const OTHER_RANDOM: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHv8=";

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::messages::{Message, Messages, open};
-use super::super::paused_service;
 use super::stream_of;
 use crate::support::service::Service;
+use crate::v1::messages::{Message, Messages, open};
+use crate::v1::paused_service;
 
 fn record(service: &Service, time: &str) {
     service.post("/v1/events", &json!({ "event_id": format!("at-{time}").replace(':', "-"), "time": time }));

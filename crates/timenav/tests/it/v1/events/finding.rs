@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::messages::open;
 use crate::support::http::{Request, target};
 use crate::support::service::Service;
+use crate::v1::messages::open;
 
 const MOON: &str = "1969-07-20T20:17:40Z";
 

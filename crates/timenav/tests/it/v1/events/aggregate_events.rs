@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::PREFIXES;
 use crate::support::http::{Request, target};
 use crate::support::service::Service;
+use crate::v1::PREFIXES;
 
 fn record(service: &Service) {
     let event = |time: &str, source: &str, actors: &[&str], geo: Value, attributes: Value| json!({ "time": time, "source": source, "actors": actors, "geo": geo, "attributes": attributes });

@@ -4,11 +4,11 @@ use std::io::Read as _;
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, send};
 use crate::snapshot;
 use crate::support::http::{Answer, Request};
 use crate::support::service::Service;
 use crate::support::waiting::until_so;
+use crate::v1::{PREFIXES, send};
 
 fn set(service: &Service, permissions: &Value) -> Answer {
     send(service, "/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": permissions }))

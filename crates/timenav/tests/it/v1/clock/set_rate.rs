@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, lasting, paused_service, refused_and_unchanged, send};
 use crate::snapshot;
 use crate::support::instant::micros;
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, lasting, paused_service, refused_and_unchanged, send};
 
 #[test]
 fn rate_changes_match_their_snapshots() {

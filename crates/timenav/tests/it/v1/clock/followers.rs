@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::messages::{Message, Messages, open};
-use super::{paused_service, send};
 use crate::cli::command;
 use crate::support::http::{Answer, Connection, Request};
 use crate::support::service::{Service, run};
 use crate::support::waiting::{Patience, until, until_so};
+use crate::v1::messages::{Message, Messages, open};
+use crate::v1::{paused_service, send};
 
 fn following(name: &str) -> Request {
     Request::get(&format!("/v1/clock/stream?follow={name}")).header("Accept", "text/event-stream")

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use super::messages::{Message, open};
-use super::{PREFIXES, lasting, paused_service, send};
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::messages::{Message, open};
+use crate::v1::{PREFIXES, lasting, paused_service, send};
 
 mod due;
 mod paradoxes;

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::{PREFIXES, send};
 use crate::snapshot;
 use crate::support::http::{Answer, Request};
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, send};
 
 fn restrict(service: &Service, user: &str, level: &str) {
     send(service, "/v1/restrict-time-travel", &json!({ "user_id": user, "restriction_level": level })).expect(200);

@@ -5,10 +5,10 @@ mod places;
 
 use serde_json::{Value, json};
 
-use super::PREFIXES;
 use crate::snapshot;
 use crate::support::http::{Request, target};
 use crate::support::service::Service;
+use crate::v1::PREFIXES;
 
 /// Events around the world with distinct ids.
 fn world() -> Service {

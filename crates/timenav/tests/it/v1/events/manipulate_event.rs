@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, paused_service, send};
 use crate::snapshot;
 use crate::support::http::{Request, target};
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, paused_service, send};
 
 const TIME: &str = "1969-07-16T13:00:00Z";
 

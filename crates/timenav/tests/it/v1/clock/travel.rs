@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::{PREFIXES, lasting, paused_service, refused_and_unchanged, send};
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::instant::micros;
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, lasting, paused_service, refused_and_unchanged, send};
 
 #[test]
 fn travel_responses_match_their_snapshots() {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::send;
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::send;
 
 const ALWAYS: [(&str, &str); 2] = [("timeline_id", "main"), ("time_range", "../..")];
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::super::messages::open;
 use super::{OTHER, PASSWORD, log_out, logged_in, with_ada};
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::messages::open;
 
 /// More requests than fit into the lifetime of a session here.
 const REQUESTS_MAX: usize = 1_000_000;

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::encrypt_data::{files, holds};
-use super::{PREFIXES, send};
 use crate::support::http::Request;
 use crate::support::service::{Service, run};
+use crate::v1::{PREFIXES, send};
 
 const PERSON: &str = "Kenneth Arrowsmith-Vane";
 

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::encrypt_data::{files, holds};
-use super::{PREFIXES, send};
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, send};
 
 const PERSON: &str = "Kenneth Arrowsmith-Vane";
 

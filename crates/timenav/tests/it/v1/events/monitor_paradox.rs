@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, paused_service, send};
 use crate::snapshot;
 use crate::support::http::{Request, target};
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, paused_service, send};
 
 fn at(minutes: u32) -> String {
     format!("1999-01-01T{:02}:{:02}:00Z", minutes / 60, minutes % 60)

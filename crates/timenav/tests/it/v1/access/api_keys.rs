@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, send};
 use crate::snapshot;
 use crate::support::http::{Answer, Request, target};
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, send};
 
 fn revoke(service: &Service, key: &str, key_id: &Value) -> Answer {
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", key_id.as_str().unwrap())).key(key))

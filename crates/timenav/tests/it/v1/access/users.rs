@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{PREFIXES, send};
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::{PREFIXES, send};
 
 fn remove(service: &Service, user_id: &str) -> crate::support::http::Answer {
     service.send(Request::new("DELETE", &format!("/v1/users/{user_id}")))
