@@ -1,31 +1,11 @@
 //! Every attack in docs/security.md on the files of a service, done by hand, with the result of a scan.
 
-mod anchors;
-mod authority;
-mod carried_over;
 mod clean;
-mod columns;
-mod contents;
-mod crowd;
 mod depths;
-mod ended;
-mod entries;
-mod erasing;
-mod heads;
-mod stored_responses;
-mod moved;
-mod planted;
-mod retention;
-mod rewritten;
-mod rollback;
+mod erasure;
+mod ledger;
 mod rows;
-mod rows_of_events;
-mod rows_on_postgres;
 mod schema;
-mod signing_keys;
-mod tables;
-mod text_index;
-mod timers_again;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,5 +1,8 @@
 //! Legitimate changes are not reported as tampering, because false alarms would make people ignore real ones.
 
+mod crowd;
+mod moved;
+
 use std::io::Write as _;
 
 use proptest::collection::vec;

@@ -1,17 +1,27 @@
 //! Rows that grant access or move something, written by an attacker with write access to the database but without the
 //! service's keys.
 
+mod anchors;
+mod columns;
+mod events;
+mod planted;
+mod postgres;
+mod stored_responses;
+mod tables;
+mod text_index;
+mod timers_again;
+
 use timenav_engine::{Acceptance, ApiKeyRequest, OpenError, RetentionPeriod, RetentionRequest};
 
-use super::authority::request;
+use super::ledger::authority::request;
 use super::*;
 
-pub(super) async fn refused(house: &House) -> Option<OpenError> {
+async fn refused(house: &House) -> Option<OpenError> {
     house.try_open(house.store()).await.err()
 }
 
 /// Ensures that each table with permissions or credentials has rows.
-pub(super) async fn furnished(house: House) -> House {
+async fn furnished(house: House) -> House {
     let home = house.open().await;
     let ada = home.user("ada", false).await;
     home.user("bob", false).await;
@@ -41,7 +51,7 @@ pub(super) async fn furnished(house: House) -> House {
 }
 
 /// The statement, and the timeline whose rows no longer match the signed ones.
-pub(super) const ATTACKS: [(&str, &str); 44] = [
+const ATTACKS: [(&str, &str); 44] = [
     ("UPDATE users SET operator = 1 WHERE user_id = 'ada'", "system"),
     ("UPDATE users SET restriction = 'full_access' WHERE user_id = 'bob'", "system"),
     ("UPDATE users SET created_at = created_at - 1 WHERE user_id = 'bob'", "system"),
@@ -323,6 +333,6 @@ async fn restored_permissions_or_clock_with_statement_are_rejected() {
     }
 }
 
-pub(super) fn anchor() -> AnchorRequest {
+fn anchor() -> AnchorRequest {
     AnchorRequest { timestamp: None, description: String::new(), fixed: false }
 }

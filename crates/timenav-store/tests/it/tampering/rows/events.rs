@@ -4,7 +4,7 @@
 use timenav_core::intervention::Effect;
 use timenav_engine::InterventionRequest;
 
-use super::*;
+use crate::tampering::*;
 
 /// A change of the rows, and the expected findings: positions and texts.
 type Attack = (&'static str, &'static [(Option<u64>, &'static str)]);

@@ -13,14 +13,14 @@ use timenav_engine::{
 };
 use tokio::sync::OnceCell;
 
-use super::contents::as_before;
-use super::{
-    MAIN, Outside, attack, check_found, clean, connect, empty, finding_kinds, found, look, rebuild, record, rewrite,
-    sign,
-};
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, Template, on};
 use crate::sample::{moment, timeline_id};
+use crate::tampering::ledger::contents::as_before;
+use crate::tampering::{
+    MAIN, Outside, attack, check_found, clean, connect, empty, finding_kinds, found, look, rebuild, record, rewrite,
+    sign,
+};
 
 const DAY_MICROS: i64 = 86_400_000_000;
 const DAY: u32 = 86_400;
@@ -317,7 +317,7 @@ async fn interrupted_sweep_is_completed_later_and_recorded_once() {
 }
 
 /// Returns a house with a sweep, its position, and the pruned positions. It is filled once per process.
-pub(super) async fn swept() -> (House, u64, BTreeSet<u64>) {
+pub(crate) async fn swept() -> (House, u64, BTreeSet<u64>) {
     static SWEPT: OnceCell<(Template, u64, BTreeSet<u64>)> = OnceCell::const_new();
     let swept = SWEPT.get_or_init(|| async {
         let house = filled().await;

@@ -3,8 +3,8 @@
 use timenav_core::ledger::{LeafRecord, PruneClass};
 use timenav_core::scan::{Depth, FindingKind};
 
-use super::{MAIN, Outside, check_found, clean, connect, entry, first_reads, lived_in, look, row, whole};
 use crate::house::House;
+use crate::tampering::{MAIN, Outside, check_found, clean, connect, entry, first_reads, lived_in, look, row, whole};
 
 /// Converts a closed database to the form from before the second table existed.
 pub(crate) fn as_before(house: &House) {
@@ -37,7 +37,7 @@ pub(crate) fn as_before(house: &House) {
              DELETE FROM migrations WHERE step >= '0014';",
         )
         .unwrap();
-    connection.execute_batch(include_str!("../../../migrations/sqlite/0002-data.sql")).unwrap();
+    connection.execute_batch(include_str!("../../../../migrations/sqlite/0002-data.sql")).unwrap();
     let columns = "data_id, timeline, position, erased, format, kind, salt, nonce, commitment, ciphertext";
     let insert = format!("INSERT INTO data_records ({columns}) SELECT {columns} FROM kept");
     connection.execute(&insert, []).unwrap();

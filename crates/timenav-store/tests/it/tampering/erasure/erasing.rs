@@ -8,13 +8,13 @@ use timenav_core::ledger::{Authority, EventsErased, PositionRuns, ReadsErased, R
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{EventErasure, Idempotency, ReadErasure, Signer as _, WhichEvents, WhichReads};
 
-use super::{
-    MAIN, Outside, check_found, clean, connect, empty, entry, finding_kinds, first_reads, found, look, rebuild, record,
-    rewrite, row, sign,
-};
 use crate::faulty_store::FaultyStore;
 use crate::house::{Home, House, on};
 use crate::sample::{event_id, key_id, moment};
+use crate::tampering::{
+    MAIN, Outside, check_found, clean, connect, empty, entry, finding_kinds, first_reads, found, look, rebuild, record,
+    rewrite, row, sign,
+};
 
 /// Position of the first event of `main`.
 const FIRST: u64 = 1;

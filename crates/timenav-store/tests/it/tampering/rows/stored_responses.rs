@@ -2,9 +2,9 @@
 
 use timenav_engine::Idempotency;
 
-use super::*;
 use crate::cluster;
 use crate::house::on;
+use crate::tampering::*;
 
 /// Changes rows of a closed house by hand.
 fn change(house: &House, statement: &str) {

@@ -6,8 +6,8 @@ use timenav_core::intervention::Effect;
 use timenav_core::timers::Schedule;
 use timenav_engine::{ClockChange, InterventionRequest, RetentionPeriod, RetentionRequest, TimerRequest};
 
-use super::*;
 use crate::cluster::execute;
+use crate::tampering::*;
 
 /// A position far beyond the ledger of the house.
 const LATER: i64 = 99_999;

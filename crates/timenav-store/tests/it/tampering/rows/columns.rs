@@ -16,10 +16,10 @@ use timenav_engine::{
     RetentionRequest, TimerRequest,
 };
 
-use super::authority::request;
-use super::*;
 use crate::house::on;
 use crate::ports::SeedSigner;
+use crate::tampering::ledger::authority::request;
+use crate::tampering::*;
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;

@@ -3,12 +3,12 @@
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::OpenError;
 
-use super::retention::swept;
-use super::{
+use crate::sample::timeline_id;
+use crate::tampering::erasure::retention::swept;
+use crate::tampering::{
     MAIN, Outside, attack, connect, entry, finding_kinds, first_reads, found, lived_in, look, put, read_by_nobody,
     rewrite, row,
 };
-use crate::sample::timeline_id;
 
 /// Positions in a full tile, in another one, and at the right edge of the tree.
 const POSITIONS: [u64; 3] = [3, 300, 704];
@@ -174,7 +174,7 @@ async fn t27_damaged_signature_is_reported() {
     }
 }
 
-async fn check_damaged_signature(house: &super::House) {
+async fn check_damaged_signature(house: &crate::house::House) {
     let scan = found(house, "main", FindingKind::BadSignature, None).await;
     assert_eq!(scan.findings.len(), 1, "the data itself is as it was: {:?}", finding_kinds(&scan));
     assert_eq!(scan.findings[0].position, Some(scan.size));

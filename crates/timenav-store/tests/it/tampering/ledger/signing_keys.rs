@@ -6,9 +6,11 @@ use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{OpenError, Signer as _};
 
-use super::{MAIN, Outside, check_found, connect, finding_kinds, lived_in, look, rebuild, restate, rewrite, row, sign};
 use crate::house::House;
 use crate::ports::SeedSigner;
+use crate::tampering::{
+    MAIN, Outside, check_found, connect, finding_kinds, lived_in, look, rebuild, restate, rewrite, row, sign,
+};
 
 const SEEDS: [[u8; 32]; 4] = [[7; 32], [8; 32], [9; 32], [66; 32]];
 

@@ -7,11 +7,11 @@ use timenav_core::time::{Instant, Span, Wall};
 use timenav_engine::{ApiKeyRequest, OpenError};
 
 use super::carried_over::make_old;
-use super::*;
 use crate::sample::key_id;
+use crate::tampering::*;
 
 pub(super) const SYSTEM: i64 = 1;
-pub(super) const HOUR: i64 = 3_600_000_000;
+pub(crate) const HOUR: i64 = 3_600_000_000;
 
 /// Changes entries and signs everything again. Returns the findings of a scan without external data.
 pub(super) async fn rewritten(house: &House, timeline: i64, change: impl FnOnce(&Connection)) -> Scan {
@@ -245,7 +245,7 @@ async fn old() -> (House, [String; 3]) {
     (house, keys.try_into().unwrap())
 }
 
-pub(super) fn request(scopes: Option<Vec<Scope>>, expires_at: Option<Instant<Wall>>) -> ApiKeyRequest {
+pub(crate) fn request(scopes: Option<Vec<Scope>>, expires_at: Option<Instant<Wall>>) -> ApiKeyRequest {
     ApiKeyRequest { user_id: None, timeline_id: None, label: String::new(), scopes, expires_at }
 }
 

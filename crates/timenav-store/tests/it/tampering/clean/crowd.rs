@@ -12,10 +12,10 @@ use timenav_core::intervention::Effect;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{ApiKeyRequest, Caller, Engine, InterventionRequest, ReturnScope};
 
-use super::authority::{HOUR, request};
-use super::*;
 use crate::cases::check_cases;
 use crate::sample::key_id;
+use crate::tampering::ledger::authority::{HOUR, request};
+use crate::tampering::*;
 
 /// An action or an attempt of a user.
 #[derive(Clone, Debug)]

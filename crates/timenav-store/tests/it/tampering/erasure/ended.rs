@@ -2,7 +2,7 @@
 
 use timenav_engine::OpenError;
 
-use super::*;
+use crate::tampering::*;
 
 async fn ended() -> (House, PathBuf) {
     let house = House::new();

@@ -11,13 +11,13 @@ use timenav_core::time::{Duration, Span};
 use timenav_core::timers::{AdvanceState, Schedule};
 use timenav_engine::{Delivery, OpenError, Signer as _, TimerRequest};
 
-use super::{
-    MAIN, Outside, attack, check_found, clean, connect, entry, finding_kinds, first_reads, found, lived_in, look, put,
-    read_by_nobody, rebuild, restate, rewrite, row, sign,
-};
 use crate::house::{Home, House};
 use crate::ports::SeedSigner;
 use crate::sample::timeline_id;
+use crate::tampering::{
+    MAIN, Outside, attack, check_found, clean, connect, entry, finding_kinds, first_reads, found, lived_in, look, put,
+    read_by_nobody, rebuild, restate, rewrite, row, sign,
+};
 
 /// Sets a timer half an hour ahead of the clock of `main`.
 async fn set_timer(home: &Home<'_>) {

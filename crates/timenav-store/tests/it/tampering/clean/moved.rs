@@ -13,10 +13,10 @@ use timenav_engine::{Idempotency, InterventionRequest};
 use timenav_store::{Copied, Moved, PostgresOptions, PostgresStore, PostgresUpgrade, to_postgres, to_sqlite};
 use tokio::sync::Notify;
 
-use super::{clean, connect, lived_in, record};
 use crate::cluster::{database, execute, open};
 use crate::house::House;
 use crate::sample::{event_id, moment, timeline_id};
+use crate::tampering::{clean, connect, lived_in, look_through, record};
 
 fn options(url: &str) -> PostgresOptions {
     PostgresOptions { url: url.to_owned(), is_alone: true }
@@ -227,6 +227,6 @@ async fn changed_row_in_the_migrated_copy_is_reported() {
     execute(&url, "UPDATE events SET content = 'x' WHERE event_id = 'e10'");
     house.database = Some(url);
     let store = copied.postgres().expect("it goes into a database");
-    let scan = super::look_through(&house, store, "main", Depth::Full, None).await;
+    let scan = look_through(&house, store, "main", Depth::Full, None).await;
     assert!(scan.tampering_detected());
 }

@@ -7,9 +7,9 @@ use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{Acceptance, OpenError, Refusal};
 use timenav_store::SqliteStore;
 
-use super::{Outside, check_found, clean, finding_kinds, found, lived_in, look, look_at, record};
 use crate::house::House;
 use crate::sample::timeline_id;
+use crate::tampering::{Outside, check_found, clean, finding_kinds, found, lived_in, look, look_at, record};
 
 /// Returns a house that continued after a copy was made.
 async fn house_with_older_copy() -> (House, PathBuf) {

@@ -2,7 +2,7 @@
 
 use timenav_engine::OpenError;
 
-use super::*;
+use crate::tampering::*;
 
 /// Converts a closed house to the form left by an earlier version: entries of version 1, no head statements, and a seal
 /// for each row of a session or a password.

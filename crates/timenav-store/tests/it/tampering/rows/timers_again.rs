@@ -4,7 +4,7 @@ use timenav_core::ids::TimerId;
 use timenav_core::timers::Schedule;
 use timenav_engine::{ClockChange, TimerRequest};
 
-use super::*;
+use crate::tampering::*;
 
 const SECOND: i64 = 1_000_000;
 

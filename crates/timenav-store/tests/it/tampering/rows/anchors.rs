@@ -5,9 +5,9 @@ use timenav_core::ids::AnchorId;
 use timenav_core::time::{Duration, Span};
 use timenav_engine::{MonitorEvents, Refusal, ReturnScope};
 
-use super::rows::anchor;
-use super::*;
+use super::anchor;
 use crate::sample::every_event;
+use crate::tampering::*;
 
 /// Changes of an anchor's row.
 const ATTACKS: [&str; 7] = [
@@ -124,7 +124,7 @@ async fn return_to_an_anchor_tampered_before_start_is_rejected() {
     house.copy_database(&whole);
     for attack in ATTACKS {
         house.replace_database(&whole);
-        super::attack(&house, attack);
+        crate::tampering::attack(&house, attack);
         let home = house.open().await;
         let returned = home.engine.return_to_anchor(&home.admin, None, &anchor_id, ReturnScope::Clock, None).await;
         assert!(matches!(returned, Err(Refusal::Damaged(_))), "{attack}: {returned:?}");
@@ -143,8 +143,8 @@ async fn forged_anchor_rows_are_rejected() {
     let planted =
         "INSERT INTO anchors SELECT timeline, position - 1, 'planted', set_at, timestamp - 1, description, fixed,
         clock_at, clock_running, clock_rate, clock_location FROM anchors";
-    super::attack(&house, planted);
-    super::attack(&house, "UPDATE anchors SET timeline = 3, position = 0 WHERE anchor_id <> 'planted'");
+    crate::tampering::attack(&house, planted);
+    crate::tampering::attack(&house, "UPDATE anchors SET timeline = 3, position = 0 WHERE anchor_id <> 'planted'");
     let planted = AnchorId::new("planted").unwrap();
     for (timeline, id) in [("main", &planted), ("fork", &planted), ("fork", &anchor_id)] {
         let named = Some(timeline_id(timeline));

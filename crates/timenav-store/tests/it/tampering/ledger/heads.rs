@@ -5,8 +5,8 @@ use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};
 use timenav_engine::{Acceptance, Divergence, Evidence, ExternalCheckpoint, Refusal};
 
 use super::authority::{SYSTEM, last_with, rewritten};
-use super::*;
 use crate::ports::SeedSigner;
+use crate::tampering::*;
 
 /// Returns a house whose `system` has committed to its timelines, twice.
 async fn committed() -> House {

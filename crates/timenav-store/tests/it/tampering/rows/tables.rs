@@ -10,9 +10,9 @@ use timenav_core::permissions::End;
 use timenav_core::scan::{Depth, FindingKind};
 use timenav_engine::{InterventionRequest, OpenError, PermissionsChange};
 
-use super::{Outside, attack, check_found, clean, connect, finding_kinds, found, lived_in, look};
 use crate::house::House;
 use crate::sample::{event_id, host, moment, timeline_id, user_id};
+use crate::tampering::{MAIN, Outside, attack, check_found, clean, connect, finding_kinds, found, lived_in, look};
 
 /// Changes one table at a time, each in a new house, and checks the findings of a scan.
 async fn check_state_mismatches(timeline: &str, attacks: &[(&str, &str)]) {
@@ -182,7 +182,7 @@ async fn missing_payload_of_every_action_is_reported() {
         let connection = connect(&house);
         let select = "SELECT entry & ((1 << 40) - 1), leaf FROM entries WHERE entry >> 40 = ?1 AND length(payload) > 2";
         let mut select = connection.prepare(select).unwrap();
-        let rows = select.query_map([super::MAIN], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let rows = select.query_map([MAIN], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         rows.map(Result::unwrap).collect()
     };
     let mut actions = std::collections::BTreeSet::new();
@@ -191,7 +191,7 @@ async fn missing_payload_of_every_action_is_reported() {
         if !actions.insert(action.clone()) {
             continue;
         }
-        let entry = super::entry(super::MAIN, position.cast_unsigned());
+        let entry = crate::tampering::entry(MAIN, position.cast_unsigned());
         attack(&house, &format!("UPDATE entries SET salt = x'', payload = x'' WHERE entry = {entry}"));
         let scan = found(&house, "main", FindingKind::PayloadMismatch, Some(position.cast_unsigned())).await;
         assert!(scan.tampering_detected(), "{action}");
@@ -205,7 +205,7 @@ async fn missing_payload_of_every_action_is_reported() {
 async fn rows_of_a_nonexistent_timeline_are_reported() {
     let entry_of = |number: i64| number << 40;
     let entries = |number: i64| {
-        let first = entry_of(super::MAIN);
+        let first = entry_of(MAIN);
         format!(
             "INSERT INTO entries SELECT {} + 3, leaf, salt, payload, 0, 0 FROM entries WHERE entry = {first}",
             entry_of(number)

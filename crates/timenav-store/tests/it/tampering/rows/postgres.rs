@@ -2,9 +2,9 @@
 
 use timenav_engine::{OpenError, Refusal};
 
-use super::rows::{ATTACKS, anchor, furnished, refused};
-use super::*;
+use super::{ATTACKS, anchor, furnished, refused};
 use crate::cluster::execute;
+use crate::tampering::*;
 
 /// The tables with rows of that kind.
 const TABLES: [&str; 7] = ["users", "api_keys", "passwords", "sessions", "permissions", "policies", "timelines"];

@@ -2,7 +2,7 @@
 
 use timenav_core::words::WORDS_VERSION;
 
-use super::*;
+use crate::tampering::*;
 
 /// Adds a block without words for a range of positions of `main`.
 fn plant(house: &House, end: u64) {
