@@ -21,11 +21,11 @@ use timenav_engine::Engine;
 
 use crate::request::network::Network;
 
-mod log_ins;
+mod logins;
 
-use self::log_ins::LogIns;
-pub(crate) use self::log_ins::{
-    ADDRESS_LOG_INS_PER_MINUTE_MAX, KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
+use self::logins::Logins;
+pub(crate) use self::logins::{
+    ADDRESS_LOGINS_PER_MINUTE_MAX, KNOWN_LOGINS_PER_MINUTE_MAX, LOGINS_PER_MINUTE_MAX, USER_LOGINS_PER_MINUTE_MAX,
 };
 
 /// Failed authentication attempts per network and minute. All may come at once.
@@ -68,13 +68,13 @@ pub(crate) struct Rates {
     requests: Option<Limiter<UserId>>,
     scans: Limiter<UserId>,
     address_scans: Limiter<Network>,
-    log_ins: LogIns,
+    logins: Logins,
 }
 
 /// Each kind of rejected request has its own limit of entries, so that one cannot hide the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RefusalKind {
-    LogIn,
+    Login,
     Other,
 }
 
@@ -96,7 +96,7 @@ impl Rates {
             rejections_logged: limiter(engine, per_minute(REJECTIONS_LOGGED_PER_MINUTE_MAX)),
             scans: limiter(engine, per_minute(SCANS_PER_MINUTE_MAX)),
             address_scans: limiter(engine, per_minute(ADDRESS_SCANS_PER_MINUTE_MAX)),
-            log_ins: LogIns::new(engine),
+            logins: Logins::new(engine),
             requests: requests_per_minute.map(|per_minute| limiter(engine, per_minute)),
         }
     }
@@ -111,12 +111,12 @@ impl Rates {
             && count(&self.rejections_logged, "rejections-logged", &kind).is_ok()
     }
 
-    pub(crate) fn log_in(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
-        self.log_ins.count(user_id, network)
+    pub(crate) fn login(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
+        self.logins.count(user_id, network)
     }
 
     pub(crate) fn let_in(&self, user_id: &UserId, network: Option<Network>) {
-        self.log_ins.let_in(user_id, network);
+        self.logins.let_in(user_id, network);
     }
 
     /// Counts a scan against the quotas of its user and network. The error says how long to wait.

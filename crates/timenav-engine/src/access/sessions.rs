@@ -119,7 +119,7 @@ impl Engine {
     }
 
     async fn log_failed_log_in(&self, detail: String) -> Result<(), Refusal> {
-        let (operation, code) = (Action::LogIn.word().to_owned(), AuthFailure::LogIn.code());
+        let (operation, code) = (Action::LogIn.word().to_owned(), AuthFailure::Login.code());
         self.submit_unknown(TimelineId::system(), LogRefusal { operation, code, detail }).await.map(|_| ())
     }
 

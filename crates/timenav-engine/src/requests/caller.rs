@@ -62,7 +62,7 @@ pub enum AuthFailure {
     Session,
     /// User and password do not match. The error does not reveal whether the user exists.
     #[error("wrong user name or password")]
-    LogIn,
+    Login,
 }
 
 impl AuthFailure {
@@ -70,7 +70,7 @@ impl AuthFailure {
     pub const fn code(self) -> &'static str {
         match self {
             Self::Missing | Self::OtherScheme | Self::Elsewhere => "missing_credentials",
-            Self::Invalid | Self::Retired | Self::Malformed | Self::Session | Self::LogIn => "invalid_credentials",
+            Self::Invalid | Self::Retired | Self::Malformed | Self::Session | Self::Login => "invalid_credentials",
         }
     }
 }

@@ -226,7 +226,7 @@ pub(crate) fn log_once(failure: &Failure, id: &RequestId) {
         | Failure::OneEventExists(_)
         | Failure::Unidentified(_)
         | Failure::CrossSite
-        | Failure::InsecureLogIn
+        | Failure::InsecureLogin
         | Failure::Parameter(_)
         | Failure::Parameters(_)
         | Failure::MalformedJson { .. }

@@ -28,7 +28,7 @@ pub(crate) enum Failure {
     /// A page of another site sent the request with a session cookie.
     CrossSite,
     /// A password or cookie would be sent unencrypted.
-    InsecureLogIn,
+    InsecureLogin,
     /// A parameter is missing, unknown, duplicate or invalid.
     Parameter(ParameterFault),
     /// Several parameter faults. The first determines the code.
@@ -199,7 +199,7 @@ impl Failure {
             Self::Unidentified(failure) => codes::of_stranger(*failure),
             Self::BrokenOff { because, .. } => because.code(),
             Self::CrossSite => Code::CrossSiteRequest,
-            Self::InsecureLogIn => Code::FeatureDisabled,
+            Self::InsecureLogin => Code::FeatureDisabled,
             Self::Parameter(fault) => fault.kind.code(),
             Self::Parameters(faults) => match faults.as_slice() {
                 [first, ..] => first.kind.code(),
@@ -244,7 +244,7 @@ impl Failure {
     fn sentence(&self) -> &'static str {
         match self {
             Self::Unidentified(AuthFailure::Session) => "The session has ended.",
-            Self::Unidentified(AuthFailure::LogIn) => "Wrong user name or password.",
+            Self::Unidentified(AuthFailure::Login) => "Wrong user name or password.",
             Self::BrokenOff { because, .. } => because.sentence(),
             Self::Encoding => "The body has a content encoding that is not supported here.",
             failure => codes::answer_of(failure.code()).1,
@@ -291,7 +291,7 @@ impl Failure {
             Self::CrossSite => "cookies are accepted only from this service's own pages: send the request from there, \
                 or use an API key"
                 .to_owned(),
-            Self::InsecureLogIn => "passwords and cookies must not be sent unencrypted: the operator can set a \
+            Self::InsecureLogin => "passwords and cookies must not be sent unencrypted: the operator can set a \
                 certificate (--tls-cert and --tls-key), name the address of a proxy that terminates TLS \
                 (--public-url), or allow it anyway (--allow-insecure-login)"
                 .to_owned(),
@@ -335,7 +335,7 @@ impl Failure {
             | Self::Unidentified(_)
             | Self::Parameters(_)
             | Self::CrossSite
-            | Self::InsecureLogIn
+            | Self::InsecureLogin
             | Self::MalformedJson { .. }
             | Self::MalformedFile { .. }
             | Self::MediaType { .. }
@@ -356,7 +356,7 @@ impl Failure {
     fn headers(&self) -> Vec<(HeaderName, String)> {
         match self {
             Self::Unidentified(
-                AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere | AuthFailure::LogIn,
+                AuthFailure::Missing | AuthFailure::OtherScheme | AuthFailure::Elsewhere | AuthFailure::Login,
             ) => {
                 vec![(header::WWW_AUTHENTICATE, "Bearer realm=\"timenav\"".to_owned())]
             }
@@ -393,7 +393,7 @@ impl Failure {
             Self::Refused(_)
             | Self::OneEventExists(_)
             | Self::CrossSite
-            | Self::InsecureLogIn
+            | Self::InsecureLogin
             | Self::Parameter(_)
             | Self::Parameters(_)
             | Self::MalformedJson { .. }

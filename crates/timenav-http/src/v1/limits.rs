@@ -20,9 +20,9 @@ use super::parameters::NoParameters;
 use super::replica::ReplicaBody;
 use super::streaming::{STREAMS_MAX, STREAMS_PER_USER_MAX};
 use crate::rate::{
-    ADDRESS_LOG_INS_PER_MINUTE_MAX, ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX,
-    KNOWN_LOG_INS_PER_MINUTE_MAX, LOG_INS_PER_MINUTE_MAX, NETWORK_REJECTIONS_LOGGED_PER_MINUTE_MAX,
-    RECORDS_PER_REQUEST_MAX, REJECTIONS_LOGGED_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOG_INS_PER_MINUTE_MAX,
+    ADDRESS_LOGINS_PER_MINUTE_MAX, ADDRESS_SCANS_PER_MINUTE_MAX, FAILED_ATTEMPTS_PER_MINUTE_MAX,
+    KNOWN_LOGINS_PER_MINUTE_MAX, LOGINS_PER_MINUTE_MAX, NETWORK_REJECTIONS_LOGGED_PER_MINUTE_MAX,
+    RECORDS_PER_REQUEST_MAX, REJECTIONS_LOGGED_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOGINS_PER_MINUTE_MAX,
 };
 use crate::request::auth::Authenticated;
 use crate::request::body::{
@@ -110,10 +110,10 @@ async fn limits(
     limits.insert("import_bytes_per_minute_min".to_owned(), IMPORT_BYTES_PER_MINUTE_MIN.into());
     limits.insert("scans_per_minute_max".to_owned(), SCANS_PER_MINUTE_MAX.into());
     limits.insert("address_scans_per_minute_max".to_owned(), ADDRESS_SCANS_PER_MINUTE_MAX.into());
-    limits.insert("log_ins_per_minute_max".to_owned(), LOG_INS_PER_MINUTE_MAX.into());
-    limits.insert("known_log_ins_per_minute_max".to_owned(), KNOWN_LOG_INS_PER_MINUTE_MAX.into());
-    limits.insert("address_log_ins_per_minute_max".to_owned(), ADDRESS_LOG_INS_PER_MINUTE_MAX.into());
-    limits.insert("user_log_ins_per_minute_max".to_owned(), USER_LOG_INS_PER_MINUTE_MAX.into());
+    limits.insert("logins_per_minute_max".to_owned(), LOGINS_PER_MINUTE_MAX.into());
+    limits.insert("known_logins_per_minute_max".to_owned(), KNOWN_LOGINS_PER_MINUTE_MAX.into());
+    limits.insert("address_logins_per_minute_max".to_owned(), ADDRESS_LOGINS_PER_MINUTE_MAX.into());
+    limits.insert("user_logins_per_minute_max".to_owned(), USER_LOGINS_PER_MINUTE_MAX.into());
     limits.insert("session_idle_seconds_max".to_owned(), app.engine.options().session_idle_seconds.into());
     limits.insert("session_seconds_max".to_owned(), app.engine.options().session_seconds.into());
     for (name, value) in &app.options.connection_limits {

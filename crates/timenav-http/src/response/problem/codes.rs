@@ -62,7 +62,7 @@ pub(crate) const fn of_stranger(failure: AuthFailure) -> Code {
         | AuthFailure::Retired
         | AuthFailure::Malformed
         | AuthFailure::Session
-        | AuthFailure::LogIn => Code::InvalidCredentials,
+        | AuthFailure::Login => Code::InvalidCredentials,
     }
 }
 
@@ -155,8 +155,8 @@ mod tests {
 
     #[test]
     fn log_entries_and_responses_use_the_same_codes() {
-        use AuthFailure::{Invalid, LogIn, Malformed, Missing, Session};
-        for failure in [Missing, Invalid, Malformed, Session, LogIn] {
+        use AuthFailure::{Invalid, Login, Malformed, Missing, Session};
+        for failure in [Missing, Invalid, Malformed, Session, Login] {
             assert_eq!(of_stranger(failure).as_str(), failure.code());
         }
         assert_eq!(Code::CrossSiteRequest.as_str(), CROSS_SITE_CODE);

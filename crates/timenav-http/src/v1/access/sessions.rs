@@ -177,8 +177,8 @@ async fn log_in(
 ) -> Result<Response, Failure> {
     asking.admit()?;
     let LogInRequest { user_id: Text(user_id), password } = request;
-    let left = app.rates.log_in(&user_id, asking.network).map_err(Failure::TooMany)?;
-    let new = if app.rates.logs_refusal(RefusalKind::LogIn, asking.network) {
+    let left = app.rates.login(&user_id, asking.network).map_err(Failure::TooMany)?;
+    let new = if app.rates.logs_refusal(RefusalKind::Login, asking.network) {
         app.engine.log_in(user_id, password, before.as_ref()).await?
     } else {
         let new = app.engine.log_in_counted(user_id, password, before.as_ref()).await?;
@@ -186,7 +186,7 @@ async fn log_in(
         new.inspect_err(|_| refused()).ok()
     };
     let mut response = match new {
-        None => Failure::Unidentified(AuthFailure::LogIn).into_response(),
+        None => Failure::Unidentified(AuthFailure::Login).into_response(),
         Some(new) => {
             app.rates.let_in(&new.caller.user_id, asking.network);
             let mut response = Json(SessionBody::of(&app, Some(&new.caller))).into_response();

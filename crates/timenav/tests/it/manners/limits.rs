@@ -216,10 +216,10 @@ fn edge(name: &str) -> Option<Edge> {
         "session_idle_seconds_max" | "session_seconds_max" => {
             Tested(SESSIONS, "session_expires_when_idle_and_at_its_maximum_age")
         }
-        "log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_user_and_address_are_limited"),
-        "known_log_ins_per_minute_max" => Tested(RATES, "known_address_is_exempt_from_user_login_quota"),
-        "user_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_user_are_limited_across_addresses"),
-        "address_log_ins_per_minute_max" => Tested(RATES, "failed_logins_per_address_are_limited_across_users"),
+        "logins_per_minute_max" => Tested(RATES, "failed_logins_per_user_and_address_are_limited"),
+        "known_logins_per_minute_max" => Tested(RATES, "known_address_is_exempt_from_user_login_quota"),
+        "user_logins_per_minute_max" => Tested(RATES, "failed_logins_per_user_are_limited_across_addresses"),
+        "address_logins_per_minute_max" => Tested(RATES, "failed_logins_per_address_are_limited_across_users"),
         "keys_per_user_max" => Tested("timenav/tests/it/v1/access/api_keys.rs", "keys_per_user_are_limited"),
         "timer_payload_bytes_max" => {
             Requests(|n| vec![(post("/v1/timers", &json!({ "at": at(), "payload": text(n - 2) })), "payload")])

@@ -325,11 +325,11 @@ fn failed_logins_per_user_and_address_are_limited() {
     service.user("ada");
     service.set_password("ada", PASSWORD);
     let first = service.try_log_in("ada", "not this one");
-    let policies = "\"address-log-ins\";q=60;w=60, \"log-ins\";q=10;w=60, \"user-log-ins\";q=120;w=60";
+    let policies = "\"address-logins\";q=60;w=60, \"logins\";q=10;w=60, \"user-logins\";q=120;w=60";
     assert_eq!(first.header("ratelimit-policy"), Some(policies));
     first.refused(401, "invalid_credentials");
     let refused = spend(&service, &log_in("ada", "not this one"), 9);
-    assert_eq!(refused.header("ratelimit-policy"), Some("\"log-ins\";q=10;w=60"));
+    assert_eq!(refused.header("ratelimit-policy"), Some("\"logins\";q=10;w=60"));
     refused.refused(429, "rate_limited");
     // Rejected attempts create no entry, except for reading the checkpoint, and the password is not compared. On a slow
     // machine, one more may be allowed in the meantime.
@@ -358,7 +358,7 @@ fn failed_logins_per_user_are_limited_across_addresses() {
     let from_each = |number| (0..10).map(move |_| (elsewhere(number), log_in("ada", "not this one")));
     let (passed, refused) = at_once(&service, (1..=14).flat_map(from_each).collect());
     assert!(passed >= 120 && !refused.is_empty(), "{passed} {refused:?}");
-    assert!(refused.iter().all(|policy| policy == "\"user-log-ins\";q=120;w=60"), "{refused:?}");
+    assert!(refused.iter().all(|policy| policy == "\"user-logins\";q=120;w=60"), "{refused:?}");
     service.audit();
 }
 
@@ -373,15 +373,15 @@ fn known_address_is_exempt_from_user_login_quota() {
     assert!(!refused.is_empty());
     // The quota of the user does not apply here.
     let let_in = service.try_log_in("ada", PASSWORD);
-    assert_eq!(let_in.header("ratelimit-policy"), Some("\"address-log-ins\";q=60;w=60, \"known-log-ins\";q=30;w=60"));
+    assert_eq!(let_in.header("ratelimit-policy"), Some("\"address-logins\";q=60;w=60, \"known-logins\";q=30;w=60"));
     let_in.expect(200);
     // Concurrently: if comparing a password takes longer than the refill of an attempt, a sequence would never end.
     let (passed, refused) = at_once(&service, vec![(HERE, log_in("ada", "not this one")); 45]);
     assert!(passed >= 29 && !refused.is_empty(), "{passed} {refused:?}");
-    assert!(refused.iter().all(|policy| policy == "\"known-log-ins\";q=30;w=60"), "{refused:?}");
+    assert!(refused.iter().all(|policy| policy == "\"known-logins\";q=30;w=60"), "{refused:?}");
     // An address is known per user.
     let other = service.try_log_in("bob", "not this one");
-    assert!(other.header("ratelimit-policy").unwrap().contains("\"log-ins\";q=10"), "{other}");
+    assert!(other.header("ratelimit-policy").unwrap().contains("\"logins\";q=10"), "{other}");
     other.refused(401, "invalid_credentials");
     service.audit();
 }
@@ -392,7 +392,7 @@ fn failed_logins_per_address_are_limited_across_users() {
     let requests = (0..80).map(|number| (HERE, log_in(&format!("user-{number}"), "not this one"))).collect();
     let (passed, refused) = at_once(&service, requests);
     assert!(passed >= 60 && !refused.is_empty(), "{passed} {refused:?}");
-    assert!(refused.iter().all(|policy| policy == "\"address-log-ins\";q=60;w=60"), "{refused:?}");
+    assert!(refused.iter().all(|policy| policy == "\"address-logins\";q=60;w=60"), "{refused:?}");
     service.send(Request::get("/v1/clock")).expect(200);
     service.audit();
 }

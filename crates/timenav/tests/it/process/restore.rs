@@ -187,8 +187,8 @@ fn backup_of_running_service_restores_and_verifies() {
     send(&process, &service, Request::post("/v1/events").json(&event("after"))).expect(201);
     // Existing sessions are valid, and users can log in.
     assert_eq!(send(&process, &service, Request::get("/v1/session").session(&cookie)).expect(200)["user_id"], "ada");
-    let log_in = Request::post("/v1/login").json(&json!({ "user_id": "ada", "password": PASSWORD }));
-    send(&process, &service, log_in.header("Host", "127.0.0.1").anonymous()).expect(200);
+    let login = Request::post("/v1/login").json(&json!({ "user_id": "ada", "password": PASSWORD }));
+    send(&process, &service, login.header("Host", "127.0.0.1").anonymous()).expect(200);
     for timeline in ["main", "system"] {
         let scan = Request::post("/v1/detect-tampering").json(&json!({ "timeline_id": timeline }));
         assert_eq!(send(&process, &service, scan).expect(200)["tampering_detected"], false);

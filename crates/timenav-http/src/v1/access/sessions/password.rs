@@ -77,7 +77,7 @@ impl Asking {
         if !self.is_own_page {
             return Err(Failure::CrossSite);
         }
-        if self.may_travel { Ok(()) } else { Err(Failure::InsecureLogIn) }
+        if self.may_travel { Ok(()) } else { Err(Failure::InsecureLogin) }
     }
 }
 
@@ -93,7 +93,7 @@ pub(crate) async fn set_password(
     let PasswordRequest { user_id, password, current_password: current } = request;
     if current.is_some() {
         // The current password could be guessed here as well as at login.
-        app.rates.log_in(&caller.user_id, asking.network).map_err(Failure::TooMany)?;
+        app.rates.login(&caller.user_id, asking.network).map_err(Failure::TooMany)?;
     }
     let request = timenav_engine::PasswordRequest { user_id: user_id.map(|text| text.0), password, current };
     let user_id = app.engine.set_password(&caller, request).await?;

@@ -221,8 +221,8 @@ async fn login_without_a_password_is_reported() {
         });
     })
     .await;
-    let log_in = scan.findings.iter().find(|one| one.kind == FindingKind::UnauthorizedEntry).unwrap();
-    assert!(log_in.evidence.contains("`ada` had no password"), "{log_in:?}");
+    let login = scan.findings.iter().find(|one| one.kind == FindingKind::UnauthorizedEntry).unwrap();
+    assert!(login.evidence.contains("`ada` had no password"), "{login:?}");
 }
 
 /// A database from before rows were signed, with unprivileged ada and bob's read-only key.

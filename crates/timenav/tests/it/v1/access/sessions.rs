@@ -49,7 +49,7 @@ fn login_and_logout_match_their_snapshots() {
         let wrong = json!({ "user_id": "admin", "password": OTHER });
         let log_in =
             |body: &Value| ask(Request::post(&path("login")).json(body).header("Host", "localhost").anonymous());
-        snapshot::check("log-in-refused", &log_in(&wrong));
+        snapshot::check("login-refused", &log_in(&wrong));
         let answer = log_in(&json!({ "user_id": "admin", "password": PASSWORD }));
         snapshot::check("login", &answer);
         let cookie = answer.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();

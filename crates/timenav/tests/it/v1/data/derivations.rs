@@ -14,7 +14,7 @@ const AT_ONCE: usize = 40;
 /// Keys of one record are compared one after the other, each for seconds on a busy machine.
 const RIGHT_KEYS: usize = 8;
 /// Fewer than the limit per user and minute.
-const LOG_INS: usize = 8;
+const LOGINS: usize = 8;
 /// Number of users who seal one record after the other while others guess.
 const SEALING: usize = 4;
 /// From less time than the service takes to read a request to more, on any machine.
@@ -134,7 +134,7 @@ fn login_is_not_blocked_by_concurrent_encryption() {
         "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" })));
     thread::scope(|scope| {
         let eves = scope.spawn(|| at_once(&service, &sealing, AT_ONCE));
-        for _ in 0..LOG_INS {
+        for _ in 0..LOGINS {
             let answer = service.try_log_in("admin", PASSWORD);
             assert_eq!(answer.status, 200, "{answer}");
             assert_eq!(service.send(own.clone()).status, 200);

@@ -12,13 +12,13 @@ use crate::request::network::Network;
 
 use super::{Left, Limiter, count, limiter, per_minute};
 
-pub(crate) const LOG_INS_PER_MINUTE_MAX: u32 = 10;
+pub(crate) const LOGINS_PER_MINUTE_MAX: u32 = 10;
 /// Login attempts per user and minute from an address where the user has logged in before.
-pub(crate) const KNOWN_LOG_INS_PER_MINUTE_MAX: u32 = 30;
+pub(crate) const KNOWN_LOGINS_PER_MINUTE_MAX: u32 = 30;
 /// Login attempts per address and minute, for all users.
-pub(crate) const ADDRESS_LOG_INS_PER_MINUTE_MAX: u32 = 60;
+pub(crate) const ADDRESS_LOGINS_PER_MINUTE_MAX: u32 = 60;
 /// Login attempts per user and minute from all unknown addresses: more than a few addresses together can make.
-pub(crate) const USER_LOG_INS_PER_MINUTE_MAX: u32 = 120;
+pub(crate) const USER_LOGINS_PER_MINUTE_MAX: u32 = 120;
 
 /// How long a successful login marks an address as known: one week.
 const KNOWN_FOR: Span = Span::from_micros(7 * 24 * 3_600 * 1_000_000);
@@ -27,7 +27,7 @@ const KNOWN_MAX: usize = 10_000;
 
 type Pair = (UserId, Option<Network>);
 
-pub(super) struct LogIns {
+pub(super) struct Logins {
     engine: Engine,
     of_address: Limiter<Network>,
     of_pair: Limiter<Pair>,
@@ -36,14 +36,14 @@ pub(super) struct LogIns {
     known: Mutex<HashMap<Pair, Instant<Wall>>>,
 }
 
-impl LogIns {
+impl Logins {
     pub(super) fn new(engine: &Engine) -> Self {
         Self {
             engine: engine.clone(),
-            of_address: limiter(engine, per_minute(ADDRESS_LOG_INS_PER_MINUTE_MAX)),
-            of_pair: limiter(engine, per_minute(LOG_INS_PER_MINUTE_MAX)),
-            of_known_pair: limiter(engine, per_minute(KNOWN_LOG_INS_PER_MINUTE_MAX)),
-            of_user: limiter(engine, per_minute(USER_LOG_INS_PER_MINUTE_MAX)),
+            of_address: limiter(engine, per_minute(ADDRESS_LOGINS_PER_MINUTE_MAX)),
+            of_pair: limiter(engine, per_minute(LOGINS_PER_MINUTE_MAX)),
+            of_known_pair: limiter(engine, per_minute(KNOWN_LOGINS_PER_MINUTE_MAX)),
+            of_user: limiter(engine, per_minute(USER_LOGINS_PER_MINUTE_MAX)),
             known: Mutex::default(),
         }
     }
@@ -51,14 +51,14 @@ impl LogIns {
     /// An unknown address exhausts its own quota before that of the user. The error says how long to wait.
     pub(super) fn count(&self, user_id: &UserId, network: Option<Network>) -> Result<Vec<Left>, Left> {
         let of_address =
-            network.map(|network| count(&self.of_address, "address-log-ins", &network)).transpose()?.into_iter();
+            network.map(|network| count(&self.of_address, "address-logins", &network)).transpose()?.into_iter();
         let pair = (user_id.clone(), network);
         if self.is_known(&pair) {
-            let of_both = count(&self.of_known_pair, "known-log-ins", &pair)?;
+            let of_both = count(&self.of_known_pair, "known-logins", &pair)?;
             return Ok(of_address.chain([of_both]).collect());
         }
-        let of_both = count(&self.of_pair, "log-ins", &pair)?;
-        let of_user = count(&self.of_user, "user-log-ins", user_id)?;
+        let of_both = count(&self.of_pair, "logins", &pair)?;
+        let of_user = count(&self.of_user, "user-logins", user_id)?;
         Ok(of_address.chain([of_both, of_user]).collect())
     }
 
