@@ -8,7 +8,7 @@ mod erasing;
 mod guesses;
 mod imports;
 mod ledger;
-mod log_ins;
+mod logins;
 mod readers;
 mod silence;
 mod strangers;
@@ -53,7 +53,7 @@ const ATTACKS: [Attack; 13] = [
     Attack { name: "erasing", about: "erasing of many events, against the writes of others", run: erasing::run },
     Attack { name: "keys", about: "many keys of one user, against the limit on requests", run: timelines::keys },
     Attack { name: "guesses", about: "guesses on a sealed record, all at once", run: guesses::run },
-    Attack { name: "log-ins", about: "passphrases of one user, against the log-ins of others", run: log_ins::run },
+    Attack { name: "logins", about: "passphrases of one user, against the logins of others", run: logins::run },
     Attack { name: "refusals", about: "refused attempts of strangers, against the disk", run: ledger::run },
 ];
 

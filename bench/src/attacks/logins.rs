@@ -8,30 +8,30 @@ use crate::measure::setting::Setting;
 
 const PASSPHRASES: usize = 150;
 /// Concurrent logins of others. This is less than the limit per address and minute.
-const LOG_INS: usize = 8;
+const LOGINS: usize = 8;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
-    let target = Target::start(setting, "log-ins", &["--allow-insecure-login"])?;
+    let target = Target::start(setting, "logins", &["--allow-insecure-login"])?;
     let rejected = block_on(async {
         let mut connection = Connection::open(target.address()).await?;
         let password = json!({ "password": "correct horse battery staple" });
         ask(&mut connection, target.admin(), "POST", "/v1/set-password", Some(&password)).await?;
         let (address, key) = (target.address(), target.admin());
         let sealed = json!({ "timeline_id": "main", "data": {}, "encryption_key": "a passphrase" }).to_string();
-        let log_in = json!({ "user_id": "admin", "password": "correct horse battery staple" }).to_string();
+        let login = json!({ "user_id": "admin", "password": "correct horse battery staple" }).to_string();
         let sealing = async || fetch(address, key, "POST", "/v1/encrypt-data", Some(&sealed)).await;
-        let logging_in = async || log_in_once(address, &log_in).await;
+        let logging_in = async || log_in_once(address, &login).await;
         let sealing = futures_util::future::join_all((0..PASSPHRASES).map(|_| sealing()));
-        let logging_in = futures_util::future::join_all((0..LOG_INS).map(|_| logging_in()));
+        let logging_in = futures_util::future::join_all((0..LOGINS).map(|_| logging_in()));
         let (_, answers) = futures_util::future::join(sealing, logging_in).await;
         anyhow::Ok(answers.into_iter().filter(|answer| !matches!(answer, Ok(200 | 201))).count())
     })?;
     target.service.stop()?;
     Ok(vec![Verdict {
-        what: format!("right passwords refused, of {LOG_INS}"),
+        what: format!("right passwords refused, of {LOGINS}"),
         figure: count(rejected),
         most: 0.0,
-        unit: "log-ins",
+        unit: "logins",
         remark: format!("beside {PASSPHRASES} passphrases of one user"),
     }])
 }
