@@ -12,7 +12,7 @@ pub(super) fn look_at(settings: &Settings) -> Vec<Check> {
     let descriptors = getrlimit(Resource::Nofile).maximum;
     vec![
         listen(settings),
-        log_in(settings),
+        allow_insecure_login(settings),
         service_name(settings),
         read_log(settings),
         checkpoint_lag(settings),
@@ -39,7 +39,7 @@ pub(super) fn listen(settings: &Settings) -> Check {
     }
 }
 
-pub(super) fn log_in(settings: &Settings) -> Check {
+pub(super) fn allow_insecure_login(settings: &Settings) -> Check {
     const NAME: &str = "allow-insecure-login";
     if !settings.allow_insecure_login {
         return Check::ok(NAME, "users cannot log in over plain HTTP from other machines");

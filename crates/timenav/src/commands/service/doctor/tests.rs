@@ -119,8 +119,8 @@ fn unsafe_settings_are_reported() {
     check(&listens(&[]), "listen", FAIL);
     check(&listens(&["--public-url", "https://time.test"]), "listen", WARN);
     check(&listens(&["--tls-cert", "a", "--tls-key", "b"]), "listen", OK);
-    check(&settings::log_in(&settings_of(&[])), "allow-insecure-login", OK);
-    check(&settings::log_in(&settings_of(&["--allow-insecure-login"])), "allow-insecure-login", FAIL);
+    check(&settings::allow_insecure_login(&settings_of(&[])), "allow-insecure-login", OK);
+    check(&settings::allow_insecure_login(&settings_of(&["--allow-insecure-login"])), "allow-insecure-login", FAIL);
     check(&settings::service_name(&settings_of(&[])), "service-name", WARN);
     check(&settings::service_name(&settings_of(&["--service-name", "time.test"])), "service-name", OK);
     let folder = tempfile::tempdir().unwrap();
