@@ -40,7 +40,6 @@ macro_rules! pages {
 pages! {
     recipe_agent_month_prints_the_shown_output: "agent-month",
     recipe_billing_year_prints_the_shown_output: "billing-year",
-    recipe_retry_schedule_prints_the_shown_output: "retry-schedule",
     recipe_cron_summer_time_prints_the_shown_output: "cron-summer-time",
     recipe_cron_night_prints_the_shown_output: "cron-night",
     recipe_celery_week_prints_the_shown_output: "celery-week",
