@@ -116,7 +116,7 @@ async function logIn(page, password) {
     },
     JSON.stringify({ user_id: USER, password }),
   );
-  if (status !== 200) throw new Error(`the log-in answers ${status}`);
+  if (status !== 200) throw new Error(`the login answers ${status}`);
   await page.reload();
 }
 

@@ -74,7 +74,7 @@ export class Site {
       },
       JSON.stringify({ user_id: USER, password }),
     );
-    if (status !== 200) throw new Error(`the log-in answers ${status}`);
+    if (status !== 200) throw new Error(`the login answers ${status}`);
     await page.close();
   }
 }

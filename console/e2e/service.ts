@@ -149,7 +149,7 @@ export class Service {
       body: JSON.stringify({ user_id: userId, password: PASSWORD }),
     });
     const [cookie] = answer.headers.getSetCookie();
-    if (cookie === undefined) throw new Error(`log-in of ${userId}: ${answer.status} ${await answer.text()}`);
+    if (cookie === undefined) throw new Error(`login of ${userId}: ${answer.status} ${await answer.text()}`);
     return cookie.split(';')[0]!;
   }
 

@@ -45,7 +45,7 @@ describe('the first run', () => {
 
   it('shows password errors next to the field', async () => {
     const page = await on.page({ expected: REFUSED });
-    await page.goto(`${on.service.url}/#/log-in`);
+    await page.goto(`${on.service.url}/#/login`);
     await page.getByRole('button', { name: 'use one of your API keys' }).click();
     await page.getByLabel('User', { exact: true }).fill('admin');
     await page.getByLabel('API key').fill(on.service.adminKey);

@@ -1,0 +1,1 @@
+import{H as e}from"./common-DwNViBB_.js";async function t(){return(await e.limits()).limits}export{t};

@@ -1,1 +1,0 @@
-import{H as e}from"./common-YLJs20bK.js";async function t(){return(await e.limits()).limits}export{t};
