@@ -43,7 +43,7 @@ fn copy_of_stopped_data_folder_works_as_backup() {
 #[test]
 fn api_key_rotation_has_no_gap() {
     let text = section("Keys");
-    assert!(text.contains("To rotate: create the new one, deploy it, revoke the old one."), "{text}");
+    assert!(text.contains("To rotate: create a new key, deploy it, revoke the old one."), "{text}");
     let service = Service::start();
     let key = |arguments: &[&str], secret: &str| -> Value {
         let mut command = timenav();
