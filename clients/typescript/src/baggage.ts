@@ -39,7 +39,7 @@ export function timelineIn(header: string | null | undefined): string | null {
   for (const member of (header ?? '').split(',')) {
     const [key, value] = splitOnce(member, '=');
     if (name(key) !== MEMBER) continue;
-    const timeline = decoded(trimmed(splitOnce(value, ';')[0]));
+    const timeline = decode(trim(splitOnce(value, ';')[0]));
     if (found !== null && found !== timeline) {
       throw new BaggageError(`the baggage names two timelines, \`${found}\` and \`${timeline}\`; send one`);
     }
@@ -50,7 +50,7 @@ export function timelineIn(header: string | null | undefined): string | null {
 
 /** Returns a `baggage` header that names a timeline and keeps all other members. */
 export function withTimeline(header: string | null | undefined, timelineId: string): string {
-  const members = (header ?? '').split(',').map(trimmed);
+  const members = (header ?? '').split(',').map(trim);
   const others = members.filter((member) => member !== '' && name(splitOnce(member, '=')[0]) !== MEMBER);
   return [...others, `${MEMBER}=${encodeURIComponent(timelineId)}`].join(',');
 }
@@ -115,7 +115,7 @@ export interface IncomingRequest {
 }
 
 /** The part of a Node response that the middleware uses. */
-export interface OutgoingAnswer {
+export interface OutgoingResponse {
   statusCode: number;
   setHeader(name: string, value: string): unknown;
   end(body: string): unknown;
@@ -148,16 +148,16 @@ export class RequestClocks {
 
   /**
    * Serves a request with the clock that its `baggage` header names, or else with the clock of the client's own
-   * timeline. `clock()` returns that clock in `serve` and in all work that `serve` starts. It never falls back to the
+   * timeline. `clock()` returns that clock in `handler` and in all work that `handler` starts. It never falls back to the
    * host's time.
    *
    * Rejects with `BaggageError` if the header is invalid, with `TooManyClocksError` if all clocks are in use, or with
    * the error of a clock that cannot be read.
    */
-  async serving<T>(header: string | null | undefined, serve: (clock: VirtualClock) => T | Promise<T>): Promise<T> {
+  async serve<T>(header: string | null | undefined, handler: (clock: VirtualClock) => T | Promise<T>): Promise<T> {
     const [current, release] = await this.#take(header);
     try {
-      return await CURRENT.run(current, () => serve(current));
+      return await CURRENT.run(current, () => handler(current));
     } finally {
       release();
     }
@@ -167,7 +167,7 @@ export class RequestClocks {
    * Middleware for Express, Connect and `node:http` servers: `app.use(clocks.middleware)`. It responds with 400 if the
    * timeline is invalid or unknown, and with 503 if the clock cannot be read.
    */
-  readonly middleware = (request: IncomingRequest, response: OutgoingAnswer, next: () => void): void => {
+  readonly middleware = (request: IncomingRequest, response: OutgoingResponse, next: () => void): void => {
     const given = request.headers[HEADER];
     this.#take(Array.isArray(given) ? given.join(',') : given).then(
       ([current, release]) => {
@@ -175,7 +175,7 @@ export class RequestClocks {
         CURRENT.run(current, next);
       },
       (error: unknown) => {
-        const [status, text] = refused(error);
+        const [status, text] = errorResponse(error);
         response.statusCode = status;
         response.setHeader('Content-Type', 'text/plain; charset=utf-8');
         if (status === UNAVAILABLE) response.setHeader('Retry-After', '1');
@@ -267,7 +267,7 @@ export class RequestClocks {
 }
 
 /** Returns the status and the body of the response to a request without a usable clock. */
-export function refused(error: unknown): [status: number, text: string] {
+export function errorResponse(error: unknown): [status: number, text: string] {
   if (error instanceof BaggageError) return [BAD_REQUEST, `${error.message}\n`];
   if (error instanceof TooManyClocksError) return [UNAVAILABLE, `${error.message}\n`];
   // Details are for the operator of this service, not for its clients.
@@ -285,16 +285,16 @@ function hasEnded(open: VirtualClock): boolean {
   return false;
 }
 
-function decoded(value: string): string {
-  const wrong = `the baggage does not name a valid timeline: \`${MEMBER}=${value}\``;
+function decode(value: string): string {
+  const message = `the baggage does not name a valid timeline: \`${MEMBER}=${value}\``;
   let timeline: string;
   try {
     timeline = decodeURIComponent(value);
   } catch (error) {
-    throw new BaggageError(`${wrong} is not percent-encoded UTF-8`, { cause: error });
+    throw new BaggageError(`${message} is not percent-encoded UTF-8`, { cause: error });
   }
   if (timeline.trim() === '') {
-    throw new BaggageError(`${wrong} is empty; omit the member, or set it to the id of a timeline`);
+    throw new BaggageError(`${message} is empty; omit the member, or set it to the id of a timeline`);
   }
   return timeline;
 }
@@ -306,9 +306,9 @@ function splitOnce(text: string, separator: string): [before: string, after: str
 }
 
 function name(key: string): string {
-  return trimmed(splitOnce(key, ';')[0]);
+  return trim(splitOnce(key, ';')[0]);
 }
 
-function trimmed(text: string): string {
+function trim(text: string): string {
   return text.replace(/^[ \t]+|[ \t]+$/g, '');
 }

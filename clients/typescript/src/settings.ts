@@ -69,16 +69,16 @@ function environment(name: string): string | undefined {
 }
 
 function serviceUrl(text: string): string {
-  const wrong = `the address of the service (\`baseUrl\`, or TIMENAV_URL) must have the form ${BASE_URL_DEFAULT}`;
+  const message = `the address of the service (\`baseUrl\`, or TIMENAV_URL) must have the form ${BASE_URL_DEFAULT}`;
   const { location } = globalThis as { location?: { href: string } };
   let url: URL;
   try {
     url = new URL(text, location?.href);
   } catch {
-    throw new SettingsError(`${wrong}: it is not a valid URL`);
+    throw new SettingsError(`${message}: it is not a valid URL`);
   }
   if (!['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new SettingsError(`${wrong}: a scheme and a host, without a key`);
+    throw new SettingsError(`${message}: a scheme and a host, without a key`);
   }
   return url.href.replace(/\/+$/, '');
 }

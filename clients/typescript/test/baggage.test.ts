@@ -96,7 +96,7 @@ describe('requests', () => {
     expect(await (await send()).text()).toMatch(/ region=eu,timenav=main$/);
     // If the clock travels, the time of the application changes.
     await client().travel({ destination_time: '2040-01-01T00:00:00Z', timeline_id: timelineOf(first) });
-    await clocks.serving(first, (current) => current.until('2040-01-01T00:00:00Z'));
+    await clocks.serve(first, (current) => current.until('2040-01-01T00:00:00Z'));
     expect(await (await send(first)).text()).toMatch(/^2040/);
     for (const [header, problem] of [
       ['timenav=nowhere', 'nowhere'],
@@ -140,11 +140,11 @@ describe('requests', () => {
       { clocksMax: 2 },
       new RecordingClient({ baseUrl: inject('url'), apiKey: inject('key') }),
     );
-    const serve = (header: string): Promise<number> => clocks.serving(header, () => year());
+    const serve = (header: string): Promise<number> => clocks.serve(header, () => year());
     const [a, b, c] = headers as [string, string, string];
     expect(await Promise.all([a, b, a, b, a].map(serve))).toEqual([2030, 2031, 2030, 2031, 2030]);
     expect(opened.length).toBe(2);
-    const nested = clocks.serving(a, () => clocks.serving(b, () => rejection(serve(c))));
+    const nested = clocks.serve(a, () => clocks.serve(b, () => rejection(serve(c))));
     expect(await nested).toBeInstanceOf(TooManyClocksError);
     expect(await serve(a)).toBe(2030);
     expect(await serve(c)).toBe(2032);
@@ -167,7 +167,7 @@ describe('requests', () => {
     const header = await timelineInYear(2033);
     const member = `timenav=${timelineOf(header)}`;
     await forwardingFetch(url, { headers: { Baggage: 'a=b' } });
-    await requestClocks().serving(header, async () => {
+    await requestClocks().serve(header, async () => {
       await forwardingFetch(url, { headers: { Baggage: 'a=b,timenav=else' } });
       await forwardingFetch(new Request(url, { headers: { Baggage: 'c=d' } }));
       await forwardingFetch(url);
@@ -178,7 +178,7 @@ describe('requests', () => {
   it('set the time of a database transaction', async () => {
     const queries: unknown[] = [];
     const database = { query: (...query: unknown[]) => queries.push(query) };
-    await requestClocks().serving(await timelineInYear(2034), () => setLocal(database));
+    await requestClocks().serve(await timelineInYear(2034), () => setLocal(database));
     expect(queries).toEqual([["SELECT set_config('timenav.now', $1, true)", ['2034-06-01T00:00:00Z']]]);
     for (const { moment, expected } of vectors<Vectors>('baggage').sql) {
       await setLocal(database, Instant.parse(moment));
