@@ -67,7 +67,7 @@ function variants(kinds) {
 
 const MESSAGES = { clock_stream: "Schema<'ClockBody'>", firings_stream: 'FiringMessage', stream: 'StreamMessage' };
 const RETURN_TYPES = {
-  json: (name) => `Promise<Answer<'${name}'>>`,
+  json: (name) => `Promise<Output<'${name}'>>`,
   text: () => 'Promise<string>',
   events: (name) => `Promise<Events<${MESSAGES[name] ?? 'unknown'}>>`,
   bytes: () => 'Promise<Uint8Array>',
@@ -94,7 +94,7 @@ const all = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operationBody]) => operation(path, method, operationBody)),
 );
 const calls = `${GENERATED}import type { CallOptions, Events } from './transport.js';
-import type { Answer, FiringMessage, Input, Schema, StreamMessage } from './shapes.js';
+import type { Output, FiringMessage, Input, Schema, StreamMessage } from './types.js';
 import { Transport } from './transport.js';
 
 /** A method for each operation of the API. */

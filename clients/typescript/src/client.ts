@@ -7,11 +7,11 @@ import { Listener, type Handler, type ListenOptions } from './listener.js';
 import { receiptOf, receiptWithoutTimers, type Receipt } from './receipt.js';
 import type { Retries } from './retry.js';
 import { Settings, type ClientOptions } from './settings.js';
-import type { Answer, Input, PagedOperation } from './shapes.js';
+import type { Output, Input, PagedOperation } from './types.js';
 import type { CallOptions } from './transport.js';
 import { VirtualClock } from './virtual-clock.js';
 import { Watch, type WatchOptions } from './watch.js';
-import { firingUpdate, dueRange, type FiringUpdate, type Gap, type DueRange } from './watched.js';
+import { firingUpdate, dueRange, type FiringUpdate, type Gap, type DueRange } from './watch-messages.js';
 
 /** Options of a virtual clock. */
 export interface ClockOptions extends Partial<Bounds> {
@@ -79,8 +79,8 @@ export class Client extends Calls {
    * waits for its handlers.
    */
   on(queue: string, handler: Handler, options: ListenOptions = {}): Promise<Listener> {
-    const once = { ...this.settings.retries, attempts: 1 };
-    const clients = { client: this, claims: this.#withOptions(once), responseMsMax: this.settings.timeoutMs };
+    const noRetries = { ...this.settings.retries, attempts: 1 };
+    const clients = { client: this, claims: this.#withOptions(noRetries), responseMsMax: this.settings.timeoutMs };
     return Listener.start(queue, clients, handler, options);
   }
 
@@ -92,11 +92,11 @@ export class Client extends Calls {
    */
   watchFirings(queue: string | null = null, options: WatchOptions = {}): Promise<Watch<FiringUpdate | Gap>> {
     const input = { ...timelineOf(options), ...(queue === null ? {} : { queue }) };
-    const again = this.#withOptions({ ...this.settings.retries, attempts: 1 });
+    const withoutRetries = this.#withOptions({ ...this.settings.retries, attempts: 1 });
     const stream = {
-      first: (how: CallOptions) => this.firingsStream(input, how),
-      again: (how: CallOptions) => again.firingsStream(input, how),
-      read: firingUpdate,
+      open: (options: CallOptions) => this.firingsStream(input, options),
+      reopen: (options: CallOptions) => withoutRetries.firingsStream(input, options),
+      parse: firingUpdate,
     };
     return Watch.open(stream, options);
   }
@@ -109,11 +109,11 @@ export class Client extends Calls {
    */
   watchDue(options: WatchOptions = {}): Promise<Watch<DueRange | Gap>> {
     const input = { ...timelineOf(options), topics: 'due' };
-    const again = this.#withOptions({ ...this.settings.retries, attempts: 1 });
+    const withoutRetries = this.#withOptions({ ...this.settings.retries, attempts: 1 });
     const stream = {
-      first: (how: CallOptions) => this.stream(input, how),
-      again: (how: CallOptions) => again.stream(input, how),
-      read: dueRange,
+      open: (options: CallOptions) => this.stream(input, options),
+      reopen: (options: CallOptions) => withoutRetries.stream(input, options),
+      parse: dueRange,
     };
     return Watch.open(stream, options);
   }
@@ -166,7 +166,7 @@ export class Client extends Calls {
     operation: Name,
     input: Input<Name>,
     options: CallOptions = {},
-  ): AsyncGenerator<Answer<Name>, void> {
+  ): AsyncGenerator<Output<Name>, void> {
     let cursor: string | null | undefined;
     do {
       const page = await this.json(operation, cursor ? { ...input, cursor } : input, options);
@@ -183,8 +183,8 @@ export class Client extends Calls {
   #wait(limit: bigint | null): string {
     // Less than the response timeout, so that the service responds before it.
     const waitMsMax = Math.min(RESPONSE_MS, this.settings.timeoutMs / 2);
-    const left = limit === null ? waitMsMax : Math.min(waitMsMax, Number(limit - host.monotonicMicros()) / 1_000);
-    return `${Math.max(Math.floor(left), 0) / 1_000}s`;
+    const remaining = limit === null ? waitMsMax : Math.min(waitMsMax, Number(limit - host.monotonicMicros()) / 1_000);
+    return `${Math.max(Math.floor(remaining), 0) / 1_000}s`;
   }
 
   /** Returns a copy of this client with another retry policy. */

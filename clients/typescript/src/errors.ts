@@ -61,9 +61,9 @@ export class ApiError extends TimenavError {
   /** Parses an error response. It may come from a proxy, so its body may have any form. */
   static of(httpStatus: number, body: unknown, requestId: string | null, retryAfterSeconds: number | null): ApiError {
     const members = (typeof body === 'object' ? body : null) as Record<string, unknown> | null;
-    const text = (name: string, otherwise: string): string => {
+    const text = (name: string, fallback: string): string => {
       const value = members?.[name];
-      return typeof value === 'string' ? value : otherwise;
+      return typeof value === 'string' ? value : fallback;
     };
     const errors = Array.isArray(members?.errors) ? (members.errors as Record<string, unknown>[]) : [];
     const part = (value: unknown): string => (typeof value === 'string' ? value : '');

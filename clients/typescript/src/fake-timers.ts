@@ -41,10 +41,10 @@ export function follow(clock: VirtualClock, options: FollowOptions = {}): () => 
 }
 
 /** Returns the clock's reading, or the last one if the clock cannot be read. */
-function readMillis(clock: VirtualClock, otherwise: number): number {
+function readMillis(clock: VirtualClock, fallback: number): number {
   try {
     return clock.millis();
   } catch {
-    return otherwise;
+    return fallback;
   }
 }

@@ -13,7 +13,7 @@ import {
   type ApiError,
 } from './errors.js';
 import { floorDiv, Instant } from './instant.js';
-import type { Schema } from './shapes.js';
+import type { Schema } from './types.js';
 
 /** The maximum interval between messages of the service on a stream. */
 const HEARTBEAT_SECONDS = 15;
@@ -51,21 +51,21 @@ export interface Reading {
   readonly uncertaintyMicros: bigint | null;
 }
 
-interface Known {
+interface Calibration {
   readonly state: ClockState;
   /** The service's host time minus the local monotonic time. A lower bound, so that readings are never ahead. */
   readonly offset: bigint;
   readonly offsetMax: bigint | null;
-  readonly measured: bigint;
+  readonly measuredAt: bigint;
 }
 
 type Body = Schema<'ClockBody'>;
 
 export class Follower {
-  #known: Known | null = null;
+  #calibration: Calibration | null = null;
   #requestedAt = 0n;
   #receivedAt = 0n;
-  #lost: bigint | null = 0n;
+  #lostAt: bigint | null = 0n;
   #isInvalidated = false;
   #awaited = -1;
   #low: bigint | null = null;
@@ -86,12 +86,12 @@ export class Follower {
 
   /** The last known state, valid or not. */
   get state(): ClockState | null {
-    return this.#known?.state ?? null;
+    return this.#calibration?.state ?? null;
   }
 
   /** Whether the stream is open and up to date. */
   get isConnected(): boolean {
-    return this.#lost === null && !this.#isInvalidated;
+    return this.#lostAt === null && !this.#isInvalidated;
   }
 
   /** The error that ended this follower, if it has ended. */
@@ -112,12 +112,12 @@ export class Follower {
   /** Records that a stream is open again and continues from the known state. */
   streamOpened(now: bigint): void {
     this.#receivedAt = now;
-    if (this.#known !== null && this.#known.state.generation >= this.#awaited) this.#markConnected();
+    if (this.#calibration !== null && this.#calibration.state.generation >= this.#awaited) this.#markConnected();
   }
 
   /** Records that the connection was lost. */
   connectionLost(now: bigint): void {
-    this.#lost ??= now;
+    this.#lostAt ??= now;
   }
 
   /**
@@ -146,16 +146,16 @@ export class Follower {
    */
   applyResponse(body: Body, now: bigint): ClockChange | null {
     const state = ClockState.of(body);
-    const known = this.#known;
+    const calibration = this.#calibration;
     this.#measure(state, Instant.parse(body.current_time), now, true);
-    const isSame = known?.state.generation === state.generation;
-    const hasDifferentHistory = isSame && !known.state.hasSameReadings(state);
-    if (known === null || state.generation < known.state.generation || hasDifferentHistory) {
-      return this.#take(state, now, known !== null);
+    const isSame = calibration?.state.generation === state.generation;
+    const hasDifferentHistory = isSame && !calibration.state.hasSameReadings(state);
+    if (calibration === null || state.generation < calibration.state.generation || hasDifferentHistory) {
+      return this.#take(state, now, calibration !== null);
     }
     this.#receivedAt = now;
     this.#awaited = state.generation;
-    if (isSame) this.#known = this.#with(known.state, now);
+    if (isSame) this.#calibration = this.#with(calibration.state, now);
     return null;
   }
 
@@ -164,7 +164,7 @@ export class Follower {
     this.#receivedAt = now;
     const state = ClockState.of(body);
     const isReset = event === 'reset';
-    if (this.#known !== null && state.generation <= this.#known.state.generation && !isReset) return null;
+    if (this.#calibration !== null && state.generation <= this.#calibration.state.generation && !isReset) return null;
     this.#measure(state, Instant.parse(body.current_time), now, isFirst);
     return this.#take(state, now, isReset);
   }
@@ -172,24 +172,29 @@ export class Follower {
   /** Returns the reading, or throws `ClockUnavailableError`. */
   read(now: bigint): Reading {
     this.#checkValid(now);
-    const known = this.#known;
-    if (known === null) throw new ClockStaleError('the service has not sent the clock yet');
-    const { state } = known;
+    const calibration = this.#calibration;
+    if (calibration === null) throw new ClockStaleError('the service has not sent the clock yet');
+    const { state } = calibration;
     const { generation } = state;
-    return { now: state.at(now + known.offset), generation, state, uncertaintyMicros: uncertainty(known, now) };
+    return {
+      now: state.at(now + calibration.offset),
+      generation,
+      state,
+      uncertaintyMicros: uncertainty(calibration, now),
+    };
   }
 
   /** Returns the host time until the clock shows this, in microseconds; null if it never does. */
   microsUntil(virtualMicros: bigint, now: bigint): bigint | null {
-    const host = this.#known?.state.hostWhen(virtualMicros) ?? null;
-    if (this.#known === null || host === null) return null;
-    return max(host - this.#known.offset - now, 0n);
+    const host = this.#calibration?.state.hostWhen(virtualMicros) ?? null;
+    if (this.#calibration === null || host === null) return null;
+    return max(host - this.#calibration.offset - now, 0n);
   }
 
   /** Returns how long the state remains valid if no further message arrives, in microseconds. */
-  microsVouched(now: bigint): bigint {
+  microsValid(now: bigint): bigint {
     const silent = this.#receivedAt + micros(this.bounds.staleAfter) - now;
-    const lost = this.#lost === null ? silent : this.#lost + micros(this.bounds.lostAfter) - now;
+    const lost = this.#lostAt === null ? silent : this.#lostAt + micros(this.bounds.lostAfter) - now;
     return this.#isInvalidated ? 0n : max(min(silent, lost), 0n);
   }
 
@@ -205,20 +210,20 @@ export class Follower {
         `the service has sent nothing for ${seconds(this.#receivedAt)} s (${bound}): ${advice}`,
       );
     }
-    if (this.#lost !== null && now - this.#lost > micros(lostAfter)) {
+    if (this.#lostAt !== null && now - this.#lostAt > micros(lostAfter)) {
       const bound = `lostAfter is ${lostAfter} s`;
-      throw new ClockStaleError(`the connection was lost ${seconds(this.#lost)} s ago (${bound}): ${advice}`);
+      throw new ClockStaleError(`the connection was lost ${seconds(this.#lostAt)} s ago (${bound}): ${advice}`);
     }
   }
 
   #markConnected(): void {
-    this.#lost = null;
+    this.#lostAt = null;
     this.#isInvalidated = false;
   }
 
   #take(state: ClockState, now: bigint, isReset: boolean): ClockChange | null {
-    const before = this.#known?.state;
-    this.#known = this.#with(state, now);
+    const before = this.#calibration?.state;
+    this.#calibration = this.#with(state, now);
     this.#receivedAt = now;
     if (isReset) this.#awaited = state.generation;
     if (state.generation >= this.#awaited) this.#markConnected();
@@ -247,19 +252,20 @@ export class Follower {
   }
 
   /** Returns the parameters of readings, with the smallest offset change that satisfies the measurements. */
-  #with(state: ClockState, now: bigint): Known {
+  #with(state: ClockState, now: bigint): Calibration {
     const low = this.#low ?? 0n;
     const high = this.#high === null ? null : max(this.#high, low);
-    const least = max(this.#known?.offset ?? low, low);
-    return { state, offset: high === null ? least : min(least, high), offsetMax: high, measured: now };
+    const least = max(this.#calibration?.offset ?? low, low);
+    return { state, offset: high === null ? least : min(least, high), offsetMax: high, measuredAt: now };
   }
 }
 
-function uncertainty(known: Known, now: bigint): bigint | null {
-  if (!known.state.isRunning) return 0n;
-  if (known.offsetMax === null) return null;
-  const host = known.offsetMax - known.offset + floorDiv((now - known.measured) * DRIFT_PPM, 1_000_000n);
-  return -floorDiv(-host * known.state.rateMicros, 1_000_000n);
+function uncertainty(calibration: Calibration, now: bigint): bigint | null {
+  if (!calibration.state.isRunning) return 0n;
+  if (calibration.offsetMax === null) return null;
+  const host =
+    calibration.offsetMax - calibration.offset + floorDiv((now - calibration.measuredAt) * DRIFT_PPM, 1_000_000n);
+  return -floorDiv(-host * calibration.state.rateMicros, 1_000_000n);
 }
 
 function micros(seconds: number): bigint {

@@ -12,7 +12,7 @@ export type { Receipt } from './receipt.js';
 export type { Retries } from './retry.js';
 export type { ClientOptions } from './settings.js';
 export type {
-  Answer,
+  Output,
   FileContent,
   FiringMessage,
   Input,
@@ -20,8 +20,8 @@ export type {
   PagedOperation,
   Schema,
   StreamMessage,
-} from './shapes.js';
+} from './types.js';
 export { Events, type CallOptions, type SentEvent } from './transport.js';
 export { VirtualClock, type WaitOptions } from './virtual-clock.js';
 export { Watch, type WatchOptions } from './watch.js';
-export type { FiringChange, FiringUpdate, Gap, DueRange, WatchedFiring } from './watched.js';
+export type { FiringChange, FiringUpdate, Gap, DueRange, WatchedFiring } from './watch-messages.js';

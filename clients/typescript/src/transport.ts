@@ -5,7 +5,7 @@ import { pause, startTimer, stopTimer } from './host-time.js';
 import { OPERATIONS, type Operation } from './operations.js';
 import { retryAfterSeconds, waitSeconds, type Outcome } from './retry.js';
 import type { PlainInit, Settings } from './settings.js';
-import type { Answer, FileContent, OperationName } from './shapes.js';
+import type { Output, FileContent, OperationName } from './types.js';
 import { EventReader } from './sse.js';
 
 /** Options of a call, in addition to its input. */
@@ -53,9 +53,9 @@ export class Transport {
     name: Name,
     input: object,
     options: CallOptions,
-  ): Promise<Answer<Name>> {
+  ): Promise<Output<Name>> {
     const response = await this.#call(name, input, options, ACCEPT.json);
-    return readJson<Answer<Name>>(response, options.signal);
+    return readJson<Output<Name>>(response, options.signal);
   }
 
   protected async text(name: OperationName, input: object, options: CallOptions): Promise<string> {
@@ -274,21 +274,21 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
   }
 
   [Symbol.asyncIterator](): AsyncGenerator<SentEvent<T>> {
-    return this.within(Infinity);
+    return this.withIdleTimeout(Infinity);
   }
 
   /** Iterates over the messages. After this many milliseconds without data, the stream counts as lost. */
-  async *within(silenceMs: number): AsyncGenerator<SentEvent<T>> {
+  async *withIdleTimeout(idleTimeoutMs: number): AsyncGenerator<SentEvent<T>> {
     const body = this.response.body?.getReader();
-    const service = { isSilent: false };
-    const onSilence = (): void => {
-      service.isSilent = true;
+    const service = { isIdle: false };
+    const onIdle = (): void => {
+      service.isIdle = true;
       this.closing.abort();
     };
     try {
       while (body !== undefined) {
-        const silence = silenceMs === Infinity ? null : startTimer(onSilence, silenceMs);
-        const { done, value } = await body.read().finally(() => silence !== null && stopTimer(silence));
+        const timer = idleTimeoutMs === Infinity ? null : startTimer(onIdle, idleTimeoutMs);
+        const { done, value } = await body.read().finally(() => timer !== null && stopTimer(timer));
         if (done) return;
         for (const { event, id, data } of this.#reader.push(value)) {
           yield { event, id, data: JSON.parse(data) as T };
@@ -298,7 +298,7 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
       if (error instanceof SyntaxError) {
         throw new TimenavError(`the response is not from a timenav service: ${error.message}`);
       }
-      if (service.isSilent) throw new ApiConnectionError('the stream was lost: the service has stopped sending');
+      if (service.isIdle) throw new ApiConnectionError('the stream was lost: the service has stopped sending');
       if (!this.closing.signal.aborted) throw new ApiConnectionError(`the stream was lost: ${reason(error)}`);
     }
   }

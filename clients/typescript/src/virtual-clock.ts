@@ -6,9 +6,9 @@ import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
 import { jittered } from './retry.js';
 import type { ClockState } from './clock-state.js';
-import { Confirming } from './confirming.js';
+import { Confirmer } from './confirmer.js';
 import type { Settings } from './settings.js';
-import type { Schema } from './shapes.js';
+import type { Schema } from './types.js';
 import { EventReader } from './sse.js';
 import { readJson, reason, rejection } from './transport.js';
 
@@ -37,7 +37,7 @@ export class VirtualClock {
   readonly #settings: Settings;
   readonly #timelineId: string | null;
   readonly #follow: string | null;
-  readonly #confirming: Confirming;
+  readonly #confirmer: Confirmer;
   readonly #follower: Follower;
   readonly #listeners = new Set<Listener>();
   readonly #wakers = new Set<() => void>();
@@ -50,7 +50,7 @@ export class VirtualClock {
     this.#settings = settings;
     this.#timelineId = timelineId;
     this.#follow = follow;
-    this.#confirming = new Confirming(settings, (status) => FINAL.has(status), this.#closing.signal);
+    this.#confirmer = new Confirmer(settings, (status) => FINAL.has(status), this.#closing.signal);
     this.#follower = new Follower(bounds);
   }
 
@@ -66,9 +66,9 @@ export class VirtualClock {
     void clock.#run();
     const limit = host.monotonicMicros() + BigInt(Math.round(timeoutMs * 1_000));
     while (clock.#follower.state === null && clock.#follower.end === null) {
-      const left = limit - host.monotonicMicros();
-      if (left <= 0n) break;
-      await clock.#next(Number(left) / 1_000);
+      const remaining = limit - host.monotonicMicros();
+      if (remaining <= 0n) break;
+      await clock.#next(Number(remaining) / 1_000);
     }
     if (clock.#follower.state !== null) return clock;
     const failure = clock.#failure ?? new ClockUnavailableError('the service did not send the clock in time');
@@ -212,7 +212,7 @@ export class VirtualClock {
       if (limit !== null && now >= limit) {
         throw new TimeoutError(`the clock shows ${String(reading.now)} and did not ${what} in time`);
       }
-      const waits = [this.#follower.microsVouched(now) + 1_000n];
+      const waits = [this.#follower.microsValid(now) + 1_000n];
       if (micros !== null) waits.push(micros);
       if (limit !== null) waits.push(limit - now);
       const shortest = waits.reduce((a, b) => (a < b ? a : b));
@@ -311,8 +311,8 @@ export class VirtualClock {
     const events = new EventReader();
     let isNext = isFirst;
     while (reader !== undefined) {
-      const silence = host.startTimer(() => connection.abort(), this.#follower.bounds.staleAfter * 1_000);
-      const { done, value } = await reader.read().finally(() => host.stopTimer(silence));
+      const silenceTimer = host.startTimer(() => connection.abort(), this.#follower.bounds.staleAfter * 1_000);
+      const { done, value } = await reader.read().finally(() => host.stopTimer(silenceTimer));
       if (done) return;
       this.#follower.messageReceived(host.monotonicMicros());
       for (const { event, data } of events.push(value)) {
@@ -327,8 +327,8 @@ export class VirtualClock {
   /** Confirms a change that this clock shows, if it is a named follower. */
   #confirm({ follower_id, generation }: Body): void {
     if (typeof follower_id !== 'string') return;
-    const where = this.#timelineId === null ? {} : { timeline_id: this.#timelineId };
-    this.#confirming.applied({ follower_id, generation, ...where });
+    const timeline = this.#timelineId === null ? {} : { timeline_id: this.#timelineId };
+    this.#confirmer.schedule({ follower_id, generation, ...timeline });
   }
 
   #lastEventId(): Record<string, string> {
@@ -342,8 +342,8 @@ export class VirtualClock {
 }
 
 function query(parameters: Record<string, string | null>): string {
-  const given = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);
-  return given.length === 0 ? '' : `?${new URLSearchParams(given).toString()}`;
+  const present = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== null);
+  return present.length === 0 ? '' : `?${new URLSearchParams(present).toString()}`;
 }
 
 function notifyListener(listener: Listener, change: ClockChange): void {

@@ -19,10 +19,10 @@ export interface WatchOptions {
 
 /** How to open a stream, at first and after a lost connection, and how to parse its messages. */
 export interface Stream<M, T> {
-  first: (options: CallOptions) => Promise<Events<M>>;
-  again: (options: CallOptions) => Promise<Events<M>>;
+  open: (options: CallOptions) => Promise<Events<M>>;
+  reopen: (options: CallOptions) => Promise<Events<M>>;
   /** Returns null for a message whose kind is unknown to this version. */
-  read: (event: SentEvent<M>) => T | null;
+  parse: (event: SentEvent<M>) => T | null;
 }
 
 const DELAY_FIRST = 0.1;
@@ -58,7 +58,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   /** Opens the stream. All changes after this resolves are reported. `Client.watchFirings` calls it. */
   static async open<M, T>(stream: Stream<M, T>, options: WatchOptions): Promise<Watch<T>> {
     const { lastEventId, signal } = options;
-    const events = await stream.first({
+    const events = await stream.open({
       ...(lastEventId === undefined ? {} : { lastEventId }),
       ...(signal === undefined ? {} : { signal }),
     });
@@ -112,10 +112,10 @@ export class Watch<T> implements AsyncIterableIterator<T> {
       if (this.#isClosed()) return;
       events.close();
       this.#newest = events.lastId || this.#newest;
-      events = await this.#openAgain(stream);
+      events = await this.#reopen(stream);
       if (events === null || this.#newest !== '') continue;
       // Without an id, the stream cannot resume, so changes since the loss are missing.
-      const lost = stream.read({ event: 'reset', id: '', data: {} as M });
+      const lost = stream.parse({ event: 'reset', id: '', data: {} as M });
       if (lost !== null) yield lost;
     }
   }
@@ -123,8 +123,8 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   /** Reads the messages of one connection until it ends or the service stops sending. */
   async *#read<M>(stream: Stream<M, T>, events: Events<M>): AsyncGenerator<T, undefined> {
     try {
-      for await (const event of events.within(BOUNDS.staleAfter * 1_000)) {
-        const update = stream.read(event);
+      for await (const event of events.withIdleTimeout(BOUNDS.staleAfter * 1_000)) {
+        const update = stream.parse(event);
         this.#lastId = event.id;
         if (update !== null) yield update;
       }
@@ -138,7 +138,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   }
 
   /** Reconnects with retries. Returns null if the watch is closed first. */
-  async #openAgain<M>(stream: Stream<M, T>): Promise<Events<M> | null> {
+  async #reopen<M>(stream: Stream<M, T>): Promise<Events<M> | null> {
     const { signal } = this.#closing;
     const after = this.#newest === '' ? {} : { lastEventId: this.#newest };
     let wait: number | null = null;
@@ -146,7 +146,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
       await host.pause((wait ?? jittered(delay)) * 1_000, signal);
       if (this.#isClosed()) return null;
       try {
-        const events = await stream.again({ ...after, signal });
+        const events = await stream.reopen({ ...after, signal });
         this.#disconnect = () => events.close();
         return events;
       } catch (error) {

@@ -3,7 +3,7 @@ import { Calls } from '../../../../clients/typescript/src/calls';
 import { ApiError, ApiConnectionError } from '../../../../clients/typescript/src/errors';
 import { OPERATIONS } from '../../../../clients/typescript/src/operations';
 import { Settings, type PlainInit } from '../../../../clients/typescript/src/settings';
-import type { Answer, OperationName } from '../../../../clients/typescript/src/shapes';
+import type { Output, OperationName } from '../../../../clients/typescript/src/types';
 import { readJson, rejection, type CallOptions } from '../../../../clients/typescript/src/transport';
 import { address, type Query } from './base';
 import { takeFirst } from '../loading/first-requests';
@@ -13,7 +13,7 @@ import { reach } from './reach.svelte';
 
 export { ApiError, ApiConnectionError, readJson, rejection };
 export type { ErrorCode } from '../../../../clients/typescript/src/error-codes';
-export type { Answer, Input, Schema } from '../../../../clients/typescript/src/shapes';
+export type { Output, Input, Schema } from '../../../../clients/typescript/src/types';
 
 /** Exceeds any response time of the service. Callers abort earlier if they need to. */
 const ANSWER_MS_MAX = 600_000;
@@ -69,7 +69,7 @@ class Service extends Calls {
     name: Name,
     input: object,
     options: CallOptions,
-  ): Promise<Answer<Name>> {
+  ): Promise<Output<Name>> {
     const endRequest = beginRequest();
     try {
       return await super.json(name, OPERATIONS[name].method === 'GET' ? withoutEmpty(input) : input, options);

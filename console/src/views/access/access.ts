@@ -1,5 +1,5 @@
 /** Requests and texts of the access view. */
-import { type Answer, readJson, rejection, send, service } from '../../lib/service/api';
+import { type Output, readJson, rejection, send, service } from '../../lib/service/api';
 import { readLimits } from '../../lib/service/limits';
 import type { RestrictionLevel } from '../../lib/session/session.svelte';
 import { parsePermissions, type Permissions } from './permissions/permissions';
@@ -74,7 +74,7 @@ export interface Tagged {
 export async function readPermissions(timeline: string, signal: AbortSignal): Promise<Tagged> {
   const answer = await send('GET', 'v1/access-control', { query: { timeline_id: timeline }, signal });
   if (!answer.ok) throw await rejection(answer);
-  const { permissions } = await readJson<Answer<'access_control'>>(answer, signal);
+  const { permissions } = await readJson<Output<'access_control'>>(answer, signal);
   return { permissions: parsePermissions(permissions), tag: answer.headers.get('ETag') ?? '*' };
 }
 

@@ -16,7 +16,7 @@ interface Confirmation {
 }
 
 /** Confirms the newest change. */
-export class Confirming {
+export class Confirmer {
   readonly #settings: Settings;
   readonly #isFinal: (httpStatus: number) => boolean;
   readonly #closing: AbortSignal;
@@ -30,7 +30,7 @@ export class Confirming {
   }
 
   /** Schedules the confirmation of a change. */
-  applied(confirmation: Confirmation): void {
+  schedule(confirmation: Confirmation): void {
     this.#newest = confirmation;
     if (!this.#isRunning) void this.#run();
   }

@@ -41,14 +41,14 @@ type Success<Name extends OperationName> = operations[Name]['responses'] extends
   : never;
 
 /** The response of an operation. */
-export type Answer<Name extends OperationName> =
+export type Output<Name extends OperationName> =
   Success<Name> extends { content: { 'application/json': infer A } } ? A : never;
 
 /** An operation that returns one page of a list, by its name in the OpenAPI document. */
 export type PagedOperation = {
-  [Name in OperationName]: [Answer<Name>] extends [never]
+  [Name in OperationName]: [Output<Name>] extends [never]
     ? never
-    : 'next_cursor' extends keyof Answer<Name>
+    : 'next_cursor' extends keyof Output<Name>
       ? Name
       : never;
 }[OperationName];
