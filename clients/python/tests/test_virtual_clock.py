@@ -170,7 +170,7 @@ def test_restart_without_changes_is_not_reported(own_service: Service) -> None:
         changes: list[ClockChange] = []
         clock.on_change(changes.append)
         before = clock.now()
-        own_service.pause()
+        own_service.terminate()
         eventually(lambda: not clock.is_connected)
         # Within `lost_after`, the clock remains readable.
         assert clock.now() > before

@@ -67,7 +67,7 @@ class Service:
         """Kills the service to simulate a crash. Its data remains."""
         self._end(force=True)
 
-    def pause(self) -> None:
+    def terminate(self) -> None:
         """Stops the service gracefully, as an operator would. Its data remains."""
         self._end(force=False)
 
