@@ -67,7 +67,7 @@ class _ClockCache(Generic[C]):
             self._clocks.move_to_end(timeline)
         return shared, to_close
 
-    def opened(self, timeline: str | None, clock: C) -> _SharedClock[C]:
+    def store(self, timeline: str | None, clock: C) -> _SharedClock[C]:
         """Stores a clock that was opened. It counts as in use from now on."""
         shared = self._clocks.get(timeline)
         if self.is_closed or shared is None:
@@ -75,11 +75,11 @@ class _ClockCache(Generic[C]):
         shared.clock, shared.uses = clock, 1
         return shared
 
-    def failed(self, timeline: str | None) -> None:
+    def remove(self, timeline: str | None) -> None:
         """Frees the slot of a clock that could not be opened."""
         self._clocks.pop(timeline, None)
 
-    def done(self, timeline: str | None, shared: _SharedClock[C]) -> list[C]:
+    def release(self, timeline: str | None, shared: _SharedClock[C]) -> list[C]:
         """Ends the use of a clock. Returns the clocks to close."""
         shared.uses -= 1
         is_current = self._clocks.get(timeline) is shared
@@ -152,7 +152,7 @@ class RequestClocks:
                 yield clock
         finally:
             with self._changed:
-                to_close = self._cache.done(timeline, shared)
+                to_close = self._cache.release(timeline, shared)
             _close(to_close)
 
     def close(self) -> None:
@@ -177,10 +177,10 @@ class RequestClocks:
         try:
             clock = self._client.virtual_clock(timeline, timeout=self._timeout)
             with self._changed:
-                return self._cache.opened(timeline, clock)
+                return self._cache.store(timeline, clock)
         except BaseException as error:
             with self._changed:
-                self._cache.failed(timeline)
+                self._cache.remove(timeline)
             _close([] if clock is None else [clock])
             unknown = _unknown_timeline(timeline, error)
             if unknown is None:
@@ -218,7 +218,7 @@ class AsyncRequestClocks:
             with baggage.serving(clock):
                 yield clock
         finally:
-            await _aclose(self._cache.done(timeline, shared))
+            await _aclose(self._cache.release(timeline, shared))
 
     async def aclose(self) -> None:
         """Closes all clocks. Requests in progress can no longer read theirs."""
@@ -238,9 +238,9 @@ class AsyncRequestClocks:
         try:
             await _aclose(to_close)
             clock = await self._client.virtual_clock(timeline, timeout=self._timeout).open()
-            return self._cache.opened(timeline, clock)
+            return self._cache.store(timeline, clock)
         except BaseException as error:
-            self._cache.failed(timeline)
+            self._cache.remove(timeline)
             await _aclose([] if clock is None else [clock])
             unknown = _unknown_timeline(timeline, error)
             if unknown is None:

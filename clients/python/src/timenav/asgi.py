@@ -59,8 +59,8 @@ class ClockMiddleware:
 
 
 def _baggage(scope: Message) -> str | None:
-    given = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == HEADER.encode()]
-    return ",".join(given) if given else None
+    values = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == HEADER.encode()]
+    return ",".join(values) if values else None
 
 
 async def _reject(error: TimenavError, scope: Message, receive: Receive, send: Send) -> None:

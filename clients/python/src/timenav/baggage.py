@@ -39,7 +39,7 @@ MEMBER = "timenav"
 
 _ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _SPACE = " \t"
-_SERVED: ContextVar[ClockReads | None] = ContextVar("timenav.clock", default=None)
+_CURRENT_CLOCK: ContextVar[ClockReads | None] = ContextVar("timenav.clock", default=None)
 
 
 class BaggageError(TimenavError, ValueError):
@@ -63,7 +63,7 @@ def timeline_in(header: str | None) -> str | None:
     for key, value in _members(header):
         if key != MEMBER:
             continue
-        timeline = _decoded(value.partition(";")[0].strip(_SPACE))
+        timeline = _decode(value.partition(";")[0].strip(_SPACE))
         if found not in (None, timeline):
             raise BaggageError(f"the baggage names two timelines, `{found}` and `{timeline}`; send one")
         found = timeline
@@ -82,10 +82,10 @@ def clock() -> ClockReads:
 
     Raises `LookupError` outside a request. It never falls back to the host's time.
     """
-    served = _SERVED.get()
-    if served is None:
+    current = _CURRENT_CLOCK.get()
+    if current is None:
         raise LookupError("no request is being served: wrap the application in the timenav middleware")
-    return served
+    return current
 
 
 def outgoing(headers: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -94,21 +94,21 @@ def outgoing(headers: Mapping[str, str] | None = None) -> dict[str, str]:
     Outside a request, the headers are returned unchanged.
     """
     sent = dict(headers or {})
-    served = _SERVED.get()
-    if served is None:
+    current = _CURRENT_CLOCK.get()
+    if current is None:
         return sent
     known = [name for name in sent if name.lower() == HEADER]
-    given = ",".join(sent.pop(name) for name in known)
-    sent[known[0] if known else HEADER] = with_timeline(given, served.timeline_id)
+    values = ",".join(sent.pop(name) for name in known)
+    sent[known[0] if known else HEADER] = with_timeline(values, current.timeline_id)
     return sent
 
 
 def forward(request: httpx.Request) -> None:
     """Forwards the timeline: `httpx.Client(event_hooks={"request": [baggage.forward]})`."""
-    served = _SERVED.get()
-    if served is not None:
-        given = ",".join(request.headers.get_list(HEADER))
-        request.headers[HEADER] = with_timeline(given, served.timeline_id)
+    current = _CURRENT_CLOCK.get()
+    if current is not None:
+        values = ",".join(request.headers.get_list(HEADER))
+        request.headers[HEADER] = with_timeline(values, current.timeline_id)
 
 
 async def forward_async(request: httpx.Request) -> None:
@@ -128,13 +128,13 @@ def set_local(cursor: Cursor, moment: Instant | None = None) -> None:
 @contextmanager
 def serving(served: ClockReads) -> Iterator[None]:
     """Sets the clock that `clock()` returns."""
-    before = _SERVED.get()
-    _SERVED.set(served)
+    before = _CURRENT_CLOCK.get()
+    _CURRENT_CLOCK.set(served)
     try:
         yield
     finally:
         # No token, because a server may end a response in another context than it started it.
-        _SERVED.set(before)
+        _CURRENT_CLOCK.set(before)
 
 
 def _members(header: str | None) -> Iterator[tuple[str, str]]:
@@ -150,14 +150,14 @@ def _sql(moment: Instant) -> str:
     return text if int(year) > 0 else f"{1 - int(year):04}-{rest} BC"
 
 
-def _decoded(value: str) -> str:
-    wrong = f"the baggage does not name a valid timeline: `{MEMBER}={value}`"
+def _decode(value: str) -> str:
+    message = f"the baggage does not name a valid timeline: `{MEMBER}={value}`"
     if _ESCAPE.search(value):
-        raise BaggageError(f"{wrong} is not percent-encoded")
+        raise BaggageError(f"{message} is not percent-encoded")
     try:
         timeline = unquote_to_bytes(value).decode()
     except UnicodeDecodeError:
-        raise BaggageError(f"{wrong} is not UTF-8") from None
+        raise BaggageError(f"{message} is not UTF-8") from None
     if not timeline.strip():
-        raise BaggageError(f"{wrong} is empty; omit the member, or set it to the id of a timeline")
+        raise BaggageError(f"{message} is empty; omit the member, or set it to the id of a timeline")
     return timeline

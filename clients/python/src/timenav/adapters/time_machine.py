@@ -32,10 +32,10 @@ def follow(clock: VirtualClock) -> Iterator[VirtualClock]:
 
     def jumped(_change: ClockChange) -> None:
         # Resets id generators such as `uuid1`, which would otherwise continue from a later time.
-        traveller.move_to(clock.now().micros // 1_000_000)
+        traveler.move_to(clock.now().micros // 1_000_000)
 
-    with time_machine.travel(clock.now().micros // 1_000_000, tick=False) as traveller:
-        traveller.time_ns = time_ns  # type: ignore[method-assign]
+    with time_machine.travel(clock.now().micros // 1_000_000, tick=False) as traveler:
+        traveler.time_ns = time_ns  # type: ignore[method-assign]
         remove = clock.on_jump(jumped)
         try:
             yield clock
