@@ -24,17 +24,19 @@ def operations_table(document: Document) -> str:
 
 
 def _row(operation: Operation) -> str:
-    def names(place: str) -> str:
-        pairs = {parameter.name: parameter.wire_name for parameter in operation.parameters if parameter.place == place}
+    def names(location: str) -> str:
+        pairs = {
+            parameter.name: parameter.wire_name for parameter in operation.parameters if parameter.location == location
+        }
         return json.dumps(pairs)
 
-    places = ", ".join(
-        f"{place}={names(place)}" for place in ("path", "query", "header", "body") if names(place) != "{}"
+    locations = ", ".join(
+        f"{location}={names(location)}" for location in ("path", "query", "header", "body") if names(location) != "{}"
     )
     return (
         f"Operation(name={operation.name!r}, method={operation.method!r}, template={operation.path!r}, "
         f"body_kind={operation.body!r}, is_idempotent={operation.is_idempotent}, "
-        f"has_timeline={operation.has_timeline}, {places})"
+        f"has_timeline={operation.has_timeline}, {locations})"
     )
 
 
@@ -52,7 +54,7 @@ def calls(document: Document, *, is_async: bool) -> str:
     text += "from typing import Any, Literal, cast\n\nfrom . import schemas\n"
     text += "from ._instant import When\nfrom ._operations import OPERATIONS\n"
     text += "from ._stream_message import FiringMessage, StreamMessage\n"
-    text += "from ._request import UNSET, Content, IfMatch, Length, Moment, Unset\n"
+    text += "from ._request import UNSET, Content, IfMatch, Duration, Moment, Unset\n"
     text += f"from .{module} import {base}, {', '.join(streams)}\n\n\n"
     text += f'class {kind}({base}):\n    """A method for each operation of the API."""\n\n{methods}\n\n'
     return text + "_USED = (Any, Literal, Mapping, Sequence)\n"
@@ -61,7 +63,7 @@ def calls(document: Document, *, is_async: bool) -> str:
 def _methods(operation: Operation, types: Types, *, is_async: bool) -> Iterator[str]:
     kinds = operation.responses
     if JSON in kinds:
-        response_type = types.expression(kinds[JSON], "Answer")
+        response_type = types.expression(kinds[JSON], "Response")
         yield _method(operation, types, "json", response_type, is_async=is_async)
         if "text/plain" in kinds:
             yield _method(operation, types, "text", "str", "_text", is_async=is_async)
@@ -91,11 +93,11 @@ NOTES = {
 
 
 def _method(
-    operation: Operation, types: Types, way: str, response_type: str, suffix: str = "", *, is_async: bool
+    operation: Operation, types: Types, response_kind: str, response_type: str, suffix: str = "", *, is_async: bool
 ) -> str:
     ordered = sorted(operation.parameters, key=lambda parameter: not parameter.is_required)
-    path = [parameter for parameter in ordered if parameter.place == "path"]
-    named = [parameter for parameter in ordered if parameter.place != "path"]
+    path = [parameter for parameter in ordered if parameter.location == "path"]
+    named = [parameter for parameter in ordered if parameter.location != "path"]
     arguments = [f"{parameter.name}: {_type(parameter, types)}" for parameter in path]
     if operation.body == "raw":
         arguments.append("content: Content")
@@ -116,21 +118,21 @@ def _method(
         else f"{parameter.name}: {_type(parameter, types)} | Unset = UNSET"
         for parameter in named
     ]
-    given = ", ".join(f"{parameter.name!r}: {parameter.name}" for parameter in (*path, *named))
+    values = ", ".join(f"{parameter.name!r}: {parameter.name}" for parameter in (*path, *named))
     extra = ""
     if operation.body == "raw":
         extra = ", content=content, content_type=content_type"
     elif operation.body == "json":
         extra = ", body=body"
-    call = f"{'await ' if is_async else ''}self._{way}(OPERATIONS[{operation.name!r}], {{{given}}}{extra})"
-    is_known = way == "json" or (way == "events" and "Any" not in response_type)
+    call = f"{'await ' if is_async else ''}self._{response_kind}(OPERATIONS[{operation.name!r}], {{{values}}}{extra})"
+    is_known = response_kind == "json" or (response_kind == "events" and "Any" not in response_type)
     done = f"return cast({response_type!r}, {call})" if is_known else f"return {call}"
     head = f"    {'async ' if is_async else ''}def {operation.name}{suffix}"
     signature = f"{head}(self, {', '.join(arguments)}) -> {response_type}:\n"
     if len(signature) > LINE_MAX:
         lines = "".join(f"        {argument},\n" for argument in ("self", *arguments))
         signature = f"{head}(\n{lines}    ) -> {response_type}:\n"
-    note = NOTES[way]
+    note = NOTES[response_kind]
     parts = [f"{operation.summary}.", *([note] if note else [])]
     documented = [line for parameter in (*path, *named) for line in _argument(parameter, types.document)]
     about = doc_text(parts[0], " " * 8)
@@ -153,7 +155,7 @@ def _is_import(operation: Operation) -> bool:
 
 
 def _type(parameter: Parameter, types: Types) -> str:
-    if parameter.place == "header":
+    if parameter.location == "header":
         return "IfMatch" if parameter.wire_name == "If-Match" else "str"
     schema = parameter.schema
     kinds = schema.get("type", [])
@@ -161,13 +163,13 @@ def _type(parameter: Parameter, types: Types) -> str:
     by_format = {
         "timestamp": "When",
         "expiry": "When",
-        "length-of-time": "Length",
-        "whole-seconds": "Length",
+        "length-of-time": "Duration",
+        "whole-seconds": "Duration",
         "moment": "Moment",
     }
     of = by_format.get(schema.get("format", ""))
     # The service also accepts a list as comma-separated text.
-    if of is None and parameter.place == "query" and parameter.wire_name in ("kinds", "include", "topics"):
+    if of is None and parameter.location == "query" and parameter.wire_name in ("kinds", "include", "topics"):
         of = "str | Sequence[str]"
     if of is None and parameter.wire_name == "attribute":
         of = "Mapping[str, str]"

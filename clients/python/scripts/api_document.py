@@ -14,7 +14,7 @@ class Parameter:
     """One parameter of a call."""
 
     wire_name: str
-    place: str
+    location: str
     """`path`, `query`, `header`, or `body` for a member of a JSON object."""
     schema: Schema
     is_required: bool

@@ -52,7 +52,7 @@ from ._sse import SentEvent
 from ._transport import Download, Events
 from ._virtual_clock import VirtualClock
 from ._watch import Watch
-from ._watched import DueRange, FiringChange, FiringUpdate, Gap, WatchedFiring
+from ._watch_messages import DueRange, FiringChange, FiringUpdate, Gap, WatchedFiring
 
 __version__ = "0.1.0"
 

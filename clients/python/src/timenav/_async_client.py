@@ -12,12 +12,12 @@ from ._async_virtual_clock import AsyncVirtualClock
 from ._async_watch import AsyncWatch
 from ._follower import Bounds
 from ._instant import When
-from ._listening import Terms
-from ._receipt import Receipt, Waiting, with_more_retries
-from ._request import UNSET, IfMatch, Length, Unset
+from ._listener_common import ListenerOptions
+from ._receipt import AdvanceWait, Receipt, with_more_retries
+from ._request import UNSET, Duration, IfMatch, Unset
 from ._retry import Retries
 from ._settings import Settings
-from ._watched import DueRange, FiringUpdate, Gap, due, firings
+from ._watch_messages import DueRange, FiringUpdate, Gap, due_stream, firings_stream
 
 _BOUNDS = Bounds()
 _RETRIES = Retries()
@@ -105,8 +105,8 @@ class AsyncClient(AsyncCalls):
         other workers get its firings after `ack_timeout` seconds of host time. Start the listener with `async with`:
         from then on, an advance waits for its handlers.
         """
-        terms = Terms(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
-        return AsyncListener(self, handler, terms)
+        options = ListenerOptions(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
+        return AsyncListener(self, handler, options)
 
     def watch_firings(
         self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
@@ -117,7 +117,7 @@ class AsyncClient(AsyncCalls):
         connection, a `Gap` marks where claims, extensions and failed attempts may be missing. With `last_event_id`, the
         watch resumes after that message.
         """
-        stream = firings(queue, timeline_id or self._settings.timeline_id)
+        stream = firings_stream(queue, timeline_id or self._settings.timeline_id)
         return AsyncWatch(self, stream, last_event_id)
 
     def watch_due(
@@ -129,11 +129,11 @@ class AsyncClient(AsyncCalls):
         is lost. A range that begins before the end of the previous one means that the clock went back. With
         `last_event_id`, the watch resumes after that message.
         """
-        return AsyncWatch(self, due(timeline_id or self._settings.timeline_id), last_event_id)
+        return AsyncWatch(self, due_stream(timeline_id or self._settings.timeline_id), last_event_id)
 
     async def advance(
         self,
-        duration: Length | None = None,
+        duration: Duration | None = None,
         *,
         to: When | None = None,
         timeline_id: str | None = None,
@@ -148,7 +148,7 @@ class AsyncClient(AsyncCalls):
         are only counted in the receipt. `timeout` limits the wait, in seconds of host time. When it is exceeded,
         `TimeoutError` is raised, and the advance continues.
         """
-        waiting = Waiting(
+        advance_wait = AdvanceWait(
             duration,
             to,
             timeline_id,
@@ -158,14 +158,14 @@ class AsyncClient(AsyncCalls):
             response_timeout=self._settings.timeout,
         )
         client = self._with_options(retries=with_more_retries(self._retries))
-        changed = await (client.travel if waiting.operation == "travel" else client.fast_forward)(
-            **waiting.change_parameters
+        changed = await (client.travel if advance_wait.operation == "travel" else client.fast_forward)(
+            **advance_wait.change_parameters
         )
-        settled, receipt = changed.get("receipt"), waiting.receipt(changed)
+        settled, receipt = changed.get("receipt"), advance_wait.receipt(changed)
         while receipt is None:
             advance_id = settled["advance_id"] if settled else ""
-            settled = (await client.receipt(advance_id, **waiting.receipt_parameters))["receipt"]
-            receipt = waiting.settled(settled)
+            settled = (await client.receipt(advance_id, **advance_wait.receipt_parameters))["receipt"]
+            receipt = advance_wait.result(settled)
         return receipt
 
     async def __aenter__(self) -> AsyncClient:

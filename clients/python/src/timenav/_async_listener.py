@@ -13,7 +13,17 @@ from ._clock_reads import DELAY_FIRST, next_delay
 from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
-from ._listening import IDLE_CLAIM_MICROS, LOG, ONCE, Lease, Terms, is_fatal, lease_of, log_unsettled, reason
+from ._listener_common import (
+    IDLE_CLAIM_MICROS,
+    LOG,
+    NO_RETRIES,
+    Lease,
+    ListenerOptions,
+    is_fatal,
+    lease_of,
+    log_unsettled,
+    reason,
+)
 
 if TYPE_CHECKING:
     from ._async_client import AsyncClient
@@ -28,11 +38,11 @@ class AsyncListener:
     handler raises. Its lease is extended while the handler runs.
     """
 
-    def __init__(self, client: AsyncClient, handler: AsyncHandler, terms: Terms) -> None:
+    def __init__(self, client: AsyncClient, handler: AsyncHandler, options: ListenerOptions) -> None:
         self._client = client
         self._handler = handler
-        self._terms = terms
-        self._claims = client._with_options(retries=ONCE)
+        self._options = options
+        self._claims = client._with_options(retries=NO_RETRIES)
         self._leased: dict[Lease, asyncio.Task[None]] = {}
         self._running = 0
         self._has_capacity = asyncio.Event()
@@ -45,14 +55,14 @@ class AsyncListener:
 
     async def start(self) -> AsyncListener:
         """Sends the first claim. When this returns, the queue has an active listener, and an advance waits for it."""
-        await self._claim_at_once(self._terms.concurrency)
+        await self._claim_at_once(self._options.concurrency)
         self._task = asyncio.create_task(self._run(), name="timenav-listener")
         return self
 
     @property
     def queue(self) -> str:
         """The queue."""
-        return self._terms.queue
+        return self._options.queue
 
     @property
     def is_running(self) -> bool:
@@ -90,15 +100,15 @@ class AsyncListener:
             raise self._failure
 
     async def _run(self) -> None:
-        keeper = asyncio.create_task(self._extend_leases(), name="timenav-keeper")
+        extender = asyncio.create_task(self._extend_leases(), name="timenav-lease-extender")
         try:
             await self._listen()
             while self._leased:
                 await asyncio.wait(self._leased.values())
         finally:
-            keeper.cancel()
+            extender.cancel()
             with contextlib.suppress(asyncio.CancelledError):
-                await keeper
+                await extender
 
     async def _listen(self) -> None:
         delay = DELAY_FIRST
@@ -106,7 +116,7 @@ class AsyncListener:
             await self._has_capacity.wait()
             if self._stopping:
                 return
-            parameters = self._terms.claim(self._free(), self._client._settings.timeout)
+            parameters = self._options.claim(self._free_slots(), self._client._settings.timeout)
             try:
                 self._claimed_at = None
                 claimed = await self._unless_stopped(self._claims.claim_firings(self.queue, **parameters))
@@ -134,7 +144,7 @@ class AsyncListener:
         return None if self._waiting.cancelled() else self._waiting.result()
 
     async def _claim_at_once(self, free: int) -> None:
-        self._take(await self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
+        self._take(await self._client.claim_firings(self.queue, **self._options.claim(free, 0.0)))
 
     async def _claim_if_idle(self) -> None:
         """Claims another firing if the last claim was some time ago, so that the queue keeps its active listener."""
@@ -155,7 +165,7 @@ class AsyncListener:
         self._update_capacity()
 
     async def _work(self, firing: Firing[AsyncClient]) -> None:
-        lease_parameters = self._terms.lease_parameters([lease_of(firing)])
+        lease_parameters = self._options.lease_parameters([lease_of(firing)])
         failure: str | None = None
         try:
             try:
@@ -181,11 +191,11 @@ class AsyncListener:
             del self._leased[lease_of(firing)]
             self._update_capacity()
 
-    def _free(self) -> int:
-        return self._terms.free(self._running, len(self._leased))
+    def _free_slots(self) -> int:
+        return self._options.free_slots(self._running, len(self._leased))
 
     def _update_capacity(self) -> None:
-        if self._stopping or self._free() > 0:
+        if self._stopping or self._free_slots() > 0:
             self._has_capacity.set()
         else:
             self._has_capacity.clear()
@@ -199,8 +209,8 @@ class AsyncListener:
     async def _extend_leases(self) -> None:
         """Extends the leases of firings while their handlers run."""
         while True:
-            await asyncio.sleep(self._terms.extend_seconds)
-            for lease_parameters in self._terms.extensions(self._leased.keys()):
+            await asyncio.sleep(self._options.extend_seconds)
+            for lease_parameters in self._options.extensions(self._leased.keys()):
                 try:
                     await self._client.extend_firings(**lease_parameters)
                 except TimenavError as error:

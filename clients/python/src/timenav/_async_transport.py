@@ -21,7 +21,7 @@ from ._sse import EventReader, SentEvent
 from ._transport import (
     CHUNK_BYTES,
     can_be_retried,
-    complete,
+    convert_stream_errors,
     json_body,
     no_response,
     rejection,
@@ -51,41 +51,41 @@ class AsyncTransport:
         client._firing = firing or self._firing
         return client
 
-    async def _json(self, operation: Operation, given: Mapping[str, Any], **rest: Any) -> Any:
-        return json_body(await self._read(operation, given, "application/json", **rest))
+    async def _json(self, operation: Operation, arguments: Mapping[str, Any], **rest: Any) -> Any:
+        return json_body(await self._read(operation, arguments, "application/json", **rest))
 
-    async def _text(self, operation: Operation, given: Mapping[str, Any]) -> str:
-        return (await self._read(operation, given, "text/plain")).text
+    async def _text(self, operation: Operation, arguments: Mapping[str, Any]) -> str:
+        return (await self._read(operation, arguments, "text/plain")).text
 
-    async def _content(self, operation: Operation, given: Mapping[str, Any]) -> bytes:
-        return (await self._read(operation, given, "*/*")).content
+    async def _content(self, operation: Operation, arguments: Mapping[str, Any]) -> bytes:
+        return (await self._read(operation, arguments, "*/*")).content
 
-    async def _download(self, operation: Operation, given: Mapping[str, Any]) -> AsyncDownload:
-        return AsyncDownload(await self._send(self._build(operation, given, "*/*"), is_stream=True))
+    async def _download(self, operation: Operation, arguments: Mapping[str, Any]) -> AsyncDownload:
+        return AsyncDownload(await self._send(self._build(operation, arguments, "*/*"), is_stream=True))
 
     async def _events(
-        self, operation: Operation, given: Mapping[str, Any], *, silence_max: float | None = None
+        self, operation: Operation, arguments: Mapping[str, Any], *, idle_timeout: float | None = None
     ) -> AsyncEvents[Any]:
-        request = self._build(operation, given, "text/event-stream")
-        request.silence_max = silence_max
+        request = self._build(operation, arguments, "text/event-stream")
+        request.idle_timeout = idle_timeout
         return AsyncEvents(await self._send(request, is_stream=True))
 
     async def _read(
         self,
         operation: Operation,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         accept: str,
         body: Any = None,
         content: Content | None = None,
         content_type: str | None = None,
     ) -> httpx.Response:
-        request = self._build(operation, given, accept, body=body, content=content, content_type=content_type)
+        request = self._build(operation, arguments, accept, body=body, content=content, content_type=content_type)
         return await self._send(request, is_stream=False)
 
-    def _build(self, operation: Operation, given: Mapping[str, Any], accept: str, **rest: Any) -> Request:
+    def _build(self, operation: Operation, arguments: Mapping[str, Any], accept: str, **rest: Any) -> Request:
         if self._firing is not None:
-            given = {**given, "timenav_firing": self._firing}
-        return build(operation, given, accept=accept, timeline_id=self._settings.timeline_id, **rest)
+            arguments = {**arguments, "timenav_firing": self._firing}
+        return build(operation, arguments, accept=accept, timeline_id=self._settings.timeline_id, **rest)
 
     async def _send(self, request: Request, *, is_stream: bool) -> httpx.Response:
         attempt, waited = 1, 0.0
@@ -135,7 +135,7 @@ class AsyncDownload:
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         """Yields the body in chunks."""
-        with complete():
+        with convert_stream_errors():
             async for chunk in self._response.aiter_bytes(CHUNK_BYTES):
                 yield chunk
 
@@ -171,7 +171,7 @@ class AsyncEvents(Generic[T]):
 
     async def __aiter__(self) -> AsyncIterator[SentEvent[T]]:
         """Yields the messages."""
-        with complete():
+        with convert_stream_errors():
             async for chunk in self._response.aiter_bytes():
                 for event in self._reader.push(chunk):
                     yield SentEvent(event.event, event.id, json.loads(event.data))

@@ -11,7 +11,7 @@ from types import TracebackType
 import httpx
 
 from ._clock_reads import DELAY_FIRST, ClockReads, as_timenav_error, is_final, next_delay
-from ._confirming import AsyncConfirming, confirmation
+from ._confirmer import AsyncConfirmer, confirmation
 from ._errors import ApiError, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
@@ -34,7 +34,7 @@ class AsyncVirtualClock(ClockReads):
     ) -> None:
         super().__init__(timeline_id, bounds, follow)
         self._settings = settings
-        self._confirming = AsyncConfirming(settings)
+        self._confirmer = AsyncConfirmer(settings)
         self._timeout = timeout
         self._changed = asyncio.Event()
         self._failure: Exception | None = None
@@ -46,10 +46,10 @@ class AsyncVirtualClock(ClockReads):
         self._task = asyncio.create_task(self._run(), name="timenav-clock")
         deadline = monotonic_micros() + round(self._timeout * 1_000_000)
         while self._follower.state is None and self._follower.end is None:
-            left = deadline - monotonic_micros()
-            if left <= 0:
+            remaining = deadline - monotonic_micros()
+            if remaining <= 0:
                 break
-            await self._next(left / 1_000_000)
+            await self._next(remaining / 1_000_000)
         if self._follower.state is None:
             failure = self._not_open(self._failure)
             await self.aclose()
@@ -71,9 +71,9 @@ class AsyncVirtualClock(ClockReads):
                 return reading
             await self._next(seconds)
 
-    async def sleep(self, length: timedelta | float, *, timeout: float | None = None) -> Reading:
+    async def sleep(self, duration: timedelta | float, *, timeout: float | None = None) -> Reading:
         """Waits for a duration of virtual time; a number is in seconds."""
-        return await self.until(self._target(length), timeout=timeout)
+        return await self.until(self._target(duration), timeout=timeout)
 
     async def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
         """Waits until this clock shows a change, given the generation in the response to that change."""
@@ -87,7 +87,7 @@ class AsyncVirtualClock(ClockReads):
     async def aclose(self) -> None:
         """Ends the subscription. Pending waits raise `ClockClosedError`."""
         self._follower.closed()
-        self._confirming.close()
+        self._confirmer.close()
         self._notify()
         if self._task is not None and self._task is not asyncio.current_task():
             self._task.cancel()
@@ -111,8 +111,8 @@ class AsyncVirtualClock(ClockReads):
         # Pending waits hold the old event. Later waits use the new one.
         changed, self._changed = self._changed, asyncio.Event()
         changed.set()
-        for left in self._deliver(change):
-            task = asyncio.ensure_future(left)
+        for awaitable in self._deliver(change):
+            task = asyncio.ensure_future(awaitable)
             self._notifications.add(task)
             task.add_done_callback(self._notifications.discard)
 
@@ -173,4 +173,4 @@ class AsyncVirtualClock(ClockReads):
                     # At this point, reads show the change, and the listeners have been called.
                     confirmed = confirmation(body, self._timeline)
                     if confirmed is not None:
-                        self._confirming.applied(confirmed)
+                        self._confirmer.schedule(confirmed)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ._async_transport import AsyncEvents
 from ._clock_reads import DELAY_FIRST, as_timenav_error, is_final, next_delay
 from ._errors import ApiConnectionError, ApiError, TimenavError
-from ._listening import LOG, ONCE
+from ._listener_common import LOG, NO_RETRIES
 from ._sse import SentEvent
-from ._watched import LOST, SILENCE_SECONDS_MAX, Stream
+from ._watch_messages import IDLE_TIMEOUT_SECONDS, RESET, Stream
 
 if TYPE_CHECKING:
     from ._async_client import AsyncClient
@@ -31,7 +31,7 @@ class AsyncWatch(Generic[T]):
 
     def __init__(self, client: AsyncClient, stream: Stream[T], last_id: str | None) -> None:
         self._first = client
-        self._client = client._with_options(retries=ONCE)
+        self._client = client._with_options(retries=NO_RETRIES)
         self._stream = stream
         self._newest = self._last_id = last_id or ""
         self._is_closed = False
@@ -87,7 +87,7 @@ class AsyncWatch(Generic[T]):
         while not self._is_closed:
             update = await self._read()
             if update is None:
-                update = await self._open_again()
+                update = await self._reopen()
             if update is not None:
                 return update
         return None
@@ -99,7 +99,7 @@ class AsyncWatch(Generic[T]):
         assert self._messages is not None  # noqa: S101 - opened above
         try:
             async for event in self._messages:
-                update = self._stream.read(event)
+                update = self._stream.parse(event)
                 self._last_id = event.id
                 if update is not None:
                     return update
@@ -111,11 +111,11 @@ class AsyncWatch(Generic[T]):
         return None
 
     async def _open(self, client: AsyncClient) -> None:
-        given = self._stream.after(self._newest)
-        self._events = await client._events(self._stream.operation, given, silence_max=SILENCE_SECONDS_MAX)
+        arguments = self._stream.parameters(self._newest)
+        self._events = await client._events(self._stream.operation, arguments, idle_timeout=IDLE_TIMEOUT_SECONDS)
         self._messages = self._events.__aiter__()
 
-    async def _open_again(self) -> T | None:
+    async def _reopen(self) -> T | None:
         """Reconnects with retries. Returns a reset message if the stream could not resume."""
         if self._events is not None:
             await self._events.aclose()
@@ -132,4 +132,4 @@ class AsyncWatch(Generic[T]):
                     raise
                 failure = error
             else:
-                return None if self._newest else self._stream.read(LOST)
+                return None if self._newest else self._stream.parse(RESET)

@@ -9,15 +9,15 @@ import httpx
 from ._follower import Bounds
 from ._instant import When
 from ._listener import Handler, Listener
-from ._listening import Terms
-from ._receipt import Receipt, Waiting, with_more_retries
-from ._request import UNSET, IfMatch, Length, Unset
+from ._listener_common import ListenerOptions
+from ._receipt import AdvanceWait, Receipt, with_more_retries
+from ._request import UNSET, Duration, IfMatch, Unset
 from ._retry import Retries
 from ._settings import Settings
 from ._sync_calls import Calls
 from ._virtual_clock import VirtualClock
 from ._watch import Watch
-from ._watched import DueRange, FiringUpdate, Gap, due, firings
+from ._watch_messages import DueRange, FiringUpdate, Gap, due_stream, firings_stream
 
 _BOUNDS = Bounds()
 _RETRIES = Retries()
@@ -105,8 +105,8 @@ class Client(Calls):
         other workers get its firings after `ack_timeout` seconds of host time. When this returns, the queue has an
         active listener, and an advance waits for its handlers.
         """
-        terms = Terms(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
-        return Listener(self, handler, terms).start()
+        options = ListenerOptions(queue, timeline_id or self._settings.timeline_id, concurrency, ack_timeout)
+        return Listener(self, handler, options).start()
 
     def watch_firings(
         self, queue: str | None = None, *, timeline_id: str | None = None, last_event_id: str | None = None
@@ -117,7 +117,7 @@ class Client(Calls):
         `Gap` marks where claims, extensions and failed attempts may be missing. With `last_event_id`, the watch resumes
         after that message.
         """
-        stream = firings(queue, timeline_id or self._settings.timeline_id)
+        stream = firings_stream(queue, timeline_id or self._settings.timeline_id)
         return Watch(self, stream, last_event_id)
 
     def watch_due(self, *, timeline_id: str | None = None, last_event_id: str | None = None) -> Watch[DueRange | Gap]:
@@ -127,11 +127,11 @@ class Client(Calls):
         that begins before the end of the previous one means that the clock went back. With `last_event_id`, the watch
         resumes after that message.
         """
-        return Watch(self, due(timeline_id or self._settings.timeline_id), last_event_id)
+        return Watch(self, due_stream(timeline_id or self._settings.timeline_id), last_event_id)
 
     def advance(
         self,
-        duration: Length | None = None,
+        duration: Duration | None = None,
         *,
         to: When | None = None,
         timeline_id: str | None = None,
@@ -146,7 +146,7 @@ class Client(Calls):
         are only counted in the receipt. `timeout` limits the wait, in seconds of host time. When it is exceeded,
         `TimeoutError` is raised, and the advance continues.
         """
-        waiting = Waiting(
+        advance_wait = AdvanceWait(
             duration,
             to,
             timeline_id,
@@ -156,12 +156,14 @@ class Client(Calls):
             response_timeout=self._settings.timeout,
         )
         client = self._with_options(retries=with_more_retries(self._retries))
-        changed = (client.travel if waiting.operation == "travel" else client.fast_forward)(**waiting.change_parameters)
-        settled, receipt = changed.get("receipt"), waiting.receipt(changed)
+        changed = (client.travel if advance_wait.operation == "travel" else client.fast_forward)(
+            **advance_wait.change_parameters
+        )
+        settled, receipt = changed.get("receipt"), advance_wait.receipt(changed)
         while receipt is None:
             advance_id = settled["advance_id"] if settled else ""
-            settled = client.receipt(advance_id, **waiting.receipt_parameters)["receipt"]
-            receipt = waiting.settled(settled)
+            settled = client.receipt(advance_id, **advance_wait.receipt_parameters)["receipt"]
+            receipt = advance_wait.result(settled)
         return receipt
 
     def __enter__(self) -> Client:

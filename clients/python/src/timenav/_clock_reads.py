@@ -111,19 +111,21 @@ class ClockReads:
 
     def _deliver(self, change: ClockChange | None) -> list[Awaitable[None]]:
         """Calls the listeners. Returns the awaitables of listeners that are coroutine functions."""
-        left: list[Awaitable[None]] = []
+        awaitables: list[Awaitable[None]] = []
         for listener in list(self._listeners) if change else []:
             try:
                 result = listener(change)  # type: ignore[arg-type]
-                left += [result] if result is not None else []
+                awaitables += [result] if result is not None else []
             except Exception:
                 # An error in one listener must not affect the clock or other listeners.
                 _LOG.exception("a listener of the clock failed")
-        return left
+        return awaitables
 
-    def _target(self, length: timedelta | float) -> Instant:
+    def _target(self, duration: timedelta | float) -> Instant:
         """Returns the moment after a duration of virtual time."""
-        micros = length // timedelta(microseconds=1) if isinstance(length, timedelta) else round(length * 1_000_000)
+        micros = (
+            duration // timedelta(microseconds=1) if isinstance(duration, timedelta) else round(duration * 1_000_000)
+        )
         return Instant(self.now().micros + micros)
 
     def _wait(self, target: Instant, now: int, deadline: int | None) -> tuple[Reading | None, float]:
@@ -137,7 +139,7 @@ class ClockReads:
             return reading, 0.0
         if deadline is not None and now >= deadline:
             raise TimeoutError(f"the clock shows {reading.now} and did not reach {target} in time")
-        waits = [self._follower.micros_vouched(now) + 1_000]
+        waits = [self._follower.micros_valid(now) + 1_000]
         until = self._follower.micros_until(target.micros, now)
         if until is not None:
             waits.append(until)
@@ -152,7 +154,7 @@ class ClockReads:
             return reading, 0.0
         if deadline is not None and now >= deadline:
             raise TimeoutError(f"the clock has generation {reading.generation} and did not reach {generation} in time")
-        waits = [self._follower.micros_vouched(now) + 1_000, *([] if deadline is None else [deadline - now])]
+        waits = [self._follower.micros_valid(now) + 1_000, *([] if deadline is None else [deadline - now])]
         return None, max(min(waits), 1) / 1_000_000
 
     def _not_open(self, failure: Exception | None) -> Exception:
@@ -177,11 +179,11 @@ class ClockReads:
 
 def process_headers() -> dict[str, str]:
     """Returns headers that identify this process in the list of followers."""
-    place = {"Timenav-Process": str(os.getpid())}
+    headers = {"Timenav-Process": str(os.getpid())}
     host = socket.gethostname()
     if 0 < len(host) <= _HOST_BYTES_MAX and all("!" <= character <= "~" for character in host):
-        place["Timenav-Host"] = host
-    return place
+        headers["Timenav-Host"] = host
+    return headers
 
 
 def is_final(problem: ApiError) -> bool:

@@ -79,10 +79,10 @@ class ApiError(TimenavError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Supports pickling: test runners send exceptions between processes."""
-        return (_unpickled, (type(self), self.__dict__))
+        return (_unpickle, (type(self), self.__dict__))
 
 
-def _unpickled(kind: type[ApiError], members: dict[str, Any]) -> ApiError:
+def _unpickle(kind: type[ApiError], members: dict[str, Any]) -> ApiError:
     return kind(**members)
 
 
@@ -138,9 +138,9 @@ def api_error(http_status: int, body: object, request_id: str | None, retry_afte
     """Parses an error response. It may come from a proxy, so its body may have any form."""
     members: dict[str, Any] = body if isinstance(body, dict) else {}
 
-    def text(name: str, otherwise: str) -> str:
+    def text(name: str, default: str) -> str:
         value = members.get(name)
-        return value if isinstance(value, str) else otherwise
+        return value if isinstance(value, str) else default
 
     errors = members.get("errors")
     fields = tuple(

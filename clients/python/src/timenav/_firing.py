@@ -47,9 +47,11 @@ class FiringClock:
             )
         return self._due
 
-    def sleep(self, length: timedelta | float) -> Instant:
+    def sleep(self, duration: timedelta | float) -> Instant:
         """Raises `BeyondFiringError` if the duration is more than 0."""
-        micros = length // timedelta(microseconds=1) if isinstance(length, timedelta) else round(length * 1_000_000)
+        micros = (
+            duration // timedelta(microseconds=1) if isinstance(duration, timedelta) else round(duration * 1_000_000)
+        )
         return self.until(Instant(self._due.micros + micros))
 
 

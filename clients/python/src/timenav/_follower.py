@@ -70,14 +70,14 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _Calibration:
     """The parameters of readings. Replaced as a whole, so that readers need no lock."""
 
     state: ClockState
     offset: int
     """The service's host time minus the local monotonic time: a lower bound, so that readings are never ahead."""
     offset_max: int | None
-    measured: int
+    measured_at: int
 
 
 class Follower:
@@ -85,10 +85,10 @@ class Follower:
 
     def __init__(self, bounds: Bounds) -> None:
         self.bounds = bounds
-        self._known: _Known | None = None
+        self._calibration: _Calibration | None = None
         self._requested_at = 0
         self._received_at = 0
-        self._lost: int | None = 0
+        self._lost_at: int | None = 0
         self._awaited = -1
         self._low: int | None = None
         self._high: int | None = None
@@ -97,13 +97,13 @@ class Follower:
     @property
     def state(self) -> ClockState | None:
         """The last known state, valid or not."""
-        known = self._known
-        return known.state if known else None
+        calibration = self._calibration
+        return calibration.state if calibration else None
 
     @property
     def is_connected(self) -> bool:
         """Whether the stream is open and up to date."""
-        return self._lost is None
+        return self._lost_at is None
 
     def request_sent(self, now: int) -> None:
         """Records that a request was sent on a new connection. Its response is not older than `now`."""
@@ -116,14 +116,14 @@ class Follower:
     def stream_opened(self, now: int) -> None:
         """Records that a stream is open again and continues from the known state."""
         self._received_at = now
-        known = self._known
-        if known is not None and known.state.generation >= self._awaited:
-            self._lost = None
+        calibration = self._calibration
+        if calibration is not None and calibration.state.generation >= self._awaited:
+            self._lost_at = None
 
     def connection_lost(self, now: int) -> None:
         """Records that the connection was lost."""
-        if self._lost is None:
-            self._lost = now
+        if self._lost_at is None:
+            self._lost_at = now
 
     def rejected(self, problem: ApiError) -> None:
         """Records that the service rejected the stream permanently."""
@@ -146,14 +146,18 @@ class Follower:
         was rolled back, and is a reset.
         """
         state = ClockState.of(body)
-        known = self._known
+        calibration = self._calibration
         self._measure(state, Instant.parse(body["current_time"]), now, is_response=True)
-        if known is None or state.generation < known.state.generation or _has_different_history(state, known.state):
-            return self._take(state, now, is_reset=known is not None)
+        if (
+            calibration is None
+            or state.generation < calibration.state.generation
+            or _has_different_history(state, calibration.state)
+        ):
+            return self._take(state, now, is_reset=calibration is not None)
         self._received_at = now
         self._awaited = state.generation
-        if state.generation == known.state.generation:
-            self._known = self._with(known.state, now)
+        if state.generation == calibration.state.generation:
+            self._calibration = self._with(calibration.state, now)
         return None
 
     def apply_message(
@@ -162,31 +166,33 @@ class Follower:
         """Applies a message of the stream. `is_first` marks the response to the last recorded request."""
         self._received_at = now
         state = ClockState.of(body)
-        known = self._known
+        calibration = self._calibration
         is_reset = event == "reset"
-        if known is not None and state.generation <= known.state.generation and not is_reset:
+        if calibration is not None and state.generation <= calibration.state.generation and not is_reset:
             return None
         self._measure(state, Instant.parse(body["current_time"]), now, is_response=is_first)
         return self._take(state, now, is_reset=is_reset)
 
     def read(self, now: int) -> Reading:
         """Returns the reading, or raises `ClockUnavailableError`."""
-        known = self._known
+        calibration = self._calibration
         self._check_valid(now)
-        if known is None:
+        if calibration is None:
             raise ClockStaleError("the service has not sent the clock yet")
-        return Reading(known.state.at(now + known.offset), known.state, _uncertainty(known, now))
+        return Reading(
+            calibration.state.at(now + calibration.offset), calibration.state, _uncertainty(calibration, now)
+        )
 
     def micros_until(self, virtual_micros: int, now: int) -> int | None:
         """Returns the host time until the clock shows this, in microseconds; None if it never does."""
-        known = self._known
-        host = known.state.host_when(virtual_micros) if known else None
-        return None if known is None or host is None else max(host - known.offset - now, 0)
+        calibration = self._calibration
+        host = calibration.state.host_when(virtual_micros) if calibration else None
+        return None if calibration is None or host is None else max(host - calibration.offset - now, 0)
 
-    def micros_vouched(self, now: int) -> int:
+    def micros_valid(self, now: int) -> int:
         """Returns how long the state remains valid if no further message arrives, in microseconds."""
         silent = self._received_at + round(self.bounds.stale_after * 1e6) - now
-        lost = self._lost
+        lost = self._lost_at
         return max(silent if lost is None else min(silent, lost + round(self.bounds.lost_after * 1e6) - now), 0)
 
     def _check_valid(self, now: int) -> None:
@@ -195,7 +201,7 @@ class Follower:
             if isinstance(self._end, ClockAccessError):
                 raise ClockAccessError(self._end.problem)
             raise ClockClosedError(*self._end.args)
-        lost, silent = self._lost, (now - self._received_at) / 1e6
+        lost, silent = self._lost_at, (now - self._received_at) / 1e6
         advice = "check that the service is running and reachable; the clock keeps trying to reconnect"
         if silent > self.bounds.stale_after:
             bound = f"stale_after is {self.bounds.stale_after:g} s"
@@ -205,16 +211,16 @@ class Follower:
             raise ClockStaleError(f"the connection was lost {(now - lost) / 1e6:.1f} s ago ({bound}): {advice}")
 
     def _take(self, state: ClockState, now: int, *, is_reset: bool) -> ClockChange | None:
-        known = self._known
-        self._known = self._with(state, now)
+        calibration = self._calibration
+        self._calibration = self._with(state, now)
         self._received_at = now
         if is_reset:
             self._awaited = state.generation
         if state.generation >= self._awaited:
-            self._lost = None
-        if known is None:
+            self._lost_at = None
+        if calibration is None:
             return None
-        before = known.state
+        before = calibration.state
         jump = state.origin_virtual.micros - before.at(state.origin_host.micros).micros
         return ClockChange(before, state, jump, is_reset)
 
@@ -232,23 +238,23 @@ class Follower:
             high = last - self._requested_at
             self._high = high if self._high is None else min(self._high, high)
 
-    def _with(self, state: ClockState, now: int) -> _Known:
+    def _with(self, state: ClockState, now: int) -> _Calibration:
         """Returns the parameters of readings, with the smallest offset change that satisfies the measurements."""
         low = self._low if self._low is not None else 0
         high = self._high if self._high is None else max(self._high, low)
-        offset = self._known.offset if self._known else low
+        offset = self._calibration.offset if self._calibration else low
         offset = max(offset, low) if high is None else min(max(offset, low), high)
-        return _Known(state, offset, high, now)
+        return _Calibration(state, offset, high, now)
 
 
 def _has_different_history(state: ClockState, known: ClockState) -> bool:
     return state.generation == known.generation and replace(state, location=known.location) != known
 
 
-def _uncertainty(known: _Known, now: int) -> int | None:
-    if not known.state.is_running:
+def _uncertainty(calibration: _Calibration, now: int) -> int | None:
+    if not calibration.state.is_running:
         return 0
-    if known.offset_max is None:
+    if calibration.offset_max is None:
         return None
-    host = known.offset_max - known.offset + (now - known.measured) * DRIFT_PPM // 1_000_000
-    return -(-host * known.state.rate_micros // 1_000_000)
+    host = calibration.offset_max - calibration.offset + (now - calibration.measured_at) * DRIFT_PPM // 1_000_000
+    return -(-host * calibration.state.rate_micros // 1_000_000)

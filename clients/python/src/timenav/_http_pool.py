@@ -20,15 +20,15 @@ class HttpPool:
 
     def __init__(self, settings: Settings, *, parent: HttpPool | None = None, trace: Trace | None = None) -> None:
         """Creates a pool that closes with its parent. `trace` is the httpcore extension of that name."""
-        given = settings.http_client
-        if given is not None and not isinstance(given, httpx.Client):
-            raise TypeError(f"http_client must be an httpx.Client, not {type(given).__name__}")
-        self.is_owned = given is None
+        http_client = settings.http_client
+        if http_client is not None and not isinstance(http_client, httpx.Client):
+            raise TypeError(f"http_client must be an httpx.Client, not {type(http_client).__name__}")
+        self.is_owned = http_client is None
         self._settings = settings
         self._parent = parent
         self._trace = trace
         self._is_closed = False
-        self._client = given or httpx.Client(verify=settings.trust())
+        self._client = http_client or httpx.Client(verify=settings.tls_context())
 
     @property
     def is_closed(self) -> bool:
@@ -70,13 +70,13 @@ class AsyncHttpPool:
     """The asyncio version of `HttpPool`."""
 
     def __init__(self, settings: Settings) -> None:
-        given = settings.http_client
-        if given is not None and not isinstance(given, httpx.AsyncClient):
-            raise TypeError(f"http_client must be an httpx.AsyncClient, not {type(given).__name__}")
-        self._is_owned = given is None
+        http_client = settings.http_client
+        if http_client is not None and not isinstance(http_client, httpx.AsyncClient):
+            raise TypeError(f"http_client must be an httpx.AsyncClient, not {type(http_client).__name__}")
+        self._is_owned = http_client is None
         self._settings = settings
         self._is_closed = False
-        self._client = given or httpx.AsyncClient(verify=settings.trust())
+        self._client = http_client or httpx.AsyncClient(verify=settings.tls_context())
 
     @property
     def is_closed(self) -> bool:

@@ -16,7 +16,17 @@ from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
 from ._http_pool import HttpPool
-from ._listening import IDLE_CLAIM_MICROS, LOG, ONCE, Lease, Terms, is_fatal, lease_of, log_unsettled, reason
+from ._listener_common import (
+    IDLE_CLAIM_MICROS,
+    LOG,
+    NO_RETRIES,
+    Lease,
+    ListenerOptions,
+    is_fatal,
+    lease_of,
+    log_unsettled,
+    reason,
+)
 
 if TYPE_CHECKING:
     from ._client import Client
@@ -34,10 +44,10 @@ class Listener:
     handler raises. Its lease is extended while the handler runs.
     """
 
-    def __init__(self, client: Client, handler: Handler, terms: Terms) -> None:
+    def __init__(self, client: Client, handler: Handler, options: ListenerOptions) -> None:
         self._client = client
         self._handler = handler
-        self._terms = terms
+        self._options = options
         self._changed = threading.Condition()
         self._leased: set[Lease] = set()
         self._running = 0
@@ -52,17 +62,17 @@ class Listener:
         # The caller's httpx client shares its connections with other requests, so a claim cannot be interrupted there.
         timeout = client._settings.timeout
         self._claim_timeout = timeout if self._http.is_owned else min(timeout, 2 * _SHARED_CLAIM_SECONDS)
-        self._claims = client._with_options(retries=ONCE)
+        self._claims = client._with_options(retries=NO_RETRIES)
         self._claims._http = self._http
         # Twice as many threads as handlers, because outcomes are reported while the next handlers run.
-        self._handlers = ThreadPoolExecutor(2 * terms.concurrency, thread_name_prefix="timenav-handler")
+        self._handlers = ThreadPoolExecutor(2 * options.concurrency, thread_name_prefix="timenav-handler")
         self._thread = threading.Thread(target=self._run, name="timenav-listener", daemon=True)
-        self._extender = threading.Thread(target=self._extend_leases, name="timenav-keeper", daemon=True)
+        self._extender = threading.Thread(target=self._extend_leases, name="timenav-lease-extender", daemon=True)
 
     def start(self) -> Listener:
         """Sends the first claim. When this returns, the queue has an active listener, and an advance waits for it."""
         try:
-            self._claim_at_once(self._terms.concurrency)
+            self._claim_at_once(self._options.concurrency)
         except BaseException:
             self._http.close()
             self._handlers.shutdown()
@@ -74,7 +84,7 @@ class Listener:
     @property
     def queue(self) -> str:
         """The queue."""
-        return self._terms.queue
+        return self._options.queue
 
     @property
     def is_running(self) -> bool:
@@ -118,9 +128,9 @@ class Listener:
     def _run(self) -> None:
         delay = DELAY_FIRST
         try:
-            while (free := self._wait_for_capacity()) > 0:
+            while (free := self._wait_for_slots()) > 0:
                 try:
-                    parameters = self._terms.claim(free, self._claim_timeout)
+                    parameters = self._options.claim(free, self._claim_timeout)
                     self._claimed_at = None
                     self._take(self._claims.claim_firings(self.queue, **parameters))
                     delay = DELAY_FIRST
@@ -142,17 +152,17 @@ class Listener:
                 self._changed.notify_all()
             self._http.close()
 
-    def _wait_for_capacity(self) -> int:
+    def _wait_for_slots(self) -> int:
         """Waits until a handler is free. Returns the number of free handlers, or 0 if the listener stops claiming."""
         with self._changed:
-            self._changed.wait_for(lambda: self._stopping or self._free() > 0)
-            return 0 if self._stopping else self._free()
+            self._changed.wait_for(lambda: self._stopping or self._free_slots() > 0)
+            return 0 if self._stopping else self._free_slots()
 
-    def _free(self) -> int:
-        return self._terms.free(self._running, len(self._leased))
+    def _free_slots(self) -> int:
+        return self._options.free_slots(self._running, len(self._leased))
 
     def _claim_at_once(self, free: int) -> None:
-        self._take(self._client.claim_firings(self.queue, **self._terms.claim(free, 0.0)))
+        self._take(self._client.claim_firings(self.queue, **self._options.claim(free, 0.0)))
 
     def _claim_if_idle(self) -> None:
         """Claims another firing if the last claim was some time ago, so that the queue keeps its active listener."""
@@ -175,7 +185,7 @@ class Listener:
 
     def _work(self, firing: Firing[Client]) -> None:
         self._local.is_handler = True
-        lease_parameters = self._terms.lease_parameters([lease_of(firing)])
+        lease_parameters = self._options.lease_parameters([lease_of(firing)])
         failure: str | None = None
         try:
             try:
@@ -210,10 +220,10 @@ class Listener:
         """Extends the leases of firings while their handlers run."""
         while True:
             with self._changed:
-                if self._changed.wait_for(lambda: self._has_ended, self._terms.extend_seconds):
+                if self._changed.wait_for(lambda: self._has_ended, self._options.extend_seconds):
                     return
                 leased = list(self._leased)
-            for lease_parameters in self._terms.extensions(leased):
+            for lease_parameters in self._options.extensions(leased):
                 try:
                     self._client.extend_firings(**lease_parameters)
                 except TimenavError as error:

@@ -10,7 +10,7 @@ from . import schemas
 from ._errors import FiringsFailedError, NotSettledError
 from ._host_time import monotonic_micros
 from ._instant import Instant, When
-from ._request import UNSET, IfMatch, Length, Unset
+from ._request import UNSET, Duration, IfMatch, Unset
 from ._retry import Retries
 
 _RESPONSE_SECONDS = 30.0
@@ -60,12 +60,12 @@ class Receipt:
         )
 
 
-class Waiting:
+class AdvanceWait:
     """The target of an advance, and the limits of the wait for it. Sends no request."""
 
     def __init__(
         self,
-        duration: Length | None,
+        duration: Duration | None,
         to: When | None,
         timeline_id: str | None,
         if_match: IfMatch | Unset,
@@ -77,7 +77,7 @@ class Waiting:
         if (duration is None) == (to is None):
             raise ValueError("pass either `duration` or `to`")
         self.operation = "fast_forward" if to is None else "travel"
-        self._where: dict[str, Any] = {"duration": duration} if to is None else {"destination_time": to}
+        self._target: dict[str, Any] = {"duration": duration} if to is None else {"destination_time": to}
         self._timeline = timeline_id
         self._if_match = if_match
         self._timeout = timeout
@@ -89,7 +89,12 @@ class Waiting:
     @property
     def change_parameters(self) -> dict[str, Any]:
         """The parameters of the clock change."""
-        return {**self._where, "timeline_id": self._timeline or UNSET, "if_match": self._if_match, "wait": self._wait()}
+        return {
+            **self._target,
+            "timeline_id": self._timeline or UNSET,
+            "if_match": self._if_match,
+            "wait": self._wait(),
+        }
 
     @property
     def receipt_parameters(self) -> dict[str, Any]:
@@ -98,19 +103,19 @@ class Waiting:
 
     def receipt(self, changed: schemas.ClockBody) -> Receipt | None:
         """Parses the response to the clock change. Returns None while the advance is running."""
-        settled = changed.get("receipt")
-        if settled is not None:
-            return self.settled(settled)
+        body = changed.get("receipt")
+        if body is not None:
+            return self.result(body)
         current = Instant.parse(changed["current_time"])
         return Receipt(changed["timeline_id"], "settled", current, current, 0, 0, 0, 0, [])
 
-    def settled(self, settled: schemas.ReceiptBody) -> Receipt | None:
+    def result(self, body: schemas.ReceiptBody) -> Receipt | None:
         """Parses a receipt. Returns None while the advance is running.
 
         Raises `NotSettledError` if the advance ended before its destination, `FiringsFailedError` if firings failed and
         `check` is set, and `TimeoutError` after `timeout`.
         """
-        receipt = Receipt.of(settled)
+        receipt = Receipt.of(body)
         if receipt.state in ("stopped", "stuck"):
             raise NotSettledError(receipt)
         if receipt.state != "running":
@@ -123,10 +128,10 @@ class Waiting:
         return None
 
     def _wait(self) -> str:
-        left = self._response_seconds
+        remaining = self._response_seconds
         if self._deadline is not None:
-            left = min(left, (self._deadline - monotonic_micros()) / 1_000_000)
-        return f"{left:.3f}s" if left >= 0.001 else "0s"
+            remaining = min(remaining, (self._deadline - monotonic_micros()) / 1_000_000)
+        return f"{remaining:.3f}s" if remaining >= 0.001 else "0s"
 
 
 def with_more_retries(retries: Retries) -> Retries:

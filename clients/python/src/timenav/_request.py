@@ -22,7 +22,7 @@ class Unset(Enum):
 
 UNSET: Final = Unset.UNSET
 
-Length = str | timedelta
+Duration = str | timedelta
 """A duration: a text such as `12h`, or a `timedelta`."""
 Moment = str | int | datetime | Instant
 """A state of a ledger: a position, the id of an anchor, or a host time."""
@@ -65,13 +65,13 @@ class Request:
     json: Any = None
     content: Content | None = None
     is_repeatable: bool = False
-    silence_max: float | None = None
+    idle_timeout: float | None = None
     """The maximum time between messages of a stream, in seconds; None for no limit."""
 
 
 def build(
     operation: Operation,
-    given: Mapping[str, Any],
+    arguments: Mapping[str, Any],
     *,
     accept: str,
     timeline_id: str | None,
@@ -80,7 +80,7 @@ def build(
     content_type: str | None = None,
 ) -> Request:
     """Converts a call to a request."""
-    values = {name: value for name, value in given.items() if value is not UNSET}
+    values = {name: value for name, value in arguments.items() if value is not UNSET}
     if timeline_id is not None and operation.has_timeline and values.get("timeline_id") is None:
         values["timeline_id"] = timeline_id
     path = operation.template
@@ -147,11 +147,11 @@ def _in_json(value: object) -> object:
     return value
 
 
-def duration_text(length: timedelta) -> str:
+def duration_text(duration: timedelta) -> str:
     """Formats a duration for the API, without rounding."""
-    micros = length // timedelta(microseconds=1)
+    micros = duration // timedelta(microseconds=1)
     if micros <= 0:
-        raise ValueError(f"a duration must be positive, not {length}; use rewind to go back")
+        raise ValueError(f"a duration must be positive, not {duration}; use rewind to go back")
     seconds, rest = divmod(micros, 1_000_000)
     return f"{seconds}.{rest:06}s" if rest else f"{seconds}s"
 

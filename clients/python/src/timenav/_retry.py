@@ -32,7 +32,7 @@ class Retries:
         `attempt` counts from 1. A request is repeatable if it is safe to send it twice: it only reads, or carries an
         idempotency key.
         """
-        if attempt >= self.attempts or not _is_worth_it(outcome, is_repeatable):
+        if attempt >= self.attempts or not _is_retryable(outcome, is_repeatable):
             return None
         # Jitter, so that clients that failed together do not retry together.
         delay = min(_DELAY_FIRST * 2 ** (attempt - 1), _DELAY_MAX)
@@ -40,7 +40,7 @@ class Retries:
         return wait if waited + wait <= self.wait_max else None
 
 
-def _is_worth_it(outcome: Outcome, is_repeatable: bool) -> bool:
+def _is_retryable(outcome: Outcome, is_repeatable: bool) -> bool:
     # The request had no effect: it was not sent, or was rejected because of a quota or an overload.
     if outcome in ("not_sent", 429, 503):
         return True

@@ -58,17 +58,17 @@ class Settings:
         """Returns the httpx timeouts of a request."""
         return httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0))
 
-    def stream_timeout(self, silence_max: float | None) -> httpx.Timeout:
-        """Returns the httpx timeouts of a stream. `silence_max` is in seconds; None for no limit."""
-        return httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0), read=silence_max)
+    def stream_timeout(self, idle_timeout: float | None) -> httpx.Timeout:
+        """Returns the httpx timeouts of a stream. `idle_timeout` is in seconds; None for no limit."""
+        return httpx.Timeout(self.timeout, connect=min(self.timeout, 10.0), read=idle_timeout)
 
-    def trust(self) -> ssl.SSLContext:
+    def tls_context(self) -> ssl.SSLContext:
         """Returns the TLS context for connections of the client's own pool."""
-        return _trust(self.base_url.scheme == "https", self.ca)
+        return _tls_context(self.base_url.scheme == "https", self.ca)
 
 
 @lru_cache(maxsize=8)
-def _trust(is_secure: bool, ca: str | None) -> ssl.SSLContext:
+def _tls_context(is_secure: bool, ca: str | None) -> ssl.SSLContext:
     """Returns the TLS context. Cached, because loading all authorities takes longer than most requests."""
     if not is_secure:
         # Plain HTTP needs no authorities. This context trusts none.
@@ -77,18 +77,18 @@ def _trust(is_secure: bool, ca: str | None) -> ssl.SSLContext:
 
 
 def _base_url(text: str) -> httpx.URL:
-    wrong = f"the address of the service (`base_url`, or {BASE_URL}) must have the form {BASE_URL_DEFAULT}"
+    message = f"the address of the service (`base_url`, or {BASE_URL}) must have the form {BASE_URL_DEFAULT}"
     try:
         url = httpx.URL(text.rstrip("/"))
     except httpx.InvalidURL as error:
-        raise SettingsError(f"{wrong}: {error}") from None
+        raise SettingsError(f"{message}: {error}") from None
     if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
-        raise SettingsError(f"{wrong}: a scheme and a host, without a key")
+        raise SettingsError(f"{message}: a scheme and a host, without a key")
     return url
 
 
-def _api_key(given: str | None) -> str:
-    key, source = (given, "api_key") if given is not None else (os.environ.get(API_KEY), API_KEY)
+def _api_key(value: str | None) -> str:
+    key, source = (value, "api_key") if value is not None else (os.environ.get(API_KEY), API_KEY)
     if key is None:
         raise SettingsError(f"there is no API key; pass `api_key`, or set {API_KEY}")
     key = key.strip()

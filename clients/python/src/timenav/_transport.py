@@ -45,41 +45,41 @@ class Transport:
         client._firing = firing or self._firing
         return client
 
-    def _json(self, operation: Operation, given: Mapping[str, Any], **rest: Any) -> Any:
-        return json_body(self._read(operation, given, "application/json", **rest))
+    def _json(self, operation: Operation, arguments: Mapping[str, Any], **rest: Any) -> Any:
+        return json_body(self._read(operation, arguments, "application/json", **rest))
 
-    def _text(self, operation: Operation, given: Mapping[str, Any]) -> str:
-        return self._read(operation, given, "text/plain").text
+    def _text(self, operation: Operation, arguments: Mapping[str, Any]) -> str:
+        return self._read(operation, arguments, "text/plain").text
 
-    def _content(self, operation: Operation, given: Mapping[str, Any]) -> bytes:
-        return self._read(operation, given, "*/*").content
+    def _content(self, operation: Operation, arguments: Mapping[str, Any]) -> bytes:
+        return self._read(operation, arguments, "*/*").content
 
-    def _download(self, operation: Operation, given: Mapping[str, Any]) -> Download:
-        return Download(self._send(self._build(operation, given, "*/*"), is_stream=True))
+    def _download(self, operation: Operation, arguments: Mapping[str, Any]) -> Download:
+        return Download(self._send(self._build(operation, arguments, "*/*"), is_stream=True))
 
     def _events(
-        self, operation: Operation, given: Mapping[str, Any], *, silence_max: float | None = None
+        self, operation: Operation, arguments: Mapping[str, Any], *, idle_timeout: float | None = None
     ) -> Events[Any]:
-        request = self._build(operation, given, "text/event-stream")
-        request.silence_max = silence_max
+        request = self._build(operation, arguments, "text/event-stream")
+        request.idle_timeout = idle_timeout
         return Events(self._send(request, is_stream=True))
 
     def _read(
         self,
         operation: Operation,
-        given: Mapping[str, Any],
+        arguments: Mapping[str, Any],
         accept: str,
         body: Any = None,
         content: Content | None = None,
         content_type: str | None = None,
     ) -> httpx.Response:
-        request = self._build(operation, given, accept, body=body, content=content, content_type=content_type)
+        request = self._build(operation, arguments, accept, body=body, content=content, content_type=content_type)
         return self._send(request, is_stream=False)
 
-    def _build(self, operation: Operation, given: Mapping[str, Any], accept: str, **rest: Any) -> Request:
+    def _build(self, operation: Operation, arguments: Mapping[str, Any], accept: str, **rest: Any) -> Request:
         if self._firing is not None:
-            given = {**given, "timenav_firing": self._firing}
-        return build(operation, given, accept=accept, timeline_id=self._settings.timeline_id, **rest)
+            arguments = {**arguments, "timenav_firing": self._firing}
+        return build(operation, arguments, accept=accept, timeline_id=self._settings.timeline_id, **rest)
 
     def _send(self, request: Request, *, is_stream: bool) -> httpx.Response:
         attempt, waited = 1, 0.0
@@ -138,7 +138,7 @@ def request_options(settings: Settings, request: Request, *, is_stream: bool) ->
         options["json"] = request.json
     if is_stream:
         # An idle stream is not an error. The reader of the stream sets the limit.
-        options["timeout"] = settings.stream_timeout(request.silence_max)
+        options["timeout"] = settings.stream_timeout(request.idle_timeout)
     return options
 
 
@@ -184,7 +184,7 @@ class Download:
 
     def __iter__(self) -> Iterator[bytes]:
         """Yields the body in chunks."""
-        with complete():
+        with convert_stream_errors():
             yield from self._response.iter_bytes(CHUNK_BYTES)
 
     def read(self) -> bytes:
@@ -219,7 +219,7 @@ class Events(Generic[T]):
 
     def __iter__(self) -> Iterator[SentEvent[T]]:
         """Yields the messages."""
-        with complete():
+        with convert_stream_errors():
             for chunk in self._response.iter_bytes():
                 for event in self._reader.push(chunk):
                     yield SentEvent(event.event, event.id, json.loads(event.data))
@@ -228,9 +228,9 @@ class Events(Generic[T]):
         """Closes the stream."""
         self._response.close()
 
-    def break_off(self) -> None:
+    def abort(self) -> None:
         """Closes the stream and wakes the thread that is reading it."""
-        break_off(self._response)
+        abort_response(self._response)
 
     def __enter__(self) -> Events[T]:
         return self
@@ -241,7 +241,7 @@ class Events(Generic[T]):
         self.close()
 
 
-def break_off(response: httpx.Response) -> None:
+def abort_response(response: httpx.Response) -> None:
     """Shuts down the connection of a response, which wakes the thread that is reading it.
 
     HTTP/2, which only the caller's httpx client may use, shares connections between requests. Such a connection stays
@@ -256,7 +256,7 @@ def break_off(response: httpx.Response) -> None:
 
 
 @contextlib.contextmanager
-def complete() -> Iterator[None]:
+def convert_stream_errors() -> Iterator[None]:
     """Converts any exception of an incomplete body to `ApiConnectionError`."""
     try:
         yield

@@ -11,7 +11,7 @@ from types import TracebackType
 import httpx
 
 from ._clock_reads import DELAY_FIRST, ClockReads, as_timenav_error, is_final, next_delay
-from ._confirming import Confirming, confirmation
+from ._confirmer import Confirmer, confirmation
 from ._errors import ApiError, TimenavError
 from ._follower import Bounds, ClockChange, Reading
 from ._host_time import monotonic_micros
@@ -19,7 +19,7 @@ from ._http_pool import HttpPool
 from ._instant import Instant, When
 from ._settings import Settings
 from ._sse import EventReader
-from ._transport import break_off, no_response, rejection
+from ._transport import abort_response, no_response, rejection
 
 
 class VirtualClock(ClockReads):
@@ -31,7 +31,7 @@ class VirtualClock(ClockReads):
     def __init__(self, settings: Settings, timeline_id: str | None, bounds: Bounds, follow: str | None = None) -> None:
         super().__init__(timeline_id, bounds, follow)
         self._settings = settings
-        self._confirming = Confirming(settings)
+        self._confirmer = Confirmer(settings)
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._failure: Exception | None = None
@@ -70,9 +70,9 @@ class VirtualClock(ClockReads):
                     return reading
                 self._changed.wait(seconds)
 
-    def sleep(self, length: timedelta | float, *, timeout: float | None = None) -> Reading:
+    def sleep(self, duration: timedelta | float, *, timeout: float | None = None) -> Reading:
         """Waits for a duration of virtual time; a number is in seconds."""
-        return self.until(self._target(length), timeout=timeout)
+        return self.until(self._target(duration), timeout=timeout)
 
     def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
         """Waits until this clock shows a change, given the generation in the response to that change."""
@@ -87,11 +87,11 @@ class VirtualClock(ClockReads):
     def close(self) -> None:
         """Ends the subscription. Pending waits raise `ClockClosedError`."""
         self._closing.set()
-        self._confirming.close()
+        self._confirmer.close()
         self._follower.closed()
         self._notify()
         if self._response is not None:
-            break_off(self._response)
+            abort_response(self._response)
         if threading.current_thread() is not self._thread and self._thread.is_alive():
             self._thread.join(timeout=1.0)
 
@@ -168,4 +168,4 @@ class VirtualClock(ClockReads):
                     # At this point, reads show the change, and the listeners have been called.
                     confirmed = confirmation(body, self._timeline)
                     if confirmed is not None:
-                        self._confirming.applied(confirmed)
+                        self._confirmer.schedule(confirmed)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._clock_reads import DELAY_FIRST, as_timenav_error, is_final, next_delay
 from ._errors import ApiConnectionError, ApiError, TimenavError
-from ._listening import LOG, ONCE
+from ._listener_common import LOG, NO_RETRIES
 from ._sse import SentEvent
 from ._transport import Events
-from ._watched import LOST, SILENCE_SECONDS_MAX, Stream
+from ._watch_messages import IDLE_TIMEOUT_SECONDS, RESET, Stream
 
 if TYPE_CHECKING:
     from ._client import Client
@@ -30,7 +30,7 @@ class Watch(Generic[T]):
 
     def __init__(self, client: Client, stream: Stream[T], last_id: str | None) -> None:
         """Opens the stream. `Client.watch_firings` and `Client.watch_due` call it."""
-        self._client = client._with_options(retries=ONCE)
+        self._client = client._with_options(retries=NO_RETRIES)
         self._stream = stream
         self._newest = self._last_id = last_id or ""
         self._closing = threading.Event()
@@ -48,7 +48,7 @@ class Watch(Generic[T]):
         """Ends the watch and pending iterations. Any thread may call it."""
         self._closing.set()
         # Wakes the iterating thread if it is waiting for data.
-        self._events.break_off()
+        self._events.abort()
         if self._reading.acquire(blocking=False):
             try:
                 self._events.close()
@@ -63,7 +63,7 @@ class Watch(Generic[T]):
             while not self._closing.is_set():
                 update = self._read()
                 if update is None and not self._closing.is_set():
-                    update = self._open_again()
+                    update = self._reopen()
                 if update is not None:
                     return update
             self._events.close()
@@ -81,7 +81,7 @@ class Watch(Generic[T]):
         """Returns the next message of this connection; None if it has ended."""
         try:
             for event in self._messages:
-                update = self._stream.read(event)
+                update = self._stream.parse(event)
                 self._last_id = event.id
                 if update is not None:
                     return update
@@ -93,11 +93,11 @@ class Watch(Generic[T]):
         return None
 
     def _open(self, client: Client) -> None:
-        given = self._stream.after(self._newest)
-        self._events = client._events(self._stream.operation, given, silence_max=SILENCE_SECONDS_MAX)
+        arguments = self._stream.parameters(self._newest)
+        self._events = client._events(self._stream.operation, arguments, idle_timeout=IDLE_TIMEOUT_SECONDS)
         self._messages = iter(self._events)
 
-    def _open_again(self) -> T | None:
+    def _reopen(self) -> T | None:
         """Reconnects with retries. Returns a reset message if the stream could not resume."""
         self._events.close()
         self._newest = self._events.last_id or self._newest
@@ -114,4 +114,4 @@ class Watch(Generic[T]):
                     raise
                 failure = error
             else:
-                return None if self._newest else self._stream.read(LOST)
+                return None if self._newest else self._stream.parse(RESET)

@@ -12,7 +12,7 @@ from ._follower import Reading
 from ._instant import Instant, When
 from ._listener import Handler, Listener
 from ._receipt import Receipt
-from ._request import Length
+from ._request import Duration
 from ._service import Service
 from ._virtual_clock import VirtualClock
 
@@ -49,23 +49,23 @@ class TestClock:
         """Waits until the clock shows a moment."""
         return self.clock.until(when, timeout=timeout)
 
-    def sleep(self, length: timedelta | float, *, timeout: float | None = None) -> Reading:
+    def sleep(self, duration: timedelta | float, *, timeout: float | None = None) -> Reading:
         """Waits for a duration of virtual time."""
-        return self.clock.sleep(length, timeout=timeout)
+        return self.clock.sleep(duration, timeout=timeout)
 
     def travel(self, when: When) -> Reading:
         """Moves the clock to a moment."""
         return self._wait_for(self.client.travel(destination_time=when, timeline_id=self.timeline_id))
 
-    def fast_forward(self, length: Length) -> Reading:
+    def fast_forward(self, duration: Duration) -> Reading:
         """Moves the clock forward."""
-        return self._wait_for(self.client.fast_forward(duration=length, timeline_id=self.timeline_id))
+        return self._wait_for(self.client.fast_forward(duration=duration, timeline_id=self.timeline_id))
 
-    def rewind(self, length: Length) -> Reading:
+    def rewind(self, duration: Duration) -> Reading:
         """Moves the clock back."""
-        return self._wait_for(self.client.rewind(duration=length, timeline_id=self.timeline_id))
+        return self._wait_for(self.client.rewind(duration=duration, timeline_id=self.timeline_id))
 
-    def advance(self, duration: Length | None = None, *, to: When | None = None, check: bool = True) -> Receipt:
+    def advance(self, duration: Duration | None = None, *, to: When | None = None, check: bool = True) -> Receipt:
         """Moves the clock forward, and returns the receipt when this clock shows the change.
 
         If a handler of `on` failed, its own exception is raised; for other failed firings, `FiringsFailedError`. With

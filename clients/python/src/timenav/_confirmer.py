@@ -38,7 +38,7 @@ def _is_done(response: httpx.Response) -> bool:
     return is_final(rejection(response)[2])
 
 
-class Confirming:
+class Confirmer:
     """A thread that confirms the newest change. It starts with the first change."""
 
     def __init__(self, settings: Settings) -> None:
@@ -48,12 +48,12 @@ class Confirming:
         self._is_closed = False
         self._thread: threading.Thread | None = None
 
-    def applied(self, confirmation: dict[str, Any]) -> None:
+    def schedule(self, confirmation: dict[str, Any]) -> None:
         """Schedules the confirmation of a change."""
         with self._changed:
             self._newest = confirmation
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="timenav-confirming", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="timenav-confirmer", daemon=True)
                 self._thread.start()
             self._changed.notify()
 
@@ -86,7 +86,7 @@ class Confirming:
         return older if self._newest is None else self._newest
 
 
-class AsyncConfirming:
+class AsyncConfirmer:
     """A task that confirms the newest change. It starts with the first change."""
 
     def __init__(self, settings: Settings) -> None:
@@ -95,12 +95,12 @@ class AsyncConfirming:
         self._newest: dict[str, Any] | None = None
         self._task: asyncio.Task[None] | None = None
 
-    def applied(self, confirmation: dict[str, Any]) -> None:
+    def schedule(self, confirmation: dict[str, Any]) -> None:
         """Schedules the confirmation of a change."""
         self._newest = confirmation
         self._changed.set()
         if self._task is None:
-            self._task = asyncio.create_task(self._run(), name="timenav-confirming")
+            self._task = asyncio.create_task(self._run(), name="timenav-confirmer")
 
     def close(self) -> None:
         """Ends the task."""

@@ -13,7 +13,7 @@ from ._request import UNSET, Operation
 from ._sse import SentEvent
 
 T = TypeVar("T")
-SILENCE_SECONDS_MAX = Bounds().stale_after
+IDLE_TIMEOUT_SECONDS = Bounds().stale_after
 """Seconds without data after which a connection counts as lost. The service sends a heartbeat every 15 seconds."""
 
 FiringChange = Literal[
@@ -102,27 +102,27 @@ class Stream(Generic[T]):
     """How to open a stream, and how to parse its messages."""
 
     operation: Operation
-    given: Mapping[str, Any]
-    read: Callable[[SentEvent[Any]], T | None]
+    arguments: Mapping[str, Any]
+    parse: Callable[[SentEvent[Any]], T | None]
     """Returns None for a message whose kind is unknown to this version."""
 
-    def after(self, last_id: str) -> dict[str, Any]:
+    def parameters(self, last_id: str) -> dict[str, Any]:
         """Returns the parameters to resume after a message, or to begin now if `last_id` is empty."""
-        return {**self.given, "last_event_id": last_id or UNSET}
+        return {**self.arguments, "last_event_id": last_id or UNSET}
 
 
-def firings(queue: str | None, timeline_id: str | None) -> Stream[FiringUpdate | Gap]:
+def firings_stream(queue: str | None, timeline_id: str | None) -> Stream[FiringUpdate | Gap]:
     """Returns the stream of firing changes."""
-    given = {"queue": UNSET if queue is None else queue, "timeline_id": timeline_id or UNSET}
-    return Stream(OPERATIONS["firings_stream"], given, _firing_update)
+    arguments = {"queue": UNSET if queue is None else queue, "timeline_id": timeline_id or UNSET}
+    return Stream(OPERATIONS["firings_stream"], arguments, _firing_update)
 
 
-def due(timeline_id: str | None) -> Stream[DueRange | Gap]:
+def due_stream(timeline_id: str | None) -> Stream[DueRange | Gap]:
     """Returns the stream of ranges that the clock has passed."""
     return Stream(OPERATIONS["stream"], {"topics": "due", "timeline_id": timeline_id or UNSET}, _due_range)
 
 
-LOST: SentEvent[Any] = SentEvent("reset", "", {})
+RESET: SentEvent[Any] = SentEvent("reset", "", {})
 """Reported if a connection was lost before the service had sent an id."""
 
 

@@ -25,7 +25,7 @@ _ACK_TIMEOUT_SECONDS = (1.0, 600.0)
 _CONCURRENCY_MAX = 1_000
 _FIRINGS_MAX = 1_000
 """The maximum number of firings in a request."""
-ONCE = Retries(attempts=1)
+NO_RETRIES = Retries(attempts=1)
 """The retry policy of claims. The listener itself waits between claims, so that closing it interrupts the wait.
 """
 
@@ -51,7 +51,7 @@ def log_unsettled(firing: Firing[Any], error: Exception) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ListenerOptions:
     """The parameters of a listener's claims."""
 
     queue: str
@@ -61,9 +61,9 @@ class Terms:
 
     def __post_init__(self) -> None:
         """Rejects values that the service would reject."""
-        least, most = _ACK_TIMEOUT_SECONDS
-        if not least <= self.ack_timeout <= most:
-            raise ValueError(f"ack_timeout must be {least:g} to {most:g} seconds, not {self.ack_timeout:g}")
+        minimum, maximum = _ACK_TIMEOUT_SECONDS
+        if not minimum <= self.ack_timeout <= maximum:
+            raise ValueError(f"ack_timeout must be {minimum:g} to {maximum:g} seconds, not {self.ack_timeout:g}")
         if not 1 <= self.concurrency <= _CONCURRENCY_MAX:
             raise ValueError(f"concurrency must be 1 to {_CONCURRENCY_MAX}, not {self.concurrency}")
 
@@ -90,7 +90,7 @@ class Terms:
         lease_ids = UNSET if None in leases else sorted(lease_id for lease_id in leases if lease_id is not None)
         return {"firing_ids": list(firings), "lease_ids": lease_ids, "timeline_id": self.timeline_id or UNSET}
 
-    def free(self, running: int, leased: int) -> int:
+    def free_slots(self, running: int, leased: int) -> int:
         """Returns how many more handlers may start.
 
         A handler frees its slot when it finishes, before its outcome is reported. If more outcomes than `concurrency`
