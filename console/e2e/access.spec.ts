@@ -328,7 +328,7 @@ describe('the access log', () => {
   });
 
   it('pages to its first entry, without reads', async () => {
-    const page = await on.loggedIn(`${tab('log')}&looks=hidden`);
+    const page = await on.loggedIn(`${tab('log')}&reads=hidden`);
     const older = page.getByRole('button', { name: 'Show older entries' });
     const first = page.getByRole('row').filter({ hasText: 'Create timeline' });
     const isAll = page.getByText(/^\s*[\d,]+\s+log entries\s*$/);
@@ -357,7 +357,7 @@ describe('the access log', () => {
       name,
       ...Array.from({ length: 220 }, (_, index) => ({ time: '2005-01-01T00:00:00Z', description: `Number ${index}` })),
     );
-    const page = await on.loggedIn(`access?timeline=${name}&tab=log&looks=hidden`);
+    const page = await on.loggedIn(`access?timeline=${name}&tab=log&reads=hidden`);
     const older = page.getByRole('button', { name: 'Show older entries' });
     const table = page.getByRole('region', { name: 'Entries of the log' }).getByRole('table');
     await older.click();

@@ -130,7 +130,7 @@ const VALID_PARAMS: Record<string, Record<string, Check>> = {
     user: anything,
     action: anything,
     ...PERIOD,
-    looks: oneOf('hidden'),
+    reads: oneOf('hidden'),
     q: anything,
     create: anything,
   },

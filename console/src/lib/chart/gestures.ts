@@ -4,7 +4,7 @@ import { panned, zoomed } from './scale';
 
 interface GestureTarget {
   view: () => Scale;
-  look: (view: Scale) => void;
+  setView: (view: Scale) => void;
   /** Scrolls content taller than its container. Positive pixels reveal content below. */
   slide?: (pixels: number) => void;
   /** Whether dragging selects a range, even without the Shift key. */
@@ -57,7 +57,7 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
       target.hover(null);
       if (brushFrom !== null) target.brush({ from: brushFrom, to: at.x }, false);
       else if (pointers.size === 1) {
-        target.look(panned(target.view(), before.x - at.x));
+        target.setView(panned(target.view(), before.x - at.x));
         target.slide?.(before.y - at.y);
       } else pinch(event.pointerId, before, at);
       pointers.set(event.pointerId, at);
@@ -68,7 +68,7 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
       if (!other) return;
       const factor = Math.max(Math.abs(before.x - other.x), 8) / Math.max(Math.abs(at.x - other.x), 8);
       const middle = (at.x + other.x) / 2;
-      target.look(zoomed(panned(target.view(), (before.x - at.x) / 2), factor, middle));
+      target.setView(zoomed(panned(target.view(), (before.x - at.x) / 2), factor, middle));
     }
 
     function up(event: PointerEvent): void {
@@ -88,10 +88,10 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
       event.preventDefault();
       const unit = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 300 : 1;
       const isSideways = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
-      if (isSideways) target.look(panned(target.view(), (event.deltaX || event.deltaY) * unit));
+      if (isSideways) target.setView(panned(target.view(), (event.deltaX || event.deltaY) * unit));
       // Browsers report a touchpad pinch as `wheel` with `ctrlKey` and small deltas.
       else
-        target.look(
+        target.setView(
           zoomed(
             target.view(),
             Math.exp(Math.max(-400, Math.min(400, event.deltaY * unit)) * (event.ctrlKey ? 0.011 : 0.0017)),
@@ -101,7 +101,7 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
     }
 
     const double = (event: MouseEvent): void =>
-      target.look(zoomed(target.view(), event.shiftKey ? 2.5 : 0.4, point(event).x));
+      target.setView(zoomed(target.view(), event.shiftKey ? 2.5 : 0.4, point(event).x));
     const leave = (): void => target.hover(null);
 
     const ended = new AbortController();

@@ -9,7 +9,7 @@ import { fitted, type Scale } from '../chart/scale';
 /** A view with a visible time range. */
 interface Axis {
   readonly view: Scale;
-  look(view: Scale): void;
+  setView(view: Scale): void;
 }
 
 /** Call during component initialization. The period is stored only in the URL. */
@@ -27,7 +27,7 @@ export function keepByTheClock(axis: () => Axis | null, clock: () => LiveClock |
       const range = at && periodRange(route.get('period'), floorDiv(at.now, SECOND) * SECOND);
       put = target && range ? fitted(range.from, range.to, target.view.width, room) : null;
       if (put === null) return;
-      target!.look(put);
+      target!.setView(put);
       route.set({ center: null, zoom: null });
     });
   });

@@ -122,17 +122,17 @@ export async function readExact(
 }
 
 /** A count that may be partial: the service counts a limited number of events per request. */
-export interface Some {
+export interface PartialCount {
   count: number;
   isAll: boolean;
 }
 
 /** Counts the events of a range with a single request. */
-export async function readSome(
+export async function readPartialCount(
   question: Question,
   range: { from: Micros; to: Micros },
   signal: AbortSignal,
-): Promise<Some> {
+): Promise<PartialCount> {
   const time_range = `${format(range.from)}/${format(range.to)}`;
   const body = await service.aggregateEvents(
     { ...queryOf(question), group_by: 'time', bucket: 1, limit: 1, time_range },

@@ -101,7 +101,7 @@ export class LiveClock {
 
   #compute(): Micros {
     if (this.body === null || this.body.state === 'paused') return this.#receivedTime;
-    return movedOn(this.#receivedTime, this.body.rate, performance.now() - this.#since);
+    return extrapolate(this.#receivedTime, this.body.rate, performance.now() - this.#since);
   }
 
   /** UTC offset of local time at the clock's location in microseconds, or null. */
@@ -128,7 +128,7 @@ export class LiveClock {
 }
 
 /** Returns the time of a running clock after `passedMs` of host time, clamped to the calendar. */
-export function movedOn(from: Micros, rate: number, passedMs: number): Micros {
+export function extrapolate(from: Micros, rate: number, passedMs: number): Micros {
   const now = from + BigInt(Math.floor(passedMs * rate * 1_000));
   return now > LAST ? LAST : now < FIRST ? FIRST : now;
 }

@@ -47,7 +47,7 @@ export function mayIntervene(timeline: string): Right {
 }
 
 /** Whether the user may create timelines. */
-export function mayMakeTimelines(): Right {
+export function mayCreateTimelines(): Right {
   const level = session.body?.restriction_level;
   const isHeld = level === 'read_only' || level === 'no_access';
   return isHeld ? no("Your access is read-only, so you can't create timelines. An operator can change that.") : YES;

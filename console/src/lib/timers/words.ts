@@ -42,23 +42,23 @@ export function firesText({ count, complete, timers }: WouldFire): string {
 /** Status of a firing or an advance: a word and its badge style. */
 interface StatusText {
   word: string;
-  look: 'good' | 'warn' | 'bad' | 'now' | '';
+  tone: 'good' | 'warn' | 'bad' | 'now' | '';
 }
 
 const FIRINGS: Record<string, StatusText> = {
-  pending: { word: 'waiting', look: 'warn' },
-  acknowledged: { word: 'acknowledged', look: 'good' },
-  failed: { word: 'failed', look: 'bad' },
-  superseded: { word: 'superseded', look: '' },
+  pending: { word: 'waiting', tone: 'warn' },
+  acknowledged: { word: 'acknowledged', tone: 'good' },
+  failed: { word: 'failed', tone: 'bad' },
+  superseded: { word: 'superseded', tone: '' },
 };
 
-export const firingStatus = (state: string): StatusText => FIRINGS[state] ?? { word: state, look: '' };
+export const firingStatus = (state: string): StatusText => FIRINGS[state] ?? { word: state, tone: '' };
 
 const ADVANCES: Record<Settled['state'], StatusText> = {
-  running: { word: 'Advancing', look: 'now' },
-  settled: { word: 'Settled', look: 'good' },
-  stopped: { word: 'Stopped', look: 'warn' },
-  stuck: { word: 'Stuck', look: 'bad' },
+  running: { word: 'Advancing', tone: 'now' },
+  settled: { word: 'Settled', tone: 'good' },
+  stopped: { word: 'Stopped', tone: 'warn' },
+  stuck: { word: 'Stuck', tone: 'bad' },
 };
 
 export const advanceStatus = (state: Settled['state']): StatusText => ADVANCES[state];

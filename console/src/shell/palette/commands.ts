@@ -119,8 +119,8 @@ function times(query: string, now: Micros | null, { href, may }: Sources): Comma
   if (found === null || (found.isRelative && now === null)) return [];
   const time = format(found.instant);
   const hint = momentText(found.instant);
-  const look: Command = {
-    id: 'look',
+  const centerCommand: Command = {
+    id: 'center',
     group: 'Time',
     title: 'Show on the axis',
     hint,
@@ -135,7 +135,7 @@ function times(query: string, now: Micros | null, { href, may }: Sources): Comma
     icon: 'travel',
     to: href('clock', { do: 'travel', to: time }),
   };
-  return may.move ? [look, travel] : [look];
+  return may.move ? [centerCommand, travel] : [centerCommand];
 }
 
 function eventsOf(query: string, { events, hasMoreEvents, href: to }: Sources): Command[] {

@@ -213,7 +213,7 @@ export class Comparison {
     return found && { from: found.first, to: found.last };
   }
 
-  look(view: Scale): void {
+  setView(view: Scale): void {
     this.view = view;
     this.isViewChosen = true;
     this.#settle();

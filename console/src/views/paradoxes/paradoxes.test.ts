@@ -195,7 +195,7 @@ describe('the diagram of a witness', () => {
   it('leads from the removed event to its cause and back, for a grandfather paradox', () => {
     const picture = pictureOf(paradoxOf('P04', { path: ['born', 'built', 'intervention_1'], length: 3 }));
     if (picture?.shape !== 'chain') throw new Error('no chain');
-    expect(picture.nodes.map((node) => node.look)).toEqual(['removed', 'plain', 'intervention']);
+    expect(picture.nodes.map((node) => node.variant)).toEqual(['removed', 'plain', 'intervention']);
     expect(picture.nodes[2]!.event).toBeNull();
     expect(picture.edges.at(-1)).toMatchObject({ from: 2, to: 0, label: 'canceled', isBad: true });
   });

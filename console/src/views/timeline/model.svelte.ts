@@ -183,8 +183,8 @@ export class TimelineModel {
     return this.colors.legend;
   }
 
-  look(view: Scale): void {
-    this.sight.look(view);
+  setView(view: Scale): void {
+    this.sight.setView(view);
   }
 
   /** Whether neither a filter nor a box is active. */

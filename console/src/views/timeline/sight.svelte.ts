@@ -20,7 +20,7 @@ export class Sight {
   /** `onmoved` is called after each navigation. */
   constructor(private readonly onmoved: () => void) {}
 
-  look(view: Scale): void {
+  setView(view: Scale): void {
     this.view = view;
     this.isChosen = true;
     this.onmoved();
@@ -40,6 +40,6 @@ export class Sight {
     const { view } = this;
     const from = timeAt(view, view.width * 0.03);
     const to = timeAt(view, view.width * 0.97);
-    if (instant < from || instant > to) this.look(scale(instant, 0, view.pixel, view.width));
+    if (instant < from || instant > to) this.setView(scale(instant, 0, view.pixel, view.width));
   }
 }

@@ -73,8 +73,8 @@ describe('an entry', () => {
   it('is a change, a read or a refusal', () => {
     expect(['travel', 'read', 'unauthorized_access_attempt'].map((action) => kindOf({ action }))).toEqual([
       'change',
-      'look',
-      'refused',
+      'read',
+      'rejected',
     ]);
     expect(['set_access_control', 'fast_forward', 'create_api_key'].map(actionText)).toEqual([
       'Set access control',

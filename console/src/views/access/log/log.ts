@@ -1,7 +1,7 @@
 /** Entries of the access log: their texts, and export as CSV. */
 import { service } from '../../../lib/service/api';
 import type { Micros } from '../../../lib/time/instant';
-import { isLook } from '../../../lib/ledger/looks';
+import { isReadAction } from '../../../lib/ledger/read-actions';
 
 export interface LogEntry {
   user_id: string;
@@ -45,12 +45,12 @@ export interface LogFilter {
   to: Micros | null;
 }
 
-export type Kind = 'refused' | 'change' | 'look';
+export type Kind = 'rejected' | 'change' | 'read';
 
 /** Classifies an entry: a refusal, a read (or a session continued by one), or a change. */
 export function kindOf(entry: { action: string }): Kind {
-  if (entry.action.startsWith('unauthorized_access_attempt')) return 'refused';
-  return isLook(entry.action) ? 'look' : 'change';
+  if (entry.action.startsWith('unauthorized_access_attempt')) return 'rejected';
+  return isReadAction(entry.action) ? 'read' : 'change';
 }
 
 /** Actions in the ledger, in groups for the filter. */

@@ -80,10 +80,10 @@ export class WatchedFollowers {
 
   #later(ms: number, isAgain: boolean): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(isAgain), ms);
+    this.#timer = setTimeout(() => void this.#poll(isAgain), ms);
   }
 
-  async #look(isAgain: boolean): Promise<void> {
+  async #poll(isAgain: boolean): Promise<void> {
     await this.read();
     const isSomebodyBehind = this.body?.followers.some(({ state }) => state === 'lagging') ?? false;
     if (isAgain && isSomebodyBehind) this.#later(AGAIN_MS, false);

@@ -1,13 +1,13 @@
 /** The number of events between the current time and the target of a move. */
 import { ALL } from '../../../lib/events/filter';
-import { readSome, type Some } from '../../../lib/events/counts';
+import { readPartialCount, type PartialCount } from '../../../lib/events/counts';
 import { isAborted } from '../../../lib/service/api';
 import type { Micros } from '../../../lib/time/instant';
 import { FIRST, LAST } from '../../../lib/chart/scale';
 
 export class PassedEvents {
   /** Null while unknown. */
-  events = $state.raw<Some | null>(null);
+  events = $state.raw<PartialCount | null>(null);
   #asking = new AbortController();
 
   constructor(private readonly timeline: string) {}
@@ -24,7 +24,7 @@ export class PassedEvents {
       return;
     }
     try {
-      this.events = await readSome({ timeline: this.timeline, filter: ALL, box: null }, range, signal);
+      this.events = await readPartialCount({ timeline: this.timeline, filter: ALL, box: null }, range, signal);
     } catch (error) {
       // The count is optional: without it, nothing is shown.
       if (!isAborted(error)) this.events = null;
@@ -39,7 +39,7 @@ export class PassedEvents {
 }
 
 /** Formats the number of events passed. */
-export function passesText({ count, isAll }: Some): string {
+export function passesText({ count, isAll }: PartialCount): string {
   if (count === 0) return 'passes no events';
   return `passes ${isAll ? '' : 'more than '}${count.toLocaleString('en')} event${count === 1 ? '' : 's'}`;
 }

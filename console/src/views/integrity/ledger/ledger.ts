@@ -1,7 +1,7 @@
 /** Reads ledger entries from the bundles of the service (docs/specs/ledger.md §8). */
 import { ApiError, service } from '../../../lib/service/api';
 import { parse, type Micros } from '../../../lib/time/instant';
-import { isLook } from '../../../lib/ledger/looks';
+import { isReadAction } from '../../../lib/ledger/read-actions';
 import { bundlePath, readBundle } from '../../../lib/ledger/note';
 
 export interface Entry {
@@ -65,7 +65,7 @@ export function foldedAway({ end, first }: Page, visible: readonly Entry[], isCu
 /** Maximum number of bundles searched for a page of changes. If they contain only reads, the next page continues. */
 const BUNDLES_MAX = 24;
 
-const isChange = (entry: Entry): boolean => !isLook(entry.action);
+const isChange = (entry: Entry): boolean => !isReadAction(entry.action);
 
 /** Reads the entries of bundles in order. */
 async function readBundles(

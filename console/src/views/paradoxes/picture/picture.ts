@@ -12,7 +12,7 @@ export interface Node {
   label: string;
   event: string | null;
   /** `removed` was canceled, and `ghost` never existed. */
-  look: 'plain' | 'removed' | 'intervention' | 'ghost' | 'bad';
+  variant: 'plain' | 'removed' | 'intervention' | 'ghost' | 'bad';
 }
 
 export interface Edge {
@@ -52,20 +52,24 @@ export type Picture =
       neededKmh: number | null;
       places: [string, string] | null;
     }
-  | { shape: 'numbers'; source: string; cells: { number: string; nodes: Node[]; look: 'plain' | 'gap' | 'twice' }[] };
+  | {
+      shape: 'numbers';
+      source: string;
+      cells: { number: string; nodes: Node[]; variant: 'plain' | 'gap' | 'twice' }[];
+    };
 
-const node = (id: string, look: Node['look'] = 'plain', event: string | null = id): Node => ({
+const node = (id: string, variant: Node['variant'] = 'plain', event: string | null = id): Node => ({
   id,
   label: id,
   event,
-  look,
+  variant,
 });
 
 /** The service names interventions; they have no page. */
-function nodeOf(id: string, look: Node['look'] = 'plain'): Node {
+function nodeOf(id: string, variant: Node['variant'] = 'plain'): Node {
   return id.startsWith('intervention_')
-    ? { id, label: 'the intervention', event: null, look: 'intervention' }
-    : node(id, look);
+    ? { id, label: 'the intervention', event: null, variant: 'intervention' }
+    : node(id, variant);
 }
 
 /** Returns how much later or earlier than its cause an effect is. */
@@ -206,7 +210,7 @@ function drawnOf(paradox: Paradox): Picture | null {
             id: text('anchor_id'),
             label: `anchor at ${momentText(parse(text('timestamp')) ?? 0n)}`,
             event: null,
-            look: 'plain',
+            variant: 'plain',
           },
         ],
         edges: [{ from: 0, to: 1, label: `changed since, at position ${number('changed_at') ?? '?'}`, isBad: true }],
@@ -270,7 +274,7 @@ function orphan(cause: string, effect: string, intervention: string, impact: num
       id: 'impact',
       label: `${impact.toLocaleString('en')} more event${impact === 1 ? '' : 's'}`,
       event: null,
-      look: 'ghost',
+      variant: 'ghost',
     });
     edges.push({ from: nodes.length - 2, to: nodes.length - 1, label: 'is required by', isBad: false });
   }
@@ -363,9 +367,9 @@ function numbers(
       shape: 'numbers',
       source,
       cells: [
-        { number: String(sequence - 1), nodes: [], look: 'plain' },
-        { number: String(sequence), nodes: pair.map((id) => node(id)), look: 'twice' },
-        { number: String(sequence + 1), nodes: [], look: 'plain' },
+        { number: String(sequence - 1), nodes: [], variant: 'plain' },
+        { number: String(sequence), nodes: pair.map((id) => node(id)), variant: 'twice' },
+        { number: String(sequence + 1), nodes: [], variant: 'plain' },
       ],
     };
   }
@@ -375,9 +379,9 @@ function numbers(
     shape: 'numbers',
     source,
     cells: [
-      { number: String(first - 1), nodes: [], look: 'plain' },
-      { number: missing, nodes: [], look: 'gap' },
-      { number: String(last + 1), nodes: [], look: 'plain' },
+      { number: String(first - 1), nodes: [], variant: 'plain' },
+      { number: missing, nodes: [], variant: 'gap' },
+      { number: String(last + 1), nodes: [], variant: 'plain' },
     ],
   };
 }

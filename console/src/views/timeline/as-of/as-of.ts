@@ -2,7 +2,7 @@
 import { service } from '../../../lib/service/api';
 import { format, parse, type Micros } from '../../../lib/time/instant';
 import { knownAt } from '../../../lib/address/known-at';
-import { isLook } from '../../../lib/ledger/looks';
+import { isReadAction } from '../../../lib/ledger/read-actions';
 import { readMoment } from '../../../lib/time/zoned';
 import { readPage } from '../../integrity/ledger/ledger';
 
@@ -55,7 +55,9 @@ async function changeOf(
       },
       { signal },
     );
-    const change = body.logs.find(({ action }) => !isLook(action) && !action.startsWith('unauthorized_access_attempt'));
+    const change = body.logs.find(
+      ({ action }) => !isReadAction(action) && !action.startsWith('unauthorized_access_attempt'),
+    );
     if (change) return parse(change.timestamp);
     if (!body.has_more || !body.next_cursor) return null;
     cursor = body.next_cursor;

@@ -74,8 +74,8 @@ export function axisKeys(target: KeysTarget): (event: KeyboardEvent) => void {
     if (event.key === 'Enter' && (event.target as Element).closest('button, a') !== null) return;
     const { view } = model;
     const pan = (direction: 1 | -1) => () =>
-      model.look(panned(view, direction * view.width * (event.shiftKey ? 0.5 : 0.12)));
-    const zoom = (factor: number) => () => model.look(zoomed(view, factor, view.width / 2));
+      model.setView(panned(view, direction * view.width * (event.shiftKey ? 0.5 : 0.12)));
+    const zoom = (factor: number) => () => model.setView(zoomed(view, factor, view.width / 2));
     const keys: Record<string, () => unknown> = {
       ArrowLeft: pan(-1),
       ArrowRight: pan(1),

@@ -3,7 +3,7 @@
  * and a ledger entry, so it is sent only once the range is stable.
  */
 import { untrack } from 'svelte';
-import { readSome } from '../../../lib/events/counts';
+import { readPartialCount } from '../../../lib/events/counts';
 import { route } from '../../../lib/address/route.svelte';
 import { isWorthCounting, type ExactCounts } from './exact-counts.svelte';
 import type { TimelineModel } from '../model.svelte';
@@ -41,7 +41,7 @@ function countWhenStable(model: TimelineModel, exactCounts: ExactCounts, rangeOf
     const request = new AbortController();
     const timer = setTimeout(() => {
       // If the request fails or exceeds the limit, keep the estimate.
-      void readSome(model.question, countedRange, request.signal).then(
+      void readPartialCount(model.question, countedRange, request.signal).then(
         ({ count, isAll }) => isAll && exactCounts.generation === generation && exactCounts.know(countedRange, count),
         () => {},
       );

@@ -36,9 +36,9 @@ function inputOf(hours: readonly number[], name = 'M', scale = view): PictureInp
 }
 const dotsOf = (svg: string): [number, number][] =>
   [...svg.matchAll(/<circle cx="([^"]*)" cy="([^"]*)"/g)].map(([, x, y]) => [Number(x), Number(y)]);
-const textsOf = (svg: string, look: RegExp): { x: number; words: string }[] =>
+const textsOf = (svg: string, pattern: RegExp): { x: number; words: string }[] =>
   [...svg.matchAll(/<text x="([^"]*)" y="[^"]*" ([^>]*)>([^<]*)</g)]
-    .filter(([, , attributes]) => look.test(attributes!))
+    .filter(([, , attributes]) => pattern.test(attributes!))
     .map(([, x, , words]) => ({ x: Number(x), words: words! }));
 
 describe('an exported picture of the axis', () => {

@@ -165,9 +165,9 @@ function dots(
       `${shape}<title>${escaped(`${store.titles[row]!}, ${format(store.time(row))}`)}</title>` +
         `</${length > BAR_MIN ? 'rect' : 'circle'}>`,
     );
-    const look = `font-size="11" fill="${palette.ink}"`;
-    if (labelled && isLeft) parts.push(text(x - 8, y + 4, store.titles[row]!, `text-anchor="end" ${look}`));
-    else if (labelled) parts.push(text(x + 8, y + 4, store.titles[row]!, look));
+    const attributes = `font-size="11" fill="${palette.ink}"`;
+    if (labelled && isLeft) parts.push(text(x - 8, y + 4, store.titles[row]!, `text-anchor="end" ${attributes}`));
+    else if (labelled) parts.push(text(x + 8, y + 4, store.titles[row]!, attributes));
   }
   return parts.join('');
 }

@@ -89,7 +89,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 /** Returns the time format of a column from its first cells; null if they are not times. */
 function suffixOf({ columns, rows }: Table, column: string): string | null {
   const cells = rows.map((row) => (row[columns.indexOf(column)] ?? '').trim()).filter((cell) => cell !== '');
-  const isAll = (look: RegExp): boolean => cells.length > 0 && cells.every((cell) => look.test(cell));
+  const isAll = (pattern: RegExp): boolean => cells.length > 0 && cells.every((cell) => pattern.test(cell));
   if (isAll(TIMESTAMP)) return '';
   return isAll(DAY) ? '|YYYY-MM-DD' : (SINCE_1970.find(([digits]) => isAll(digits))?.[1] ?? null);
 }

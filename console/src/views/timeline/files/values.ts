@@ -81,9 +81,9 @@ function grid(view: Scale, scale: ValueScale, palette: Palette, top: number, { n
 function ticks(scale: ValueScale, unit: string, palette: Palette, top: number, { text }: Pen): string {
   // Outline the text so that it stays readable where a line crosses it.
   const ground = `stroke="${palette.surface}" stroke-width="3" paint-order="stroke"`;
-  const look = `font-size="11" fill="${palette.muted}" ${ground}`;
+  const attributes = `font-size="11" fill="${palette.muted}" ${ground}`;
   return scale.ticks
-    .map((tick) => text(8, top + yOf(scale, tick) + 4, withUnit(numberText(tick), unit), look))
+    .map((tick) => text(8, top + yOf(scale, tick) + 4, withUnit(numberText(tick), unit), attributes))
     .join('');
 }
 

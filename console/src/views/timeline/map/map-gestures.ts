@@ -9,7 +9,7 @@ interface Point {
 interface MapTarget {
   view: () => MapView;
   size: () => Size;
-  look: (view: MapView) => void;
+  setView: (view: MapView) => void;
   /** Whether a drag selects a box without the Shift key. */
   isBrushing: () => boolean;
   brush: (part: { from: Point; to: Point } | null, isDone: boolean) => void;
@@ -52,11 +52,13 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
       if (other) {
         const apart = Math.max(8, Math.hypot(before.x - other.x, before.y - other.y));
         const factor = Math.hypot(at.x - other.x, at.y - other.y) / apart;
-        target.look(zoomedAt(view, size, factor, (at.x + other.x) / 2, (at.y + other.y) / 2));
+        target.setView(zoomedAt(view, size, factor, (at.x + other.x) / 2, (at.y + other.y) / 2));
       } else if (isBox) target.brush({ from: start, to: at }, false);
       else {
         const scale = unit(size, view.zoom);
-        target.look(bounded({ ...view, x: view.x - (at.x - before.x) / scale, y: view.y - (at.y - before.y) / scale }));
+        target.setView(
+          bounded({ ...view, x: view.x - (at.x - before.x) / scale, y: view.y - (at.y - before.y) / scale }),
+        );
       }
       pointers.set(event.pointerId, at);
     }
@@ -78,11 +80,11 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
       const unitPixels = event.deltaMode === 1 ? 18 : 1;
       const delta = Math.max(-300, Math.min(300, event.deltaY * unitPixels));
       const factor = Math.exp(-delta * (event.ctrlKey ? 0.011 : 0.002));
-      target.look(zoomedAt(target.view(), target.size(), factor, event.offsetX, event.offsetY));
+      target.setView(zoomedAt(target.view(), target.size(), factor, event.offsetX, event.offsetY));
     }
 
     const double = (event: MouseEvent): void =>
-      target.look(zoomedAt(target.view(), target.size(), 2.2, event.offsetX, event.offsetY));
+      target.setView(zoomedAt(target.view(), target.size(), 2.2, event.offsetX, event.offsetY));
     const leave = (): void => target.hover(null);
 
     const listeners = new AbortController();
@@ -103,7 +105,7 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
 export function mapKeys(map: {
   view: () => MapView;
   size: () => Size;
-  look: (view: MapView) => void;
+  setView: (view: MapView) => void;
   zoom: (factor: number) => void;
 }): (event: KeyboardEvent) => void {
   return (event) => {
@@ -111,14 +113,14 @@ export function mapKeys(map: {
     const view = map.view();
     const step = 60 / unit(map.size(), view.zoom);
     const keys: Record<string, () => void> = {
-      ArrowLeft: () => map.look(bounded({ ...view, x: view.x - step })),
-      ArrowRight: () => map.look(bounded({ ...view, x: view.x + step })),
-      ArrowUp: () => map.look(bounded({ ...view, y: view.y - step })),
-      ArrowDown: () => map.look(bounded({ ...view, y: view.y + step })),
+      ArrowLeft: () => map.setView(bounded({ ...view, x: view.x - step })),
+      ArrowRight: () => map.setView(bounded({ ...view, x: view.x + step })),
+      ArrowUp: () => map.setView(bounded({ ...view, y: view.y - step })),
+      ArrowDown: () => map.setView(bounded({ ...view, y: view.y + step })),
       '+': () => map.zoom(1.6),
       '=': () => map.zoom(1.6),
       '-': () => map.zoom(1 / 1.6),
-      Home: () => map.look(WORLD),
+      Home: () => map.setView(WORLD),
     };
     const act = keys[event.key];
     if (act === undefined) return;
