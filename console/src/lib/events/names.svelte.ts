@@ -36,7 +36,7 @@ export class EventNames {
    * Loads the names of the first events. For `mayBeMissing` events, uses a request that does not fail if the event was
    * never recorded. Names of `others` are shown if they are cached.
    */
-  async want(ids: readonly string[], mayBeMissing = false, others: readonly string[] = []): Promise<void> {
+  async request(ids: readonly string[], mayBeMissing = false, others: readonly string[] = []): Promise<void> {
     const round = ++this.#round;
     const needed = [...new Set(ids)];
     const visible = [...new Set([...needed, ...others])];
@@ -46,7 +46,7 @@ export class EventNames {
   }
 
   /** Loads the names of the events that entries refer to, in bulk where payloads contain them. */
-  async wantOf(entries: readonly OfEntry[]): Promise<void> {
+  async requestEntries(entries: readonly OfEntry[]): Promise<void> {
     const round = ++this.#round;
     const ofEvents = entries.filter(isOfEvent);
     const ids = [...new Set(ofEvents.map(({ subject }) => subject))];

@@ -50,10 +50,10 @@ export class LiveClock {
 
   /** Updates `now` at least every `everyMs`. Returns a function that ends this. */
   often(everyMs: number): () => void {
-    const who = Symbol();
-    this.#eager.set(who, everyMs);
+    const key = Symbol();
+    this.#eager.set(key, everyMs);
     this.#schedule();
-    return () => void this.#eager.delete(who);
+    return () => void this.#eager.delete(key);
   }
 
   /** Updates `now` and schedules the next change. A paused clock needs no timer. */
@@ -86,7 +86,7 @@ export class LiveClock {
   }
 
   /** Whether the service rejected the stream for this user. */
-  get isRefused(): boolean {
+  get isRejected(): boolean {
     return this.#stream.state === 'refused';
   }
 

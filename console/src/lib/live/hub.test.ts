@@ -19,8 +19,8 @@ class Tab implements Port {
     this.onmessage?.({ data: request } as MessageEvent<ToHub>);
   }
 
-  want(...urls: string[]): void {
-    this.say({ kind: 'want', urls });
+  subscribe(...urls: string[]): void {
+    this.say({ kind: 'subscribe', urls });
   }
 
   state(url: string): string | undefined {
@@ -85,7 +85,7 @@ afterEach(() => {
 describe('hub', () => {
   it('forwards heartbeats', async () => {
     const tab = new Tab(new Hub());
-    tab.want('a');
+    tab.subscribe('a');
     await settled();
     streams[0]!.send(': still there\n\n');
     await settled();
@@ -103,7 +103,7 @@ describe('hub', () => {
     vi.stubGlobal('navigator', { locks: { request, query: () => Promise.resolve({ held: [{ name: held }] }) } });
     const tab = new Tab(new Hub());
     tab.say({ kind: 'lock', name: 'page' });
-    tab.want('a');
+    tab.subscribe('a');
     await settled();
     streams.at(-1)!.send('id: 1\nevent: clock\ndata: {}\n\n');
     await settled();
@@ -113,12 +113,12 @@ describe('hub', () => {
   it('shares one connection between tabs, and sends its state to later ones', async () => {
     const hub = new Hub();
     const one = new Tab(hub);
-    one.want('a');
+    one.subscribe('a');
     await settled();
     streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 8\nevent: clock\ndata: {}\n\n');
     await settled();
     const two = new Tab(hub);
-    two.want('a');
+    two.subscribe('a');
     await settled();
     streams[0]!.send('id: 9\nevent: events\ndata: {}\n\n');
     await settled();
@@ -130,7 +130,7 @@ describe('hub', () => {
 
   it('resumes from the last ID, even one without data', async () => {
     const tab = new Tab(new Hub());
-    tab.want('a');
+    tab.subscribe('a');
     await settled();
     streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 12\n\n');
     await settled();
@@ -149,7 +149,7 @@ describe('hub', () => {
     const gaps = (tab: Tab) =>
       tab.updates.filter((update) => update.kind === 'state' && update.state === 'open' && update.hasGap).length;
     const one = new Tab(hub);
-    one.want('a');
+    one.subscribe('a');
     await settled();
     streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\n');
     await settled();
@@ -159,9 +159,9 @@ describe('hub', () => {
     // The stream resumed after the last message, so there is no gap.
     expect(gaps(one)).toBe(1);
     const two = new Tab(hub);
-    two.want('a');
-    one.want();
-    one.want('a');
+    two.subscribe('a');
+    one.subscribe();
+    one.subscribe('a');
     await settled();
     expect(gaps(two)).toBe(1);
     expect(gaps(one)).toBe(2);
@@ -171,7 +171,7 @@ describe('hub', () => {
     const hub = new Hub();
     const tabs = Array.from({ length: LINES_MAX + 2 }, (_, index) => {
       const tab = new Tab(hub);
-      tab.want(`line-${index}`);
+      tab.subscribe(`line-${index}`);
       return tab;
     });
     await settled();
@@ -182,7 +182,7 @@ describe('hub', () => {
     await settled();
     expect(open()).toEqual([true, false, false, true, true]);
     expect(tabs[2]!.state('line-2')).toBe('waiting');
-    tabs[0]!.want();
+    tabs[0]!.subscribe();
     await settled();
     expect(open().slice(1)).toEqual([false, true, true, true]);
     expect(streams.filter((stream) => !stream.signal.aborted)).toHaveLength(LINES_MAX);
@@ -191,22 +191,22 @@ describe('hub', () => {
   it('retries after 503, reports 401 to the page, and does not retry after 404', async () => {
     const tab = new Tab(new Hub());
     statuses = [503];
-    tab.want('a');
+    tab.subscribe('a');
     await settled();
     expect(tab.state('a')).toBe('lost');
     await vi.advanceTimersByTimeAsync(500);
     expect(tab.state('a')).toBe('open');
     statuses = [401, 200];
-    tab.want('b');
+    tab.subscribe('b');
     await settled();
     expect(tab.updates.at(-1)).toEqual({ kind: 'unauthenticated', url: 'b' });
     await vi.advanceTimersByTimeAsync(60_000);
     expect(streams.filter(({ url }) => url === 'b')).toHaveLength(1);
-    tab.want('b');
+    tab.subscribe('b');
     await settled();
     expect(tab.state('b')).toBe('open');
     statuses = [404];
-    tab.want('c');
+    tab.subscribe('c');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(tab.state('c')).toBe('refused');
     expect(streams.filter(({ url }) => url === 'c')).toHaveLength(1);
@@ -214,7 +214,7 @@ describe('hub', () => {
 
   it('closes a silent connection', async () => {
     const tab = new Tab(new Hub());
-    tab.want('a');
+    tab.subscribe('a');
     await settled();
     await vi.advanceTimersByTimeAsync(44_000);
     streams[0]!.send(': still here\n\n');

@@ -40,7 +40,7 @@ export class Hub {
   }
 
   #receive(tab: Tab, request: ToHub): void {
-    if (request.kind === 'want') {
+    if (request.kind === 'subscribe') {
       const added = request.urls.filter((url) => !tab.urls.includes(url));
       tab.urls = request.urls;
       tab.usedAt = this.#uses += 1;

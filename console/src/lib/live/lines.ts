@@ -38,7 +38,7 @@ export class Lines {
     document.addEventListener('visibilitychange', () => this.#onVisibilityChange());
     for (const event of ['focus', 'pointerdown', 'keydown'])
       addEventListener(event, () => this.#onUse(), { capture: true, passive: true });
-    addEventListener('pagehide', () => this.#post({ kind: 'want', urls: [] }));
+    addEventListener('pagehide', () => this.#post({ kind: 'subscribe', urls: [] }));
     addEventListener('pageshow', (event) => {
       if (event.persisted) this.#sendWants();
     });
@@ -47,20 +47,20 @@ export class Lines {
   /** Joins the hub of a session, shared by all pages of that session, and leaves the previous one. */
   join(sessionId: string): void {
     if (sessionId === this.#sessionId) return;
-    this.want([]);
+    this.subscribe([]);
     this.#leave();
     this.#sessionId = sessionId;
     this.#port = this.#sharedHub(sessionId) ?? this.#localHub();
   }
 
   /** Sets the URLs to listen to. */
-  want(urls: string[]): void {
+  subscribe(urls: string[]): void {
     this.#urls = urls;
     this.#sendWants();
   }
 
   #sendWants(): void {
-    this.#post({ kind: 'want', urls: this.#isHidden ? [] : this.#urls });
+    this.#post({ kind: 'subscribe', urls: this.#isHidden ? [] : this.#urls });
   }
 
   #post(request: ToHub): void {

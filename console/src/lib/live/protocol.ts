@@ -11,7 +11,7 @@ export type ToHub =
   /**
    * The complete set of URLs; empty while the page is hidden. A stream that was rejected as unauthenticated is retried.
    */
-  | { kind: 'want'; urls: string[] }
+  | { kind: 'subscribe'; urls: string[] }
   /** The page is in use, which gives its streams priority. */
   | { kind: 'used' }
   /** The page holds this browser lock until it closes. */

@@ -150,7 +150,7 @@ class Exchange {
     const urls = [...this.#byTimeline.values()].map((line) => line.url);
     // A hub caches messages, which the next user must not see: each session has its own hub.
     this.#lines.join(session.body?.session_id ?? '');
-    this.#lines.want(urls);
+    this.#lines.subscribe(urls);
     for (const stream of this.#new) this.#replay(stream);
     this.#new.clear();
   }

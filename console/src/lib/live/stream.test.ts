@@ -17,7 +17,7 @@ vi.mock('./lines', () => ({
     join(sessionId: string): void {
       hub.joined.push(sessionId);
     }
-    want(urls: string[]): void {
+    subscribe(urls: string[]): void {
       hub.requestedUrls.push(urls);
     }
   },

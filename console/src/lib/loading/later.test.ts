@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { fetchWaiting, later, laterOrThrow } from './later';
+import { fetchWaiting, later, loadOrThrow } from './later';
 import { unloaded } from './unloaded.svelte';
 
 beforeEach(() => {
@@ -53,9 +53,9 @@ it('later() returns the same promise to later callers', async () => {
   expect(dialog()).toBe(first);
 });
 
-it('laterOrThrow() rejects and reports a missing file', async () => {
+it('loadOrThrow() rejects and reports a missing file', async () => {
   const { load } = file('legend');
-  expect(await outcome(laterOrThrow(load)())).toBe('thrown');
+  expect(await outcome(loadOrThrow(load)())).toBe('thrown');
   expect(unloaded.isAny).toBe(true);
 });
 
@@ -66,7 +66,7 @@ it('preload failures and failures of a previous view are not reported', async ()
   await vi.advanceTimersByTimeAsync(20_000);
   expect(unwanted.state.attempts).toBe(1);
   expect(unloaded.isAny).toBe(false);
-  const [one, other] = [laterOrThrow(file('one').load), laterOrThrow(file('other').load)];
+  const [one, other] = [loadOrThrow(file('one').load), loadOrThrow(file('other').load)];
   await Promise.allSettled([one(), other()]);
   expect(unloaded.isAny).toBe(true);
   unloaded.forget();

@@ -15,7 +15,7 @@ let isFetching = false;
  * page reports missing files, so `{#await}` blocks need no error branch.
  */
 export function later<T>(load: Load<T>): Load<T> {
-  const fetched = laterOrThrow(load);
+  const fetched = loadOrThrow(load);
   let part: Promise<T> | null = null;
   return () =>
     (part ??= fetched().catch(() => {
@@ -25,7 +25,7 @@ export function later<T>(load: Load<T>): Load<T> {
 }
 
 /** Like `later`, but rejects on failure, for code that must continue without the module. */
-export function laterOrThrow<T>(load: Load<T>): Load<T> {
+export function loadOrThrow<T>(load: Load<T>): Load<T> {
   let loading: Promise<T> | null = null;
   const once = (): Promise<T> =>
     (loading ??= load().catch((error: unknown) => {

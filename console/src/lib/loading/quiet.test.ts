@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { fetchWaiting, inQuiet, laterOrThrow } from './later';
+import { fetchWaiting, inQuiet, loadOrThrow } from './later';
 import { beginRequest, quiet } from './quiet';
 
 beforeEach(() => {
@@ -43,11 +43,11 @@ it('fetchWaiting() loads queued modules once, newest first, and retries failures
     fetched.push(name);
     return name === 'gone' ? Promise.reject(new Error('away')) : Promise.resolve(name);
   };
-  const old = laterOrThrow(file('old'));
-  const loadMissing = laterOrThrow(file('gone'));
+  const old = loadOrThrow(file('old'));
+  const loadMissing = loadOrThrow(file('gone'));
   inQuiet(() => {
     // A view queues its files after it loads.
-    laterOrThrow(file('inner'));
+    loadOrThrow(file('inner'));
     return Promise.resolve();
   });
   void fetchWaiting();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { canComeAgain, type Firing } from './timers';
+import { canBeRedelivered, type Firing } from './timers';
 
 const FAILED: Firing = {
   firing_id: 'firing_1',
@@ -12,16 +12,16 @@ const FAILED: Firing = {
 
 describe('redelivery of a firing', () => {
   it('is possible after a failed delivery to a worker or webhook', () => {
-    expect(canComeAgain(FAILED, [FAILED])).toBe(true);
+    expect(canBeRedelivered(FAILED, [FAILED])).toBe(true);
     for (const state of ['pending', 'acknowledged', 'superseded'])
-      expect(canComeAgain({ ...FAILED, state }, [])).toBe(false);
-    expect(canComeAgain({ ...FAILED, queue: null }, [])).toBe(false);
+      expect(canBeRedelivered({ ...FAILED, state }, [])).toBe(false);
+    expect(canBeRedelivered({ ...FAILED, queue: null }, [])).toBe(false);
   });
 
   it('is possible only for the latest round of a due time', () => {
     const again = { ...FAILED, firing_id: 'firing_2', round: 1, state: 'pending' };
-    expect(canComeAgain(FAILED, [again, FAILED])).toBe(false);
-    expect(canComeAgain({ ...again, state: 'failed' }, [again, FAILED])).toBe(true);
-    expect(canComeAgain(FAILED, [{ ...again, due: '2027-02-28T09:00:00Z' }, FAILED])).toBe(true);
+    expect(canBeRedelivered(FAILED, [again, FAILED])).toBe(false);
+    expect(canBeRedelivered({ ...again, state: 'failed' }, [again, FAILED])).toBe(true);
+    expect(canBeRedelivered(FAILED, [{ ...again, due: '2027-02-28T09:00:00Z' }, FAILED])).toBe(true);
   });
 });

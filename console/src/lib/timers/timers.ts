@@ -65,7 +65,7 @@ export interface Settled {
   firings: Firing[];
 }
 
-export interface WouldFire {
+export interface FiringForecast {
   to: string;
   count: number;
   /** Whether all firings were counted. */
@@ -81,12 +81,12 @@ export function queueOf({ queue, url }: Timer['deliver']): string | null | undef
 }
 
 /** Returns where the firings of a timer are delivered. */
-export function deliversTo({ queue, url }: Timer['deliver']): string {
-  return url ?? goesTo(queue);
+export function timerTarget({ queue, url }: Timer['deliver']): string {
+  return url ?? deliveryTarget(queue);
 }
 
 /** Returns where a firing is delivered: its queue, or the timeline. */
-export function goesTo(queue: string | null | undefined): string {
+export function deliveryTarget(queue: string | null | undefined): string {
   return queue ?? 'records an event';
 }
 
@@ -94,7 +94,7 @@ export function goesTo(queue: string | null | undefined): string {
  * Whether a firing can be delivered again: it failed, was for a worker or a webhook, and no later round has the same
  * due time.
  */
-export function canComeAgain({ state, queue, due, round }: Firing, firings: readonly Firing[]): boolean {
+export function canBeRedelivered({ state, queue, due, round }: Firing, firings: readonly Firing[]): boolean {
   const isLatest = !firings.some((other) => other.due === due && other.round > round);
   return state === 'failed' && Boolean(queue) && isLatest;
 }
@@ -136,7 +136,7 @@ export function readTimer(
 type Move = { duration: string } | { destination_time: string };
 
 /** Returns the timers that a move would fire, with a dry run. */
-export async function foresee(timeline: string, move: Move, signal?: AbortSignal): Promise<WouldFire> {
+export async function forecastFirings(timeline: string, move: Move, signal?: AbortSignal): Promise<FiringForecast> {
   const dryRun = { timeline_id: timeline, dry_run: true };
   const response = await ('duration' in move
     ? service.fastForward({ ...dryRun, ...move }, { signal })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scheduleOf } from './schedule-of';
-import type { Firing, Settled, Timer, WouldFire } from './timers';
+import type { Firing, Settled, Timer, FiringForecast } from './timers';
 import { firesText, heldText, isRepeating, receiptText, untilText } from './words';
 
 const timer = (more: Partial<Timer>): Timer => ({
@@ -14,7 +14,7 @@ const timer = (more: Partial<Timer>): Timer => ({
   set_at: '2027-01-01T00:00:00Z',
   ...more,
 });
-const would = (count: number, timers: number, complete = true): WouldFire => ({
+const would = (count: number, timers: number, complete = true): FiringForecast => ({
   to: '2027-02-01T00:00:00Z',
   count,
   complete,

@@ -1,7 +1,7 @@
 /** Texts about timers and firings. */
 import { countText } from '../events/words';
 import { DAY, HOUR, MINUTE, SECOND } from '../time/instant';
-import type { Settled, Timer, WouldFire } from './timers';
+import type { Settled, Timer, FiringForecast } from './timers';
 
 const UNITS: readonly [name: string, micros: bigint][] = [
   ['year', 31_556_952n * SECOND],
@@ -30,7 +30,7 @@ export function untilText(away: bigint): string {
 export const isRepeating = (timer: Timer): boolean => Boolean(timer.every ?? timer.cron);
 
 /** Returns the number of timers that a move would fire, to follow its destination. */
-export function firesText({ count, complete, timers }: WouldFire): string {
+export function firesText({ count, complete, timers }: FiringForecast): string {
   if (count === 0) return 'fires no timers';
   const number = `${complete ? '' : 'more than '}${count.toLocaleString('en')}`;
   if (count === 1 && complete) return 'fires 1 timer';

@@ -22,7 +22,7 @@ export function listboxKeys({ count, active, move, choose }: Listbox): (event: K
 }
 
 /** Scrolls an option into view when it becomes active. */
-export function intoSight(isActive: boolean): (element: HTMLElement) => void {
+export function scrollIntoView(isActive: boolean): (element: HTMLElement) => void {
   return (element) => {
     if (isActive) element.scrollIntoView({ block: 'nearest' });
   };

@@ -28,21 +28,21 @@ const ROLES = ['read', 'write', 'admin', 'operator'];
 /** Returns why the service will reject a request, or null if no reason is known. */
 export function refusalOf(
   operation: Operation,
-  who: { role: string | undefined; timeline: string; isOperator: boolean; level: RestrictionLevel | null },
+  user: { role: string | undefined; timeline: string; isOperator: boolean; level: RestrictionLevel | null },
 ): string | null {
   const { id, tag } = operation;
   const need = needOf(operation);
-  if (need === 'write' && (who.level === 'read_only' || who.level === 'no_access'))
+  if (need === 'write' && (user.level === 'read_only' || user.level === 'no_access'))
     return 'Your access is read-only: you can read clocks and events, but not change them.';
-  if (who.level === 'no_access' && ['clock', 'events', 'anchors', 'paradoxes', 'timers'].includes(tag))
+  if (user.level === 'no_access' && ['clock', 'events', 'anchors', 'paradoxes', 'timers'].includes(tag))
     return "You don't have access to clocks and events.";
   if (
-    who.level === 'limited_access' &&
+    user.level === 'limited_access' &&
     ['set_rate', 'manipulate_event', 'undo_import', 'return_to_anchor'].includes(id)
   )
     return 'Your access is limited to moments near host time and does not include this.';
-  if (who.isOperator || need === 'known' || need === 'public') return null;
+  if (user.isOperator || need === 'known' || need === 'public') return null;
   if (need === 'operator') return 'Only operators of the service can use this.';
-  if (who.role === undefined || ROLES.indexOf(who.role) >= ROLES.indexOf(need)) return null;
-  return `This needs ${need} on ${who.timeline}; you have ${who.role}.`;
+  if (user.role === undefined || ROLES.indexOf(user.role) >= ROLES.indexOf(need)) return null;
+  return `This needs ${need} on ${user.timeline}; you have ${user.role}.`;
 }

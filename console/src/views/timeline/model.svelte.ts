@@ -5,7 +5,7 @@
 import { isAborted, ApiConnectionError } from '../../lib/service/api';
 import { beginRequest } from '../../lib/loading/quiet';
 import type { Micros } from '../../lib/time/instant';
-import { laterOrThrow } from '../../lib/loading/later';
+import { loadOrThrow } from '../../lib/loading/later';
 import type { Box } from '../../lib/address/ranges';
 import { Stream } from '../../lib/live/stream.svelte';
 import { timelines } from '../../lib/timelines/timelines.svelte';
@@ -33,7 +33,7 @@ import { FIRST, LAST, paddedScale, type Scale } from '../../lib/chart/scale';
 import { stepOf } from '../../lib/events/steps';
 import { EventStore } from '../../lib/events/store';
 
-const recounting = laterOrThrow(() => import('./counts/recount'));
+const recounting = loadOrThrow(() => import('./counts/recount'));
 
 const SETTLED_MS = 250;
 const EMPTY = new EventStore();
@@ -214,7 +214,7 @@ export class TimelineModel {
     return { count: isExact ? count : rounded(count), isExact };
   }
 
-  countInSight(): { count: number; isExact: boolean } {
+  countInView(): { count: number; isExact: boolean } {
     return this.countIn(this.sight.range.from, this.sight.range.to);
   }
 

@@ -7,7 +7,7 @@ import { readPage } from '../../../lib/events/pages';
 import { EventStore } from '../../../lib/events/store';
 import { SECOND, floorDiv, parse, type Micros } from '../../../lib/time/instant';
 import { Stream } from '../../../lib/live/stream.svelte';
-import { deliversTo, type Timer } from '../../../lib/timers/timers';
+import { timerTarget, type Timer } from '../../../lib/timers/timers';
 
 /** Number of events per request, more than are shown. */
 const READ = 24;
@@ -29,7 +29,7 @@ export function timerEntries(timers: readonly Timer[], after: Micros): Entry[] {
   return timers.flatMap(({ timer_id, next, deliver }) => {
     const time = parse(next ?? '');
     if (time === null || time <= after) return [];
-    return [{ id: timer_id, title: timer_id, time, precision: '', queue: deliversTo(deliver) }];
+    return [{ id: timer_id, title: timer_id, time, precision: '', queue: timerTarget(deliver) }];
   });
 }
 

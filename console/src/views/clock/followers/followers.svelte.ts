@@ -85,8 +85,8 @@ export class WatchedFollowers {
 
   async #poll(isAgain: boolean): Promise<void> {
     await this.read();
-    const isSomebodyBehind = this.body?.followers.some(({ state }) => state === 'lagging') ?? false;
-    if (isAgain && isSomebodyBehind) this.#later(AGAIN_MS, false);
+    const hasPendingFollower = this.body?.followers.some(({ state }) => state === 'lagging') ?? false;
+    if (isAgain && hasPendingFollower) this.#later(AGAIN_MS, false);
   }
 
   close(): void {

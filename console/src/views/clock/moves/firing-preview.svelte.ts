@@ -1,14 +1,14 @@
 /** The firings of a move ahead. If no timer is in between, no request is sent. */
 import { isAborted } from '../../../lib/service/api';
 import type { Micros } from '../../../lib/time/instant';
-import { foresee, type WouldFire } from '../../../lib/timers/timers';
+import { forecastFirings, type FiringForecast } from '../../../lib/timers/timers';
 import type { WatchedTimers } from '../../../lib/timers/watched.svelte';
 
-const NONE: WouldFire = { to: '', count: 0, complete: true, firings: [], timers: [] };
+const NONE: FiringForecast = { to: '', count: 0, complete: true, firings: [], timers: [] };
 
 export class FiringPreview {
   /** Null until loaded, and if the timeline has no timers. */
-  would = $state.raw<WouldFire | null>(null);
+  would = $state.raw<FiringForecast | null>(null);
   #asking = new AbortController();
 
   constructor(
@@ -17,7 +17,7 @@ export class FiringPreview {
   ) {}
 
   /** Requests the firings of a move that ends at `to`. */
-  async ask(move: Parameters<typeof foresee>[1], to: Micros): Promise<void> {
+  async ask(move: Parameters<typeof forecastFirings>[1], to: Micros): Promise<void> {
     this.#asking.abort();
     const { next, timers } = this.upcoming;
     if (next === null || next > to) {
@@ -26,7 +26,7 @@ export class FiringPreview {
     }
     this.#asking = new AbortController();
     try {
-      this.would = await foresee(this.timeline, move, this.#asking.signal);
+      this.would = await forecastFirings(this.timeline, move, this.#asking.signal);
     } catch (error) {
       // The move itself reports its errors.
       if (!isAborted(error)) this.would = null;

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { service } from '../../../lib/service/api';
 import { parse } from '../../../lib/time/instant';
-import { entriesFor, foldedAway, readChanges, readPage, recordedSince, type Entry } from './ledger';
+import { entriesFor, foldedCount, readChanges, readPage, recordedSince, type Entry } from './ledger';
 
 /** Serves a ledger of `size` entries. Those at `changes` are changes, and the others are reads. */
 function serve(size: number, changes: readonly number[]): void {
@@ -48,10 +48,10 @@ describe('changes of a ledger', () => {
     serve(600, [10, 20, 580]);
     const page = await readChanges('t', 600, null, signal);
     expect(seqs(page)).toEqual([580, 20, 10]);
-    expect(foldedAway(page, page.entries, false)).toBe(597);
+    expect(foldedCount(page, page.entries, false)).toBe(597);
     // With a lower time bound, up to the last entry shown.
-    expect(foldedAway(page, page.entries.slice(0, 1), true)).toBe(19);
-    expect(foldedAway(page, [], true)).toBe(0);
+    expect(foldedCount(page, page.entries.slice(0, 1), true)).toBe(19);
+    expect(foldedCount(page, [], true)).toBe(0);
   });
 
   it('are searched in a limited number of bundles', async () => {

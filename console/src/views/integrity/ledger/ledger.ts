@@ -57,7 +57,7 @@ export function recordedSince(entries: readonly Entry[], since: Micros | null): 
 /**
  * Returns how many entries a page of changes hides: down to the last one shown if it is cut off, or else to its end.
  */
-export function foldedAway({ end, first }: Page, visible: readonly Entry[], isCut: boolean): number {
+export function foldedCount({ end, first }: Page, visible: readonly Entry[], isCut: boolean): number {
   const begin = isCut ? (visible.at(-1)?.seq ?? end) : first;
   return end - begin - visible.length;
 }

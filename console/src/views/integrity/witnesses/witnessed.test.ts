@@ -50,7 +50,7 @@ const COSIGNED = `Witness ${WITNESS.name}`;
 const { note: NOTE, heads: HEADS, tree: TREE, entry: ENTRY } = STEPS;
 
 /** Creates a signing or cosigning key with a name. */
-async function made(
+async function createWitness(
   name: string,
   kind: 1 | 4,
 ): Promise<VerifierKey & { text: string; sign: (text: string) => Promise<Bytes> }> {
@@ -66,11 +66,11 @@ async function made(
   return { name, id, publicKey, text: `${name}+${toHex(id)}+${toBase64(typed)}`, sign };
 }
 
-type Made = Awaited<ReturnType<typeof made>>;
+type TestWitness = Awaited<ReturnType<typeof createWitness>>;
 const lineOf = ({ name, id }: VerifierKey, signature: Bytes): string =>
   `— ${name} ${toBase64(concat(id, signature))}\n`;
 
-async function cosignature(witness: Made, text: string, seconds = 1_800_000_000): Promise<string> {
+async function cosignature(witness: TestWitness, text: string, seconds = 1_800_000_000): Promise<string> {
   const time = new Uint8Array(8);
   new DataView(time.buffer).setBigUint64(0, BigInt(seconds));
   return lineOf(witness, concat(time, await witness.sign(`cosignature/v1\ntime ${seconds}\n${text}`)));
@@ -78,7 +78,7 @@ async function cosignature(witness: Made, text: string, seconds = 1_800_000_000)
 
 /** Returns a timeline key with another public key, and a note signed with it for `system` of a service. */
 async function resigned(origin: string, text = note().text): Promise<{ keyText: string; signed: string }> {
-  const signer = await made(origin, 1);
+  const signer = await createWitness(origin, 1);
   const own = text.replace(/^[^\n]*/, origin);
   const key = await readKey(signer.text);
   const { name } = (await readKey(recorded.verifier_key))!;
@@ -138,8 +138,8 @@ describe('a witnessed proof', () => {
 describe('the note', () => {
   it('must be from the service that has the timeline’s key', async () => {
     const { keyText, signed } = await resigned('other.example/system');
-    const lie = proof((copy) => (copy.checkpoint = signed));
-    const checks = await checked(lie, { keyText, witnesses: [] });
+    const tampered = proof((copy) => (copy.checkpoint = signed));
+    const checks = await checked(tampered, { keyText, witnesses: [] });
     expect(checks[0]).toMatchObject({ what: NOTE, state: 'bad' });
     expect(checks[0]!.detail).toContain('It is a checkpoint of other.example/system, not of timenav.local/system');
     expect(verdictOf(checks.slice(1))).toBe('good');
@@ -162,7 +162,7 @@ describe('the note', () => {
     const uncosigned = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, '')));
     expect(await faults(uncosigned)).toEqual([COSIGNED]);
     expect((await checked(uncosigned))[1]!.detail).toBe('It has not cosigned this. No other witness has either.');
-    const stranger = await made('witness.example/w2', 4);
+    const stranger = await createWitness('witness.example/w2', 4);
     expect(await faults(proof(), { witnesses: [WITNESS, stranger] })).toEqual(['Witness witness.example/w2']);
     const cosigned = await cosignature(stranger, note().text);
     const both = proof((copy) => (copy.checkpoint += cosigned));
@@ -170,11 +170,11 @@ describe('the note', () => {
   });
 
   it('is not cosigned by a key of the same name or a signature of another text', async () => {
-    const namesake = await made(WITNESS.name, 4);
+    const namesake = await createWitness(WITNESS.name, 4);
     const forged = await cosignature(namesake, note().text);
-    const lie = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, forged)));
-    expect(await faults(lie)).toEqual([COSIGNED]);
-    expect((await checked(lie))[1]!.detail).toContain('with another key');
+    const tampered = proof((copy) => (copy.checkpoint = copy.checkpoint.replace(/— witness.*\n/, forged)));
+    expect(await faults(tampered)).toEqual([COSIGNED]);
+    expect((await checked(tampered))[1]!.detail).toContain('with another key');
     // The line claims the right key.
     const renamedLine = forged.replace(/ \S+\n$/, (base64) => {
       const bytes = Uint8Array.from(atob(base64.trim()), (char) => char.charCodeAt(0));
@@ -202,7 +202,7 @@ describe('the entry in system', () => {
     });
 
   it('must be in the tree of the note, at its position', async () => {
-    for (const lie of [
+    for (const tampered of [
       leafWith('"actor":"system"', '"actor":"admin"'),
       leafWith(`"subject":"${recorded.entry.head.count}:`, `"subject":"${recorded.entry.head.count + 1}:`),
       proof((copy) => (copy.head.position -= 1)),
@@ -212,19 +212,21 @@ describe('the entry in system', () => {
       proof((copy) => (copy.head.system_hashes[0] = copy.head.system_hashes[0]!.slice(2))),
       proof((copy) => (copy.head.system_hashes[0] = 'zz')),
     ])
-      expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
+      expect(await faults(tampered)).toEqual([HEADS, `${TREE}?`]);
   });
 
   it('must commit to the number of timelines in the proof', async () => {
-    const lie = proof((copy) => (copy.head.count += 1));
-    expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
+    const tampered = proof((copy) => (copy.head.count += 1));
+    expect(await faults(tampered)).toEqual([HEADS, `${TREE}?`]);
     const { count } = recorded.entry.head;
-    expect((await checked(lie))[2]!.detail).toBe(`It commits to ${count} timelines, but the proof names ${count + 1}.`);
+    expect((await checked(tampered))[2]!.detail).toBe(
+      `It commits to ${count} timelines, but the proof names ${count + 1}.`,
+    );
   });
 
   it('must be present', async () => {
-    const lie: unknown = { ...recorded.entry, head: undefined };
-    expect(await faults(lie)).toEqual([HEADS, `${TREE}?`]);
+    const tampered: unknown = { ...recorded.entry, head: undefined };
+    expect(await faults(tampered)).toEqual([HEADS, `${TREE}?`]);
   });
 
   it('must be a heads entry of the system, not another one in the tree', async () => {
@@ -240,11 +242,11 @@ describe('the entry in system', () => {
       const alone = leaf.replace(from, to).replace(/"seq":\d+/, '"seq":0');
       const root = toBase64(await leafHash(utf8(alone)));
       const { keyText, signed } = await resigned('timenav.local/system', `timenav.local/system\n1\n${root}\n`);
-      const lie = proof((copy) => {
+      const tampered = proof((copy) => {
         copy.checkpoint = signed;
         copy.head = { ...copy.head, leaf: alone, position: 0, system_hashes: [] };
       });
-      expect(await faults(lie, { keyText, witnesses: [] })).toEqual([HEADS, `${TREE}?`]);
+      expect(await faults(tampered, { keyText, witnesses: [] })).toEqual([HEADS, `${TREE}?`]);
     }
   });
 });
@@ -254,20 +256,20 @@ describe('the tree of the timeline', () => {
     // Another ledger with one entry, which matches its own root.
     const leaf = recorded.entry.leaf.replace('"actor":"admin"', '"actor":"nimda"').replace(/"seq":\d+/, '"seq":0');
     const root = toHex(await leafHash(utf8(leaf)));
-    const lie = proof((copy) => Object.assign(copy, { leaf, root, size: 1, position: 0, hashes: [] }));
-    expect(await faults(lie, { position: 0 })).toEqual([TREE]);
+    const tampered = proof((copy) => Object.assign(copy, { leaf, root, size: 1, position: 0, hashes: [] }));
+    expect(await faults(tampered, { position: 0 })).toEqual([TREE]);
     const same = proof((copy) => Object.assign(copy, { leaf, root, position: 0, hashes: [] }));
     expect(await faults(same, { position: 0 })).toEqual([TREE, ENTRY]);
   });
 
   it('must have its position and the name of the key', async () => {
-    for (const lie of [
+    for (const tampered of [
       proof((copy) => (copy.head.index += 1)),
       proof((copy) => (copy.head.index = -1)),
       proof((copy) => copy.head.hashes.pop()),
       proof((copy) => copy.head.hashes.push(copy.root)),
     ])
-      expect(await faults(lie)).toEqual([TREE]);
+      expect(await faults(tampered)).toEqual([TREE]);
     // The key of another timeline of the service, and an entry of a different timeline.
     const other = (await readKey(recorded.verifier_key))!;
     const typed = concat(Uint8Array.of(1), other.publicKey);
@@ -285,14 +287,14 @@ describe('the tree of the timeline', () => {
 
 describe('the entry', () => {
   it('must be in that tree', async () => {
-    for (const lie of [
+    for (const tampered of [
       proof((copy) => (copy.leaf = copy.leaf.replace('"actor":"admin"', '"actor":"nimda"'))),
       proof((copy) => copy.hashes.pop()),
       proof((copy) => copy.hashes.reverse()),
       proof((copy) => (copy.hashes[0] = toHex(fromHex(copy.hashes[0]!)!.reverse()))),
     ]) {
-      expect(lie).not.toEqual(recorded.entry);
-      expect(await faults(lie)).toEqual([ENTRY]);
+      expect(tampered).not.toEqual(recorded.entry);
+      expect(await faults(tampered)).toEqual([ENTRY]);
     }
   });
 

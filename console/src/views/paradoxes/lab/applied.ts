@@ -10,7 +10,7 @@ export interface Applied {
 
 let handed: Applied | null = null;
 
-export function handOver(applied: Applied): void {
+export function passOnApplied(applied: Applied): void {
   handed = applied;
 }
 

@@ -49,7 +49,7 @@ export class Monitor {
   /** Whether a change may be missing from both the list and the stream. */
   #isStale = false;
   /** Updates that arrived during a read. */
-  #meanwhile: ParadoxUpdate[] = [];
+  #pendingUpdates: ParadoxUpdate[] = [];
   #stop: () => void;
 
   constructor(private readonly timeline: string) {
@@ -78,7 +78,7 @@ export class Monitor {
     this.#request = request;
     this.#range = question.range();
     this.isBusy = true;
-    this.#meanwhile = [];
+    this.#pendingUpdates = [];
     await this.#opening();
     if (request.signal.aborted) return;
     this.#isStale = false;
@@ -90,7 +90,7 @@ export class Monitor {
       this.list = body.paradoxes;
       this.error = null;
       this.changes = 0;
-      for (const update of this.#meanwhile) this.#take(update);
+      for (const update of this.#pendingUpdates) this.#take(update);
     } catch (error) {
       if (isAborted(error)) return;
       this.error = error;
@@ -160,7 +160,7 @@ export class Monitor {
           paradoxes: { include: 'observations', speed_kmh: speed, tolerance },
         }
       : { events: ['events', 'interventions', 'reset'] };
-    this.#stream = new Stream({ timeline: this.timeline, ...query }, (message) => this.#hear(message));
+    this.#stream = new Stream({ timeline: this.timeline, ...query }, (message) => this.#receive(message));
   }
 
   #opened(): void {
@@ -174,7 +174,7 @@ export class Monitor {
     else this.#changed();
   }
 
-  #hear(message: Message): void {
+  #receive(message: Message): void {
     const isUpdate = message.event === 'paradox-created' || message.event === 'paradox-resolved';
     // Only the service knows whether a paradox is in a time range.
     if (!isUpdate || this.#range !== ALWAYS) {
@@ -182,7 +182,7 @@ export class Monitor {
       return;
     }
     const update = message.data as ParadoxUpdate;
-    if (this.isBusy) this.#meanwhile.push(update);
+    if (this.isBusy) this.#pendingUpdates.push(update);
     this.#take(update);
   }
 

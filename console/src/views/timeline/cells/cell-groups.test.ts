@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Palette } from '../../../lib/chart/palette';
 import { ALL } from '../../../lib/events/filter';
-import { cellColor, coloringText, GroupCounter, hasColorsOf, leading, sharesOf, sharesText } from './cell-groups';
+import { cellColor, coloringText, GroupCounter, hasColorsOf, mainGroup, sharesOf, sharesText } from './cell-groups';
 import type { Legend } from '../groups/groups';
 
 const legend = (...keys: string[]): Legend => ({
@@ -31,14 +31,14 @@ describe('cell groups', () => {
   });
 
   it('color a cell by its most frequent group', () => {
-    expect(leading({ count: 3 }, [3, 0], 2)).toBe(0);
-    expect(leading({ count: 6 }, [1, 5], 2)).toBe(1);
+    expect(mainGroup({ count: 3 }, [3, 0], 2)).toBe(0);
+    expect(mainGroup({ count: 6 }, [1, 5], 2)).toBe(1);
   });
 
   it('use the color of others if these are more frequent', () => {
-    expect(leading({ count: 12 }, [1, 5], 2)).toBe(2);
-    expect(leading({ count: 4 }, [0, 0], 2)).toBe(2);
-    expect(leading({ count: 4 }, [], 2)).toBe(2);
+    expect(mainGroup({ count: 12 }, [1, 5], 2)).toBe(2);
+    expect(mainGroup({ count: 4 }, [0, 0], 2)).toBe(2);
+    expect(mainGroup({ count: 4 }, [], 2)).toBe(2);
   });
 
   it('have no color while counting: the color of all events equals that of the first group', () => {
@@ -51,7 +51,7 @@ describe('cell groups', () => {
   });
 
   it('may sum to more than the number of events if an event has several', () => {
-    expect(leading({ count: 5 }, [4, 5], 2)).toBe(1);
+    expect(mainGroup({ count: 5 }, [4, 5], 2)).toBe(1);
     expect(sharesText({ count: 5 }, [4, 5], legend('A', 'B'))).toBe('B 5, A 4');
   });
 

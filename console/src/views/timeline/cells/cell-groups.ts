@@ -128,7 +128,7 @@ export function sharesOf(groups: readonly ReadonlyMap<string, number>[]): Readon
  * Returns the most frequent group of a cell, or `named`, the number of groups, if the events outside all colored groups
  * are more numerous.
  */
-export function leading({ count }: Pick<Cell, 'count'>, shares: Shares, named: number): number {
+export function mainGroup({ count }: Pick<Cell, 'count'>, shares: Shares, named: number): number {
   const most = shares.reduce((best, share, group) => (share > shares[best]! ? group : best), 0);
   const others = count - shares.reduce((sum, share) => sum + share, 0);
   return (shares[most] ?? 0) > 0 && shares[most]! >= others ? most : named;
@@ -138,7 +138,7 @@ export function leading({ count }: Pick<Cell, 'count'>, shares: Shares, named: n
 export function cellColor(palette: Palette, cell: Cell, groups: CellGroups | null, isColored: boolean): string {
   if (groups === null) return ungrouped(palette, isColored);
   const named = groups.legend.groups.length;
-  return hue(palette, leading(cell, groups.byCell.get(cell.key) ?? [], named), named);
+  return hue(palette, mainGroup(cell, groups.byCell.get(cell.key) ?? [], named), named);
 }
 
 const NAMED_MAX = 3;

@@ -52,8 +52,8 @@ export class Counted {
     if (overall?.step === step) return;
     // Skip ranges outside the extent.
     if (overall !== null && overall.until >= overall.to && (overall.to <= from || overall.from > to)) return;
-    const inSight = Number(to - from) / step.micros;
-    const padding = BigInt(Math.round(Math.min(inSight, (GROUPS_MAX - 4 - inSight) / 2) * step.micros));
+    const inView = Number(to - from) / step.micros;
+    const padding = BigInt(Math.round(Math.min(inView, (GROUPS_MAX - 4 - inView) / 2) * step.micros));
     const [low, high] = [from - (padding > 0n ? padding : 0n), to + (padding > 0n ? padding : 0n)];
     const range = { from: stepBegin(step, low), to: stepEnd(step, stepBegin(step, high)) };
     this.near = await readCounts(question, step, range, signal, () => {});

@@ -4,13 +4,13 @@ import type { Counts } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
 import type { EventStore } from '../../../lib/events/store';
 import type { Micros } from '../../../lib/time/instant';
-import { laterOrThrow } from '../../../lib/loading/later';
+import { loadOrThrow } from '../../../lib/loading/later';
 import type { Counted } from '../counts/counted.svelte';
 import { LARGEST, type Chosen, type Legend, type Span } from './groups';
 import type { ValueCounts } from './series';
 
-const legendModule = laterOrThrow(() => import('./legend'));
-const seriesModule = laterOrThrow(() => import('./series'));
+const legendModule = loadOrThrow(() => import('./legend'));
+const seriesModule = loadOrThrow(() => import('./series'));
 
 /** The legend is recounted when an end of the view has moved by more than 1/LEGEND_MOVES of its length. */
 const LEGEND_MOVES = 20n;

@@ -1,11 +1,18 @@
 import { expect, it } from 'vitest';
 import type { Counts } from '../../../lib/events/counts';
 import { STEPS } from '../../../lib/events/steps';
-import { COMPARED_MAX, compare, REQUESTS_MAX, countedRanges, type Answer, type Ask } from './counted';
+import {
+  COMPARED_MAX,
+  compare,
+  REQUESTS_MAX,
+  countedRanges,
+  type ValueCountsResult,
+  type ReadValueCounts,
+} from './counted';
 
 const range = (from: number, to: number) => ({ from: BigInt(from), to: BigInt(to) });
 const ALL = { selected: true, others: true };
-const answer = (values: Record<string, number>, more: Partial<Answer> = {}): Answer => {
+const answer = (values: Record<string, number>, more: Partial<ValueCountsResult> = {}): ValueCountsResult => {
   const count = Object.values(values).reduce((sum, one) => sum + one, 0);
   return {
     tally: { count, values: new Map(Object.entries(values)) },
@@ -47,7 +54,7 @@ it('samples ranges across ten million events, each small enough for one response
 });
 
 it('compares a time range with the rest by counting both', async () => {
-  const ask: Ask = (_, { from }) => Promise.resolve(answer(from === 10n ? { HU: 3, TS: 1 } : { TS: 4 }));
+  const ask: ReadValueCounts = (_, { from }) => Promise.resolve(answer(from === 10n ? { HU: 3, TS: 1 } : { TS: 4 }));
   const seen: number[] = [];
   const compared = { kind: 'times', selected: [range(10, 19)], others: [range(0, 9), range(20, 30)] } as const;
   const found = await compare(ask, ['attribute.status'], compared, ALL, (done) => seen.push(done));
@@ -64,7 +71,7 @@ it('compares a time range with the rest by counting both', async () => {
 
 it('compares a box with everything outside it at the same time', async () => {
   const requests: [bigint, boolean][] = [];
-  const ask: Ask = (_, { to }, isInBox) => {
+  const ask: ReadValueCounts = (_, { to }, isInBox) => {
     requests.push([to, isInBox]);
     return Promise.resolve(isInBox ? answer({ a: 5 }) : answer({ a: 6, b: 4 }, { until: 50n }));
   };
@@ -103,7 +110,7 @@ it('compares individual events with the others', async () => {
 
 it('lists attributes with too many values and respects the request limit', async () => {
   let requests = 0;
-  const ask: Ask = (by) => {
+  const ask: ReadValueCounts = (by) => {
     requests += 1;
     return Promise.resolve(answer({ x: 1 }, { isCut: by === 'attribute.id0' }));
   };

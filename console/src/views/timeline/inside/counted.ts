@@ -35,7 +35,7 @@ export type Compared =
   | { kind: 'events'; selected: readonly EventBody[]; all: readonly Range[] };
 
 /** Parsed service response. */
-export interface Answer extends Tallied {
+export interface ValueCountsResult extends Tallied {
   /** Whether the response omits values. */
   isCut: boolean;
   /** End of the completely counted time; null if everything was counted. */
@@ -43,7 +43,7 @@ export interface Answer extends Tallied {
 }
 
 /** Requests the number of events per value in a time range, within the box or everywhere. */
-export type Ask = (by: GroupBy, range: Range, isInBox: boolean) => Promise<Answer>;
+export type ReadValueCounts = (by: GroupBy, range: Range, isInBox: boolean) => Promise<ValueCountsResult>;
 
 export interface Comparison {
   facets: readonly Facet[];
@@ -82,7 +82,7 @@ function shortened(counts: Counts, range: Range): Range {
 
 /** Compares events by each attribute and reports the progress. */
 export async function compare(
-  ask: Ask,
+  ask: ReadValueCounts,
   names: readonly GroupBy[],
   compared: Compared,
   isAll: { selected: boolean; others: boolean },
@@ -113,7 +113,7 @@ class Coverage {
 
   constructor(private isAll: boolean) {}
 
-  add({ events, until }: Answer): void {
+  add({ events, until }: ValueCountsResult): void {
     this.#count = Math.min(this.#count, events);
     if (until !== null) this.isAll = false;
   }
@@ -123,16 +123,16 @@ class Coverage {
   }
 }
 
-const NOTHING: Answer = { tally: NONE, events: 0, isCut: false, until: null };
+const NOTHING: ValueCountsResult = { tally: NONE, events: 0, isCut: false, until: null };
 
 /** Counts both sides of a comparison. */
 async function sidesOf(
-  ask: Ask,
+  ask: ReadValueCounts,
   by: GroupBy,
   compared: Compared,
   own: Tally,
-): Promise<{ selected: Answer; others: Answer }> {
-  const sum = async (ranges: readonly Range[]): Promise<Answer> => {
+): Promise<{ selected: ValueCountsResult; others: ValueCountsResult }> {
+  const sum = async (ranges: readonly Range[]): Promise<ValueCountsResult> => {
     let all = NOTHING;
     for (const range of ranges) all = together(all, await ask(by, range, true), 1);
     return all;
@@ -153,7 +153,7 @@ async function sidesOf(
 }
 
 /** Adds one answer to another, or subtracts it. */
-function together(one: Answer, other: Answer, sign: 1 | -1): Answer {
+function together(one: ValueCountsResult, other: ValueCountsResult, sign: 1 | -1): ValueCountsResult {
   const values = new Map(one.tally.values);
   for (const [value, count] of other.tally.values) {
     const left = (values.get(value) ?? 0) + sign * count;

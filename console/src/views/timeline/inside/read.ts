@@ -8,13 +8,18 @@ import { format, parse } from '../../../lib/time/instant';
 import { groupings } from '../attributes/attributes';
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../sight.svelte';
-import type { Answer, Compared } from './counted';
+import type { ValueCountsResult, Compared } from './counted';
 
 /** Number of events to read per side, to find their attributes. */
 const NAMES_OF = 50;
 
 /** Counts the events of a time range by value, up to the limit of a response. */
-export async function ask(question: Question, by: GroupBy, range: Range, signal: AbortSignal): Promise<Answer> {
+export async function ask(
+  question: Question,
+  by: GroupBy,
+  range: Range,
+  signal: AbortSignal,
+): Promise<ValueCountsResult> {
   const body = await service.aggregateEvents(
     { ...queryOf(question), group_by: by, limit: GROUPS_MAX, time_range: `${format(range.from)}/${format(range.to)}` },
     { signal },

@@ -45,9 +45,9 @@ export function shareRows(needs: readonly number[], isOpen: readonly boolean[], 
   const rowCounts = needs.map((need, lane) => (isOpen[lane] ? need : Math.min(need, 1)));
   let left = room - rowCounts.reduce((sum, rows) => sum + rows, 0);
   for (let given = 1; left > 0 && given > 0; left -= given) {
-    const wanting = needs.flatMap((need, lane) => (rowCounts[lane]! < need ? [lane] : [])).slice(0, left);
-    given = wanting.length;
-    for (const lane of wanting) rowCounts[lane]! += 1;
+    const candidates = needs.flatMap((need, lane) => (rowCounts[lane]! < need ? [lane] : [])).slice(0, left);
+    given = candidates.length;
+    for (const lane of candidates) rowCounts[lane]! += 1;
   }
   return rowCounts;
 }

@@ -39,7 +39,7 @@ export class Second {
   });
 
   /** Number of events of the second filter in view; null if unknown. */
-  inSight = $derived.by<{ count: number; isExact: boolean } | null>(() => {
+  inView = $derived.by<{ count: number; isExact: boolean } | null>(() => {
     const { from, to } = this.model.sight.range;
     if (this.#exact?.from === from && this.#exact.to === to) return { count: this.#exact.count, isExact: true };
     return this.counts === null || this.counts.until < this.counts.to ? null : countWithin(this.counts, from, to);
@@ -128,7 +128,7 @@ export class Second {
       await this.#overall;
       if (signal.aborted) return;
       await this.#counted.cover(question, stepOf(view.pixel * BAR_PIXELS), range.from, range.to, signal);
-      if (this.inSight?.isExact === false) this.#exact = { from, to, count: await readExact(question, range, signal) };
+      if (this.inView?.isExact === false) this.#exact = { from, to, count: await readExact(question, range, signal) };
     } catch (error) {
       if (!isAborted(error)) this.error = error;
     } finally {

@@ -190,11 +190,11 @@ export function pickTimer(
   if (y < height - TIMERS_HEIGHT) return null;
   const coming = marks
     .filter(({ kind }) => kind === 'coming')
-    .map((mark) => ({ mark, count: 1, away: Math.abs(xOf(scale, mark.time) - x), half: 0 }));
-  const symbols = symbolsOf(marks, scale).map((symbol) => ({ ...symbol, away: Math.abs(symbol.x - x) }));
+    .map((mark) => ({ mark, count: 1, distance: Math.abs(xOf(scale, mark.time) - x), half: 0 }));
+  const symbols = symbolsOf(marks, scale).map((symbol) => ({ ...symbol, distance: Math.abs(symbol.x - x) }));
   // Symbols are drawn above scheduled firings.
-  const found = [...symbols, ...coming].filter(({ away, half }) => away <= Math.max(half, NEAR_PIXELS));
-  const best = found.sort((a, b) => Math.max(0, a.away - a.half) - Math.max(0, b.away - b.half))[0];
+  const found = [...symbols, ...coming].filter(({ distance, half }) => distance <= Math.max(half, NEAR_PIXELS));
+  const best = found.sort((a, b) => Math.max(0, a.distance - a.half) - Math.max(0, b.distance - b.half))[0];
   return best === undefined ? null : { ...best.mark, count: best.count };
 }
 

@@ -3,7 +3,14 @@ import { untrack } from 'svelte';
 import { isAborted } from '../../../lib/service/api';
 import type { LiveClock } from '../../../lib/live/clock.svelte';
 import { mayMoveClock } from '../../../lib/session/rights';
-import { foresee, readTimer, readTimers, type Firing, type Timer, type WouldFire } from '../../../lib/timers/timers';
+import {
+  forecastFirings,
+  readTimer,
+  readTimers,
+  type Firing,
+  type Timer,
+  type FiringForecast,
+} from '../../../lib/timers/timers';
 import { WatchedTimers } from '../../../lib/timers/watched.svelte';
 import { isRepeating } from '../../../lib/timers/words';
 import { marksOf, type TimerMark } from './timer-lane';
@@ -23,7 +30,7 @@ export class AxisTimers {
   );
   #done = $state.raw<readonly Timer[]>([]);
   #firings = $state.raw<readonly Firing[]>([]);
-  #coming = $state.raw<WouldFire['firings']>([]);
+  #coming = $state.raw<FiringForecast['firings']>([]);
   readonly #watched: WatchedTimers;
   #request = new AbortController();
   #requestedAt = -READ_INTERVAL_MS;
@@ -57,8 +64,8 @@ export class AxisTimers {
       const detailed = [...rules, ...this.#done].slice(0, DETAILS_MAX);
       const found = await Promise.all(detailed.map(({ timer_id }) => readTimer(this.timeline, timer_id, signal)));
       this.#firings = found.flatMap(({ firings }) => firings);
-      const isForeseen = rules.length > 0 && mayMoveClock(this.timeline).may;
-      this.#coming = isForeseen ? (await foresee(this.timeline, { duration: AHEAD }, signal)).firings : [];
+      const isForecast = rules.length > 0 && mayMoveClock(this.timeline).may;
+      this.#coming = isForecast ? (await forecastFirings(this.timeline, { duration: AHEAD }, signal)).firings : [];
     } catch (error) {
       // The axis is correct without them; the timers view reports the error.
       if (!isAborted(error)) this.#coming = [];
