@@ -3,7 +3,7 @@
  * while the shared ones load. On slow connections, draws a preview of the timeline. It is a separate bundle without
  * external imports (`scripts/first-script.ts`), and the page works without it.
  */
-import { FIRST_SESSION, FIRST_TIMELINES, askFirst, type FirstAnswer } from './lib/loading/first-requests';
+import { FIRST_SESSION, FIRST_TIMELINES, sendEarly, type EarlyResponse } from './lib/loading/first-requests';
 import { drawFirstPicture, wholeTimeline } from './lib/loading/first-picture';
 
 /** Time in milliseconds after navigation start from which a page without content counts as slow. */
@@ -29,16 +29,16 @@ function preload(view: string): void {
 }
 
 /** Returns whether a user is logged in. */
-async function isKnown({ response }: FirstAnswer): Promise<boolean> {
+async function isKnown({ response }: EarlyResponse): Promise<boolean> {
   const { user_id } = (await response.clone().json()) as { user_id?: string | null };
   return typeof user_id === 'string';
 }
 
 async function begin(): Promise<void> {
   const [view = ''] = location.hash.replace(/^#\/?/, '').split('?', 1);
-  const known = askFirst(FIRST_SESSION).then(isKnown);
+  const known = sendEarly(FIRST_SESSION).then(isKnown);
   // Registered before the session is known, because the page may need the response at any moment.
-  askFirst(FIRST_TIMELINES, known).catch(() => {});
+  sendEarly(FIRST_TIMELINES, known).catch(() => {});
   const firstView = (await known) ? view || 'timeline' : 'login';
   const timeline = wholeTimeline(location.hash);
   if ((await known) && timeline !== null) {

@@ -181,7 +181,7 @@ export function bucketAt(counts: Counts, instant: Micros): Bucket | null {
   return bucket !== undefined && bucket.from <= instant ? bucket : null;
 }
 
-interface Counted {
+interface CountEstimate {
   count: number;
   /** False if the count includes an estimate for a partly covered bucket at either end. */
   isExact: boolean;
@@ -190,7 +190,7 @@ interface Counted {
 }
 
 /** Returns the number of events between two instants. */
-export function countWithin(counts: Counts, from: Micros, to: Micros): Counted {
+export function countWithin(counts: Counts, from: Micros, to: Micros): CountEstimate {
   let [sum, most, isExact] = [0, 0, counts.until >= counts.to];
   for (let index = firstAfter(counts, from); index < counts.buckets.length; index += 1) {
     const bucket = counts.buckets[index]!;

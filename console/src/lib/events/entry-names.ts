@@ -2,7 +2,7 @@
 import { callName } from './known-names';
 
 /** The fields of an entry that identify its event. */
-export interface OfEntry {
+export interface EntryEventFields {
   position: number;
   action: string;
   subject: string;

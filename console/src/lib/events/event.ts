@@ -30,7 +30,7 @@ export interface EventRead {
   interventions: Intervention[];
 }
 
-export interface Hanging {
+export interface Dependents {
   effects: Cause[];
   /** Codes of the paradox kinds that involve it. */
   paradoxes: string[];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  demandText,
+  rangeConditionText,
   addressOf,
   ALL,
   isTrack,
@@ -95,7 +95,7 @@ describe('attribute condition', () => {
   it('is a value or a numeric range', () => {
     expect(
       ['HU', '140', '140/..', '../-2.5', '64/95', '1/2/3', '../x', 'a/b', '5/b', '/5', '5/', '2005-08-28/..', ''].map(
-        demandText,
+        rangeConditionText,
       ),
     ).toEqual([
       '= HU',

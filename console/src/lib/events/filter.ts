@@ -71,7 +71,7 @@ interface FilterPart {
 }
 
 /** Returns the text of an attribute condition: a value or a numeric range. */
-export function demandText(value: string): string {
+export function rangeConditionText(value: string): string {
   const range = value
     .replace(/^(-?[\d.]+)\/\.\.$/, '≥ $1')
     .replace(/^\.\.\/(-?[\d.]+)$/, '≤ $1')
@@ -88,7 +88,7 @@ export function filterParts(filter: Filter): FilterPart[] {
   if (filter.place) parts.push({ label: `place: ${filter.place}`, without: { ...filter, place: '' } });
   for (const [key, value] of Object.entries(filter.attributes)) {
     const { [key]: _, ...attributes } = filter.attributes;
-    parts.push({ label: `${key} ${demandText(value)}`, without: { ...filter, attributes } });
+    parts.push({ label: `${key} ${rangeConditionText(value)}`, without: { ...filter, attributes } });
   }
   return parts;
 }
@@ -100,7 +100,7 @@ export function narrowed(filter: Filter, by: GroupBy, value: string): Filter {
 }
 
 /** Returns the value that a filter already requires, or an empty string. */
-export function demanded(filter: Filter, by: GroupBy): string {
+export function requiredValue(filter: Filter, by: GroupBy): string {
   if (by === 'actor' || by === 'source') return filter[by];
   return filter.attributes[by.slice(ATTRIBUTE.length)] ?? '';
 }

@@ -1,6 +1,6 @@
 /** Cache of event names and time precisions. Every part of the page that reads events fills it. */
 
-interface Named {
+interface CachedName {
   event_id: string;
   name?: string | null;
   description?: string | null;
@@ -13,7 +13,7 @@ const SHORT = 72;
 const known = new Map<string, { name: string; precision: string }>();
 
 /** Returns the display name of an event: its name or the beginning of its description. Empty if it has neither. */
-export function callName({ name, description }: Pick<Named, 'name' | 'description'>): string {
+export function callName({ name, description }: Pick<CachedName, 'name' | 'description'>): string {
   const text = name?.trim() || (description?.trim() ?? '');
   if (name?.trim() || text.length <= SHORT) return text;
   const prefix = text.slice(0, SHORT);
@@ -37,6 +37,6 @@ export function keepName(timeline: string, eventId: string, name: string, precis
 }
 
 /** Caches the names of events in their current versions. */
-export function keepNames(timeline: string, events: Iterable<Named>): void {
+export function keepNames(timeline: string, events: Iterable<CachedName>): void {
   for (const event of events) keepName(timeline, event.event_id, callName(event), event.precision);
 }

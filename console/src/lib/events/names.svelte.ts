@@ -2,7 +2,7 @@
 import { ApiError, service } from '../service/api';
 import { parse } from '../time/instant';
 import { isDate, preciseText, sentenceText } from '../time/when';
-import { isOfEvent, nameIn, runsOf, type OfEntry } from './entry-names';
+import { isOfEvent, nameIn, runsOf, type EntryEventFields } from './entry-names';
 import { callName, keepName, knownName, knownPrecision } from './known-names';
 import { keepSpan, knownSpan, type Span } from './known-spans';
 
@@ -46,7 +46,7 @@ export class EventNames {
   }
 
   /** Loads the names of the events that entries refer to, in bulk where payloads contain them. */
-  async requestEntries(entries: readonly OfEntry[]): Promise<void> {
+  async requestEntries(entries: readonly EntryEventFields[]): Promise<void> {
     const round = ++this.#round;
     const ofEvents = entries.filter(isOfEvent);
     const ids = [...new Set(ofEvents.map(({ subject }) => subject))];

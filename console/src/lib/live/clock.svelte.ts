@@ -87,7 +87,7 @@ export class LiveClock {
 
   /** Whether the service rejected the stream for this user. */
   get isRejected(): boolean {
-    return this.#stream.state === 'refused';
+    return this.#stream.state === 'rejected';
   }
 
   /** Applies a clock from a response or the stream, unless a newer one is known. */

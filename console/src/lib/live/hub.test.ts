@@ -117,15 +117,15 @@ describe('hub', () => {
     await settled();
     streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 8\nevent: clock\ndata: {}\n\n');
     await settled();
-    const two = new Tab(hub);
-    two.subscribe('a');
+    const tab2 = new Tab(hub);
+    tab2.subscribe('a');
     await settled();
     streams[0]!.send('id: 9\nevent: events\ndata: {}\n\n');
     await settled();
     expect(streams).toHaveLength(1);
     expect(one.events).toEqual(['clock first', 'clock', 'events']);
-    expect(two.events).toEqual(['clock first', 'events']);
-    expect(two.state('a')).toBe('open');
+    expect(tab2.events).toEqual(['clock first', 'events']);
+    expect(tab2.state('a')).toBe('open');
   });
 
   it('resumes from the last ID, even one without data', async () => {
@@ -158,12 +158,12 @@ describe('hub', () => {
     await vi.advanceTimersByTimeAsync(500);
     // The stream resumed after the last message, so there is no gap.
     expect(gaps(one)).toBe(1);
-    const two = new Tab(hub);
-    two.subscribe('a');
+    const tab2 = new Tab(hub);
+    tab2.subscribe('a');
     one.subscribe();
     one.subscribe('a');
     await settled();
-    expect(gaps(two)).toBe(1);
+    expect(gaps(tab2)).toBe(1);
     expect(gaps(one)).toBe(2);
   });
 
@@ -208,7 +208,7 @@ describe('hub', () => {
     statuses = [404];
     tab.subscribe('c');
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(tab.state('c')).toBe('refused');
+    expect(tab.state('c')).toBe('rejected');
     expect(streams.filter(({ url }) => url === 'c')).toHaveLength(1);
   });
 

@@ -100,7 +100,7 @@ export class Hub {
   #suspend(url: string): void {
     const line = this.#lines.get(url) ?? new Line();
     this.#lines.set(url, line);
-    if (line.state === 'refused') return;
+    if (line.state === 'rejected') return;
     if (line.connection !== null) line.lastId = line.connection.lastId;
     line.connection?.close();
     line.connection = null;
@@ -114,7 +114,7 @@ export class Hub {
       onLost: () => this.#become(url, line, 'lost'),
       onRefused: (status) => {
         line.connection = null;
-        this.#become(url, line, status === 401 ? 'lost' : 'refused');
+        this.#become(url, line, status === 401 ? 'lost' : 'rejected');
         if (status === 401) this.#broadcast(url, { kind: 'unauthenticated', url });
       },
       onMessage: (event, data, isFirst) => {

@@ -3,8 +3,8 @@
  * few connections per host. Without SharedWorker support, it runs in the page.
  */
 
-/** State of a stream. `waiting` has no connection until another stream ends; `refused` is not retried. */
-export type LineState = 'connecting' | 'open' | 'lost' | 'waiting' | 'refused';
+/** State of a stream. `waiting` has no connection until another stream ends; `rejected` is not retried. */
+export type LineState = 'connecting' | 'open' | 'lost' | 'waiting' | 'rejected';
 
 /** Messages from a page. */
 export type ToHub =

@@ -62,7 +62,8 @@ export class Stream {
   become(state: LineState, hasGap = false): void {
     this.state = state;
     const isThere = state === 'open';
-    if ((isThere && hasGap) || (!this.#hasBegun && (isThere || state === 'lost' || state === 'refused'))) this.#begin();
+    if ((isThere && hasGap) || (!this.#hasBegun && (isThere || state === 'lost' || state === 'rejected')))
+      this.#begin();
     if (state === 'connecting' || state === 'waiting') {
       this.#timer ??= setTimeout(() => (this.isSlow = true), SLOW_MS);
     } else {
@@ -107,7 +108,7 @@ class Exchange {
   #lines = new Lines((update) => this.#receive(update));
   #isDue = false;
   /** URLs the service rejected because there are too many paradoxes. */
-  #refused = new Set<string>();
+  #rejectedUrls = new Set<string>();
   #isReadingSession = false;
 
   join(stream: Stream): void {
@@ -160,7 +161,7 @@ class Exchange {
     const line = this.#byTimeline.get(stream.subscription.timeline);
     if (line === undefined) return;
     if (stream.subscription.paradoxes && !line.hasParadoxes) {
-      stream.become('refused');
+      stream.become('rejected');
       return;
     }
     stream.become(line.state, true);
@@ -177,7 +178,7 @@ class Exchange {
     const withParadoxes = all.find((subscription) => subscription.paradoxes);
     if (withParadoxes) {
       const url = address('v1/stream', { ...plain, ...withParadoxes.paradoxes, topics: `${TOPICS},paradoxes` });
-      if (!this.#refused.has(url)) return { url, hasParadoxes: true };
+      if (!this.#rejectedUrls.has(url)) return { url, hasParadoxes: true };
     }
     return { url: address('v1/stream', plain), hasParadoxes: false };
   }
@@ -207,8 +208,8 @@ class Exchange {
       this.#each(update.url, (stream) => stream.become(update.state, update.hasGap));
       // Another user may have logged in meanwhile.
       if (wasLost && update.state === 'open') void this.#readSession();
-      if (update.state === 'refused' && line.hasParadoxes) {
-        this.#refused.add(update.url);
+      if (update.state === 'rejected' && line.hasParadoxes) {
+        this.#rejectedUrls.add(update.url);
         this.#arrange();
       }
     }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { address } from '../service/base';
-import { FIRST_SESSION, FIRST_TIMELINES, askFirst, takeFirst } from './first-requests';
+import { FIRST_SESSION, FIRST_TIMELINES, sendEarly, takeEarlyResponse } from './first-requests';
 
 const requests: string[] = [];
 
@@ -21,25 +21,25 @@ afterEach(() => {
 });
 
 test('early response is used once, by the same request', async () => {
-  await askFirst(FIRST_SESSION);
+  await sendEarly(FIRST_SESSION);
   const url = address(FIRST_SESSION);
-  expect(takeFirst('POST', url)).toBeNull();
-  expect(takeFirst('GET', address(FIRST_TIMELINES))).toBeNull();
-  expect((await takeFirst('GET', url))?.response.status).toBe(200);
-  expect(takeFirst('GET', url)).toBeNull();
+  expect(takeEarlyResponse('POST', url)).toBeNull();
+  expect(takeEarlyResponse('GET', address(FIRST_TIMELINES))).toBeNull();
+  expect((await takeEarlyResponse('GET', url))?.response.status).toBe(200);
+  expect(takeEarlyResponse('GET', url)).toBeNull();
   expect(requests).toEqual([url]);
 });
 
 test('early request is dropped if it is not allowed, and sent again on demand', async () => {
-  await expect(askFirst(FIRST_TIMELINES, Promise.resolve(false))).rejects.toThrow('not asked');
-  expect(takeFirst('GET', address(FIRST_TIMELINES))).toBeNull();
+  await expect(sendEarly(FIRST_TIMELINES, Promise.resolve(false))).rejects.toThrow('not asked');
+  expect(takeEarlyResponse('GET', address(FIRST_TIMELINES))).toBeNull();
   expect(requests).toEqual([]);
 });
 
 test('pending early request is not sent twice', async () => {
   let allow = (_: boolean): void => {};
-  const asking = askFirst(FIRST_TIMELINES, new Promise<boolean>((resolve) => (allow = resolve)));
-  const taken = takeFirst('GET', address(FIRST_TIMELINES));
+  const asking = sendEarly(FIRST_TIMELINES, new Promise<boolean>((resolve) => (allow = resolve)));
+  const taken = takeEarlyResponse('GET', address(FIRST_TIMELINES));
   expect(taken).toBe(asking);
   allow(true);
   expect((await taken)?.response.status).toBe(200);
@@ -47,7 +47,7 @@ test('pending early request is not sent twice', async () => {
 });
 
 test('unused early response expires', async () => {
-  await askFirst(FIRST_SESSION);
+  await sendEarly(FIRST_SESSION);
   vi.advanceTimersByTime(60_000);
-  expect(takeFirst('GET', address(FIRST_SESSION))).toBeNull();
+  expect(takeEarlyResponse('GET', address(FIRST_SESSION))).toBeNull();
 });

@@ -14,22 +14,22 @@ export const FIRST_SESSION = 'v1/session';
 export const FIRST_TIMELINES = `timelines?limit=${TIMELINES_ITEMS}`;
 
 /** A response and its arrival time by the browser's clock. */
-export interface FirstAnswer {
+export interface EarlyResponse {
   response: Response;
   atMs: number;
 }
 
 declare global {
-  var timenavFirst: Map<string, Promise<FirstAnswer>> | undefined;
+  var timenavFirst: Map<string, Promise<EarlyResponse>> | undefined;
 }
 
 /** Sends a request early, or once `mayAsk` resolves to true. */
-export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): Promise<FirstAnswer> {
+export function sendEarly(path: string, isAllowed: Promise<boolean> | null = null): Promise<EarlyResponse> {
   const url = address(path);
   const init: RequestInit = { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store' };
   const requests = (globalThis.timenavFirst ??= new Map());
-  const ask = async (): Promise<FirstAnswer> => {
-    if (mayAsk !== null && !(await mayAsk)) throw new Error('not asked');
+  const ask = async (): Promise<EarlyResponse> => {
+    if (isAllowed !== null && !(await isAllowed)) throw new Error('not asked');
     return { response: await fetch(url, init), atMs: Date.now() };
   };
   const request = ask();
@@ -41,7 +41,7 @@ export function askFirst(path: string, mayAsk: Promise<boolean> | null = null): 
 }
 
 /** Returns the early response to a request, once; null if there is none. */
-export function takeFirst(method: string, url: string): Promise<FirstAnswer> | null {
+export function takeEarlyResponse(method: string, url: string): Promise<EarlyResponse> | null {
   const request = method === 'GET' ? globalThis.timenavFirst?.get(url) : undefined;
   if (request === undefined) return null;
   globalThis.timenavFirst?.delete(url);

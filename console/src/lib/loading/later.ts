@@ -5,16 +5,16 @@
 import { beginRequest, quiet } from './quiet';
 import { unloaded } from './unloaded.svelte';
 
-type Load<T> = () => Promise<T>;
+type Loader<T> = () => Promise<T>;
 
-const waiting: Load<unknown>[] = [];
+const waiting: Loader<unknown>[] = [];
 let isFetching = false;
 
 /**
  * Returns a function that loads a module once and retries after failures. On failure its promise stays pending and the
  * page reports missing files, so `{#await}` blocks need no error branch.
  */
-export function later<T>(load: Load<T>): Load<T> {
+export function later<T>(load: Loader<T>): Loader<T> {
   const fetched = loadOrThrow(load);
   let part: Promise<T> | null = null;
   return () =>
@@ -25,7 +25,7 @@ export function later<T>(load: Load<T>): Load<T> {
 }
 
 /** Like `later`, but rejects on failure, for code that must continue without the module. */
-export function loadOrThrow<T>(load: Load<T>): Load<T> {
+export function loadOrThrow<T>(load: Loader<T>): Loader<T> {
   let loading: Promise<T> | null = null;
   const once = (): Promise<T> =>
     (loading ??= load().catch((error: unknown) => {
@@ -49,7 +49,7 @@ export function loadOrThrow<T>(load: Load<T>): Load<T> {
 }
 
 /** Queues a module for loading while no requests are pending. */
-export function inQuiet(load: Load<unknown>): void {
+export function inQuiet(load: Loader<unknown>): void {
   waiting.push(load);
 }
 

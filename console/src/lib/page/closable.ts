@@ -1,12 +1,12 @@
 /** A panel that opens below a button. */
-interface Opened {
+interface Panel {
   isOpen: () => boolean;
   close: () => void;
   button: () => HTMLElement | undefined;
 }
 
 /** Returns handlers that close the panel on Escape, which returns focus to the button, and on focus loss. */
-export function closable({ isOpen, close, button }: Opened) {
+export function closable({ isOpen, close, button }: Panel) {
   return {
     onkeydown: (event: KeyboardEvent): void => {
       if (event.key !== 'Escape' || !isOpen()) return;

@@ -8,7 +8,7 @@ export interface Point {
 }
 
 /** A place as resolved by the service. */
-export interface Resolved {
+export interface ResolvedPlace {
   kind: string;
   place?: string | null;
   is_ambiguous?: boolean | null;
@@ -100,7 +100,7 @@ export function offsetText(offset: Micros): string {
  * Resolves a place through an event query for one second: the service resolves places only in queries. A zone is
  * resolved by its city.
  */
-export async function resolvePlace(timeline: string, text: string, signal?: AbortSignal): Promise<Resolved> {
+export async function resolvePlace(timeline: string, text: string, signal?: AbortSignal): Promise<ResolvedPlace> {
   const point = coordinates(text);
   if (point) return { kind: 'near', ...point };
   const zone = zoneOf(text);
@@ -111,7 +111,7 @@ export async function resolvePlace(timeline: string, text: string, signal?: Abor
 }
 
 /** Returns the coordinates of a resolved place, or null. */
-export function pointOf(resolved: Resolved | null): Point | null {
+export function pointOf(resolved: ResolvedPlace | null): Point | null {
   return typeof resolved?.lat === 'number' && typeof resolved.lon === 'number'
     ? { lat: resolved.lat, lon: resolved.lon }
     : null;

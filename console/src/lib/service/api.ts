@@ -6,7 +6,7 @@ import { Settings, type PlainInit } from '../../../../clients/typescript/src/set
 import type { Output, OperationName } from '../../../../clients/typescript/src/types';
 import { readJson, rejection, type CallOptions } from '../../../../clients/typescript/src/transport';
 import { address, type Query } from './base';
-import { takeFirst } from '../loading/first-requests';
+import { takeEarlyResponse } from '../loading/first-requests';
 import { syncHostClock } from '../time/host-clock';
 import { beginRequest } from '../loading/quiet';
 import { reach } from './reach.svelte';
@@ -33,7 +33,7 @@ async function fetchTracked(path: string, url: string, init: RequestInit): Promi
   const endRequest = beginRequest();
   const preserved = path.endsWith('logout') ? Object.entries<string>(localStorage) : [];
   try {
-    const early = takeFirst(init.method ?? 'GET', url);
+    const early = takeEarlyResponse(init.method ?? 'GET', url);
     if (early === null) response = await fetch(url, { ...init, credentials: 'same-origin', cache: 'no-store' });
     else ({ response, atMs } = await early);
   } catch (error) {
@@ -173,7 +173,7 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
 }
 
 /** Returns the validation error of a field, or null. */
-export function wrongWith(error: unknown, field: string): string | null {
+export function fieldErrorOf(error: unknown, field: string): string | null {
   const detail = error instanceof ApiError ? error.errors.find((one) => one.field === field)?.detail : undefined;
   return detail ? capital(detail) : null;
 }

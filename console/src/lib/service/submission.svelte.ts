@@ -1,5 +1,5 @@
 /** A form submission: whether it is pending, and its error. */
-import { wrongWith } from './api';
+import { fieldErrorOf } from './api';
 
 export class Submission {
   isBusy = $state(false);
@@ -20,12 +20,12 @@ export class Submission {
   }
 
   /** Returns the validation error of a field, or null. */
-  wrong(name: string): string | null {
-    return wrongWith(this.error, name);
+  fieldError(name: string): string | null {
+    return fieldErrorOf(this.error, name);
   }
 
   /** Returns the error, unless one of these fields displays it. */
   generalError(...names: string[]): unknown {
-    return names.some((name) => this.wrong(name) !== null) ? null : this.error;
+    return names.some((name) => this.fieldError(name) !== null) ? null : this.error;
   }
 }

@@ -20,16 +20,16 @@ describe('form submission', () => {
 
   it('assigns validation errors to their fields, and other errors to the form', async () => {
     const form = new Submission();
-    const refused = new ApiError(400, 'invalid_parameter', 'No.', '', [
+    const rejection = new ApiError(400, 'invalid_parameter', 'No.', '', [
       { field: 'label', code: 'invalid_parameter', detail: 'at most 256 characters' },
     ]);
-    await form.send(submit(), () => Promise.reject(refused));
-    expect([form.isBusy, form.error]).toEqual([false, refused]);
-    expect([form.wrong('label'), form.wrong('scopes')]).toEqual(['At most 256 characters.', null]);
-    expect([form.generalError('label', 'scopes'), form.generalError('scopes')]).toEqual([null, refused]);
+    await form.send(submit(), () => Promise.reject(rejection));
+    expect([form.isBusy, form.error]).toEqual([false, rejection]);
+    expect([form.fieldError('label'), form.fieldError('scopes')]).toEqual(['At most 256 characters.', null]);
+    expect([form.generalError('label', 'scopes'), form.generalError('scopes')]).toEqual([null, rejection]);
 
     await form.send(submit(), () => Promise.reject(new TypeError('broken')));
-    expect([form.wrong('label'), form.generalError('label')]).toEqual([null, new TypeError('broken')]);
+    expect([form.fieldError('label'), form.generalError('label')]).toEqual([null, new TypeError('broken')]);
     await form.send(submit(), () => Promise.resolve());
     expect(form.error).toBeNull();
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addMonths, dayOfYear, fullDate, isoWeek, monthPage, understand, weekdayIndex } from './calendar';
+import { addMonths, dayOfYear, fullDate, isoWeek, monthPage, parseMomentInput, weekdayIndex } from './calendar';
 import { civilFromDays, daysFromCivil, format, parse } from './instant';
 
 const at = (text: string) => parse(text)!;
@@ -35,7 +35,7 @@ describe('calendar', () => {
   it('parses typed moments', () => {
     const now = at('2028-02-29T08:30:00Z');
     const read = (text: string) => {
-      const understood = understand(text, now);
+      const understood = parseMomentInput(text, now);
       return understood && format(understood.instant);
     };
     expect(read('2005-08-29')).toBe('2005-08-29T00:00:00Z');

@@ -72,13 +72,13 @@ export function addMonths(day: number, months: number): number {
 }
 
 /** A parsed moment, or null. */
-type Understood = { instant: Micros; isRelative: boolean } | null;
+type ParsedMoment = { instant: Micros; isRelative: boolean } | null;
 
 /**
  * Parses user input for a moment: a timestamp or date, in the field's zone unless it specifies one, or an offset from
  * the clock such as `+2d` or `-P1M`. The field shows the result while the user types, so it accepts more than the API.
  */
-export function understand(text: string, now: Micros, by: DisplayZone = zone): Understood {
+export function parseMomentInput(text: string, now: Micros, by: DisplayZone = zone): ParsedMoment {
   const given = text.trim();
   const exact = readMoment(given, by);
   if (exact !== null) return { instant: exact, isRelative: false };

@@ -1,5 +1,5 @@
 /** The timer form's values and their conversion to requests. */
-import { understand } from '../time/calendar';
+import { parseMomentInput } from '../time/calendar';
 import { format, parse, type Micros } from '../time/instant';
 import { zonedField } from '../time/zoned';
 import type { Timer, TimerEvent } from './timers';
@@ -68,11 +68,11 @@ export const CRONS: readonly [string, string][] = [
 ];
 
 /** Returns the request body, or the invalid fields with their errors. */
-export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, unknown> } | { wrong: Wrong } {
-  const wrong: Wrong = {};
+export function bodyOf(draft: TimerDraft, now: Micros): { body: Record<string, unknown> } | { wrong: FieldErrors } {
+  const wrong: FieldErrors = {};
   const body: Record<string, unknown> = {};
   const moment = (field: 'at' | 'starts', text: string): string => {
-    const found = understand(text, now);
+    const found = parseMomentInput(text, now);
     if (found === null)
       wrong[field] = 'Write a timestamp such as 2027-01-31T09:00:00Z, a date, or a step from now such as +90m.';
     return found === null ? '' : format(found.instant);
@@ -151,7 +151,7 @@ export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnT
       ? { to: 'timeline', event: { ...Object.fromEntries(others), ...event } }
       : (body.deliver ?? { to: 'queue' });
   }
-  const wrong: Wrong = {};
+  const wrong: FieldErrors = {};
   const worker = draft.to === 'queue';
   if (worker && differs('payload')) changes.payload = body.payload;
   if (worker && differs('order_key')) changes.order_key = body.order_key ?? null;
@@ -162,7 +162,7 @@ export function changesOf(timer: Timer, draft: TimerDraft, now: Micros): ReturnT
 }
 
 /** Adds the queue and the payload of firings to the request. */
-function deliver(draft: TimerDraft, body: Record<string, unknown>, wrong: Wrong): void {
+function deliver(draft: TimerDraft, body: Record<string, unknown>, wrong: FieldErrors): void {
   if (draft.queue.trim() !== '') body.deliver = { to: 'queue', queue: draft.queue.trim() };
   if (draft.orderKey.trim() !== '') body.order_key = draft.orderKey.trim();
   if (draft.payload.trim() === '') return;
@@ -171,7 +171,7 @@ function deliver(draft: TimerDraft, body: Record<string, unknown>, wrong: Wrong)
   else body.payload = payload;
 }
 
-function eventOf(draft: TimerDraft, wrong: Wrong): TimerEvent {
+function eventOf(draft: TimerDraft, wrong: FieldErrors): TimerEvent {
   const event: TimerEvent = {};
   for (const field of ['name', 'description', 'location'] as const)
     if (draft[field].trim() !== '') event[field] = draft[field].trim();
@@ -195,6 +195,6 @@ function json(text: string): unknown {
   }
 }
 
-export type Wrong = Partial<
+export type FieldErrors = Partial<
   Record<'at' | 'rule' | 'starts' | 'expression' | 'payload' | 'orderKey' | 'name' | 'attributes', string>
 >;

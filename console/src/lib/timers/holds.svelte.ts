@@ -8,7 +8,7 @@ import type { LiveClock } from '../live/clock.svelte';
 import { hostNow } from '../time/host-clock';
 import { Reading } from '../service/reading.svelte';
 import { activeHolds, type Hold } from './holds';
-import type { Settled } from './timers';
+import type { AdvanceReceipt } from './timers';
 
 const SECOND_MS = 1_000;
 
@@ -22,7 +22,7 @@ export class WatchedHolds {
   constructor(
     private readonly timeline: string,
     clock: () => LiveClock | null,
-    receipt: () => Settled | null,
+    receipt: () => AdvanceReceipt | null,
     /** Whether to load holds even if no advance is running. */
     isAlways: boolean,
   ) {

@@ -48,7 +48,7 @@ export interface Firing {
 }
 
 /** An advance that stops at each due timer: its progress and outcome. */
-export interface Settled {
+export interface AdvanceReceipt {
   state: 'settled' | 'running' | 'stopped' | 'stuck';
   advance_id: string;
   from: string;
@@ -150,7 +150,7 @@ export async function readAdvance(
   advanceId: string,
   wait: string,
   signal: AbortSignal,
-): Promise<Settled> {
+): Promise<AdvanceReceipt> {
   const response = await service.receipt({ timeline_id: timeline, advance_id: advanceId, wait }, { signal });
-  return response.receipt as Settled;
+  return response.receipt as AdvanceReceipt;
 }

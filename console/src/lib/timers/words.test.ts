@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scheduleOf } from './schedule-of';
-import type { Firing, Settled, Timer, FiringForecast } from './timers';
+import type { Firing, AdvanceReceipt, Timer, FiringForecast } from './timers';
 import { firesText, heldText, isRepeating, receiptText, untilText } from './words';
 
 const timer = (more: Partial<Timer>): Timer => ({
@@ -29,7 +29,7 @@ const firing = (timer_id: string, due: string, state: string): Firing => ({
   queue: 'billing',
   state,
 });
-const settled = (more: Partial<Settled>): Settled => ({
+const settled = (more: Partial<AdvanceReceipt>): AdvanceReceipt => ({
   state: 'running',
   advance_id: 'advance_1',
   from: '2027-01-01T00:00:00Z',

@@ -1,7 +1,7 @@
 /** Texts about timers and firings. */
 import { countText } from '../events/words';
 import { DAY, HOUR, MINUTE, SECOND } from '../time/instant';
-import type { Settled, Timer, FiringForecast } from './timers';
+import type { AdvanceReceipt, Timer, FiringForecast } from './timers';
 
 const UNITS: readonly [name: string, micros: bigint][] = [
   ['year', 31_556_952n * SECOND],
@@ -54,17 +54,17 @@ const FIRINGS: Record<string, StatusText> = {
 
 export const firingStatus = (state: string): StatusText => FIRINGS[state] ?? { word: state, tone: '' };
 
-const ADVANCES: Record<Settled['state'], StatusText> = {
+const ADVANCES: Record<AdvanceReceipt['state'], StatusText> = {
   running: { word: 'Advancing', tone: 'now' },
   settled: { word: 'Settled', tone: 'good' },
   stopped: { word: 'Stopped', tone: 'warn' },
   stuck: { word: 'Stuck', tone: 'bad' },
 };
 
-export const advanceStatus = (state: Settled['state']): StatusText => ADVANCES[state];
+export const advanceStatus = (state: AdvanceReceipt['state']): StatusText => ADVANCES[state];
 
 /** Returns the counts of a receipt as a sentence. */
-export function receiptText({ fired, acknowledged, failed, unacknowledged, step }: Settled): string {
+export function receiptText({ fired, acknowledged, failed, unacknowledged, step }: AdvanceReceipt): string {
   if (fired === 0) return 'No timer fired.';
   const parts = [
     [acknowledged, 'acknowledged'],
@@ -81,7 +81,7 @@ export function receiptText({ fired, acknowledged, failed, unacknowledged, step 
 /**
  * Returns the queues with pending firings that a running advance waits for, as far as known; null if it waits for none.
  */
-export function heldText({ firings, fired, acknowledged, failed }: Settled): string | null {
+export function heldText({ firings, fired, acknowledged, failed }: AdvanceReceipt): string | null {
   const open = fired - acknowledged - failed;
   if (open <= 0) return null;
   const waiting = firings.filter(({ state }) => state === 'pending');

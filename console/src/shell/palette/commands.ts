@@ -1,5 +1,5 @@
 /** Commands of the palette for a query. */
-import { understand } from '../../lib/time/calendar';
+import { parseMomentInput } from '../../lib/time/calendar';
 import { format, parse, type Micros } from '../../lib/time/instant';
 import { momentText } from '../../lib/time/people';
 import { rateText, rateWords, readRate } from '../../lib/time/rate';
@@ -115,7 +115,7 @@ export function commands(typed: string, sources: Sources): Command[] {
 
 /** Commands for a typed time: show it, or move the clock to it. */
 function times(query: string, now: Micros | null, { href, may }: Sources): Command[] {
-  const found = query === '' ? null : understand(query, now ?? 0n);
+  const found = query === '' ? null : parseMomentInput(query, now ?? 0n);
   if (found === null || (found.isRelative && now === null)) return [];
   const time = format(found.instant);
   const hint = momentText(found.instant);

@@ -6,7 +6,7 @@ const [EDGE, GAP, FLAG, HEAD_HALF] = [8, 6, 16, 6];
 const [LETTER, NAME_MAX, NAME_GAP] = [8, 220, 6];
 
 /** A line with a label on the side that has more room. */
-export interface Named {
+export interface LabeledLine {
   x: number;
   name: string;
 }
@@ -19,7 +19,7 @@ export function rightOf(
   flags: readonly number[],
   width: number,
   room: number,
-  { now = null, chosen = null }: { now?: number | null; chosen?: Named | null } = {},
+  { now = null, chosen = null }: { now?: number | null; chosen?: LabeledLine | null } = {},
 ): number {
   const taken = flags.map((x) => ({ from: x, to: x + FLAG }));
   if (now !== null) taken.push({ from: now - HEAD_HALF, to: now + HEAD_HALF });

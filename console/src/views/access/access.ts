@@ -66,12 +66,12 @@ export async function readKeys(query: { user_id?: string }, signal: AbortSignal)
 }
 
 /** Permissions with their ETag, which an update must match. */
-export interface Tagged {
+export interface TaggedPermissions {
   permissions: Permissions;
   tag: string;
 }
 
-export async function readPermissions(timeline: string, signal: AbortSignal): Promise<Tagged> {
+export async function readPermissions(timeline: string, signal: AbortSignal): Promise<TaggedPermissions> {
   const answer = await send('GET', 'v1/access-control', { query: { timeline_id: timeline }, signal });
   if (!answer.ok) throw await rejection(answer);
   const { permissions } = await readJson<Output<'access_control'>>(answer, signal);

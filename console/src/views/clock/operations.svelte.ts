@@ -2,12 +2,12 @@
 import { service } from '../../lib/service/api';
 import type { ClockBody, LiveClock } from '../../lib/live/clock.svelte';
 import { format, type Micros } from '../../lib/time/instant';
-import type { Settled } from '../../lib/timers/timers';
+import type { AdvanceReceipt } from '../../lib/timers/timers';
 import { toasts } from '../../lib/page/toast.svelte';
 import { moveOfReceipt, moveTo, type Move } from './moves/moves';
 
 /** The clock before a move. */
-export interface Before {
+export interface UndoState {
   instant: Micros;
   location: string | null;
   /** The generation after the move. If the clock has another one, the move can no longer be undone. */
@@ -15,7 +15,7 @@ export interface Before {
   statusText: string;
 }
 
-interface On {
+interface TimelineParam {
   timeline_id: string;
 }
 
@@ -24,20 +24,20 @@ const WAIT = '2s';
 
 /** Operations on a clock. */
 const OPERATIONS = {
-  'pause-time': (on: On) => service.pauseTime(on),
-  'resume-time': (on: On) => service.resumeTime(on),
-  'fast-forward': (on: On & { duration: string }) => service.fastForward({ ...on, wait: WAIT }),
-  'advance-to-next': (on: On) => service.advanceToNext({ ...on, wait: WAIT }),
-  rewind: (on: On & { duration: string; refire?: boolean }) => service.rewind(on),
-  travel: (on: On & { destination_time: string; location?: string; refire?: boolean }) =>
+  'pause-time': (on: TimelineParam) => service.pauseTime(on),
+  'resume-time': (on: TimelineParam) => service.resumeTime(on),
+  'fast-forward': (on: TimelineParam & { duration: string }) => service.fastForward({ ...on, wait: WAIT }),
+  'advance-to-next': (on: TimelineParam) => service.advanceToNext({ ...on, wait: WAIT }),
+  rewind: (on: TimelineParam & { duration: string; refire?: boolean }) => service.rewind(on),
+  travel: (on: TimelineParam & { destination_time: string; location?: string; refire?: boolean }) =>
     service.travel({ ...on, wait: WAIT }),
-  'set-rate': (on: On & { rate: number }) => service.setRate(on),
-  'return-to-anchor': (on: On & { anchor_id: string; scope: 'all' | 'clock' }) => service.returnToAnchor(on),
+  'set-rate': (on: TimelineParam & { rate: number }) => service.setRate(on),
+  'return-to-anchor': (on: TimelineParam & { anchor_id: string; scope: 'all' | 'clock' }) => service.returnToAnchor(on),
 } as const;
 
 type Operation = keyof typeof OPERATIONS;
-type OperationParams<D extends Operation> = Omit<Parameters<(typeof OPERATIONS)[D]>[0], keyof On>;
-type OperationBody = ClockBody & { status: string; receipt?: Settled | null };
+type OperationParams<D extends Operation> = Omit<Parameters<(typeof OPERATIONS)[D]>[0], keyof TimelineParam>;
+type OperationBody = ClockBody & { status: string; receipt?: AdvanceReceipt | null };
 
 const MOVES: readonly Operation[] = ['fast-forward', 'advance-to-next', 'rewind', 'travel', 'return-to-anchor'];
 
@@ -50,7 +50,7 @@ export class ClockOperations {
   error = $state<unknown>(null);
   /** The operation that caused the error. */
   failed = $state<Operation | null>(null);
-  private before = $state<Before | null>(null);
+  private before = $state<UndoState | null>(null);
 
   private waiting = 0;
   private failures = 0;
@@ -60,13 +60,13 @@ export class ClockOperations {
     private readonly timeline: string,
     private readonly clock: () => LiveClock | null,
     /** Called with the receipt of a move, complete or still in progress. */
-    private readonly onsettled: (settled: Settled) => void,
+    private readonly onsettled: (settled: AdvanceReceipt) => void,
     /** Called with the start and end of each move. */
     private readonly onmoved: (move: Move) => void = () => {},
   ) {}
 
   /** The state to undo to, if the clock has not changed since the last move. */
-  get back(): Before | null {
+  get back(): UndoState | null {
     return this.before?.generation === this.clock()?.body?.generation ? this.before : null;
   }
 
@@ -121,7 +121,7 @@ export class ClockOperations {
     this.busy = operation;
     this.error = null;
     try {
-      const act = OPERATIONS[operation] as (on: On) => Promise<OperationBody>;
+      const act = OPERATIONS[operation] as (on: TimelineParam) => Promise<OperationBody>;
       const body = await act({ timeline_id: this.timeline, ...params });
       clock.take(body);
       if (body.receipt) this.onsettled(body.receipt);

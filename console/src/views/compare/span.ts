@@ -2,7 +2,7 @@
 import { softnessOf, type EventBody } from '../../lib/events/store';
 import { HOUR, type Micros } from '../../lib/time/instant';
 
-interface Placed {
+interface EventPair {
   a?: EventBody | null;
   b?: EventBody | null;
   at: { a: Micros | null; b: Micros | null };
@@ -28,7 +28,7 @@ export function withSurroundings({ from, to }: Span, around: readonly Micros[]):
  * Returns the time span of the differences, or null if there are none. Includes the imprecision of times (a
  * year-precision time covers the year) and end times.
  */
-export function spanOf(differences: readonly Placed[]): Span | null {
+export function spanOf(differences: readonly EventPair[]): Span | null {
   const parts = differences.flatMap(({ a, b, at, until }) =>
     [
       { event: a, time: at.a, end: until.a },

@@ -26,7 +26,7 @@ export function needOf({ id, method, isOpen }: Operation): Need {
 const ROLES = ['read', 'write', 'admin', 'operator'];
 
 /** Returns why the service will reject a request, or null if no reason is known. */
-export function refusalOf(
+export function missingRight(
   operation: Operation,
   user: { role: string | undefined; timeline: string; isOperator: boolean; level: RestrictionLevel | null },
 ): string | null {

@@ -1,7 +1,7 @@
 /** Keeps the current clock time in view, so that new events appear near the right edge. */
 import { panned, xOf, type Scale } from '../../lib/chart/scale';
 import type { Micros } from '../../lib/time/instant';
-import type { Range } from './sight.svelte';
+import type { Range } from './viewport.svelte';
 
 /** Position of the current time in the view; the rest shows planned events. */
 const PLACE = 0.86;

@@ -9,8 +9,8 @@ import { loadOrThrow } from '../../lib/loading/later';
 import type { Box } from '../../lib/address/ranges';
 import { Stream } from '../../lib/live/stream.svelte';
 import { timelines } from '../../lib/timelines/timelines.svelte';
-import { Around, MARKS_MAX } from './around.svelte';
-import { BAR_PIXELS, Counted } from './counts/counted.svelte';
+import { SurroundingEvents, MARKS_MAX } from './surrounding-events.svelte';
+import { BAR_PIXELS, EventCounts } from './counts/event-counts.svelte';
 import { countStore, countWithin, rounded, type Counts } from '../../lib/events/counts';
 import {
   ALL,
@@ -23,11 +23,11 @@ import {
 } from '../../lib/events/filter';
 import { Colors } from './groups/colors.svelte';
 import type { ExactCounts } from './counts/exact-counts.svelte';
-import { groupsOfStore, type Chosen, type Legend } from './groups/groups';
-import type { Measured } from './values/measured.svelte';
+import { groupsOfStore, type GroupSelection, type Legend } from './groups/groups';
+import type { ValueMeasurements } from './values/measurements.svelte';
 import { changesIn, Live, spanOf, type Changes } from './live.svelte';
 import { Renewal } from './counts/renewal';
-import { Sight, type Range } from './sight.svelte';
+import { Viewport, type Range } from './viewport.svelte';
 import { readEnds, readExtent, readPage, readSpan } from '../../lib/events/pages';
 import { FIRST, LAST, paddedScale, type Scale } from '../../lib/chart/scale';
 import { stepOf } from '../../lib/events/steps';
@@ -69,14 +69,14 @@ export class TimelineModel {
   /** Incremented when the displayed events change, for dependent data. */
   version = $state(0);
 
-  readonly sight = new Sight(() => this.settle());
-  readonly counted = new Counted();
+  readonly viewport = new Viewport(() => this.settle());
+  readonly counted = new EventCounts();
   readonly colors = new Colors(this.counted);
   readonly #renewal = new Renewal((span) => this.#renew(span));
   /** Created by the component that displays it. */
-  measured = $state.raw<Measured | null>(null);
+  measured = $state.raw<ValueMeasurements | null>(null);
   exactCounts = $state.raw<ExactCounts | null>(null);
-  readonly around: Around;
+  readonly around: SurroundingEvents;
   readonly live = new Live((changes) => this.#apply(changes));
 
   /** Time range of the loaded events. */
@@ -85,7 +85,7 @@ export class TimelineModel {
   extent = $state.raw<Range | null>(null);
   /** Whether there are too many events in view to load them: then they are counted. */
   isFar = $derived(
-    this.window === null || this.window.from > this.sight.range.from || this.window.to < this.sight.range.to,
+    this.window === null || this.window.from > this.viewport.range.from || this.window.to < this.viewport.range.to,
   );
   /** The events that are displayed individually. */
   visible = $derived(this.isFar ? EMPTY : this.all);
@@ -95,7 +95,7 @@ export class TimelineModel {
   /** Counts for the bars of the axis. */
   counts = $derived.by<Counts | null>(() => {
     if (!this.isFar) return countStore(this.all, this.#step);
-    return this.counted.best(this.view.pixel, this.sight.range.from, this.sight.range.to);
+    return this.counted.best(this.view.pixel, this.viewport.range.from, this.viewport.range.to);
   });
   /** Counts by group, as far as they are loaded; null without known groups. */
   seriesSoFar = $derived.by<readonly (Counts | null)[] | null>(() => {
@@ -139,7 +139,7 @@ export class TimelineModel {
     /** Initial query. */
     start: { filter: Filter; by: GroupBy | null; box: Box | null; asOf: string | null },
   ) {
-    this.around = new Around(timeline);
+    this.around = new SurroundingEvents(timeline);
     this.filter = start.filter;
     this.colors.by = start.by;
     this.box = start.box;
@@ -163,16 +163,16 @@ export class TimelineModel {
   }
 
   get view(): Scale {
-    return this.sight.view;
+    return this.viewport.view;
   }
 
   set view(view: Scale) {
-    this.sight.view = view;
+    this.viewport.view = view;
   }
 
   /** Whether the user chose the visible range. */
   get isViewChosen(): boolean {
-    return this.sight.isChosen;
+    return this.viewport.isChosen;
   }
 
   get by(): GroupBy | null {
@@ -184,7 +184,7 @@ export class TimelineModel {
   }
 
   setView(view: Scale): void {
-    this.sight.setView(view);
+    this.viewport.setView(view);
   }
 
   /** Whether neither a filter nor a box is active. */
@@ -215,7 +215,7 @@ export class TimelineModel {
   }
 
   countInView(): { count: number; isExact: boolean } {
-    return this.countIn(this.sight.range.from, this.sight.range.to);
+    return this.countIn(this.viewport.range.from, this.viewport.range.to);
   }
 
   async load(): Promise<void> {
@@ -252,7 +252,7 @@ export class TimelineModel {
         this.all = page.store;
         this.window = { from: FIRST, to: LAST };
         this.extent = page.store.count === 0 ? null : { from: page.store.time(0), to: page.store.end() };
-        if (!this.sight.isChosen) this.fit();
+        if (!this.viewport.isChosen) this.fit();
         return;
       }
     }
@@ -262,7 +262,7 @@ export class TimelineModel {
     this.#ends = null;
     this.extent = extent && { from: extent.first, to: extent.last };
     if (extent === null) return;
-    if (!this.sight.isChosen) this.fit();
+    if (!this.viewport.isChosen) this.fit();
     const whole = paddedScale(extent.first, extent.last, this.view.width);
     await this.counted.readOverall(question, extent, whole.pixel, signal);
     const passing = this.#passing;
@@ -271,7 +271,7 @@ export class TimelineModel {
     const range = { from: max(passing.from, FIRST), to: min(passing.to, LAST) };
     const ends = await readEnds(question, range, signal).catch(() => null);
     this.#ends = ends && { of: this.counted.overall, ...ends };
-    if (!this.sight.isChosen) this.fit();
+    if (!this.viewport.isChosen) this.fit();
   }
 
   cancel(): void {
@@ -316,7 +316,7 @@ export class TimelineModel {
   }
 
   /** Changes the grouping attribute or the colored groups. */
-  groupBy(by: GroupBy | null, chosen: Chosen): void {
+  groupBy(by: GroupBy | null, chosen: GroupSelection): void {
     if (this.colors.choose(by, chosen)) this.settle(0);
   }
 
@@ -363,7 +363,7 @@ export class TimelineModel {
 
   async #settle(signal: AbortSignal): Promise<void> {
     if (this.phase === 'failed') return;
-    const { from, to } = this.sight.range;
+    const { from, to } = this.viewport.range;
     this.live.see(from, to);
     if (this.isFar && this.extent !== null) await this.#readNear(from, to, signal);
     await Promise.all([this.#readGroups(signal), this.measured?.readIn(this, signal)]);
@@ -396,7 +396,7 @@ export class TimelineModel {
     const extent = this.extent;
     if (extent === null) return;
     // There is nothing to count before the first and after the last event.
-    const { from, to } = this.sight.range;
+    const { from, to } = this.viewport.range;
     const span = { from: max(from, extent.from), to: min(to, extent.to) };
     const isAllTime = span.from === extent.from && span.to === extent.to;
     const seen = { span, isAllTime, visible: this.visible, isFar: () => this.isFar, counts: () => this.counts };
@@ -405,12 +405,12 @@ export class TimelineModel {
 
   #apply(changes: Changes): boolean {
     if (this.phase === 'loading') return false;
-    const { from, to } = this.sight.range;
+    const { from, to } = this.viewport.range;
     const wasEmpty = this.extent === null;
     if (this.isWhole && this.isPlain && this.all.count + changes.size <= this.singlesMax) {
       this.all = this.all.with(changes);
       this.extent = this.all.count === 0 ? null : { from: this.all.time(0), to: this.all.end() };
-      if (wasEmpty && !this.sight.isChosen) this.fit();
+      if (wasEmpty && !this.viewport.isChosen) this.fit();
       this.settle();
     } else if (wasEmpty) void this.load();
     else this.#renewal.add(spanOf(changes));

@@ -132,13 +132,13 @@ export function merge(base: Permissions, mine: Permissions, theirs: Permissions)
   return merged;
 }
 
-type Sent = Input<'set_access_control'>['permissions'];
+type PermissionsInput = Input<'set_access_control'>['permissions'];
 
 /** Returns only the differences. The service leaves other lists and ends unchanged. */
-export function changed(before: Permissions, after: Permissions): Sent {
+export function changed(before: Permissions, after: Permissions): PermissionsInput {
   const differs = (list: List): boolean =>
     before[list].length !== after[list].length || before[list].some((user) => !after[list].includes(user));
-  const sent: Sent = Object.fromEntries(LISTS.filter(differs).map((list) => [list, after[list]]));
+  const sent: PermissionsInput = Object.fromEntries(LISTS.filter(differs).map((list) => [list, after[list]]));
   for (const list of LISTS) {
     for (const user of after[list]) {
       const end = endOf(after, list, user);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Anchor } from '../../../lib/timelines/anchors';
-import type { Settled } from '../../../lib/timers/timers';
+import type { AdvanceReceipt } from '../../../lib/timers/timers';
 import { MOVES_MAX, anchorsPassed, moveOf, moveOfReceipt, moveParams, passedBy, wayText, withMove } from './moves';
 
 const DAY = 86_400_000_000n;
@@ -47,7 +47,7 @@ it('the move of a stopped advance ends where the clock got', () => {
     from: '1970-01-01T00:00:00Z',
     to: '1970-01-03T00:00:00Z',
     reached: '1970-01-02T00:00:00Z',
-  } as Settled;
+  } as AdvanceReceipt;
   expect(moveOfReceipt({ ...receipt, state: 'stopped' })).toEqual(move(0n, DAY, 'advance_a'));
   expect(moveOfReceipt({ ...receipt, state: 'running' })).toEqual(move(0n, 2n * DAY, 'advance_a'));
 });

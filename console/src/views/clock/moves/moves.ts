@@ -2,7 +2,7 @@
 import type { Anchor } from '../../../lib/timelines/anchors';
 import { FIRST, LAST } from '../../../lib/chart/scale';
 import { distance, format, parse, type Micros } from '../../../lib/time/instant';
-import type { Settled } from '../../../lib/timers/timers';
+import type { AdvanceReceipt } from '../../../lib/timers/timers';
 
 export interface Move {
   from: Micros;
@@ -39,7 +39,7 @@ export function withMove(moves: readonly Move[], move: Move): Move[] {
 }
 
 /** Returns the move of a receipt, up to where the clock got. */
-export function moveOfReceipt(settled: Settled): Move | null {
+export function moveOfReceipt(settled: AdvanceReceipt): Move | null {
   const [from, to] = [parse(settled.from), parse(settled.state === 'running' ? settled.to : settled.reached)];
   return from === null || to === null ? null : { from, to, advance: settled.advance_id };
 }

@@ -3,23 +3,23 @@ import type { ErrorCode } from '../../../lib/service/api';
 
 vi.stubGlobal('localStorage', { getItem: () => null, setItem: () => {} });
 const { ApiError } = await import('../../../lib/service/api');
-const { refusalOf, verifyCommand } = await import('./witnessed-text');
+const { rejectionText, verifyCommand } = await import('./witnessed-text');
 const { read, witnessKeys } = await import('./witness-keys.svelte');
 
-const refused = (code: ErrorCode, field: string, detail: string): InstanceType<typeof ApiError> =>
+const rejection = (code: ErrorCode, field: string, detail: string): InstanceType<typeof ApiError> =>
   new ApiError(400, code, 'A parameter has an invalid value.', detail, [{ field, code, detail }]);
 
 it('a missing proof is explained with the progress of witnesses', () => {
   const detail = 'witnesses vouch for 12 entries of this timeline so far; ask again later';
-  expect(refusalOf(refused('invalid_parameter', 'position', detail))).toBe(
+  expect(rejectionText(rejection('invalid_parameter', 'position', detail))).toBe(
     'Witnesses vouch for 12 entries of this timeline so far; ask again later. ' +
       'The service sends checkpoints to witnesses at an interval, by default every minute. ' +
       'If the number does not change, ask the operator whether the witnesses respond.',
   );
-  expect(refusalOf(new ApiError(403, 'feature_disabled', '', ''))).toContain('`timenav serve --witness`');
-  expect(refusalOf(new ApiError(403, 'permission_denied', '', ''))).toBeNull();
-  expect(refusalOf(refused('invalid_parameter', 'witnessed', 'it is unknown'))).toBeNull();
-  expect(refusalOf(new Error('no'))).toBeNull();
+  expect(rejectionText(new ApiError(403, 'feature_disabled', '', ''))).toContain('`timenav serve --witness`');
+  expect(rejectionText(new ApiError(403, 'permission_denied', '', ''))).toBeNull();
+  expect(rejectionText(rejection('invalid_parameter', 'witnessed', 'it is unknown'))).toBeNull();
+  expect(rejectionText(new Error('no'))).toBeNull();
 });
 
 it('a saved proof is verified by a command with the same keys', () => {

@@ -3,7 +3,7 @@ import { ApiError, capital } from '../../../lib/service/api';
 import { WITNESS_LINE } from '../../../lib/ledger/note';
 
 /** Returns advice if the service has no such proof, or null if it rejected the request for another reason. */
-export function refusalOf(error: unknown): string | null {
+export function rejectionText(error: unknown): string | null {
   if (!(error instanceof ApiError)) return null;
   if (error.code === 'feature_disabled')
     return (

@@ -29,7 +29,7 @@ export interface Effect {
 }
 
 /** The service's response to an intervention or a dry run. */
-export interface Manipulated {
+export interface InterventionResponse {
   status: string;
   event_id: string;
   effect: Effect;
@@ -44,7 +44,7 @@ export interface Manipulated {
 }
 
 /** The service's response to a lookup by id or name. */
-export interface Checked {
+export interface LookupResponse {
   status: string;
   active: boolean;
   event_id?: string | null;
@@ -58,7 +58,7 @@ export interface Checked {
 }
 
 /** Counts the causes of an event, direct and indirect. */
-export function causesText(causes: Checked['causes']): string {
+export function causesText(causes: LookupResponse['causes']): string {
   const direct = causes.filter(({ distance }) => distance === 1).length;
   if (causes.length === 0) return 'No causes';
   if (direct === causes.length) return countText(direct, 'cause');
@@ -73,7 +73,7 @@ export function conditionalText(explanation: string): string {
 }
 
 /** Returns who canceled an event and when, or null if no intervention did. */
-export function cancelledText({ interventions }: Pick<Checked, 'interventions'>): string | null {
+export function cancelledText({ interventions }: Pick<LookupResponse, 'interventions'>): string | null {
   const last = [...interventions].reverse().find(({ changed }) => changed);
   const at = last?.effect.kind === 'cancel' ? parse(last.recorded_at) : null;
   return last && at !== null

@@ -58,7 +58,7 @@ export class Monitor {
         const state = this.#stream?.state;
         untrack(() => {
           if (state === 'open') this.#opened();
-          if (state === 'refused' && this.#isExact) this.#listen(false);
+          if (state === 'rejected' && this.#isExact) this.#listen(false);
         });
       });
     });

@@ -7,7 +7,7 @@ interface Spot {
   y: number;
 }
 
-interface Way {
+interface PathSegment {
   /** SVG path data from the edge of one node to the edge of another. */
   d: string;
   /** Position of its label. */
@@ -34,7 +34,7 @@ export function ringPath(
   height: number,
   inset: Spot,
   radius: number,
-): Way {
+): PathSegment {
   const center = { x: width / 2, y: height / 2 };
   const size = { x: center.x - inset.x, y: center.y - inset.y };
   const on = (turn: number): Spot => ({ x: center.x + size.x * Math.cos(turn), y: center.y + size.y * Math.sin(turn) });
@@ -98,7 +98,7 @@ export function chainPath(
   to: Spot,
   box: { width: number; height: number; gapX: number },
   bottom: number,
-): Way {
+): PathSegment {
   const half = { x: box.width / 2, y: box.height / 2 };
   if (Math.abs(from.y - to.y) < 1 && Math.abs(from.x - to.x) <= box.width + box.gapX + 1) {
     const sign = Math.sign(to.x - from.x);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { format, parse } from '../../../lib/time/instant';
-import { adjacentChange, type Known } from './as-of';
+import { adjacentChange, type LedgerView } from './as-of';
 
 /** Minutes of an hour at which each timeline recorded an entry. */
 const LEDGERS: Record<string, [minute: number, action: string][]> = {
@@ -18,7 +18,7 @@ const LEDGERS: Record<string, [minute: number, action: string][]> = {
   ],
 };
 const minute = (minutes: number): bigint => parse('2026-11-20T08:00:00Z')! + BigInt(minutes) * 60_000_000n;
-const lineage: Known[] = [
+const lineage: LedgerView[] = [
   { timeline: 'child', until: null },
   { timeline: 'parent', until: minute(30) },
 ];

@@ -7,7 +7,7 @@ import { readMoment } from '../../../lib/time/zoned';
 import { readPage } from '../../integrity/ledger/ledger';
 
 /** A timeline and the end of its visible entries: a fork sees the entries of its parent until the fork was created. */
-export interface Known {
+export interface LedgerView {
   timeline: string;
   until: Micros | null;
 }
@@ -21,7 +21,7 @@ const PAGES_MAX = 5;
  * timeline, followed by its ancestors.
  */
 export async function adjacentChange(
-  lineage: readonly Known[],
+  lineage: readonly LedgerView[],
   at: Micros,
   direction: 'before' | 'after',
   signal: AbortSignal,
@@ -35,7 +35,7 @@ export async function adjacentChange(
 }
 
 async function changeOf(
-  { timeline, until }: Known,
+  { timeline, until }: LedgerView,
   at: Micros,
   direction: 'before' | 'after',
   signal: AbortSignal,

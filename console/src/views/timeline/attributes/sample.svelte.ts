@@ -23,7 +23,7 @@ export class Sample {
   async read(): Promise<void> {
     const { model } = this;
     const { question, version } = model;
-    const { from, to } = model.sight.range;
+    const { from, to } = model.viewport.range;
     const of = JSON.stringify([question, version, from.toString(), to.toString()]);
     if (!model.isFar || of === this.#of) return;
     this.#of = of;

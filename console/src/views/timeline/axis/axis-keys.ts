@@ -42,7 +42,7 @@ function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
   const edge = timeAt(view, direction > 0 ? 0 : view.width);
   const row = at >= 0 ? at + direction : visible.lowerBound(edge) + (direction < 0 ? -1 : 0);
   if (row >= 0 && row < visible.count) {
-    model.sight.reveal(visible.time(row));
+    model.viewport.reveal(visible.time(row));
     choose(visible.ids[row]!, false);
     return;
   }
@@ -58,7 +58,7 @@ function step({ model, choose }: KeysTarget, direction: 1 | -1): void {
         none();
         return;
       }
-      model.sight.reveal(next.time);
+      model.viewport.reveal(next.time);
       choose(next.id, false);
     },
     () => toasts.say(`The ${direction > 0 ? 'next' : 'previous'} event could not be loaded. Try again.`),

@@ -6,7 +6,7 @@ import type { Micros } from '../../../lib/time/instant';
 import type { Scale } from '../../../lib/chart/scale';
 import { split } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
-import type { Label, Layout, LayoutInput, Picked, Strips } from './picture';
+import type { Label, Layout, LayoutInput, HitResult, Strips } from './picture';
 
 export const DOT = 6;
 const BIN = 7;
@@ -186,10 +186,10 @@ function candidates(
   return found;
 }
 
-export const NONE: Picked = { row: -1, rows: [] };
+export const NONE: HitResult = { row: -1, rows: [] };
 
 /** Returns the events under the pointer. `x` is in pixels from the center, `y` in pixels below the base line. */
-export function pick(layout: Layout, x: number, y: number): Picked {
+export function pick(layout: Layout, x: number, y: number): HitResult {
   const inRow = layout.rows?.pick(x, y);
   if (inRow) return inRow;
   for (const label of layout.labels) {

@@ -6,7 +6,7 @@ import type { Scale } from '../../../lib/chart/scale';
 import type { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/chart/palette';
 import type { Legend } from '../groups/groups';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** The drawing target and the visible time range. */
 export interface Frame {
@@ -113,7 +113,7 @@ export interface LayoutInput {
 export type Crossing = readonly [from: number, to: number];
 
 /** Result of a hit test: the nearest row, and all rows at the same point. */
-export interface Picked {
+export interface HitResult {
   /** −1 if there is none. */
   row: number;
   rows: readonly number[];
@@ -180,7 +180,7 @@ export interface PlacedRows {
   paint: (sheet: CanvasRenderingContext2D, scene: SheetScene, base: number, left: number) => void;
   /** Draws the text that stays in view while its bar leaves it on the left; the sheet starts at `left`. */
   paintMoving: (frame: Frame, from: number, to: number, left: number) => void;
-  pick: (x: number, y: number) => Picked | null;
+  pick: (x: number, y: number) => HitResult | null;
   /** Outlines the bar of an event; `middle` is the center of the layout. */
   outline: (frame: Frame, event: number, middle: number, color: string) => void;
 }

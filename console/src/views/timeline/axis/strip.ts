@@ -1,6 +1,6 @@
 /** Geometry of the overview strip and of the frame that marks the visible part. */
 import { paddedScale, xOf, type Scale } from '../../../lib/chart/scale';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** Minimum width of the frame, so that it can be dragged. */
 const FRAME_MIN = 6;

@@ -14,14 +14,14 @@ import {
 } from '../../../lib/chart/bars';
 import { bucketAt, type Bucket, type Counts } from '../../../lib/events/counts';
 import type { Legend } from '../groups/groups';
-import type { Frame, Layout, Marks, Picked, Strips } from './picture';
+import type { Frame, Layout, Marks, HitResult, Strips } from './picture';
 import type { LaneView } from '../lanes/lane-rows';
 import type { Lane } from '../lanes/lanes';
 import type { TimerLane } from '../timers/timer-lane';
 import { NONE, dotAt, layOut, pick } from './layout';
 import type { Flashes } from '../live.svelte';
 import type { EventSummary } from '../model.svelte';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 import {
   FLAGS,
   RULER,
@@ -175,7 +175,7 @@ export class Surface {
   }
 
   /** Returns the events at a point. */
-  pick(scene: Scene, x: number, y: number): Picked {
+  pick(scene: Scene, x: number, y: number): HitResult {
     if (this.layout === null || scene.store.count === 0) return NONE;
     const middle = xOf(scene.scale, this.layout.scale.center);
     return pick(this.layout, x - middle, y - this.base(scene));

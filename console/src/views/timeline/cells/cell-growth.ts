@@ -1,7 +1,7 @@
 /** Fills map cells during playback: their events are counted in equal slices of the time range. */
 import type { Micros } from '../../../lib/time/instant';
 import type { Cells } from './cells';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** Each slice is a request and a ledger entry. */
 export const SLICES = 24;

@@ -7,7 +7,7 @@ import { CellCounter, RESOLUTIONS, resolutionOf, type Cells, type CellsQuery } f
 import type { Legend } from '../groups/groups';
 import { boxInSight, degreesOf, type MapView, type Size } from '../map/map-view';
 import type { TimelineModel } from '../model.svelte';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** Minimum cell width in pixels. Large maps use wider cells because the service limits the number of groups. */
 const CELL_PIXELS = 12;

@@ -7,7 +7,7 @@ import { readPartialCount } from '../../../lib/events/counts';
 import { route } from '../../../lib/address/route.svelte';
 import { isWorthCounting, type ExactCounts } from './exact-counts.svelte';
 import type { TimelineModel } from '../model.svelte';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** Delay before a stable range is counted, so that requests for visible bars and events go first. */
 const DEBOUNCE_MS = 800;
@@ -23,7 +23,7 @@ export function countExactly(model: TimelineModel, exactCounts: ExactCounts): vo
   countWhenStable(model, exactCounts, () => (isListed ? null : model.range));
   // A view that follows the clock is never stable.
   const isMoving = $derived(route.get('follow') !== null || (isListed && model.range === null));
-  countWhenStable(model, exactCounts, () => (isMoving ? null : model.sight.range));
+  countWhenStable(model, exactCounts, () => (isMoving ? null : model.viewport.range));
 }
 
 function countWhenStable(model: TimelineModel, exactCounts: ExactCounts, rangeOf: () => Range | null): void {

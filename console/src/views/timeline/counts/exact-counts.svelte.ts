@@ -1,23 +1,23 @@
 /** Exact counts of time ranges that bars only estimate. */
 import { countWithin, type Counts } from '../../../lib/events/counts';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** Maximum events to count exactly: one response reads at most this many (`aggregate_events_read_max`). */
 const EVENTS_MAX = 100_000;
 /** Number of cached counts, for navigating back and forth. */
 const CACHED_MAX = 12;
 
-interface Known extends Range {
+interface CachedCount extends Range {
   count: number;
   isExact: true;
 }
 
 export class ExactCounts {
-  #known = $state.raw<readonly Known[]>([]);
+  #known = $state.raw<readonly CachedCount[]>([]);
   /** Incremented when the events change; responses for an older generation are dropped. */
   generation = $state(0);
 
-  of(from: bigint, to: bigint): Known | undefined {
+  of(from: bigint, to: bigint): CachedCount | undefined {
     return this.#known.find((one) => one.from === from && one.to === to);
   }
 

@@ -6,13 +6,13 @@ import type { Question } from '../../../lib/events/filter';
 import type { EventStore } from '../../../lib/events/store';
 import { stepBegin, stepEnd } from '../../../lib/events/steps';
 import type { Micros } from '../../../lib/time/instant';
-import type { Counted } from './counted.svelte';
-import type { Range } from '../sight.svelte';
+import type { EventCounts } from './event-counts.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** The loaded data of a timeline that a recount updates. */
-interface Known {
+interface LoadedCounts {
   readonly question: Question;
-  readonly counted: Counted;
+  readonly counted: EventCounts;
   readonly colors: { forget: () => void };
   readonly measured: RangeCache | null;
   readonly exactCounts: RangeCache | null;
@@ -32,7 +32,7 @@ interface RangeCache {
 }
 
 /** Reloads counts and visible events of a changed range; everything if the range is unknown. */
-export async function readAgain(known: Known, span: Range | null, signal: AbortSignal): Promise<void> {
+export async function readAgain(known: LoadedCounts, span: Range | null, signal: AbortSignal): Promise<void> {
   const { question, counted } = known;
   const extent = await readExtent(question, signal);
   const { overall } = counted;
@@ -64,7 +64,7 @@ export async function readAgain(known: Known, span: Range | null, signal: AbortS
  * kept and recounted, since it may have started before the change.
  */
 export async function recount(
-  counted: Counted,
+  counted: EventCounts,
   question: Question,
   times: { from: Micros; to: Micros } | null,
   signal: AbortSignal,

@@ -1,5 +1,5 @@
 /** Collects changed ranges and reloads them with a limited frequency. */
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** Minimum interval between reloads, in milliseconds. */
 const RENEW_MS = 1_500;

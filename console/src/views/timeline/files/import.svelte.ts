@@ -4,7 +4,7 @@ import { timelines } from '../../../lib/timelines/timelines.svelte';
 import { grouped } from './grouped';
 import type { Packing } from './packed';
 
-export interface Imported {
+export interface ImportResponse {
   status: string;
   import_id?: string | null;
   imported: number;
@@ -16,20 +16,20 @@ export interface Imported {
   warning_count?: number | null;
 }
 
-interface Undone {
+interface UndoResponse {
   undone_count: number;
   skipped_changed: number;
 }
 
 /** Events recorded before an import was stopped. */
-export interface Stopped {
+export interface PartialImport {
   /** Null if changes by others make it impossible to count. */
   taken: number | null;
   import_id: string | null;
 }
 
 /** How to parse the file. */
-export interface Sent {
+export interface ImportOptions {
   format: string;
   map: string;
   packing: Packing | null;
@@ -56,9 +56,9 @@ export class FileImport {
   /** Whether the events of a stopped import are being counted. */
   isStopping = $state(false);
   isUndoing = $state(false);
-  result = $state.raw<Imported | null>(null);
-  stopped = $state.raw<Stopped | null>(null);
-  undone = $state.raw<Undone | null>(null);
+  result = $state.raw<ImportResponse | null>(null);
+  stopped = $state.raw<PartialImport | null>(null);
+  undone = $state.raw<UndoResponse | null>(null);
   error = $state.raw<unknown>(null);
   readonly isBusy = $derived(this.sent !== null || this.isUndoing || this.isStopping);
   /** Id for undoing the import. */
@@ -77,11 +77,11 @@ export class FileImport {
     [this.step, this.result, this.error] = ['choose', null, null];
   }
 
-  async check(file: Blob, how: Sent): Promise<void> {
+  async check(file: Blob, how: ImportOptions): Promise<void> {
     await this.#send(file, how, true);
   }
 
-  async send(file: Blob, how: Sent): Promise<void> {
+  async send(file: Blob, how: ImportOptions): Promise<void> {
     this.result = null;
     const before = await this.#totals().catch(() => null);
     if (await this.#send(file, how, false)) return;
@@ -93,11 +93,11 @@ export class FileImport {
   }
 
   /** Uploads a file. Returns false if the user stopped the upload of an import. */
-  async #send(file: Blob, { format, map, packing }: Sent, isDry: boolean): Promise<boolean> {
+  async #send(file: Blob, { format, map, packing }: ImportOptions, isDry: boolean): Promise<boolean> {
     this.#sending = new AbortController();
     [this.sent, this.error] = [0, null];
     try {
-      const response = await upload<Imported>('v1/import-events', file, {
+      const response = await upload<ImportResponse>('v1/import-events', file, {
         query: { timeline_id: this.timeline, format, map, dry_run: isDry ? true : null },
         type: 'application/octet-stream',
         encoding: packing,
@@ -136,7 +136,7 @@ export class FileImport {
    * Returns the events recorded since `before`, once their number is stable. An aborted request has no response that
    * contains it.
    */
-  async #settled(before: Totals): Promise<Stopped> {
+  async #settled(before: Totals): Promise<PartialImport> {
     let now = before;
     const since = performance.now();
     for (let tries = 0; performance.now() - since < POLL_MAX_MS; tries += 1) {
@@ -155,10 +155,10 @@ export class FileImport {
 
   async undo(importId: string): Promise<void> {
     [this.isUndoing, this.error] = [true, null];
-    const sum: Undone = { undone_count: 0, skipped_changed: 0 };
+    const sum: UndoResponse = { undone_count: 0, skipped_changed: 0 };
     try {
       for (let left: string | null = importId; left !== null;) {
-        const part: Undone & { next_import_id?: string | null } = await service.undoImport({
+        const part: UndoResponse & { next_import_id?: string | null } = await service.undoImport({
           timeline_id: this.timeline,
           import_id: left,
         });

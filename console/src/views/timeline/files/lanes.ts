@@ -9,7 +9,7 @@ import { barSpans, bucketsIn, laneHeights, mostIn, share, without, type BarSpan 
 import type { Legend } from '../groups/groups';
 import { fromTop, lanePlaces } from '../lanes/lane-order';
 import { pack } from '../lanes/packing';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 export interface LanesInput {
   view: Scale;
@@ -48,7 +48,7 @@ export function barOf(
     .join('');
 }
 
-interface Drawn {
+interface Drawing {
   svg: string;
   height: number;
 }
@@ -65,7 +65,7 @@ const DOT = 7;
 const LEVELS_MAX = 6;
 
 /** Draws lanes below `top`. */
-export function lanes(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn {
+export function lanes(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawing {
   const drawn = input.store.count > 0 ? rows(input, palette, top, pen) : bars(input, palette, top, pen);
   return { svg: drawn.svg, height: drawn.height + GAP };
 }
@@ -98,7 +98,7 @@ function note({ view }: LanesInput, palette: Palette, y: number, words: string, 
 const line = ({ view }: LanesInput, y: number, color: string, { n }: Pen): string =>
   `<rect y="${n(y)}" width="${n(view.width)}" height="1" fill="${color}"/>`;
 
-function rows(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn {
+function rows(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawing {
   const { view, store, groups, legend } = input;
   const named = legend?.groups.length ?? 0;
   const laneOf = (event: number): number => Math.min(groups?.[event] ?? 0, named);
@@ -193,7 +193,7 @@ function dots(input: LanesInput, palette: Palette, events: readonly number[], { 
   return { height, draw };
 }
 
-function bars(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawn {
+function bars(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawing {
   const { view, extent, counts, legend, series, isLog } = input;
   if (counts === null) return { svg: '', height: 0 };
   const frame = { scale: view, extent };

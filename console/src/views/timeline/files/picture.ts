@@ -9,7 +9,7 @@ import { hue, type Palette } from '../../../lib/chart/palette';
 import { plain } from '../../../lib/text/plain';
 import { barSpans, heights, mostIn, share } from '../../../lib/chart/bars';
 import type { Legend } from '../groups/groups';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 import { barOf, lanes } from './lanes';
 import { values, type ValuesInput } from './values';
 

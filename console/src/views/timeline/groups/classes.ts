@@ -13,13 +13,13 @@ const FILLED_MIN = 0.5;
  */
 export const COUNTED_VALUES_MAX = 40;
 
-interface Classed {
+interface Classification {
   classes: Classes;
   groups: Group[];
 }
 
 /** Divides values into classes; null if most of them are not numbers or all are equal. */
-export function classed(all: readonly Group[], before: Classes | null): Classed | null {
+export function classed(all: readonly Group[], before: Classes | null): Classification | null {
   const total = all.reduce((sum, { count }) => sum + count, 0);
   const numbers = all
     .flatMap((group) => {

@@ -5,8 +5,8 @@ import type { GroupBy, Question } from '../../../lib/events/filter';
 import type { EventStore } from '../../../lib/events/store';
 import type { Micros } from '../../../lib/time/instant';
 import { loadOrThrow } from '../../../lib/loading/later';
-import type { Counted } from '../counts/counted.svelte';
-import { LARGEST, type Chosen, type Legend, type Span } from './groups';
+import type { EventCounts } from '../counts/event-counts.svelte';
+import { LARGEST, type GroupSelection, type Legend, type Span } from './groups';
 import type { ValueCounts } from './series';
 
 const legendModule = loadOrThrow(() => import('./legend'));
@@ -16,7 +16,7 @@ const seriesModule = loadOrThrow(() => import('./series'));
 const LEGEND_MOVES = 20n;
 
 /** The visible range with its events, if loaded, or their counts. */
-interface Seen {
+interface VisibleEvents {
   span: Span;
   /** Whether the range contains all events. */
   isAllTime: boolean;
@@ -29,17 +29,17 @@ export class Colors {
   by = $state<GroupBy | null>(null);
   /** Largest groups of the last stable view; null if not counted or not requested. */
   legend = $state.raw<Legend | null>(null);
-  chosen: Chosen = LARGEST;
+  chosen: GroupSelection = LARGEST;
   error = $state.raw<unknown>(null);
   /** Range of the legend; null to force a recount. */
   #span: Span | null = null;
   /** Last counted values of the whole extent; `values` is null if they exceed the response limit. */
   #all: { of: string; whole: Counts; values: ValueCounts | null } | null = null;
 
-  constructor(private readonly counted: Counted) {}
+  constructor(private readonly counted: EventCounts) {}
 
   /** Changes the attribute or the colored groups; returns false if nothing has changed. */
-  choose(by: GroupBy | null, chosen: Chosen): boolean {
+  choose(by: GroupBy | null, chosen: GroupSelection): boolean {
     const isOther = by !== this.by;
     if (!isOther && JSON.stringify(chosen) === JSON.stringify(this.chosen)) return false;
     this.by = by;
@@ -56,7 +56,7 @@ export class Colors {
   }
 
   /** Loads the legend of the visible range and the counts per group for its bars. */
-  async read(question: Question, seen: Seen, signal: AbortSignal): Promise<void> {
+  async read(question: Question, seen: VisibleEvents, signal: AbortSignal): Promise<void> {
     const { span, visible, isFar, counts } = seen;
     const { by } = this;
     if (by === null) return;
@@ -82,7 +82,7 @@ export class Colors {
   /**
    * Loads the legend of the whole extent and the counts of its bars in one request; null if there are too many values.
    */
-  async #readAll(question: Question, by: GroupBy, seen: Seen, signal: AbortSignal): Promise<Legend | null> {
+  async #readAll(question: Question, by: GroupBy, seen: VisibleEvents, signal: AbortSignal): Promise<Legend | null> {
     const whole = seen.counts();
     if (!seen.isAllTime || whole === null || whole.until < whole.to) return null;
     const [{ legendOfAll }, { readAllValues, keepAll }] = await Promise.all([legendModule(), seriesModule()]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from '../../../lib/time/instant';
 import { ALL } from '../../../lib/events/filter';
-import { COLORS, groupsOfStore, valuesOf, type Chosen } from './groups';
+import { COLORS, groupsOfStore, valuesOf, type GroupSelection } from './groups';
 import { groupings } from '../attributes/attributes';
 import { legendOf } from './legend';
 import { FIRST, LAST } from '../../../lib/chart/scale';
@@ -78,7 +78,7 @@ describe('groups', () => {
       ),
     ).flat();
     const created = store(...many);
-    const keys = (chosen: Chosen): string =>
+    const keys = (chosen: GroupSelection): string =>
       legendOf(created, ALL, 'source', always, null, chosen)
         .groups.map(({ key }) => key.slice(1))
         .join(' ');

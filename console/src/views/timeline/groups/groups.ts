@@ -40,7 +40,7 @@ export interface Classes {
 }
 
 /** Groups with colors: by default the largest ones. */
-export interface Chosen {
+export interface GroupSelection {
   /** Groups that always have a color. */
   pins: readonly string[];
   /** Number of the largest groups to skip. */
@@ -48,7 +48,7 @@ export interface Chosen {
   /** Whether each number is its own group instead of part of a class. */
   isEach?: boolean;
 }
-export const LARGEST: Chosen = { pins: [], skip: 0 };
+export const LARGEST: GroupSelection = { pins: [], skip: 0 };
 
 export interface Span {
   from: Micros;

@@ -1,12 +1,19 @@
 /** Builds legends from the service or a store. Loaded only when grouping is used. */
 import { service } from '../../../lib/service/api';
 import { aggregate, GROUPS_MAX, hasAllGroups, type AggregateBody } from '../../../lib/events/counts';
-import { demanded, isTracked, queryOf, type Filter, type GroupBy, type Question } from '../../../lib/events/filter';
+import {
+  requiredValue,
+  isTracked,
+  queryOf,
+  type Filter,
+  type GroupBy,
+  type Question,
+} from '../../../lib/events/filter';
 import type { Micros } from '../../../lib/time/instant';
 import type { EventStore } from '../../../lib/events/store';
 import { classed } from './classes';
 import { numberOf } from '../attributes/numbers';
-import { COLORS, LARGEST, valuesOf, type Chosen, type Group, type Legend, type Span } from './groups';
+import { COLORS, LARGEST, valuesOf, type GroupSelection, type Group, type Legend, type Span } from './groups';
 import type { ValueCounts } from './series';
 
 /** Counts the events of each group in a time range, both ends included. */
@@ -15,7 +22,7 @@ export async function readLegend(
   by: GroupBy,
   range: Span,
   before: Legend | null,
-  chosen: Chosen,
+  chosen: GroupSelection,
   signal: AbortSignal,
 ): Promise<Legend> {
   const sums = new Map<string, number>();
@@ -26,7 +33,7 @@ export async function readLegend(
     without += body.ungrouped_count;
     isAbout ||= !hasAllGroups(body);
   });
-  return summed(by, demanded(question.filter, by), sums, { count, without, isAbout }, before, chosen);
+  return summed(by, requiredValue(question.filter, by), sums, { count, without, isAbout }, before, chosen);
 }
 
 /** Returns a legend from values counted over the whole extent. */
@@ -35,10 +42,10 @@ export function legendOfAll(
   by: GroupBy,
   { byValue, count, ungrouped }: ValueCounts,
   before: Legend | null,
-  chosen: Chosen,
+  chosen: GroupSelection,
 ): Legend {
   const sums = new Map([...byValue].map(([value, counts]) => [value, counts.count]));
-  return summed(by, demanded(filter, by), sums, { count, without: ungrouped, isAbout: false }, before, chosen);
+  return summed(by, requiredValue(filter, by), sums, { count, without: ungrouped, isAbout: false }, before, chosen);
 }
 
 /** Counts the groups of loaded events in a time range, like `readLegend` does with the service. */
@@ -60,7 +67,7 @@ export function legendOf(
     for (const value of values) sums.set(value, (sums.get(value) ?? 0) + 1);
     if (values.size === 0) without += 1;
   }
-  return summed(by, demanded(filter, by), sums, { count: events.length, without, isAbout: false }, before, chosen);
+  return summed(by, requiredValue(filter, by), sums, { count: events.length, without, isAbout: false }, before, chosen);
 }
 
 const reaches = (store: EventStore, row: number, instant: Micros): boolean =>
@@ -72,7 +79,7 @@ function summed(
   sums: ReadonlyMap<string, number>,
   { count, without, isAbout }: { count: number; without: number; isAbout: boolean },
   before: Legend | null,
-  chosen: Chosen,
+  chosen: GroupSelection,
 ): Legend {
   const all = [...sums].map(([key, sum]) => ({ key, count: sum }));
   all.sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : 1));
@@ -89,7 +96,7 @@ function summed(
 }
 
 /** Returns the groups with colors: pinned ones, even without events, then the next ones by count. */
-function withColors(all: readonly Group[], { pins, skip }: Chosen, sums: ReadonlyMap<string, number>): Group[] {
+function withColors(all: readonly Group[], { pins, skip }: GroupSelection, sums: ReadonlyMap<string, number>): Group[] {
   const pinned = pins.slice(0, COLORS).map((key) => ({ key, count: sums.get(key) ?? 0 }));
   const free = all.filter(({ key }) => !pins.includes(key));
   const places = COLORS - pinned.length;

@@ -4,7 +4,7 @@ import type { GroupBy, Question } from '../../../lib/events/filter';
 import { FIRST, LAST } from '../../../lib/chart/scale';
 import { parse, type Micros } from '../../../lib/time/instant';
 import { stepEnd } from '../../../lib/events/steps';
-import { keyOf, type Counted, type Series } from '../counts/counted.svelte';
+import { keyOf, type EventCounts, type Series } from '../counts/event-counts.svelte';
 import { hasTooMany } from './classes';
 import { membersOf, type Legend } from './groups';
 
@@ -27,7 +27,7 @@ export async function readAllValues(
 
 /** Counts the legend groups that are not yet counted in these buckets. */
 export async function readMissing(
-  counted: Counted,
+  counted: EventCounts,
   question: Question,
   legend: Legend,
   whole: Counts,
@@ -47,13 +47,13 @@ export async function readMissing(
 }
 
 /** Stores the counts of all values for a legend that was built from them. */
-export function keepAll(counted: Counted, legend: Legend, whole: Counts, { byValue }: ValueCounts): void {
+export function keepAll(counted: EventCounts, legend: Legend, whole: Counts, { byValue }: ValueCounts): void {
   const none = legend.groups.flatMap(membersOf).filter((value) => !byValue.has(value));
   const all = new Map([...byValue, ...none.map((value) => [value, nothingOf(whole)] as const)]);
   counted.series = seriesIn(legend, whole, all);
 }
 
-const seriesOf = ({ series }: Counted, by: GroupBy, whole: Counts): Series | null =>
+const seriesOf = ({ series }: EventCounts, by: GroupBy, whole: Counts): Series | null =>
   series?.whole === whole && series.by === by ? series : null;
 
 function seriesIn({ by, groups }: Legend, whole: Counts, byValue: ReadonlyMap<string, Counts>): Series {

@@ -6,8 +6,8 @@ import type { Counts } from '../../../lib/events/counts';
 import type { GroupBy } from '../../../lib/events/filter';
 import type { EventBody } from '../../../lib/events/store';
 import type { Micros } from '../../../lib/time/instant';
-import type { Range } from '../sight.svelte';
-import { facetOf, inOrder, NONE, tally, type Facet, type Tallied, type Tally } from './facets';
+import type { Range } from '../viewport.svelte';
+import { facetOf, inOrder, NONE, tally, type Facet, type SideTally, type Tally } from './facets';
 import { piecesOf, spread, type Part } from './ranges';
 
 /** Maximum number of attributes to compare, the most frequent first. */
@@ -29,13 +29,13 @@ export const REQUESTS_MAX = COMPARED_MAX * 2 * (RANGES_MAX + 1);
 const CONCURRENT_REQUESTS = 3;
 
 /** What is compared: two sets of time ranges, a box with its surroundings, or individual events with all others. */
-export type Compared =
+export type ComparisonInput =
   | { kind: 'times'; selected: readonly Range[]; others: readonly Range[] }
   | { kind: 'box'; at: readonly Range[] }
   | { kind: 'events'; selected: readonly EventBody[]; all: readonly Range[] };
 
 /** Parsed service response. */
-export interface ValueCountsResult extends Tallied {
+export interface ValueCountsResult extends SideTally {
   /** Whether the response omits values. */
   isCut: boolean;
   /** End of the completely counted time; null if everything was counted. */
@@ -84,7 +84,7 @@ function shortened(counts: Counts, range: Range): Range {
 export async function compare(
   ask: ReadValueCounts,
   names: readonly GroupBy[],
-  compared: Compared,
+  compared: ComparisonInput,
   isAll: { selected: boolean; others: boolean },
   onprogress: (done: number) => void,
 ): Promise<Comparison> {
@@ -129,7 +129,7 @@ const NOTHING: ValueCountsResult = { tally: NONE, events: 0, isCut: false, until
 async function sidesOf(
   ask: ReadValueCounts,
   by: GroupBy,
-  compared: Compared,
+  compared: ComparisonInput,
   own: Tally,
 ): Promise<{ selected: ValueCountsResult; others: ValueCountsResult }> {
   const sum = async (ranges: readonly Range[]): Promise<ValueCountsResult> => {

@@ -52,7 +52,7 @@ export interface Tally {
 }
 
 /** Value counts of one side for an attribute. */
-export interface Tallied {
+export interface SideTally {
   tally: Tally;
   /** Number of events, including those without a value. */
   events: number;
@@ -110,7 +110,7 @@ const nameOf = (by: string): string => by.replace(/^attribute[.]/, '');
  * Probability Theory"). For numbers, it is at least the Kolmogorov–Smirnov statistic (Massey, JASA 46, 1951). Both
  * range from 0 to 1, and the first can be read off the bars.
  */
-export function facetOf(by: string, selected: Tallied, others: Tallied): Facet {
+export function facetOf(by: string, selected: SideTally, others: SideTally): Facet {
   const [own, rest, ownEvents, restEvents] = [selected.tally, others.tally, selected.events, others.events];
   const shares = [...new Set([...own.values.keys(), ...rest.values.keys()])].map((value): Share => {
     const count = own.values.get(value) ?? 0;
@@ -142,18 +142,18 @@ export function facetOf(by: string, selected: Tallied, others: Tallied): Facet {
 }
 
 /** Distinct numbers and the number of events with each, in ascending order. */
-type Counted = readonly (readonly [value: number, count: number])[];
+type NumberCounts = readonly (readonly [value: number, count: number])[];
 
 /** Returns the values as numbers; null if there are none or one is not a number. */
-function numbersIn({ values }: Tally): Counted | null {
+function numbersIn({ values }: Tally): NumberCounts | null {
   const found = [...values].map(([value, count]) => [numberOf(value), count] as const);
   const isAll = found.length > 0 && found.every((one): one is readonly [number, number] => one[0] !== null);
   return isAll ? found.sort((a, b) => a[0] - b[0]) : null;
 }
 
-const countIn = (numbers: Counted): number => numbers.reduce((all, [, count]) => all + count, 0);
+const countIn = (numbers: NumberCounts): number => numbers.reduce((all, [, count]) => all + count, 0);
 
-function summedUp(numbers: Counted): Numbers {
+function summedUp(numbers: NumberCounts): Numbers {
   const count = countIn(numbers);
   const sum = numbers.reduce((all, [value, times]) => all + value * times, 0);
   return {
@@ -166,7 +166,7 @@ function summedUp(numbers: Counted): Numbers {
 }
 
 /** Returns the number at a position of the sorted events, counted from 0. */
-function at(numbers: Counted, place: number): number {
+function at(numbers: NumberCounts, place: number): number {
   let before = 0;
   for (const [value, count] of numbers) {
     before += count;
@@ -176,7 +176,7 @@ function at(numbers: Counted, place: number): number {
 }
 
 /** Returns the Kolmogorov–Smirnov distance: the maximum difference between both cumulative distributions. */
-function distance(one: Counted, other: Counted): number {
+function distance(one: NumberCounts, other: NumberCounts): number {
   const [ones, others] = [countIn(one), countIn(other)];
   let [i, j, below, otherBelow, most] = [0, 0, 0, 0, 0];
   while (i < one.length && j < other.length) {

@@ -6,13 +6,13 @@ import { around, partText, spread } from './ranges';
 const range = (from: number, to: number) => ({ from: BigInt(from), to: BigInt(to) });
 
 it('around returns the visible time outside a selected range', () => {
-  const sight = range(0, 100);
-  expect(around(sight, range(20, 30))).toEqual([range(0, 19), range(31, 100)]);
-  expect(around(sight, range(-5, 30))).toEqual([range(31, 100)]);
-  expect(around(sight, range(90, 120))).toEqual([range(0, 89)]);
-  expect(around(sight, range(0, 100))).toEqual([]);
-  expect(around(sight, range(-50, -10))).toEqual([range(0, 100)]);
-  expect(around(sight, range(150, 200))).toEqual([range(0, 100)]);
+  const viewport = range(0, 100);
+  expect(around(viewport, range(20, 30))).toEqual([range(0, 19), range(31, 100)]);
+  expect(around(viewport, range(-5, 30))).toEqual([range(31, 100)]);
+  expect(around(viewport, range(90, 120))).toEqual([range(0, 89)]);
+  expect(around(viewport, range(0, 100))).toEqual([]);
+  expect(around(viewport, range(-50, -10))).toEqual([range(0, 100)]);
+  expect(around(viewport, range(150, 200))).toEqual([range(0, 100)]);
 });
 
 it('spread distributes times by events, not by duration', () => {

@@ -2,7 +2,7 @@
 import { firstAfter, type Counts } from '../../../lib/events/counts';
 import { countText } from '../../../lib/events/words';
 import type { Micros } from '../../../lib/time/instant';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** Some events of a time range. */
 export interface Part {
@@ -12,9 +12,9 @@ export interface Part {
 }
 
 /** Returns the parts of the view outside a range: zero, one or two ranges. */
-export function around(sight: Range, range: Range): Range[] {
-  const before = { from: sight.from, to: range.from > sight.to ? sight.to : range.from - 1n };
-  const after = { from: range.to < sight.from ? sight.from : range.to + 1n, to: sight.to };
+export function around(viewport: Range, range: Range): Range[] {
+  const before = { from: viewport.from, to: range.from > viewport.to ? viewport.to : range.from - 1n };
+  const after = { from: range.to < viewport.from ? viewport.from : range.to + 1n, to: viewport.to };
   return [before, after].filter(({ from, to }) => from <= to);
 }
 

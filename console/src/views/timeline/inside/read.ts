@@ -7,8 +7,8 @@ import type { EventBody } from '../../../lib/events/store';
 import { format, parse } from '../../../lib/time/instant';
 import { groupings } from '../attributes/attributes';
 import type { TimelineModel } from '../model.svelte';
-import type { Range } from '../sight.svelte';
-import type { ValueCountsResult, Compared } from './counted';
+import type { Range } from '../viewport.svelte';
+import type { ValueCountsResult, ComparisonInput } from './counted';
 
 /** Number of events to read per side, to find their attributes. */
 const NAMES_OF = 50;
@@ -44,17 +44,17 @@ export function bodiesIn({ visible }: TimelineModel, spans: readonly Range[]): E
 
 /** Reads a few events of both sides and returns their attributes, the most frequent first. */
 export async function readNames(
-  compared: Compared,
+  compared: ComparisonInput,
   question: Question,
-  sight: Range,
+  viewport: Range,
   signal: AbortSignal,
 ): Promise<GroupBy[]> {
-  const own = compared.kind === 'times' ? (compared.selected[0] ?? sight) : sight;
+  const own = compared.kind === 'times' ? (compared.selected[0] ?? viewport) : viewport;
   const [first, last] = await Promise.all([
     compared.kind === 'events'
       ? compared.selected.slice(0, NAMES_OF)
       : readPage(question, { ...own, limit: NAMES_OF, signal }).then(({ store }) => store.bodies),
-    readPage({ ...question, box: null }, { ...sight, limit: NAMES_OF, order: 'newest', signal }).then(
+    readPage({ ...question, box: null }, { ...viewport, limit: NAMES_OF, order: 'newest', signal }).then(
       ({ store }) => store.bodies,
     ),
   ]);

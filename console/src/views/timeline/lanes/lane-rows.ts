@@ -8,7 +8,7 @@ import type {
   VisibleLane,
   LanesInput,
   LayoutInput,
-  Picked,
+  HitResult,
   PlacedRows,
   SheetScene,
   Strips,
@@ -282,7 +282,7 @@ class Bars implements PlacedRows {
     });
   }
 
-  pick(x: number, y: number): Picked | null {
+  pick(x: number, y: number): HitResult | null {
     const inRow = this.bars.filter(
       (bar) => y >= bar.y - 1 && y <= bar.y + BAR_HEIGHT + 1 && this.rows.isAt(bar.event, y),
     );

@@ -7,17 +7,17 @@ import { FIRST, LAST, paddedScale } from '../../../lib/chart/scale';
 import { readExtent } from '../../../lib/events/pages';
 import { stepOf } from '../../../lib/events/steps';
 import { Stream } from '../../../lib/live/stream.svelte';
-import { BAR_PIXELS, Counted } from '../counts/counted.svelte';
+import { BAR_PIXELS, EventCounts } from '../counts/event-counts.svelte';
 import { recount } from '../counts/recount';
 import type { TimelineModel } from '../model.svelte';
 import { Renewal } from '../counts/renewal';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 
 /** Delay before a stable view is counted: each request is a ledger entry. */
 const DEBOUNCE_MS = 400;
 
 export class Second {
-  readonly #counted = new Counted();
+  readonly #counted = new EventCounts();
   isReading = $state(false);
   error = $state.raw<unknown>(null);
   /** Exact count of the view, if the buckets only give an estimate. */
@@ -34,13 +34,13 @@ export class Second {
   constructor(readonly model: TimelineModel) {}
 
   counts = $derived.by<Counts | null>(() => {
-    const { from, to } = this.model.sight.range;
+    const { from, to } = this.model.viewport.range;
     return this.#counted.best(this.model.view.pixel, from, to);
   });
 
   /** Number of events of the second filter in view; null if unknown. */
   inView = $derived.by<{ count: number; isExact: boolean } | null>(() => {
-    const { from, to } = this.model.sight.range;
+    const { from, to } = this.model.viewport.range;
     if (this.#exact?.from === from && this.#exact.to === to) return { count: this.#exact.count, isExact: true };
     return this.counts === null || this.counts.until < this.counts.to ? null : countWithin(this.counts, from, to);
   });
@@ -119,8 +119,8 @@ export class Second {
     this.#settling.abort();
     this.#settling = new AbortController();
     const { signal } = this.#settling;
-    const { view, sight } = this.model;
-    const { from, to } = sight.range;
+    const { view, viewport } = this.model;
+    const { from, to } = viewport.range;
     const range = { from: from < FIRST ? FIRST : from, to: to > LAST ? LAST : to };
     this.isReading = true;
     this.error = null;

@@ -1,5 +1,5 @@
 /** A place that the service knows by name, with or without events, as a target of the map. */
-import { pointOf, type Resolved } from '../../../lib/places/place';
+import { pointOf, type ResolvedPlace } from '../../../lib/places/place';
 
 /** Zoom for a single place with its surroundings. */
 const ZOOM = 14;
@@ -11,7 +11,7 @@ export interface Spot {
 }
 
 /** Returns the place that a text was resolved to; null if there is none or it is large, such as a country. */
-export function spotOf(resolved: Resolved): Spot | null {
+export function spotOf(resolved: ResolvedPlace): Spot | null {
   const point = pointOf(resolved);
   if (!resolved.place || point === null) return null;
   return { name: resolved.place, map: [point.lat.toFixed(3), point.lon.toFixed(3), ZOOM].join(',') };

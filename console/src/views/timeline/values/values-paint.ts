@@ -5,7 +5,7 @@ import type { Micros } from '../../../lib/time/instant';
 import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
 import { VALUES_HEIGHT } from '../axis/paint';
 import { shareBelow, type Line, type Interval, type ValueScale } from './values';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 import { numberText, withUnit } from '../attributes/numbers';
 
 /** Height of the text line above the values; its end is opaque. */

@@ -2,7 +2,7 @@
 import { untrack } from 'svelte';
 import { isAborted, service } from '../service/api';
 import type { LiveClock } from '../live/clock.svelte';
-import { readAdvance, type Settled } from './timers';
+import { readAdvance, type AdvanceReceipt } from './timers';
 
 /** Long-poll duration in host time. The end of an advance is returned immediately. */
 const WAIT = '3s';
@@ -10,9 +10,9 @@ const WAIT = '3s';
 const REST_MS = 1_000;
 const FAILURES_MAX = 5;
 
-export class Advancing {
+export class AdvanceMonitor {
   /** Latest state of the advance; null if there was none since the page was opened. */
-  receipt = $state.raw<Settled | null>(null);
+  receipt = $state.raw<AdvanceReceipt | null>(null);
   isStopping = $state(false);
   error = $state.raw<unknown>(null);
   #abort = new AbortController();
@@ -34,7 +34,7 @@ export class Advancing {
   }
 
   /** Applies the response to a clock move. */
-  take(settled: Settled): void {
+  take(settled: AdvanceReceipt): void {
     this.error = null;
     this.receipt = settled;
     if (settled.state === 'running') void this.#follow(settled.advance_id);
@@ -91,7 +91,7 @@ export class Advancing {
   }
 
   /** Shows the current instant: the stream reports only start and end of an advance. */
-  #show({ state, advance_id, reached, step }: Settled): void {
+  #show({ state, advance_id, reached, step }: AdvanceReceipt): void {
     const clock = this.clock();
     const body = clock?.body;
     if (!clock || state !== 'running' || body?.advance?.advance_id !== advance_id || step <= body.advance.step) return;

@@ -19,7 +19,7 @@ export interface Series {
 
 export const keyOf = (group: Group): string => membersOf(group).join('\n');
 
-export class Counted {
+export class EventCounts {
   /** Counts over the whole extent. */
   overall = $state.raw<Counts | null>(null);
   /** Counts around the view, in finer steps. */

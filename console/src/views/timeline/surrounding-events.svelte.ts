@@ -18,7 +18,7 @@ interface MarksBody {
   next_cursor?: string | null;
 }
 
-export class Around {
+export class SurroundingEvents {
   /** Host time of the displayed state; null for the current state. */
   asOf = $state<string | null>(null);
   /** All anchors, including those set after `asOf`. */

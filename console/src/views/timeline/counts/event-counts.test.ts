@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Counts } from '../../../lib/events/counts';
 import { ALL } from '../../../lib/events/filter';
 import { STEPS } from '../../../lib/events/steps';
-import { BAR_PIXELS, Counted } from './counted.svelte';
+import { BAR_PIXELS, EventCounts } from './event-counts.svelte';
 import type { Legend } from '../groups/groups';
 import { recount } from './recount';
 import { legendOfAll } from '../groups/legend';
@@ -49,7 +49,7 @@ describe('bar groups', () => {
 
   it('are counted in one request and reused', async () => {
     responding(found);
-    const counted = new Counted();
+    const counted = new EventCounts();
     await readMissing(counted, question, legend, whole, signal);
     expect(requests.map((query) => [query.get('group_by'), query.get('values')])).toEqual([
       ['time,actor', '["UA","B6","EV","DL"]'],
@@ -65,13 +65,13 @@ describe('bar groups', () => {
   it('are split across requests to fit the response limit', async () => {
     responding([]);
     const buckets = Array.from({ length: 5_000 }, (_, at) => ({ from: BigInt(at), to: BigInt(at + 1), count: 1 }));
-    await readMissing(new Counted(), question, legend, { ...whole, buckets }, signal);
+    await readMissing(new EventCounts(), question, legend, { ...whole, buckets }, signal);
     expect(requests.map((query) => query.get('values'))).toEqual(['["UA","B6"]', '["EV","DL"]']);
   });
 
   it('sum several values', async () => {
     responding(found);
-    const counted = new Counted();
+    const counted = new EventCounts();
     const classes = [{ key: '0 to 9', count: 7, values: ['UA', 'B6'] }];
     await readMissing(counted, question, { ...legend, groups: classes }, whole, signal);
     const [sum] = counted.seriesOf({ ...legend, groups: classes }, whole);
@@ -92,7 +92,7 @@ describe('bar groups', () => {
       others: 2,
       isAbout: false,
     });
-    const counted = new Counted();
+    const counted = new EventCounts();
     keepAll(counted, allValues, whole, all!);
     expect(counted.seriesOf(allValues, whole).map((counts) => counts?.count)).toEqual([0, 6, 1]);
     responding(found, 10_001);
@@ -128,7 +128,7 @@ describe('a recount', () => {
 
   it('waits for the overall count and keeps its result', async () => {
     const { requests, answer } = answering();
-    const counted = new Counted();
+    const counted = new EventCounts();
     const { signal } = new AbortController();
     const reading = counted.readOverall(question, overall, years.micros / BAR_PIXELS, signal);
     await vi.waitFor(() => expect(requests).toHaveLength(1));
@@ -146,7 +146,7 @@ describe('a recount', () => {
 
   it('keeps a count of a longer range that ends first', async () => {
     const { requests, answer } = answering();
-    const counted = new Counted();
+    const counted = new EventCounts();
     const { signal } = new AbortController();
     const first = counted.readOverall(
       question,

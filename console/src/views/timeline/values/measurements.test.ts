@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ALL } from '../../../lib/events/filter';
 import type { Scale } from '../../../lib/chart/scale';
 import { fitted } from '../../../lib/chart/scale';
-import { Measured, measureStep } from './measured.svelte';
+import { ValueMeasurements, measureStep } from './measurements.svelte';
 
 const DAY = 86_400_000_000n;
 const question = { timeline: 'flights', filter: ALL, box: null };
@@ -37,16 +37,16 @@ beforeEach(() => {
 afterEach(() => void vi.unstubAllGlobals());
 
 describe('interval values', () => {
-  const read = async (measured: Measured): Promise<void> =>
+  const read = async (measured: ValueMeasurements): Promise<void> =>
     measured.read(question, 'delay', view, { from: 0n, to: 4n * DAY - 1n }, null, signal);
-  const means = ({ intervals }: Measured): (number | undefined)[] =>
+  const means = ({ intervals }: ValueMeasurements): (number | undefined)[] =>
     [...intervals].sort(([a], [b]) => Number(a - b)).map(([, interval]) => interval?.mean);
   const groups = [group(0, '5', 1), group(0, '7', 1), group(2, '4', 3), group(2, 'none', 1)] as { key: string }[];
 
   it('are read in one request', async () => {
     expect(measureStep(view).iso).toBe('P1D');
     responding(groups);
-    const measured = new Measured();
+    const measured = new ValueMeasurements();
     await read(measured);
     expect(requests.map((query) => [query.get('group_by'), query.get('bucket')])).toEqual([
       ['time,attribute.delay', 'P1D'],
@@ -59,7 +59,7 @@ describe('interval values', () => {
 
   it('are read in halves if a response cannot contain all, and partially for a single interval', async () => {
     responding(groups, 1);
-    const measured = new Measured();
+    const measured = new ValueMeasurements();
     await read(measured);
     expect(measured.error).toBeNull();
     // All, then both halves of four intervals, and the halves of each that has two values.

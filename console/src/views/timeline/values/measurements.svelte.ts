@@ -4,7 +4,7 @@ import type { Question } from '../../../lib/events/filter';
 import { stepBegin, stepEnd, stepOf, type Step } from '../../../lib/events/steps';
 import { FIRST, LAST, type Scale } from '../../../lib/chart/scale';
 import { parse, type Micros } from '../../../lib/time/instant';
-import type { Range } from '../sight.svelte';
+import type { Range } from '../viewport.svelte';
 import { summedUp, type Interval } from './values';
 
 /** Maximum number of intervals across the axis. */
@@ -24,10 +24,10 @@ interface Seen {
   readonly question: Question;
   readonly view: Scale;
   readonly counts: Counts | null;
-  readonly sight: { readonly range: Range };
+  readonly viewport: { readonly range: Range };
 }
 
-export class Measured {
+export class ValueMeasurements {
   /** By start time; null for an interval without numbers. */
   intervals = $state.raw<ReadonlyMap<Micros, Interval | null>>(new Map());
   step = $state.raw<Step | null>(null);
@@ -37,9 +37,9 @@ export class Measured {
 
   /** Loads the visible intervals if events are only counted. */
   async readIn(seen: Seen, signal: AbortSignal): Promise<void> {
-    const { isFar, measure, extent, question, view, counts, sight } = seen;
+    const { isFar, measure, extent, question, view, counts, viewport } = seen;
     if (!isFar || measure === null || extent === null) return;
-    const { from, to } = sight.range;
+    const { from, to } = viewport.range;
     const part = { from: from > extent.from ? from : extent.from, to: to < extent.to ? to : extent.to };
     await this.read(question, measure, view, part, counts, signal);
   }

@@ -10,7 +10,7 @@ export interface Range {
 /** While following the clock, each frame changes the view. Minimum interval between the requests that depend on it. */
 export const SETTLE_MS = 2_000;
 
-export class Sight {
+export class Viewport {
   view = $state.raw<Scale>(scale(0n, 0, 1e9, 1_000));
   /** Whether `view` was chosen by the user or the address instead of by default. */
   isChosen = $state(false);
