@@ -53,7 +53,7 @@ const VALID_PARAMS: Record<string, Record<string, Check>> = {
     zone: oneOf('local'),
     scale: oneOf('log'),
     passed: (text) =>
-      /^[^/]+[/][^/]+$/.test(text) && text.split('/').every((one) => parse(one) !== null)
+      /^[^/]+[/][^/]+$/.test(text) && text.split('/').every((item) => parse(item) !== null)
         ? null
         : 'must be the start and end of a clock move, such as 2005-08-01T00:00:00Z/2005-08-04T00:00:00Z',
     advance: (text) => (/^advance_[0-9a-z]{1,64}$/.test(text) ? null : 'must be the id of an advance'),

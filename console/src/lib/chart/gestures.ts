@@ -64,10 +64,10 @@ export function gestures(target: GestureTarget): (element: HTMLElement) => () =>
     }
 
     function pinch(id: number, before: { x: number }, at: { x: number }): void {
-      const other = [...pointers].find(([key]) => key !== id)?.[1];
-      if (!other) return;
-      const factor = Math.max(Math.abs(before.x - other.x), 8) / Math.max(Math.abs(at.x - other.x), 8);
-      const middle = (at.x + other.x) / 2;
+      const otherPointer = [...pointers].find(([key]) => key !== id)?.[1];
+      if (!otherPointer) return;
+      const factor = Math.max(Math.abs(before.x - otherPointer.x), 8) / Math.max(Math.abs(at.x - otherPointer.x), 8);
+      const middle = (at.x + otherPointer.x) / 2;
       target.setView(zoomed(panned(target.view(), (before.x - at.x) / 2), factor, middle));
     }
 

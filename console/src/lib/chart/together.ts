@@ -18,8 +18,8 @@ export function together<Kind extends Mark>(
   let best: Kind | null = null;
   let least = reach;
   for (const mark of marks) {
-    const away = Math.hypot(mark.x - at.x, mark.y - at.y);
-    if (away < least) [best, least] = [mark, away];
+    const distance = Math.hypot(mark.x - at.x, mark.y - at.y);
+    if (distance < least) [best, least] = [mark, distance];
   }
   if (best === null) return [];
   const { x, y } = best;

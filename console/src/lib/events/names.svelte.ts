@@ -41,7 +41,7 @@ export class EventNames {
     const needed = [...new Set(ids)];
     const visible = [...new Set([...needed, ...others])];
     this.#show(visible);
-    await this.#askAll(needed, mayBeMissing);
+    await this.#requestAll(needed, mayBeMissing);
     if (round === this.#round) this.#show(visible);
   }
 
@@ -57,7 +57,7 @@ export class EventNames {
     if (round !== this.#round) return;
     this.#show(ids);
     // Events canceled or moved before their entry was read here need individual requests.
-    await this.#askAll(
+    await this.#requestAll(
       [...new Set(ofEvents.filter(({ position }) => this.#wasRead(position)).map(({ subject }) => subject))],
       true,
     );
@@ -91,7 +91,7 @@ export class EventNames {
     );
   }
 
-  async #askAll(ids: readonly string[], mayBeMissing: boolean): Promise<void> {
+  async #requestAll(ids: readonly string[], mayBeMissing: boolean): Promise<void> {
     const unknown = ids.slice(0, mayBeMissing ? undefined : this.most).filter((id) => !this.#isKnown(id));
     await Promise.all(
       unknown

@@ -112,8 +112,8 @@ describe('hub', () => {
 
   it('shares one connection between tabs, and sends its state to later ones', async () => {
     const hub = new Hub();
-    const one = new Tab(hub);
-    one.subscribe('a');
+    const tab1 = new Tab(hub);
+    tab1.subscribe('a');
     await settled();
     streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\nid: 8\nevent: clock\ndata: {}\n\n');
     await settled();
@@ -123,7 +123,7 @@ describe('hub', () => {
     streams[0]!.send('id: 9\nevent: events\ndata: {}\n\n');
     await settled();
     expect(streams).toHaveLength(1);
-    expect(one.events).toEqual(['clock first', 'clock', 'events']);
+    expect(tab1.events).toEqual(['clock first', 'clock', 'events']);
     expect(tab2.events).toEqual(['clock first', 'events']);
     expect(tab2.state('a')).toBe('open');
   });
@@ -148,23 +148,23 @@ describe('hub', () => {
     const hub = new Hub();
     const gaps = (tab: Tab) =>
       tab.updates.filter((update) => update.kind === 'state' && update.state === 'open' && update.hasGap).length;
-    const one = new Tab(hub);
-    one.subscribe('a');
+    const tab1 = new Tab(hub);
+    tab1.subscribe('a');
     await settled();
     streams[0]!.send('id: 7\nevent: clock\ndata: {}\n\n');
     await settled();
-    expect(gaps(one)).toBe(1);
+    expect(gaps(tab1)).toBe(1);
     streams[0]!.end();
     await vi.advanceTimersByTimeAsync(500);
     // The stream resumed after the last message, so there is no gap.
-    expect(gaps(one)).toBe(1);
+    expect(gaps(tab1)).toBe(1);
     const tab2 = new Tab(hub);
     tab2.subscribe('a');
-    one.subscribe();
-    one.subscribe('a');
+    tab1.subscribe();
+    tab1.subscribe('a');
     await settled();
     expect(gaps(tab2)).toBe(1);
-    expect(gaps(one)).toBe(2);
+    expect(gaps(tab1)).toBe(2);
   });
 
   it('limits connections, and serves the most recently used tabs', async () => {

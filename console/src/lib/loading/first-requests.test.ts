@@ -31,16 +31,16 @@ test('early response is used once, by the same request', async () => {
 });
 
 test('early request is dropped if it is not allowed, and sent again on demand', async () => {
-  await expect(sendEarly(FIRST_TIMELINES, Promise.resolve(false))).rejects.toThrow('not asked');
+  await expect(sendEarly(FIRST_TIMELINES, Promise.resolve(false))).rejects.toThrow('not allowed');
   expect(takeEarlyResponse('GET', address(FIRST_TIMELINES))).toBeNull();
   expect(requests).toEqual([]);
 });
 
 test('pending early request is not sent twice', async () => {
   let allow = (_: boolean): void => {};
-  const asking = sendEarly(FIRST_TIMELINES, new Promise<boolean>((resolve) => (allow = resolve)));
+  const request = sendEarly(FIRST_TIMELINES, new Promise<boolean>((resolve) => (allow = resolve)));
   const taken = takeEarlyResponse('GET', address(FIRST_TIMELINES));
-  expect(taken).toBe(asking);
+  expect(taken).toBe(request);
   allow(true);
   expect((await taken)?.response.status).toBe(200);
   expect(requests).toEqual([address(FIRST_TIMELINES)]);

@@ -23,16 +23,16 @@ declare global {
   var timenavFirst: Map<string, Promise<EarlyResponse>> | undefined;
 }
 
-/** Sends a request early, or once `mayAsk` resolves to true. */
+/** Sends a request early, or once `isAllowed` resolves to true. */
 export function sendEarly(path: string, isAllowed: Promise<boolean> | null = null): Promise<EarlyResponse> {
   const url = address(path);
   const init: RequestInit = { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store' };
   const requests = (globalThis.timenavFirst ??= new Map());
-  const ask = async (): Promise<EarlyResponse> => {
-    if (isAllowed !== null && !(await isAllowed)) throw new Error('not asked');
+  const send = async (): Promise<EarlyResponse> => {
+    if (isAllowed !== null && !(await isAllowed)) throw new Error('not allowed');
     return { response: await fetch(url, init), atMs: Date.now() };
   };
-  const request = ask();
+  const request = send();
   requests.set(url, request);
   const forget = (): void => void (requests.get(url) === request && requests.delete(url));
   // Later callers send a new request.

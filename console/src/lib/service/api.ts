@@ -174,7 +174,8 @@ export function upload<T>(path: string, file: Blob, options: UploadOptions): Pro
 
 /** Returns the validation error of a field, or null. */
 export function fieldErrorOf(error: unknown, field: string): string | null {
-  const detail = error instanceof ApiError ? error.errors.find((one) => one.field === field)?.detail : undefined;
+  const detail =
+    error instanceof ApiError ? error.errors.find((fieldError) => fieldError.field === field)?.detail : undefined;
   return detail ? capital(detail) : null;
 }
 

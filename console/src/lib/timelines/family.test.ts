@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { TimelineBody } from './timelines.svelte';
 import { ancestors, relatives } from './family';
 
-const one = (timeline_id: string, of?: string): TimelineBody => ({
+const timeline = (timeline_id: string, of?: string): TimelineBody => ({
   timeline_id,
   created_at: '2026-01-01T00:00:00Z',
   events: 0,
@@ -11,7 +11,13 @@ const one = (timeline_id: string, of?: string): TimelineBody => ({
   head: { size: 1, root: '' },
   fork: of === undefined ? null : { parent: of, size: 1 },
 });
-const all = [one('main'), one('plan-a', 'main'), one('plan-b', 'main'), one('plan-a-2', 'plan-a'), one('other')];
+const all = [
+  timeline('main'),
+  timeline('plan-a', 'main'),
+  timeline('plan-b', 'main'),
+  timeline('plan-a-2', 'plan-a'),
+  timeline('other'),
+];
 
 describe('related timelines', () => {
   it('start with the parent, then forks, then the others', () => {
@@ -23,7 +29,7 @@ describe('related timelines', () => {
 
   it('omit ancestors that cannot be requested', () => {
     // The parent is not readable, but its other forks are relatives.
-    expect(relatives('x', [one('x', 'hidden'), one('y', 'hidden')])).toEqual(['y']);
-    expect(relatives('x', [one('x', 'far/main')])).toEqual([]);
+    expect(relatives('x', [timeline('x', 'hidden'), timeline('y', 'hidden')])).toEqual(['y']);
+    expect(relatives('x', [timeline('x', 'far/main')])).toEqual([]);
   });
 });

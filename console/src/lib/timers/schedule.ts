@@ -186,14 +186,14 @@ function cronField(text: string, low: number, high: number, names: readonly stri
   if (text === '*') return 'all';
   const step = /^\*\/([1-9]\d?)$/.exec(text);
   if (step !== null) return { step: Number(step[1]) };
-  const one = (part: string): number => {
+  const parseNumber = (part: string): number => {
     const name = names.indexOf(part.toUpperCase());
     const number = name >= 0 ? name + (low === 1 ? 1 : 0) : /^\d{1,2}$/.test(part) ? Number(part) : Number.NaN;
     return number >= low && number <= high ? number : Number.NaN;
   };
   const values: number[] = [];
   for (const part of text.split(',')) {
-    const [from = Number.NaN, to = from, ...more] = part.split('-').map(one);
+    const [from = Number.NaN, to = from, ...more] = part.split('-').map(parseNumber);
     if (more.length > 0 || !(to >= from)) return null;
     for (let value = from; value <= to; value += 1) values.push(value);
   }

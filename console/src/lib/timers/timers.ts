@@ -95,7 +95,7 @@ export function deliveryTarget(queue: string | null | undefined): string {
  * due time.
  */
 export function canBeRedelivered({ state, queue, due, round }: Firing, firings: readonly Firing[]): boolean {
-  const isLatest = !firings.some((other) => other.due === due && other.round > round);
+  const isLatest = !firings.some((firing) => firing.due === due && firing.round > round);
   return state === 'failed' && Boolean(queue) && isLatest;
 }
 

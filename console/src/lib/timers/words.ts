@@ -16,13 +16,13 @@ const UNITS: readonly [name: string, micros: bigint][] = [
  * Returns the time until an instant in whole units, such as "in 5 weeks", in the largest unit that yields at least 2 or
  * exactly 1.
  */
-export function untilText(away: bigint): string {
+export function untilText(remaining: bigint): string {
   const found = UNITS.find(([, unit]) => {
-    const count = Number(away) / Number(unit);
+    const count = Number(remaining) / Number(unit);
     return count >= 1.95 || Math.abs(count - 1) < 0.005;
   });
   const [name, unit] = found ?? ['second', SECOND];
-  const count = Math.max(1, Math.round(Number(away) / Number(unit)));
+  const count = Math.max(1, Math.round(Number(remaining) / Number(unit)));
   return `in ${countText(count, name)}`;
 }
 

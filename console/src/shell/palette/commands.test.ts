@@ -49,8 +49,8 @@ describe('command palette', () => {
   });
 
   it('offers a typed moment, on the axis and for the clock', () => {
-    const [look, travel] = commands('1969-07-20', sources);
-    expect(look?.to).toContain('center=1969-07-20T00%3A00%3A00Z');
+    const [center, travel] = commands('1969-07-20', sources);
+    expect(center?.to).toContain('center=1969-07-20T00%3A00%3A00Z');
     expect(travel?.to).toContain('to=1969-07-20T00%3A00%3A00Z');
     expect(commands('+90m', sources)[0]?.hint).toBe('29 August 2005, 01:30');
     expect(titles('+90m', { now: null })).toEqual([]);

@@ -14,8 +14,8 @@ interface Bars {
 export function barsAt(counts: { a: Counts; b: Counts } | null, time: Micros): Bars | null {
   if (counts === null) return null;
   const [a, b] = [counts.a, counts.b].map(({ buckets }) => buckets.find(({ from, to }) => from <= time && time < to));
-  const one = a ?? b;
-  return one === undefined ? null : { from: one.from, to: one.to, a: a?.count ?? 0, b: b?.count ?? 0 };
+  const present = a ?? b;
+  return present === undefined ? null : { from: present.from, to: present.to, a: a?.count ?? 0, b: b?.count ?? 0 };
 }
 
 export function barsText({ from, to, a, b }: Bars, names: { a: string; b: string }): { title: string; text: string } {

@@ -26,7 +26,7 @@ const STRIP = 34;
 /** Space for the labels at the outer edges. */
 const EDGE = 34;
 /** Distance of the marks from the strip. */
-const AWAY = 14;
+const GAP = 14;
 const REACH = 12;
 /** Thickness of the bar of an event with a duration. */
 const BAR = 5;
@@ -87,7 +87,7 @@ export function nameLabels(
   { view, differences, chosen, height }: Pick<Picture, 'view' | 'differences' | 'chosen' | 'height'>,
   widthOf: (text: string) => number,
 ): Name[] {
-  const [above, below] = [(height - STRIP) / 2 - AWAY, (height + STRIP) / 2 + AWAY];
+  const [above, below] = [(height - STRIP) / 2 - GAP, (height + STRIP) / 2 + GAP];
   const xs = (side: 'a' | 'b'): number[] => differences.flatMap(({ at }) => at[side] ?? []).map((at) => xOf(view, at));
   const marks = { a: xs('a'), b: xs('b') };
   const names: Name[] = [];
@@ -227,8 +227,8 @@ function mark(
   below: number,
 ): void {
   const ends: { x: number; y: number }[] = [];
-  if (difference.at.a !== null) ends.push({ x: xOf(view, difference.at.a), y: above - AWAY });
-  if (difference.at.b !== null) ends.push({ x: xOf(view, difference.at.b), y: below + AWAY });
+  if (difference.at.a !== null) ends.push({ x: xOf(view, difference.at.a), y: above - GAP });
+  if (difference.at.b !== null) ends.push({ x: xOf(view, difference.at.b), y: below + GAP });
   const isIn = ends.some(({ x }) => x >= -REACH && x <= view.width + REACH);
   if (!isIn && barsOf(view, difference, above, below).length === 0) return;
   context.strokeStyle = context.fillStyle = colorOf(palette, difference);
@@ -265,7 +265,7 @@ function barsOf(
     const [begin, end] = [at[side], until[side]];
     if (begin === null || end === null || end <= begin) return [];
     const [left, right] = [Math.max(xOf(view, begin), -REACH), Math.min(xOf(view, end), view.width + REACH)];
-    return right > left ? [{ left, right, y: side === 'a' ? above - AWAY : below + AWAY }] : [];
+    return right > left ? [{ left, right, y: side === 'a' ? above - GAP : below + GAP }] : [];
   });
 }
 
@@ -274,7 +274,7 @@ export function pick(
   { view, height, differences }: Pick<Picture, 'view' | 'height' | 'differences'>,
   at: { x: number; y: number },
 ): Difference[] {
-  const [above, below] = [(height - STRIP) / 2 - AWAY, (height + STRIP) / 2 + AWAY];
+  const [above, below] = [(height - STRIP) / 2 - GAP, (height + STRIP) / 2 + GAP];
   const marks = differences.flatMap((difference) =>
     (
       [
@@ -283,7 +283,7 @@ export function pick(
       ] as const
     ).flatMap(([time, y]) => {
       if (time === null) return [];
-      const bar = barsOf(view, difference, above + AWAY, below - AWAY).find((one) => one.y === y);
+      const bar = barsOf(view, difference, above + GAP, below - GAP).find((bar) => bar.y === y);
       const x = bar ? Math.max(bar.left, Math.min(at.x, bar.right)) : xOf(view, time);
       return [{ x, y, difference }];
     }),

@@ -3,7 +3,7 @@ import { parse, type Micros } from '../../lib/time/instant';
 import { withSurroundings, spanOf } from './span';
 
 const at = (text: string): Micros => parse(text)!;
-const one = (time: string, precision: string | null = null) => ({
+const instant = (time: string, precision: string | null = null) => ({
   a: { event_id: 'one', time, precision, description: '' },
   b: null,
   at: { a: at(time), b: null },
@@ -12,20 +12,20 @@ const one = (time: string, precision: string | null = null) => ({
 
 test('the span reaches from the first to the last difference', () => {
   expect(spanOf([])).toBeNull();
-  expect(spanOf([one('2001-01-02T00:00:00Z'), one('2001-01-01T00:00:00Z')])).toEqual({
+  expect(spanOf([instant('2001-01-02T00:00:00Z'), instant('2001-01-01T00:00:00Z')])).toEqual({
     from: at('2001-01-01T00:00:00Z'),
     to: at('2001-01-02T00:00:00Z'),
   });
 });
 
 test('a year-precision time covers the whole year', () => {
-  const { from, to } = spanOf([one('-000030-01-01T00:00:00Z', 'year')])!;
+  const { from, to } = spanOf([instant('-000030-01-01T00:00:00Z', 'year')])!;
   expect(from).toBe(at('-000030-01-01T00:00:00Z'));
   expect(Number(to - from) / 86_400e6).toBeCloseTo(365.24, 1);
 });
 
 test('the span includes end times', () => {
-  const flight = { ...one('2013-01-01T10:17:00Z'), until: { a: at('2013-01-01T14:04:00Z'), b: null } };
+  const flight = { ...instant('2013-01-01T10:17:00Z'), until: { a: at('2013-01-01T14:04:00Z'), b: null } };
   expect(spanOf([flight])).toEqual({ from: at('2013-01-01T10:17:00Z'), to: at('2013-01-01T14:04:00Z') });
 });
 

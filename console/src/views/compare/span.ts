@@ -17,7 +17,7 @@ interface Span {
 /** Extends a span to include these instants, and to at least an hour. */
 export function withSurroundings({ from, to }: Span, around: readonly Micros[]): Span {
   const wide = around.reduce(
-    (span, one) => ({ from: one < span.from ? one : span.from, to: one > span.to ? one : span.to }),
+    (span, instant) => ({ from: instant < span.from ? instant : span.from, to: instant > span.to ? instant : span.to }),
     { from, to },
   );
   const missing = HOUR - (wide.to - wide.from);

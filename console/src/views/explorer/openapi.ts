@@ -188,7 +188,9 @@ function operationOf(
 /** Returns the top-level fields of a JSON body. If the body may also be an array, these are the fields of one item. */
 function bodyFields({ schema, example }: { schema?: Schema; example?: unknown }, schemas: Schemas): Field[] {
   const whole = resolve(schema ?? {}, schemas);
-  const part = [whole, ...(whole.oneOf ?? [])].map((one) => resolve(one, schemas)).find((one) => one.properties) ?? {};
+  const part =
+    [whole, ...(whole.oneOf ?? [])].map((variant) => resolve(variant, schemas)).find((variant) => variant.properties) ??
+    {};
   const examples = (example ?? {}) as Record<string, unknown>;
   const fields = Object.entries(part.properties ?? {}).map(([name, property]) => {
     const field = fieldOf('body', name, property, schemas, part.required?.includes(name) === true);

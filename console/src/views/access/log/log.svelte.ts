@@ -76,7 +76,7 @@ export class AccessLog {
     if (this.#isDue) void this.newer();
   }
 
-  #ask(limit: number, cursor: string | null): Promise<LogPage> {
+  #readPage(limit: number, cursor: string | null): Promise<LogPage> {
     const { user, action, from, to } = this.filter;
     const range = `${from === null ? '..' : format(from)}/${to === null ? '..' : format(to)}`;
     return service.accessLogs(
@@ -114,7 +114,7 @@ export class AccessLog {
       const target = this.entries.length + VISIBLE_STEP;
       this.hasOlder = true;
       do {
-        const page = await this.#ask(pageMax, this.#cursor);
+        const page = await this.#readPage(pageMax, this.#cursor);
         this.entries = [...this.entries, ...rowsOf(page)];
         this.progress = (this.progress ?? 0) + page.logs.length;
         this.#cursor = page.has_more ? (page.next_cursor ?? null) : null;
@@ -133,7 +133,7 @@ export class AccessLog {
       let cursor: string | null = null;
       this.#isDue = false;
       do {
-        const page: LogPage = await this.#ask(top < 0 ? VISIBLE_STEP : PAGE_MAX, cursor);
+        const page: LogPage = await this.#readPage(top < 0 ? VISIBLE_STEP : PAGE_MAX, cursor);
         const rows = rowsOf(page);
         found.push(...rows);
         this.progress = found.length;

@@ -28,10 +28,10 @@ const entry = (position: number, at: Micros, more: Partial<LogEntry> = {}): LogE
 describe('the log', () => {
   it('adds newer entries once', () => {
     const there = [entry(5, START), entry(4, START)];
-    expect(withNewer(there, [entry(4, START), entry(6, START), entry(7, START)]).map((one) => one.position)).toEqual([
+    expect(withNewer(there, [entry(4, START), entry(6, START), entry(7, START)]).map((item) => item.position)).toEqual([
       7, 6, 5, 4,
     ]);
-    expect(withNewer([], [entry(0, START)]).map((one) => one.position)).toEqual([0]);
+    expect(withNewer([], [entry(0, START)]).map((item) => item.position)).toEqual([0]);
   });
 });
 

@@ -171,8 +171,8 @@ export async function firstLogs(
   return found;
 }
 
-const counted = (count: number, one: string): string =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : `${one === 'entry' ? 'entrie' : one}s`}`;
+const counted = (count: number, noun: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? noun : `${noun === 'entry' ? 'entrie' : noun}s`}`;
 
 /** Describes a gap in the log and its reason. */
 export function gapText(gap: LogGap): string {

@@ -13,7 +13,7 @@ export type Permissions = Record<List, string[]> & { ends?: Ends };
 export const endOf = (permissions: Permissions, list: List, user: string): End | null =>
   permissions.ends?.[list]?.[user] ?? null;
 
-const isSame = (one: End | null, other: End | null): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isSame = (a: End | null, b: End | null): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 /** Returns permissions with another end for a user. */
 export function withEnd(permissions: Permissions, list: List, user: string, end: End | null): Permissions {
@@ -116,11 +116,11 @@ export function effect(change: Change, isOperator = false): string {
 
 /** Three-way merge: applies the changes from `base` to `mine` on top of `theirs`. */
 export function merge(base: Permissions, mine: Permissions, theirs: Permissions): Permissions {
-  const one = (list: List): string[] => {
+  const mergeList = (list: List): string[] => {
     const common = theirs[list].filter((user) => mine[list].includes(user) || !base[list].includes(user));
     return [...common, ...mine[list].filter((user) => !base[list].includes(user) && !theirs[list].includes(user))];
   };
-  let merged: Permissions = { read: one('read'), write: one('write'), admin: one('admin'), ends: {} };
+  let merged: Permissions = { read: mergeList('read'), write: mergeList('write'), admin: mergeList('admin'), ends: {} };
   for (const list of LISTS) {
     for (const user of merged[list]) {
       const own = endOf(mine, list, user);

@@ -66,7 +66,7 @@ export class Agenda {
   #hasMore = $state(false);
   readonly #second: Micros;
   #stream: Stream;
-  #asking = new AbortController();
+  #abortController = new AbortController();
   #requestedAt = -AGAIN_MS;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -103,13 +103,13 @@ export class Agenda {
     this.#timer = undefined;
     const clock = this.clock();
     if (!clock?.body) return;
-    this.#asking.abort();
-    this.#asking = new AbortController();
+    this.#abortController.abort();
+    this.#abortController = new AbortController();
     this.#requestedAt = performance.now();
     try {
       const question = { timeline: this.timeline, filter: ALL, box: null };
       const from = floorDiv(clock.now, SECOND) * SECOND + 1n;
-      const page = await readPage(question, { from, limit: READ, signal: this.#asking.signal });
+      const page = await readPage(question, { from, limit: READ, signal: this.#abortController.signal });
       this.#events = page.store;
       this.#hasMore = page.next !== null;
       this.isRead = true;
@@ -121,7 +121,7 @@ export class Agenda {
 
   close(): void {
     clearTimeout(this.#timer);
-    this.#asking.abort();
+    this.#abortController.abort();
     this.#stream.close();
   }
 }

@@ -22,8 +22,8 @@ describe('the axis of anchors', () => {
   });
 
   it('keeps marks in order over the whole calendar if logarithmic', () => {
-    const away = [1n, 1_000_000n, HOUR, 24n * HOUR, 8_766n * HOUR, 100_000_000n * HOUR];
-    const places = away.map((each) => axisPlace(each, { reach: axisReach(away), isLog: true }));
+    const distance = [1n, 1_000_000n, HOUR, 24n * HOUR, 8_766n * HOUR, 100_000_000n * HOUR];
+    const places = distance.map((each) => axisPlace(each, { reach: axisReach(distance), isLog: true }));
     expect([...places].sort((a, b) => a - b)).toEqual(places);
     expect(new Set(places).size).toBe(places.length);
   });

@@ -19,10 +19,10 @@ export function axisReach(distances: readonly bigint[]): number {
 }
 
 /** Returns the position of a mark: 0 is the farthest past, 0.5 is now, and 1 is the farthest future. */
-export function axisPlace(away: bigint, { reach, isLog }: AnchorAxis): number {
-  const far = Math.abs(Number(away));
+export function axisPlace(distance: bigint, { reach, isLog }: AnchorAxis): number {
+  const far = Math.abs(Number(distance));
   const size = isLog ? Math.log1p(far / EVEN_MICROS) / Math.log1p(reach / EVEN_MICROS) : far / reach;
-  return 0.5 + (away < 0n ? -0.5 : 0.5) * Math.min(1, size);
+  return 0.5 + (distance < 0n ? -0.5 : 0.5) * Math.min(1, size);
 }
 
 interface AxisTick {
@@ -85,7 +85,7 @@ function logTicks(axis: AnchorAxis): AxisTick[] {
 }
 
 /** Formats a relative time, such as "3 days ago". */
-export function relation(away: Micros, words: (micros: bigint) => string): string {
-  if (away > -1_000_000n && away < 1_000_000n) return 'now';
-  return away < 0n ? `${words(away)} ago` : `in ${words(away)}`;
+export function relation(distance: Micros, words: (micros: bigint) => string): string {
+  if (distance > -1_000_000n && distance < 1_000_000n) return 'now';
+  return distance < 0n ? `${words(distance)} ago` : `in ${words(distance)}`;
 }

@@ -9,7 +9,7 @@ const NONE: FiringForecast = { to: '', count: 0, complete: true, firings: [], ti
 export class FiringPreview {
   /** Null until loaded, and if the timeline has no timers. */
   would = $state.raw<FiringForecast | null>(null);
-  #asking = new AbortController();
+  #abortController = new AbortController();
 
   constructor(
     private readonly timeline: string,
@@ -18,15 +18,15 @@ export class FiringPreview {
 
   /** Requests the firings of a move that ends at `to`. */
   async ask(move: Parameters<typeof forecastFirings>[1], to: Micros): Promise<void> {
-    this.#asking.abort();
+    this.#abortController.abort();
     const { next, timers } = this.upcoming;
     if (next === null || next > to) {
       this.would = timers.length === 0 ? null : NONE;
       return;
     }
-    this.#asking = new AbortController();
+    this.#abortController = new AbortController();
     try {
-      this.would = await forecastFirings(this.timeline, move, this.#asking.signal);
+      this.would = await forecastFirings(this.timeline, move, this.#abortController.signal);
     } catch (error) {
       // The move itself reports its errors.
       if (!isAborted(error)) this.would = null;
@@ -35,7 +35,7 @@ export class FiringPreview {
 
   /** Cancels the request and clears the result. */
   forget(): void {
-    this.#asking.abort();
+    this.#abortController.abort();
     this.would = null;
   }
 }

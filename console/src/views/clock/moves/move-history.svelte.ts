@@ -26,7 +26,7 @@ export class MoveHistory {
 
   /** Updates the end of a known advance once it is over. */
   correct(move: Move): void {
-    const known = this.moves.find((one) => isSameMove(one, move));
+    const known = this.moves.find((entry) => isSameMove(entry, move));
     if (known?.to !== move.to) this.note(move);
   }
 }
@@ -35,8 +35,8 @@ function readStored(name: string): Move[] {
   try {
     const found: unknown = JSON.parse(sessionStorage.getItem(name) ?? '[]');
     if (!Array.isArray(found)) return [];
-    return (found as Partial<ReturnType<typeof moveParams>>[]).flatMap((one) => {
-      const move = moveOf(one.passed ?? null, one.advance ?? null);
+    return (found as Partial<ReturnType<typeof moveParams>>[]).flatMap((entry) => {
+      const move = moveOf(entry.passed ?? null, entry.advance ?? null);
       return move === null ? [] : [move];
     });
   } catch {

@@ -7,9 +7,9 @@ const DAY = 86_400_000_000n;
 const move = (from: bigint, to: bigint, advance: string | null = null) => ({ from, to, advance });
 
 it('a move is restored from its URL, forward or back', () => {
-  for (const one of [move(0n, 3n * DAY, 'advance_01m8d9z0yp'), move(3n * DAY, 0n)]) {
-    const { passed, advance } = moveParams(one);
-    expect(moveOf(passed, advance)).toEqual(one);
+  for (const candidate of [move(0n, 3n * DAY, 'advance_01m8d9z0yp'), move(3n * DAY, 0n)]) {
+    const { passed, advance } = moveParams(candidate);
+    expect(moveOf(passed, advance)).toEqual(candidate);
   }
   expect(moveParams(null)).toEqual({ passed: null, advance: null });
 });
@@ -36,7 +36,7 @@ it('moves are listed once, latest first, without the oldest', () => {
   const stopped = move(0n, 5n, 'advance_a');
   expect(withMove([move(1n, 2n), advanced], stopped)).toEqual([stopped, move(1n, 2n)]);
   const many = Array.from({ length: MOVES_MAX + 3 }, (_, index) => move(0n, BigInt(index + 1)));
-  const stored = many.reduce<ReturnType<typeof move>[]>((list, one) => withMove(list, one), []);
+  const stored = many.reduce<ReturnType<typeof move>[]>((list, candidate) => withMove(list, candidate), []);
   expect(stored).toHaveLength(MOVES_MAX);
   expect(stored[0]).toEqual(many.at(-1));
 });

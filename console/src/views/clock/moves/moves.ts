@@ -35,7 +35,7 @@ export const isSameMove = (a: Move, b: Move): boolean =>
 
 /** Adds a move at the front. */
 export function withMove(moves: readonly Move[], move: Move): Move[] {
-  return [move, ...moves.filter((one) => !isSameMove(one, move))].slice(0, MOVES_MAX);
+  return [move, ...moves.filter((candidate) => !isSameMove(candidate, move))].slice(0, MOVES_MAX);
 }
 
 /** Returns the move of a receipt, up to where the clock got. */

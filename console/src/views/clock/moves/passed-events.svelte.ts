@@ -8,15 +8,15 @@ import { FIRST, LAST } from '../../../lib/chart/scale';
 export class PassedEvents {
   /** Null while unknown. */
   events = $state.raw<PartialCount | null>(null);
-  #asking = new AbortController();
+  #abortController = new AbortController();
 
   constructor(private readonly timeline: string) {}
 
   /** Counts events between two instants: the earlier one is excluded, the later one is included. */
   async ask(from: Micros, to: Micros): Promise<void> {
-    this.#asking.abort();
-    this.#asking = new AbortController();
-    const { signal } = this.#asking;
+    this.#abortController.abort();
+    this.#abortController = new AbortController();
+    const { signal } = this.#abortController;
     const [low, high] = from < to ? [from + 1n, to] : [to + 1n, from];
     const range = { from: low < FIRST ? FIRST : low, to: high > LAST ? LAST : high };
     if (range.from > range.to) {
@@ -33,7 +33,7 @@ export class PassedEvents {
 
   /** Cancels the request and clears the result. */
   forget(): void {
-    this.#asking.abort();
+    this.#abortController.abort();
     this.events = null;
   }
 }

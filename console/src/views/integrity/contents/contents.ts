@@ -202,8 +202,8 @@ export class Contents {
   }
 }
 
-function count(number: number, one: string, many = `${one}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? one : many}`;
+function count(number: number, noun: string, many = `${noun}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? noun : many}`;
 }
 
 function readLeaf(text: string): Leaf | null {

@@ -103,11 +103,11 @@ export class MissingContents {
   #erase(leaf: Leaf, payload: string): void {
     const { event_id, position, also = [], versions = [], interventions = [] } = objectOf(payload);
     const ones = [...(position === undefined ? [] : [position]), ...arrayOf(also)].map(whole);
-    const runs = [...ones.map((one): Run => [one, one]), ...runsOf(versions), ...runsOf(interventions)];
+    const runs = [...ones.map((item): Run => [item, item]), ...runsOf(versions), ...runsOf(interventions)];
     if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It erases later entries.');
     // This erases a sealed record. The entries about it stay.
     if (leaf.action === 'erase_data' && typeof event_id !== 'string') return;
-    for (const one of this.#named(runs)) if (ON_EVENTS.has(one.leaf.action)) one.by = 'erased';
+    for (const item of this.#named(runs)) if (ON_EVENTS.has(item.leaf.action)) item.by = 'erased';
   }
 
   #eraseReads(payload: string): void {
@@ -129,14 +129,14 @@ export class MissingContents {
     const runs = runsOf(fields.positions);
     if (runs.some(([, last]) => last >= leaf.seq)) throw new Fault('It lists later entries.');
     const named = this.#named(runs);
-    for (const one of named) this.#checkDue(one, of, cutoff, periodMicros);
+    for (const item of named) this.#checkDue(item, of, cutoff, periodMicros);
     // Entries that still have their payload are not tracked, so the hash can only be checked if all are missing.
     if (named.length === whole(fields.count)) {
       const found = toHex(await sha256(concat(...named.map(({ hash }) => hash))));
       if (found !== fields.leaf_hashes_sha256)
         throw new Fault('The leaf hashes at its positions do not match those it lists.');
     }
-    for (const one of named) one.by ??= 'pruned';
+    for (const item of named) item.by ??= 'pruned';
   }
 
   /** Checks that a sweep may prune an entry: right class, old enough, and not kept longer by another policy. */
@@ -156,9 +156,9 @@ export class MissingContents {
     const found = new Set<Missing>();
     for (const [first, last] of runs)
       for (let at = this.#from(first); at < this.#missing.length; at += 1) {
-        const one = this.#missing[at];
-        if (one === undefined || one.position > last) break;
-        found.add(one);
+        const item = this.#missing[at];
+        if (item === undefined || item.position > last) break;
+        found.add(item);
       }
     return [...found].sort((a, b) => a.position - b.position);
   }

@@ -13,13 +13,13 @@ class WitnessKeys {
   #all = $state.raw<readonly StoredKey[]>(read(localStorage.getItem(KEY)));
 
   of(user: string | null): string {
-    return this.#all.find((one) => one.user === user)?.text ?? '';
+    return this.#all.find((item) => item.user === user)?.text ?? '';
   }
 
   /** Stores the text of a user and replaces the previous one. */
   keep(user: string | null, text: string): void {
     if (user === null || text.length > LENGTH_MAX) return;
-    const others = this.#all.filter((one) => one.user !== user);
+    const others = this.#all.filter((item) => item.user !== user);
     this.#all = text.trim() === '' ? others : [{ user, text }, ...others].slice(0, USERS_MAX);
     localStorage.setItem(KEY, JSON.stringify(this.#all));
   }
@@ -35,8 +35,8 @@ export function read(stored: string | null): StoredKey[] {
   }
 }
 
-function isStoredKey(one: unknown): one is StoredKey {
-  const { user, text } = (one ?? {}) as Record<string, unknown>;
+function isStoredKey(item: unknown): item is StoredKey {
+  const { user, text } = (item ?? {}) as Record<string, unknown>;
   return typeof user === 'string' && typeof text === 'string';
 }
 

@@ -62,7 +62,7 @@ export const STEPS = {
 } as const;
 
 const isOfTexts = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.every((one) => typeof one === 'string');
+  Array.isArray(value) && value.every((item) => typeof item === 'string');
 
 /** Parses a response; null if it is not a witnessed proof. */
 export function readWitnessed(json: unknown): WitnessedBody | null {

@@ -10,7 +10,7 @@ export interface Applied {
 
 let pending: Applied | null = null;
 
-export function passOnApplied(applied: Applied): void {
+export function storeApplied(applied: Applied): void {
   pending = applied;
 }
 

@@ -85,7 +85,7 @@ export class Monitor {
     this.#isCovered = this.#wasOpen;
     const began = performance.now();
     try {
-      const body = await this.#ask('', request.signal);
+      const body = await this.#readPage('', request.signal);
       this.body = body;
       this.list = body.paradoxes;
       this.error = null;
@@ -119,7 +119,7 @@ export class Monitor {
     const request = new AbortController();
     this.#request = request;
     try {
-      const page = await this.#ask(cursor, request.signal);
+      const page = await this.#readPage(cursor, request.signal);
       this.list = append(this.list, page.paradoxes);
       if (this.body) this.body = { ...this.body, next_cursor: page.next_cursor ?? null, has_more: page.has_more };
       this.error = null;
@@ -130,7 +130,7 @@ export class Monitor {
     this.isBusy = false;
   }
 
-  #ask(cursor: string, signal: AbortSignal): Promise<ParadoxesBody> {
+  #readPage(cursor: string, signal: AbortSignal): Promise<ParadoxesBody> {
     const { kinds, observations, speed, tolerance } = this.#question;
     return service.monitorParadox(
       {

@@ -136,7 +136,8 @@ function written({ scale, measure, crossings }: LayoutInput, whole: string, star
   const width = wide(whole);
   const slack = bar >= BAR_MIN ? Math.max(0, bar - width) : 0;
   const isOnScreen = start >= -half && start <= half;
-  const isClear = (from: number, to: number): boolean => !crossings?.some((one) => one[0] < to && one[1] > from);
+  const isClear = (from: number, to: number): boolean =>
+    !crossings?.some((crossing) => crossing[0] < to && crossing[1] > from);
   const isRight =
     start + width <= half && (isClear(start, start + width) || start - width < -half || !isClear(start - width, start));
   if (bar >= BAR_MIN || !isOnScreen || isRight)

@@ -260,19 +260,19 @@ export function paintSelection(
 ): void {
   context.lineWidth = 1.5;
   const near = (at: number): number => Math.max(-4_000, Math.min(scale.width + 4_000, at));
-  const arc = (other: Spot, color: string): void => {
-    const [from, to] = [near(x), near(other.x)];
+  const arc = (spot: Spot, color: string): void => {
+    const [from, to] = [near(x), near(spot.x)];
     context.strokeStyle = color;
     context.beginPath();
     if (isRows) {
       // Connect the starts on the left of the bars, so that arcs do not cross them.
       const bend = Math.min(from, to) - 14;
       context.moveTo(from, y);
-      context.bezierCurveTo(bend, y, bend, other.y, to, other.y);
+      context.bezierCurveTo(bend, y, bend, spot.y, to, spot.y);
     } else {
       const lift = Math.min(base - RULER - FLAGS, 18 + Math.abs(to - from) * 0.3);
-      context.moveTo(from, other.y);
-      context.bezierCurveTo(from, base - lift, to, base - lift, to, other.y);
+      context.moveTo(from, spot.y);
+      context.bezierCurveTo(from, base - lift, to, base - lift, to, spot.y);
     }
     context.stroke();
   };

@@ -331,7 +331,7 @@ export class Surface {
     const room = strips.above - 8;
     const groups = legend?.groups.length ?? 0;
     if (this.#isSplit(scene)) {
-      for (const { counts: own, index } of this.#bars(scene).filter((one) => isIn(one.index))) {
+      for (const { counts: own, index } of this.#bars(scene).filter((candidate) => isIn(candidate.index))) {
         const y = base + strips.ys[index]!;
         if (own === null) paintCover(frame, counts!.from, counts!.to, y, room);
         else paintBars(frame, own, [], hue(palette, index, groups), heights(index), y, room);

@@ -114,9 +114,9 @@ describe('a recount', () => {
       return new Promise((done) => answers.push((text) => done(new Response(text))));
     });
     const answer = (index: number, found: number[], cursor?: string): void => {
-      const groups = found.map((one) => ({
-        key: `${one}-01-01T00:00:00Z`,
-        until: `${one + 1}-01-01T00:00:00Z`,
+      const groups = found.map((item) => ({
+        key: `${item}-01-01T00:00:00Z`,
+        until: `${item + 1}-01-01T00:00:00Z`,
         count: 1,
       }));
       const rest =

@@ -18,11 +18,11 @@ export class ExactCounts {
   generation = $state(0);
 
   of(from: bigint, to: bigint): CachedCount | undefined {
-    return this.#known.find((one) => one.from === from && one.to === to);
+    return this.#known.find((cached) => cached.from === from && cached.to === to);
   }
 
   know({ from, to }: Range, count: number): void {
-    const others = this.#known.filter((one) => one.from !== from || one.to !== to);
+    const others = this.#known.filter((cached) => cached.from !== from || cached.to !== to);
     this.#known = [...others, { from, to, count, isExact: true } as const].slice(-CACHED_MAX);
   }
 

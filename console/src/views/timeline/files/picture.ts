@@ -107,9 +107,9 @@ export function picture(input: PictureInput, palette: Palette): { svg: string; h
 
 function bars({ view, extent, isLog, legend: groups, series }: PictureInput, counts: Counts, palette: Palette): string {
   const scale = heights(mostIn(counts, { scale: view }), isLog, ROOM);
-  const colored = (series ?? []).map((one, index) => ({
+  const colored = (series ?? []).map((item, index) => ({
     color: hue(palette, index, groups?.groups.length ?? 0),
-    of: new Map(one.buckets.map((bucket) => [bucket.from, bucket.count])),
+    of: new Map(item.buckets.map((bucket) => [bucket.from, bucket.count])),
   }));
   const parts = scale.ticks.map((tick) => {
     const y = n(BASE - share(scale, tick) * ROOM);
@@ -126,15 +126,15 @@ function bars({ view, extent, isLog, legend: groups, series }: PictureInput, cou
     if (last.x + last.width < 0 || spans[0]!.x > view.width || count === 0) continue;
     const barHeight = Math.max(1.5, share(scale, count) * ROOM);
     const named = colored.map(({ color, of }) => ({ color, count: of.get(from) ?? 0 }));
-    const sum = named.reduce((all, one) => all + one.count, 0);
+    const sum = named.reduce((all, item) => all + item.count, 0);
     const fit = sum > count ? count / sum : 1;
     const rest = { color: colored.length > 0 ? palette.faint : palette.accent, count: (count - sum * fit) / fit };
     let y = BASE;
-    for (const one of [...named, rest]) {
-      const partHeight = ((one.count * fit) / count) * barHeight;
+    for (const item of [...named, rest]) {
+      const partHeight = ((item.count * fit) / count) * barHeight;
       if (partHeight <= 0) continue;
       y -= partHeight;
-      parts.push(barOf(spans, { top: n(y), high: n(partHeight), color: one.color }, n));
+      parts.push(barOf(spans, { top: n(y), high: n(partHeight), color: item.color }, n));
     }
   }
   return parts.join('');
@@ -209,7 +209,7 @@ function piled({ view, store }: PictureInput, first: number, last: number, label
   // The dots of a stack share one position; a single dot is at its exact time.
   const isPiled = ({ column, length }: (typeof places)[number]): boolean =>
     length <= BAR_MIN && (taken.get(column)?.length ?? 0) > 1;
-  return places.map((one) => (isPiled(one) ? { ...one, x: (one.column + 0.5) * DOT } : one));
+  return places.map((item) => (isPiled(item) ? { ...item, x: (item.column + 0.5) * DOT } : item));
 }
 
 function legend(

@@ -195,7 +195,8 @@ export function mapping(
     if (time) map.time = named(time) + timeSuffix;
   }
   if (missing.length > 0) {
-    const texts = (column: string): string[] => missing.filter((one) => one.column === column).map(({ text }) => text);
+    const texts = (column: string): string[] =>
+      missing.filter((item) => item.column === column).map(({ text }) => text);
     map.missing = Object.fromEntries(missing.map(({ column }) => [column, texts(column)]));
   }
   return Object.keys(map).length === 0 ? '' : JSON.stringify(map);

@@ -41,7 +41,9 @@ export function values(
 ): { svg: string; height: number } {
   const { view } = input;
   const [from, to] = [timeAt(view, 0), timeAt(view, view.width)];
-  const intervals = (measured ?? []).filter((one) => one !== null && one.to > from && one.from <= to) as Interval[];
+  const intervals = (measured ?? []).filter(
+    (interval) => interval !== null && interval.to > from && interval.from <= to,
+  ) as Interval[];
   const { lines, isJoined } = linesOf(input.store, measure, input.groups, [0, input.store.count]);
   const points = measured === null ? lines.flatMap((line) => line.points) : [];
   const inView = points.filter(({ time }) => time >= from && time <= to);

@@ -4,14 +4,14 @@ import { ALL } from '../../../lib/events/filter';
 import { FIRST, LAST } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 import { groupings, measures } from '../attributes/attributes';
-import { classed, rampOf } from './classes';
+import { classify, rampOf } from './classes';
 import { OPACITY } from '../heat/heat-paint';
 import { groupsOfStore, LARGEST, type Group } from './groups';
 import { legendOf } from './legend';
 
 const values = (...numbers: number[]): Group[] => numbers.map((number) => ({ key: String(number), count: 1 }));
 const countsOf = (groups: Group[]): [string, number][] =>
-  classed(groups, null)!.groups.map(({ key, count }) => [key, count]);
+  classify(groups, null)!.groups.map(({ key, count }) => [key, count]);
 
 describe('numbers', () => {
   it('are divided into classes of equal size with round bounds and counts', () => {
@@ -49,18 +49,18 @@ describe('numbers', () => {
 
   it('are classified only if most values are numbers', () => {
     const words = [...values(1, 2), { key: 'HU', count: 9 }];
-    expect(classed(words, null)).toBeNull();
-    expect(classed([{ key: 'n/a', count: 1 }, ...values(1, 2, 3, 4, 5)], null)?.groups).toHaveLength(5);
-    expect(classed([], null)).toBeNull();
+    expect(classify(words, null)).toBeNull();
+    expect(classify([{ key: 'n/a', count: 1 }, ...values(1, 2, 3, 4, 5)], null)?.groups).toHaveLength(5);
+    expect(classify([], null)).toBeNull();
     // A single number has no classes.
-    expect(classed(values(0), null)).toBeNull();
+    expect(classify(values(0), null)).toBeNull();
   });
 
   it('keep their classes while panning, as long as they fill them', () => {
-    const { classes } = classed(values(3, 155), null)!;
-    expect(classed(values(20, 130), classes)!.classes).toBe(classes);
-    expect(classed(values(20, 40), classes)!.classes).not.toBe(classes);
-    expect(classed(values(20, 400), classes)!.classes).not.toBe(classes);
+    const { classes } = classify(values(3, 155), null)!;
+    expect(classify(values(20, 130), classes)!.classes).toBe(classes);
+    expect(classify(values(20, 40), classes)!.classes).not.toBe(classes);
+    expect(classify(values(20, 400), classes)!.classes).not.toBe(classes);
   });
 
   it('color events by class, unless they are ids or chosen values', () => {

@@ -19,7 +19,7 @@ interface Classification {
 }
 
 /** Divides values into classes; null if most of them are not numbers or all are equal. */
-export function classed(all: readonly Group[], before: Classes | null): Classification | null {
+export function classify(all: readonly Group[], before: Classes | null): Classification | null {
   const total = all.reduce((sum, { count }) => sum + count, 0);
   const numbers = all
     .flatMap((group) => {

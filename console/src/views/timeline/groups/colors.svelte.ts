@@ -98,6 +98,6 @@ export class Colors {
 }
 
 const isAlike = (a: Span, b: Span): boolean => {
-  const moved = (one: Micros, other: Micros): Micros => (one > other ? one - other : other - one) * LEGEND_MOVES;
+  const moved = (a: Micros, b: Micros): Micros => (a > b ? a - b : b - a) * LEGEND_MOVES;
   return moved(a.from, b.from) <= b.to - b.from && moved(a.to, b.to) <= b.to - b.from;
 };

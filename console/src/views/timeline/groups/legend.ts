@@ -11,7 +11,7 @@ import {
 } from '../../../lib/events/filter';
 import type { Micros } from '../../../lib/time/instant';
 import type { EventStore } from '../../../lib/events/store';
-import { classed } from './classes';
+import { classify } from './classes';
 import { numberOf } from '../attributes/numbers';
 import { COLORS, LARGEST, valuesOf, type GroupSelection, type Group, type Legend, type Span } from './groups';
 import type { ValueCounts } from './series';
@@ -86,7 +86,7 @@ function summed(
   // With several values per event, only the filtered value has a color. Identifiers are not measurements, and
   // explicitly chosen values are not classified.
   const isPlain = own !== '' || isTracked(by) || chosen.isEach === true || chosen.pins.length > 0 || chosen.skip > 0;
-  const numbers = isPlain ? null : classed(all, before?.by === by ? before.classes : null);
+  const numbers = isPlain ? null : classify(all, before?.by === by ? before.classes : null);
   const colored = own === '' ? withColors(all, chosen, sums) : all.filter((group) => group.key === own);
   const groups = numbers?.groups ?? inPlaces(colored, before);
   const named = groups.reduce((sum, group) => sum + group.count, 0);

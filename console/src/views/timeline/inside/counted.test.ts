@@ -54,10 +54,11 @@ it('samples ranges across ten million events, each small enough for one response
 });
 
 it('compares a time range with the rest by counting both', async () => {
-  const ask: ReadValueCounts = (_, { from }) => Promise.resolve(answer(from === 10n ? { HU: 3, TS: 1 } : { TS: 4 }));
+  const readValueCounts: ReadValueCounts = (_, { from }) =>
+    Promise.resolve(answer(from === 10n ? { HU: 3, TS: 1 } : { TS: 4 }));
   const seen: number[] = [];
   const compared = { kind: 'times', selected: [range(10, 19)], others: [range(0, 9), range(20, 30)] } as const;
-  const found = await compare(ask, ['attribute.status'], compared, ALL, (done) => seen.push(done));
+  const found = await compare(readValueCounts, ['attribute.status'], compared, ALL, (done) => seen.push(done));
   expect(found.facets[0]).toMatchObject({
     name: 'status',
     difference: 0.75,
@@ -71,11 +72,11 @@ it('compares a time range with the rest by counting both', async () => {
 
 it('compares a box with everything outside it at the same time', async () => {
   const requests: [bigint, boolean][] = [];
-  const ask: ReadValueCounts = (_, { to }, isInBox) => {
+  const readValueCounts: ReadValueCounts = (_, { to }, isInBox) => {
     requests.push([to, isInBox]);
     return Promise.resolve(isInBox ? answer({ a: 5 }) : answer({ a: 6, b: 4 }, { until: 50n }));
   };
-  const found = await compare(ask, ['source'], { kind: 'box', at: [range(0, 99)] }, ALL, () => {});
+  const found = await compare(readValueCounts, ['source'], { kind: 'box', at: [range(0, 99)] }, ALL, () => {});
   // The response for everywhere ended early, so the box is counted only up to there.
   expect(requests).toEqual([
     [99n, false],
@@ -110,13 +111,13 @@ it('compares individual events with the others', async () => {
 
 it('lists attributes with too many values and respects the request limit', async () => {
   let requests = 0;
-  const ask: ReadValueCounts = (by) => {
+  const readValueCounts: ReadValueCounts = (by) => {
     requests += 1;
     return Promise.resolve(answer({ x: 1 }, { isCut: by === 'attribute.id0' }));
   };
   const names = Array.from({ length: COMPARED_MAX + 3 }, (_, index) => `attribute.id${index}`);
   const at = Array.from({ length: 6 }, (_, index) => range(index * 10, index * 10 + 5));
-  const found = await compare(ask, names, { kind: 'box', at }, ALL, () => {});
+  const found = await compare(readValueCounts, names, { kind: 'box', at }, ALL, () => {});
   expect(found.cut).toEqual(['attribute.id0']);
   expect(found.facets).toHaveLength(COMPARED_MAX - 1);
   expect(requests).toBe(REQUESTS_MAX);

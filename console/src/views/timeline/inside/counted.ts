@@ -82,7 +82,7 @@ function shortened(counts: Counts, range: Range): Range {
 
 /** Compares events by each attribute and reports the progress. */
 export async function compare(
-  ask: ReadValueCounts,
+  readValueCounts: ReadValueCounts,
   names: readonly GroupBy[],
   compared: ComparisonInput,
   isAll: { selected: boolean; others: boolean },
@@ -95,7 +95,7 @@ export async function compare(
   const rest = names.slice(0, COMPARED_MAX);
   const work = async (): Promise<void> => {
     for (let by = rest.shift(); by !== undefined; by = rest.shift()) {
-      const sides = await sidesOf(ask, by, compared, own.get(by) ?? NONE);
+      const sides = await sidesOf(readValueCounts, by, compared, own.get(by) ?? NONE);
       selected.add(sides.selected);
       others.add(sides.others);
       if (sides.selected.isCut || sides.others.isCut) cut.push(by);
@@ -127,43 +127,43 @@ const NOTHING: ValueCountsResult = { tally: NONE, events: 0, isCut: false, until
 
 /** Counts both sides of a comparison. */
 async function sidesOf(
-  ask: ReadValueCounts,
+  readValueCounts: ReadValueCounts,
   by: GroupBy,
   compared: ComparisonInput,
   own: Tally,
 ): Promise<{ selected: ValueCountsResult; others: ValueCountsResult }> {
   const sum = async (ranges: readonly Range[]): Promise<ValueCountsResult> => {
     let all = NOTHING;
-    for (const range of ranges) all = together(all, await ask(by, range, true), 1);
+    for (const range of ranges) all = combine(all, await readValueCounts(by, range, true), 1);
     return all;
   };
   if (compared.kind === 'times') return { selected: await sum(compared.selected), others: await sum(compared.others) };
   if (compared.kind === 'events') {
     const selected = { ...NOTHING, tally: own, events: compared.selected.length };
-    return { selected, others: together(await sum(compared.all), selected, -1) };
+    return { selected, others: combine(await sum(compared.all), selected, -1) };
   }
   let [selected, whole] = [NOTHING, NOTHING];
   for (const range of compared.at) {
-    const everywhere = await ask(by, range, false);
+    const everywhere = await readValueCounts(by, range, false);
     // Count the box for the same time only; otherwise it could contain more events than everywhere.
-    const inBox = await ask(by, { from: range.from, to: everywhere.until ?? range.to }, true);
-    [selected, whole] = [together(selected, inBox, 1), together(whole, everywhere, 1)];
+    const inBox = await readValueCounts(by, { from: range.from, to: everywhere.until ?? range.to }, true);
+    [selected, whole] = [combine(selected, inBox, 1), combine(whole, everywhere, 1)];
   }
-  return { selected, others: together(whole, selected, -1) };
+  return { selected, others: combine(whole, selected, -1) };
 }
 
 /** Adds one answer to another, or subtracts it. */
-function together(one: ValueCountsResult, other: ValueCountsResult, sign: 1 | -1): ValueCountsResult {
-  const values = new Map(one.tally.values);
-  for (const [value, count] of other.tally.values) {
+function combine(a: ValueCountsResult, b: ValueCountsResult, sign: 1 | -1): ValueCountsResult {
+  const values = new Map(a.tally.values);
+  for (const [value, count] of b.tally.values) {
     const left = (values.get(value) ?? 0) + sign * count;
     if (left > 0) values.set(value, left);
     else values.delete(value);
   }
   return {
-    tally: { count: Math.max(0, one.tally.count + sign * other.tally.count), values },
-    events: Math.max(0, one.events + sign * other.events),
-    isCut: one.isCut || other.isCut,
-    until: one.until ?? other.until,
+    tally: { count: Math.max(0, a.tally.count + sign * b.tally.count), values },
+    events: Math.max(0, a.events + sign * b.events),
+    isCut: a.isCut || b.isCut,
+    until: a.until ?? b.until,
   };
 }

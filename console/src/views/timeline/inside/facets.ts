@@ -135,8 +135,8 @@ export function facetOf(by: string, selected: SideTally, others: SideTally): Fac
     count: own.count,
     shares: listed,
     more: isListed ? shares.length - listed.length : 0,
-    selected: isNumeric ? summedUp(numbers) : null,
-    others: isNumeric && restNumbers !== null ? summedUp(restNumbers) : null,
+    selected: isNumeric ? summarize(numbers) : null,
+    others: isNumeric && restNumbers !== null ? summarize(restNumbers) : null,
     difference: Math.max(spread, ...shares.map(apart), 0),
   };
 }
@@ -147,13 +147,13 @@ type NumberCounts = readonly (readonly [value: number, count: number])[];
 /** Returns the values as numbers; null if there are none or one is not a number. */
 function numbersIn({ values }: Tally): NumberCounts | null {
   const found = [...values].map(([value, count]) => [numberOf(value), count] as const);
-  const isAll = found.length > 0 && found.every((one): one is readonly [number, number] => one[0] !== null);
+  const isAll = found.length > 0 && found.every((pair): pair is readonly [number, number] => pair[0] !== null);
   return isAll ? found.sort((a, b) => a[0] - b[0]) : null;
 }
 
 const countIn = (numbers: NumberCounts): number => numbers.reduce((all, [, count]) => all + count, 0);
 
-function summedUp(numbers: NumberCounts): Numbers {
+function summarize(numbers: NumberCounts): Numbers {
   const count = countIn(numbers);
   const sum = numbers.reduce((all, [value, times]) => all + value * times, 0);
   return {
@@ -176,13 +176,13 @@ function at(numbers: NumberCounts, place: number): number {
 }
 
 /** Returns the Kolmogorov–Smirnov distance: the maximum difference between both cumulative distributions. */
-function distance(one: NumberCounts, other: NumberCounts): number {
-  const [ones, others] = [countIn(one), countIn(other)];
+function distance(a: NumberCounts, b: NumberCounts): number {
+  const [ones, others] = [countIn(a), countIn(b)];
   let [i, j, below, otherBelow, most] = [0, 0, 0, 0, 0];
-  while (i < one.length && j < other.length) {
-    const value = Math.min(one[i]![0], other[j]![0]);
-    if (one[i]![0] === value) below += one[i++]![1];
-    if (other[j]![0] === value) otherBelow += other[j++]![1];
+  while (i < a.length && j < b.length) {
+    const value = Math.min(a[i]![0], b[j]![0]);
+    if (a[i]![0] === value) below += a[i++]![1];
+    if (b[j]![0] === value) otherBelow += b[j++]![1];
     most = Math.max(most, Math.abs(below / ones - otherBelow / others));
   }
   return most;

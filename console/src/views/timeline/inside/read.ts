@@ -14,7 +14,7 @@ import type { ValueCountsResult, ComparisonInput } from './counted';
 const NAMES_OF = 50;
 
 /** Counts the events of a time range by value, up to the limit of a response. */
-export async function ask(
+export async function readValueCounts(
   question: Question,
   by: GroupBy,
   range: Range,

@@ -297,7 +297,7 @@ class Bars implements PlacedRows {
   }
 
   outline({ context, base }: Frame, event: number, middle: number, color: string): void {
-    const bar = this.bars.find((one) => one.event === event);
+    const bar = this.bars.find((candidate) => candidate.event === event);
     if (bar === undefined) return;
     this.rows.clip(context, (isIn) => {
       if (!isIn(this.rows.laneOf(event))) return;

@@ -28,7 +28,7 @@ describe('fork points on the axis', () => {
 });
 
 describe('related timelines', () => {
-  const one = (timeline_id: string, fork?: TimelineBody['fork']): TimelineBody => ({
+  const timeline = (timeline_id: string, fork?: TimelineBody['fork']): TimelineBody => ({
     timeline_id,
     created_at: '2026-11-22T07:05:41Z',
     events: 0,
@@ -36,12 +36,12 @@ describe('related timelines', () => {
     head: { size: 1, root: '' },
     fork: fork ?? null,
   });
-  const trunk = one('trunk');
-  const limb = one('limb', { parent: 'trunk', size: 0 });
+  const trunk = timeline('trunk');
+  const limb = timeline('limb', { parent: 'trunk', size: 0 });
 
   it('include known forks', async () => {
-    const limbs = [1, 2, 3, 4, 5, 6].map((number) => one(`limb-${number}`, { parent: 'trunk', size: 0 }));
-    const { lanes, more } = await readLanes('trunk', trunk, [trunk, one('other'), ...limbs], []);
+    const limbs = [1, 2, 3, 4, 5, 6].map((number) => timeline(`limb-${number}`, { parent: 'trunk', size: 0 }));
+    const { lanes, more } = await readLanes('trunk', trunk, [trunk, timeline('other'), ...limbs], []);
     expect(lanes.map(({ timeline, isParent }) => [timeline, isParent])).toEqual(
       [1, 2, 3, 4].map((number) => [`limb-${number}`, false]),
     );

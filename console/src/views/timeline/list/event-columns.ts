@@ -57,7 +57,7 @@ export function eventColumns(
   { hasMarks = true, width = 0 }: { hasMarks?: boolean; width?: number } = {},
 ): Column<number>[] {
   const known = groupings(store.bodies).filter((key) => key.startsWith(ATTRIBUTE));
-  const attributes = [...new Set([...chosen.filter((one) => one.startsWith(ATTRIBUTE)), ...known])];
+  const attributes = [...new Set([...chosen.filter((candidate) => candidate.startsWith(ATTRIBUTE)), ...known])];
   const by = (value: NonNullable<Column<number>['value']>): Pick<Column<number>, 'value' | 'unsorted'> =>
     isAll ? { value } : { unsorted: UNSORTED };
   const extra = (id: string, title: string, isThere = false): Column<number> => ({

@@ -17,32 +17,32 @@ const turn = (): Promise<void> => new Promise((done) => setTimeout(done));
 
 describe('work that runs to completion', () => {
   it('is not started while it is running, but once more after that, regardless of the number of requests', async () => {
-    const [all, one] = [new CoalescedTask(), work()];
-    all.setTask(one.run);
+    const [all, task] = [new CoalescedTask(), work()];
+    all.setTask(task.run);
     void all.run();
     for (let attempt = 0; attempt < 5; attempt += 1) void all.run();
-    expect(one.begun).toBe(1);
-    one.end();
+    expect(task.begun).toBe(1);
+    task.end();
     await turn();
-    expect(one.begun).toBe(2);
-    one.end();
+    expect(task.begun).toBe(2);
+    task.end();
     await turn();
-    expect(one.begun).toBe(2);
+    expect(task.begun).toBe(2);
     void all.run();
-    expect(one.begun).toBe(3);
+    expect(task.begun).toBe(3);
   });
 
   it('is replaced immediately', async () => {
-    const [all, one, two] = [new CoalescedTask(), work(), work()];
-    all.setTask(one.run);
+    const [all, task, two] = [new CoalescedTask(), work(), work()];
+    all.setTask(task.run);
     void all.run();
     void all.run();
     all.setTask(two.run);
     void all.run();
-    expect([one.begun, two.begun]).toEqual([1, 1]);
-    one.end();
+    expect([task.begun, two.begun]).toEqual([1, 1]);
+    task.end();
     await turn();
-    expect(one.begun).toBe(1);
+    expect(task.begun).toBe(1);
     void all.run();
     two.end();
     await turn();
@@ -50,10 +50,10 @@ describe('work that runs to completion', () => {
   });
 
   it('does nothing without work', async () => {
-    const [all, one] = [new CoalescedTask(), work()];
-    all.setTask(one.run);
+    const [all, task] = [new CoalescedTask(), work()];
+    all.setTask(task.run);
     all.setTask(null);
     await all.run();
-    expect(one.begun).toBe(0);
+    expect(task.begun).toBe(0);
   });
 });

@@ -47,12 +47,12 @@ export function mapGestures(target: MapTarget): (element: HTMLElement) => () => 
       if (!hasMoved && Math.hypot(at.x - start.x, at.y - start.y) < CLICK_PIXELS) return;
       hasMoved = true;
       target.hover(null);
-      const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
+      const otherPointer = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
       const [view, size] = [target.view(), target.size()];
-      if (other) {
-        const apart = Math.max(8, Math.hypot(before.x - other.x, before.y - other.y));
-        const factor = Math.hypot(at.x - other.x, at.y - other.y) / apart;
-        target.setView(zoomedAt(view, size, factor, (at.x + other.x) / 2, (at.y + other.y) / 2));
+      if (otherPointer) {
+        const apart = Math.max(8, Math.hypot(before.x - otherPointer.x, before.y - otherPointer.y));
+        const factor = Math.hypot(at.x - otherPointer.x, at.y - otherPointer.y) / apart;
+        target.setView(zoomedAt(view, size, factor, (at.x + otherPointer.x) / 2, (at.y + otherPointer.y) / 2));
       } else if (isBox) target.brush({ from: start, to: at }, false);
       else {
         const scale = unit(size, view.zoom);

@@ -138,8 +138,8 @@ export function lastEffect(graph: Graph, id: string, most = FOLLOWED_MAX): strin
   if (last === null) return null;
   const seen = new Set([id]);
   // Iterating a set includes elements that are added meanwhile.
-  for (const one of seen) {
-    for (const effect of graph.effects(one)) {
+  for (const memberId of seen) {
+    for (const effect of graph.effects(memberId)) {
       const found = seen.size >= most || seen.has(effect) ? null : graph.get(effect);
       if (found === null) continue;
       seen.add(effect);
