@@ -1,12 +1,11 @@
--- The words of each event, for searches by `text`: one row for each row of `events`, which the service adds in the same
--- transaction. A lexeme is the number of the timeline, a colon and a folded word, so that a word selects the events of one
--- timeline. The key begins with the position: by timeline, a search would read all of its rows.
+-- The words of events, for searches by `text`. Each row has a block of up to 255 events of a timeline, which the service adds
+-- in the same transaction as the events: their positions and times, and each folded word with the numbers of its events in
+-- the block, from 1 on. Blocks do not overlap; `position` is the first one.
 CREATE TABLE event_words (
-    position bigint   NOT NULL,
-    timeline bigint   NOT NULL,
-    time     bigint   NOT NULL,
-    words    tsvector NOT NULL,
-    PRIMARY KEY (position, timeline)
+    timeline  bigint   NOT NULL,
+    position  bigint   NOT NULL,
+    positions bigint[] NOT NULL,
+    times     bigint[] NOT NULL,
+    words     tsvector NOT NULL,
+    PRIMARY KEY (timeline, position)
 );
--- A small pending list, because each search reads all of it.
-CREATE INDEX event_words_by_word ON event_words USING gin (words) WITH (gin_pending_list_limit = 1024);

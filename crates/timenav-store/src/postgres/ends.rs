@@ -6,7 +6,6 @@ use super::transaction::Writing;
 use super::values::{Failed, get, sql};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents;
-use crate::postgres::events::words;
 use crate::postgres::transaction::batch::{Batch, records, values};
 
 const DELETE: [&str; 2] = ["DELETE FROM timelines WHERE timeline = $1", "DELETE FROM permissions WHERE timeline = $1"];
@@ -35,6 +34,8 @@ const DELETE_SOME: [&str; 10] = [
         (SELECT queue, service FROM listeners WHERE timeline = $1 ORDER BY queue, service LIMIT $2)",
     "DELETE FROM timekeepers WHERE timeline IN (SELECT timeline FROM timekeepers WHERE timeline = $1 ORDER BY timeline LIMIT $2)",
 ];
+const DELETE_WORDS: &str = "DELETE FROM event_words WHERE timeline = $1 AND position IN
+    (SELECT position FROM event_words WHERE timeline = $1 ORDER BY position LIMIT $2)";
 const DELETE_OUTCOMES: &str = "DELETE FROM outcomes WHERE told_of = $1";
 const MARK: &str = "UPDATE ended_timelines SET is_let_go = true WHERE timeline_id = $1";
 
@@ -91,10 +92,8 @@ async fn prune_some(
     if let Some(last) = last {
         return Ok(Some(last.unsigned_abs() + 1));
     }
-    if writing.added().await?.has_words() {
-        words::erase_some(on, key, items_max).await?;
-    }
-    for delete in DELETE_SOME {
+    let has_words = writing.added().await?.has_words();
+    for delete in DELETE_SOME.iter().chain(has_words.then_some(&DELETE_WORDS)) {
         let delete = on.prepare_cached(delete).await?;
         if on.execute(&delete, &[&key.0, &sql(items_max as u64)]).await? > 0 {
             return Ok(Some(ended.size));

@@ -1,7 +1,7 @@
 use timenav_engine::Orphan;
 
 use crate::postgres::connection::sessions::Object;
-use crate::postgres::migrations::is_spread;
+use crate::postgres::migrations::{self, is_spread};
 use crate::postgres::transaction::batch::rows;
 use crate::postgres::values::{Failed, get};
 
@@ -65,13 +65,14 @@ const MARKED: &str = "SELECT timeline FROM arrivals a WHERE timeline >= 0
     OR EXISTS (SELECT FROM timelines t WHERE t.timeline = a.timeline)
     OR EXISTS (SELECT FROM ended_timelines e WHERE e.timeline = a.timeline) ORDER BY timeline LIMIT $1";
 
-const STATEMENTS: [(&str, [&str; 2]); 13] = [
+const STATEMENTS: [(&str, [&str; 2]); 14] = [
     of_trees!("entries"),
     of_trees!("tiles"),
     of_trees!("rotation_notes"),
     of_trees!("policies"),
     of_trees!("sweeps"),
     of_contents!("events"),
+    of_contents!("event_words"),
     of_contents!("interventions"),
     of_contents!("anchors"),
     of_contents!("data_records"),
@@ -99,7 +100,8 @@ pub(in crate::postgres) async fn marked(on: &Object) -> Result<Vec<i64>, Failed>
 async fn between(on: &Object, first: i64, last: i64) -> Result<Vec<Orphan>, Failed> {
     let mut found = Vec::new();
     let is_spread = is_spread(on).await?;
-    for (table, [in_steps, at_once]) in STATEMENTS {
+    let to_come = migrations::to_come(on).await?;
+    for (table, [in_steps, at_once]) in STATEMENTS.into_iter().filter(|(table, _)| !to_come.contains(table)) {
         let statement = if is_spread { at_once } else { in_steps };
         for row in rows(on, statement, &[&ORPHANS_MAX, &first, &last]).await? {
             found.push(Orphan { table, timeline: get(&row, 0)? });
