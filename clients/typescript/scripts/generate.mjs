@@ -94,7 +94,7 @@ const all = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operationBody]) => operation(path, method, operationBody)),
 );
 const calls = `${GENERATED}import type { CallOptions, Events } from './transport.js';
-import type { Output, FiringMessage, Input, Schema, StreamMessage } from './types.js';
+import type { Output, FiringMessage, Input, Schema, StreamMessage } from './operation-types.js';
 import { Transport } from './transport.js';
 
 /** A method for each operation of the API. */

@@ -7,7 +7,7 @@ import { Listener, type Handler, type ListenOptions } from './listener.js';
 import { receiptOf, receiptWithoutTimers, type Receipt } from './receipt.js';
 import type { Retries } from './retry.js';
 import { Settings, type ClientOptions } from './settings.js';
-import type { Output, Input, PagedOperation } from './types.js';
+import type { Output, Input, PagedOperation } from './operation-types.js';
 import type { CallOptions } from './transport.js';
 import { VirtualClock } from './virtual-clock.js';
 import { Watch, type WatchOptions } from './watch.js';

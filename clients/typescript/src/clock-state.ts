@@ -1,6 +1,6 @@
 /** Clock arithmetic, identical to the service's: whole microseconds, rates in millionths, no double rounding. */
 import { floorDiv, Instant } from './instant.js';
-import type { Schema } from './types.js';
+import type { Schema } from './operation-types.js';
 
 type ClockBody = Pick<
   Schema<'ClockBody'>,

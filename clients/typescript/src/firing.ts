@@ -1,7 +1,7 @@
 /** The firing that a handler receives, with a clock fixed at its due time. */
 import { BeyondFiringError } from './errors.js';
 import { Instant, type When } from './instant.js';
-import type { Schema } from './types.js';
+import type { Schema } from './operation-types.js';
 
 /** The clock of a handler. It always shows the due time of the firing, even if the firing is delivered later. */
 export class FiringClock {

@@ -13,7 +13,7 @@ import {
   type ApiError,
 } from './errors.js';
 import { floorDiv, Instant } from './instant.js';
-import type { Schema } from './types.js';
+import type { Schema } from './operation-types.js';
 
 /** The maximum interval between messages of the service on a stream. */
 const HEARTBEAT_SECONDS = 15;

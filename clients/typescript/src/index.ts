@@ -20,7 +20,7 @@ export type {
   PagedOperation,
   Schema,
   StreamMessage,
-} from './types.js';
+} from './operation-types.js';
 export { Events, type CallOptions, type SentEvent } from './transport.js';
 export { VirtualClock, type WaitOptions } from './virtual-clock.js';
 export { Watch, type WatchOptions } from './watch.js';

@@ -5,7 +5,7 @@ import { ApiError } from './errors.js';
 import { firingOf, type Firing } from './firing.js';
 import * as host from './host-time.js';
 import { jittered } from './retry.js';
-import type { Schema } from './types.js';
+import type { Schema } from './operation-types.js';
 import { FINAL } from './virtual-clock.js';
 
 /** Handles a firing. The firing is acknowledged when the function returns, or when its promise is fulfilled. */

@@ -1,7 +1,7 @@
 /** Receipts of advances. */
 import { NotSettledError } from './errors.js';
 import { Instant } from './instant.js';
-import type { Schema } from './types.js';
+import type { Schema } from './operation-types.js';
 
 /** The receipt of an advance. */
 export interface Receipt {

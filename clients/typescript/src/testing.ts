@@ -12,7 +12,7 @@ import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
 import type { Handler, Listener } from './listener.js';
 import { receiptOf, type Receipt } from './receipt.js';
-import type { Schema } from './types.js';
+import type { Schema } from './operation-types.js';
 import type { VirtualClock, WaitOptions } from './virtual-clock.js';
 
 const START_MS_MAX = 30_000;

@@ -5,7 +5,7 @@ import { pause, startTimer, stopTimer } from './host-time.js';
 import { OPERATIONS, type Operation } from './operations.js';
 import { retryAfterSeconds, waitSeconds, type Outcome } from './retry.js';
 import type { PlainInit, Settings } from './settings.js';
-import type { Output, FileContent, OperationName } from './types.js';
+import type { Output, FileContent, OperationName } from './operation-types.js';
 import { EventReader } from './sse.js';
 
 /** Options of a call, in addition to its input. */

@@ -8,7 +8,7 @@ import { jittered } from './retry.js';
 import type { ClockState } from './clock-state.js';
 import { Confirmer } from './confirmer.js';
 import type { Settings } from './settings.js';
-import type { Schema } from './types.js';
+import type { Schema } from './operation-types.js';
 import { EventReader } from './sse.js';
 import { readJson, reason, rejection } from './transport.js';
 

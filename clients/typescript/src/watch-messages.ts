@@ -1,6 +1,6 @@
 /** Messages of watches: changes of firings, and ranges that the clock has passed. */
 import { Instant } from './instant.js';
-import type { FiringMessage, StreamMessage } from './types.js';
+import type { FiringMessage, StreamMessage } from './operation-types.js';
 import type { SentEvent } from './transport.js';
 
 /** A change of a firing (docs/timers.md). Newer services may send others. */
