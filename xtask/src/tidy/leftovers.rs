@@ -33,6 +33,14 @@ pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     for (path, text) in tree.sources(&[".rs"]) {
         problems.extend(silenced(path, text));
     }
+    for (path, text) in tree.sources(&[".md", ".rs", ".ts", ".svelte", ".py", ".mjs", ".css", ".toml", ".json"]) {
+        let is_conflict = |line: &str| line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ");
+        problems.extend(
+            text.lines()
+                .position(is_conflict)
+                .map(|at| Problem::new(path, at + 1, "a merge conflict is unresolved; choose a side")),
+        );
+    }
     problems
 }
 
