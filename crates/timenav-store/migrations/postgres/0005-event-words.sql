@@ -1,6 +1,6 @@
--- The words of events, for searches by `text`. Each row has a block of up to 255 events of a timeline, which the service adds
--- in the same transaction as the events: their positions and times, and each folded word with the numbers of its events in
--- the block, from 1 on. Blocks do not overlap; `position` is the first one.
+-- The words of events, for searches by `text`. Each row has a block of up to 255 events of a timeline, added in the same
+-- transaction as the events: their positions and times, and each folded word with the numbers of its events in the
+-- block, from 1 on. Blocks do not overlap; `position` is the first one.
 CREATE TABLE event_words (
     timeline  bigint   NOT NULL,
     position  bigint   NOT NULL,

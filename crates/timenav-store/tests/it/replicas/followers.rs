@@ -217,8 +217,8 @@ async fn followers_are_shared_once_an_upgrade_is_finished() {
     let (left, right) = (house.open().await, second.open().await);
     execute(
         &house.database(),
-        "ALTER TABLE permissions DROP COLUMN expires_at; ALTER TABLE events DROP COLUMN length_class;
-        DROP TABLE followers;
+        "DROP TABLE event_words; ALTER TABLE permissions DROP COLUMN expires_at;
+        ALTER TABLE events DROP COLUMN length_class; DROP TABLE followers;
         DELETE FROM migrations WHERE step > '0001-init'; UPDATE feature_level SET level = 2",
     );
     let web = follow(&right, "web", false).await;

@@ -103,7 +103,8 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
     let url = house.database();
     execute(
         &url,
-        "DROP TABLE event_words; ALTER TABLE permissions DROP COLUMN expires_at; ALTER TABLE events DROP COLUMN length_class;
+        "DROP TABLE event_words; ALTER TABLE permissions DROP COLUMN expires_at;
+        ALTER TABLE events DROP COLUMN length_class;
         DELETE FROM migrations WHERE step > '0002-followers'; UPDATE feature_level SET level = 4",
     );
     let ada = right.user("ada", false).await;
