@@ -103,6 +103,7 @@ async fn copy(
     if self::state(&from.heads().await?) != state {
         return Err(StoreError::Unavailable("the source was changed while it was copied".to_owned()));
     }
+    into.derive().await?;
     Ok(heads)
 }
 

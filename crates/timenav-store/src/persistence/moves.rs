@@ -55,6 +55,11 @@ pub(crate) trait Target: Send + Sync {
 
     /// Stores rows together with the progress, atomically.
     async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError>;
+
+    /// Fills the tables that are not copied, because they follow from others.
+    async fn derive(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
 }
 
 #[derive(Debug, PartialEq, Eq)]

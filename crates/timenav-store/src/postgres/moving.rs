@@ -90,17 +90,15 @@ impl PostgresTarget {
     }
 
     pub(crate) async fn end(&self) -> Result<(), StoreError> {
-        Ok(self.try_end().await?)
+        let on = self.0.connections.writer().await?;
+        on.batch_execute("DROP TABLE IF EXISTS timenav_moving").await.map_err(Failed::from)?;
+        Ok(())
     }
 
-    async fn try_end(&self) -> Result<(), Failed> {
+    async fn try_derive(&self) -> Result<(), Failed> {
         let mut on = self.0.connections.writer().await?;
-        if !has_progress(&on).await? {
-            return Ok(());
-        }
         let transaction = on.transaction().await?;
         words::fill(&transaction).await?;
-        transaction.batch_execute("DROP TABLE timenav_moving").await?;
         Ok(transaction.commit().await?)
     }
 
@@ -168,6 +166,10 @@ impl Target for PostgresTarget {
 
     async fn put(&self, table: &'static Table, rows: Vec<Row>, progress: &Progress) -> Result<(), StoreError> {
         Ok(self.try_put(table, &rows, progress).await?)
+    }
+
+    async fn derive(&self) -> Result<(), StoreError> {
+        Ok(self.try_derive().await?)
     }
 }
 

@@ -52,7 +52,7 @@ const SELECT_CANDIDATES: &str = "SELECT b.times[found.number], b.positions[found
         SELECT n.number FROM unnest(b.words) u CROSS JOIN LATERAL unnest(u.positions) AS n (number)
         JOIN unnest($3::text[]) AS p (prefix) ON starts_with(u.lexeme, p.prefix)
         GROUP BY n.number HAVING count(DISTINCT p.prefix) = cardinality($3::text[])) found
-    WHERE b.timeline = $1 AND b.position = ANY ($2::bigint[]) AND b.positions[found.number] < $4";
+    WHERE b.timeline = $1 AND b.position = ANY ($2::bigint[]) AND b.positions[found.number] < $4 LIMIT $5";
 const SELECT_TIMELINES: &str =
     "SELECT timeline FROM timelines UNION SELECT fork_of FROM timelines WHERE fork_of IS NOT NULL
     UNION SELECT fork_of FROM ended_timelines WHERE fork_of IS NOT NULL AND NOT is_let_go ORDER BY timeline";
@@ -65,7 +65,7 @@ const SELECT_CONTENTS: &str = "SELECT w.number, e.content
 const COUNT_DIFFERENT: &str = "SELECT count(*) FROM unnest($2::bigint[], $3::text[]) AS e (position, words)
     WHERE NOT EXISTS (SELECT FROM event_words w
         WHERE w.timeline = $1 AND w.position = e.position AND w.words = e.words::tsvector)";
-const LOCK: &str = "LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE";
+const CLEAR: &str = "LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE; TRUNCATE event_words";
 const SELECT_TO_FILL: &str = "SELECT timeline, position, time, content FROM events ORDER BY timeline, position";
 
 /// A block of events of one timeline, in the order of their positions.
@@ -176,7 +176,8 @@ pub(in crate::postgres) async fn candidates(
         if blocks.len() > CANDIDATES_MAX {
             return Ok(None);
         }
-        let found = rows(on, SELECT_CANDIDATES, &[&timeline, &blocks, &prefixes, &as_of]).await?;
+        let limit = sql(left as u64 + 1);
+        let found = rows(on, SELECT_CANDIDATES, &[&timeline, &blocks, &prefixes, &as_of, &limit]).await?;
         let Some(less) = left.checked_sub(found.len()) else { return Ok(None) };
         left = less;
         let found = found.iter().map(|row| Ok((get(row, 0)?, get(row, 1)?)));
@@ -234,9 +235,9 @@ pub(in crate::postgres) async fn difference(on: &Object, timeline: TimelineKey) 
     Ok((found_count != count).then(|| format!("it has {found_count} of {count} events")))
 }
 
-/// Fills the empty table for all events.
+/// Fills the table for all events.
 pub(in crate::postgres) async fn fill(transaction: &Transaction<'_>) -> Result<(), Failed> {
-    transaction.batch_execute(LOCK).await?;
+    transaction.batch_execute(CLEAR).await?;
     let portal = transaction.bind(SELECT_TO_FILL, &[]).await?;
     let (mut timeline, mut block) = (0_i64, Block::default());
     loop {
