@@ -276,6 +276,8 @@ export class TimelineModel {
 
   cancel(): void {
     this.#loading.abort();
+    // The legend waited for the counts.
+    this.settle();
   }
 
   /** Changes the query: the filter, the box or the state. */
@@ -398,8 +400,14 @@ export class TimelineModel {
     // There is nothing to count before the first and after the last event.
     const { from, to } = this.viewport.range;
     const span = { from: max(from, extent.from), to: min(to, extent.to) };
-    const isAllTime = span.from === extent.from && span.to === extent.to;
-    const seen = { span, isAllTime, visible: this.visible, isFar: () => this.isFar, counts: () => this.counts };
+    const seen = {
+      span,
+      isAllTime: span.from === extent.from && span.to === extent.to,
+      isLoading: this.phase === 'loading',
+      visible: this.visible,
+      isFar: () => this.isFar,
+      counts: () => this.counts,
+    };
     await this.colors.read(this.question, seen, signal);
   }
 

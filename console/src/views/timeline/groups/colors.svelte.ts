@@ -20,6 +20,8 @@ interface VisibleEvents {
   span: Span;
   /** Whether the range contains all events. */
   isAllTime: boolean;
+  /** Whether the counts are still being loaded. The load ends with another read. */
+  isLoading: boolean;
   visible: EventStore;
   isFar: () => boolean;
   counts: () => Counts | null;
@@ -57,7 +59,7 @@ export class Colors {
 
   /** Loads the legend of the visible range and the counts per group for its bars. */
   async read(question: Question, seen: VisibleEvents, signal: AbortSignal): Promise<void> {
-    const { span, visible, isFar, counts } = seen;
+    const { span, isAllTime, isLoading, visible, isFar, counts } = seen;
     const { by } = this;
     if (by === null) return;
     try {
@@ -66,14 +68,17 @@ export class Colors {
       if (signal.aborted) return;
       if (!isFar() || span.from > span.to)
         this.legend = legendOf(visible, question.filter, by, span, this.legend, this.chosen);
-      else if (this.#span === null || !isAlike(span, this.#span))
+      else if (this.#span === null || !isAlike(span, this.#span)) {
+        // Once the counts are complete, one request counts the legend and its bars.
+        if (isLoading && isAllTime) return;
         this.legend =
           (await this.#readAll(question, by, seen, signal)) ??
           (await readLegend(question, by, span, this.legend, this.chosen, signal));
+      }
       this.#span = span;
       const [whole, { legend }] = [counts(), this];
-      if (isFar() && whole !== null && legend !== null)
-        await readMissing(this.counted, question, legend, whole, signal);
+      if (!isFar() || whole === null || legend === null || (isLoading && whole.until < whole.to)) return;
+      await readMissing(this.counted, question, legend, whole, signal);
     } catch (error) {
       if (!isAborted(error)) this.error = error;
     }
