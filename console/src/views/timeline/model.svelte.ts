@@ -237,6 +237,8 @@ export class TimelineModel {
       if (loading !== this.#loading) return;
       this.phase = isAborted(error) ? 'canceled' : 'failed';
       this.error = isAborted(error) ? null : error;
+      // Only the first load is not a new version.
+      this.version = Math.max(this.version, 1);
     }
     this.#pictured();
   }

@@ -97,7 +97,9 @@ export class MapCells {
   async count(range: Range, view: MapView, size: Size, autoMove: AutoMove): Promise<void> {
     this.#request = new AbortController();
     const { signal } = this.#request;
-    const { question, version, legend } = this.model;
+    const { question, legend } = this.model;
+    // The change of version from 0 to 1 by the initial load must not repeat the count.
+    const version = Math.max(this.model.version, 1);
     const queryIn = (seen: MapView): CellsQuery => ({
       question,
       version,

@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { finerResolution, fittingResolution, isCoarse } from './map-cells.svelte';
+import { expect, it, vi } from 'vitest';
+import { ALL } from '../../../lib/events/filter';
+import type { TimelineModel } from '../model.svelte';
+import { finerResolution, fittingResolution, isCoarse, MapCells } from './map-cells.svelte';
 import { AutoZoom } from '../map/auto-zoom';
 import { WORLD } from '../map/map-view';
 
@@ -30,4 +32,24 @@ it('cells of a wide map are as fine as those of a narrow map if few have events'
   expect(finerResolution(found(990), WORLD, wide)).toBe(fitting);
   // A cell of a few pixels cannot be pointed at.
   expect(finerResolution(found(1), WORLD, wide)).toBeGreaterThanOrEqual((360 * 12) / 1_570);
+});
+
+it('cells counted before the initial load ends are not counted again', async () => {
+  vi.stubGlobal('document', { baseURI: 'http://127.0.0.1/' });
+  const fetched = vi.fn(() => Promise.resolve(new Response(JSON.stringify({ groups: [], groups_count: 0, count: 0 }))));
+  vi.stubGlobal('fetch', fetched);
+  const question = { timeline: 'demo', filter: ALL, box: null, asOf: null };
+  const model = { question, version: 0, legend: null, playhead: null };
+  const counted = new MapCells(model as unknown as TimelineModel);
+  const count = (): Promise<void> =>
+    counted.count({ from: 0n, to: 9n }, WORLD, size, { next: () => null, go: () => undefined });
+  await count();
+  const before = fetched.mock.calls.length;
+  model.version = 1;
+  await count();
+  expect(fetched.mock.calls.length).toBe(before);
+  model.version = 2;
+  await count();
+  expect(fetched.mock.calls.length).toBeGreaterThan(before);
+  vi.unstubAllGlobals();
 });
