@@ -278,7 +278,7 @@ it('copy a link to the current knowledge, which does not change', async () => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await counted(page, '1 event');
   await page.getByRole('button', { name: 'More', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Copy a lasting link' }).click();
+  await page.getByRole('menuitem', { name: 'Copy a permanent link' }).click();
   await page.getByText('Copied. The link always shows the current state').waitFor();
   const link = await page.evaluate(() => navigator.clipboard.readText());
   expect(link).toMatch(/#\/timeline\?.*as_of=\d{4}-/);

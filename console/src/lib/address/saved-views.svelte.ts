@@ -3,7 +3,7 @@ const KEY = 'timenav-views';
 const SAVED_MAX = 50;
 export const NAME_LENGTH_MAX = 60;
 
-export interface SavedView {
+interface SavedView {
   user: string;
   name: string;
   hash: string;

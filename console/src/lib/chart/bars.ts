@@ -129,7 +129,7 @@ export function barSpans(frame: Pick<Frame, 'scale' | 'extent'>, bucket: Bucket)
 }
 
 /** One color of a bar and the counts it represents. */
-export interface Part {
+interface Part {
   color: string;
   counts: Counts;
 }

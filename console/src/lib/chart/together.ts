@@ -1,7 +1,7 @@
 /** Groups overlapping marks that cannot be pointed at individually. */
 
 /** Marks closer than this overlap visually. */
-export const NEAR_PIXELS = 5;
+const NEAR_PIXELS = 5;
 
 interface Mark {
   x: number;

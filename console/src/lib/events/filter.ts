@@ -124,7 +124,7 @@ export interface Question {
 }
 
 /** A query in the form of API parameters. */
-export interface QueryParams {
+interface QueryParams {
   timeline_id: string;
   location: string;
   text?: string;
@@ -160,6 +160,6 @@ export function filterQuery(filter: Filter): Query {
   return { text, actor, source, attribute };
 }
 
-export function locationOf(box: Box | null): string {
+function locationOf(box: Box | null): string {
   return box === null ? '*' : `bbox:${boxParam(box)}`;
 }

@@ -1,7 +1,7 @@
 /** Maps positions in a timeline's full history to positions in the ledgers of its ancestors. */
 import type { TimelineBody } from '../timelines/timelines.svelte';
 
-export interface Place {
+interface Place {
   ledger: string;
   /** Position within that ledger. */
   position: number;

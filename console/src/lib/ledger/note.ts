@@ -131,7 +131,7 @@ export function cosigners({ origin, signatures }: Checkpoint): { name: string; a
 }
 
 /** Time of a verified cosignature, or the reason why it is not valid. */
-export type Cosigned = { at: Micros } | 'not cosigned' | 'wrong signature' | 'unsupported';
+type Cosigned = { at: Micros } | 'not cosigned' | 'wrong signature' | 'unsupported';
 
 /** Verifies the cosignatures of a witness on a checkpoint. All must be valid; the newest counts. */
 export async function verifyCosigned(checkpoint: Checkpoint, witness: VerifierKey): Promise<Cosigned> {

@@ -10,7 +10,7 @@ const TILE_LEVELS = 8;
 const HASH_BYTES = 32;
 
 /** Returns the bytes of a tile. The name is the path after `tile/`. */
-export type ReadTile = (name: string) => Promise<Uint8Array>;
+type ReadTile = (name: string) => Promise<Uint8Array>;
 
 /** Returns the name of the tile that contains a hash of a level in a tree of `size` entries. */
 export function tileName(level: number, hash: number, size: number): string {

@@ -21,20 +21,20 @@ const YEARS = 270_000;
 const STAYS_MS = 30_000;
 const SVG = 'http://www.w3.org/2000/svg';
 
-export interface FirstCounts {
+interface FirstCounts {
   count: number;
   groups: readonly { key: string; end?: string | null; count: number }[];
   next_cursor?: string | null;
 }
 
-export interface Bar {
+interface Bar {
   /** Center, from 0 at the first event to 1 at the last. */
   at: number;
   /** Height, relative to the tallest bar. */
   height: number;
 }
 
-export interface Picture {
+interface Picture {
   bars: Bar[];
   from: string;
   to: string;

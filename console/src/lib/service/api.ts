@@ -3,7 +3,7 @@ import { Calls } from '../../../../clients/typescript/src/calls';
 import { ApiError, ApiConnectionError } from '../../../../clients/typescript/src/errors';
 import { OPERATIONS } from '../../../../clients/typescript/src/operations';
 import { Settings, type PlainInit } from '../../../../clients/typescript/src/settings';
-import type { Output, OperationName } from '../../../../clients/typescript/src/types';
+import type { Output, OperationName } from '../../../../clients/typescript/src/operation-types';
 import { readJson, rejection, type CallOptions } from '../../../../clients/typescript/src/transport';
 import { address, type Query } from './base';
 import { takeEarlyResponse } from '../loading/first-requests';
@@ -13,7 +13,7 @@ import { reach } from './reach.svelte';
 
 export { ApiError, ApiConnectionError, readJson, rejection };
 export type { ErrorCode } from '../../../../clients/typescript/src/error-codes';
-export type { Output, Input, Schema } from '../../../../clients/typescript/src/types';
+export type { Output, Input, Schema } from '../../../../clients/typescript/src/operation-types';
 
 /** Exceeds any response time of the service. Callers abort earlier if they need to. */
 const ANSWER_MS_MAX = 600_000;

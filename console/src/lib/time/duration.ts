@@ -10,7 +10,7 @@ interface Duration {
   micros: bigint;
 }
 
-export type Read = { ok: true; duration: Duration } | { ok: false; problem: string };
+type Read = { ok: true; duration: Duration } | { ok: false; problem: string };
 
 /** Units by name, largest first. The micro sign and the Greek letter mu look the same. */
 const UNITS = new Map([

@@ -14,7 +14,7 @@ const NAME_LENGTH_MAX = 128;
 const REST_MS = 300;
 
 /** Returns matching timelines: an exact match first, then those found by the service, then other loaded ones. */
-export function withPart(
+function withPart(
   part: string,
   list: readonly TimelineBody[],
   named: readonly TimelineBody[],

@@ -85,7 +85,7 @@ describe('command palette', () => {
     expect(to('follow')).toEqual(['#/timeline?follow=1']);
     expect(to('follow', { isPaused: null })).toEqual([]);
     expect(to('play')).toEqual(['#/timeline?play=all']);
-    expect(to('lasting link')).toEqual([{ copy: 'link' }]);
+    expect(to('permanent link')).toEqual([{ copy: 'link' }]);
     expect(to('new timeline')).toEqual([{ make: 'timeline' }]);
     expect(to('fork demo')).toEqual([{ make: 'fork' }]);
   });

@@ -198,7 +198,7 @@ function actions({ timeline, href, may, isPaused, hasDemo, isOperator }: Sources
     ...(may.move ? [action('hold', 'Hold the clock…', 'lock', href('clock', { do: 'hold' }))] : []),
     ...(isPaused === null ? [] : [action('follow', 'Follow the clock', 'clock', href('timeline', { follow: '1' }))]),
     action('play', 'Play this time range', 'play', href('timeline', { play: 'all' })),
-    action('link', 'Copy a lasting link', 'copy', { copy: 'link' }),
+    action('link', 'Copy a permanent link', 'copy', { copy: 'link' }),
     action('make', 'New timeline…', 'plus', { make: 'timeline' }),
     action('fork', `Fork ${timeline}…`, 'fork', { make: 'fork' }),
     action('save', 'Save this view…', 'check', { make: 'view' }),

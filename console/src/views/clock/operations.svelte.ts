@@ -7,7 +7,7 @@ import { toasts } from '../../lib/page/toast.svelte';
 import { moveOfReceipt, moveTo, type Move } from './moves/moves';
 
 /** The clock before a move. */
-export interface UndoState {
+interface UndoState {
   instant: Micros;
   location: string | null;
   /** The generation after the move. If the clock has another one, the move can no longer be undone. */

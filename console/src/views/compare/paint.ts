@@ -209,7 +209,7 @@ function paintTimes(
   paintRulerStrip({ context, palette, scale: view }, above, below);
 }
 
-export function colorOf(palette: Palette, { change }: Pick<Difference, 'change'>): string {
+function colorOf(palette: Palette, { change }: Pick<Difference, 'change'>): string {
   return change === 'only_in_base'
     ? palette['hue-1']
     : change === 'only_in_compare'

@@ -1,6 +1,6 @@
 /** The OpenAPI document, reduced to what the explorer needs. */
 
-export interface Schema {
+interface Schema {
   $ref?: string;
   type?: string | string[];
   description?: string;

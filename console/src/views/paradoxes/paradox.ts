@@ -37,7 +37,7 @@ export interface ParadoxesBody {
   has_more: boolean;
 }
 
-export interface Kind {
+interface Kind {
   code: string;
   kind: string;
   title: string;

@@ -106,7 +106,7 @@ describe('a legend of counted groups', () => {
 
   it('of a part of the time does not wait for the count', async () => {
     await vi.waitFor(() => expect(model.counted.overall).not.toBeNull());
-    model.look(scale(parse('2020-03-01T00:00:00Z')!, 0, model.view.pixel, 100));
+    model.setView(scale(parse('2020-03-01T00:00:00Z')!, 0, model.view.pixel, 100));
     await settleWhileCounting();
     await vi.waitFor(() => expect(model.legend).not.toBeNull());
     expect(sources).toEqual(['source']);

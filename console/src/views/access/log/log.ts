@@ -45,7 +45,7 @@ export interface LogFilter {
   to: Micros | null;
 }
 
-export type Kind = 'rejected' | 'change' | 'read';
+type Kind = 'rejected' | 'change' | 'read';
 
 /** Classifies an entry: a refusal, a read (or a session continued by one), or a change. */
 export function kindOf(entry: { action: string }): Kind {

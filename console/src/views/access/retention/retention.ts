@@ -17,7 +17,7 @@ export function retentionText(period: string | null): string {
 }
 
 /** Returns a period in seconds; `Infinity` is forever. */
-export function secondsOf(period: string | null): number {
+function secondsOf(period: string | null): number {
   if (period === null) return Infinity;
   const read = readDuration(period);
   return read.ok ? Number(read.duration.micros / SECOND) : NaN;
@@ -120,7 +120,7 @@ export async function readSweep(timeline: string, position: number): Promise<Swe
 }
 
 /** The service's response to `prune`. */
-export interface PrunedBody {
+interface PrunedBody {
   status: string;
   retention: Retention;
   pruned: number;

@@ -15,7 +15,7 @@ const VISIBLE = 6;
 /** Minimum time between requests, for a fast clock or frequent recordings. */
 const AGAIN_MS = 5_000;
 
-export interface Entry {
+interface Entry {
   id: string;
   title: string;
   time: Micros;

@@ -8,7 +8,7 @@ const EVEN_MICROS = 60_000_000;
 const NAME_ROOM = 0.13;
 
 /** The axis: its maximum distance from now, and whether it is logarithmic. Linear by default. */
-export interface AnchorAxis {
+interface AnchorAxis {
   reach: number;
   isLog: boolean;
 }

@@ -1,6 +1,6 @@
 /** Formats the location, fault and latency of followers. */
 
-export interface Place {
+interface Place {
   host?: string | null;
   process?: number | null;
 }

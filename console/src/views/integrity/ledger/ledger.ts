@@ -13,7 +13,7 @@ export interface Entry {
   clock_time: string;
 }
 
-export const PAGE_ENTRIES = 20;
+const PAGE_ENTRIES = 20;
 /** Height of the page around the entries, and of one entry, in pixels. */
 const AROUND = 300;
 const ENTRY = 38;

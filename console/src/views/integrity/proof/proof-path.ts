@@ -5,7 +5,7 @@ export interface Point {
   y: number;
 }
 
-export interface PathPlace {
+interface PathPlace {
   center: number;
   /** Distance of the proof's nodes from the center. */
   aside: number;

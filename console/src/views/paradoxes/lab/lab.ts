@@ -5,7 +5,7 @@ import { zonedText } from '../../../lib/time/people';
 import { isDate, preciseText } from '../../../lib/time/when';
 import type { Paradox } from '../paradox';
 
-export interface EventBody {
+interface EventBody {
   event_id: string;
   time: string;
   end_time?: string | null;
@@ -19,7 +19,7 @@ export interface EventBody {
   causes?: { event_id: string; kind: string }[] | null;
 }
 
-export interface Effect {
+interface Effect {
   kind: string;
   duration?: string | null;
   time?: string | null;

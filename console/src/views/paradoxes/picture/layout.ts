@@ -61,7 +61,7 @@ function line(spots: Spot[]): string {
   return `M${spots.map((spot) => `${spot.x.toFixed(1)},${spot.y.toFixed(1)}`).join('L')}`;
 }
 
-export interface Chain {
+interface Chain {
   spots: Spot[];
   height: number;
   columns: number;
@@ -150,8 +150,8 @@ export function axisScale(moments: readonly Micros[], inset: number, width: numb
 }
 
 /** Half the width of an instant, and the minimum width of an interval. */
-export const MOMENT = 7;
-export const STRETCH_MIN = 6;
+const MOMENT = 7;
+const STRETCH_MIN = 6;
 
 /** Returns the drawn extent of an interval, at least its minimum width. */
 export function drawnExtent(from: number, to: number): [number, number] {

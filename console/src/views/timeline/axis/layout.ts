@@ -25,12 +25,7 @@ const LABEL_CHARS = 34;
 export const nameTop = ({ above, rows }: Pick<Strips, 'above' | 'rows'>): number =>
   rows === undefined ? -(above - 4) : -Math.min(above - 10, 22);
 
-export function offset(
-  store: EventStore,
-  row: number,
-  center: { seconds: number; micros: number },
-  scale: Scale,
-): number {
+function offset(store: EventStore, row: number, center: { seconds: number; micros: number }, scale: Scale): number {
   return (
     ((store.seconds[row]! - center.seconds) * 1e6 + (store.micros[row]! - center.micros) - scale.fraction) / scale.pixel
   );

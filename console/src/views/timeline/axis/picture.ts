@@ -32,7 +32,7 @@ export interface SheetScene {
   isIn?: (row: number) => boolean;
 }
 
-export type Colors = (row: number) => string;
+type Colors = (row: number) => string;
 
 /** Markers of an event: it has interventions, or it is part of a paradox. */
 export interface Mark {

@@ -7,7 +7,7 @@ import { hasTooMany } from '../groups/classes';
 import { membersOf, type Legend } from '../groups/groups';
 
 /** Number of events of each colored group in a cell, in the order of the colors. */
-export type Shares = readonly number[];
+type Shares = readonly number[];
 
 export interface CellGroups {
   /** The legend that defines the group colors. */

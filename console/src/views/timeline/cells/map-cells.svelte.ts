@@ -45,7 +45,7 @@ export function isCoarse({ resolution }: Pick<Cells, 'resolution'>, view: MapVie
 }
 
 /** Automatic movement of the map. */
-export interface AutoMove {
+interface AutoMove {
   /** Returns the view that shows the counted cells; null if the map should stay. */
   next: (found: Cells, view: MapView) => MapView | null;
   go: (view: MapView) => void;

@@ -58,7 +58,7 @@ export function shaded(visible: Cells | null, whole: Cells | null, scale: ShadeS
   };
 }
 
-export interface ShadeClass {
+interface ShadeClass {
   /** Index among all classes. */
   index: number;
   least: number;

@@ -22,14 +22,14 @@ interface UndoResponse {
 }
 
 /** Events recorded before an import was stopped. */
-export interface PartialImport {
+interface PartialImport {
   /** Null if changes by others make it impossible to count. */
   taken: number | null;
   import_id: string | null;
 }
 
 /** How to parse the file. */
-export interface ImportOptions {
+interface ImportOptions {
   format: string;
   map: string;
   packing: Packing | null;

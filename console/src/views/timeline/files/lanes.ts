@@ -11,7 +11,7 @@ import { fromTop, lanePlaces } from '../lanes/lane-order';
 import { pack } from '../lanes/packing';
 import type { Range } from '../viewport.svelte';
 
-export interface LanesInput {
+interface LanesInput {
   view: Scale;
   /** Times of the first and last event. */
   extent: Range | null;

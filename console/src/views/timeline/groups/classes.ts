@@ -11,7 +11,7 @@ const FILLED_MIN = 0.5;
  * Maximum number of values to count over time: with this many, all buckets of an axis have about as many groups as a
  * response can contain.
  */
-export const COUNTED_VALUES_MAX = 40;
+const COUNTED_VALUES_MAX = 40;
 
 interface Classification {
   classes: Classes;

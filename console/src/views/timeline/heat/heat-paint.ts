@@ -44,7 +44,7 @@ function colorOf(ramp: readonly Color[], share: number): [number, number, number
   return [mixed(0), mixed(1), mixed(2), OPACITY * OPAQUE];
 }
 
-export interface HeatScene {
+interface HeatScene {
   grid: Grid;
   scale: HeatScale;
   ramp: readonly Color[];

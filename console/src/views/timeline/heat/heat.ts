@@ -10,7 +10,7 @@ import { member } from '../groups/groups';
 import { numberOf, numberText } from '../attributes/numbers';
 
 /** Content of the layer: the density of events, or the mean or highest value of an attribute. */
-export const HEATS = ['events', 'mean', 'highest'] as const;
+const HEATS = ['events', 'mean', 'highest'] as const;
 export type Heat = (typeof HEATS)[number];
 
 export function heatOf(text: string | null): Heat | null {

@@ -14,7 +14,7 @@ import { piecesOf, spread, type Part } from './ranges';
 export const COMPARED_MAX = 12;
 
 /** Maximum number of ranges per side; an interruption adds one. */
-export const RANGES_MAX = 5;
+const RANGES_MAX = 5;
 
 /**
  * Target number of events per range, below the limit of a response (`aggregate_events_read_max`), as far as it can be

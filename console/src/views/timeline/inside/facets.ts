@@ -6,7 +6,7 @@ import { texts } from '../groups/groups';
 import { numberOf } from '../attributes/numbers';
 
 /** A value and its share of the events, from 0 to 1. */
-export interface Share {
+interface Share {
   value: string;
   /** Number of selected events with the value. */
   count: number;

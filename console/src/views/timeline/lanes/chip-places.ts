@@ -5,7 +5,7 @@ const [EDGE, GAP, CURVE] = [8, 6, 26];
 /** Half the width of the now line. */
 const NOW_HALF = 2;
 
-export interface Chips {
+interface Chips {
   /** Start of each lane's line, from top to bottom; null without a start. */
   begins: readonly (number | null)[];
   widths: readonly number[];

@@ -13,7 +13,7 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number][0];
 
-export interface Change {
+interface Change {
   kind: Kind;
   /** Duration, for changes that move events. */
   amount: string;

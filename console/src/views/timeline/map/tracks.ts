@@ -40,7 +40,7 @@ export function actorTracks(store: EventStore, first: number, last: number): num
 }
 
 /** Choice of tracks: true for all actors, false for none, and null for the default. */
-export type TracksChoice = boolean | null;
+type TracksChoice = boolean | null;
 
 export function tracksChoice(text: string | null): TracksChoice {
   return text === '1' ? true : text === '0' ? false : null;

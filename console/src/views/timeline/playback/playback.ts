@@ -1,7 +1,7 @@
 /** Speed and position of the playback. */
 import type { Micros } from '../../../lib/time/instant';
 
-export interface Speed {
+interface Speed {
   id: string;
   label: string;
   /** Seconds of the timeline per real second; null to play the whole range in a fixed time. */

@@ -6,7 +6,7 @@ import type { EventStore } from '../../../lib/events/store';
 import type { Micros } from '../../../lib/time/instant';
 
 /** An event as a node of the graph. */
-export interface Member {
+interface Member {
   id: string;
   from: Micros;
   /** End time; equals `from` for an event without duration. */

@@ -12,7 +12,7 @@ import { TIMERS_HEIGHT, box } from '../axis/paint';
  * `armed` is the next firing of a timer, `coming` a later firing of its rule, and `fired` one whose outcome is unknown
  * here; the others are outcomes.
  */
-export type MarkKind = 'armed' | 'coming' | 'fired' | 'pending' | 'acknowledged' | 'failed' | 'superseded';
+type MarkKind = 'armed' | 'coming' | 'fired' | 'pending' | 'acknowledged' | 'failed' | 'superseded';
 
 export interface TimerMark {
   time: Micros;
@@ -78,7 +78,7 @@ function colorOf(palette: Palette, kind: MarkKind): string {
 }
 
 /** A symbol for one or more overlapping marks, in the color of the most important one. */
-export interface TimerSymbol {
+interface TimerSymbol {
   /** Horizontal center, and half the width, in pixels. */
   x: number;
   half: number;
@@ -147,7 +147,7 @@ function outline(
 }
 
 /** Draws the lane at the bottom of the axis. */
-export function paintTimers({ context, palette, scale, height }: Frame, marks: readonly TimerMark[]): void {
+function paintTimers({ context, palette, scale, height }: Frame, marks: readonly TimerMark[]): void {
   const y = height - TIMERS_HEIGHT / 2;
   context.fillStyle = palette.line;
   context.fillRect(0, height - TIMERS_HEIGHT, scale.width, 1);

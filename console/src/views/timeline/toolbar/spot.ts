@@ -4,7 +4,7 @@ import { pointOf, type ResolvedPlace } from '../../../lib/places/place';
 /** Zoom for a single place with its surroundings. */
 const ZOOM = 14;
 
-export interface Spot {
+interface Spot {
   name: string;
   /** Map view as a parameter of the address. */
   map: string;

@@ -17,7 +17,7 @@ const BOTTOM = 10;
 /** Height of a cell of the distribution. */
 export const CELL = 4;
 
-export interface Sheet {
+interface Sheet {
   context: CanvasRenderingContext2D;
   palette: Palette;
   view: Scale;

@@ -18,7 +18,7 @@ export interface Line {
   points: readonly Point[];
 }
 
-export interface Lines {
+interface Lines {
   lines: readonly Line[];
   /** Number of events with and without a value. */
   count: number;

@@ -1,1 +1,0 @@
-import{H as e}from"./common-DwNViBB_.js";async function t(){return(await e.limits()).limits}export{t};

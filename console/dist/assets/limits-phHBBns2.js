@@ -1,0 +1,1 @@
+import{U as e}from"./common-HauWq2Wl.js";async function t(){return(await e.limits()).limits}export{t};
