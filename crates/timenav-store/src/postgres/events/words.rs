@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 
 use timenav_engine::{ErasedContent, EventQuery, EventRow, TimelineCommit, TimelineKey};
 use tokio_postgres::Transaction;
-use tokio_postgres::types::ToSql;
 
 use crate::persistence::words::{each_word, prefixes};
 use crate::postgres::connection::sessions::Object;
-use crate::postgres::transaction::batch::{Batch, Value, rows, values};
+use crate::postgres::transaction::batch::{Batch, rows, values};
 use crate::postgres::values::{Failed, get, sql, text};
 
 /// The migration step that adds the table.
@@ -28,15 +27,22 @@ const SEARCHED_EVENTS_MAX: usize = 255_000;
 const CANDIDATES_MAX: usize = 10_000;
 /// The most positions that PostgreSQL keeps with a lexeme.
 const BLOCK_EVENTS_MAX: usize = 255;
-/// A `tsvector` has at most a million bytes.
-const BLOCK_WORDS_BYTES_MAX: usize = 200_000;
-/// Blocks that are compared at a time.
-const BLOCKS_COMPARED: i64 = 16;
+/// A block with more bytes of words gets no further event. A `tsvector` has at most 1 MiB, and the words of the largest
+/// event about 600 kB.
+const BLOCK_WORDS_BYTES_MAX: usize = 100_000;
+/// Bytes that a lexeme takes in a `tsvector` in addition to its text, and those of each of its positions.
+const LEXEME_BYTES: usize = 4;
+const POSITION_BYTES: usize = 2;
+/// Blocks that a scan reads at a time, and events whose contents it then reads together.
+const BLOCKS_READ: i64 = 256;
+const EVENTS_COMPARED: usize = 256;
 /// Events that are read at a time to fill the table.
 const FILLED_TOGETHER: i32 = 4_096;
 
 const INSERT: &str = "INSERT INTO event_words (timeline, position, positions, times, words)
-    VALUES ($1, $2, $3, $4, $5::text::tsvector)";
+    SELECT b.timeline, b.position, b.positions::bigint[], b.times::bigint[], b.words::tsvector
+    FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[])
+        AS b (timeline, position, positions, times, words)";
 const ERASE: &str = "UPDATE event_words b SET words = coalesce((
         SELECT string_agg('''' || kept.lexeme || ''':' || kept.numbers, ' ') FROM (
             SELECT u.lexeme, string_agg(n.number::text, ',') AS numbers
@@ -80,6 +86,7 @@ struct Block {
 #[derive(Default)]
 struct Words {
     numbers: BTreeMap<String, Vec<usize>>,
+    /// Bytes that the `tsvector` takes.
     bytes: usize,
 }
 
@@ -87,9 +94,12 @@ impl Words {
     fn add(&mut self, number: usize, content: &str) {
         each_word(content, &mut |word| match self.numbers.get_mut(word) {
             Some(numbers) if numbers.last() == Some(&number) => {}
-            Some(numbers) => numbers.push(number),
+            Some(numbers) => {
+                self.bytes += POSITION_BYTES;
+                numbers.push(number);
+            }
             None => {
-                self.bytes += word.len();
+                self.bytes += word.len() + LEXEME_BYTES + POSITION_BYTES;
                 self.numbers.insert(word.to_owned(), vec![number]);
             }
         });
@@ -115,25 +125,48 @@ impl Block {
     fn is_full(&self) -> bool {
         self.positions.len() == BLOCK_EVENTS_MAX || self.words.bytes > BLOCK_WORDS_BYTES_MAX
     }
+}
 
-    fn into_values(self, timeline: i64) -> Vec<Value<'static>> {
-        let words = self.words.to_text();
-        values![timeline, self.positions[0], self.positions, self.times, words]
+/// Rows of blocks, by column. Arrays of arrays would need equal lengths, so they are texts.
+#[derive(Default)]
+struct Rows {
+    timelines: Vec<i64>,
+    firsts: Vec<i64>,
+    positions: Vec<String>,
+    times: Vec<String>,
+    words: Vec<String>,
+}
+
+impl Rows {
+    fn push(&mut self, timeline: i64, block: &Block) {
+        let Some(first) = block.positions.first() else { return };
+        self.timelines.push(timeline);
+        self.firsts.push(*first);
+        self.positions.push(array_text(&block.positions));
+        self.times.push(array_text(&block.times));
+        self.words.push(block.words.to_text());
     }
+}
+
+fn array_text(numbers: &[i64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(i64::to_string).collect();
+    format!("{{{}}}", numbers.join(","))
 }
 
 /// Inserts the words of events, which are sorted by timeline and position.
 pub(in crate::postgres) fn insert(batch: &mut Batch<'_>, events: &[(TimelineKey, &EventRow)]) {
+    let mut new = Rows::default();
     for events in events.chunk_by(|one, next| one.0 == next.0) {
-        let mut block = Block::default();
-        for (timeline, event) in events {
+        let (timeline, mut block) = (events[0].0.0, Block::default());
+        for (_, event) in events {
             if block.is_full() {
-                batch.add(INSERT, std::mem::take(&mut block).into_values(timeline.0));
+                new.push(timeline, &std::mem::take(&mut block));
             }
             block.push((sql(event.position), event.columns.time.micros()), &event.content);
         }
-        batch.add(INSERT, block.into_values(events[0].0.0));
+        new.push(timeline, &block);
     }
+    batch.add(INSERT, values![new.timelines, new.firsts, new.positions, new.times, new.words]);
 }
 
 /// Erases the words of erased events.
@@ -197,42 +230,81 @@ pub(in crate::postgres) async fn timelines(on: &Object) -> Result<Vec<TimelineKe
 pub(in crate::postgres) async fn difference(on: &Object, timeline: TimelineKey) -> Result<Option<String>, Failed> {
     let count = rows(on, COUNT_EVENTS, &[&timeline.0]).await?;
     let count: i64 = count.first().map_or(Ok(0), |row| get(row, 0))?;
-    let (mut after, mut last, mut found_count, mut different) = (-1_i64, -1_i64, 0_i64, 0_i64);
+    let (mut after, mut last, mut compared) = (-1_i64, -1_i64, Compared::default());
     loop {
-        let mut blocks: Vec<(i64, Words)> = Vec::new();
-        let (mut times, mut positions, mut places) = (Vec::<i64>::new(), Vec::<i64>::new(), Vec::new());
-        for row in rows(on, SELECT_PAGE, &[&timeline.0, &after, &BLOCKS_COMPARED]).await? {
-            for (number, position) in (1..).zip(get::<Vec<i64>>(&row, 1)?) {
-                if position <= last {
+        let page = rows(on, SELECT_PAGE, &[&timeline.0, &after, &BLOCKS_READ]).await?;
+        let Some(row) = page.last() else { break };
+        after = get(row, 0)?;
+        let mut group = Group::default();
+        for row in &page {
+            let (first, positions, times): (i64, Vec<i64>, Vec<i64>) = (get(row, 0)?, get(row, 1)?, get(row, 2)?);
+            for position in &positions {
+                if *position <= last {
                     return Ok(Some("its blocks overlap".to_owned()));
                 }
-                last = position;
-                positions.push(position);
-                places.push((blocks.len(), number));
+                last = *position;
             }
-            times.extend(get::<Vec<i64>>(&row, 2)?);
-            after = get(&row, 0)?;
-            blocks.push((after, Words::default()));
+            group.push(first, &positions, times);
+            if group.positions.len() >= EVENTS_COMPARED {
+                compared.add(std::mem::take(&mut group).compare(on, timeline).await?);
+            }
         }
-        if blocks.is_empty() {
-            break;
-        }
-        times.resize(positions.len(), i64::MIN);
-        for row in rows(on, SELECT_CONTENTS, &[&timeline.0, &times, &positions]).await? {
-            let at = usize::try_from(get::<i64>(&row, 0)? - 1).unwrap_or_default();
-            let (block, number) = places[at];
-            blocks[block].1.add(number, &text(&row, 1)?);
-            found_count += 1;
-        }
-        let (firsts, expected): (Vec<i64>, Vec<String>) =
-            blocks.iter().map(|(first, words)| (*first, words.to_text())).unzip();
-        let counted = rows(on, COUNT_DIFFERENT, &[&timeline.0, &firsts, &expected]).await?;
-        different += counted.first().map_or(Ok(0), |row| get::<i64>(row, 0))?;
+        compared.add(group.compare(on, timeline).await?);
     }
+    let Compared { events, different } = compared;
     if different > 0 {
         return Ok(Some(format!("the events of {different} blocks have other words")));
     }
-    Ok((found_count != count).then(|| format!("it has {found_count} of {count} events")))
+    Ok((events != count).then(|| format!("it has {events} of {count} events")))
+}
+
+/// How many events blocks have, and how many of the blocks have other words than their events.
+#[derive(Clone, Copy, Default)]
+struct Compared {
+    events: i64,
+    different: i64,
+}
+
+impl Compared {
+    fn add(&mut self, other: Self) {
+        self.events += other.events;
+        self.different += other.different;
+    }
+}
+
+/// Blocks that are compared together.
+#[derive(Default)]
+struct Group {
+    firsts: Vec<i64>,
+    positions: Vec<i64>,
+    times: Vec<i64>,
+    /// The block of each position, and its number there.
+    places: Vec<(usize, usize)>,
+}
+
+impl Group {
+    fn push(&mut self, first: i64, positions: &[i64], mut times: Vec<i64>) {
+        let block = self.firsts.len();
+        self.firsts.push(first);
+        self.places.extend((1..=positions.len()).map(|number| (block, number)));
+        self.positions.extend(positions);
+        times.resize(positions.len(), i64::MIN);
+        self.times.extend(times);
+    }
+
+    async fn compare(self, on: &Object, timeline: TimelineKey) -> Result<Compared, Failed> {
+        let mut expected: Vec<Words> = self.firsts.iter().map(|_| Words::default()).collect();
+        let found = rows(on, SELECT_CONTENTS, &[&timeline.0, &self.times, &self.positions]).await?;
+        for row in &found {
+            let at = usize::try_from(get::<i64>(row, 0)? - 1).unwrap_or_default();
+            let (block, number) = self.places[at];
+            expected[block].add(number, &text(row, 1)?);
+        }
+        let expected: Vec<String> = expected.iter().map(Words::to_text).collect();
+        let different = rows(on, COUNT_DIFFERENT, &[&timeline.0, &self.firsts, &expected]).await?;
+        let different = different.first().map_or(Ok(0), |row| get(row, 0))?;
+        Ok(Compared { events: i64::try_from(found.len()).unwrap_or(i64::MAX), different })
+    }
 }
 
 /// Fills the table for all events.
@@ -241,27 +313,22 @@ pub(in crate::postgres) async fn fill(transaction: &Transaction<'_>) -> Result<(
     let portal = transaction.bind(SELECT_TO_FILL, &[]).await?;
     let (mut timeline, mut block) = (0_i64, Block::default());
     loop {
-        let found = transaction.query_portal(&portal, FILLED_TOGETHER).await?;
+        let (found, mut new) = (transaction.query_portal(&portal, FILLED_TOGETHER).await?, Rows::default());
         for row in &found {
             let next: i64 = get(row, 0)?;
             if next != timeline || block.is_full() {
-                write(transaction, timeline, std::mem::take(&mut block)).await?;
+                new.push(timeline, &std::mem::take(&mut block));
                 timeline = next;
             }
             block.push((get(row, 1)?, get(row, 2)?), &text(row, 3)?);
         }
         if found.is_empty() {
-            return write(transaction, timeline, block).await;
+            new.push(timeline, &block);
+        }
+        let Rows { timelines, firsts, positions, times, words } = &new;
+        transaction.execute(INSERT, &[timelines, firsts, positions, times, words]).await?;
+        if found.is_empty() {
+            return Ok(());
         }
     }
-}
-
-async fn write(transaction: &Transaction<'_>, timeline: i64, block: Block) -> Result<(), Failed> {
-    if block.positions.is_empty() {
-        return Ok(());
-    }
-    let words = block.words.to_text();
-    let row: [&(dyn ToSql + Sync); 5] = [&timeline, &block.positions[0], &block.positions, &block.times, &words];
-    transaction.execute(INSERT, &row).await?;
-    Ok(())
 }

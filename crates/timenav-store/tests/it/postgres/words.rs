@@ -123,6 +123,19 @@ fn search_for_a_rare_word_examines_few_events() {
     assert_eq!((found.len(), examined), (600, 600));
 }
 
+/// A block with the words of all events of the commit would be larger than a `tsvector` can be.
+#[test]
+fn events_with_many_words_are_recorded_and_found() {
+    let (store, mut ledger) = (open(&database()).unwrap(), Ledger::new(1, "main"));
+    let words: Vec<String> = (0..7_000).map(|number| format!("w{number}")).collect();
+    let text = words.join(" ");
+    let drafts = (0..100).map(|number| (format!("e{number}"), EventDraft::at(moment(number), text.clone())));
+    record(&store, &mut ledger, &drafts.collect::<Vec<_>>());
+    assert_eq!(wait_for(store.contradictions()).unwrap(), [""; 0]);
+    let everywhere = query(&[(ledger.head.key, 100, false)], Pattern::Location(LocationQuery::Anywhere));
+    assert_eq!(searched(&store, everywhere, "w6999").0.len(), 100);
+}
+
 #[test]
 fn erased_events_leave_no_words() {
     let url = database();
