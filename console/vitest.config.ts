@@ -3,5 +3,6 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   plugins: [svelte()],
-  test: { include: ['src/**/*.test.ts'] },
+  // Other tests may run on the same two cores.
+  test: { include: ['src/**/*.test.ts'], testTimeout: 60_000 },
 });
