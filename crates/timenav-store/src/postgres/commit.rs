@@ -14,7 +14,7 @@ use super::transaction::{Proof, Writing, wait_for_earlier};
 use super::values::{Failed, get, number, sql};
 use crate::postgres::entries::contents;
 use crate::postgres::entries::tiles::{Growth, Tiles};
-use crate::postgres::events::added::Added;
+use crate::postgres::events::features::Features;
 use crate::postgres::events::words;
 use crate::postgres::sharing::leasing;
 use crate::postgres::timers;
@@ -90,14 +90,14 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
         rows.add_step(timeline);
     }
     let erases = step.timelines.iter().any(|timeline| !timeline.erasures.is_empty());
-    let added = if rows.events.is_empty() && !erases { Added::Nothing } else { writing.added().await? };
+    let features = if rows.events.is_empty() && !erases { Features::Base } else { writing.features().await? };
     let mut batch = Batch::default();
     heads::update(&mut batch, &step.timelines);
     put_permissions(&mut batch, &step.timelines);
     for change in &step.directory {
         identity::change(&mut batch, change);
     }
-    rows.put(&mut batch, added, writing.is_spread().await?);
+    rows.put(&mut batch, features, writing.is_spread().await?);
     let timers: Vec<_> = step.timelines.iter().map(|step| (step.head.key, &step.timers)).collect();
     timers::put(&mut batch, &timers);
     leasing::forget_settled(&mut batch, &step.timelines);
@@ -106,7 +106,7 @@ pub(super) async fn write(writing: &Writing, step: &Commit) -> Result<(), Failed
         retention::insert_sweeps(&mut batch, timeline.head.key, &timeline.sweeps);
     }
     data::erase(&mut batch, &step.timelines);
-    if added.has_words() {
+    if features.has_words() {
         words::erase(&mut batch, &step.timelines);
     }
     let outcomes = outcomes::put(&mut batch, step);
@@ -209,13 +209,13 @@ impl<'a> Rows<'a> {
         self.data.extend(of(key, &step.data));
     }
 
-    fn put(&self, batch: &mut Batch<'a>, added: Added, is_spread: bool) {
+    fn put(&self, batch: &mut Batch<'a>, features: Features, is_spread: bool) {
         if is_spread && !self.entries.is_empty() {
             let timelines: BTreeSet<i64> = self.entries.iter().map(|(key, _)| key.0).collect();
             batch.add(MARK_AS_WRITTEN, values![timelines.into_iter().collect::<Vec<_>>()]);
         }
         contents::insert(batch, &self.entries);
-        events::insert(batch, &self.events, added);
+        events::insert(batch, &self.events, features);
         events::end(batch, &self.ends);
         batch.insert_all(self.interventions.iter().copied());
         batch.insert_all(self.anchors.iter().copied());

@@ -17,7 +17,7 @@ use self::sessions::{HookError, Object, Pool, PoolError, Sessions};
 use super::PostgresOptions;
 use super::migrations::Spread;
 use super::values::Failed;
-use crate::postgres::events::added::AddedCache;
+use crate::postgres::events::features::FeaturesCache;
 
 pub(crate) mod address;
 pub(crate) mod beginning;
@@ -61,7 +61,7 @@ pub(super) struct Connections {
     /// Number of warnings that the server sent to the writing connection.
     warnings: Arc<AtomicU64>,
     session: Arc<AtomicI32>,
-    pub(super) added: Arc<AddedCache>,
+    pub(super) features: Arc<FeaturesCache>,
     pub(super) spread: Arc<Spread>,
     opened: Arc<AtomicU64>,
     /// Number of transactions retried after losing against another one.
@@ -87,8 +87,20 @@ impl Connections {
         let writer = pool(&address, 1, Some(of_writer), (hook(&warnings), &silence))?;
         let readers = pool(&address, READERS_MAX, None, (hook(&Arc::default()), &silence))?;
         let (is_alone, retries, unanswered) = (options.is_alone, AtomicU64::new(0), AtomicU64::new(0));
-        let (added, spread) = Default::default();
-        Ok(Self { writer, readers, address, is_alone, warnings, session, added, spread, opened, retries, unanswered })
+        let (features, spread) = Default::default();
+        Ok(Self {
+            writer,
+            readers,
+            address,
+            is_alone,
+            warnings,
+            session,
+            features,
+            spread,
+            opened,
+            retries,
+            unanswered,
+        })
     }
 
     /// Opens the first connections and checks them with [`Connections::check_no_pooler`]. If a server accepts a

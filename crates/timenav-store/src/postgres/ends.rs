@@ -92,7 +92,7 @@ async fn prune_some(
     if let Some(last) = last {
         return Ok(Some(last.unsigned_abs() + 1));
     }
-    let has_words = writing.added().await?.has_words();
+    let has_words = writing.features().await?.has_words();
     for delete in DELETE_SOME.iter().chain(has_words.then_some(&DELETE_WORDS)) {
         let delete = on.prepare_cached(delete).await?;
         if on.execute(&delete, &[&key.0, &sql(items_max as u64)]).await? > 0 {

@@ -15,7 +15,7 @@ use timenav_engine::{
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-use self::added::Added;
+use self::features::Features;
 use self::statements::{BY_CANDIDATE, BY_CELL, BY_ID, BY_LENGTH, BY_PLACE, BY_TIME};
 use self::words::EXAMINED_FIRST;
 use super::values::{Failed, get, instant, number, sql, text};
@@ -24,7 +24,7 @@ use crate::persistence::stretch::{Key, Stretch, is_where, key};
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::transaction::batch::{Batch, Value, rows, values};
 
-pub(crate) mod added;
+pub(crate) mod features;
 pub(crate) mod described;
 pub(crate) mod lengths;
 pub(crate) mod statements;
@@ -48,7 +48,7 @@ const END: &str = "UPDATE events e SET until = w.until
     FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[]) AS w (timeline, event_id, position, until)
     WHERE e.timeline = w.timeline AND e.event_id = w.event_id AND e.position = w.position";
 
-pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)], added: Added) {
+pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a EventRow)], features: Features) {
     if events.is_empty() {
         return;
     }
@@ -67,14 +67,14 @@ pub(super) fn insert<'a>(batch: &mut Batch<'a>, events: &[(TimelineKey, &'a Even
         rows().map(|(_, event)| event.is_tombstone.then_some(sql(event.position))).collect::<Vec<_>>(),
         columns().map(|columns| columns.name_key.as_ref().map(|key| key.as_bytes().to_vec())).collect::<Vec<_>>(),
     ];
-    if added.has_lengths() {
+    if features.has_lengths() {
         let classes = columns().map(|columns| columns.length_class.map(|class| i16::from(class.number())));
         values.push(Box::new(classes.collect::<Vec<_>>()));
         batch.add(INSERT_WITH_LENGTHS, values);
     } else {
         batch.add(INSERT, values);
     }
-    if added.has_words() {
+    if features.has_words() {
         words::insert(batch, events);
     }
 }
@@ -193,9 +193,9 @@ pub(super) async fn passing(
     query: &EventQuery,
     filter: &EventFilter,
     searched_max: usize,
-    added: Added,
+    features: Features,
 ) -> Result<FilteredEvents, Failed> {
-    if filter.words().is_empty() || !added.has_words() {
+    if filter.words().is_empty() || !features.has_words() {
         return search(on, Merged::new(query, Detail::Whole, usize::MAX), filter, searched_max).await;
     }
     let first = Merged::new(query, Detail::Whole, EXAMINED_FIRST);

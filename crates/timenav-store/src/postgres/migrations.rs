@@ -212,7 +212,7 @@ mod tests {
             "e5cfcccd5449cef675cf66898e5a2846f223a7f091a7be7e3fb9d3a4bcb17511",
             "f749f74222d1d8bc8706a6708a4bdce766275c701d68ea654896d2e0fc3880e6",
             "c819c15ecf65f2b8fd7863232303fce1f174aa9463027d6be0bd96e73140025a",
-            "050b039ebf67dc8d193fa8f9c98e990eb3ef5f36d668622e180b83877fcf0b8d",
+            "c92395771aa97268aeaac2981b62876321b21295ea949ac22663f4dda512ba82",
         ];
         assert_eq!(
             STEPS.each_ref().map(|step| digest(step.text)),

@@ -235,8 +235,8 @@ impl Store for PostgresStore {
         searched_max: usize,
     ) -> Result<FilteredEvents, StoreError> {
         let on = self.reader().await?;
-        let added = self.connections.added.read(&on).await?;
-        Ok(events::passing(&on, &query, &filter, searched_max, added).await?)
+        let features = self.connections.features.read(&on).await?;
+        Ok(events::passing(&on, &query, &filter, searched_max, features).await?)
     }
 
     async fn api_keys(

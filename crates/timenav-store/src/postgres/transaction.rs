@@ -17,7 +17,7 @@ use super::values::{Failed, get};
 use crate::postgres::connection::beginning::WRITE_NOTHING;
 use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::tiles;
-use crate::postgres::events::added::{Added, AddedCache};
+use crate::postgres::events::features::{Features, FeaturesCache};
 use crate::postgres::heads;
 
 pub(crate) mod batch;
@@ -28,7 +28,7 @@ const STATUS: &str = "SELECT pg_xact_status($1::text::xid8)";
 /// A transaction on the writing connection. Dropping it closes the connection, and the server rolls back.
 pub(super) struct Writing {
     writer: Option<Object>,
-    added: Arc<AddedCache>,
+    features: Arc<FeaturesCache>,
     spread: Arc<Spread>,
     /// The transaction id, which identifies it even after its end.
     name: String,
@@ -75,8 +75,8 @@ enum Ended {
 impl Writing {
     /// Begins a transaction, pipelined with a first batch. Returns the batch's rows.
     pub(super) async fn begin(connections: &Connections, first: Batch<'_>) -> Result<(Self, Vec<Vec<Row>>), Failed> {
-        let (added, spread) = (Arc::clone(&connections.added), Arc::clone(&connections.spread));
-        let mut writing = Self { writer: Some(connections.writer().await?), added, spread, name: String::new() };
+        let (features, spread) = (Arc::clone(&connections.features), Arc::clone(&connections.spread));
+        let mut writing = Self { writer: Some(connections.writer().await?), features, spread, name: String::new() };
         let on = writing.on()?;
         // Prepared before the transaction: statements sent together with `BEGIN` run after it.
         let name = answered(on, ANSWER_WAIT, async { Ok(on.prepare_cached(NAME).await?) }).await?;
@@ -106,8 +106,8 @@ impl Writing {
     }
 
     /// Returns what was added to the tables of events. This does not change until the transaction ends.
-    pub(super) async fn added(&self) -> Result<Added, Failed> {
-        self.added.hold(self.on()?).await
+    pub(super) async fn features(&self) -> Result<Features, Failed> {
+        self.features.hold(self.on()?).await
     }
 
     pub(super) async fn is_spread(&self) -> Result<bool, Failed> {

@@ -33,7 +33,7 @@ const ALLOWED: [(&str, &str, &str); 16] = [
     ("retention", "SELECT timeline, position FROM sweeps", "the start looks for sweeps that are not finished"),
     ("scan", "SELECT timeline_id, timeline FROM timelines", "a scan reads all names"),
     ("words", "SELECT timeline FROM timelines UNION", "a scan compares the words of all timelines"),
-    ("words", "SELECT timeline, position, time, content FROM events ORDER BY", "an upgrade fills the table of words"),
+    ("words", "SELECT timeline, position, time, content FROM events", "an upgrade fills the table of words"),
 ];
 /// Tables that grow with the number of entries.
 const GROWING: [&str; 15] = [
@@ -167,7 +167,6 @@ fn fill(url: &str) {
                     WHEN NOT attnotnull AND attname NOT IN ('payload_bytes', 'event_id', 'timeline_id', 'cell')
                         AND atttypid = 'bigint'::regtype THEN 'CASE WHEN g % 4 = 0 THEN g END'
                     WHEN atttypid = 'tsvector'::regtype THEN 'array_to_tsvector(ARRAY[''name-'' || g])'
-                    WHEN atttypid = 'bigint[]'::regtype THEN 'ARRAY[g]'
                     WHEN atttypid = 'text'::regtype THEN '''name-'' || g'
                     WHEN atttypid = 'bytea'::regtype THEN 'decode(repeat(lpad(to_hex(g), 8, ''0''), 8), ''hex'')'
                     WHEN atttypid = 'boolean'::regtype THEN 'g % 2 = 0'

@@ -14,7 +14,7 @@ use crate::postgres::connection::sessions::Object;
 use crate::postgres::entries::contents::{self, StoredContents};
 use crate::postgres::entries::leaf::make_whole;
 use crate::postgres::entries::tiles;
-use crate::postgres::events::added::Added;
+use crate::postgres::events::features::Features;
 use crate::postgres::events::words;
 use crate::postgres::heads;
 use crate::postgres::heads::Which;
@@ -106,7 +106,7 @@ impl ScanSource for PostgresStore {
     }
 
     async fn event_rows(&self, key: TimelineKey, events: Vec<(String, u64)>) -> Result<Vec<StoredRows>, StoreError> {
-        let has_lengths = self.added().await?.has_lengths();
+        let has_lengths = self.features().await?.has_lengths();
         Ok(self.moment(|on| event_rows(on, has_lengths, key, events).boxed()).await?)
     }
 
@@ -120,7 +120,7 @@ impl ScanSource for PostgresStore {
         let bounds: [&(dyn ToSql + Sync); 4] = [&key.0, &id, &position, &sql(rows_max as u64)];
         let mut page = SeenEvents::default();
         let on = self.reader().await?;
-        let has_lengths = self.connections.added.read(&on).await?.has_lengths();
+        let has_lengths = self.connections.features.read(&on).await?.has_lengths();
         for row in rows(&on, SELECT_EVENTS_PAGE[usize::from(has_lengths)], &bounds).await? {
             page.push(&seen_event(&row, has_lengths)?);
         }
@@ -182,13 +182,13 @@ impl ScanSource for PostgresStore {
 }
 
 impl PostgresStore {
-    async fn added(&self) -> Result<Added, Failed> {
-        self.connections.added.read(&self.reader().await?).await
+    async fn features(&self) -> Result<Features, Failed> {
+        self.connections.features.read(&self.reader().await?).await
     }
 
     /// Returns a sentence for each timeline whose events have other words than the index.
     async fn words_differences(&self) -> Result<Vec<String>, Failed> {
-        if !self.added().await?.has_words() {
+        if !self.features().await?.has_words() {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();

@@ -152,7 +152,7 @@ async fn migration_to_postgresql_and_back_preserves_every_row() {
     let (copied, times) = to_postgres_in_pieces(&file, &options(&url)).await;
     assert!(times > 3, "it was cut off {times} times");
     assert_eq!(copied.heads().len(), 6);
-    let counts = "(SELECT sum(cardinality(positions)) FROM event_words) = (SELECT count(*) FROM events)";
+    let counts = "(SELECT count(*) FROM event_words) = (SELECT count(*) FROM events)";
     execute(&url, &format!("DO $$ BEGIN ASSERT {counts}, 'words are not filled'; END $$"));
     copied.end().await.unwrap();
     let back = house.path().with_extension("back");
