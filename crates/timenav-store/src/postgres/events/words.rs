@@ -4,8 +4,6 @@
 //! like a search without them does, so that a surplus word costs time and a missing one hides an event. Scans compare the
 //! words. A later version of the folding rules (`WORDS_VERSION`) needs a level that fills the table again.
 
-use std::collections::BTreeSet;
-
 use timenav_engine::{ErasedContent, EventQuery, EventRow, TimelineCommit, TimelineKey};
 use tokio_postgres::Transaction;
 
@@ -64,16 +62,16 @@ impl Rows {
     }
 }
 
-/// Returns the words of an event as the text of a `tsvector`. Folded words have no character to escape, and those of the
-/// largest event take 600 kB of the 1 MiB that a `tsvector` can have.
+/// Returns the words of an event as the text of a `tsvector`, which the server sorts. Folded words have no character to
+/// escape, and those of the largest event take 600 kB of the 1 MiB that a `tsvector` can have.
 fn lexemes(content: &str) -> String {
-    let mut words = BTreeSet::<String>::new();
+    let mut text = String::with_capacity(content.len());
     each_word(content, &mut |word| {
-        if !words.contains(word) {
-            words.insert(word.to_owned());
+        for part in ["'", word, "' "] {
+            text.push_str(part);
         }
     });
-    words.iter().map(|word| ["'", word, "'"].concat()).collect::<Vec<String>>().join(" ")
+    text
 }
 
 pub(in crate::postgres) fn insert(batch: &mut Batch<'_>, events: &[(TimelineKey, &EventRow)]) {
