@@ -20,6 +20,8 @@ enum { MQ_TIMEDSEND = 242, MQ_TIMEDRECEIVE = 243 };
 #define WRITABLE (1UL << 34)
 #define OF_LENGTH (1UL << 35)
 #define OF_MONOTONIC (1UL << 36)
+/* The lowest bits of the number of clock changes, as of which the supervisor knows a timer. */
+#define CHANGES_SHIFT 48
 /* How long a wait goes on, in nanoseconds, before it looks at the clock again. */
 #define SECOND NANOS
 /* The shortest wait, in nanoseconds, for lengths below a second. At high rates, programs that wait again and again for
@@ -192,6 +194,12 @@ static __attribute__((noinline)) long sleep_in_slices(const struct call *asked) 
     return result;
 }
 
+/* Whether the clock has changed since the supervisor recorded a timer. */
+static int has_changed_since(const struct call *asked) {
+    u64 changes = __atomic_load_n(&CLOCK.changes, __ATOMIC_ACQUIRE);
+    return ((changes ^ (asked->number >> CHANGES_SHIFT)) & 0xffff) != 0;
+}
+
 /* Sets a timer to the length of host time that is left until its date, or of a length. */
 static __attribute__((noinline)) long set_timer(const struct call *asked) {
     u64 parameters[6];
@@ -217,7 +225,15 @@ static __attribute__((noinline)) long set_timer(const struct call *asked) {
     parameters[1] &= ~(u64)ABSOLUTE;
     parameters[2] = (u64)&timer;
     mark(TIMER_SETTIME, parameters);
-    return make(TIMER_SETTIME, parameters);
+    long result = make(TIMER_SETTIME, parameters);
+    if (result != 0 || !has_changed_since(asked)) return result;
+    /* The supervisor may have set the timer for that change before this thread did, or may know it as expired. It is
+     * reported once more. Its former value is known already. */
+    for (int i = 0; i < 6; i++) parameters[i] = asked->parameters[i];
+    parameters[3] = 0;
+    do result = make(TIMER_SETTIME, parameters);
+    while (result == CHANGED);
+    return result;
 }
 
 /* Whether a call waits until a moment of realtime. */

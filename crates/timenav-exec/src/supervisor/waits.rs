@@ -32,6 +32,8 @@ const PRECISE: u64 = 1 << 33;
 const WRITABLE: u64 = 1 << 34;
 const OF_LENGTH: u64 = 1 << 35;
 const OF_MONOTONIC: u64 = 1 << 36;
+/// The lowest bits of the number of clock changes, as of which the supervisor knows a timer, follow these flags.
+const CHANGES_SHIFT: u32 = 48;
 /// `ERESTARTSYS`: the kernel will restart a call that has not begun.
 const NOT_BEGUN: u64 = (-512_i64).cast_unsigned();
 /// Number of bytes by which the routine is recognized.
@@ -104,6 +106,8 @@ pub(crate) struct Sent {
     pub(crate) waiting: u64,
     /// Passed to the routine together with the call number.
     hint: u64,
+    /// The number of clock changes before the hint was determined.
+    changes: u64,
 }
 
 /// The address and the format of a timeout.
@@ -151,6 +155,7 @@ impl Routine {
     /// Returns how to redirect the thread; `None` to leave the call to the kernel. Fails if the timeout is not readable.
     /// `known` is the address of the image, if it is known.
     pub(crate) fn send(&self, call: Call, board: &Board, known: Option<u64>) -> Result<Option<Sent>, Hidden> {
+        let changes = board.changes();
         let hint = match i64::from(call.number) {
             libc::SYS_timer_settime => hint_of_timer(&call, board)?,
             _ => self.hint_of_wait(&call, board)?,
@@ -165,7 +170,7 @@ impl Routine {
         let image = known.filter(is_here);
         let image = image.or_else(|| reported_image(call.pid).filter(is_here));
         let image = image.or_else(|| mapped_image(call.pid).filter(is_here));
-        Ok(image.map(|image| Sent { call, to: image + self.at, image, waiting: image + self.waiting, hint }))
+        Ok(image.map(|image| Sent { call, to: image + self.at, image, waiting: image + self.waiting, hint, changes }))
     }
 
     fn hint_of_wait(&self, call: &Call, board: &Board) -> Result<Option<u64>, Hidden> {
@@ -272,7 +277,8 @@ impl Sent {
     pub(crate) fn registers(&self, found: &Registers) -> Registers {
         let number = u64::from(self.call.number.cast_unsigned());
         // A call clobbers rcx and rax; no call is in progress anymore.
-        Registers { rip: self.to, rcx: found.rip, rax: number | self.hint, orig_rax: u64::MAX, ..*found }
+        let rax = number | self.hint | self.changes << CHANGES_SHIFT;
+        Registers { rip: self.to, rcx: found.rip, rax, orig_rax: u64::MAX, ..*found }
     }
 }
 

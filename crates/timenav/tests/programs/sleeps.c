@@ -6,6 +6,7 @@
  * sleeps left SECONDS     begins waits, ends them early by a signal or a message, and tells what was left of them
  * sleeps clocks           tells whether the monotonic clock has gone back since the last line of input
  * sleeps late COUNT SECONDS   sleeps again and again, and tells by how many nanoseconds of virtual time it was late
+ * sleeps timers COUNT SECONDS     sets a timer again and again, each time when it has expired
  * sleeps signals COUNT SECONDS    waits again and again, each time until a signal of another process
  */
 #define _GNU_SOURCE
@@ -225,8 +226,11 @@ static int by_timerfd(void) {
     struct itimerspec timer = {{0, 0}, length()}, left;
     unsigned long count = 0;
     int file = timerfd_create(CLOCK_MONOTONIC, 0);
+    long long start = now_in(CLOCK_MONOTONIC);
     if (timerfd_settime(file, 0, &timer, 0) || timerfd_gettime(file, &left)) return 0;
-    if (left.it_value.tv_sec > seconds || (left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0)) return 0;
+    int is_over = now_in(CLOCK_MONOTONIC) - start >= seconds * 1000000000LL;
+    if (left.it_value.tv_sec > seconds) return 0;
+    if (left.it_value.tv_sec == 0 && left.it_value.tv_nsec == 0 && !is_over) return 0;
     return read(file, &count, 8) == 8 && count == 1;
 }
 
@@ -375,6 +379,24 @@ static int late(long count) {
     return 0;
 }
 
+static int timers(long count) {
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+    struct itimerspec timer = {{0, 0}, length()};
+    timer_t id;
+    sigset_t set;
+    int signal;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, 0);
+    if (timer_create(CLOCK_MONOTONIC, &event, &id)) return 1;
+    puts("setting");
+    for (long i = 0; i < count; i++) {
+        if (timer_settime(id, 0, &timer, 0) || sigwait(&set, &signal)) return 1;
+    }
+    puts("done");
+    return 0;
+}
+
 static int signals(long count) {
     struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
     pid_t parent = getpid();
@@ -403,6 +425,7 @@ int main(int count, char **words) {
     if (!strcmp(how, "clocks")) return clocks();
     if (!strcmp(how, "signals") && count > 3) return signals(atol(words[2]));
     if (!strcmp(how, "ticks") && count > 3) return ticks(atol(words[2]), atol(words[3]));
+    if (!strcmp(how, "timers") && count > 3) return timers(atol(words[2]));
     if (!strcmp(how, "late") && count > 3) return late(atol(words[2]));
     return 2;
 }

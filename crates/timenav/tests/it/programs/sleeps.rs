@@ -46,7 +46,7 @@ fn system_calls() -> String {
     let mut calls = String::new();
     for process in std::fs::read_dir("/proc").unwrap().flatten() {
         let read = |path: &str| std::fs::read_to_string(process.path().join(path)).unwrap_or_default();
-        if !matches!(read("comm").trim(), "sleeps" | "timenav") {
+        if !matches!(read("comm").trim(), "program" | "timenav") {
             continue;
         }
         for thread in std::fs::read_dir(process.path().join("task")).into_iter().flatten().flatten() {
@@ -97,6 +97,22 @@ fn jumps_forward_end_waits_and_jumps_back_do_not_prolong_them() {
             assert!(waiting.child.try_wait().unwrap().is_none(), "it is too early for {words:?} by {via}");
             assert_eq!(forwarded(&service, waiting), "done\n", "{words:?} by {via}");
         }
+    }
+    service.audit();
+}
+
+#[test]
+fn timers_set_during_clock_changes_expire() {
+    let (Some(service), Some((_folder, sleeps))) = (service(), compiled(SOURCE, &[])) else { return };
+    for via in WAYS {
+        if notice(&service, via).is_none() {
+            continue;
+        }
+        travel(&service, DAY.0);
+        let program = [sleeps.as_str(), "timers", "100", "3600"];
+        let mut setting = Teller::of(&mut sleeping(&service, via, &[], &program));
+        assert_eq!(setting.line(), "setting\n");
+        assert_eq!(forwarded(&service, setting), "done\n", "{via}");
     }
     service.audit();
 }
