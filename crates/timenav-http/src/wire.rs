@@ -14,8 +14,8 @@ use timenav_core::limits::{PAGE_ITEMS_DEFAULT, PAGE_ITEMS_MAX};
 use timenav_core::place::{LocationQuery, parse_location};
 use timenav_core::scan::Depth;
 use timenav_core::time::{
-    Duration, DurationError, Instant, RangeError, Span, TimeRange, TimestampError, parse_duration, parse_time_range,
-    parse_timestamp,
+    Duration, DurationError, Instant, RangeError, Span, TimeRange, TimestampError, Zone, parse_duration,
+    parse_time_range, parse_zoned,
 };
 
 use timenav_engine::{ImportId, NoImportId, Topic};
@@ -80,7 +80,16 @@ impl<S> FromText for Instant<S> {
     const WHAT: &'static str = "a timestamp such as \"2005-08-29T11:10:00Z\"";
 
     fn from_text(text: &str) -> Result<Self, Wrong> {
-        parse_timestamp(text).map_err(|error| match error {
+        <(Self, Option<Zone>)>::from_text(text).map(|(instant, _)| instant)
+    }
+}
+
+/// A timestamp, with the named zone in its brackets.
+impl<S> FromText for (Instant<S>, Option<Zone>) {
+    const WHAT: &'static str = Instant::<S>::WHAT;
+
+    fn from_text(text: &str) -> Result<Self, Wrong> {
+        parse_zoned(text).map_err(|error| match error {
             TimestampError::OutOfRange => Wrong::out_of_range(&error),
             other => Wrong::invalid(&other),
         })

@@ -1,6 +1,6 @@
 /**
- * Durations in the syntax of the service (`docs/http-api.md`): `90m`, `1.5h`, `1d12h`, `P1M`, `PT2H`. The service adds
- * months in local time at the clock's location; here they are added in UTC.
+ * Durations in the syntax of the service (`docs/http-api.md`): `90m`, `1d12h`, `P1M`, `2 hours 30 minutes`. The service
+ * adds months in local time at the clock's location; here they are added in UTC.
  */
 import { DAY, HOUR, MINUTE, SECOND, daysInMonth, fromCivil, toCivil, type Micros } from './instant';
 
@@ -12,18 +12,18 @@ interface Duration {
 
 type Read = { ok: true; duration: Duration } | { ok: false; problem: string };
 
-/** Units by name, largest first. The micro sign and the Greek letter mu look the same. */
-const UNITS = new Map([
-  ['w', 7n * DAY],
-  ['d', DAY],
-  ['h', HOUR],
-  ['m', MINUTE],
-  ['s', SECOND],
-  ['ms', SECOND / 1000n],
-  ['us', SECOND / 1_000_000n],
-  ['\u{b5}s', SECOND / 1_000_000n],
-  ['\u{3bc}s', SECOND / 1_000_000n],
-]);
+/** Units: short, in words, and in months or microseconds. The micro sign and the Greek letter mu look the same. */
+const UNITS: [short: RegExp | null, words: RegExp, months: number, micros: bigint][] = [
+  [null, /^y(ea)?rs?$|^y$/i, 12, 0n],
+  [null, /^mon?s?$|^mths?$|^months?$/i, 1, 0n],
+  [/^w$/, /^w(ee)?ks?$|^w$/i, 0, 7n * DAY],
+  [/^d$/, /^d(ays?)?$/i, 0, DAY],
+  [/^h$/, /^h(ou)?rs?$|^h$/i, 0, HOUR],
+  [/^m$/, /^min(ute)?s?$|^m$/i, 0, MINUTE],
+  [/^s$/, /^s(ec(ond)?s?)?$/i, 0, SECOND],
+  [/^ms$/, /^milli(s(ec(ond)?s?)?)?$|^ms(ecs?)?$/i, 0, SECOND / 1000n],
+  [/^[u\u{b5}\u{3bc}]s$/u, /^micro(s(ec(ond)?s?)?)?$|^us(ecs?)?$|^[\u{b5}\u{3bc}]s$/iu, 0, 1n],
+];
 const WHOLE = String.raw`(\d+)`;
 const BROKEN = String.raw`(\d+(?:[.,]\d+)?)`;
 const ISO = new RegExp(
@@ -41,7 +41,7 @@ export function readDuration(given: string): Read {
   if (new TextEncoder().encode(given).length > BYTES_MAX) return wrong(`Use at most ${BYTES_MAX} characters.`);
   const duration = /^p/i.test(given) ? readIso(given) : readShort(given);
   if (typeof duration === 'string') return wrong(duration);
-  if (/\d[.,]\d+[^\d]+\d/.test(given)) return wrong('Only the last number can have a fraction.');
+  if (/^p.*\d[.,]\d+\D+\d/i.test(given)) return wrong('Only the last number can have a fraction.');
   if (duration.months > MONTHS_MAX || duration.micros > MICROS_MAX) return wrong('It is too long.');
   if (duration.months === 0 && duration.micros === 0n) return wrong('It must be longer than zero.');
   return { ok: true, duration };
@@ -66,21 +66,27 @@ export function fixedLengthIssue(text: string): string | null {
 const wrong = (problem: string): Read => ({ ok: false, problem });
 
 function readShort(text: string): Duration | string {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)\s*(\p{L}*)\s*/gu)];
-  if (parts.map((part) => part[0]).join('') !== text) return 'Write numbers with units, such as 90m, 1.5h or 1d12h.';
-  let micros = 0n;
-  let last: bigint | undefined;
-  for (const [, number = '', unit = ''] of parts) {
-    const length = UNITS.get(unit);
-    if (unit === '') return `The unit of ${number} is missing: write one of w, d, h, m, s, ms, us.`;
-    if (length === undefined)
-      return `Unknown unit ${unit}: use w, d, h, m (minutes), s, ms or us; months are P1M, years P1Y.`;
-    if (last !== undefined && length >= last) return 'Write each unit once, the largest first.';
-    last = length;
-    micros += times(number, length);
+  const parts = [...text.matchAll(/\s*(\d*\.?\d+)\s*(\p{L}*)(?:(?:\s*,)?(?:\s+and)?\s*(?=[\d.])|\s*$)/gu)];
+  if (parts.map((part) => part[0]).join('') !== text) return 'Write numbers with units, such as 90m, 1.5h or 2 hours.';
+  const duration = { months: 0, micros: 0n };
+  let last = -1;
+  // In the short form, units are in order, and only the last number has a fraction.
+  const isShort = parts.every((part) => UNITS.some(([short]) => short?.test(part[2] ?? ''))) && !/[\s,]/.test(text);
+  for (const [, number = '', name = ''] of parts) {
+    if (name === '') return `The unit of ${number} is missing: write one of w, d, h, m, s, ms, us.`;
+    if (name === 'M') return `M could mean months or minutes: write ${number} months, or ${number} minutes.`;
+    const index = UNITS.findIndex(([, words]) => words.test(name));
+    const unit = UNITS[index];
+    if (unit === undefined) return `Unknown unit ${name}: write days, hours, minutes, seconds, months or years.`;
+    if (isShort && index <= last) return 'Write each unit once, the largest first.';
+    last = index;
+    const [, , months, micros] = unit;
+    if (months > 0 && number.includes('.')) return 'Months and years must be whole numbers.';
+    duration.months += months * Number(number);
+    duration.micros += times(number, micros);
   }
-  if (/\s/.test(text)) return 'Remove the spaces, as in 1d12h.';
-  return { months: 0, micros };
+  if (isShort && /\.\d+\D+\d/.test(text)) return 'Only the last number can have a fraction.';
+  return duration;
 }
 
 function readIso(text: string): Duration | string {

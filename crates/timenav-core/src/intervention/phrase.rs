@@ -1,6 +1,6 @@
 //! Finds durations and timestamps in free text, completely or not at all.
 
-use crate::time::{Duration, Instant, TimestampError, Virtual, parse_duration, parse_timestamp, spelled_out};
+use crate::time::{Duration, Instant, TimestampError, Virtual, parse_duration, parse_timestamp};
 
 /// Spelled-out numbers. They are not parsed, so a duration next to one is only part of what was meant.
 const NUMBERS: [&str; 18] = [
@@ -80,14 +80,14 @@ fn part_at(words: &[&str], at: usize) -> Option<(Duration, usize)> {
     if let Ok(duration) = parse_duration(first) {
         return Some((duration, at + 1));
     }
-    let duration = parse_duration(&spelled_out(first, words.get(at + 1)?)?).ok()?;
+    let duration = parse_duration(&format!("{first} {}", words.get(at + 1)?)).ok()?;
     Some((duration, at + 2))
 }
 
 /// Returns whether the words before a duration are part of it, as in `two hours 30 minutes`.
 fn begins_in(words: &[&str]) -> bool {
     let last = words.iter().rev().find(|word| !is_joint(word));
-    last.is_some_and(|word| is_number(word) || spelled_out("1", word).is_some())
+    last.is_some_and(|word| is_number(word) || parse_duration(&format!("1 {word}")).is_ok())
 }
 
 /// Returns whether the words after a duration are part of it, as in `2 hours and a half`.

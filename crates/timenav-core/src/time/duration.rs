@@ -1,14 +1,14 @@
-//! Durations as written by callers: `90m`, `1d12h`, `P1M`, `P1Y2M10DT2H30M`.
+//! Durations as written by callers: `90m`, `1d12h`, `P1M`, `P1Y2M10DT2H30M`, `2 hours 30 minutes`.
 
 use std::fmt;
 
 use super::civil::{DAY_MICROS, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS};
 use super::{Instant, Span, Virtual, Zone};
-pub(crate) use spelled_out::spelled_out;
+
 mod reader;
-mod spelled_out;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub const DURATION_BYTES_MAX: usize = 64;
 
@@ -45,13 +45,8 @@ pub enum DurationError {
         /// The valid units at this point.
         units: &'static str,
     },
-    /// The text is a duration in words, or in letters with another meaning here.
-    #[error("{text:?} is not a duration: write {corrected}")]
-    OtherWords {
-        text: String,
-        /// The correct form, in backticks.
-        corrected: String,
-    },
+    #[error("`M` could mean months or minutes: write `{number} months`, or `{number} minutes`")]
+    MonthsOrMinutes { number: String },
     #[error("the unit `{unit}` appears twice or after a smaller one: write each once, largest first")]
     UnitOrder { unit: String },
     /// A number has a fraction and is not the last one (ISO 8601-1, section 5.5.2.3).
@@ -147,12 +142,14 @@ fn part(f: &mut fmt::Formatter<'_>, value: i64, unit: &str) -> fmt::Result {
     if value == 0 { Ok(()) } else { write!(f, "{value}{unit}") }
 }
 
-/// Parses a duration: `90m`, `1.5h`, `1d12h`, or ISO 8601: `PT2H`, `P1M`, `P1Y2M10DT2H30M`, `P2W`.
+/// Parses a duration: `90m`, `1.5h`, `1d12h`, ISO 8601: `PT2H`, `P1M`, `P1Y2M10DT2H30M`, `P2W`, or words: `2 hours 30
+/// minutes`.
 ///
 /// - The short form has the units `w d h m s ms us`; `m` is minutes, and `µs` is `us`. ISO 8601 has `Y M W D` and,
 ///   after a `T`, `H M S`. Each unit occurs at most once, largest first.
-/// - The last number may have a fraction with a point, or in ISO 8601 a comma, except for months and years. Digits
-///   finer than a microsecond are truncated.
+/// - Words have any order, and a space, a comma or `and` in between.
+/// - The last number may have a fraction with a point, or in ISO 8601 a comma, except for months and years. In words,
+///   each number may. Digits finer than a microsecond are truncated.
 ///
 /// # Errors
 /// [`DurationError`] describes the error and the correct form.
@@ -163,6 +160,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     if text.len() > DURATION_BYTES_MAX {
         return Err(DurationError::TooLong { bytes: text.len() });
     }
-    let sum = reader::sum(text).map_err(|error| spelled_out::explained(text, error))?;
-    Duration::new(sum.months, Span::from_micros(sum.micros)).ok_or(DurationError::Zero)
+    match reader::sum(text) {
+        Ok(sum) => Duration::new(sum.months, Span::from_micros(sum.micros)).ok_or(DurationError::Zero),
+        Err(error) => words::parse(text, error),
+    }
 }

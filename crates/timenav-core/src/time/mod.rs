@@ -12,12 +12,10 @@ mod zone;
 
 pub use bucket::Bucket;
 pub(crate) use civil::{Civil, days_in_month};
-pub(crate) use duration::spelled_out;
 pub use duration::{DURATION_BYTES_MAX, Duration, DurationError, parse_duration};
 pub use instant::{Instant, Span, TimeScale, Virtual, Wall};
 pub use range::{RangeError, RangePart, TIME_RANGE_BYTES_MAX, TimeRange, parse_time_range};
-use timestamp::parse_zoned;
-pub use timestamp::{TIMESTAMP_BYTES_MAX, TimestampError, parse_timestamp};
+pub use timestamp::{TIMESTAMP_BYTES_MAX, TimestampError, parse_timestamp, parse_zoned};
 pub use unit::{Unit, unit_of};
 pub(crate) use zone::Stretch;
 pub use zone::{Zone, zone_tables_version};

@@ -181,12 +181,14 @@ fn read_part<S>(text: &str, part: RangePart) -> Result<Part<S>, RangeError> {
     }
 }
 
-/// Returns whether a text looks like a duration: it starts with `P`, or is a number that ends in a unit. Timestamps end
+/// Returns whether a text looks like a duration: it starts with `P`, or with a number and ends in a unit. Timestamps end
 /// in a digit, a `Z` or a bracket.
 fn is_like_duration(text: &str) -> bool {
     let unsigned = text.trim_start_matches(['+', '-']);
     unsigned.starts_with('P')
-        || (unsigned.starts_with(|first: char| first.is_ascii_digit()) && text.ends_with(['w', 'd', 'h', 'm', 's']))
+        || (unsigned.starts_with(|first: char| first.is_ascii_digit())
+            && !unsigned.contains(['-', ':', '['])
+            && text.ends_with(|last: char| last.is_alphabetic() && !matches!(last, 'Z' | 'z')))
 }
 
 /// Splits at the only slash outside of a zone such as `[Europe/Paris]`.

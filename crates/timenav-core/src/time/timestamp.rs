@@ -121,7 +121,10 @@ pub fn parse_timestamp<S>(text: &str) -> Result<Instant<S>, TimestampError> {
 }
 
 /// Parses a timestamp like [`parse_timestamp`], and also returns the named zone in its brackets.
-pub(super) fn parse_zoned<S>(text: &str) -> Result<(Instant<S>, Option<Zone>), TimestampError> {
+///
+/// # Errors
+/// [`TimestampError`] describes the error and the correct form.
+pub fn parse_zoned<S>(text: &str) -> Result<(Instant<S>, Option<Zone>), TimestampError> {
     if let Some(instant) = plain(text) {
         return Ok((instant, None));
     }

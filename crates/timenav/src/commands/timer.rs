@@ -66,7 +66,7 @@ enum Action {
         /// The start of the rule, such as `2027-01-31T09:00:00[Europe/Paris]`. Defaults to the clock's current time.
         #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
         starts: Option<String>,
-        /// The time zone of the rule or expression. Defaults to UTC.
+        /// The time zone of the rule or expression. Defaults to the zone in `--starts`, or to UTC.
         #[arg(long)]
         zone: Option<String>,
         /// Only moments after this time. Defaults to the clock's current time.

@@ -52,8 +52,10 @@ fn ranges_with_a_duration_are_parsed() {
     check("2024-01-01T00:00:00Z/30d", january);
     check("P30D/2024-01-31T00:00:00Z", january);
     check("720h/2024-01-31T00:00:00Z", january);
+    check("2024-01-01T00:00:00Z/30 days", january);
     check("2024-01-31T00:00:00Z/P1M", "2024-01-31T00:00:00Z/2024-02-29T00:00:00Z");
     check("P1M/2024-03-31T00:00:00Z", "2024-02-29T00:00:00Z/2024-03-31T00:00:00Z");
+    check("2024-01-31T00:00:00Z/1 month", "2024-01-31T00:00:00Z/2024-02-29T00:00:00Z");
     check("2024-01-01T00:00:00Z/1.5h", "2024-01-01T00:00:00Z/2024-01-01T01:30:00Z");
     // Months follow the calendar of the zone in brackets, or of UTC if there is none.
     check("2024-02-01T00:00:00+09:00[Asia/Tokyo]/P1M", "2024-01-31T15:00:00Z/2024-02-29T15:00:00Z");

@@ -10,6 +10,7 @@ use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource};
 use timenav_engine::TimerMoments;
 
 use super::super::parameters::timeline;
+use super::when::{ZonedInstant, every, utc};
 use crate::request::auth::Authenticated;
 use crate::request::params::Params;
 use crate::response::problem::Failure;
@@ -34,8 +35,8 @@ pub(crate) struct TimerMomentsRequest {
     rule: String,
     /// Start of an iCalendar rule (DTSTART). Defaults to the clock's current time.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
-    starts: Option<Text<Instant<Virtual>>>,
-    /// The time zone of the rule. Defaults to `UTC`.
+    starts: Option<Text<ZonedInstant>>,
+    /// The time zone of the rule. Defaults to the zone in brackets in `starts`, or to `UTC`.
     #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
     zone: Option<String>,
     /// Only moments later than this one. Defaults to the clock's current time.
@@ -72,11 +73,10 @@ async fn timer_preview(
     let TimerMomentsRequest { rule, starts, zone, after, timeline_id, limit } = request;
     let timeline_id = caller.timeline(timeline(timeline_id));
     let now = || app.engine.clock_after(&timeline_id).map_or(Instant::EPOCH, |view| view.current_time);
-    let zone = zone.unwrap_or_else(|| "UTC".to_owned());
     // Every part of an iCalendar rule has a value; no part of a cron expression has one.
     let source = match (rule.contains('='), starts) {
-        (true, starts) => RuleSource::Every { rule, starts: starts.map_or_else(now, |starts| starts.0), zone },
-        (false, None) => RuleSource::Cron { expression: rule, zone },
+        (true, starts) => every(rule, starts, zone, now),
+        (false, None) => RuleSource::Cron { expression: rule, zone: zone.unwrap_or_else(utc) },
         (false, Some(_)) => {
             let detail = "a cron expression has no start; leave it out, or give `after`";
             return Err(Failure::invalid("starts", detail));

@@ -1,7 +1,7 @@
 use crate::schema::ToSchema;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
-use timenav_core::time::{Instant, Virtual};
+use timenav_core::time::{Instant, Virtual, Zone};
 use timenav_core::timers::{Misfire, Repeating, RepeatingError, RuleSource, Schedule};
 use timenav_engine::ScheduleChange;
 
@@ -18,8 +18,8 @@ pub(crate) struct EveryRequest {
     rule: String,
     /// Start of the recurrence (DTSTART). Defaults to the clock's current time.
     #[schema(value_type = Option<String>, format = "timestamp", example = "2027-01-31T09:00:00Z")]
-    starts: Option<Text<Instant<Virtual>>>,
-    /// The time zone of the rule. Defaults to `UTC`.
+    starts: Option<Text<ZonedInstant>>,
+    /// The time zone of the rule. Defaults to the zone in brackets in `starts`, or to `UTC`.
     #[schema(min_length = 1, max_length = 64, example = "Europe/Paris")]
     zone: Option<String>,
 }
@@ -78,6 +78,25 @@ pub(crate) struct CronBody {
     zone: String,
 }
 
+/// A timestamp, with the named zone in its brackets.
+pub(super) type ZonedInstant = (Instant<Virtual>, Option<Zone>);
+
+pub(super) fn utc() -> String {
+    "UTC".to_owned()
+}
+
+/// Returns an iCalendar rule. Its zone defaults to that of its start: `2027-01-31T09:00[Europe/Paris]`.
+pub(super) fn every(
+    rule: String,
+    starts: Option<Text<ZonedInstant>>,
+    zone: Option<String>,
+    now: impl FnOnce() -> Instant<Virtual>,
+) -> RuleSource {
+    let (starts, zone_of_start) = starts.map_or_else(|| (now(), None), |starts| starts.0);
+    let zone = zone.or_else(|| Some(zone_of_start?.name().to_owned())).unwrap_or_else(utc);
+    RuleSource::Every { rule, starts, zone }
+}
+
 pub(super) struct When {
     pub(super) at: Option<Text<Instant<Virtual>>>,
     pub(super) every: Option<EveryRequest>,
@@ -92,7 +111,6 @@ impl When {
         timeline_id: &TimelineId,
         catch_up: bool,
     ) -> Result<Option<Schedule>, Failure> {
-        let utc = || "UTC".to_owned();
         let source = match (self.at, self.every, self.cron) {
             (None, None, None) => return Ok(None),
             (Some(_), None, None) if self.misfire.is_some() => {
@@ -102,8 +120,7 @@ impl When {
             (Some(at), None, None) => return Ok(Some(Schedule::At(at.0))),
             (None, Some(EveryRequest { rule, starts, zone }), None) => {
                 let now = || app.engine.clock_after(timeline_id).map(|view| view.current_time);
-                let starts = starts.map(|starts| starts.0).or_else(now).unwrap_or(Instant::EPOCH);
-                RuleSource::Every { rule, starts, zone: zone.unwrap_or_else(utc) }
+                every(rule, starts, zone, || now().unwrap_or(Instant::EPOCH))
             }
             (None, None, Some(CronRequest { expression, zone })) => {
                 RuleSource::Cron { expression, zone: zone.unwrap_or_else(utc) }

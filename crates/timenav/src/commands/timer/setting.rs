@@ -49,7 +49,7 @@ struct PlanOptions {
     /// The start of the rule, such as `2027-01-31T09:00:00[Europe/Paris]`. Defaults to the clock's current time.
     #[arg(long, value_name = "TIME", requires = "every", allow_hyphen_values = true)]
     starts: Option<String>,
-    /// The time zone of the rule or expression. Defaults to UTC.
+    /// The time zone of the rule or expression. Defaults to the zone in `--starts`, or to UTC.
     #[arg(long, conflicts_with = "at")]
     zone: Option<String>,
     /// The queue for the firings. Defaults to `default` for a new timer.

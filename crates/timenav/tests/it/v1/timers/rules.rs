@@ -212,3 +212,21 @@ fn invalid_previewed_rules_are_rejected() {
     }
     service.audit();
 }
+
+#[test]
+fn rule_without_zone_has_the_zone_of_its_start() {
+    let service = paused_service();
+    // Noon in Paris is at 11:00 UTC in winter, and at 10:00 in summer.
+    let starts = "2000-03-25T12:00[Europe/Paris]";
+    let (winter, summer) = (json!("2000-03-25T11:00:00Z"), json!("2000-03-26T10:00:00Z"));
+    let every = json!({ "rule": "FREQ=DAILY", "starts": starts });
+    let set = service.post("/v1/timers", &json!({ "timer_id": "noon", "every": every }))["timer"].clone();
+    assert_eq!((&set["next"], &set["every"]["zone"]), (&winter, &json!("Europe/Paris")));
+    let preview = |zone: &[(&str, &str)]| {
+        let request = [&[("rule", "FREQ=DAILY"), ("starts", starts), ("limit", "2")], zone].concat();
+        service.get("/v1/timer-preview", &request)["moments"].clone()
+    };
+    assert_eq!(preview(&[]), json!([winter, summer]));
+    assert_eq!(preview(&[("zone", "UTC")]), json!([winter, "2000-03-26T11:00:00Z"]));
+    service.audit();
+}
