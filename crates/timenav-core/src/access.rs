@@ -9,27 +9,16 @@ use crate::time::{Instant, Span, Virtual, Wall};
 #[cfg(test)]
 mod tests;
 
-/// A user's role on one timeline. Each role includes the ones before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Read clocks and events.
-    Read,
-    /// Move the clock, record events.
-    Write,
-    /// Manage permissions, read the access log.
-    Admin,
-}
-
-impl Role {
-    pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Admin];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::Admin => "admin",
-        }
+named! {
+    /// A user's role on one timeline. Each role includes the ones before it.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Role {
+        /// Read clocks and events.
+        Read = "read",
+        /// Move the clock, record events.
+        Write = "write",
+        /// Manage permissions, read the access log.
+        Admin = "admin",
     }
 }
 
@@ -130,56 +119,32 @@ impl Permissions {
     }
 }
 
-/// How far a user's time travel is restricted, on every timeline.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RestrictionLevel {
-    #[default]
-    FullAccess,
-    /// Time travel only near host time. No rate changes, no interventions.
-    LimitedAccess,
-    ReadOnly,
-    /// No changes, and no reads of clocks and events.
-    NoAccess,
-}
-
-impl RestrictionLevel {
-    pub const ALL: [Self; 4] = [Self::FullAccess, Self::LimitedAccess, Self::ReadOnly, Self::NoAccess];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::FullAccess => "full_access",
-            Self::LimitedAccess => "limited_access",
-            Self::ReadOnly => "read_only",
-            Self::NoAccess => "no_access",
-        }
+named! {
+    /// How far a user's time travel is restricted, on every timeline.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum RestrictionLevel {
+        #[default]
+        FullAccess = "full_access",
+        /// Time travel only near host time. No rate changes, no interventions.
+        LimitedAccess = "limited_access",
+        ReadOnly = "read_only",
+        /// No changes, and no reads of clocks and events.
+        NoAccess = "no_access",
     }
 }
 
-/// A scope of an API key. It narrows the permissions of the key's user, and never extends them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Scope {
-    /// Everything that requires the role `read`.
-    TimelineRead,
-    /// Everything that requires the role `write`, and reading.
-    TimelineWrite,
-    /// Everything that requires the role `admin`, and writing and reading.
-    TimelineAdmin,
-    /// Operator actions, and all of the above.
-    Operator,
-}
-
-impl Scope {
-    pub const ALL: [Self; 4] = [Self::TimelineRead, Self::TimelineWrite, Self::TimelineAdmin, Self::Operator];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::TimelineRead => "timeline:read",
-            Self::TimelineWrite => "timeline:write",
-            Self::TimelineAdmin => "timeline:admin",
-            Self::Operator => "operator",
-        }
+named! {
+    /// A scope of an API key. It narrows the permissions of the key's user, and never extends them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum Scope {
+        /// Everything that requires the role `read`.
+        TimelineRead = "timeline:read",
+        /// Everything that requires the role `write`, and reading.
+        TimelineWrite = "timeline:write",
+        /// Everything that requires the role `admin`, and writing and reading.
+        TimelineAdmin = "timeline:admin",
+        /// Operator actions, and all of the above.
+        Operator = "operator",
     }
 }
 

@@ -26,13 +26,15 @@ pub const COMMITMENT_BYTES: usize = 32;
 /// Prefix of all authenticated bytes, for domain separation from other protocols.
 const CONTEXT: &[u8] = b"timenav data";
 
-/// How a record's key is derived from the owner's key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyKind {
-    /// 32 random bytes, through HKDF-SHA-256.
-    Random,
-    /// A passphrase, through Argon2id (19 MiB, 2 passes, 1 lane), then HKDF-SHA-256.
-    Passphrase,
+named! {
+    /// How a record's key is derived from the owner's key.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum KeyKind {
+        /// 32 random bytes, through HKDF-SHA-256.
+        Random = "hkdf-sha256",
+        /// A passphrase, through Argon2id (19 MiB, 2 passes, 1 lane), then HKDF-SHA-256.
+        Passphrase = "argon2id",
+    }
 }
 
 impl KeyKind {
@@ -45,18 +47,9 @@ impl KeyKind {
         }
     }
 
-    /// Returns the name stored in the ledger.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Random => "hkdf-sha256",
-            Self::Passphrase => "argon2id",
-        }
-    }
-
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {
-        [Self::Random, Self::Passphrase].into_iter().find(|kind| kind.number() == number)
+        Self::ALL.into_iter().find(|kind| kind.number() == number)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::limits::{
     SOURCE_BYTES_MAX,
 };
 use crate::place::Geo;
+pub use crate::time::Unit as Precision;
 use crate::time::{Instant, Virtual};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,42 +40,23 @@ pub struct Cause {
     pub kind: CauseKind,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CauseKind {
-    /// Without the cause there is no effect.
-    Requires,
-    Contributes,
-}
-
-impl CauseKind {
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Requires => "requires",
-            Self::Contributes => "contributes",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CauseKind {
+        /// Without the cause there is no effect.
+        Requires = "requires",
+        Contributes = "contributes",
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EventKind {
-    /// An observation. If observed before it happens, it is dated in the future.
-    #[default]
-    Observed,
-    Scheduled,
-    Predicted,
-}
-
-impl EventKind {
-    pub const ALL: [Self; 3] = [Self::Observed, Self::Scheduled, Self::Predicted];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Observed => "observed",
-            Self::Scheduled => "scheduled",
-            Self::Predicted => "predicted",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum EventKind {
+        /// An observation. If observed before it happens, it is dated in the future.
+        #[default]
+        Observed = "observed",
+        Scheduled = "scheduled",
+        Predicted = "predicted",
     }
 }
 
@@ -87,32 +69,6 @@ pub struct Assertion {
     pub predicate: String,
     /// JSON in canonical form (RFC 8785), for example `"open"` with its quotes.
     pub value: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Precision {
-    Year,
-    Month,
-    Day,
-    Hour,
-    Minute,
-    Second,
-}
-
-impl Precision {
-    pub const ALL: [Self; 6] = [Self::Year, Self::Month, Self::Day, Self::Hour, Self::Minute, Self::Second];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Year => "year",
-            Self::Month => "month",
-            Self::Day => "day",
-            Self::Hour => "hour",
-            Self::Minute => "minute",
-            Self::Second => "second",
-        }
-    }
 }
 
 /// The first problem of a draft.

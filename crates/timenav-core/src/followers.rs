@@ -156,24 +156,14 @@ pub struct AwaitedStatus {
     pub state: AwaitedState,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AwaitedState {
-    Confirmed,
-    Behind,
-    /// It disconnected without confirming, and has not reconnected.
-    Away,
-    Absent,
-}
-
-impl AwaitedState {
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Confirmed => "confirmed",
-            Self::Behind => "lagging",
-            Self::Away => "disconnected",
-            Self::Absent => "unknown",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AwaitedState {
+        Confirmed = "confirmed",
+        Behind = "lagging",
+        /// It disconnected without confirming, and has not reconnected.
+        Away = "disconnected",
+        Absent = "unknown",
     }
 }
 

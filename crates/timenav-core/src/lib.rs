@@ -3,6 +3,8 @@
 //! This crate decides and never acts. It has no clock, no randomness, no database, no network and no async: callers
 //! pass in every instant, salt and signature.
 
+#[macro_use]
+mod named;
 pub mod time;
 pub mod ids;
 pub mod limits;

@@ -3,8 +3,6 @@
 //! The caller passes in all data, entry by entry, and only the right edge of the tree is kept. The engine compares the
 //! contents of payloads and the state derived from them; this module only defines the finding kinds for that.
 
-use std::fmt;
-
 mod depth;
 mod fingerprint;
 mod hashes;
@@ -23,98 +21,45 @@ pub use signed::{Unsigned, open_signed, open_stored};
 /// Findings of one kind beyond this number are only counted.
 pub const FINDINGS_PER_KIND_MAX: usize = 100;
 
-/// The kind of a difference. `docs/security.md` lists the attacks that cause each kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FindingKind {
-    /// An entry differs from the one that the tree was built over, or states another position.
-    LeafMismatch,
-    SequenceGap,
-    /// The root over the entries differs from that of the stored tree.
-    RootMismatch,
-    /// The stored tree differs from the one in its checkpoint.
-    CheckpointMismatch,
-    /// The entries differ from those of a signed checkpoint stored elsewhere.
-    ExternalCheckpointInconsistent,
-    /// There are fewer entries than were signed.
-    Rollback,
-    /// Two signed checkpoints belong to different histories.
-    Fork,
-    /// A checkpoint belongs to another ledger.
-    OriginMismatch,
-    /// The database schema differs from that of the service: a trigger, a view, a missing index.
-    SchemaMismatch,
-    /// A table differs from the state derived from the entries.
-    StateMismatch,
-    /// A checkpoint is not a signed note, or its signature is not valid.
-    BadSignature,
-    /// A checkpoint is signed by a key other than the pinned one, or an entry names another signing key.
-    UnknownKey,
-    UnknownFormat,
-    PayloadMismatch,
-    /// A sweep lists an entry that it may not prune.
-    SweepMismatch,
-    /// A tile of the tree has other hashes than those of the signed entries.
-    TileMismatch,
-    /// An entry was recorded before the previous one.
-    HostTimeWentDown,
-    /// The virtual time in an entry is not what the clock showed.
-    ClockDiscontinuity,
-    /// The actor of an entry did not have the permission for it.
-    UnauthorizedEntry,
-}
-
-impl FindingKind {
-    pub const ALL: [Self; 19] = [
-        Self::LeafMismatch,
-        Self::SequenceGap,
-        Self::RootMismatch,
-        Self::CheckpointMismatch,
-        Self::ExternalCheckpointInconsistent,
-        Self::Rollback,
-        Self::Fork,
-        Self::OriginMismatch,
-        Self::SchemaMismatch,
-        Self::StateMismatch,
-        Self::BadSignature,
-        Self::UnknownKey,
-        Self::UnknownFormat,
-        Self::PayloadMismatch,
-        Self::SweepMismatch,
-        Self::TileMismatch,
-        Self::HostTimeWentDown,
-        Self::ClockDiscontinuity,
-        Self::UnauthorizedEntry,
-    ];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::LeafMismatch => "leaf-mismatch",
-            Self::SequenceGap => "sequence-gap",
-            Self::RootMismatch => "root-mismatch",
-            Self::CheckpointMismatch => "checkpoint-mismatch",
-            Self::ExternalCheckpointInconsistent => "external-checkpoint-inconsistent",
-            Self::Rollback => "rollback",
-            Self::Fork => "fork",
-            Self::OriginMismatch => "origin-mismatch",
-            Self::SchemaMismatch => "schema-mismatch",
-            Self::StateMismatch => "state-mismatch",
-            Self::BadSignature => "bad-signature",
-            Self::UnknownKey => "unknown-key",
-            Self::UnknownFormat => "unknown-format",
-            Self::PayloadMismatch => "payload-mismatch",
-            Self::SweepMismatch => "sweep-mismatch",
-            Self::TileMismatch => "tile-mismatch",
-            Self::HostTimeWentDown => "host-time-went-down",
-            Self::ClockDiscontinuity => "clock-discontinuity",
-            Self::UnauthorizedEntry => "unauthorized-entry",
-        }
-    }
-}
-
-impl fmt::Display for FindingKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+named! {
+    /// The kind of a difference. `docs/security.md` lists the attacks that cause each kind.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum FindingKind {
+        /// An entry differs from the one that the tree was built over, or states another position.
+        LeafMismatch = "leaf-mismatch",
+        SequenceGap = "sequence-gap",
+        /// The root over the entries differs from that of the stored tree.
+        RootMismatch = "root-mismatch",
+        /// The stored tree differs from the one in its checkpoint.
+        CheckpointMismatch = "checkpoint-mismatch",
+        /// The entries differ from those of a signed checkpoint stored elsewhere.
+        ExternalCheckpointInconsistent = "external-checkpoint-inconsistent",
+        /// There are fewer entries than were signed.
+        Rollback = "rollback",
+        /// Two signed checkpoints belong to different histories.
+        Fork = "fork",
+        /// A checkpoint belongs to another ledger.
+        OriginMismatch = "origin-mismatch",
+        /// The database schema differs from that of the service: a trigger, a view, a missing index.
+        SchemaMismatch = "schema-mismatch",
+        /// A table differs from the state derived from the entries.
+        StateMismatch = "state-mismatch",
+        /// A checkpoint is not a signed note, or its signature is not valid.
+        BadSignature = "bad-signature",
+        /// A checkpoint is signed by a key other than the pinned one, or an entry names another signing key.
+        UnknownKey = "unknown-key",
+        UnknownFormat = "unknown-format",
+        PayloadMismatch = "payload-mismatch",
+        /// A sweep lists an entry that it may not prune.
+        SweepMismatch = "sweep-mismatch",
+        /// A tile of the tree has other hashes than those of the signed entries.
+        TileMismatch = "tile-mismatch",
+        /// An entry was recorded before the previous one.
+        HostTimeWentDown = "host-time-went-down",
+        /// The virtual time in an entry is not what the clock showed.
+        ClockDiscontinuity = "clock-discontinuity",
+        /// The actor of an entry did not have the permission for it.
+        UnauthorizedEntry = "unauthorized-entry",
     }
 }
 

@@ -183,63 +183,29 @@ pub fn foresee(mut timers: Vec<Timer>, upto: Instant<Virtual>, (firings_max, cou
     foreseen
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FiringState {
-    Pending,
-    /// The worker that claimed it reported success.
-    Acknowledged,
-    Failed,
-    /// Its moment recurs in another round.
-    Superseded,
-}
-
-impl FiringState {
-    /// All states, indexed by their stored number.
-    pub const ALL: [Self; 4] = [Self::Pending, Self::Acknowledged, Self::Failed, Self::Superseded];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Acknowledged => "acknowledged",
-            Self::Failed => "failed",
-            Self::Superseded => "superseded",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
+named! {
+    /// In the order of their stored numbers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum FiringState {
+        Pending = "pending",
+        /// The worker that claimed it reported success.
+        Acknowledged = "acknowledged",
+        Failed = "failed",
+        /// Its moment recurs in another round.
+        Superseded = "superseded",
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AdvanceState {
-    Running,
-    /// It reached its destination.
-    Settled,
-    /// Timers kept arming themselves for the same instant.
-    Stuck,
-    /// It was stopped on the way: the clock was paused, or an instant was held too long.
-    Stopped,
-}
-
-impl AdvanceState {
-    pub const ALL: [Self; 4] = [Self::Running, Self::Settled, Self::Stuck, Self::Stopped];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Settled => "settled",
-            Self::Stuck => "stuck",
-            Self::Stopped => "stopped",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.as_str() == name)
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum AdvanceState {
+        Running = "running",
+        /// It reached its destination.
+        Settled = "settled",
+        /// Timers kept arming themselves for the same instant.
+        Stuck = "stuck",
+        /// It was stopped on the way: the clock was paused, or an instant was held too long.
+        Stopped = "stopped",
     }
 }
 

@@ -23,25 +23,14 @@ pub fn is_erasable(action: &str) -> bool {
 /// Most stored outcomes of repeated requests that one erasure names.
 pub const ERASED_OUTCOMES_MAX: usize = 4_096;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ErasedBy {
-    Ids,
-    /// By a query, evaluated at the ledger size of a previous dry run.
-    Query,
-    /// By their age, at a ledger size.
-    Age,
-}
-
-impl ErasedBy {
-    const ALL: [Self; 3] = [Self::Ids, Self::Query, Self::Age];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ids => "ids",
-            Self::Query => "query",
-            Self::Age => "age",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum ErasedBy {
+        Ids = "ids",
+        /// By a query, evaluated at the ledger size of a previous dry run.
+        Query = "query",
+        /// By their age, at a ledger size.
+        Age = "age",
     }
 }
 

@@ -12,16 +12,16 @@ mod tests;
 
 pub const SET_RETENTION_ACTION: &str = "set_retention";
 
-/// Entries that can be pruned after a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PruneClass {
-    Reads,
-    Refusals,
+named! {
+    /// Entries that can be pruned after a time.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum PruneClass {
+        Reads = "reads",
+        Refusals = "refusals",
+    }
 }
 
 impl PruneClass {
-    pub const ALL: [Self; 2] = [Self::Reads, Self::Refusals];
-
     /// Returns the class of an action; `None` if its entries are kept forever.
     #[must_use]
     pub fn of(action: &str) -> Option<Self> {
@@ -29,15 +29,6 @@ impl PruneClass {
             "read" | super::READS_ACTION => Some(Self::Reads),
             "unauthorized_access_attempt" | "unauthorized_access_attempts" => Some(Self::Refusals),
             _ => None,
-        }
-    }
-
-    /// Returns the name in the ledger format.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Reads => "reads",
-            Self::Refusals => "refusals",
         }
     }
 

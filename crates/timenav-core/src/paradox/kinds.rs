@@ -1,94 +1,64 @@
-use std::fmt;
-
-/// A kind of paradox, or of observation about the data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// P01: an effect is before its cause.
-    EffectBeforeCause,
-    /// P02: events cause each other in a cycle.
-    CausalCycle,
-    /// P03: a cycle without an outside cause.
-    Bootstrap,
-    /// P04: an intervention removed one of its own causes.
-    Grandfather,
-    /// P05: an event requires another one that was removed.
-    OrphanedEffect,
-    /// P06: an event names a cause that was never recorded.
-    DanglingCause,
-    /// P07: an actor was at two places, without enough time to travel between them.
-    TwoPlacesAtOnce,
-    /// P08: two events assert different values of one thing at the same time.
-    ContradictoryState,
-    /// P09: two events have the same content.
-    Duplicate,
-    /// P10: an event was recorded as observed before it happened.
-    FutureDated,
-    /// P11: a source recorded an event after a later one.
-    OutOfOrderRecording,
-    /// P12: a clock jumped.
-    ClockDiscontinuity,
-    /// P13: an event before a fixed anchor was changed.
-    AnchorBroken,
-    /// P14: a source's sequence numbers have a gap or a duplicate.
-    SequenceGap,
-    /// P15: an event ends before it starts, or its versions do not form a valid sequence.
-    IntervalInverted,
+named! {
+    /// A kind of paradox, or of observation about the data.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Kind {
+        /// P01: an effect is before its cause.
+        EffectBeforeCause = "effect_before_cause",
+        /// P02: events cause each other in a cycle.
+        CausalCycle = "causal_cycle",
+        /// P03: a cycle without an outside cause.
+        Bootstrap = "bootstrap",
+        /// P04: an intervention removed one of its own causes.
+        Grandfather = "grandfather",
+        /// P05: an event requires another one that was removed.
+        OrphanedEffect = "orphaned_effect",
+        /// P06: an event names a cause that was never recorded.
+        DanglingCause = "dangling_cause",
+        /// P07: an actor was at two places, without enough time to travel between them.
+        TwoPlacesAtOnce = "two_places_at_once",
+        /// P08: two events assert different values of one thing at the same time.
+        ContradictoryState = "contradictory_state",
+        /// P09: two events have the same content.
+        Duplicate = "duplicate",
+        /// P10: an event was recorded as observed before it happened.
+        FutureDated = "future_dated",
+        /// P11: a source recorded an event after a later one.
+        OutOfOrderRecording = "out_of_order_recording",
+        /// P12: a clock jumped.
+        ClockDiscontinuity = "clock_discontinuity",
+        /// P13: an event before a fixed anchor was changed.
+        AnchorBroken = "anchor_broken",
+        /// P14: a source's sequence numbers have a gap or a duplicate.
+        SequenceGap = "sequence_gap",
+        /// P15: an event ends before it starts, or its versions do not form a valid sequence.
+        IntervalInverted = "interval_inverted",
+    }
 }
 
 impl Kind {
-    pub const ALL: [Self; 15] = [
-        Self::EffectBeforeCause,
-        Self::CausalCycle,
-        Self::Bootstrap,
-        Self::Grandfather,
-        Self::OrphanedEffect,
-        Self::DanglingCause,
-        Self::TwoPlacesAtOnce,
-        Self::ContradictoryState,
-        Self::Duplicate,
-        Self::FutureDated,
-        Self::OutOfOrderRecording,
-        Self::ClockDiscontinuity,
-        Self::AnchorBroken,
-        Self::SequenceGap,
-        Self::IntervalInverted,
-    ];
-
     #[must_use]
     pub const fn code(self) -> &'static str {
-        self.names().0
-    }
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        self.names().1
+        ["P01", "P02", "P03", "P04", "P05", "P06", "P07", "P08", "P09", "P10", "P11", "P12", "P13", "P14", "P15"]
+            [self as usize]
     }
 
     #[must_use]
     pub fn named(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| text.eq_ignore_ascii_case(kind.code()) || text == kind.as_str())
+        Self::parse(text).or_else(|| Self::ALL.into_iter().find(|kind| text.eq_ignore_ascii_case(kind.code())))
     }
 
     /// Returns whether it is an observation about the data, which is listed only on request.
     #[must_use]
     pub const fn is_observation(self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::DanglingCause
-            | Self::Duplicate
-            | Self::FutureDated
-            | Self::OutOfOrderRecording
-            | Self::ClockDiscontinuity
-            | Self::SequenceGap => true,
-            Self::EffectBeforeCause
-            | Self::CausalCycle
-            | Self::Bootstrap
-            | Self::Grandfather
-            | Self::OrphanedEffect
-            | Self::TwoPlacesAtOnce
-            | Self::ContradictoryState
-            | Self::AnchorBroken
-            | Self::IntervalInverted => false,
-        }
+                | Self::Duplicate
+                | Self::FutureDated
+                | Self::OutOfOrderRecording
+                | Self::ClockDiscontinuity
+                | Self::SequenceGap
+        )
     }
 
     /// Returns the severity for a grade. Uncertain paradoxes are one level lower. A dangling cause is only late data.
@@ -114,109 +84,48 @@ impl Kind {
             Grade::Possible | Grade::Probable | Grade::Explained => certain.one_lower(),
         }
     }
+}
 
-    const fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::EffectBeforeCause => ("P01", "effect_before_cause"),
-            Self::CausalCycle => ("P02", "causal_cycle"),
-            Self::Bootstrap => ("P03", "bootstrap"),
-            Self::Grandfather => ("P04", "grandfather"),
-            Self::OrphanedEffect => ("P05", "orphaned_effect"),
-            Self::DanglingCause => ("P06", "dangling_cause"),
-            Self::TwoPlacesAtOnce => ("P07", "two_places_at_once"),
-            Self::ContradictoryState => ("P08", "contradictory_state"),
-            Self::Duplicate => ("P09", "duplicate"),
-            Self::FutureDated => ("P10", "future_dated"),
-            Self::OutOfOrderRecording => ("P11", "out_of_order_recording"),
-            Self::ClockDiscontinuity => ("P12", "clock_discontinuity"),
-            Self::AnchorBroken => ("P13", "anchor_broken"),
-            Self::SequenceGap => ("P14", "sequence_gap"),
-            Self::IntervalInverted => ("P15", "interval_inverted"),
-        }
+named! {
+    /// How certain a paradox is. Counts of different grades are never added up.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Grade {
+        /// It holds for every possible value of uncertain times.
+        Definite = "definite",
+        /// It holds for some possible values.
+        Possible = "possible",
+        /// Duplicates that agree in everything but their ids.
+        Exact = "exact",
+        /// Duplicates that agree in actors, kind and name, and approximately in time and place.
+        Probable = "probable",
+        /// A clock jump with a recorded clock change.
+        Explained = "explained",
+        /// A clock jump without a recorded clock change.
+        Unexplained = "unexplained",
     }
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Severity {
+        /// For information.
+        Low = "low",
+        /// Should be reviewed.
+        Medium = "medium",
+        /// Something is wrong.
+        High = "high",
+        /// The history is impossible as recorded.
+        Critical = "critical",
     }
-}
-
-/// How certain a paradox is. Counts of different grades are never added up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Grade {
-    /// It holds for every possible value of uncertain times.
-    Definite,
-    /// It holds for some possible values.
-    Possible,
-    /// Duplicates that agree in everything but their ids.
-    Exact,
-    /// Duplicates that agree in actors, kind and name, and approximately in time and place.
-    Probable,
-    /// A clock jump with a recorded clock change.
-    Explained,
-    /// A clock jump without a recorded clock change.
-    Unexplained,
-}
-
-impl Grade {
-    pub const ALL: [Self; 6] =
-        [Self::Definite, Self::Possible, Self::Exact, Self::Probable, Self::Explained, Self::Unexplained];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Definite => "definite",
-            Self::Possible => "possible",
-            Self::Exact => "exact",
-            Self::Probable => "probable",
-            Self::Explained => "explained",
-            Self::Unexplained => "unexplained",
-        }
-    }
-}
-
-impl fmt::Display for Grade {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// For information.
-    Low,
-    /// Should be reviewed.
-    Medium,
-    /// Something is wrong.
-    High,
-    /// The history is impossible as recorded.
-    Critical,
 }
 
 impl Severity {
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Critical => "critical",
-        }
-    }
-
     const fn one_lower(self) -> Self {
         match self {
             Self::Critical => Self::High,
             Self::High => Self::Medium,
             Self::Medium | Self::Low => Self::Low,
         }
-    }
-}
-
-impl fmt::Display for Severity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
     }
 }
 

@@ -1,14 +1,16 @@
 use super::Instant;
 use super::civil::{Civil, DAY_MICROS, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    Year,
-    Month,
-    Day,
-    Hour,
-    Minute,
-    Second,
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Unit {
+        Year = "year",
+        Month = "month",
+        Day = "day",
+        Hour = "hour",
+        Minute = "minute",
+        Second = "second",
+    }
 }
 
 /// Returns the first and the last microsecond of the unit that contains an instant.

@@ -43,33 +43,17 @@ impl RuleSource {
     }
 }
 
-/// What happens to moments of a rule that are reached together, because the clock jumped or ran past them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Misfire {
-    /// Each fires.
-    #[default]
-    All,
-    /// Only the last one fires.
-    Once,
-    /// None fires.
-    Skip,
-}
-
-impl Misfire {
-    pub const ALL: [Self; 3] = [Self::All, Self::Once, Self::Skip];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Once => "once",
-            Self::Skip => "skip",
-        }
-    }
-
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| one.as_str() == name)
+named! {
+    /// What happens to moments of a rule that are reached together, because the clock jumped or ran past them.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Misfire {
+        /// Each fires.
+        #[default]
+        All = "all",
+        /// Only the last one fires.
+        Once = "once",
+        /// None fires.
+        Skip = "skip",
     }
 }
 

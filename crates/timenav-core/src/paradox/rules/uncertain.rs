@@ -5,7 +5,7 @@
 
 use crate::event::Precision;
 use crate::paradox::kinds::Grade;
-use crate::time::{Instant, Unit, Virtual, unit_of};
+use crate::time::{Instant, Virtual, unit_of};
 
 /// The possible values of a time: from `min` to `max`, both included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,16 +18,7 @@ impl Uncertain {
     /// Returns the calendar unit in UTC around a time, or the exact time for a precision of `None`.
     #[must_use]
     pub fn new(time: Instant<Virtual>, precision: Option<Precision>) -> Self {
-        let unit = match precision {
-            None => return Self { min: time, max: time },
-            Some(Precision::Year) => Unit::Year,
-            Some(Precision::Month) => Unit::Month,
-            Some(Precision::Day) => Unit::Day,
-            Some(Precision::Hour) => Unit::Hour,
-            Some(Precision::Minute) => Unit::Minute,
-            Some(Precision::Second) => Unit::Second,
-        };
-        let (min, max) = unit_of(time, unit);
+        let (min, max) = precision.map_or((time, time), |unit| unit_of(time, unit));
         Self { min, max }
     }
 
