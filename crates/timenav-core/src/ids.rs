@@ -27,8 +27,8 @@ fn check(text: &str) -> Result<(), IdError> {
     if first.is_ascii_alphanumeric() { Ok(()) } else { Err(IdError::Start) }
 }
 
-macro_rules! id {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident,)*) => {$(
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(Arc<str>);
@@ -60,70 +60,41 @@ macro_rules! id {
                 write!(f, "{:?}", &*self.0)
             }
         }
-    };
+    )*};
 }
 
-id!(
+ids! {
     /// The id of a timeline. Chosen by the caller.
-    TimelineId
-);
-id!(
+    TimelineId,
     /// The id of a user. Chosen by an operator.
-    UserId
-);
-id!(
+    UserId,
     /// The id of an event, unique on its timeline. Chosen by the caller, or generated.
-    EventId
-);
-id!(
+    EventId,
     /// The id of an intervention. Generated.
-    InterventionId
-);
-id!(
+    InterventionId,
     /// The id of an anchor, unique on its timeline. Generated.
-    AnchorId
-);
-id!(
+    AnchorId,
     /// The id of a sealed record, unique across timelines. Generated.
-    DataId
-);
-id!(
+    DataId,
     /// The public id of an API key. Generated.
-    KeyId
-);
-
-id!(
+    KeyId,
     /// The public id of a session. Generated.
-    SessionId
-);
-id!(
+    SessionId,
     /// The id of a timer, unique on its timeline. Chosen by the caller, or generated.
-    TimerId
-);
-id!(
+    TimerId,
     /// The id of one moment of a timer that fell due. Derived from timer, moment and round.
-    FiringId
-);
-id!(
+    FiringId,
     /// The id of a queue, from which firings are claimed. Chosen by the caller.
-    QueueId
-);
-id!(
+    QueueId,
     /// The id of an advance. Generated.
-    AdvanceId
-);
-id!(
+    AdvanceId,
     /// The id of one claim of firings. Another claim of the same firings has another id. Generated.
-    LeaseId
-);
-id!(
+    LeaseId,
     /// The id of one stream of a follower. Generated.
-    FollowerId
-);
-id!(
+    FollowerId,
     /// The name of a follower. Chosen by the follower; several followers may have the same name.
-    FollowerName
-);
+    FollowerName,
+}
 
 impl FollowerName {
     /// Means all followers in a list of names, so no follower may have this name.
