@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::civil::{DAY_MICROS, HOUR_MICROS, MINUTE_MICROS, SECOND_MICROS};
-use super::{Instant, Span, Virtual, Zone};
+use super::{Instant, Span, Zone};
 
 mod reader;
 #[cfg(test)]
@@ -88,8 +88,8 @@ impl Duration {
     /// its last day, a skipped time moves forward by the length of the gap, and of a repeated time the first occurrence
     /// is used. Then the exact part is added.
     #[must_use]
-    pub fn later(&self, from: Instant<Virtual>, zone: &Zone) -> Option<Instant<Virtual>> {
-        self.after(from, zone)
+    pub fn later<S>(&self, from: Instant<S>, zone: &Zone) -> Option<Instant<S>> {
+        zone.months_later(from, i64::from(self.months))?.checked_add(self.exact)
     }
 
     /// Returns the instant this much earlier, or `None` outside −9999…9999. Months are subtracted first, as in
@@ -98,17 +98,7 @@ impl Duration {
     /// Going back does not always undo going forward: March 31, one month earlier and one month later again, is March
     /// 28. Without months it does.
     #[must_use]
-    pub fn earlier(&self, from: Instant<Virtual>, zone: &Zone) -> Option<Instant<Virtual>> {
-        self.before(from, zone)
-    }
-
-    /// Implements [`Duration::later`] on any scale.
-    pub(super) fn after<S>(&self, from: Instant<S>, zone: &Zone) -> Option<Instant<S>> {
-        zone.months_later(from, i64::from(self.months))?.checked_add(self.exact)
-    }
-
-    /// Implements [`Duration::earlier`] on any scale.
-    pub(super) fn before<S>(&self, from: Instant<S>, zone: &Zone) -> Option<Instant<S>> {
+    pub fn earlier<S>(&self, from: Instant<S>, zone: &Zone) -> Option<Instant<S>> {
         zone.months_later(from, -i64::from(self.months))?.checked_sub(self.exact)
     }
 }

@@ -135,12 +135,12 @@ pub fn parse_time_range<S>(text: &str) -> Result<TimeRange<S>, RangeError> {
     let (start, end) = two_parts(text).ok_or(RangeError::NotTwoParts)?;
     match (read_part(start, RangePart::Start)?, read_part(end, RangePart::End)?) {
         (Part::Length(length), Part::At(end, zone)) => {
-            let start = length.before(end, &zone);
+            let start = length.earlier(end, &zone);
             let start = start.ok_or(RangeError::OutOfRange { part: RangePart::Start })?;
             TimeRange::new(Some(start), Some(end))
         }
         (Part::At(start, zone), Part::Length(length)) => {
-            let end = length.after(start, &zone);
+            let end = length.later(start, &zone);
             let end = end.ok_or(RangeError::OutOfRange { part: RangePart::End })?;
             TimeRange::new(Some(start), Some(end))
         }

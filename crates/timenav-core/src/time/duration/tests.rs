@@ -180,34 +180,9 @@ fn fraction_is_accepted_only_on_the_last_number() {
 
 #[test]
 fn other_texts_are_not_durations() {
-    for text in [
-        "tomorrow",
-        "h",
-        "P",
-        "PT",
-        "P1DT",
-        "T2H",
-        "p1m",
-        "pt2h",
-        "1.h",
-        "1..5h",
-        "2 fortnights",
-        "2 hours and a half",
-        "2 hours and",
-        "and 2 hours",
-        "2,hours",
-        "2 hours,, 1 minute",
-        "2 hours or 3 hours",
-        "1,5h",
-        "1,500h",
-        "1_000s",
-        "∞",
-        "１h",
-        "-",
-        "P1D/",
-        "2024-07-20T00:00:00Z",
-        "\0",
-    ] {
+    let texts = "tomorrow|h|P|PT|P1DT|T2H|p1m|pt2h|1.h|1..5h|2 fortnights|2 hours and a half|2 hours and|and 2 hours|\
+                 2,hours|2 hours,, 1 minute|2 hours or 3 hours|1,5h|1,500h|1_000s|∞|１h|-|P1D/|2024-07-20T00:00:00Z|\0";
+    for text in texts.split('|') {
         check_error(text, &DurationError::NotADuration);
     }
 }
@@ -220,16 +195,9 @@ fn durations_beyond_the_range_are_rejected() {
     check("P357913941Y3M", u32::MAX, 0, "P357913941Y3M");
     let longest = "P357913941Y3M106751991DT4H54.775807S";
     check(longest, u32::MAX, i64::MAX, longest);
-    for text in [
-        "9223372036854.775808s",
-        "9223372036855s",
-        "99999999999999999999999999999999w",
-        "15250284w4d",
-        "P4294967296M",
-        "P357913941Y4M",
-        "P357913942Y",
-        "P106751992D",
-    ] {
+    let texts = "9223372036854.775808s|9223372036855s|99999999999999999999999999999999w|15250284w4d|P4294967296M|\
+                 P357913941Y4M|P357913942Y|P106751992D";
+    for text in texts.split('|') {
         check_error(text, &DurationError::OutOfRange);
     }
     let text = |bytes: usize| format!("{}1s", "0".repeat(bytes - 2));
@@ -321,7 +289,7 @@ proptest! {
         from in Instant::<Virtual>::MIN.micros()..=Instant::<Virtual>::MAX.micros(),
         micros in 1..=700_000_000_000_000_000i64,
     ) {
-        let from = Instant::from_micros(from).unwrap();
+        let from = Instant::<Virtual>::from_micros(from).unwrap();
         let duration = Duration::new(0, Span::from_micros(micros)).unwrap();
         let zone = Zone::named("Europe/Paris").unwrap();
         let later = duration.later(from, &zone);
