@@ -36,7 +36,9 @@ fn occurrences(rule: &Rule, after: Instant<Virtual>, count: usize) -> Vec<String
     rule.after(after).take(count).map(|moment| rule.zone().local_time(moment)).collect()
 }
 
-fn check(rule: &Rule, after: &str, expected: &[&str]) {
+/// Checks the next moments, which are separated by blanks.
+fn check(rule: &Rule, after: &str, expected: &str) {
+    let expected: Vec<&str> = expected.split(' ').collect();
     assert_eq!(occurrences(rule, at(after), expected.len()), expected, "{rule:?}");
 }
 
