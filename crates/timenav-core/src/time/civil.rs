@@ -15,15 +15,15 @@ pub(super) const DAY_MICROS: i64 = 24 * HOUR_MICROS;
 
 /// A date and time of day in the proleptic Gregorian calendar; year 0 is 1 BCE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Civil {
+pub struct Civil {
     /// Any year. Years outside −9999…9999 occur before a zone offset is subtracted.
-    pub(crate) year: i64,
+    pub year: i64,
     /// 1 to 12.
-    pub(crate) month: i64,
+    pub month: i64,
     /// 1 to [`days_in_month`].
-    pub(crate) day: i64,
+    pub day: i64,
     /// Microseconds since the start of the day.
-    pub(crate) day_micros: i64,
+    pub day_micros: i64,
 }
 
 impl Civil {
@@ -36,7 +36,8 @@ impl Civil {
     }
 
     /// Returns the start of the day that many days after 1970-01-01.
-    pub(crate) const fn from_days(days: i64) -> Self {
+    #[must_use]
+    pub const fn from_days(days: i64) -> Self {
         let days = days + 719_468;
         let era = days.div_euclid(146_097);
         let day_of_era = days.rem_euclid(146_097);
@@ -61,7 +62,8 @@ impl Civil {
     }
 
     /// Returns the number of its day since 1970-01-01. The inverse of [`Civil::from_days`].
-    pub(crate) const fn days(self) -> i64 {
+    #[must_use]
+    pub const fn days(self) -> i64 {
         let (year, month_from_march) =
             if self.month <= 2 { (self.year - 1, self.month + 9) } else { (self.year, self.month - 3) };
         let era = year.div_euclid(400);
@@ -80,7 +82,8 @@ impl Civil {
 }
 
 /// Returns the number of days of a month (1 to 12).
-pub(crate) const fn days_in_month(year: i64, month: i64) -> i64 {
+#[must_use]
+pub const fn days_in_month(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
         2 => 28,

@@ -11,7 +11,7 @@ mod unit;
 mod zone;
 
 pub use bucket::Bucket;
-pub(crate) use civil::{Civil, days_in_month};
+pub use civil::{Civil, days_in_month};
 pub use duration::{DURATION_BYTES_MAX, Duration, DurationError, parse_duration};
 pub use instant::{Instant, Span, TimeScale, Virtual, Wall};
 pub use range::{RangeError, RangePart, TIME_RANGE_BYTES_MAX, TimeRange, parse_time_range};
