@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use timenav_core::time::{Instant, Virtual, Zone};
+use timenav_core::time::{Civil, Instant, Virtual, Zone, days_in_month};
 
 use super::content_line::ContentLine;
 use super::local_time::{DAY_MICROS, Form, SECOND_MICROS, offset, written};
@@ -275,8 +275,8 @@ impl Observance {
 
 impl Yearly {
     fn parse(rule: &str, start: i64) -> Option<Self> {
-        let (_, start_month, start_day) = civil(start.div_euclid(DAY_MICROS));
-        let mut yearly = Self { month: start_month, day: Day::Number(start_day), until: None };
+        let start_day = Civil::from_days(start.div_euclid(DAY_MICROS));
+        let mut yearly = Self { month: start_day.month, day: Day::Number(start_day.day), until: None };
         let (mut weekday, mut number, mut is_yearly) = (None, None, false);
         for part in rule.split(';').filter(|part| !part.is_empty()) {
             let (name, value) = part.split_once('=')?;
@@ -309,8 +309,8 @@ impl Yearly {
 
     /// Returns the day of a year, counted from 1970.
     fn day_in(self, year: i64) -> Option<i64> {
-        let first = days_from_civil(year, self.month, 1);
-        let days = days_from_civil(year + self.month / 12, self.month % 12 + 1, 1) - first;
+        let first = Civil { year, month: self.month, day: 1, day_micros: 0 }.days();
+        let days = days_in_month(year, self.month);
         // 1970-01-01 was a Thursday.
         let weekday_of = |day: i64| (day + 4).rem_euclid(7);
         let number = match self.day {
@@ -356,28 +356,5 @@ fn until(text: &str) -> Option<i64> {
 }
 
 fn year_of(micros: i64) -> i64 {
-    civil(micros.div_euclid(DAY_MICROS)).0
-}
-
-/// Returns the days from 1970-01-01 to a date of the proleptic Gregorian calendar.
-fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
-    // Years start in March, so that leap days are at their end.
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-/// Returns the date that many days after 1970-01-01: year, month, day.
-fn civil(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468;
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    Civil::from_days(micros.div_euclid(DAY_MICROS)).year
 }
