@@ -13,22 +13,25 @@ mod tests;
 
 use std::str::FromStr;
 
+use timenav_core::named;
 use timenav_core::time::{Instant, Wall};
 
 use crate::suggestion;
 use stored::Stored;
 pub use table::{AttributeColumns, WrongColumns};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExportFormat {
-    /// One JSON object per line.
-    Ndjson,
-    /// Comma-separated values with a header (RFC 4180).
-    Csv,
-    /// A feature collection (RFC 7946).
-    GeoJson,
-    /// A calendar (RFC 5545).
-    ICalendar,
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ExportFormat {
+        /// One JSON object per line.
+        Ndjson = "ndjson",
+        /// Comma-separated values with a header (RFC 4180).
+        Csv = "csv",
+        /// A feature collection (RFC 7946).
+        GeoJson = "geojson",
+        /// A calendar (RFC 5545).
+        ICalendar = "icalendar",
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -51,18 +54,6 @@ impl ExportError {
 }
 
 impl ExportFormat {
-    pub const ALL: [Self; 4] = [Self::Ndjson, Self::Csv, Self::GeoJson, Self::ICalendar];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ndjson => "ndjson",
-            Self::Csv => "csv",
-            Self::GeoJson => "geojson",
-            Self::ICalendar => "icalendar",
-        }
-    }
-
     #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
@@ -98,7 +89,7 @@ impl FromStr for ExportFormat {
     type Err = UnknownExportFormat;
 
     fn from_str(text: &str) -> Result<Self, UnknownExportFormat> {
-        let named = Self::ALL.into_iter().find(|format| format.as_str() == text);
+        let named = Self::parse(text);
         named.ok_or_else(|| UnknownExportFormat {
             given: crate::item::clipped(text.to_owned()),
             hint: suggestion::hint("the formats", text, Self::ALL.map(Self::as_str)),

@@ -1,31 +1,35 @@
 use std::str::FromStr;
 
+use timenav_core::named;
+
 use crate::suggestion;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// One JSON object per line.
-    Ndjson,
-    /// JSON of any structure: an array of objects, or consecutive objects.
-    Json,
-    /// One line of `key=value` per record.
-    Logfmt,
-    /// Tables with a header: comma-separated values (RFC 4180) and similar formats.
-    Csv,
-    /// A feature collection, or single features (RFC 7946).
-    GeoJson,
-    /// `CloudEvents` 1.0 in JSON: a single one, a batch, or one per line.
-    CloudEvents,
-    /// Calendars (RFC 5545).
-    ICalendar,
-    /// Zipkin spans, version 2 of the JSON format.
-    Zipkin,
-    /// Traces as exported by the Jaeger UI.
-    Jaeger,
-    /// `OpenTelemetry` traces in OTLP/JSON.
-    Otlp,
-    /// Git commits, as written by `git log -z` in the format [`crate::GIT_LOG_FORMAT`].
-    Git,
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Format {
+        /// One JSON object per line.
+        Ndjson = "ndjson",
+        /// JSON of any structure: an array of objects, or consecutive objects.
+        Json = "json",
+        /// One line of `key=value` per record.
+        Logfmt = "logfmt",
+        /// Tables with a header: comma-separated values (RFC 4180) and similar formats.
+        Csv = "csv",
+        /// A feature collection, or single features (RFC 7946).
+        GeoJson = "geojson",
+        /// `CloudEvents` 1.0 in JSON: a single one, a batch, or one per line.
+        CloudEvents = "cloudevents",
+        /// Calendars (RFC 5545).
+        ICalendar = "icalendar",
+        /// Zipkin spans, version 2 of the JSON format.
+        Zipkin = "zipkin",
+        /// Traces as exported by the Jaeger UI.
+        Jaeger = "jaeger",
+        /// `OpenTelemetry` traces in OTLP/JSON.
+        Otlp = "otlp",
+        /// Git commits, as written by `git log -z` in the format [`crate::GIT_LOG_FORMAT`].
+        Git = "git",
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,37 +40,6 @@ pub struct UnknownFormat {
 }
 
 impl Format {
-    pub const ALL: [Self; 11] = [
-        Self::Ndjson,
-        Self::Json,
-        Self::Logfmt,
-        Self::Csv,
-        Self::GeoJson,
-        Self::CloudEvents,
-        Self::ICalendar,
-        Self::Zipkin,
-        Self::Jaeger,
-        Self::Otlp,
-        Self::Git,
-    ];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ndjson => "ndjson",
-            Self::Json => "json",
-            Self::Logfmt => "logfmt",
-            Self::Csv => "csv",
-            Self::GeoJson => "geojson",
-            Self::CloudEvents => "cloudevents",
-            Self::ICalendar => "icalendar",
-            Self::Zipkin => "zipkin",
-            Self::Jaeger => "jaeger",
-            Self::Otlp => "otlp",
-            Self::Git => "git",
-        }
-    }
-
     #[must_use]
     pub const fn content_type(self) -> &'static str {
         match self {
@@ -83,10 +56,7 @@ impl Format {
 
     #[must_use]
     pub const fn takes_mapping(self) -> bool {
-        match self {
-            Self::Csv | Self::GeoJson | Self::Ndjson | Self::Json | Self::Logfmt => true,
-            Self::CloudEvents | Self::ICalendar | Self::Zipkin | Self::Jaeger | Self::Otlp | Self::Git => false,
-        }
+        matches!(self, Self::Csv | Self::GeoJson | Self::Ndjson | Self::Json | Self::Logfmt)
     }
 
     /// Returns the format of a file extension, given without its dot. `.json` is not mapped to a format because it says
@@ -124,7 +94,7 @@ impl FromStr for Format {
     type Err = UnknownFormat;
 
     fn from_str(text: &str) -> Result<Self, UnknownFormat> {
-        let named = Self::ALL.into_iter().find(|format| format.as_str() == text);
+        let named = Self::parse(text);
         named.ok_or_else(|| UnknownFormat {
             given: crate::item::clipped(text.to_owned()),
             hint: suggestion::hint("the formats", text, Self::ALL.map(Self::as_str)),

@@ -293,18 +293,7 @@ impl Reading {
                 "lon_lat" => Ok(Self::LonLat),
                 _ => Err(unknown("a place in one column takes `|lat_lon` and `|lon_lat`")),
             },
-            Field::EventId
-            | Field::Precision
-            | Field::Description
-            | Field::Name
-            | Field::Location
-            | Field::Lat
-            | Field::Lon
-            | Field::RadiusM
-            | Field::Source
-            | Field::Kind
-            | Field::Sequence
-            | Field::Attributes => Err(unknown("only times, lists and `geo` take a suffix")),
+            _ => Err(unknown("only times, lists and `geo` take a suffix")),
         }
     }
 }

@@ -8,24 +8,18 @@ use std::io::{self, Read};
 use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
+use timenav_core::named;
 
 use crate::limits::{UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
-    Gzip,
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Packing {
+        Gzip = "gzip",
+    }
 }
 
 impl Packing {
-    pub const ALL: [Self; 1] = [Self::Gzip];
-
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Gzip => "gzip",
-        }
-    }
-
     /// The packing for a file extension without its dot.
     #[must_use]
     pub fn from_extension(extension: &str) -> Option<Self> {

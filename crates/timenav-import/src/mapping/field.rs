@@ -3,83 +3,42 @@
 use serde_json::{Map, Value};
 use timenav_core::event::EventKind;
 use timenav_core::limits::EVENT_SEQUENCE_MAX;
+use timenav_core::named;
 
 use crate::event_record::AssertionRecord;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Field {
-    EventId,
-    Time,
-    EndTime,
-    Precision,
-    Description,
-    Name,
-    Location,
-    Lat,
-    Lon,
-    RadiusM,
-    /// A latitude and a longitude in one value.
-    Geo,
-    Causes,
-    Actors,
-    Source,
-    Kind,
-    Asserts,
-    Sequence,
-    Attributes,
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum Field {
+        EventId = "event_id",
+        Time = "time",
+        EndTime = "end_time",
+        Precision = "precision",
+        Description = "description",
+        Name = "name",
+        Location = "location",
+        Lat = "lat",
+        Lon = "lon",
+        RadiusM = "radius_m",
+        /// A latitude and a longitude in one value.
+        Geo = "geo",
+        Causes = "causes",
+        Actors = "actors",
+        Source = "source",
+        Kind = "kind",
+        Asserts = "asserts",
+        Sequence = "sequence",
+        Attributes = "attributes",
+    }
 }
 
 pub(crate) const FIELDS: usize = Field::ALL.len();
 
 impl Field {
-    pub(crate) const ALL: [Self; 18] = [
-        Self::EventId,
-        Self::Time,
-        Self::EndTime,
-        Self::Precision,
-        Self::Description,
-        Self::Name,
-        Self::Location,
-        Self::Lat,
-        Self::Lon,
-        Self::RadiusM,
-        Self::Geo,
-        Self::Causes,
-        Self::Actors,
-        Self::Source,
-        Self::Kind,
-        Self::Asserts,
-        Self::Sequence,
-        Self::Attributes,
-    ];
-
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::EventId => "event_id",
-            Self::Time => "time",
-            Self::EndTime => "end_time",
-            Self::Precision => "precision",
-            Self::Description => "description",
-            Self::Name => "name",
-            Self::Location => "location",
-            Self::Lat => "lat",
-            Self::Lon => "lon",
-            Self::RadiusM => "radius_m",
-            Self::Geo => "geo",
-            Self::Causes => "causes",
-            Self::Actors => "actors",
-            Self::Source => "source",
-            Self::Kind => "kind",
-            Self::Asserts => "asserts",
-            Self::Sequence => "sequence",
-            Self::Attributes => "attributes",
-        }
-    }
-
     /// Returns the field with that name, or with that path in the JSON of an event.
     pub(crate) fn from_word(word: &str) -> Option<Self> {
         let word = word.strip_prefix("geo.").filter(|rest| matches!(*rest, "lat" | "lon" | "radius_m")).unwrap_or(word);
-        Self::ALL.into_iter().find(|field| field.as_str() == word)
+        Self::parse(word)
     }
 
     pub(crate) const fn index(self) -> usize {
@@ -118,18 +77,7 @@ impl Field {
             Self::Description => &["description", "title"],
             Self::Name => &["name", "title"],
             Self::Lat | Self::Lon | Self::Geo => &[],
-            Self::EventId
-            | Self::EndTime
-            | Self::Precision
-            | Self::Location
-            | Self::RadiusM
-            | Self::Causes
-            | Self::Actors
-            | Self::Source
-            | Self::Kind
-            | Self::Asserts
-            | Self::Sequence
-            | Self::Attributes => self.columns(),
+            _ => self.columns(),
         }
     }
 
@@ -138,46 +86,18 @@ impl Field {
         match self {
             Self::Time => &["time", "timestamp", "@timestamp", "datetime", "ts", "date"],
             Self::Description => &["description", "message", "msg"],
-            Self::EventId
-            | Self::EndTime
-            | Self::Precision
-            | Self::Name
-            | Self::Location
-            | Self::Lat
-            | Self::Lon
-            | Self::RadiusM
-            | Self::Geo
-            | Self::Causes
-            | Self::Actors
-            | Self::Source
-            | Self::Kind
-            | Self::Asserts
-            | Self::Sequence
-            | Self::Attributes => self.columns(),
+            _ => self.columns(),
         }
     }
 
     /// Whether a text fits a field whose name is also a common word. If not, it becomes an attribute.
     pub(crate) fn can_mean(self, text: &str) -> bool {
         match self {
-            Self::Kind => EventKind::ALL.iter().any(|kind| kind.as_str() == text),
+            Self::Kind => EventKind::parse(text).is_some(),
             Self::Asserts => serde_json::from_str::<Vec<AssertionRecord>>(text).is_ok(),
             Self::Sequence => sequence(text).is_some(),
             Self::Attributes => text.starts_with('{') && serde_json::from_str::<Map<String, Value>>(text).is_ok(),
-            Self::EventId
-            | Self::Time
-            | Self::EndTime
-            | Self::Precision
-            | Self::Description
-            | Self::Name
-            | Self::Location
-            | Self::Lat
-            | Self::Lon
-            | Self::RadiusM
-            | Self::Geo
-            | Self::Causes
-            | Self::Actors
-            | Self::Source => true,
+            _ => true,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Times split over several columns, and the settings for reading them.
 
+use timenav_core::named;
 use timenav_core::time::Zone;
 
 use super::{MappingError, Template};
@@ -7,38 +8,24 @@ use crate::item::clipped;
 use crate::mapping::field::Field;
 use crate::time::time_format::TimeFormat;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum TimePart {
-    Year,
-    Month,
-    Day,
-    Hour,
-    Minute,
-    Second,
-    /// Year, month and day.
-    Date,
-    /// Hour, minute and second.
-    TimeOfDay,
+named! {
+    /// Named as after `time.`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub(crate) enum TimePart {
+        Year = "year",
+        Month = "month",
+        Day = "day",
+        Hour = "hour",
+        Minute = "minute",
+        Second = "second",
+        /// Year, month and day.
+        Date = "date",
+        /// Hour, minute and second.
+        TimeOfDay = "time_of_day",
+    }
 }
 
 impl TimePart {
-    pub(crate) const ALL: [Self; 8] =
-        [Self::Year, Self::Month, Self::Day, Self::Hour, Self::Minute, Self::Second, Self::Date, Self::TimeOfDay];
-
-    /// The name after `time.`.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Year => "year",
-            Self::Month => "month",
-            Self::Day => "day",
-            Self::Hour => "hour",
-            Self::Minute => "minute",
-            Self::Second => "second",
-            Self::Date => "date",
-            Self::TimeOfDay => "time_of_day",
-        }
-    }
-
     /// The larger part that includes this one.
     const fn whole(self) -> Option<Self> {
         match self {
@@ -103,7 +90,7 @@ impl TimeSource {
             }
             _ => {}
         }
-        let part = TimePart::ALL.into_iter().find(|part| part.as_str() == word).ok_or_else(|| {
+        let part = TimePart::parse(word).ok_or_else(|| {
             let words = TimePart::ALL.map(TimePart::as_str).join("`, `");
             wrong(&format!("a time has `{words}`, `column`, `zone` and `year_numbering`"))
         })?;

@@ -91,7 +91,7 @@ impl Event {
                 Ok(())
             }
             "X-TIMENAV-KIND" => {
-                self.kind = EventKind::ALL.into_iter().find(|kind| kind.as_str() == line.value);
+                self.kind = EventKind::parse(&line.value);
                 Ok(())
             }
             name => {

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use timenav_core::limits::RADIUS_METERS_MAX;
+use timenav_core::named;
 use timenav_core::place::{Geo, Point};
 
 use crate::RecordError;
@@ -26,38 +27,16 @@ pub(super) fn place(geometry: &RawValue, bbox: Option<&RawValue>) -> Result<Plac
     Ok(Place { geo: extent.circle(), altitude })
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Point,
-    MultiPoint,
-    LineString,
-    MultiLineString,
-    Polygon,
-    MultiPolygon,
-    GeometryCollection,
-}
-
-impl Kind {
-    const ALL: [Self; 7] = [
-        Self::Point,
-        Self::MultiPoint,
-        Self::LineString,
-        Self::MultiLineString,
-        Self::Polygon,
-        Self::MultiPolygon,
-        Self::GeometryCollection,
-    ];
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Point => "Point",
-            Self::MultiPoint => "MultiPoint",
-            Self::LineString => "LineString",
-            Self::MultiLineString => "MultiLineString",
-            Self::Polygon => "Polygon",
-            Self::MultiPolygon => "MultiPolygon",
-            Self::GeometryCollection => "GeometryCollection",
-        }
+named! {
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Kind {
+        Point = "Point",
+        MultiPoint = "MultiPoint",
+        LineString = "LineString",
+        MultiLineString = "MultiLineString",
+        Polygon = "Polygon",
+        MultiPolygon = "MultiPolygon",
+        GeometryCollection = "GeometryCollection",
     }
 }
 
@@ -142,7 +121,7 @@ impl Extent {
             serde_json::from_str(text.get()).map_err(|error| invalid(without_position(&error)))?;
         self.crosses |= crosses(geometry.bbox);
         let word = geometry.kind.unwrap_or_default();
-        let kind = Kind::ALL.into_iter().find(|kind| kind.as_str() == word).ok_or_else(|| {
+        let kind = Kind::parse(&word).ok_or_else(|| {
             let kinds = Kind::ALL.map(Kind::as_str).join("`, `");
             RecordError::invalid("geometry/type", format!("the type of a geometry must be one of `{kinds}`"))
         })?;
