@@ -17,12 +17,11 @@ use crate::content_id::content_id;
 use crate::coordinates::{self, Axis, degrees};
 use crate::event_record::{AssertionRecord, CauseRecord, point, without_position};
 use crate::item::{RecordError, RecordNote};
-use crate::mapping::field;
-use crate::mapping::field::Field;
+use crate::limits::TEMPLATE_TEXT_BYTES_MAX;
+use crate::mapping::field::{self, Field};
 use crate::mapping::{Missing, Reading, TimePart, TimeRules};
 use crate::time::excel_date::parse_excel;
-use crate::time::partial_time;
-use crate::time::partial_time::{Known, PartText, Wrong};
+use crate::time::partial_time::{self, Known, PartText, Wrong};
 use crate::time::unix_time::parse_unix;
 
 pub(crate) struct Cell<'a> {
@@ -137,6 +136,11 @@ fn time(cells: &dyn Cells, field: Field) -> Result<Option<Known>, RecordError> {
     partial_time::of_parts(&parts, &cells.rules(field)).map(Some).map_err(|wrong| of_wrong(name, wrong))
 }
 
+pub(crate) fn template_too_long(field: Field) -> RecordError {
+    let detail = format!("the template produces more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
+    RecordError::invalid(field.as_str(), detail)
+}
+
 fn of_wrong(field: &str, wrong: Wrong) -> RecordError {
     let code = if wrong.is_out_of_range { RecordError::OUT_OF_RANGE } else { RecordError::INVALID };
     RecordError::of(code, field, wrong.detail)
@@ -217,7 +221,7 @@ fn event_id(field: impl Into<String>, cell: &Cell<'_>) -> Result<EventId, Record
 }
 
 fn precision(cell: &Cell<'_>) -> Result<Precision, RecordError> {
-    let named = Precision::ALL.into_iter().find(|precision| precision.as_str() == cell.text);
+    let named = Precision::parse(&cell.text);
     named.ok_or_else(|| {
         let words = Precision::ALL.map(Precision::as_str).join("`, `");
         let detail = format!("a precision must be one of `{words}`; map `precision=` to leave it out");
@@ -226,7 +230,7 @@ fn precision(cell: &Cell<'_>) -> Result<Precision, RecordError> {
 }
 
 fn kind(cell: &Cell<'_>) -> Result<EventKind, RecordError> {
-    let named = EventKind::ALL.into_iter().find(|kind| kind.as_str() == cell.text);
+    let named = EventKind::parse(&cell.text);
     named.ok_or_else(|| {
         let words = EventKind::ALL.map(EventKind::as_str).join("`, `");
         cell.invalid("kind", format!("a kind must be one of `{words}`"))

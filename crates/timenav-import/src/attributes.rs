@@ -10,14 +10,8 @@ use crate::limits::ATTRIBUTES_DEPTH_MAX;
 /// doubles, would change.
 pub(crate) fn canonical(object: &Map<String, Value>) -> Result<String, RecordError> {
     for (name, value) in object {
-        if depth(value) >= ATTRIBUTES_DEPTH_MAX {
-            let detail = format!("attributes can be nested at most {ATTRIBUTES_DEPTH_MAX} levels deep");
-            return Err(RecordError::invalid(format!("attributes/{name}"), detail));
-        }
-        if let Some(number) = inexact(value) {
-            let detail = lost_integer_detail(&number.to_string());
-            return Err(RecordError::invalid(format!("attributes/{name}"), detail));
-        }
+        check_value(value, "attributes")
+            .map_err(|detail| RecordError::invalid(format!("attributes/{name}"), detail))?;
     }
     serde_json_canonicalizer::to_string(object).map_err(|error| RecordError::invalid("attributes", error.to_string()))
 }
@@ -35,15 +29,15 @@ pub(crate) fn canonical_value(value: &Value, field: &str) -> Result<String, Reco
     if value.is_null() {
         return Err(RecordError::invalid(field, "a value can be any JSON except `null`"));
     }
-    if depth(value) >= ATTRIBUTES_DEPTH_MAX {
-        let detail = format!("a value can be nested at most {ATTRIBUTES_DEPTH_MAX} levels deep");
-        return Err(RecordError::invalid(field, detail));
-    }
-    if let Some(number) = inexact(value) {
-        let detail = lost_integer_detail(&number.to_string());
-        return Err(RecordError::invalid(field, detail));
-    }
+    check_value(value, "a value").map_err(|detail| RecordError::invalid(field, detail))?;
     serde_json_canonicalizer::to_string(value).map_err(|error| RecordError::invalid(field, error.to_string()))
+}
+
+fn check_value(value: &Value, what: &str) -> Result<(), String> {
+    if depth(value) >= ATTRIBUTES_DEPTH_MAX {
+        return Err(format!("{what} can be nested at most {ATTRIBUTES_DEPTH_MAX} levels deep"));
+    }
+    inexact(value).map_or(Ok(()), |number| Err(lost_integer_detail(&number.to_string())))
 }
 
 /// Replaces every integer that canonical JSON would change by a string of its digits.

@@ -13,10 +13,8 @@ use timenav_core::limits::{EVENT_SEQUENCE_MAX, SOURCE_BYTES_MAX};
 
 use crate::content_id::id_of_name;
 use crate::event_record::instant;
-use crate::json::json_object;
-use crate::json::json_object::Members;
-use crate::json::json_stream;
-use crate::json::json_stream::Part;
+use crate::json::json_object::{self, Members};
+use crate::json::json_stream::{self, Part};
 use crate::limits::RECORD_BYTES_MAX;
 use crate::{ImportError, Item, RecordError, Sink, assembly};
 pub use binary::cloud_event_of_parts;

@@ -13,8 +13,7 @@ use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::ids::EventId;
 use timenav_core::limits::ID_BYTES_MAX;
 
-use crate::json::json_object;
-use crate::json::json_object::Members;
+use crate::json::json_object::{self, Members};
 use crate::limits::{BUFFER_BYTES, RECORD_BYTES_MAX};
 use crate::time::unix_time::{UnixUnit, parse_unix};
 use crate::{ImportError, Item, RecordError, Sink, assembly};

@@ -11,20 +11,13 @@ use serde_json::Value;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 
-use crate::ImportError;
-use crate::Item;
-use crate::RecordError;
-use crate::RecordNote;
-use crate::Sink;
-use crate::assembly;
-use crate::attributes;
 use crate::content_id::id_of_name;
 use crate::files::ndjson_file;
 use crate::json::json_fields::{Fields, Kind, Properties};
-use crate::json::json_stream;
-use crate::json::json_stream::Part;
+use crate::json::json_stream::{self, Part};
 use crate::limits::RECORD_BYTES_MAX;
 use crate::mapping::Mapping;
+use crate::{ImportError, Item, RecordError, RecordNote, Sink, assembly, attributes};
 
 /// The attribute for an id that is not valid.
 const RECORD_ID: &str = "record_id";

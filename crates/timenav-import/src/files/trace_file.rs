@@ -16,8 +16,7 @@ use std::ops::ControlFlow;
 
 use timenav_core::event::EventDraft;
 
-use crate::json::json_stream;
-use crate::json::json_stream::{Part, Stopped};
+use crate::json::json_stream::{self, Part, Stopped};
 use crate::limits::{TRACE_DOCUMENT_BYTES_MAX, TRACE_SPANS_MAX};
 use crate::{Format, ImportError, Item, RecordError, RecordNote, Sink};
 use halves::{Glance, Halves};

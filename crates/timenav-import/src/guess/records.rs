@@ -8,8 +8,7 @@ use super::roles::Shape;
 use super::{Column, Settings};
 use crate::Format;
 use crate::files::json_file::logfmt_as_json;
-use crate::json::json_stream;
-use crate::json::json_stream::Part;
+use crate::json::json_stream::{self, Part};
 use crate::limits::{GUESS_ROWS_MAX, RECORD_BYTES_MAX};
 
 /// How deep objects are searched for a list of records, and for members.

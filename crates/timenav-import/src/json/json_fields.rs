@@ -11,7 +11,7 @@ use crate::attributes;
 use crate::event_record::without_position;
 use crate::json::long_integers;
 use crate::json::object_of::object_of;
-use crate::limits::{RECORD_BYTES_MAX, TEMPLATE_TEXT_BYTES_MAX};
+use crate::limits::RECORD_BYTES_MAX;
 use crate::mapping::field::{FIELDS, Field};
 use crate::mapping::{Mapping, Missing, Reading, Source, Template, TimeRules};
 use crate::time::partial_time::PartText;
@@ -271,7 +271,8 @@ impl<'a> Fields<'a> {
                 Cell { text, reading, origin: (self.kind.member(), Some(name)) }
             }
             Chosen::Template { template, reading } => {
-                let text = template.fill(|name| self.member_text(name)).map_err(|_| too_long(field))?;
+                let text =
+                    template.fill(|name| self.member_text(name)).map_err(|_| assembly::template_too_long(field))?;
                 Cell { text: text.unwrap_or_default(), reading, origin: (self.kind.member(), None) }
             }
         };
@@ -367,7 +368,8 @@ impl Cells for Fields<'_> {
     fn parts(&self, field: Field) -> Result<Vec<PartText<'_>>, RecordError> {
         let mut texts = Vec::new();
         for source in self.mapping.time(field).into_iter().flat_map(|time| &time.parts) {
-            let text = source.template.fill(|name| self.member_text(name)).map_err(|_| too_long(field))?;
+            let text =
+                source.template.fill(|name| self.member_text(name)).map_err(|_| assembly::template_too_long(field))?;
             if let Some(text) = text {
                 let name = source.template.whole_column().map(String::as_str);
                 texts.push(PartText { part: source.part, text, format: source.format.as_ref(), name });
@@ -406,11 +408,6 @@ fn remove(object: &mut Map<String, Value>, path: &str) {
     }
 }
 
-fn too_long(field: Field) -> RecordError {
-    let detail = format!("the template produces more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
-    RecordError::invalid(field.as_str(), detail)
-}
-
 /// Returns whether blanks at the ends of a text are significant.
 fn is_prose(field: Field) -> bool {
     matches!(field, Field::Description | Field::Name | Field::Location | Field::Source)
@@ -442,20 +439,7 @@ fn fits(field: Field, value: &RawValue) -> bool {
             Field::Causes => serde_json::from_str::<Vec<CauseRecord>>(value.get()).is_ok(),
             Field::Actors => serde_json::from_str::<Vec<String>>(value.get()).is_ok(),
             Field::Asserts | Field::Attributes => field.can_mean(value.get()),
-            Field::EventId
-            | Field::Time
-            | Field::EndTime
-            | Field::Precision
-            | Field::Description
-            | Field::Name
-            | Field::Location
-            | Field::Lat
-            | Field::Lon
-            | Field::RadiusM
-            | Field::Geo
-            | Field::Source
-            | Field::Kind
-            | Field::Sequence => false,
+            _ => false,
         },
     }
 }

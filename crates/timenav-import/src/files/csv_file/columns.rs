@@ -11,7 +11,7 @@ use crate::attributes;
 use crate::export::spreadsheet::{plain, unguarded};
 use crate::item::{RecordNote, clipped};
 use crate::json::object_of::object_of;
-use crate::limits::{CSV_COLUMNS_MAX, TEMPLATE_TEXT_BYTES_MAX};
+use crate::limits::CSV_COLUMNS_MAX;
 use crate::mapping::field::{FIELDS, Field};
 use crate::mapping::{Mapping, Missing, MissingHere, PartSource, Reading, Source, Template, TimeRules, TimeSource};
 use crate::suggestion;
@@ -145,7 +145,7 @@ impl Columns {
             Some(Cow::Borrowed(exact)).filter(|text| !text.is_empty())
         } else {
             let text = columns.template.fill(|column| self.text(row, *column).map(plain));
-            text.map_err(|_| too_long(field))?
+            text.map_err(|_| assembly::template_too_long(field))?
         };
         let text = text.filter(|text| !columns.is_guessed || field.can_mean(text));
         let origin = ("column", columns.name.as_deref());
@@ -192,7 +192,7 @@ impl Cells for Row<'_> {
         let mut texts = Vec::new();
         for (source, name) in time.into_iter().flat_map(|(_, time)| &time.parts) {
             let text = source.template.fill(|column| self.columns.text(self.row, *column).map(plain));
-            if let Some(text) = text.map_err(|_| too_long(field))? {
+            if let Some(text) = text.map_err(|_| assembly::template_too_long(field))? {
                 let (part, format) = (source.part, source.format.as_ref());
                 texts.push(PartText { part, text, format, name: name.as_deref() });
             }
@@ -224,11 +224,6 @@ impl TimeColumns {
         }
         Ok(Self { parts, rules: time.rules.clone() })
     }
-}
-
-fn too_long(field: Field) -> RecordError {
-    let detail = format!("the template produces more than {TEMPLATE_TEXT_BYTES_MAX} bytes");
-    RecordError::invalid(field.as_str(), detail)
 }
 
 fn position(names: &[&str], field: &'static str, name: &str) -> Result<usize, ImportError> {

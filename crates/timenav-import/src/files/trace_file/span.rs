@@ -6,8 +6,7 @@ use timenav_core::time::{Instant, Virtual};
 
 use super::Drafted;
 use super::halves::{Halves, Role, SERVER_HALF};
-use crate::json::json_object;
-use crate::json::json_object::Members;
+use crate::json::json_object::{self, Members};
 use crate::limits::TRACE_ORIGIN_BYTES_MAX;
 use crate::{RecordError, RecordNote};
 
