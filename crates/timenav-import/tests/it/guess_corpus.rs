@@ -5,45 +5,63 @@
 //! that holds. If it is not, it may *ask*: there is no mapping, or something is said about what is wrong. Otherwise it
 //! is *silently wrong*, which no guess may be.
 
-mod documents;
-mod logs;
-mod tables;
-
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use timenav_import::{Format, Guess};
 
 use super::items;
 
+/// Cases, each of a name (`#`), the file, its events (`>`), parts of the notes (`?`), the number of rejected records (`!`)
+/// and the format of its extension (`=`). Lines of a file are joined. Events are `time/end @lat,lon in location`, as far
+/// as each is there; locations are compared only if expected.
+const CASES: &str = include_str!("guess_corpus.txt");
+
+#[derive(Default)]
 struct Case {
     name: &'static str,
     extension: Option<Format>,
-    file: Cow<'static, [u8]>,
-    /// `time/end @lat,lon in location`, as far as each is there. A location that is not expected is not looked at.
-    events: &'static [&'static str],
-    refused: usize,
-    /// What is said about it, in part.
-    notes: &'static [&'static str],
+    file: Vec<u8>,
+    events: Vec<&'static str>,
+    rejected: usize,
+    notes: Vec<&'static str>,
 }
 
 impl Case {
-    fn new(
-        name: &'static str,
-        file: &'static str,
-        events: &'static [&'static str],
-        notes: &'static [&'static str],
-    ) -> Self {
-        Self { name, extension: None, file: Cow::Borrowed(file.as_bytes()), events, refused: 0, notes }
+    fn parse(text: &'static str) -> Self {
+        let mut case = Self::default();
+        for line in text.lines() {
+            let (mark, value) = line.split_at(2);
+            match mark {
+                "# " => case.name = value,
+                "  " => case.file.extend(unescaped(value)),
+                "> " => case.events = value.split("; ").collect(),
+                "? " => case.notes = value.split("; ").collect(),
+                "! " => case.rejected = value.parse().unwrap(),
+                "= " => case.extension = Some(value.parse().unwrap()),
+                _ => panic!("{line}"),
+            }
+        }
+        case
     }
+}
 
-    fn refused(self, refused: usize) -> Self {
-        Self { refused, ..self }
+/// Replaces `\n`, `\r`, `\t`, `\\` and bytes such as `\xED`.
+fn unescaped(text: &str) -> Vec<u8> {
+    let (mut bytes, mut rest) = (Vec::new(), text);
+    while let Some((plain, escape)) = rest.split_once('\\') {
+        bytes.extend(plain.bytes());
+        let (byte, length) = match escape.as_bytes()[0] {
+            b'n' => (b'\n', 1),
+            b'r' => (b'\r', 1),
+            b't' => (b'\t', 1),
+            b'x' => (u8::from_str_radix(&escape[1..3], 16).unwrap(), 3),
+            other => (other, 1),
+        };
+        bytes.push(byte);
+        rest = &escape[length..];
     }
-
-    fn named_as(self, format: Format) -> Self {
-        Self { extension: Some(format), ..self }
-    }
+    bytes.extend(rest.bytes());
+    bytes
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,12 +75,12 @@ fn judge(case: &Case) -> (Verdict, String) {
     let guess = match Guess::of_file(&case.file, case.extension) {
         Ok(guess) => guess,
         Err(detail) if case.events.is_empty() => {
-            let is_said = case.notes.iter().all(|notes| detail.contains(notes));
-            return (if is_said { Verdict::Right } else { Verdict::Asks }, detail);
+            let is_noted = case.notes.iter().all(|note| detail.contains(note));
+            return (if is_noted { Verdict::Right } else { Verdict::Asks }, detail);
         }
         Err(detail) => return (Verdict::Asks, detail),
     };
-    let (found, outcome) = items(guess.format, guess.mapping.as_deref().unwrap_or_default(), &*case.file);
+    let (found, outcome) = items(guess.format, guess.mapping.as_deref().unwrap_or_default(), case.file.as_slice());
     let with_location: Vec<bool> = case.events.iter().map(|event| event.contains(" in ")).collect();
     let mut events = Vec::new();
     for draft in found.iter().filter_map(|item| item.event.as_ref().ok()) {
@@ -78,12 +96,12 @@ fn judge(case: &Case) -> (Verdict, String) {
         }
         events.push(text);
     }
-    let refused = found.iter().filter(|item| item.event.is_err()).count();
+    let rejected = found.iter().filter(|item| item.event.is_err()).count();
     let unsure = guess.unsure.join("\n  ");
-    let is_equal = events.iter().eq(case.events.iter()) && refused == case.refused && outcome.is_ok();
-    let notes = case.notes.iter().filter(|notes| unsure.contains(**notes)).count();
+    let is_equal = events.iter().eq(case.events.iter()) && rejected == case.rejected && outcome.is_ok();
+    let notes = case.notes.iter().filter(|note| unsure.contains(**note)).count();
     let mapping = guess.mapping.unwrap_or_default();
-    let detail = format!("{}: {mapping}\n  {events:?}, {refused} refused\n  {unsure}", guess.format.as_str());
+    let detail = format!("{}: {mapping}\n  {events:?}, {rejected} rejected\n  {unsure}", guess.format.as_str());
     let verdict = match (is_equal, notes == case.notes.len()) {
         (true, true) => Verdict::Right,
         (false, _) if notes > 0 || guess.counts.1 > 0 || guess.counts.0 == 0 => Verdict::Asks,
@@ -98,7 +116,7 @@ const RIGHT_PERCENT_MIN: usize = 95;
 
 #[test]
 fn guess_is_right_for_most_files_and_never_silently_wrong() {
-    let cases = cases();
+    let cases: Vec<Case> = CASES.split("\n\n").map(Case::parse).collect();
     let (mut right, mut asks, mut wrong) = (0, 0, Vec::new());
     for case in &cases {
         let (verdict, detail) = judge(case);
@@ -114,17 +132,4 @@ fn guess_is_right_for_most_files_and_never_silently_wrong() {
     println!("{right} of {} right, {asks} ask, {} silently wrong", cases.len(), wrong.len());
     assert!(wrong.is_empty(), "silently wrong:\n{}", wrong.join("\n"));
     assert!(right * 100 >= cases.len() * RIGHT_PERCENT_MIN, "{right} of {}", cases.len());
-}
-
-fn cases() -> Vec<Case> {
-    let parts = [
-        tables::tables(),
-        tables::places(),
-        tables::ends(),
-        tables::dates(),
-        logs::logs(),
-        logs::logs_of_json(),
-        documents::documents(),
-    ];
-    parts.into_iter().flatten().collect()
 }
