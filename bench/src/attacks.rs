@@ -21,13 +21,8 @@ use std::fmt;
 use anyhow::bail;
 
 use crate::measure::interrupt;
+use crate::measure::selection::{Part, selected};
 use crate::measure::setting::Setting;
-
-struct Attack {
-    name: &'static str,
-    about: &'static str,
-    run: fn(&Setting) -> anyhow::Result<Vec<Verdict>>,
-}
 
 pub(crate) struct Verdict {
     pub(crate) what: String,
@@ -37,24 +32,20 @@ pub(crate) struct Verdict {
     pub(crate) remark: String,
 }
 
-const ATTACKS: [Attack; 13] = [
-    Attack {
-        name: "readers",
-        about: "thirteen kinds of heavy reader beside one client that writes",
-        run: readers::run,
-    },
-    Attack { name: "imports", about: "imports that send nothing, against the reads of everybody", run: imports::run },
-    Attack { name: "bodies", about: "large bodies of strangers and of users, against memory", run: strangers::bodies },
-    Attack { name: "silence", about: "connections that say nothing, against those who do", run: silence::run },
-    Attack { name: "timelines", about: "very many timelines of one user, against memory", run: timelines::run },
-    Attack { name: "streams", about: "very many streams of one user, against memory", run: streams::run },
-    Attack { name: "paradoxes", about: "streams of paradoxes of one user, against memory", run: streams::paradoxes },
-    Attack { name: "unread", about: "responses that are requested and not read, against memory", run: unread::run },
-    Attack { name: "erasing", about: "erasing of many events, against the writes of others", run: erasing::run },
-    Attack { name: "keys", about: "many keys of one user, against the limit on requests", run: timelines::keys },
-    Attack { name: "guesses", about: "guesses on a sealed record, all at once", run: guesses::run },
-    Attack { name: "logins", about: "passphrases of one user, against the logins of others", run: logins::run },
-    Attack { name: "refusals", about: "refused attempts of strangers, against the disk", run: ledger::run },
+pub(crate) const ATTACKS: [Part<Verdict>; 13] = [
+    Part::new("readers", "thirteen kinds of heavy reader beside one client that writes", readers::run),
+    Part::new("imports", "imports that send nothing, against the reads of everybody", imports::run),
+    Part::new("bodies", "large bodies of strangers and of users, against memory", strangers::bodies),
+    Part::new("silence", "connections that say nothing, against those who do", silence::run),
+    Part::new("timelines", "very many timelines of one user, against memory", timelines::run),
+    Part::new("streams", "very many streams of one user, against memory", streams::run),
+    Part::new("paradoxes", "streams of paradoxes of one user, against memory", streams::paradoxes),
+    Part::new("unread", "responses that are requested and not read, against memory", unread::run),
+    Part::new("erasing", "erasing of many events, against the writes of others", erasing::run),
+    Part::new("keys", "many keys of one user, against the limit on requests", timelines::keys),
+    Part::new("guesses", "guesses on a sealed record, all at once", guesses::run),
+    Part::new("logins", "passphrases of one user, against the logins of others", logins::run),
+    Part::new("refusals", "refused attempts of strangers, against the disk", ledger::run),
 ];
 
 impl fmt::Display for Verdict {
@@ -66,26 +57,25 @@ impl fmt::Display for Verdict {
 }
 
 impl Verdict {
+    pub(crate) fn new(what: impl Into<String>, figure: f64, most: f64, unit: &'static str) -> Self {
+        Self { what: what.into(), figure, most, unit, remark: String::new() }
+    }
+
+    pub(crate) fn with_remark(self, remark: String) -> Self {
+        Self { remark, ..self }
+    }
+
     fn holds(&self) -> bool {
         self.figure <= self.most
     }
 }
 
-pub(crate) fn list() {
-    for attack in &ATTACKS {
-        println!("{:<12}{}", attack.name, attack.about);
-    }
-}
-
 /// Runs the named attacks, or all. Fails if an attack cannot run, or a figure exceeds its maximum.
 pub(crate) fn run(setting: &Setting, names: &[String]) -> anyhow::Result<()> {
-    if let Some(unknown) = names.iter().find(|name| ATTACKS.iter().all(|attack| attack.name != **name)) {
-        let known: Vec<&str> = ATTACKS.iter().map(|attack| attack.name).collect();
-        bail!("there is no attack `{unknown}`; there are {}", known.join(", "));
-    }
+    let attacks = selected(&ATTACKS, names)?;
     interrupt::listen()?;
     let mut fell = Vec::new();
-    for attack in ATTACKS.iter().filter(|attack| names.is_empty() || names.iter().any(|name| name == attack.name)) {
+    for attack in attacks {
         println!("{}: {}", attack.name, attack.about);
         match (attack.run)(setting) {
             Ok(verdicts) => {

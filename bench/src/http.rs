@@ -5,6 +5,7 @@
 use std::net::SocketAddr;
 
 use anyhow::{Context, bail};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -35,6 +36,28 @@ impl Connection {
         self.stream.write_all(head).await?;
         tokio::io::copy(body, &mut self.stream).await?;
         self.read_answer().await
+    }
+
+    /// Sends a request, and returns the JSON of a successful response.
+    pub(crate) async fn json(
+        &mut self,
+        key: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> anyhow::Result<Value> {
+        let body = body.map(Value::to_string);
+        let sent = self.exchange(&request(method, path, key, body.as_deref())).await;
+        sent.and_then(|status| self.check(status)).with_context(|| format!("{method} {path}"))?;
+        serde_json::from_slice(self.body()).with_context(|| format!("{method} {path} is not answered with JSON"))
+    }
+
+    /// Fails with the body of the last response if its status is not a success.
+    pub(crate) fn check(&self, status: u16) -> anyhow::Result<()> {
+        if !(200..300).contains(&status) {
+            bail!("answered with {status}: {}", String::from_utf8_lossy(self.body()));
+        }
+        Ok(())
     }
 
     pub(crate) fn body(&self) -> &[u8] {

@@ -11,6 +11,7 @@ use anyhow::{Context, bail};
 use bytes::Bytes;
 use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::grpc::{self, Channel};
 use crate::history::History;
@@ -121,6 +122,15 @@ impl Outcome {
     pub(crate) fn rate(&self) -> f64 {
         count(self.requests) / self.seconds
     }
+
+    /// Fails if the response to an import reports another number of events.
+    pub(crate) fn check_imported(&self, events_count: u64) -> anyhow::Result<()> {
+        let answer: Value = serde_json::from_str(&self.answer)?;
+        if answer["imported"] != events_count {
+            bail!("not every event was imported: {}", self.answer);
+        }
+        Ok(())
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts here stay far below 2^52")]
@@ -219,10 +229,7 @@ impl Wire {
         match self {
             Self::Http(connection) => {
                 let status = connection.exchange(request).await?;
-                if !(200..300).contains(&status) {
-                    bail!("answered with {status}: {}", String::from_utf8_lossy(connection.body()));
-                }
-                Ok(())
+                connection.check(status)
             }
             Self::Grpc(channel) => channel.call(request.clone()).await,
         }
@@ -300,10 +307,8 @@ impl Upload {
         let watch = Stopwatch::start();
         let status = connection.exchange_file(head.as_bytes(), &mut file).await?;
         let micros = watch.micros();
+        connection.check(status)?;
         let answer = String::from_utf8_lossy(connection.body()).into_owned();
-        if !(200..300).contains(&status) {
-            bail!("answered with {status}: {answer}");
-        }
         Ok(Outcome { requests: 1, seconds: micros / 1e6, p50_micros: micros, p99_micros: micros, answer })
     }
 }

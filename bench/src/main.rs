@@ -28,6 +28,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::measure::selection::list;
+use crate::measure::setting::Setting;
+
 /// Measures timenav against floors in the same run.
 #[derive(Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", args_conflicts_with_subcommands = true)]
@@ -90,17 +93,17 @@ fn main() -> ExitCode {
         Some(Part::Upload(upload)) => upload.run(),
         Some(Part::BareServer(server)) => server.run(),
         Some(Part::Attack { list: true, .. }) => {
-            attacks::list();
+            list(&attacks::ATTACKS);
             Ok(())
         }
         Some(Part::Attack { names, quick, list: false }) => {
-            measure::setting::Setting::new(quick, false, None).and_then(|setting| attacks::run(&setting, &names))
+            Setting::new(quick, false, None).and_then(|setting| attacks::run(&setting, &names))
         }
         None if cli.list => {
-            registry::list();
+            list(&registry::BENCHES);
             Ok(())
         }
-        None => measure::setting::Setting::new(cli.quick, cli.large, cli.rounds)
+        None => Setting::new(cli.quick, cli.large, cli.rounds)
             .and_then(|setting| registry::run(&setting, &cli.names, cli.json.as_deref(), cli.save)),
     };
     match done {

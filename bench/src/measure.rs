@@ -5,6 +5,7 @@ pub(crate) mod interrupt;
 pub(crate) mod report;
 pub(crate) mod results;
 pub(crate) mod rounds;
+pub(crate) mod selection;
 pub(crate) mod setting;
 pub(crate) mod traffic;
 pub(crate) mod turns;

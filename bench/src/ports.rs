@@ -6,9 +6,11 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow};
 use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+use rusqlite::{Connection, OpenFlags};
 use timenav_core::ids::TimelineId;
 use timenav_engine::{Caller, Engine, Entropy, Options, Ports, ReadLog, Signer, WallClock};
 use timenav_store::{CheckpointFile, SqliteStore};
+use tokio::runtime::Runtime;
 
 use crate::history::History;
 use crate::measure::setting::Setting;
@@ -51,8 +53,44 @@ pub(crate) fn database_of(folder: &Path) -> PathBuf {
     folder.join("bench.db")
 }
 
-/// Opens the engine on a folder, and authenticates with the key created by the first start.
-pub(crate) async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<SqliteStore>)> {
+/// An engine on a folder, and its runtime. It is closed on drop.
+pub(crate) struct Opened {
+    pub(crate) runtime: Runtime,
+    pub(crate) engine: Engine,
+    pub(crate) caller: Caller,
+    pub(crate) store: Arc<SqliteStore>,
+}
+
+impl Opened {
+    /// Opens the engine, and authenticates with the key created by the first start.
+    pub(crate) fn new(folder: &Path) -> anyhow::Result<Self> {
+        Self::on(runtime()?, folder)
+    }
+
+    /// Like [`Opened::new`], with another runtime than one with a single worker.
+    pub(crate) fn on(runtime: Runtime, folder: &Path) -> anyhow::Result<Self> {
+        let (engine, caller, store) = runtime.block_on(open(folder))?;
+        Ok(Self { runtime, engine, caller, store })
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.runtime.block_on(self.engine.close());
+    }
+}
+
+pub(crate) fn runtime() -> anyhow::Result<Runtime> {
+    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?)
+}
+
+/// Opens the database of a folder without the engine.
+pub(crate) fn open_database(folder: &Path) -> anyhow::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Ok(Connection::open_with_flags(database_of(folder), flags)?)
+}
+
+async fn open(folder: &Path) -> anyhow::Result<(Engine, Caller, Arc<SqliteStore>)> {
     open_at(folder, Arc::new(HostClock::new()), ReadLog::Buffered).await
 }
 
@@ -62,7 +100,7 @@ pub(crate) async fn logged_read(engine: &Engine, caller: &Caller) -> anyhow::Res
     Ok(())
 }
 
-/// Like [`open`], with another host clock and another read log.
+/// Opens the engine with this host clock and read log.
 pub(crate) async fn open_at(
     folder: &Path,
     clock: Arc<dyn WallClock>,
@@ -93,25 +131,20 @@ pub(crate) async fn open_at(
 
 /// Returns a folder with this many events, created by this run or an earlier one.
 pub(crate) fn stored_history(setting: &Setting, events_count: u64) -> anyhow::Result<PathBuf> {
-    let make = |folder: &Path| {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        runtime.block_on(make_history(folder, events_count))
-    };
+    let make = |folder: &Path| make_history(folder, events_count);
     setting.cached_folder(&format!("history-{events_count}-v1"), make)
 }
 
-pub(crate) async fn make_history(folder: &Path, events_count: u64) -> anyhow::Result<()> {
-    let (engine, caller, store) = open(folder).await?;
+pub(crate) fn make_history(folder: &Path, events_count: u64) -> anyhow::Result<()> {
+    let opened = Opened::new(folder)?;
     let timeline = TimelineId::new(TimelineId::MAIN)?;
     let mut first = 0;
     while first < events_count {
         crate::measure::interrupt::check()?;
         let end = (first + BATCH_EVENTS).min(events_count);
         let drafts = (first..end).map(|number| History::default().draft(number)).collect();
-        engine.import_events(&caller, &timeline, drafts).await?;
+        opened.runtime.block_on(opened.engine.import_events(&opened.caller, &timeline, drafts))?;
         first = end;
     }
-    engine.close().await;
-    drop((engine, store));
     Ok(())
 }

@@ -104,13 +104,17 @@ impl Running {
 }
 
 impl Memory {
+    pub(crate) fn of_this_process() -> Self {
+        Self { process: std::process::id() }
+    }
+
     /// Returns the resident memory of the process, in millions of bytes.
     pub(crate) fn megabytes(self) -> anyhow::Result<f64> {
         let path = format!("/proc/{}/statm", self.process);
         let text = std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))?;
         let pages = text.split(' ').nth(1).with_context(|| format!("{path} has no second number"))?;
-        let bytes = pages.parse::<u64>().with_context(|| format!("{path} holds no number of pages"))? * page_bytes();
-        Ok(count(usize::try_from(bytes)?) / 1e6)
+        let pages: usize = pages.parse().with_context(|| format!("{path} holds no number of pages"))?;
+        Ok(count(pages * rustix::param::page_size()) / 1e6)
     }
 
     pub(crate) fn peak_megabytes(self) -> anyhow::Result<f64> {
@@ -120,10 +124,6 @@ impl Memory {
         let kilobytes: usize = peak.with_context(|| format!("{path} tells no peak"))?.trim().parse()?;
         Ok(count(kilobytes) * 1_024.0 / 1e6)
     }
-}
-
-fn page_bytes() -> u64 {
-    rustix::param::page_size() as u64
 }
 
 impl Drop for Running {

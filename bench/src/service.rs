@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::Read;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
 
-use crate::history::Format;
+use crate::history::{Format, History};
 use crate::http::{Connection, request};
 use crate::load::{self, Outcome, Plan, Route, count};
 use crate::measure::setting::Setting;
@@ -18,6 +19,8 @@ use crate::running::{Memory, Running};
 
 const SQLITE_MAGIC: &[u8; 16] = b"SQLite format 3\0";
 const READY_SECS_MAX: u64 = 60;
+/// Events per file of an import.
+const FILE_EVENTS: u64 = 200_000;
 
 pub(crate) struct Service<'a> {
     setting: &'a Setting,
@@ -111,7 +114,20 @@ impl<'a> Service<'a> {
         self.import_to("main", file, format)
     }
 
-    pub(crate) fn import_to(&self, timeline_id: &str, file: &Path, format: Format) -> anyhow::Result<Outcome> {
+    /// Imports events of the history to a timeline, in several files if there are many.
+    pub(crate) fn import_history(&self, timeline_id: &str, numbers: Range<u64>) -> anyhow::Result<()> {
+        let file = self.setting.folder.join("import-history.ndjson");
+        let mut first = numbers.start;
+        while first < numbers.end {
+            let end = numbers.end.min(first + FILE_EVENTS);
+            History::default().write_range(&file, Format::Ndjson, first..end)?;
+            self.import_to(timeline_id, &file, Format::Ndjson)?.check_imported(end - first)?;
+            first = end;
+        }
+        Ok(())
+    }
+
+    fn import_to(&self, timeline_id: &str, file: &Path, format: Format) -> anyhow::Result<Outcome> {
         let (address, key, file) = (self.address.to_string(), self.key_file(), file.display().to_string());
         let key = key.display().to_string();
         let path = format!("{}&timeline_id={timeline_id}", format.path());
@@ -126,9 +142,7 @@ impl<'a> Service<'a> {
         block_on(async {
             let mut connection = Connection::open(self.address).await?;
             let status = connection.exchange(&request(method, path, &key, None)).await?;
-            if status != 200 {
-                bail!("{method} {path}: {status} {}", String::from_utf8_lossy(connection.body()));
-            }
+            connection.check(status).with_context(|| format!("{method} {path}"))?;
             Ok(connection.answer().to_vec())
         })
     }
@@ -234,6 +248,6 @@ pub(crate) fn database_in(data: &Path) -> anyhow::Result<PathBuf> {
     bail!("{} holds no database", data.display())
 }
 
-fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
+pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -81,15 +81,8 @@ pub(crate) async fn ask(
     path: &str,
     body: Option<&Value>,
 ) -> anyhow::Result<Value> {
-    let body = body.map(Value::to_string);
-    let requested = request(method, path, key, body.as_deref());
-    let requested = connection.exchange(&requested);
-    let status =
-        timeout(ANSWER_TIME_MAX, requested).await.with_context(|| format!("{method} {path} is not answered"))??;
-    if !(200..300).contains(&status) {
-        bail!("{method} {path}: {status} {}", String::from_utf8_lossy(connection.body()));
-    }
-    Ok(serde_json::from_slice(connection.body())?)
+    let requested = connection.json(key, method, path, body);
+    timeout(ANSWER_TIME_MAX, requested).await.with_context(|| format!("{method} {path} is not answered"))?
 }
 
 /// Sends one request on a new connection and reads the whole response. Returns its status and length in bytes.
@@ -132,8 +125,4 @@ pub(crate) async fn answered(address: SocketAddr, key: &str, path: &str) -> Opti
 /// Gives the service time to do what it does with an attack.
 pub(crate) async fn watched_for(time: Duration) {
     let _ = timeout(time, std::future::pending::<()>()).await;
-}
-
-pub(crate) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

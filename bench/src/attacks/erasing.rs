@@ -3,10 +3,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Value, json};
 
 use super::Verdict;
-use super::attacker::{Target, ask, block_on};
+use super::attacker::{Target, ask};
 use super::readers::writes;
 use crate::http::Connection;
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 const BATCH: usize = 1_000;
 /// How long the slowest hundredth of others' writes may take meanwhile, in milliseconds.
@@ -46,13 +47,15 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         anyhow::Ok((slowest?, missing))
     })?;
     target.service.stop()?;
-    Ok(vec![Verdict {
-        what: format!("a write beside the erasing of {} events", batches * BATCH),
-        figure: slowest / 1e3,
-        most: WRITE_MILLIS_MOST,
-        unit: "ms p99",
-        remark: format!("{missing} erased meanwhile"),
-    }])
+    Ok(vec![
+        Verdict::new(
+            format!("a write beside the erasing of {} events", batches * BATCH),
+            slowest / 1e3,
+            WRITE_MILLIS_MOST,
+            "ms p99",
+        )
+        .with_remark(format!("{missing} erased meanwhile")),
+    ])
 }
 
 fn ids(batch: usize) -> Vec<String> {

@@ -2,10 +2,11 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use super::Verdict;
-use super::attacker::{Target, ask, block_on, fetch};
+use super::attacker::{Target, ask, fetch};
 use crate::http::Connection;
 use crate::load::count;
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 const GUESSES: usize = 140;
 /// Guesses that are compared without a delay: `decrypt_free_attempts_max`.
@@ -28,11 +29,5 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         anyhow::Ok(all.into_iter().filter(|answer| matches!(answer, Ok((403, _)))).count())
     })?;
     target.service.stop()?;
-    Ok(vec![Verdict {
-        what: format!("guesses compared, of {GUESSES} at once"),
-        figure: count(compared),
-        most: COMPARED_MOST,
-        unit: "guesses",
-        remark: String::new(),
-    }])
+    Ok(vec![Verdict::new(format!("guesses compared, of {GUESSES} at once"), count(compared), COMPARED_MOST, "guesses")])
 }

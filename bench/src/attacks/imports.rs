@@ -6,10 +6,11 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::Verdict;
-use super::attacker::{Target, answered, ask, block_on};
+use super::attacker::{Target, answered, ask};
 use super::strangers::{Multiplexed, STREAMS};
 use crate::http::Connection;
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 const SOCKETS: usize = 540;
 const MULTIPLEXED: usize = 3;
@@ -64,27 +65,11 @@ async fn stall(target: &Target<'_>, who: &str, may: bool) -> anyhow::Result<Vec<
     let more_threads = target.service.threads()? - threads;
     drop((held, multiplexed));
     Ok(vec![
-        Verdict {
-            what: format!("slowest read beside stalled imports {who}"),
-            figure: slowest,
-            most: READ_MILLIS_MOST,
-            unit: "ms",
-            remark,
-        },
-        Verdict {
-            what: format!("memory of stalled imports {who}"),
-            figure: megabytes,
-            most: MEGABYTES_MOST,
-            unit: "MB more",
-            remark: format!("{} imports", SOCKETS + MULTIPLEXED * STREAMS),
-        },
-        Verdict {
-            what: format!("threads of stalled imports {who}"),
-            figure: more_threads,
-            most: THREADS_MOST,
-            unit: "more",
-            remark: String::new(),
-        },
+        Verdict::new(format!("slowest read beside stalled imports {who}"), slowest, READ_MILLIS_MOST, "ms")
+            .with_remark(remark),
+        Verdict::new(format!("memory of stalled imports {who}"), megabytes, MEGABYTES_MOST, "MB more")
+            .with_remark(format!("{} imports", SOCKETS + MULTIPLEXED * STREAMS)),
+        Verdict::new(format!("threads of stalled imports {who}"), more_threads, THREADS_MOST, "more"),
     ])
 }
 

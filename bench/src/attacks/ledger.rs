@@ -4,9 +4,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpSocket;
 
 use super::Verdict;
-use super::attacker::{Target, block_on};
+use super::attacker::Target;
 use crate::load::count;
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 const ADDRESSES: u8 = 200;
 const ATTEMPTS: usize = 50;
@@ -28,13 +29,10 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     })?;
     let entries = target.service.entries()? - before;
     target.service.stop()?;
-    Ok(vec![Verdict {
-        what: "ledger of a refused attempt of a stranger".to_owned(),
-        figure: entries * 500.0 / count(sent),
-        most: BYTES_MOST,
-        unit: "bytes",
-        remark: format!("{entries:.0} entries for {sent} attempts from {ADDRESSES} addresses"),
-    }])
+    Ok(vec![
+        Verdict::new("ledger of a refused attempt of a stranger", entries * 500.0 / count(sent), BYTES_MOST, "bytes")
+            .with_remark(format!("{entries:.0} entries for {sent} attempts from {ADDRESSES} addresses")),
+    ])
 }
 
 async fn attempt(address: SocketAddr, number: u8) -> anyhow::Result<()> {

@@ -1,10 +1,11 @@
 use serde_json::json;
 
 use super::Verdict;
-use super::attacker::{Target, ask, block_on, fetch};
+use super::attacker::{Target, ask, fetch};
 use crate::http::Connection;
 use crate::load::count;
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 const PASSPHRASES: usize = 150;
 /// Concurrent logins of others. This is less than the limit per address and minute.
@@ -27,13 +28,10 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         anyhow::Ok(answers.into_iter().filter(|answer| !matches!(answer, Ok(200 | 201))).count())
     })?;
     target.service.stop()?;
-    Ok(vec![Verdict {
-        what: format!("right passwords refused, of {LOGINS}"),
-        figure: count(rejected),
-        most: 0.0,
-        unit: "logins",
-        remark: format!("beside {PASSPHRASES} passphrases of one user"),
-    }])
+    Ok(vec![
+        Verdict::new(format!("right passwords refused, of {LOGINS}"), count(rejected), 0.0, "logins")
+            .with_remark(format!("beside {PASSPHRASES} passphrases of one user")),
+    ])
 }
 
 async fn log_in_once(address: std::net::SocketAddr, body: &str) -> anyhow::Result<u16> {

@@ -11,13 +11,15 @@ use anyhow::{Context, bail};
 use serde_json::json;
 
 use super::Verdict;
-use super::attacker::{Target, ask, block_on, fetch};
+use super::attacker::{Target, ask, fetch};
 use crate::history::{Format, History};
 use crate::http::{Connection, request};
 use crate::load::count;
 use crate::measure::interrupt;
+use crate::measure::rounds::percentile_99;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::{Stopwatch, pause};
+use crate::service::block_on;
 
 /// Maximum ratio of the 99th percentile of write latency with a heavy reader to the one without.
 const RATIO_MOST: f64 = 3.0;
@@ -129,13 +131,10 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         let alone = writes(address, &writer, setting.measure_time)?;
         let (under_load, answers) =
             under_load(kind, address, &reader, || writes(address, &writer, setting.measure_time))?;
-        verdicts.push(Verdict {
-            what: format!("{} ({})", kind.name, kind.connections),
-            figure: under_load / alone,
-            most: RATIO_MOST,
-            unit: "× p99",
-            remark: format!("{:.2} of {:.2} ms; {answers} answers", under_load / 1e3, alone / 1e3),
-        });
+        verdicts.push(
+            Verdict::new(format!("{} ({})", kind.name, kind.connections), under_load / alone, RATIO_MOST, "× p99")
+                .with_remark(format!("{:.2} of {:.2} ms; {answers} answers", under_load / 1e3, alone / 1e3)),
+        );
     }
     target.service.stop()?;
     Ok(verdicts)
@@ -177,14 +176,10 @@ pub(super) fn writes(address: SocketAddr, key: &str, time: Duration) -> anyhow::
         while watch.elapsed() < time {
             let one = Stopwatch::start();
             let status = connection.exchange(&travel(micros.len())).await?;
-            if status != 200 {
-                bail!("a write is answered with {status}: {}", String::from_utf8_lossy(connection.body()));
-            }
+            connection.check(status).context("a write")?;
             micros.push(one.micros());
         }
-        micros.sort_unstable_by(f64::total_cmp);
-        let place = micros.len() * 99 / 100;
-        micros.get(place).copied().context("nothing was written")
+        Ok(percentile_99(&micros))
     })
 }
 

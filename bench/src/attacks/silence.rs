@@ -6,9 +6,10 @@ use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::Verdict;
-use super::attacker::{Target, answered, block_on};
+use super::attacker::{Target, answered};
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::service::block_on;
 
 const DESCRIPTORS: u32 = 1_024;
 const SILENT: usize = 1_100;
@@ -48,13 +49,13 @@ async fn crowd(target: &Target<'_>) -> anyhow::Result<Verdict> {
     }
     let request = answered(target.address(), target.admin(), "/healthz").await;
     let taken = target.service.descriptors()?;
-    Ok(Verdict {
-        what: format!("an answer beside {SILENT} silent connections"),
-        figure: request.map_or(f64::INFINITY, |(_, time)| time.as_secs_f64() * 1e3),
-        most: ANSWER_MILLIS_MOST,
-        unit: "ms",
-        remark: format!("{taken:.0} of {DESCRIPTORS} descriptors taken, {} connected", held.len()),
-    })
+    Ok(Verdict::new(
+        format!("an answer beside {SILENT} silent connections"),
+        request.map_or(f64::INFINITY, |(_, time)| time.as_secs_f64() * 1e3),
+        ANSWER_MILLIS_MOST,
+        "ms",
+    )
+    .with_remark(format!("{taken:.0} of {DESCRIPTORS} descriptors taken, {} connected", held.len())))
 }
 
 async fn wait(address: SocketAddr) -> anyhow::Result<Vec<Verdict>> {
@@ -64,13 +65,12 @@ async fn wait(address: SocketAddr) -> anyhow::Result<Vec<Verdict>> {
         let (watch, mut buffer) = (Stopwatch::start(), [0; 1_024]);
         let closed = async { while !matches!(stream.read(&mut buffer).await, Ok(0) | Err(_)) {} };
         let is_closed = timeout(WATCH_TIME_MAX, closed).await.is_ok();
-        anyhow::Ok(Verdict {
-            what: format!("silence after {name}"),
-            figure: if is_closed { watch.elapsed().as_secs_f64() } else { f64::INFINITY },
-            most: SILENCE_SECS_MOST,
-            unit: "s",
-            remark: String::new(),
-        })
+        anyhow::Ok(Verdict::new(
+            format!("silence after {name}"),
+            if is_closed { watch.elapsed().as_secs_f64() } else { f64::INFINITY },
+            SILENCE_SECS_MOST,
+            "s",
+        ))
     };
     futures_util::future::join_all(BEGINNINGS.map(one)).await.into_iter().collect()
 }

@@ -12,8 +12,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::Verdict;
-use super::attacker::{Target, block_on};
+use super::attacker::Target;
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 /// Streams per connection: the usual default of services, or less if the service limits them.
 pub(super) const STREAMS: usize = 100;
@@ -113,13 +114,10 @@ pub(crate) fn bodies(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
                 anyhow::Ok((sent.0, (sent.1, target.service.resident_megabytes()?)))
             })?;
             let form = if is_multiplexed { "one connection" } else { "200 connections" };
-            verdicts.push(Verdict {
-                what: format!("bodies of {who}, {form}"),
-                figure: held.1 - before,
-                most,
-                unit: "MB more",
-                remark: format!("{:.0} MB sent on {} requests", super::readers::megabytes(sent), held.0),
-            });
+            verdicts.push(
+                Verdict::new(format!("bodies of {who}, {form}"), held.1 - before, most, "MB more")
+                    .with_remark(format!("{:.0} MB sent on {} requests", super::readers::megabytes(sent), held.0)),
+            );
             target.service.stop()?;
         }
     }

@@ -5,10 +5,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::Verdict;
-use super::attacker::{Target, ask, block_on, status, watched_for};
+use super::attacker::{Target, ask, status, watched_for};
 use crate::http::Connection;
 use crate::load::count;
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 const REQUESTS: usize = 2_000;
 const MEGABYTES_MOST: f64 = 60.0;
@@ -41,20 +42,9 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     })?;
     target.service.stop()?;
     Ok(vec![
-        Verdict {
-            what: format!("memory of streams, {REQUESTS} asked for"),
-            figure: megabytes,
-            most: MEGABYTES_MOST,
-            unit: "MB more",
-            remark: format!("{taken} given: {:.1} kB each", megabytes * 1e3 / count(taken.max(1))),
-        },
-        Verdict {
-            what: format!("threads of streams, {REQUESTS} asked for"),
-            figure: more_threads,
-            most: 32.0,
-            unit: "more",
-            remark: String::new(),
-        },
+        Verdict::new(format!("memory of streams, {REQUESTS} asked for"), megabytes, MEGABYTES_MOST, "MB more")
+            .with_remark(format!("{taken} given: {:.1} kB each", megabytes * 1e3 / count(taken.max(1)))),
+        Verdict::new(format!("threads of streams, {REQUESTS} asked for"), more_threads, 32.0, "more"),
     ])
 }
 
@@ -94,11 +84,13 @@ pub(crate) fn paradoxes(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         anyhow::Ok((most, taken))
     })?;
     target.service.stop()?;
-    Ok(vec![Verdict {
-        what: format!("memory of {taken} streams of paradoxes"),
-        figure: most - before,
-        most: PARADOX_MEGABYTES_MOST,
-        unit: "MB more",
-        remark: format!("{EQUAL_EVENTS} equal events"),
-    }])
+    Ok(vec![
+        Verdict::new(
+            format!("memory of {taken} streams of paradoxes"),
+            most - before,
+            PARADOX_MEGABYTES_MOST,
+            "MB more",
+        )
+        .with_remark(format!("{EQUAL_EVENTS} equal events")),
+    ])
 }

@@ -2,10 +2,11 @@ use anyhow::bail;
 use serde_json::json;
 
 use super::Verdict;
-use super::attacker::{Target, ask, block_on};
+use super::attacker::{Target, ask};
 use crate::http::{Connection, request};
 use crate::load::count;
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 const TOUCHED: usize = 10_000;
 const KILOBYTES_MOST: f64 = 5.0;
@@ -29,20 +30,14 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
     })?;
     target.service.stop()?;
     Ok(vec![
-        Verdict {
-            what: "memory of a timeline whose clock was touched".to_owned(),
-            figure: megabytes * 1e3 / count(made),
-            most: KILOBYTES_MOST,
-            unit: "kB each",
-            remark: format!("{megabytes:.1} MB for {made}"),
-        },
-        Verdict {
-            what: "timelines of a user who may make 9 000".to_owned(),
-            figure: count(made),
-            most: 9_000.0,
-            unit: "timelines",
-            remark: String::new(),
-        },
+        Verdict::new(
+            "memory of a timeline whose clock was touched",
+            megabytes * 1e3 / count(made),
+            KILOBYTES_MOST,
+            "kB each",
+        )
+        .with_remark(format!("{megabytes:.1} MB for {made}")),
+        Verdict::new("timelines of a user who may make 9 000", count(made), 9_000.0, "timelines"),
     ])
 }
 
@@ -72,12 +67,14 @@ pub(crate) fn keys(setting: &Setting) -> anyhow::Result<Vec<Verdict>> {
         Ok(answered)
     })?;
     target.service.stop()?;
-    Ok(vec![Verdict {
-        what: format!("answers to a user with {KEYS} keys"),
-        figure: count(answered),
+    Ok(vec![
         // One or two more are let in while the others are being sent.
-        most: count(REQUESTS_PER_MINUTE + 3),
-        unit: "answers",
-        remark: format!("of {} requests, at {REQUESTS_PER_MINUTE} a minute", 20 * KEYS),
-    }])
+        Verdict::new(
+            format!("answers to a user with {KEYS} keys"),
+            count(answered),
+            count(REQUESTS_PER_MINUTE + 3),
+            "answers",
+        )
+        .with_remark(format!("of {} requests, at {REQUESTS_PER_MINUTE} a minute", 20 * KEYS)),
+    ])
 }

@@ -7,9 +7,10 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::Verdict;
-use super::attacker::{ANSWER_TIME_MAX, Target, ask, block_on, watched_for};
+use super::attacker::{ANSWER_TIME_MAX, Target, ask, watched_for};
 use crate::http::{Connection, request};
 use crate::measure::setting::Setting;
+use crate::service::block_on;
 
 /// HTTP/2 connections of a stranger, with [`STREAMS`] requests each.
 const CONNECTIONS: usize = 60;
@@ -54,13 +55,12 @@ fn documents(setting: &Setting) -> anyhow::Result<Verdict> {
         anyhow::Ok((target.service.resident_megabytes()? - before, requests))
     })?;
     target.service.stop()?;
-    Ok(Verdict {
-        what: format!("{requests} unread OpenAPI documents of a stranger"),
-        figure: megabytes,
-        most: STRANGER_MEGABYTES_MOST,
-        unit: "MB more",
-        remark: String::new(),
-    })
+    Ok(Verdict::new(
+        format!("{requests} unread OpenAPI documents of a stranger"),
+        megabytes,
+        STRANGER_MEGABYTES_MOST,
+        "MB more",
+    ))
 }
 
 fn pages(setting: &Setting) -> anyhow::Result<Verdict> {
@@ -89,13 +89,8 @@ fn pages(setting: &Setting) -> anyhow::Result<Verdict> {
         anyhow::Ok((target.service.resident_megabytes()? - before, held.len()))
     })?;
     target.service.stop()?;
-    Ok(Verdict {
-        what: format!("{taken} unread pages of events of a user"),
-        figure: megabytes,
-        most: USER_MEGABYTES_MOST,
-        unit: "MB more",
-        remark: format!("{EVENTS} events of {EVENT_BYTES} bytes"),
-    })
+    Ok(Verdict::new(format!("{taken} unread pages of events of a user"), megabytes, USER_MEGABYTES_MOST, "MB more")
+        .with_remark(format!("{EVENTS} events of {EVENT_BYTES} bytes")))
 }
 
 /// Sends a request from a socket that takes as little of the response as there can be.

@@ -30,12 +30,11 @@ fn against_bare(setting: &Setting, (name, goal): (&str, f64), arguments: &[&str]
     )?;
     bare.stop()?;
     service.stop()?;
-    Ok(Finding {
-        name: name.to_owned(),
-        unit: Unit::RequestsPerSecond,
+    Ok(Finding::new(
+        name,
+        Unit::RequestsPerSecond,
         rounds,
-        ratio_goal: Goal::AtLeast(goal),
-        own_goal: None,
-        floor: "a bare axum handler that answers the same bytes, on the same core",
-    })
+        Goal::AtLeast(goal),
+        "a bare axum handler that answers the same bytes, on the same core",
+    ))
 }

@@ -67,12 +67,14 @@ fn dragged(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     }
     service.stop()?;
     let finding = |name: String, rounds, own_goal| Finding {
-        name,
-        unit: Unit::FramesPerSecond,
-        rounds,
-        ratio_goal: Goal::AtLeast(0.9),
         own_goal,
-        floor: "a line that follows the pointer, in the same browser",
+        ..Finding::new(
+            name,
+            Unit::FramesPerSecond,
+            rounds,
+            Goal::AtLeast(0.9),
+            "a line that follows the pointer, in the same browser",
+        )
     };
     // The display has 60 frames per second. A median below that means delayed frames.
     let medians = names.iter().zip(median);

@@ -6,7 +6,6 @@
 use std::path::Path;
 
 use timenav_engine::{Caller, Engine};
-use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use crate::history::History;
@@ -16,7 +15,7 @@ use crate::measure::rounds::{Rounds, Spread};
 use crate::measure::setting::Setting;
 use crate::measure::traffic::Traffic;
 use crate::measure::wall_clock::Stopwatch;
-use crate::ports;
+use crate::ports::{self, Opened};
 
 const FEW: u64 = 10_000;
 /// Concurrent writers, to measure the remaining cost when they share disk flushes.
@@ -57,7 +56,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             let (mut of_short, mut of_long) = (Side::default(), Side::default());
             let short = || {
                 let folder = setting.empty_folder("growth-short")?;
-                runtime()?.block_on(ports::make_history(&folder, FEW))?;
+                ports::make_history(&folder, FEW)?;
                 Ok(of_short.take(setting.cores.measured(|| measure(setting, &folder, FEW, cost))?))
             };
             let long = || Ok(of_long.take(setting.cores.measured(|| measure(setting, &long, events_count, cost))?));
@@ -67,14 +66,13 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             for (what, unit, rounds) in
                 [("", Unit::Micros, rounds), ("-read", Unit::Pages, read), ("-written", Unit::Pages, written)]
             {
-                findings.push(Finding {
-                    name: format!("write-growth-{name}-{events_count}{what}"),
+                findings.push(Finding::new(
+                    format!("write-growth-{name}-{events_count}{what}"),
                     unit,
                     rounds,
-                    ratio_goal: Goal::AtMost(most),
-                    own_goal: None,
-                    floor: "the same write with a history of 10 000 events",
-                });
+                    Goal::AtMost(most),
+                    "the same write with a history of 10 000 events",
+                ));
             }
         }
     }
@@ -92,19 +90,15 @@ impl Side {
 
 /// Reopens a folder, so that both sides begin with the same caches, and writes.
 fn measure(setting: &Setting, folder: &Path, events_count: u64, cost: Cost) -> anyhow::Result<Costs> {
-    let runtime = runtime()?;
-    let (engine, caller, store) = runtime.block_on(ports::open(folder))?;
+    let opened = Opened::new(folder)?;
     let writes = if setting.quick { 1_024 } else { 4_096 };
-    let costs = match cost {
-        Cost::Alone => alone(&runtime, &engine, &caller, events_count, writes),
-        Cost::Together => together(&runtime, &engine, &caller, events_count, WRITERS * writes / 8),
-    };
-    runtime.block_on(engine.close());
-    drop((engine, store));
-    costs
+    match cost {
+        Cost::Alone => alone(&opened, events_count, writes),
+        Cost::Together => together(&opened, events_count, WRITERS * writes / 8),
+    }
 }
 
-fn alone(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<Costs> {
+fn alone(opened: &Opened, first: u64, writes: u64) -> anyhow::Result<Costs> {
     let mut micros = Vec::new();
     let mut before = Traffic::default();
     for number in 0..WARM_WRITES + writes {
@@ -112,7 +106,7 @@ fn alone(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes
             before = Traffic::now()?;
         }
         let watch = Stopwatch::start();
-        runtime.block_on(write(engine, caller, first + number))?;
+        opened.runtime.block_on(write(&opened.engine, &opened.caller, first + number))?;
         if number >= WARM_WRITES {
             micros.push(watch.micros());
         }
@@ -121,11 +115,11 @@ fn alone(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes
     Ok(Costs { micros: Spread::of(&micros).median, files })
 }
 
-fn together(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, writes: u64) -> anyhow::Result<Costs> {
+fn together(opened: &Opened, first: u64, writes: u64) -> anyhow::Result<Costs> {
     let begin = |first: u64, writes: u64| async move {
         let mut tasks = JoinSet::new();
         for writer in 0..WRITERS {
-            let (engine, caller) = (engine.clone(), caller.clone());
+            let (engine, caller) = (opened.engine.clone(), opened.caller.clone());
             tasks.spawn(async move {
                 for number in (0..writes).filter(|number| number % WRITERS == writer) {
                     write(&engine, &caller, first + number).await?;
@@ -138,9 +132,9 @@ fn together(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, wri
         }
         anyhow::Ok(())
     };
-    runtime.block_on(begin(first, WARM_WRITES))?;
+    opened.runtime.block_on(begin(first, WARM_WRITES))?;
     let (before, watch) = (Traffic::now()?, Stopwatch::start());
-    runtime.block_on(begin(first + WARM_WRITES, writes))?;
+    opened.runtime.block_on(begin(first + WARM_WRITES, writes))?;
     let micros = watch.micros() / count(usize::try_from(writes)?);
     Ok(Costs { micros, files: Traffic::now()?.since(before).of_each(writes)? })
 }
@@ -148,8 +142,4 @@ fn together(runtime: &Runtime, engine: &Engine, caller: &Caller, first: u64, wri
 async fn write(engine: &Engine, caller: &Caller, number: u64) -> anyhow::Result<()> {
     engine.record_events(caller, None, vec![History { named: false }.draft(number)], None).await?;
     Ok(())
-}
-
-fn runtime() -> anyhow::Result<Runtime> {
-    Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?)
 }

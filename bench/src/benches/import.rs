@@ -1,9 +1,6 @@
 //! Importing NDJSON, and CSV with a mapping, over HTTP, including ledger and proofs, against raw batched SQLite inserts
 //! of the same rows with the same indexes (goal 7).
 
-use anyhow::bail;
-use serde_json::Value;
-
 use crate::floors::raw_sqlite::{RawStore, Sample, Write};
 use crate::history::{Format, History};
 use crate::measure::report::{Finding, Goal, Unit};
@@ -29,10 +26,7 @@ fn run_with(setting: &Setting, name: &str, format: Format) -> anyhow::Result<Fin
     let import = || {
         let service = Service::start(setting, &setting.empty_folder("import")?, &[])?;
         let outcome = service.import(&file, format)?;
-        let answer: Value = serde_json::from_str(&outcome.answer)?;
-        if answer["imported"] != events_count {
-            bail!("not every event was taken: {}", outcome.answer);
-        }
+        outcome.check_imported(u64::from(events_count))?;
         anyhow::Ok((f64::from(events_count) / outcome.seconds, service.stop()?))
     };
     let (_, data) = import()?;
@@ -43,12 +37,12 @@ fn run_with(setting: &Setting, name: &str, format: Format) -> anyhow::Result<Fin
         anyhow::Ok(setting.cores.measured(write)?.rate)
     };
     let rounds = Rounds::measure(setting, floor, || Ok(import()?.0))?;
-    Ok(Finding {
-        name: name.to_owned(),
-        unit: Unit::RowsPerSecond,
+    Ok(Finding::new(
+        name,
+        Unit::RowsPerSecond,
         rounds,
-        ratio_goal: Goal::AtLeast(0.8),
-        own_goal: Some(Goal::AtLeast(RATE_MIN)),
-        floor: "raw SQLite inserts (WAL, FULL) of the same rows and indexes, 2048 a commit",
-    })
+        Goal::AtLeast(0.8),
+        "raw SQLite inserts (WAL, FULL) of the same rows and indexes, 2048 a commit",
+    )
+    .with_own_goal(Goal::AtLeast(RATE_MIN)))
 }

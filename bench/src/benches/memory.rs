@@ -19,14 +19,13 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let full = start::cached_data(setting, events_count)?;
     let empty = setting.empty_folder("memory-none")?;
     let rounds = Rounds::measure(setting, || under_load(setting, &empty), || under_load(setting, &full))?;
-    let finding = Finding {
-        name: format!("memory-{events_count}-events"),
-        unit: Unit::Megabytes,
+    let finding = Finding::new(
+        format!("memory-{events_count}-events"),
+        Unit::Megabytes,
         rounds,
-        ratio_goal: Goal::MoreAtMost(150.0),
-        own_goal: None,
-        floor: "the same service without events, under the same load",
-    };
+        Goal::MoreAtMost(150.0),
+        "the same service without events, under the same load",
+    );
     Ok(vec![finding, of_import(setting)?])
 }
 
@@ -45,14 +44,13 @@ fn of_import(setting: &Setting) -> anyhow::Result<Finding> {
         service.stop()?;
     }
     std::fs::remove_file(&file)?;
-    Ok(Finding {
-        name: format!("memory-import-{events_count}-peak"),
-        unit: Unit::Megabytes,
+    Ok(Finding::new(
+        format!("memory-import-{events_count}-peak"),
+        Unit::Megabytes,
         rounds,
-        ratio_goal: Goal::MoreAtMost(200.0),
-        own_goal: None,
-        floor: "the same service before it",
-    })
+        Goal::MoreAtMost(200.0),
+        "the same service before it",
+    ))
 }
 
 fn under_load(setting: &Setting, data: &Path) -> anyhow::Result<f64> {

@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use timenav_core::event::{Cause, CauseKind, EventDraft};
-use timenav_engine::{Caller, Engine, LedgerStream, Topic, WatchLedger, WatchedParadoxes};
-use tokio::runtime::Runtime;
+use timenav_engine::{LedgerStream, Topic, WatchLedger, WatchedParadoxes};
 use tokio::sync::watch;
 
 use crate::history::{History, mix};
@@ -18,16 +17,14 @@ use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
-use crate::ports;
+use crate::ports::{self, Opened};
 
 const ACTORS: u64 = 1_000;
 /// Events tried as a possible cause. About one in two is suitable.
 const CAUSES_TRIED: u64 = 32;
 
 struct Subject {
-    engine: Engine,
-    caller: Caller,
-    runtime: Runtime,
+    opened: Opened,
     events_count: u64,
     next: Cell<u64>,
     writes: u64,
@@ -36,22 +33,17 @@ struct Subject {
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = if setting.quick { 10_000 } else { 100_000 };
     let folder = setting.empty_folder("paradox-online")?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    runtime.block_on(ports::make_history(&folder, events_count))?;
-    let (engine, caller, store) = runtime.block_on(ports::open(&folder))?;
+    ports::make_history(&folder, events_count)?;
     let writes = if setting.quick { 1_024 } else { 4_096 };
-    let subject = Subject { engine, caller, runtime, events_count, next: Cell::new(events_count), writes };
+    let subject = Subject { opened: Opened::new(&folder)?, events_count, next: Cell::new(events_count), writes };
     let rounds = Rounds::measure(setting, || subject.measure(false), || subject.measure(true))?;
-    subject.runtime.block_on(subject.engine.close());
-    drop(store);
-    Ok(vec![Finding {
-        name: format!("paradox-online-{events_count}"),
-        unit: Unit::Micros,
+    Ok(vec![Finding::new(
+        format!("paradox-online-{events_count}"),
+        Unit::Micros,
         rounds,
-        ratio_goal: Goal::AtMost(1.25),
-        own_goal: None,
-        floor: "the same write with nobody to be told",
-    }])
+        Goal::AtMost(1.25),
+        "the same write with nobody to be told",
+    )])
 }
 
 impl Subject {
@@ -59,7 +51,8 @@ impl Subject {
     fn measure(&self, is_watched: bool) -> anyhow::Result<f64> {
         let writes = self.next.get()..self.next.get() + self.writes;
         self.next.set(writes.end);
-        self.runtime.block_on(async {
+        let Opened { runtime, engine, caller, .. } = &self.opened;
+        runtime.block_on(async {
             let (sender, mut known) = watch::channel(0);
             let listener = if is_watched {
                 let request = WatchLedger {
@@ -69,7 +62,7 @@ impl Subject {
                     filter: Arc::default(),
                     seen: None,
                 };
-                Some(tokio::spawn(listen(self.engine.watch_ledger(&self.caller, request).await?, sender)))
+                Some(tokio::spawn(listen(engine.watch_ledger(caller, request).await?, sender)))
             } else {
                 None
             };
@@ -78,7 +71,7 @@ impl Subject {
             for number in writes.clone() {
                 // The last one is a paradox, so that the listener is notified once it has processed all.
                 let draft = self.draft(number, number + 1 == writes.end);
-                let made = self.engine.record_events(&self.caller, None, vec![draft], None).await?;
+                let made = engine.record_events(caller, None, vec![draft], None).await?;
                 last = made.ledger.position;
             }
             if let Some(listener) = listener {

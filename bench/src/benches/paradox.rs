@@ -17,11 +17,12 @@ use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
+use crate::running::Memory;
 
 const CAUSES: u64 = 3;
 /// One in this many causes is recorded after its effect, and is itself an effect of it.
 const BACKWARD_EVERY: u64 = 50_000;
-const MEMORY_MIB_MAX: f64 = 200.0;
+const MEGABYTES_MAX: f64 = 200.0;
 
 struct Events {
     ids: Vec<EventId>,
@@ -33,13 +34,13 @@ struct Events {
 
 pub(crate) fn scan(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events = Events::new(setting.history_events())?;
-    let before = resident_mib()?;
+    let before = Memory::of_this_process().megabytes()?;
     let view = events.build();
-    let memory = resident_mib()? - before;
+    let memory = Memory::of_this_process().megabytes()? - before;
     let cycles = view.list(|heading| heading.kind == Kind::CausalCycle).len();
     let parts = components(&events.starts, &events.targets);
     ensure!((1..=parts).contains(&cycles), "{cycles} cycles cannot be in {parts} components");
-    eprintln!("paradox-scan: {memory:.0} MiB of {MEMORY_MIB_MAX:.0} for {} events, {cycles} cycles", events.ids.len());
+    eprintln!("paradox-scan: {memory:.0} MB of {MEGABYTES_MAX:.0} for {} events, {cycles} cycles", events.ids.len());
     let mut view = view;
     let floor = || {
         let watch = Stopwatch::start();
@@ -59,13 +60,14 @@ pub(crate) fn scan(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         black_box(view.counts());
         Ok(millis)
     })?;
-    let finding = |(name, goal, rounds): (&str, f64, Rounds)| Finding {
-        name: name.to_owned(),
-        unit: Unit::Millis,
-        rounds,
-        ratio_goal: Goal::AtMost(goal),
-        own_goal: None,
-        floor: "Tarjan's components over plain arrays of the same causes, already in memory",
+    let finding = |(name, goal, rounds): (&str, f64, Rounds)| {
+        Finding::new(
+            name,
+            Unit::Millis,
+            rounds,
+            Goal::AtMost(goal),
+            "Tarjan's components over plain arrays of the same causes, already in memory",
+        )
     };
     Ok([("paradox-scan", 10.0, in_memory), ("paradox-scan-records", 25.0, from_records)].map(finding).into())
 }
@@ -95,14 +97,16 @@ pub(crate) fn write(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             Ok(watch.micros() / count)
         },
     )?;
-    Ok(vec![Finding {
-        name: "paradox-write".to_owned(),
-        unit: Unit::Micros,
-        rounds,
-        ratio_goal: Goal::AtMost(5.0),
-        own_goal: Some(Goal::AtMost(10.0)),
-        floor: "putting the same events into a map by id, one after the other",
-    }])
+    Ok(vec![
+        Finding::new(
+            "paradox-write",
+            Unit::Micros,
+            rounds,
+            Goal::AtMost(5.0),
+            "putting the same events into a map by id, one after the other",
+        )
+        .with_own_goal(Goal::AtMost(10.0)),
+    ])
 }
 
 impl Events {
@@ -217,12 +221,6 @@ fn components(starts: &[u32], targets: &[u32]) -> usize {
         }
     }
     found
-}
-
-fn resident_mib() -> anyhow::Result<f64> {
-    let text = std::fs::read_to_string("/proc/self/statm").context("this system does not tell of memory")?;
-    let pages: u32 = text.split(' ').nth(1).context("the second figure is missing")?.parse()?;
-    Ok(f64::from(pages) * f64::from(u32::try_from(rustix::param::page_size())?) / 1_048_576.0)
 }
 
 #[cfg(test)]

@@ -26,14 +26,13 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     for readers in READERS {
         let alone = || Ok(service.load(Plan::Clock, readers)?.p99_micros);
         let rounds = Rounds::measure(setting, alone, || under_load(setting, &service, readers))?;
-        findings.push(Finding {
-            name: format!("clock-beside-passphrases-{readers}"),
-            unit: Unit::Micros,
+        findings.push(Finding::new(
+            format!("clock-beside-passphrases-{readers}"),
+            Unit::Micros,
             rounds,
-            ratio_goal: Goal::AtMost(2.0),
-            own_goal: None,
-            floor: "the same service when nobody seals; both are the 99th of 100",
-        });
+            Goal::AtMost(2.0),
+            "the same service when nobody seals; both are the 99th of 100",
+        ));
     }
     service.stop()?;
     Ok(findings)

@@ -40,14 +40,13 @@ fn compare(
         let service = Service::start(setting, &setting.empty_folder("peers")?, &[])?;
         let rounds = Rounds::measure(setting, || peer.rate(clients), || Ok(service.load(plan, clients)?.rate()))?;
         service.stop()?;
-        findings.push(Finding {
-            name: format!("{name}-{case}"),
-            unit: Unit::RequestsPerSecond,
+        findings.push(Finding::new(
+            format!("{name}-{case}"),
+            Unit::RequestsPerSecond,
             rounds,
-            ratio_goal: Goal::AtLeast(1.0),
-            own_goal: None,
+            Goal::AtLeast(1.0),
             floor,
-        });
+        ));
     }
     Ok(())
 }

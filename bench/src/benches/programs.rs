@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::{Context, bail};
 
 use crate::measure::report::{Finding, Goal, Unit};
-use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
 use crate::service::Service;
@@ -123,12 +123,14 @@ impl Subject<'_> {
     ) -> anyhow::Result<Finding> {
         let read = |how| self.number(setting, how, [way, "100000"]);
         Ok(Finding {
-            name: format!("programs-{way}"),
-            unit: Unit::Nanos,
-            rounds: Rounds::measure(setting, || read(Way::Native), || read(Way::Exec))?,
-            ratio_goal,
             own_goal,
-            floor: "the same reading in the same program, without timenav",
+            ..Finding::new(
+                format!("programs-{way}"),
+                Unit::Nanos,
+                Rounds::measure(setting, || read(Way::Native), || read(Way::Exec))?,
+                ratio_goal,
+                "the same reading in the same program, without timenav",
+            )
         })
     }
 
@@ -138,26 +140,24 @@ impl Subject<'_> {
             || self.number(setting, Way::Faketime, ["realtime", "500"]),
             || self.number(setting, Way::Exec, ["realtime", "100000"]),
         )?;
-        Ok(Finding {
-            name: "programs-faketime".to_owned(),
-            unit: Unit::Nanos,
+        Ok(Finding::new(
+            "programs-faketime",
+            Unit::Nanos,
             rounds,
-            ratio_goal: Goal::AtMost(0.005),
-            own_goal: None,
-            floor: "libfaketime that sees each change (FAKETIME_NO_CACHE=1)",
-        })
+            Goal::AtMost(0.005),
+            "libfaketime that sees each change (FAKETIME_NO_CACHE=1)",
+        ))
     }
 
     fn spawning(&self, setting: &Setting) -> anyhow::Result<Finding> {
         let spawn = |way| Ok(self.number(setting, way, ["spawn", "500"])? / 1e3);
-        Ok(Finding {
-            name: "programs-spawn".to_owned(),
-            unit: Unit::Micros,
-            rounds: Rounds::measure(setting, || spawn(Way::Native), || spawn(Way::Exec))?,
-            ratio_goal: Goal::AtMost(2.5),
-            own_goal: None,
-            floor: "starting a program that does nothing and waiting for its end, without timenav",
-        })
+        Ok(Finding::new(
+            "programs-spawn",
+            Unit::Micros,
+            Rounds::measure(setting, || spawn(Way::Native), || spawn(Way::Exec))?,
+            Goal::AtMost(2.5),
+            "starting a program that does nothing and waiting for its end, without timenav",
+        ))
     }
 
     fn building(&self, setting: &Setting) -> anyhow::Result<Finding> {
@@ -176,14 +176,13 @@ impl Subject<'_> {
             }
             Ok(watch.micros() / 1e3)
         };
-        Ok(Finding {
-            name: "programs-make".to_owned(),
-            unit: Unit::Millis,
-            rounds: Rounds::measure(setting, || build(Way::Native), || build(Way::Exec))?,
-            ratio_goal: Goal::AtMost(1.1),
-            own_goal: None,
-            floor: "`make -j2` of 60 small C files, without timenav",
-        })
+        Ok(Finding::new(
+            "programs-make",
+            Unit::Millis,
+            Rounds::measure(setting, || build(Way::Native), || build(Way::Exec))?,
+            Goal::AtMost(1.1),
+            "`make -j2` of 60 small C files, without timenav",
+        ))
     }
 }
 
@@ -206,12 +205,4 @@ fn write_project(folder: &Path) -> anyhow::Result<()> {
     let makefile = "OBJECTS := $(patsubst %.c,%.o,$(wildcard *.c))\nCFLAGS := -O2\nprogram: $(OBJECTS)\n\
                     \t$(CC) -o $@ $^\nclean:\n\trm -f *.o program\n.PHONY: clean\n";
     Ok(std::fs::write(folder.join("Makefile"), makefile)?)
-}
-
-/// Returns the 99th percentile.
-fn most(figures: &[f64]) -> f64 {
-    let mut sorted = figures.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = (sorted.len() * 99).div_ceil(100).saturating_sub(1);
-    sorted.get(place).copied().unwrap_or_else(|| Spread::of(figures).max)
 }

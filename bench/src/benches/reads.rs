@@ -28,14 +28,13 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             || Ok(buffered.load(plan, CONNECTIONS)?.rate()),
             || Ok(durable.load(plan, CONNECTIONS)?.rate()),
         )?;
-        findings.push(Finding {
-            name: name.to_owned(),
-            unit: Unit::RequestsPerSecond,
+        findings.push(Finding::new(
+            name,
+            Unit::RequestsPerSecond,
             rounds,
-            ratio_goal: Goal::AtLeast(0.95),
-            own_goal: None,
-            floor: "the same service with `--read-log buffered`",
-        });
+            Goal::AtLeast(0.95),
+            "the same service with `--read-log buffered`",
+        ));
     }
     durable.stop()?;
     buffered.stop()?;

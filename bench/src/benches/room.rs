@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
 use timenav_engine::ReadLog;
 use tokio::task::JoinSet;
 
@@ -26,28 +25,29 @@ const SELECT_ENTRIES: &str = "SELECT (SELECT sum(length(leaf) + 32 + length(salt
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let history = ports::stored_history(setting, EVENTS)?;
-    let connection = open(&history)?;
+    let connection = ports::open_database(&history)?;
     let (events, bytes): (i64, i64) = connection.query_row(SELECT_EVENTS, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let events = u64::try_from(events)?;
-    let of_event = Finding {
-        name: "room-of-an-event".to_owned(),
-        unit: Unit::Bytes,
-        rounds: Rounds { subject: vec![each(bytes_of(&history)?, events)?], floor: vec![each(bytes, events)?] },
-        ratio_goal: Goal::AtMost(1.3),
-        own_goal: None,
-        floor: "twice its payload, and its leaf",
-    };
+    let of_event = Finding::new(
+        "room-of-an-event",
+        Unit::Bytes,
+        Rounds { subject: vec![each(bytes_of(&history)?, events)?], floor: vec![each(bytes, events)?] },
+        Goal::AtMost(1.3),
+        "twice its payload, and its leaf",
+    );
     let mut findings = vec![of_event];
     for (name, clients, most) in [("room-of-a-read", 1, 300.0), ("room-of-a-read-among-32", CLIENTS, 80.0)] {
         let (subject, floor) = reads(setting, clients)?;
-        findings.push(Finding {
-            name: name.to_owned(),
-            unit: Unit::Bytes,
-            rounds: Rounds { subject: vec![subject], floor: vec![floor] },
-            ratio_goal: Goal::AtMost(1.3),
-            own_goal: Some(Goal::AtMost(most)),
-            floor: "its part of leaf, hash, salt and payload",
-        });
+        findings.push(
+            Finding::new(
+                name,
+                Unit::Bytes,
+                Rounds { subject: vec![subject], floor: vec![floor] },
+                Goal::AtMost(1.3),
+                "its part of leaf, hash, salt and payload",
+            )
+            .with_own_goal(Goal::AtMost(most)),
+        );
     }
     Ok(findings)
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 /// Reads with this many clients. Returns the growth of the database per read, and the size of its data.
 fn reads(setting: &Setting, clients: u64) -> anyhow::Result<(f64, f64)> {
     let folder = setting.empty_folder("room")?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let runtime = ports::runtime()?;
     let read = |reads: u64| {
         runtime.block_on(async {
             let (engine, caller, store) =
@@ -75,15 +75,14 @@ fn reads(setting: &Setting, clients: u64) -> anyhow::Result<(f64, f64)> {
             }
             engine.close().await;
             drop((engine, store));
-            anyhow::Ok((bytes_of(&folder)?, open(&folder)?.query_row(SELECT_ENTRIES, [], |row| row.get::<_, i64>(0))?))
+            anyhow::Ok((
+                bytes_of(&folder)?,
+                ports::open_database(&folder)?.query_row(SELECT_ENTRIES, [], |row| row.get::<_, i64>(0))?,
+            ))
         })
     };
     let ((before, made_before), (after, made_after)) = (read(clients)?, read(READS)?);
     Ok((each(after - before, READS)?, each(made_after - made_before, READS)?))
-}
-
-fn open(folder: &Path) -> anyhow::Result<Connection> {
-    Ok(Connection::open_with_flags(ports::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?)
 }
 
 /// Returns the size of a closed database, which has no log.

@@ -7,7 +7,7 @@ use anyhow::{Context, ensure};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Frontier, Salt, leaf_hash, payload_hash};
 use timenav_core::scan::Depth;
-use timenav_engine::{Caller, Engine, EntryRow, ScanSource};
+use timenav_engine::{EntryRow, ScanSource};
 use timenav_store::SqliteStore;
 use tokio::runtime::Runtime;
 
@@ -16,7 +16,7 @@ use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::Stopwatch;
-use crate::ports;
+use crate::ports::{self, Opened};
 
 /// Maximum number of entries that the floor keeps in memory. Half a gigabyte would measure memory access.
 const FLOOR_ENTRIES_MAX: u64 = 100_000;
@@ -24,9 +24,7 @@ const LOOK_EVERY_ENTRIES: u64 = 10_000;
 const FLOOR: &str = "the same bytes in memory, hashed into a Merkle tree on one core";
 
 struct Subject {
-    runtime: Runtime,
-    engine: Engine,
-    caller: Caller,
+    opened: Opened,
     timeline: TimelineId,
     rows: Vec<EntryRow>,
     entry_bytes: f64,
@@ -36,7 +34,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let entries_count = setting.history_events();
     // For events, their rows are compared too. Reads have only the ledger.
     let events = ports::stored_history(setting, entries_count)?;
-    let make = |folder: &Path| runtime()?.block_on(make_reads(folder, entries_count));
+    let make = |folder: &Path| make_reads(folder, entries_count);
     let reads = setting.cached_folder(&format!("scan-reads-{entries_count}-v2"), make)?;
     Ok([measure(setting, ("events", 0.35), &events)?, measure(setting, ("reads", 0.8), &reads)?].concat())
 }
@@ -47,42 +45,31 @@ fn measure(setting: &Setting, (name, goal): (&str, f64), folder: &Path) -> anyho
     let rounds = Rounds::measure(setting, floor, || subject.scan())?;
     let megabytes = |figures: &[f64]| figures.iter().map(|rate| rate * subject.entry_bytes / 1e6).collect();
     let in_bytes = Rounds { floor: megabytes(&rounds.floor), subject: megabytes(&rounds.subject) };
-    subject.runtime.block_on(subject.engine.close());
-    let finding = |unit, rounds| Finding {
-        name: format!("scan-full-{name}"),
-        unit,
-        rounds,
-        ratio_goal: Goal::AtLeast(goal),
-        own_goal: None,
-        floor: FLOOR,
-    };
+    let finding = |unit, rounds| Finding::new(format!("scan-full-{name}"), unit, rounds, Goal::AtLeast(goal), FLOOR);
     Ok([finding(Unit::EntriesPerSecond, rounds), finding(Unit::MegabytesPerSecond, in_bytes)])
 }
 
-async fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
-    let (engine, caller, store) = ports::open(folder).await?;
+fn make_reads(folder: &Path, entries_count: u64) -> anyhow::Result<()> {
+    let Opened { runtime, engine, caller, .. } = &Opened::on(runtime()?, folder)?;
     for number in 0..entries_count {
         if number % LOOK_EVERY_ENTRIES == 0 {
             crate::measure::interrupt::check()?;
         }
-        ports::logged_read(&engine, &caller).await?;
+        runtime.block_on(ports::logged_read(engine, caller))?;
     }
-    engine.close().await;
-    drop((engine, store));
     Ok(())
 }
 
 impl Subject {
     fn open(folder: &Path) -> anyhow::Result<Self> {
-        let runtime = runtime()?;
-        let (engine, caller, store) = runtime.block_on(ports::open(folder))?;
+        let opened = Opened::on(runtime()?, folder)?;
         let timeline = TimelineId::new(TimelineId::MAIN)?;
-        let rows = runtime.block_on(first_rows(&store, &timeline))?;
+        let rows = opened.runtime.block_on(first_rows(&opened.store, &timeline))?;
         ensure!(!rows.is_empty(), "there is nothing to scan in {}", folder.display());
         let bytes: usize = rows.iter().map(|row| row.leaf.len() + row.salt.len() + row.payload.len()).sum();
         let entry_bytes = count(bytes) / count(rows.len());
         warm(&ports::database_of(folder))?;
-        Ok(Self { runtime, engine, caller, timeline, rows, entry_bytes })
+        Ok(Self { opened, timeline, rows, entry_bytes })
     }
 
     fn hash(&self) -> anyhow::Result<f64> {
@@ -100,8 +87,9 @@ impl Subject {
     fn scan(&self) -> anyhow::Result<f64> {
         let watch = Stopwatch::start();
         let mut nobody_asks = |_| ();
-        let detecting = self.engine.detect_tampering(&self.caller, &self.timeline, Depth::Full, &mut nobody_asks);
-        let scan = self.runtime.block_on(detecting)?.scan;
+        let Opened { runtime, engine, caller, .. } = &self.opened;
+        let detecting = engine.detect_tampering(caller, &self.timeline, Depth::Full, &mut nobody_asks);
+        let scan = runtime.block_on(detecting)?.scan;
         let seconds = watch.elapsed().as_secs_f64();
         ensure!(!scan.tampering_detected(), "{}", scan.details);
         Ok(count(usize::try_from(scan.size)?) / seconds)

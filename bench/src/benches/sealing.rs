@@ -38,14 +38,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     setting.cores.measured(|| {
         let subject = Subject::new()?;
         let sealed = subject.seal()?;
-        let finding = |name: &str, rounds| Finding {
-            name: name.to_owned(),
-            unit: Unit::Micros,
-            rounds,
-            ratio_goal: Goal::AtMost(3.0),
-            own_goal: None,
-            floor: FLOOR,
-        };
+        let finding = |name: &str, rounds| Finding::new(name, Unit::Micros, rounds, Goal::AtMost(3.0), FLOOR);
         let sealing = Rounds::measure(setting, || median_micros(bare_seal), || median_micros(|| subject.seal()))?;
         let bare = bare_seal()?;
         let opening = Rounds::measure(

@@ -24,23 +24,23 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let starts =
         |data: &Path| Rounds::measure(setting, || quickest_start(setting, &empty), || quickest_start(setting, data));
     Ok(vec![
-        Finding {
-            name: format!("start-{events_count}-events"),
-            unit: Unit::Millis,
-            rounds: starts(&full)?,
-            ratio_goal: Goal::AtMost(1.5),
-            own_goal: Some(Goal::AtMost(300.0)),
-            floor: "the start of the same service without events",
-        },
-        Finding {
-            name: format!("start-{timelines_count}-timelines"),
-            unit: Unit::Millis,
-            rounds: starts(&many)?,
-            // The head of each timeline is read, so the time grows with their number.
-            ratio_goal: Goal::AtMost(100.0),
-            own_goal: Some(Goal::AtMost(1_000.0)),
-            floor: "the start of the same service with two timelines",
-        },
+        Finding::new(
+            format!("start-{events_count}-events"),
+            Unit::Millis,
+            starts(&full)?,
+            Goal::AtMost(1.5),
+            "the start of the same service without events",
+        )
+        .with_own_goal(Goal::AtMost(300.0)),
+        // The head of each timeline is read, so the time grows with their number.
+        Finding::new(
+            format!("start-{timelines_count}-timelines"),
+            Unit::Millis,
+            starts(&many)?,
+            Goal::AtMost(100.0),
+            "the start of the same service with two timelines",
+        )
+        .with_own_goal(Goal::AtMost(1_000.0)),
     ])
 }
 

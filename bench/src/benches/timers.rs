@@ -83,22 +83,21 @@ impl Case {
             Ok(self.of_unit(settled.instants_per_second))
         };
         let rounds = Rounds::measure(setting, floor, settle)?;
-        let speed = Finding {
-            name: format!("timers-{}", self.name),
-            unit: self.unit,
+        let speed = Finding::new(
+            format!("timers-{}", self.name),
+            self.unit,
             rounds,
-            ratio_goal: Goal::AtLeast(0.25),
-            own_goal: Some(self.own_goal),
-            floor: "raw SQLite commits (WAL, FULL) of the same rows, one for each instant",
-        };
-        let flat = Finding {
-            name: format!("timers-{}-memory", self.name),
-            unit: Unit::Megabytes,
-            rounds: memory,
-            ratio_goal: Goal::MoreAtMost(GROWTH_MEGABYTES),
-            own_goal: None,
-            floor: "the same service after a tenth of the advance",
-        };
+            Goal::AtLeast(0.25),
+            "raw SQLite commits (WAL, FULL) of the same rows, one for each instant",
+        )
+        .with_own_goal(self.own_goal);
+        let flat = Finding::new(
+            format!("timers-{}-memory", self.name),
+            Unit::Megabytes,
+            memory,
+            Goal::MoreAtMost(GROWTH_MEGABYTES),
+            "the same service after a tenth of the advance",
+        );
         Ok([speed, flat])
     }
 
@@ -109,14 +108,14 @@ impl Case {
             let service = cluster.serve(cluster.address(), &[])?;
             Ok(self.of_unit(self.settle_on(service, setting, instants)?.0.instants_per_second))
         };
-        Ok(Finding {
-            name: format!("timers-{}-on-postgresql", self.name),
-            unit: self.unit,
-            rounds: Rounds::measure(setting, on_sqlite, on_postgresql)?,
-            ratio_goal: Goal::AtLeast(0.5),
-            own_goal: Some(self.own_goal),
-            floor: "the same service on SQLite",
-        })
+        Ok(Finding::new(
+            format!("timers-{}-on-postgresql", self.name),
+            self.unit,
+            Rounds::measure(setting, on_sqlite, on_postgresql)?,
+            Goal::AtLeast(0.5),
+            "the same service on SQLite",
+        )
+        .with_own_goal(self.own_goal))
     }
 
     /// Converts instants per second to the unit of this case.

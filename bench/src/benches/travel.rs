@@ -22,12 +22,11 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     };
     let rounds = Rounds::measure(setting, floor, || Ok(service.load(Plan::Travel, 1)?.p50_micros))?;
     service.stop()?;
-    Ok(vec![Finding {
-        name: "travel-p50".to_owned(),
-        unit: Unit::Micros,
+    Ok(vec![Finding::new(
+        "travel-p50",
+        Unit::Micros,
         rounds,
-        ratio_goal: Goal::AtMost(2.5),
-        own_goal: None,
-        floor: "one SQLite commit (WAL, FULL) of the same rows",
-    }])
+        Goal::AtMost(2.5),
+        "one SQLite commit (WAL, FULL) of the same rows",
+    )])
 }

@@ -29,11 +29,19 @@ struct Excerpt {
     rows: Vec<Vec<Value>>,
 }
 
+/// What a database of the service has in any case: its schema, and the row of the timeline `main`.
 #[derive(Clone, Debug)]
-pub(crate) struct Sample {
+struct Template {
     schema: Vec<String>,
     page_bytes: i64,
     head: Excerpt,
+    /// The key of the timeline.
+    key: i64,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    template: Template,
     entries: Excerpt,
     /// The events of these entries; `None` if the writes were not events.
     events: Option<Excerpt>,
@@ -55,10 +63,8 @@ impl Sample {
     /// Samples the last writes on the timeline `main` in a database.
     pub(crate) fn take(database: &Path, write: Write, writes_count: usize) -> anyhow::Result<Self> {
         let connection = Connection::open(database)?;
-        let schema = schema_of(&connection)?;
-        let page_bytes = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-        let head = excerpt(&connection, "timelines", "WHERE timeline_id = 'main'")?;
-        let key = number(head.rows.first().and_then(|row| row.first()).context("there is no timeline `main`")?)?;
+        let template = Template::of(&connection)?;
+        let key = template.key;
         let limit = writes_count;
         let first = key << POSITION_BITS;
         let (entries, events) = match write {
@@ -76,7 +82,7 @@ impl Sample {
         if entries.rows.is_empty() || events.as_ref().is_some_and(|events| events.rows.len() != entries.rows.len()) {
             bail!("{} does not hold the writes to compare with", database.display());
         }
-        Ok(Self { schema, page_bytes, head, entries, events })
+        Ok(Self { template, entries, events })
     }
 
     pub(crate) fn writes_count(&self) -> usize {
@@ -84,10 +90,31 @@ impl Sample {
     }
 }
 
-fn schema_of(connection: &Connection) -> anyhow::Result<Vec<String>> {
-    let query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
-    let mut select = connection.prepare(query)?;
-    Ok(select.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+impl Template {
+    fn of(connection: &Connection) -> anyhow::Result<Self> {
+        let query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid";
+        let schema = connection.prepare(query)?.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
+        let page_bytes = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+        let head = excerpt(connection, "timelines", "WHERE timeline_id = 'main'")?;
+        match head.rows.first().and_then(|row| row.first()) {
+            Some(Value::Integer(key)) => Ok(Self { schema, page_bytes, key: *key, head }),
+            other => bail!("there is no timeline `main` with a key: {other:?}"),
+        }
+    }
+
+    /// Creates a database with only the timeline in a folder, with the service's durability settings.
+    fn create(&self, folder: &Path) -> anyhow::Result<Connection> {
+        let connection = Connection::open(folder.join("raw.db"))?;
+        connection.pragma_update(None, "page_size", self.page_bytes)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        for statement in &self.schema {
+            connection.execute_batch(statement)?;
+        }
+        let head = self.head.rows.first().context("there is no head")?;
+        connection.execute(&self.head.insert(), params_from_iter(head))?;
+        Ok(connection)
+    }
 }
 
 fn excerpt(connection: &Connection, table: &'static str, filter: &str) -> anyhow::Result<Excerpt> {
@@ -97,13 +124,6 @@ fn excerpt(connection: &Connection, table: &'static str, filter: &str) -> anyhow
     let read = |row: &rusqlite::Row<'_>| (0..width).map(|at| row.get(at)).collect::<Result<Vec<Value>, _>>();
     let rows = select.query_map([], read)?.collect::<Result<_, _>>()?;
     Ok(Excerpt { table, columns, rows })
-}
-
-fn number(value: &Value) -> anyhow::Result<i64> {
-    match value {
-        Value::Integer(number) => Ok(*number),
-        other => bail!("{other:?} is no number"),
-    }
 }
 
 impl Excerpt {
@@ -125,18 +145,8 @@ pub(crate) struct RawStore<'a> {
 }
 
 impl<'a> RawStore<'a> {
-    /// Creates an empty database in a folder, with the service's schema and durability settings.
     pub(crate) fn create(folder: &Path, sample: &'a Sample) -> anyhow::Result<Self> {
-        let connection = Connection::open(folder.join("raw.db"))?;
-        connection.pragma_update(None, "page_size", sample.page_bytes)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        for statement in &sample.schema {
-            connection.execute_batch(statement)?;
-        }
-        let head = sample.head.rows.first().context("there is no head")?;
-        connection.execute(&sample.head.insert(), params_from_iter(head))?;
-        Ok(Self { connection, sample, written: 0 })
+        Ok(Self { connection: sample.template.create(folder)?, sample, written: 0 })
     }
 
     /// Commits writes for some time, `writes_per_commit` at a time.
@@ -177,7 +187,7 @@ impl<'a> RawStore<'a> {
                 }
             }
         }
-        update_head(&transaction, &self.sample.head, self.written)?;
+        update_head(&transaction, &self.sample.template.head, self.written)?;
         transaction.commit()?;
         self.written += writes_count;
         Ok(())

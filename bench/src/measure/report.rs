@@ -1,6 +1,5 @@
 use std::fmt;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::measure::rounds::{Rounds, Spread};
@@ -13,40 +12,24 @@ pub(crate) enum Goal {
     MoreAtMost(f64),
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
-    #[serde(rename = "req/s")]
     RequestsPerSecond,
-    #[serde(rename = "rows/s")]
     RowsPerSecond,
-    #[serde(rename = "instants/s")]
     InstantsPerSecond,
-    #[serde(rename = "firings/s")]
     FiringsPerSecond,
-    #[serde(rename = "entries/s")]
     EntriesPerSecond,
-    #[serde(rename = "MB/s")]
     MegabytesPerSecond,
-    #[serde(rename = "ns")]
     Nanos,
-    #[serde(rename = "µs")]
     Micros,
-    #[serde(rename = "ms")]
     Millis,
-    #[serde(rename = "MB")]
     Megabytes,
-    #[serde(rename = "bytes")]
     Bytes,
-    #[serde(rename = "trips")]
     RoundTrips,
     /// Pages of 8 KiB.
-    #[serde(rename = "pages")]
     Pages,
-    #[serde(rename = "fps")]
     FramesPerSecond,
-    #[serde(rename = "requests")]
     Requests,
-    #[serde(rename = "% of a core")]
     PercentOfCore,
 }
 
@@ -104,6 +87,21 @@ impl fmt::Display for Unit {
 }
 
 impl Finding {
+    /// Creates a finding without a goal for the subject alone.
+    pub(crate) fn new(
+        name: impl Into<String>,
+        unit: Unit,
+        rounds: Rounds,
+        ratio_goal: Goal,
+        floor: &'static str,
+    ) -> Self {
+        Self { name: name.into(), unit, rounds, ratio_goal, own_goal: None, floor }
+    }
+
+    pub(crate) fn with_own_goal(self, goal: Goal) -> Self {
+        Self { own_goal: Some(goal), ..self }
+    }
+
     pub(crate) fn holds(&self) -> bool {
         let own = Spread::of(&self.rounds.subject).median;
         let against_floor = match self.ratio_goal {
@@ -121,7 +119,7 @@ impl Finding {
     pub(crate) fn to_json(&self) -> Value {
         json!({
             "name": self.name,
-            "unit": self.unit,
+            "unit": self.unit.to_string(),
             "subject": Spread::of(&self.rounds.subject),
             "floor": Spread::of(&self.rounds.floor),
             "floor_is": self.floor,
@@ -196,7 +194,7 @@ mod tests {
 
     fn finding(subject: f64, ratio_goal: Goal, own_goal: Option<Goal>) -> Finding {
         let rounds = Rounds { floor: vec![1000.0; 3], subject: vec![subject; 3] };
-        Finding { name: "a".to_owned(), unit: Unit::RowsPerSecond, rounds, ratio_goal, own_goal, floor: "bare SQL" }
+        Finding { own_goal, ..Finding::new("a", Unit::RowsPerSecond, rounds, ratio_goal, "bare SQL") }
     }
 
     #[test]

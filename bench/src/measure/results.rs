@@ -153,14 +153,13 @@ mod tests {
             optimized: false,
             machine,
         };
-        let finding = Finding {
-            name: "a".to_owned(),
-            unit: Unit::Micros,
-            rounds: Rounds { floor: vec![10.0; 3], subject: vec![20.0; 3] },
-            ratio_goal: Goal::AtMost(1.5),
-            own_goal: None,
-            floor: "bare SQL",
-        };
+        let finding = Finding::new(
+            "a",
+            Unit::Micros,
+            Rounds { floor: vec![10.0; 3], subject: vec![20.0; 3] },
+            Goal::AtMost(1.5),
+            "bare SQL",
+        );
         (circumstances, finding)
     }
 

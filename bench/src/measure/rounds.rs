@@ -64,6 +64,13 @@ impl Spread {
     }
 }
 
+/// Returns the 99th percentile of some figures, or NaN if there are none.
+pub(crate) fn percentile_99(figures: &[f64]) -> f64 {
+    let mut sorted = figures.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get((sorted.len() * 99).div_ceil(100).saturating_sub(1)).copied().unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

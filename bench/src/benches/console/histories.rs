@@ -203,7 +203,7 @@ impl Figures {
     ) {
         let index = self.0.iter().position(|finding| finding.name == name).unwrap_or_else(|| {
             let (name, rounds) = (name.to_owned(), Rounds::default());
-            self.0.push(Finding { name, unit, rounds, ratio_goal, own_goal, floor: floor_is });
+            self.0.push(Finding { own_goal, ..Finding::new(name, unit, rounds, ratio_goal, floor_is) });
             self.0.len() - 1
         });
         self.0[index].rounds.floor.push(floor);

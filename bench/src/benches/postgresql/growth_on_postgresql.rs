@@ -6,18 +6,13 @@
 
 use std::ops::Range;
 
-use anyhow::bail;
-use serde_json::Value;
-
 use crate::cluster::Cluster;
-use crate::history::{Format, History};
 use crate::load::Plan;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
 
 const FEW: u64 = 10_000;
-const IMPORTED: u64 = 200_000;
 const CLIENTS: usize = 64;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
@@ -26,10 +21,10 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         sizes.push(10_000_000);
     }
     let cluster = Cluster::start(setting, "growth-on-postgresql")?;
-    fill(setting, &cluster, "short", 0..FEW)?;
+    fill(&cluster, "short", 0..FEW)?;
     let (mut findings, mut events_count) = (Vec::new(), 0);
     for size in sizes {
-        fill(setting, &cluster, "long", events_count..size)?;
+        fill(&cluster, "long", events_count..size)?;
         events_count = size;
         let (mut of_short, mut of_long) = (Vec::new(), Vec::new());
         let short = || measure(&cluster, "short", &mut of_short);
@@ -40,34 +35,22 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
             ("", Unit::RowsPerSecond, rates, Goal::AtLeast(1.0 / 1.3)),
             ("-log", Unit::Bytes, bytes, Goal::AtMost(1.3)),
         ] {
-            findings.push(Finding {
-                name: format!("postgresql-write-growth-{size}{what}"),
+            findings.push(Finding::new(
+                format!("postgresql-write-growth-{size}{what}"),
                 unit,
                 rounds,
                 ratio_goal,
-                own_goal: None,
-                floor: "the same writes with a history of 10 000 events",
-            });
+                "the same writes with a history of 10 000 events",
+            ));
         }
     }
     Ok(findings)
 }
 
 /// Imports events into a database, which is created for the first of them.
-fn fill(setting: &Setting, cluster: &Cluster<'_>, name: &str, numbers: Range<u64>) -> anyhow::Result<()> {
+fn fill(cluster: &Cluster<'_>, name: &str, numbers: Range<u64>) -> anyhow::Result<()> {
     let service = if numbers.start == 0 { cluster.serve_new(name)? } else { cluster.serve_cached(name)? };
-    let file = setting.folder.join("growth-on-postgresql.ndjson");
-    let mut first = numbers.start;
-    while first < numbers.end {
-        let end = numbers.end.min(first + IMPORTED);
-        History::default().write_range(&file, Format::Ndjson, first..end)?;
-        let outcome = service.import(&file, Format::Ndjson)?;
-        let answer: Value = serde_json::from_str(&outcome.answer)?;
-        if answer["imported"] != end - first {
-            bail!("not every event was taken: {}", outcome.answer);
-        }
-        first = end;
-    }
+    service.import_history("main", numbers)?;
     service.stop()?;
     Ok(())
 }

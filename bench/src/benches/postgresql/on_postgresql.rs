@@ -24,24 +24,22 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     serve()?;
     let inserts = Inserts::sample(setting, &cluster, SPREAD_TIMELINES, Positions::OfASequence)?;
     let floor = || inserts.rate(CLIENTS);
-    let mut findings = vec![Finding {
-        name: "postgresql-writes-64".to_owned(),
-        unit: Unit::RowsPerSecond,
-        rounds: Rounds::measure(setting, floor, serve)?,
-        ratio_goal: Goal::AtLeast(0.6),
-        own_goal: None,
-        floor: "pgbench, 64 clients, each INSERT of the same rows a commit, in the same server",
-    }];
+    let mut findings = vec![Finding::new(
+        "postgresql-writes-64",
+        Unit::RowsPerSecond,
+        Rounds::measure(setting, floor, serve)?,
+        Goal::AtLeast(0.6),
+        "pgbench, 64 clients, each INSERT of the same rows a commit, in the same server",
+    )];
     for (name, arguments) in [("alone", &[][..]), ("replicas", &["--replicas"])] {
         let trips = || trips(&cluster, arguments);
-        findings.push(Finding {
-            name: format!("postgresql-trips-{name}"),
-            unit: Unit::RoundTrips,
-            rounds: Rounds::measure(setting, || Ok(1.0), trips)?,
-            ratio_goal: Goal::AtMost(3.0),
-            own_goal: None,
-            floor: "one round trip a group of writes",
-        });
+        findings.push(Finding::new(
+            format!("postgresql-trips-{name}"),
+            Unit::RoundTrips,
+            Rounds::measure(setting, || Ok(1.0), trips)?,
+            Goal::AtMost(3.0),
+            "one round trip a group of writes",
+        ));
     }
     Ok(findings)
 }

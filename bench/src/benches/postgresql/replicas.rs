@@ -5,12 +5,8 @@
 //! timeline. All services and the server share one core, so more services are not faster here. The figures show the
 //! cost of agreeing on one order.
 
-use anyhow::bail;
-use serde_json::Value;
-
 use crate::cluster::Cluster;
 use crate::floors::inserts::{Inserts, Positions};
-use crate::history::{Format, History};
 use crate::load::Route;
 use crate::measure::report::{Finding, Goal, Unit};
 use crate::measure::rounds::Rounds;
@@ -20,7 +16,6 @@ const CLIENTS: usize = 64;
 /// The timelines that all clients write to.
 const HOT: u64 = 16;
 const SERVICES_MAX: usize = 3;
-const IMPORTED: u64 = 200_000;
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let cluster = Cluster::start(setting, "replicas")?;
@@ -28,14 +23,13 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let inserts = Inserts::sample(setting, &cluster, HOT, Positions::OfHeads)?;
     let mut findings = Vec::new();
     for services in 1..=SERVICES_MAX {
-        findings.push(Finding {
-            name: format!("replicas-{services}"),
-            unit: Unit::RowsPerSecond,
-            rounds: Rounds::measure(setting, || inserts.rate(CLIENTS), || rate(&cluster, services, Route::Any))?,
-            ratio_goal: Goal::AtLeast(0.6),
-            own_goal: None,
-            floor: "pgbench, 64 clients, each UPDATE of a head and INSERT of the same rows a commit, same server",
-        });
+        findings.push(Finding::new(
+            format!("replicas-{services}"),
+            Unit::RowsPerSecond,
+            Rounds::measure(setting, || inserts.rate(CLIENTS), || rate(&cluster, services, Route::Any))?,
+            Goal::AtLeast(0.6),
+            "pgbench, 64 clients, each UPDATE of a head and INSERT of the same rows a commit, same server",
+        ));
     }
     for (services, route, what, goal) in [
         (2, Route::Any, "of-one", 0.8),
@@ -44,14 +38,13 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
         (3, Route::ByTimeline, "by-timeline", 1.0),
     ] {
         let one = || rate(&cluster, 1, Route::Any);
-        findings.push(Finding {
-            name: format!("replicas-{services}-{what}"),
-            unit: Unit::RowsPerSecond,
-            rounds: Rounds::measure(setting, one, || rate(&cluster, services, route))?,
-            ratio_goal: Goal::AtLeast(goal),
-            own_goal: None,
-            floor: "one service",
-        });
+        findings.push(Finding::new(
+            format!("replicas-{services}-{what}"),
+            Unit::RowsPerSecond,
+            Rounds::measure(setting, one, || rate(&cluster, services, route))?,
+            Goal::AtLeast(goal),
+            "one service",
+        ));
     }
     Ok(findings)
 }
@@ -60,18 +53,7 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
 fn fill(setting: &Setting, cluster: &Cluster<'_>) -> anyhow::Result<()> {
     let service = cluster.serve(cluster.address(), &["--replicas"])?;
     service.load_across(&[], (HOT, Route::Any), CLIENTS)?;
-    let file = setting.folder.join("replicas.ndjson");
-    let (mut first, size) = (0, setting.history_events());
-    while first < size {
-        let end = size.min(first + IMPORTED);
-        History::default().write_range(&file, Format::Ndjson, first..end)?;
-        let outcome = service.import_to("spread-0", &file, Format::Ndjson)?;
-        let answer: Value = serde_json::from_str(&outcome.answer)?;
-        if answer["imported"] != end - first {
-            bail!("not every event was imported: {}", outcome.answer);
-        }
-        first = end;
-    }
+    service.import_history("spread-0", 0..setting.history_events())?;
     // The sample consists of rows that the service has written.
     service.load_across(&[], (HOT, Route::Any), CLIENTS)?;
     service.stop().map(|_| ())

@@ -7,12 +7,13 @@ use std::time::SystemTime;
 use anyhow::{Context, bail};
 use serde_json::json;
 
-use super::{Subject, most};
-use crate::http::{Connection, request};
+use super::Subject;
+use crate::http::Connection;
 use crate::measure::report::{Finding, Goal, Unit};
-use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::rounds::{Rounds, Spread, percentile_99};
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::{Stopwatch, host_now, monotonic, pause};
+use crate::service::block_on;
 
 const FOLLOWERS: usize = 20;
 const CHANGES: u32 = 100;
@@ -37,7 +38,7 @@ impl Drop for Killed {
 
 /// Reading a client's clock, against reading the host's (goal 17).
 pub(super) fn client_clock(setting: &Setting, subject: &Subject<'_>) -> anyhow::Result<Finding> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let runtime = crate::ports::runtime()?;
     let client = timenav_client::Client::builder().url(subject.service.url()).key(subject.service.key()?).build()?;
     let clock = runtime.block_on(client.virtual_clock())?;
     let best = |read: &(dyn Fn() + Sync)| {
@@ -63,14 +64,13 @@ pub(super) fn client_clock(setting: &Setting, subject: &Subject<'_>) -> anyhow::
             }))
         },
     )?;
-    Ok(Finding {
-        name: "programs-client-clock".to_owned(),
-        unit: Unit::Nanos,
+    Ok(Finding::new(
+        "programs-client-clock",
+        Unit::Nanos,
         rounds,
-        ratio_goal: Goal::AtMost(1.3),
-        own_goal: None,
-        floor: "`clock_gettime` of realtime by `SystemTime::now`",
-    })
+        Goal::AtMost(1.3),
+        "`clock_gettime` of realtime by `SystemTime::now`",
+    ))
 }
 
 /// The time until another process shows the new time, against the time until the response (goal 18).
@@ -102,17 +102,16 @@ pub(super) fn one_program(setting: &Setting, subject: &Subject<'_>) -> anyhow::R
                 }
             }
         }
-        rounds.floor.push(most(&answered));
-        rounds.subject.push(most(&seen));
+        rounds.floor.push(percentile_99(&answered));
+        rounds.subject.push(percentile_99(&seen));
     }
-    Ok(Finding {
-        name: "programs-travel-p99".to_owned(),
-        unit: Unit::Millis,
+    Ok(Finding::new(
+        "programs-travel-p99",
+        Unit::Millis,
         rounds,
-        ratio_goal: Goal::MoreAtMost(5.0),
-        own_goal: None,
-        floor: "the answer to the same travel",
-    })
+        Goal::MoreAtMost(5.0),
+        "the answer to the same travel",
+    ))
 }
 
 /// The time until many followers have confirmed, against the same change without waiting (goal 18).
@@ -143,17 +142,16 @@ pub(super) fn followers(setting: &Setting, subject: &Subject<'_>) -> anyhow::Res
             travel(subject, 2_000_000_000 + i64::from(change) * 86_400, names)?;
             took.push(millis(monotonic() - from));
         }
-        anyhow::Ok(most(&took))
+        anyhow::Ok(percentile_99(&took))
     };
     let rounds = Rounds::measure(setting, || p99(None), || p99(Some("all")))?;
-    Ok(Finding {
-        name: "programs-followers-p99".to_owned(),
-        unit: Unit::Millis,
+    Ok(Finding::new(
+        "programs-followers-p99",
+        Unit::Millis,
         rounds,
-        ratio_goal: Goal::MoreAtMost(20.0),
-        own_goal: None,
-        floor: "the same travel that waits for nobody",
-    })
+        Goal::MoreAtMost(20.0),
+        "the same travel that waits for nobody",
+    ))
 }
 
 /// Changes the clock to a time in seconds, and waits for the response.
@@ -164,17 +162,14 @@ fn travel(subject: &Subject<'_>, seconds: i64, followers: Option<&str>) -> anyho
         body["followers"] = followers.into();
         body["wait"] = "1m".into();
     }
-    let bytes = request("POST", "/v1/travel", &subject.service.key()?, Some(&body.to_string()));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let reply = block_on(async {
         let mut connection = Connection::open(subject.service.address()).await?;
-        let status = connection.exchange(&bytes).await?;
-        let reply = String::from_utf8_lossy(connection.body());
-        if status != 200 || (followers.is_some() && !reply.contains("\"confirmed\"")) {
-            bail!("POST /v1/travel: {status} {reply}");
-        }
-        Ok(())
-    })
+        connection.json(&subject.service.key()?, "POST", "/v1/travel", Some(&body)).await
+    })?;
+    if followers.is_some() && !reply.to_string().contains("\"confirmed\"") {
+        bail!("POST /v1/travel: {reply}");
+    }
+    Ok(())
 }
 
 #[expect(clippy::cast_precision_loss, reason = "figures of a measurement are not that exact")]

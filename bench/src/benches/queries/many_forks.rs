@@ -6,15 +6,13 @@ use anyhow::Context as _;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::time::Instant;
-use timenav_engine::{Caller, Engine};
-use tokio::runtime::Runtime;
 
-use crate::benches::queries::forks::{COUNTED, FEW, WARM, measure, read_on, runtime};
+use super::forks::{FEW, read_on};
+use super::median_of_many;
 use crate::measure::report::{Finding, Goal, Unit};
-use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
-use crate::measure::wall_clock::Stopwatch;
-use crate::ports;
+use crate::ports::{self, Opened};
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let count = if setting.quick { 1_000 } else { 10_000 };
@@ -22,68 +20,57 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (what, of_fork) in [("parent", false), ("fork", true)] {
         for (deed, work) in [("read", read_one as Work), ("write", write_one)] {
-            let measured = |folder: &Path| {
-                setting
-                    .cores
-                    .measured(|| measure(folder, |runtime, engine, caller| work(runtime, engine, caller, of_fork)))
-            };
+            let measured = |folder: &Path| setting.cores.measured(|| work(&Opened::new(folder)?, of_fork));
             let rounds = Rounds::measure(setting, || measured(&few), || measured(&many))?;
-            findings.push(Finding {
-                name: format!("{what}-{deed}-among-{count}-forks"),
-                unit: Unit::Micros,
+            findings.push(Finding::new(
+                format!("{what}-{deed}-among-{count}-forks"),
+                Unit::Micros,
                 rounds,
-                ratio_goal: Goal::AtMost(1.2),
-                own_goal: None,
-                floor: "the same where there is one fork",
-            });
+                Goal::AtMost(1.2),
+                "the same where there is one fork",
+            ));
         }
     }
     Ok(findings)
 }
 
 /// Measures something on a timeline or on a fork of it, in microseconds.
-type Work = fn(&Runtime, &Engine, &Caller, bool) -> anyhow::Result<f64>;
+type Work = fn(&Opened, bool) -> anyhow::Result<f64>;
 
-fn read_one(runtime: &Runtime, engine: &Engine, caller: &Caller, of_fork: bool) -> anyhow::Result<f64> {
-    read_on(runtime, engine, caller, &first_fork(caller, of_fork)?)
+fn read_one(opened: &Opened, of_fork: bool) -> anyhow::Result<f64> {
+    read_on(opened, &first_fork(opened, of_fork)?)
 }
 
 /// Returns the median time of recording one event, in microseconds.
-fn write_one(runtime: &Runtime, engine: &Engine, caller: &Caller, of_fork: bool) -> anyhow::Result<f64> {
-    let timeline = first_fork(caller, of_fork)?;
-    let mut micros = Vec::with_capacity(COUNTED);
-    for number in 0..WARM + COUNTED {
+fn write_one(opened: &Opened, of_fork: bool) -> anyhow::Result<f64> {
+    let Opened { runtime, engine, caller, .. } = opened;
+    let timeline = first_fork(opened, of_fork)?;
+    median_of_many(|| {
         let event_id = EventId::new(&engine.new_id("event")).context("an id")?;
         let draft = EventDraft { event_id: Some(event_id), ..EventDraft::at(Instant::EPOCH, "written among forks") };
-        let watch = Stopwatch::start();
         runtime.block_on(engine.record_events(caller, Some(timeline.clone()), vec![draft], None))?;
-        if number >= WARM {
-            micros.push(watch.micros());
-        }
-    }
-    Ok(Spread::of(&micros).median)
+        Ok(())
+    })
 }
 
-fn first_fork(caller: &Caller, of_fork: bool) -> anyhow::Result<TimelineId> {
-    if of_fork { Ok(TimelineId::new("fork-0")?) } else { Ok(caller.timeline_id.clone()) }
+fn first_fork(opened: &Opened, of_fork: bool) -> anyhow::Result<TimelineId> {
+    if of_fork { Ok(TimelineId::new("fork-0")?) } else { Ok(opened.caller.timeline_id.clone()) }
 }
 
 /// Returns the folder of a short history with `count` forks of one event each, which later runs reuse.
 fn cached_forks(setting: &Setting, count: usize) -> anyhow::Result<PathBuf> {
     setting.cached_folder(&format!("forks-{count}-v1"), |folder| {
-        let runtime = runtime()?;
+        ports::make_history(folder, FEW)?;
+        let opened = Opened::new(folder)?;
+        let Opened { runtime, engine, caller, .. } = &opened;
         runtime.block_on(async {
-            ports::make_history(folder, FEW).await?;
-            let (engine, caller, store) = ports::open(folder).await?;
             for number in 0..count {
                 crate::measure::interrupt::check()?;
                 let name = TimelineId::new(&format!("fork-{number}"))?;
-                engine.fork_timeline(&caller, name.clone(), &caller.timeline_id, None, None).await?;
+                engine.fork_timeline(caller, name.clone(), &caller.timeline_id, None, None).await?;
                 let draft = EventDraft::at(Instant::EPOCH, "its own");
-                engine.record_events(&caller, Some(name), vec![draft], None).await?;
+                engine.record_events(caller, Some(name), vec![draft], None).await?;
             }
-            engine.close().await;
-            drop((engine, store));
             Ok(())
         })
     })

@@ -5,25 +5,20 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::hint::black_box;
-use std::sync::Arc;
 
-use anyhow::{Context, ensure};
-use rusqlite::{Connection, OpenFlags, params};
+use anyhow::Context;
+use rusqlite::params;
 use timenav_core::place::{Cell, LocationQuery, Point, cells_of};
 use timenav_core::time::{Instant, TimeRange, Virtual};
-use timenav_engine::{Engine, EventQuery, Layer, Pattern, Store, TimelineKey};
 use timenav_places::Gazetteer;
-use timenav_store::SqliteStore;
-use tokio::runtime::Runtime;
 
+use super::{ITEMS, Subject, median_micros};
 use crate::history::{History, mix};
 use crate::measure::report::{Finding, Goal, Unit};
-use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
-use crate::measure::wall_clock::Stopwatch;
 use crate::ports;
 
-const ITEMS: usize = 100;
 const COUNTRIES: [&str; 6] = ["Brazil", "Australia", "Canada", "China", "Algeria", "Argentina"];
 /// Search radius around the middle of a place, in meters: beyond its degree on all sides.
 const RADIUS_M: f64 = 60_000.0;
@@ -40,14 +35,6 @@ struct Question {
     from: Instant<Virtual>,
 }
 
-struct Subject {
-    engine: Engine,
-    store: Arc<SqliteStore>,
-    bare: Connection,
-    timeline: TimelineKey,
-    runtime: Runtime,
-}
-
 /// An event in memory: time, point, and index of its content.
 type Row = (i64, Option<Point>, usize);
 
@@ -61,36 +48,28 @@ struct Sorted {
 
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = setting.history_events();
-    let subject = Subject::open(setting, events_count)?;
-    let sorted = subject.sorted()?;
+    let subject = Subject::open(&ports::stored_history(setting, events_count)?)?;
+    let sorted = Sorted::of(&subject)?;
     let kinds = [("label", labels(setting)?), ("radius", circles(setting)?), ("country", countries(setting)?)];
-    let finding = |name: String, rounds, goal, floor| Finding {
-        name,
-        unit: Unit::Micros,
-        rounds,
-        ratio_goal: Goal::AtMost(goal),
-        own_goal: None,
-        floor,
-    };
+    let finding =
+        |name: String, rounds, goal, floor| Finding::new(name, Unit::Micros, rounds, Goal::AtMost(goal), floor);
     let mut findings = Vec::new();
     for (kind, questions) in &kinds {
-        let ask = || subject.ask_store(questions);
-        let sql = Rounds::measure(setting, || subject.ask_bare(questions), ask)?;
+        let ask = || ask_store(&subject, questions);
+        let sql = Rounds::measure(setting, || ask_bare(&subject, questions), ask)?;
         findings.push(finding(format!("places-{kind}-sql"), sql, 1.5, "one SQL statement on the same file"));
         let array = Rounds::measure(setting, || sorted.ask(questions), ask)?;
         findings.push(finding(format!("places-{kind}-array"), array, 20.0, "sorted arrays in memory"));
     }
     drop(sorted);
     if setting.quick || setting.large {
-        let large = Subject::open(setting, 10 * events_count)?;
+        let large = Subject::open(&ports::stored_history(setting, 10 * events_count)?)?;
         for (kind, questions) in &kinds {
-            let rounds = Rounds::measure(setting, || subject.ask_store(questions), || large.ask_store(questions))?;
+            let rounds = Rounds::measure(setting, || ask_store(&subject, questions), || ask_store(&large, questions))?;
             let name = format!("places-{kind}-{}", 10 * events_count);
             findings.push(finding(name, rounds, 1.3, "the same query with a tenth of the events"));
         }
-        large.close();
     }
-    subject.close();
     Ok(findings)
 }
 
@@ -129,29 +108,37 @@ fn questions(setting: &Setting, place: impl Fn(u64) -> anyhow::Result<LocationQu
     (0..questions_count(setting)).map(one).collect()
 }
 
-impl Subject {
-    fn open(setting: &Setting, events_count: u64) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let folder = ports::stored_history(setting, events_count)?;
-        let (engine, _, store) = runtime.block_on(ports::open(&folder))?;
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let bare = Connection::open_with_flags(ports::database_of(&folder), flags)?;
-        // The same amount as each of the store's readers.
-        bare.pragma_update(None, "cache_size", -8_192)?;
-        let timeline = "SELECT timeline FROM timelines WHERE timeline_id = 'main'";
-        let timeline = TimelineKey(bare.query_row(timeline, [], |row| row.get(0))?);
-        Ok(Self { engine, store, bare, timeline, runtime })
-    }
+fn ask_bare(subject: &Subject, questions: &[Question]) -> anyhow::Result<f64> {
+    median(questions, |Question { location, cells, from }| {
+        let (statement, place) = match location {
+            LocationQuery::Named(text) => (BY_TEXT, text),
+            _ => (BY_CELLS, cells),
+        };
+        let mut select = subject.bare.prepare_cached(statement)?;
+        let mut rows = select.query(params![subject.timeline.0, place, from.micros()])?;
+        let mut page: Vec<String> = Vec::with_capacity(ITEMS);
+        while let Some(row) = rows.next()?.filter(|_| page.len() < ITEMS) {
+            let point = row.get::<_, Option<f64>>(0)?.zip(row.get(1)?).and_then(|(lat, lon)| Point::new(lat, lon));
+            if matches!(location, LocationQuery::Named(_)) || location.matches(point, None) {
+                page.push(row.get(2)?);
+            }
+        }
+        Ok(black_box(page).len())
+    })
+}
 
-    fn close(self) {
-        self.runtime.block_on(self.engine.close());
-    }
+fn ask_store(subject: &Subject, questions: &[Question]) -> anyhow::Result<f64> {
+    median(questions, |Question { location, from, .. }| {
+        subject.stored_events(location.clone(), TimeRange::new(Some(*from), None)?)
+    })
+}
 
-    fn sorted(&self) -> anyhow::Result<Sorted> {
-        let mut sorted = Sorted::default();
+impl Sorted {
+    fn of(subject: &Subject) -> anyhow::Result<Self> {
+        let mut sorted = Self::default();
         let all = "SELECT cell, time, lat, lon, place, content FROM events WHERE timeline = ?1 ORDER BY time, position";
-        let mut select = self.bare.prepare(all)?;
-        let mut rows = select.query([self.timeline.0])?;
+        let mut select = subject.bare.prepare(all)?;
+        let mut rows = select.query([subject.timeline.0])?;
         while let Some(row) = rows.next()? {
             let point = row.get::<_, Option<f64>>(2)?.zip(row.get(3)?).and_then(|(lat, lon)| Point::new(lat, lon));
             let event = (row.get(1)?, point, sorted.contents.len());
@@ -164,48 +151,8 @@ impl Subject {
         Ok(sorted)
     }
 
-    fn ask_bare(&self, questions: &[Question]) -> anyhow::Result<f64> {
-        median_micros(questions, |Question { location, cells, from }| {
-            let (statement, place) = match location {
-                LocationQuery::Named(text) => (BY_TEXT, text),
-                _ => (BY_CELLS, cells),
-            };
-            let mut select = self.bare.prepare_cached(statement)?;
-            let mut rows = select.query(params![self.timeline.0, place, from.micros()])?;
-            let mut page: Vec<String> = Vec::with_capacity(ITEMS);
-            while let Some(row) = rows.next()?.filter(|_| page.len() < ITEMS) {
-                let point = row.get::<_, Option<f64>>(0)?.zip(row.get(1)?).and_then(|(lat, lon)| Point::new(lat, lon));
-                if matches!(location, LocationQuery::Named(_)) || location.matches(point, None) {
-                    page.push(row.get(2)?);
-                }
-            }
-            Ok(black_box(page).len())
-        })
-    }
-
-    fn ask_store(&self, questions: &[Question]) -> anyhow::Result<f64> {
-        median_micros(questions, |Question { location, from, .. }| {
-            let query = EventQuery {
-                layers: [Layer { timeline: self.timeline, as_of: u64::from(u32::MAX), overrides: false }].into(),
-                patterns: vec![Pattern::Location(location.clone())],
-                range: TimeRange::new(Some(*from), None)?,
-                after: None,
-                items_max: ITEMS,
-                newest_first: false,
-                overlapping: false,
-            };
-            // Like the engine does: on another thread only if it takes long.
-            if let Some(found) = self.store.events_at_once(&query)? {
-                return Ok(found.len());
-            }
-            Ok(self.runtime.block_on(self.store.events(query))?.len())
-        })
-    }
-}
-
-impl Sorted {
     fn ask(&self, questions: &[Question]) -> anyhow::Result<f64> {
-        median_micros(questions, |Question { location, from, .. }| {
+        median(questions, |Question { location, from, .. }| {
             let runs: Vec<&[Row]> = if let LocationQuery::Named(text) = location {
                 self.texts.get(text).map(Vec::as_slice).into_iter().collect()
             } else {
@@ -234,18 +181,6 @@ impl Sorted {
     }
 }
 
-/// Returns the median time of the queries, after checking that most find a full page.
-fn median_micros(
-    questions: &[Question],
-    mut ask: impl FnMut(&Question) -> anyhow::Result<usize>,
-) -> anyhow::Result<f64> {
-    let mut micros = Vec::with_capacity(questions.len());
-    let mut found = 0;
-    for question in questions {
-        let watch = Stopwatch::start();
-        found += ask(question)?;
-        micros.push(watch.micros());
-    }
-    ensure!(found > questions.len() * ITEMS / 2, "only {found} events were found");
-    Ok(Spread::of(&micros).median)
+fn median(questions: &[Question], ask: impl FnMut(&Question) -> anyhow::Result<usize>) -> anyhow::Result<f64> {
+    median_micros(questions, questions.len() * ITEMS / 2, ask)
 }

@@ -4,22 +4,17 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::ensure;
 use rusqlite::{Connection, OpenFlags, params};
-use timenav_core::place::LocationQuery;
-use timenav_core::time::TimeRange;
-use timenav_engine::{Caller, Engine, EventFilter, FilterTexts, MonitorEvents};
-use tokio::runtime::Runtime;
+use timenav_engine::{EventFilter, FilterTexts, MonitorEvents};
 
+use super::{Subject, cache_like_a_reader, first_page, median_micros};
 use crate::history::mix;
 use crate::measure::interrupt;
 use crate::measure::report::{Finding, Goal, Unit};
-use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::rounds::Rounds;
 use crate::measure::setting::Setting;
-use crate::measure::wall_clock::Stopwatch;
 use crate::ports;
 
-const ITEMS: usize = 100;
 const QUESTIONS: u64 = 200;
 /// Events that need not be indexed: a block of the index begins with more.
 const TAIL_EVENTS: i64 = 32;
@@ -33,16 +28,15 @@ const FILL: [&str; 3] = [
         content ->> '$.location', content ->> '$.event_id') FROM events",
 ];
 
-struct Subject {
-    engine: Engine,
-    caller: Caller,
-    bare: Connection,
-    runtime: Runtime,
-}
-
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let events_count = setting.history_events();
-    let subject = Subject::open(setting, events_count)?;
+    let folder = ports::stored_history(setting, events_count)?;
+    let database = ports::database_of(&folder);
+    let words = setting.cached_folder(&format!("text-search-{events_count}-v1"), |folder| fill(folder, &database))?;
+    let words = Connection::open_with_flags(words.join("words.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    cache_like_a_reader(&words)?;
+    let subject = Subject::open(&folder)?;
+    wait_for_index(&subject)?;
     let number = |number: u64| mix(number ^ 0x7e17);
     // Readings have up to five digits, and so have events from 10,000 to 99,999.
     let kinds: [(&str, &dyn Fn(u64) -> String); 3] = [
@@ -53,64 +47,30 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for (kind, text) in kinds {
         let texts: Vec<String> = (0..QUESTIONS).map(text).collect();
-        let rounds = Rounds::measure(setting, || subject.ask_bare(&texts), || subject.ask_engine(&texts))?;
-        findings.push(Finding {
-            name: format!("text-search-{kind}"),
-            unit: Unit::Micros,
-            rounds,
-            ratio_goal: Goal::AtMost(2.0),
-            own_goal: Some(Goal::AtMost(100_000.0)),
-            floor: FLOOR,
-        });
+        let rounds = Rounds::measure(setting, || ask_bare(&words, &texts), || ask_engine(&subject, &texts))?;
+        findings.push(
+            Finding::new(format!("text-search-{kind}"), Unit::Micros, rounds, Goal::AtMost(2.0), FLOOR)
+                .with_own_goal(Goal::AtMost(100_000.0)),
+        );
     }
-    subject.runtime.block_on(subject.engine.close());
     Ok(findings)
 }
 
-impl Subject {
-    fn open(setting: &Setting, events_count: u64) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let folder = ports::stored_history(setting, events_count)?;
-        let database = ports::database_of(&folder);
-        let bare =
-            setting.cached_folder(&format!("text-search-{events_count}-v1"), |folder| fill(folder, &database))?;
-        let bare = Connection::open_with_flags(bare.join("words.db"), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        // The same amount as each of the store's readers.
-        bare.pragma_update(None, "cache_size", -8_192)?;
-        let (engine, caller, store) = runtime.block_on(ports::open(&folder))?;
-        wait_for_index(&database)?;
-        drop(store);
-        Ok(Self { engine, caller, bare, runtime })
-    }
+fn ask_bare(words: &Connection, texts: &[String]) -> anyhow::Result<f64> {
+    let mut select = words.prepare_cached(BARE)?;
+    median_micros(texts, texts.len(), |text| {
+        let prefixes: Vec<String> = text.split(' ').map(|word| format!("\"{word}\"*")).collect();
+        let rows = select.query_map([prefixes.join(" AND ")], |row| row.get(0))?;
+        Ok(black_box(rows.collect::<Result<Vec<String>, _>>()?).len())
+    })
+}
 
-    fn ask_bare(&self, texts: &[String]) -> anyhow::Result<f64> {
-        let mut select = self.bare.prepare_cached(BARE)?;
-        median_micros(texts, |text| {
-            let prefixes: Vec<String> = text.split(' ').map(|word| format!("\"{word}\"*")).collect();
-            let rows = select.query_map([prefixes.join(" AND ")], |row| row.get(0))?;
-            Ok(black_box(rows.collect::<Result<Vec<String>, _>>()?).len())
-        })
-    }
-
-    fn ask_engine(&self, texts: &[String]) -> anyhow::Result<f64> {
-        median_micros(texts, |text| {
-            let texts = FilterTexts { text: Some(text.to_owned()), ..FilterTexts::default() };
-            let filter = EventFilter::new(texts).map_err(|error| anyhow::anyhow!("{error:?}"))?;
-            let request = MonitorEvents {
-                timeline: None,
-                location_text: "*".to_owned(),
-                location: LocationQuery::Anywhere,
-                range: TimeRange::everything(),
-                as_of: None,
-                filter: Arc::new(filter),
-                newest_first: false,
-                overlapping: false,
-                items_max: ITEMS,
-                cursor: None,
-            };
-            Ok(self.runtime.block_on(self.engine.monitor_events(&self.caller, request))?.events.len())
-        })
-    }
+fn ask_engine(subject: &Subject, texts: &[String]) -> anyhow::Result<f64> {
+    median_micros(texts, texts.len(), |text| {
+        let texts = FilterTexts { text: Some(text.clone()), ..FilterTexts::default() };
+        let filter = EventFilter::new(texts).map_err(|error| anyhow::anyhow!("{error:?}"))?;
+        subject.monitor_events(MonitorEvents { filter: Arc::new(filter), ..first_page() })
+    })
 }
 
 /// Copies the events, in the order of recording, and indexes their texts.
@@ -127,32 +87,18 @@ fn fill(folder: &Path, database: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn wait_for_index(database: &Path) -> anyhow::Result<()> {
-    let connection = Connection::open_with_flags(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+fn wait_for_index(subject: &Subject) -> anyhow::Result<()> {
+    let connection = &subject.bare;
     let select = "SELECT count(*) FROM (SELECT 1 FROM events WHERE timeline = ?1 AND position >=
         (SELECT coalesce(max(end), 0) FROM text_blocks WHERE timeline = ?1 AND state = 0) LIMIT ?2)";
     let unfinished = "SELECT count(*) FROM text_blocks WHERE state <> 0";
-    let timeline = "SELECT timeline FROM timelines WHERE timeline_id = 'main'";
-    let timeline: i64 = connection.query_row(timeline, [], |row| row.get(0))?;
     loop {
         interrupt::check()?;
-        let left: i64 = connection.query_row(select, params![timeline, TAIL_EVENTS], |row| row.get(0))?;
+        let left: i64 = connection.query_row(select, params![subject.timeline.0, TAIL_EVENTS], |row| row.get(0))?;
         let unfinished: i64 = connection.query_row(unfinished, [], |row| row.get(0))?;
         if left < TAIL_EVENTS && unfinished == 0 {
             return Ok(());
         }
         std::thread::yield_now();
     }
-}
-
-/// Returns the median time of the queries, after checking that most find events.
-fn median_micros(texts: &[String], mut ask: impl FnMut(&str) -> anyhow::Result<usize>) -> anyhow::Result<f64> {
-    let (mut micros, mut found) = (Vec::with_capacity(texts.len()), 0);
-    for text in texts {
-        let watch = Stopwatch::start();
-        found += ask(text)?;
-        micros.push(watch.micros());
-    }
-    ensure!(found > texts.len(), "only {found} events were found");
-    Ok(Spread::of(&micros).median)
 }

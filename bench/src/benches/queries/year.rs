@@ -9,7 +9,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use rusqlite::{Connection, OpenFlags};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{Caller, Engine, ReadLog, RetentionPeriod, RetentionRequest, WallClock};
@@ -62,8 +61,7 @@ impl Weight {
 pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     let thinned = if setting.quick { 2_000 } else { 200 };
     let folder = setting.empty_folder("year")?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let months = runtime.block_on(live(&folder, thinned))?;
+    let months = ports::runtime()?.block_on(live(&folder, thinned))?;
     println!("one of {thinned} seconds of a year; megabytes, and entries of all ledgers");
     let heads = ["folder", "database", "free", "contents"].map(|head| format!("{head:>10}")).concat();
     println!("{:>5}{heads} {:>12} {:>24}", "day", "entries", "bytes an entry besides");
@@ -79,13 +77,14 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     };
     let (early, late) = (at(60), at(360));
     let besides = late.besides(early);
-    let finding = |name: &str, subject: f64, floor: f64, goal: f64, of: &'static str| Finding {
-        name: name.to_owned(),
-        unit: Unit::Megabytes,
-        rounds: Rounds { floor: vec![floor], subject: vec![subject] },
-        ratio_goal: Goal::AtMost(goal),
-        own_goal: None,
-        floor: of,
+    let finding = |name: &str, subject: f64, floor: f64, goal: f64, of: &'static str| {
+        Finding::new(
+            name,
+            Unit::Megabytes,
+            Rounds { floor: vec![floor], subject: vec![subject] },
+            Goal::AtMost(goal),
+            of,
+        )
     };
     Ok(vec![
         finding(
@@ -116,7 +115,7 @@ fn entries_of(later: Weight, earlier: Weight) -> f64 {
 
 /// Returns the size of the events recorded after two months, which are never pruned.
 fn events_of(folder: &Path, months: &[(i64, Weight)]) -> anyhow::Result<f64> {
-    let connection = Connection::open_with_flags(ports::database_of(folder), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let connection = ports::open_database(folder)?;
     let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0) FROM entries JOIN events ON entry = (timeline << 40) + position";
     let all: f64 = connection.query_row(sum, [], |row| row.get::<_, i64>(0)).map(megabytes)?;
     let days = months.last().map_or(1, |(day, _)| *day);
@@ -168,8 +167,7 @@ async fn record(engine: &Engine, caller: &Caller, numbers: std::ops::Range<i64>)
 }
 
 fn weigh(folder: &Path) -> anyhow::Result<Weight> {
-    let database = ports::database_of(folder);
-    let connection = Connection::open_with_flags(&database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let connection = ports::open_database(folder)?;
     let sum = "SELECT coalesce(sum(length(payload) + length(salt)), 0)
         + (SELECT coalesce(sum(length(payload) + length(salt)), 0) FROM contents), count(*) FROM entries";
     let (contents, entries) = connection.query_row(sum, [], |row| Ok((row.get(0)?, row.get(1)?)))?;

@@ -44,13 +44,8 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<Vec<Finding>> {
     );
     let change = change?;
     let number = timelines * TIMERS_PER_TIMELINE;
-    let finding = |what: &str, unit, rounds, ratio_goal, floor| Finding {
-        name: format!("timers-armed-{number}-{what}"),
-        unit,
-        rounds,
-        ratio_goal,
-        own_goal: None,
-        floor,
+    let finding = |what: &str, unit, rounds, ratio_goal, floor| {
+        Finding::new(format!("timers-armed-{number}-{what}"), unit, rounds, ratio_goal, floor)
     };
     Ok(vec![
         finding("memory", Unit::Megabytes, memory, Goal::MoreAtMost(50.0), "the same service without timers"),

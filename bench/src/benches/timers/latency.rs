@@ -10,7 +10,7 @@ use super::listener::{Talker, moment_at};
 use super::text;
 use crate::floors::raw_sqlite::timers::{FiredSample, RawFirings};
 use crate::measure::report::{Finding, Goal, Unit};
-use crate::measure::rounds::{Rounds, Spread};
+use crate::measure::rounds::{Rounds, Spread, percentile_99};
 use crate::measure::setting::Setting;
 use crate::measure::wall_clock::{host_now, pause};
 use crate::service::{Service, database_in};
@@ -43,13 +43,15 @@ pub(crate) fn run(setting: &Setting) -> anyhow::Result<[Finding; 2]> {
     };
     let middle = Rounds::measure(setting, floor, subject)?;
     worst.floor = worst_of_floor;
-    let finding = |what: &str, rounds, own_goal| Finding {
-        name: format!("timers-late-{what}"),
-        unit: Unit::Micros,
-        rounds,
-        ratio_goal: Goal::AtMost(5.0),
-        own_goal: Some(Goal::AtMost(own_goal)),
-        floor: "a sleep until the moment, and one SQLite commit of the same rows",
+    let finding = |what: &str, rounds, own_goal| {
+        Finding::new(
+            format!("timers-late-{what}"),
+            Unit::Micros,
+            rounds,
+            Goal::AtMost(5.0),
+            "a sleep until the moment, and one SQLite commit of the same rows",
+        )
+        .with_own_goal(Goal::AtMost(own_goal))
     };
     Ok([finding("p50", middle, 5_000.0), finding("p99", worst, 20_000.0)])
 }
@@ -78,7 +80,7 @@ fn fire(setting: &Setting, timers: u64) -> anyhow::Result<(Late, std::path::Path
             let acknowledge = json!({ "firing_ids": [firing], "lease_ids": [lease] });
             listening.post("/v1/firings/ack", &acknowledge).await?;
         }
-        Ok(Late::of(micros))
+        Ok(Late::of(&micros))
     })?;
     Ok((late, service.stop()?))
 }
@@ -93,14 +95,12 @@ fn sleep_and_write(raw: &mut RawFirings<'_>, timers: u64) -> anyhow::Result<Late
         micros.push(micros_since(due)?);
         raw.settle()?;
     }
-    Ok(Late::of(micros))
+    Ok(Late::of(&micros))
 }
 
 impl Late {
-    fn of(mut micros: Vec<f64>) -> Self {
-        micros.sort_by(f64::total_cmp);
-        let p99 = micros.get(micros.len().saturating_sub(1) * 99 / 100).copied().unwrap_or(f64::NAN);
-        Self { p50: Spread::of(&micros).median, p99 }
+    fn of(micros: &[f64]) -> Self {
+        Self { p50: Spread::of(micros).median, p99: percentile_99(micros) }
     }
 }
 

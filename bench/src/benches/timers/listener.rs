@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, ensure};
 use serde_json::{Value, json};
 use timenav_core::time::{Instant, Virtual};
 use tokio::task::LocalSet;
 
 use super::{check_receipt, text};
-use crate::http::{Connection, request};
+use crate::http::Connection;
 use crate::load::count;
 use crate::measure::cores::on_core;
 use crate::measure::setting::Setting;
@@ -133,21 +133,11 @@ pub(super) struct Line {
 
 impl Line {
     pub(super) async fn post(&mut self, path: &str, body: &Value) -> anyhow::Result<Value> {
-        self.exchange("POST", path, Some(body)).await
+        self.connection.json(&self.key, "POST", path, Some(body)).await
     }
 
     pub(super) async fn get(&mut self, path: &str) -> anyhow::Result<Value> {
-        self.exchange("GET", path, None).await
-    }
-
-    async fn exchange(&mut self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
-        let body = body.map(ToString::to_string);
-        let status = self.connection.exchange(&request(method, path, &self.key, body.as_deref())).await?;
-        let body = self.connection.body();
-        if !(200..300).contains(&status) {
-            bail!("{method} {path}: {status} {}", String::from_utf8_lossy(body));
-        }
-        serde_json::from_slice(body).context("an answer is no JSON")
+        self.connection.json(&self.key, "GET", path, None).await
     }
 }
 

@@ -2,18 +2,16 @@
 
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, params_from_iter};
 
-use super::{Excerpt, POSITION_BITS, excerpt, number, schema_of, update_head};
+use super::{Excerpt, POSITION_BITS, Template, excerpt, update_head};
 use crate::load::count;
 use crate::measure::wall_clock::Stopwatch;
 
 pub(crate) struct FiredSample {
-    schema: Vec<String>,
-    page_bytes: i64,
-    head: Excerpt,
+    template: Template,
     /// Entries of firings and of outcomes, alternately.
     entries: Excerpt,
     timers: Excerpt,
@@ -25,10 +23,8 @@ impl FiredSample {
     /// Samples all firings of the only timeline, `per_instant` at each instant. All must have an outcome.
     pub(crate) fn take(database: &Path, per_instant: usize) -> anyhow::Result<Self> {
         let connection = Connection::open(database)?;
-        let schema = schema_of(&connection)?;
-        let page_bytes = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
-        let head = excerpt(&connection, "timelines", "WHERE timeline_id = 'main'")?;
-        let key = number(head.rows.first().and_then(|row| row.first()).context("there is no timeline `main`")?)?;
+        let template = Template::of(&connection)?;
+        let key = template.key;
         let of_timeline = format!("WHERE timeline = {key} ORDER BY position");
         let (timers, firings) =
             (excerpt(&connection, "timers", &of_timeline)?, excerpt(&connection, "firings", &of_timeline)?);
@@ -43,7 +39,7 @@ impl FiredSample {
             "{} does not hold the firings to compare with",
             database.display()
         );
-        Ok(Self { schema, page_bytes, head, entries, timers, firings, per_instant })
+        Ok(Self { template, entries, timers, firings, per_instant })
     }
 
     fn instants(&self) -> usize {
@@ -63,18 +59,10 @@ pub(crate) struct RawFirings<'a> {
 }
 
 impl<'a> RawFirings<'a> {
-    /// Creates a database with armed timers in a folder, with the service's schema and durability settings.
+    /// Creates a database with armed timers in a folder.
     pub(crate) fn create(folder: &Path, sample: &'a FiredSample) -> anyhow::Result<Self> {
-        let mut connection = Connection::open(folder.join("raw.db"))?;
-        connection.pragma_update(None, "page_size", sample.page_bytes)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
-        connection.pragma_update(None, "synchronous", "FULL")?;
-        for statement in &sample.schema {
-            connection.execute_batch(statement)?;
-        }
+        let mut connection = sample.template.create(folder)?;
         let transaction = connection.transaction()?;
-        let head = sample.head.rows.first().context("there is no head")?;
-        transaction.execute(&sample.head.insert(), params_from_iter(head))?;
         let (next, due) = (sample.timers.place("next")?, sample.firings.place("due")?);
         for (timer, firing) in sample.timers.rows.iter().zip(&sample.firings.rows) {
             let mut row = timer.clone();
@@ -118,7 +106,7 @@ impl<'a> RawFirings<'a> {
             }
             last = entry;
         }
-        update_head(&transaction, &sample.head, last)?;
+        update_head(&transaction, &sample.template.head, last)?;
         transaction.commit()?;
         self.entries += kinds.len();
         Ok(())
