@@ -51,6 +51,7 @@ static FUNCTION: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:async )?fn ([
 /// A kind of text, and how many odd constructions it may have per 1,000 words.
 struct Surface {
     name: &'static str,
+    is_for_users: bool,
     most: f64,
     has: fn(&str) -> bool,
     /// Returns the texts of a file with their line numbers.
@@ -58,17 +59,25 @@ struct Surface {
 }
 
 const SURFACES: [Surface; 10] = [
-    Surface { name: "README", most: 5.0, has: |path| path == "README.md", texts: prose },
-    Surface { name: "command line", most: 5.0, has: |path| path == "docs/command-line.md", texts: prose },
+    Surface { name: "README", is_for_users: true, most: 5.0, has: |path| path == "README.md", texts: prose },
+    Surface {
+        name: "command line",
+        is_for_users: true,
+        most: 5.0,
+        has: |path| path == "docs/command-line.md",
+        texts: prose,
+    },
     Surface {
         name: "recipes",
+        is_for_users: true,
         most: 5.0,
         has: |path| path.starts_with("docs/recipes/") && extension(path) == "md",
         texts: prose,
     },
-    Surface { name: "guides", most: 6.0, has: is_guide, texts: prose },
+    Surface { name: "guides", is_for_users: true, most: 6.0, has: is_guide, texts: prose },
     Surface {
         name: "project pages",
+        is_for_users: false,
         most: 6.0,
         has: |path| {
             ["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].contains(&path)
@@ -76,12 +85,19 @@ const SURFACES: [Surface; 10] = [
         },
         texts: prose,
     },
-    Surface { name: "OpenAPI", most: 5.0, has: |path| path == "docs/api/openapi.json", texts: descriptions },
-    Surface { name: "texts in Rust", most: 5.0, has: has_texts, texts: literals },
-    Surface { name: "console", most: 5.0, has: is_console, texts: markup },
-    Surface { name: "comments", most: 8.0, has: is_source, texts: comments },
+    Surface {
+        name: "OpenAPI",
+        is_for_users: true,
+        most: 5.0,
+        has: |path| path == "docs/api/openapi.json",
+        texts: descriptions,
+    },
+    Surface { name: "texts in Rust", is_for_users: true, most: 5.0, has: has_texts, texts: literals },
+    Surface { name: "console", is_for_users: true, most: 5.0, has: is_console, texts: markup },
+    Surface { name: "comments", is_for_users: false, most: 8.0, has: is_source, texts: comments },
     Surface {
         name: "test names",
+        is_for_users: false,
         most: 8.0,
         has: |path| path.starts_with("crates/") && extension(path) == "rs",
         texts: test_names,
@@ -115,6 +131,14 @@ fn regex(pattern: &str) -> Regex {
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     SURFACES.iter().flat_map(|surface| surface.check(tree)).collect()
+}
+
+/// Returns the lines of texts that users read, with their paths and numbers.
+pub(super) fn texts_for_users(tree: &Tree) -> impl Iterator<Item = (&str, usize, String)> {
+    SURFACES.iter().filter(|surface| surface.is_for_users).flat_map(move |surface| {
+        let files = tree.texts().filter(|(path, _)| (surface.has)(path));
+        files.flat_map(|(path, text)| (surface.texts)(text).into_iter().map(move |(line, text)| (path, line, text)))
+    })
 }
 
 #[derive(Default)]
