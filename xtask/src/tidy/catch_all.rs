@@ -1,59 +1,78 @@
 //! Rejects catch-all arms in matches on ledger actions, because the compiler would not point out a new action there.
 
+use syn::spanned::Spanned as _;
+use syn::visit::{self, Visit};
+use syn::{Arm, ExprMatch, Pat};
+
 use super::Problem;
 use super::tree::{Tree, is_test};
 
 /// Code that writes and reads entries.
 const FOLDER: &str = "crates/timenav-engine/src/";
-const OF_ACTIONS: &str = "Action::";
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let sources = tree.sources(&[".rs"]).filter(|(path, _)| path.starts_with(FOLDER) && !is_test(path));
     sources.flat_map(|(path, text)| in_file(path, text)).collect()
 }
 
-/// The code is formatted, so the arms of a match are the lines indented one step more than its last line.
 fn in_file(path: &str, text: &str) -> Vec<Problem> {
-    let lines: Vec<&str> = text.lines().collect();
-    let is_catch_all = |(_, line): &(usize, &&str)| line.split_once("=>").is_some_and(|(arm, _)| catches_all(arm));
-    let found = lines.iter().enumerate().filter(is_catch_all).filter(|(number, line)| {
-        let arms = arms_before(&lines[..*number], indent(line));
-        arms.iter().any(|arm| arm.contains(OF_ACTIONS))
-    });
+    let mut matches = Matches::default();
+    // Files that are not Rust are reported by `circles`.
+    if let Ok(file) = syn::parse_file(text) {
+        matches.visit_file(&file);
+    }
     let message = "a match on an `Action` has a catch-all arm; list the actions, or call a method in `action.rs`";
-    found.map(|(number, _)| Problem::new(path, number + 1, message)).collect()
+    matches.catch_all_lines.into_iter().map(|line| Problem::new(path, line, message)).collect()
 }
 
-fn arms_before(lines: &[&str], indent_of_arms: usize) -> Vec<String> {
-    let is_head = |line: &&str| !line.trim().is_empty() && indent(line) < indent_of_arms;
-    let head = lines.iter().rposition(is_head).map_or(0, |head| head + 1);
-    let (mut arms, mut is_in_pattern) = (Vec::new(), false);
-    for line in &lines[head..] {
-        let text = line.trim();
-        let is_at_arms = indent(line) == indent_of_arms;
-        if is_at_arms && !is_in_pattern && !text.starts_with(['}', ')', ']']) && !text.starts_with("//") {
-            arms.push(String::new());
-            is_in_pattern = true;
+#[derive(Default)]
+struct Matches {
+    /// The lines of catch-all arms in matches on actions.
+    catch_all_lines: Vec<usize>,
+}
+
+impl<'ast> Visit<'ast> for Matches {
+    fn visit_expr_match(&mut self, found: &'ast ExprMatch) {
+        let unguarded = |arm: &'ast Arm| match &arm.pat {
+            Pat::Guard(guarded) => &guarded.pat,
+            pattern => pattern,
+        };
+        if found.arms.iter().map(unguarded).any(names_action) {
+            let catch_all = found.arms.iter().filter(|arm| discards(&arm.pat) == Some(true));
+            self.catch_all_lines.extend(catch_all.map(|arm| arm.pat.span().start().line));
         }
-        if is_in_pattern && let Some(arm) = arms.last_mut() {
-            let (pattern, ends) = text.split_once("=>").map_or((text, false), |(pattern, _)| (pattern, true));
-            arm.push_str(pattern);
-            is_in_pattern = !ends;
+        visit::visit_expr_match(self, found);
+    }
+}
+
+/// Returns whether a pattern has a path with `Action` before its last segment.
+fn names_action(pattern: &Pat) -> bool {
+    #[derive(Default)]
+    struct Paths(bool);
+    impl<'ast> Visit<'ast> for Paths {
+        fn visit_path(&mut self, path: &'ast syn::Path) {
+            self.0 |= path.segments.iter().rev().skip(1).any(|segment| segment.ident == "Action");
         }
     }
-    arms
+    let mut paths = Paths::default();
+    paths.visit_pat(pattern);
+    paths.0
 }
 
-/// Returns whether a pattern matches everything and discards it. A named value is usually passed on.
-fn catches_all(pattern: &str) -> bool {
-    let is_of_signs = pattern.chars().all(|sign| sign.is_alphanumeric() || " _(),|".contains(sign));
-    let words = || pattern.split(|sign: char| !sign.is_alphanumeric() && sign != '_').filter(|word| !word.is_empty());
-    let is_any = |word: &str| word.starts_with('_');
-    is_of_signs && words().all(|word| matches!(word, "Some" | "None") || is_any(word)) && words().any(is_any)
-}
-
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start().len()
+/// Returns whether a pattern discards a value, or `None` if it does not match everything. A named value is usually
+/// passed on.
+fn discards(pattern: &Pat) -> Option<bool> {
+    let any =
+        |mut parts: syn::punctuated::Iter<'_, Pat>| parts.try_fold(false, |any, part| Some(discards(part)? | any));
+    match pattern {
+        Pat::Wild(_) => Some(true),
+        Pat::Ident(name) if name.ident == "None" => Some(false),
+        Pat::Ident(name) => name.ident.to_string().starts_with('_').then_some(true),
+        Pat::Tuple(tuple) => any(tuple.elems.iter()),
+        Pat::TupleStruct(wrapped) if wrapped.path.is_ident("Some") => any(wrapped.elems.iter()),
+        Pat::Or(or) => any(or.cases.iter()),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -66,17 +85,16 @@ mod tests {
     fn assert_lines(code: &str, expected: &[usize]) {
         let expected: Vec<String> = expected.iter().map(|line| format!("{PATH}:{line}")).collect();
         let expected: Vec<&str> = expected.iter().map(String::as_str).collect();
-        assert_found(check, &[(PATH, code)], &expected);
+        assert_found(check, &[(PATH, &format!("fn a() {{\n{code}\n}}\n"))], &expected);
     }
 
     #[test]
     fn catch_all_arm_for_actions_is_found() {
         for arm in ["_", "_other", "Some(_)", "None | Some(_)", "(_, _)"] {
             let code = format!(
-                "fn a() {{\n    match action {{\n        Some(\n            Action::A\n            | Action::B,\n        ) => {{\n            \
-                 b();\n        }}\n        {arm} => {{}}\n    }}\n}}\n"
+                "match action {{\n    Some(Action::A | Action::B) => {{\n        b()\n    }}\n    {arm} => {{}}\n}}"
             );
-            assert_lines(&code, &[9]);
+            assert_lines(&code, &[6]);
         }
     }
 
@@ -93,7 +111,10 @@ mod tests {
         assert_lines("match action {\n    Action::A => 1,\n    other if b(other) => 2,\n    Action::B => 3,\n}\n", &[]);
         assert_found(
             check,
-            &[("crates/timenav-http/src/a.rs", "match a {\n    Action::A => 1,\n    _ => 2,\n}\n")],
+            &[(
+                "crates/timenav-http/src/a.rs",
+                "fn a() {\n    match a {\n        Action::A => 1,\n        _ => 2,\n    }\n}\n",
+            )],
             &[],
         );
     }

@@ -3,161 +3,68 @@
 use super::Problem;
 use super::tree::Tree;
 
-/// A crate, the dependencies it must not have, and the alternative.
-struct Layer {
-    manifest: &'static str,
-    forbidden: &'static [&'static str],
-    instead: &'static str,
-}
-
-const LAYERS: [Layer; 9] = [
-    Layer {
-        manifest: "crates/timenav-core/Cargo.toml",
-        forbidden: &[
-            "timenav-*",
-            "serde",
-            "serde_json",
-            "tokio",
-            "futures-util",
-            "async-trait",
-            "axum",
-            "http",
-            "hyper",
-            "rusqlite",
-            "tokio-postgres",
-            "rand",
-            "getrandom",
-            "tracing",
-            "aws-lc-rs",
-        ],
-        instead: "core does no I/O: put wire types next to their handler, and row types next to their query",
-    },
-    Layer {
-        manifest: "crates/timenav-places/Cargo.toml",
-        forbidden: &[
-            "timenav-engine",
-            "timenav-store",
-            "timenav-import",
-            "timenav-http",
-            "timenav",
-            "serde",
-            "serde_json",
-            "tokio",
-            "axum",
-            "http",
-            "rusqlite",
-            "reqwest",
-            "tracing",
-        ],
-        instead: "a gazetteer only reads its own tables, and does not know its callers",
-    },
-    Layer {
-        manifest: "crates/timenav-engine/Cargo.toml",
-        forbidden: &[
-            "timenav-places",
-            "timenav-store",
-            "timenav-http",
-            "timenav-import",
-            "timenav",
-            "axum",
-            "http",
-            "hyper",
-            "tower",
-            "tower-http",
-            "utoipa",
-            "rusqlite",
-            "tokio-postgres",
-            "reqwest",
-            "rand",
-            "getrandom",
-            "aws-lc-rs",
-        ],
-        instead: "the engine knows neither SQL nor HTTP: add a trait, like `Store`",
-    },
-    Layer {
-        manifest: "crates/timenav-import/Cargo.toml",
-        forbidden: &[
-            "timenav-engine",
-            "timenav-store",
-            "timenav-http",
-            "timenav-places",
-            "timenav",
-            "tokio",
-            "axum",
-            "rusqlite",
-        ],
-        instead: "importers turn bytes into drafts, and do not know their callers",
-    },
-    Layer {
-        manifest: "crates/timenav-store/Cargo.toml",
-        forbidden: &[
-            "timenav-http",
-            "timenav-import",
-            "timenav-places",
-            "timenav",
-            "axum",
-            "http",
-            "hyper",
-            "tower",
-            "utoipa",
-        ],
-        instead: "a store uses only the engine's types",
-    },
-    Layer {
-        manifest: "crates/timenav-vault/Cargo.toml",
-        forbidden: &[
-            "timenav-store",
-            "timenav-http",
-            "timenav-import",
-            "timenav",
-            "tracing",
-            "serde",
-            "serde_json",
-            "axum",
-            "http",
-            "rusqlite",
-        ],
-        instead: "keys and plaintext pass through here: use nothing that could log or store them",
-    },
-    Layer {
-        manifest: "crates/timenav-exec/Cargo.toml",
-        forbidden: &[
-            "timenav-engine",
-            "timenav-store",
-            "timenav-http",
-            "timenav-import",
-            "timenav-places",
-            "timenav-vault",
-            "timenav",
-            "tokio",
-            "reqwest",
-            "hyper",
-            "axum",
-            "serde",
-            "serde_json",
-        ],
-        instead: "the supervisor of programs is given a clock, and does not know its source",
-    },
-    Layer {
-        manifest: "crates/timenav-client/Cargo.toml",
-        forbidden: &["timenav-*", "axum", "rusqlite", "tokio-postgres"],
-        instead: "the client depends on the API only, and is packaged without the service",
-    },
-    Layer {
-        manifest: "crates/timenav-http/Cargo.toml",
-        forbidden: &["timenav-store", "timenav-places", "timenav", "rusqlite", "tokio-postgres", "sqlx"],
-        instead: "handlers call the engine, never a store",
-    },
+/// A crate, the dependencies it must not have, separated by spaces, and the alternative.
+const LAYERS: [(&str, &str, &str); 9] = [
+    (
+        "timenav-core",
+        "timenav-* serde serde_json tokio futures-util async-trait axum http hyper rusqlite tokio-postgres \
+         rand getrandom tracing aws-lc-rs",
+        "core does no I/O: put wire types next to their handler, and row types next to their query",
+    ),
+    (
+        "timenav-places",
+        "timenav-engine timenav-store timenav-import timenav-http timenav serde serde_json tokio axum http \
+         rusqlite reqwest tracing",
+        "a gazetteer only reads its own tables, and does not know its callers",
+    ),
+    (
+        "timenav-engine",
+        "timenav-places timenav-store timenav-http timenav-import timenav axum http hyper tower tower-http \
+         utoipa rusqlite tokio-postgres reqwest rand getrandom aws-lc-rs",
+        "the engine knows neither SQL nor HTTP: add a trait, like `Store`",
+    ),
+    (
+        "timenav-import",
+        "timenav-engine timenav-store timenav-http timenav-places timenav tokio axum rusqlite",
+        "importers turn bytes into drafts, and do not know their callers",
+    ),
+    (
+        "timenav-store",
+        "timenav-http timenav-import timenav-places timenav axum http hyper tower utoipa",
+        "a store uses only the engine's types",
+    ),
+    (
+        "timenav-vault",
+        "timenav-store timenav-http timenav-import timenav tracing serde serde_json axum http rusqlite",
+        "keys and plaintext pass through here: use nothing that could log or store them",
+    ),
+    (
+        "timenav-exec",
+        "timenav-engine timenav-store timenav-http timenav-import timenav-places timenav-vault timenav tokio \
+         reqwest hyper axum serde serde_json",
+        "the supervisor of programs is given a clock, and does not know its source",
+    ),
+    (
+        "timenav-client",
+        "timenav-* axum rusqlite tokio-postgres",
+        "the client depends on the API only, and is packaged without the service",
+    ),
+    (
+        "timenav-http",
+        "timenav-store timenav-places timenav rusqlite tokio-postgres sqlx",
+        "handlers call the engine, never a store",
+    ),
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for layer in &LAYERS {
-        let Some(text) = tree.text(layer.manifest) else { continue };
+    for (name, forbidden, instead) in LAYERS {
+        let manifest = format!("crates/{name}/Cargo.toml");
+        let Some(text) = tree.text(&manifest) else { continue };
         for (line, dependency) in dependencies(text) {
-            if layer.forbidden.iter().any(|forbidden| is_match(forbidden, dependency)) {
-                let message = format!("this crate must not depend on `{dependency}`; {}", layer.instead);
-                problems.push(Problem::new(layer.manifest, line, message));
+            if forbidden.split(' ').any(|forbidden| is_match(forbidden, dependency)) {
+                let message = format!("this crate must not depend on `{dependency}`; {instead}");
+                problems.push(Problem::new(&manifest, line, message));
             }
         }
     }
