@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail};
+use serde::Deserialize;
+use serde_json::Value;
 
 use crate::process;
 
@@ -114,19 +116,23 @@ pub(crate) fn zones(root: &Path) -> anyhow::Result<()> {
 
 /// Returns the Windows names with their zone for the territory `001` (world), one per line.
 fn windows_zones(json: &str) -> Option<String> {
-    let member = |part: &str, name: &str| {
-        let (_, rest) = part.split_once(&format!("\"{name}\":"))?;
-        rest.trim_start().strip_prefix('"')?.split_once('"').map(|(value, _)| value.to_owned())
-    };
-    let mut zones = Vec::new();
-    for part in json.split("\"mapZone\"").skip(1) {
-        let (name, zone) = (member(part, "_other")?, member(part, "_type")?);
-        if member(part, "_territory")? == "001" {
-            zones.push(format!("{name}\t{zone}\n"));
-        }
+    #[derive(Deserialize)]
+    struct Zone {
+        #[serde(rename = "_other")]
+        windows: String,
+        #[serde(rename = "_type")]
+        iana: String,
+        #[serde(rename = "_territory")]
+        territory: String,
     }
-    zones.sort_unstable();
-    (!zones.is_empty()).then(|| zones.concat())
+    let document: Value = serde_json::from_str(json).ok()?;
+    let list = document.pointer("/supplemental/windowsZones/mapTimezones")?.as_array()?;
+    let zones: Vec<Zone> =
+        list.iter().map(|item| Zone::deserialize(&item["mapZone"])).collect::<Result<_, _>>().ok()?;
+    let world = zones.into_iter().filter(|zone| zone.territory == "001");
+    let mut lines: Vec<String> = world.map(|Zone { windows, iana, .. }| format!("{windows}\t{iana}\n")).collect();
+    lines.sort_unstable();
+    (!lines.is_empty()).then(|| lines.concat())
 }
 
 fn emptied(root: &Path) -> anyhow::Result<PathBuf> {
@@ -177,6 +183,8 @@ fn only_file(folder: &Path, ending: &str) -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -188,15 +196,13 @@ mod tests {
 
     #[test]
     fn windows_zone_names_are_extracted() {
-        let zone = |territory: &str, zone: &str| {
-            format!(
-                "{{\"mapZone\": {{ \"_other\": \"Tokyo Standard Time\", \"_type\": \"{zone}\", \"_territory\": \"{territory}\" }}}}"
-            )
-        };
-        let json = [zone("001", "Asia/Tokyo"), zone("ID", "Asia/Jayapura")].join(", ");
-        assert_eq!(windows_zones(&json).as_deref(), Some("Tokyo Standard Time\tAsia/Tokyo\n"));
+        let zone = |territory: &str, zone: &str| json!({ "mapZone": { "_other": "Tokyo Standard Time", "_type": zone, "_territory": territory } });
+        let list =
+            |zones: &[Value]| json!({ "supplemental": { "windowsZones": { "mapTimezones": zones } } }).to_string();
+        let zones = list(&[zone("001", "Asia/Tokyo"), zone("ID", "Asia/Jayapura")]);
+        assert_eq!(windows_zones(&zones).as_deref(), Some("Tokyo Standard Time\tAsia/Tokyo\n"));
         assert_eq!(windows_zones("{}"), None);
-        assert_eq!(windows_zones("\"mapZone\": {}"), None);
+        assert_eq!(windows_zones(&list(&[json!({ "mapZone": {} })])), None);
     }
 
     #[test]

@@ -17,28 +17,16 @@ type Printed = &'static [&'static str];
 
 const OPENAPI: Printed =
     &["run", "--quiet", "--package", "timenav-http", "--features", "schema", "--example", "openapi", "--"];
-const OPENAPI_3_2_PATCH: Printed = &[
-    "run",
-    "--quiet",
-    "--package",
-    "timenav-http",
-    "--features",
-    "schema",
-    "--example",
-    "openapi",
-    "--",
-    "--3.2-patch",
-];
 const COMMAND_LINE: Printed = &["run", "--quiet", "--package", "timenav", "--", "markdown-help"];
 
 impl Document {
-    /// Returns the files of a document, each with the command that prints it.
-    const fn files(self) -> &'static [(&'static str, Printed)] {
+    /// Returns the command that prints a document, and its files, each with a further argument.
+    const fn files(self) -> (Printed, &'static [(&'static str, Option<&'static str>)]) {
         match self {
             Self::Openapi => {
-                &[("docs/api/openapi.json", OPENAPI), ("docs/api/openapi-3.2.patch.json", OPENAPI_3_2_PATCH)]
+                (OPENAPI, &[("docs/api/openapi.json", None), ("docs/api/openapi-3.2.patch.json", Some("--3.2-patch"))])
             }
-            Self::CommandLine => &[("docs/command-line.md", COMMAND_LINE)],
+            Self::CommandLine => (COMMAND_LINE, &[("docs/command-line.md", None)]),
         }
     }
 
@@ -52,8 +40,9 @@ impl Document {
 
 /// Writes a document, or with `check` compares it with the existing one.
 pub(crate) fn run(root: &Path, document: Document, check: bool) -> anyhow::Result<()> {
-    for (file, call) in document.files() {
-        let printed = String::from_utf8(process::output(&mut process::cargo(root, call))?)?;
+    let (call, files) = document.files();
+    for (file, further) in files {
+        let printed = String::from_utf8(process::output(process::cargo(root, call).args(further))?)?;
         let path = root.join(file);
         if check {
             let current = std::fs::read_to_string(&path).unwrap_or_default();

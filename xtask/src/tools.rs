@@ -86,18 +86,24 @@ pub(crate) fn chromium() -> anyhow::Result<PathBuf> {
         return Ok(path);
     }
     println!("Chromium is missing; Debian's package is installed now");
-    // A fresh machine has no package lists yet.
-    process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
-    for package in ["chromium-headless-shell", "chromium"] {
-        let install = ["install", "--yes", "--quiet", "--no-install-recommends", package];
-        if process::succeeds(Command::new("apt-get").args(install), INSTALL_TIME_MAX) {
-            break;
-        }
-    }
+    update_package_lists();
+    let _ = ["chromium-headless-shell", "chromium"].into_iter().any(install_package);
     found().context(
         "Chromium is missing; install it, for example with `apt-get install chromium-headless-shell`, or name it in \
          CHROMIUM_BIN",
     )
+}
+
+/// A fresh machine has no package lists yet.
+fn update_package_lists() {
+    process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
+}
+
+/// Installs a Debian package if permissions allow it. Existing packages are not removed.
+fn install_package(package: &str) -> bool {
+    let install = ["install", "--yes", "--quiet", "--no-install-recommends", "--no-remove", package];
+    let mut command = Command::new("apt-get");
+    process::succeeds(command.args(install).env("DEBIAN_FRONTEND", "noninteractive"), INSTALL_TIME_MAX)
 }
 
 /// Makes sure that PostgreSQL is installed, from Debian's package if necessary. The tests start their own server.
@@ -112,9 +118,8 @@ pub(crate) fn postgres() -> anyhow::Result<()> {
         return Ok(());
     }
     println!("PostgreSQL is missing; Debian's package is installed now");
-    let install = ["install", "--yes", "--quiet", "--no-install-recommends", "postgresql"];
-    process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
-    process::succeeds(Command::new("apt-get").args(install), INSTALL_TIME_MAX);
+    update_package_lists();
+    install_package("postgresql");
     if !is_there() {
         bail!(
             "PostgreSQL is missing; install it, for example with `apt-get install postgresql`, or name the folder of its \
@@ -124,36 +129,33 @@ pub(crate) fn postgres() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// An optional program. Tests that need it are skipped if it is missing.
-struct Tried {
-    path: &'static str,
-    package: &'static str,
-}
+/// An optional program and its package. Tests that need it are skipped if it is missing.
+type Tried = (&'static str, &'static str);
 
 /// Debian packages of these programs. Java compilers are not included, because they are as large as all others
 /// together. Go takes half a gigabyte and 15 seconds. gccgo is smaller, but its programs read the clock through the C
 /// library, while those of Go bypass it.
 const TRIED: [Tried; 8] = [
-    Tried { path: "/usr/bin/bwrap", package: "bubblewrap" },
-    Tried { path: "/usr/bin/gdb", package: "gdb" },
-    Tried { path: "/usr/bin/go", package: "golang-go" },
-    Tried { path: "/usr/bin/musl-gcc", package: "musl-tools" },
-    Tried { path: "/usr/bin/ntpdig", package: "ntpsec-ntpdig" },
-    Tried { path: "/usr/bin/sqlite3", package: "sqlite3" },
-    Tried { path: "/usr/bin/strace", package: "strace" },
-    Tried { path: CHRONY, package: "chrony" },
+    ("/usr/bin/bwrap", "bubblewrap"),
+    ("/usr/bin/gdb", "gdb"),
+    ("/usr/bin/go", "golang-go"),
+    ("/usr/bin/musl-gcc", "musl-tools"),
+    ("/usr/bin/ntpdig", "ntpsec-ntpdig"),
+    ("/usr/bin/sqlite3", "sqlite3"),
+    ("/usr/bin/strace", "strace"),
+    (CHRONY, "chrony"),
 ];
 /// Schedulers and caches. Debian starts the daemons among them, unless a policy forbids that. Larger ones are not
 /// included, such as Ruby, Java, etcd and npm packages: their rows of the table are kept.
 const SCHEDULERS: [Tried; 8] = [
-    Tried { path: "/usr/sbin/cron", package: "cron" },
-    Tried { path: "/usr/sbin/anacron", package: "anacron" },
-    Tried { path: "/usr/sbin/atd", package: "at" },
-    Tried { path: "/usr/bin/redis-server", package: "redis-server" },
-    Tried { path: "/usr/bin/memcached", package: "memcached" },
-    Tried { path: "/usr/sbin/nginx", package: "nginx-light" },
-    Tried { path: "/usr/lib/python3/dist-packages/celery", package: "python3-celery" },
-    Tried { path: "/usr/lib/python3/dist-packages/apscheduler", package: "python3-apscheduler" },
+    ("/usr/sbin/cron", "cron"),
+    ("/usr/sbin/anacron", "anacron"),
+    ("/usr/sbin/atd", "at"),
+    ("/usr/bin/redis-server", "redis-server"),
+    ("/usr/bin/memcached", "memcached"),
+    ("/usr/sbin/nginx", "nginx-light"),
+    ("/usr/lib/python3/dist-packages/celery", "python3-celery"),
+    ("/usr/lib/python3/dist-packages/apscheduler", "python3-apscheduler"),
 ];
 /// Decides whether the installation of a package may start its daemon.
 const POLICY: &str = "/usr/sbin/policy-rc.d";
@@ -166,13 +168,13 @@ const CHRONY_FOLDER: &str = "chrony";
 /// Installs Debian packages of optional programs if permissions allow it, and prints which tests are skipped.
 pub(crate) fn programs_to_try(root: &Path) {
     let chrony = root.join("target/tools").join(CHRONY_FOLDER);
-    let is_missing = |tried: &&Tried| {
-        let unpacked = (tried.path == CHRONY).then(|| chrony.join(CHRONY.trim_start_matches('/')));
-        !Path::new(tried.path).exists() && !unpacked.is_some_and(|path| path.exists())
+    let is_missing = |(path, _): &&Tried| {
+        let unpacked = (*path == CHRONY).then(|| chrony.join(CHRONY.trim_start_matches('/')));
+        !Path::new(path).exists() && !unpacked.is_some_and(|path| path.exists())
     };
     let schedulers = if Path::new(POLICY).exists() { &SCHEDULERS[..] } else { &[] };
     let find_missing =
-        || -> Vec<&str> { TRIED.iter().chain(schedulers).filter(is_missing).map(|tried| tried.package).collect() };
+        || -> Vec<&str> { TRIED.iter().chain(schedulers).filter(is_missing).map(|(_, package)| *package).collect() };
     let missing = find_missing();
     if missing.is_empty() {
         return;
@@ -180,13 +182,10 @@ pub(crate) fn programs_to_try(root: &Path) {
     // Other users cannot install anything and should not wait for package lists.
     if fs::OpenOptions::new().append(true).open(DPKG_STATUS).is_ok() {
         println!("Programs that tests try are missing; Debian's packages are installed now: {}", missing.join(", "));
-        process::succeeds(Command::new("apt-get").args(["update", "--quiet"]), INSTALL_TIME_MAX);
-        // One by one, so that a missing package does not prevent others. Existing packages are not removed.
-        let how = ["install", "--yes", "--quiet", "--no-install-recommends", "--no-remove"];
+        update_package_lists();
+        // One by one, so that a missing package does not prevent others.
         for package in missing.iter().filter(|package| **package != "chrony") {
-            let mut install = Command::new("apt-get");
-            install.args(how).arg(package).env("DEBIAN_FRONTEND", "noninteractive");
-            process::succeeds(&mut install, INSTALL_TIME_MAX);
+            install_package(package);
         }
         if missing.contains(&"chrony") {
             unpack_chrony(&chrony);
@@ -261,9 +260,7 @@ pub(crate) fn python_packages(root: &Path, name: &str, requirements: &Path, prog
 /// Creates a Python virtual environment. If that fails, tries to install Debian's package first.
 pub(crate) fn make_venv(folder: &Path) -> anyhow::Result<()> {
     let is_made = || process::succeeds(Command::new("python3").args(["-m", "venv"]).arg(folder), INSTALL_TIME_MAX);
-    let install = ["install", "--yes", "--quiet", "python3-venv"];
-    let can_be_made = || process::succeeds(Command::new("apt-get").args(install), INSTALL_TIME_MAX) && is_made();
-    if !(is_made() || can_be_made()) {
+    if !(is_made() || (install_package("python3-venv") && is_made())) {
         bail!("Python 3.10 or later with venv is missing; install it, for example with `apt-get install python3-venv`");
     }
     Ok(())

@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 
 use crate::{process, tools};
 
@@ -17,7 +17,6 @@ use crate::{process, tools};
 const DOCUMENT: &str = "openapi-3.2.json";
 const SETTINGS: &str = "fuzz/api/schemathesis.toml";
 const END_TIME_MAX: Duration = Duration::from_secs(30);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Printed by the service before its address.
 const LISTENING: &str = "listening on ";
 
@@ -103,16 +102,12 @@ impl Service {
             bail!("the service exited early ({status})");
         }
         process::run(Command::new("kill").arg(self.child.id().to_string()))?;
-        let start = Instant::now();
-        while start.elapsed() < END_TIME_MAX {
-            match self.child.try_wait().context("the state of the service cannot be read")? {
-                Some(status) if status.success() => return Ok(()),
-                Some(status) => bail!("the service ended with {status}"),
-                None => std::thread::sleep(LOOK_EVERY),
-            }
-        }
-        self.child.kill().and_then(|()| self.child.wait()).context("the service cannot be ended")?;
-        bail!("the service did not end within {} seconds", END_TIME_MAX.as_secs())
+        let Some(status) = process::wait(&mut self.child, END_TIME_MAX) else {
+            self.child.kill().and_then(|()| self.child.wait()).context("the service cannot be ended")?;
+            bail!("the service did not end within {} seconds", END_TIME_MAX.as_secs());
+        };
+        ensure!(status.success(), "the service ended with {status}");
+        Ok(())
     }
 }
 

@@ -38,14 +38,11 @@ pub(crate) enum Part {
 
 impl Part {
     fn call(self, root: &Path) -> Command {
-        let store = |filter: &[&str]| {
-            let call = ["test", "--package", "timenav-store", "--test", "it", "--"];
-            process::cargo(root, &[&call, filter].concat())
+        let tests = |package: &str, filter: &[&str]| {
+            process::cargo(root, &[&["test", "--package", package, "--test", "it", "--"], filter].concat())
         };
-        let service = |filter: &[&str]| {
-            let call = ["test", "--package", "timenav", "--test", "it", "--"];
-            process::cargo(root, &[&call, filter].concat())
-        };
+        let store = |filter: &[&str]| tests("timenav-store", filter);
+        let service = |filter: &[&str]| tests("timenav", filter);
         match self {
             Self::Cases => store(&[]),
             Self::Service => service(&["--include-ignored", "kill::", "bundles::memory"]),
