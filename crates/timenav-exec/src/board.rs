@@ -148,6 +148,12 @@ impl Board {
         self.word(words::CHANGES).load(Ordering::Relaxed)
     }
 
+    /// Clears the notification of changes, and returns their number.
+    pub(crate) fn take_changes(&self) -> u64 {
+        let _ = rustix::io::read(&self.changed, &mut [0; 8]);
+        self.changes()
+    }
+
     /// Records that sleeps and timers are adjusted to that many changes.
     pub(crate) fn note_read(&self, changes: u64) {
         let mut read_count = self.read_count.lock().unwrap_or_else(PoisonError::into_inner);

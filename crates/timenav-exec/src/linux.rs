@@ -155,30 +155,30 @@ impl Run {
         children.block();
         let children = Signals::of(&[libc::SIGCHLD]).descriptor()?;
         let front = (self.front, self.front_pid);
+        let begin = |pid| {
+            detach_and_follow(&board, follow)?;
+            let report = Report::begin(pid, front, is_strict, report);
+            until_followed();
+            Ok::<_, Refused>(report)
+        };
         match (way, &folder) {
             (Way::Exec, _) => {
                 let kernel = Kernel::look().ok_or(Refused::NoVdso)?;
                 let started = start(command, self.mask, sleeps.are_virtual())?;
-                detach_and_follow(&board, follow)?;
-                let report = Report::begin(started.pid, front, is_strict, report);
-                until_followed();
+                let report = begin(started.pid)?;
                 Supervisor::new(started.listener, kernel, &board, report).run(&children)?;
             }
             (Way::Trace, _) => {
                 let kernel = Kernel::look().ok_or(Refused::NoVdso)?;
                 let started = start_traced(command, self.mask, sleeps.are_virtual())?;
-                detach_and_follow(&board, follow)?;
-                let report = Report::begin(started.pid, front, is_strict, report);
-                until_followed();
+                let report = begin(started.pid)?;
                 Tracer::new(&started, kernel, &board, report).run(&children)?;
             }
             (Way::Preload, None) => return Err(refused(Obstacle::Folder(libc::ENOENT))),
             (Way::Preload, Some(folder)) => {
                 let socket = listen(folder)?;
                 let held = start_with(command, &folder.environment()?, self.mask)?;
-                detach_and_follow(&board, follow)?;
-                let report = Report::begin(held.pid, front, is_strict, report);
-                until_followed();
+                let report = begin(held.pid)?;
                 // Signals from then on are for the program, so the front must know about it first.
                 held.let_go()?;
                 Keeper::new(socket, &board, report).run(&children)?;

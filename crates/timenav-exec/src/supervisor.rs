@@ -8,16 +8,8 @@ use std::path::Path;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use self::alarms::Alarms;
-use self::answers::Answer;
-use self::answers::Answered;
-use self::answers::Sleepers;
-use self::answers::answer_call;
-use self::kernel_timers::KernelTimers;
-use self::rings::Rings;
-use self::timers::Timers;
-use self::waiters::{RETRY_NANOS, Waiters};
-use self::waits::Routine;
+use self::all_waits::AllWaits;
+use self::answers::{Answer, Answered, Sleepers, answer_call};
 use self::waits::Sent;
 use crate::attach::{Handover, Kernel, Reason, put_on};
 use crate::board::Board;
@@ -27,19 +19,13 @@ use crate::kernel::seccomp::{Answering as _, Call, Listener};
 use crate::page::Moment;
 use crate::report::{Hidden, Report};
 
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod alarms;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+pub(crate) mod all_waits;
 pub(crate) mod answers;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod kernel_timers;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod rings;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod timers;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod waiters;
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod waits;
 
 /// Longest wait before checking whether sleepers still exist.
@@ -69,12 +55,7 @@ pub(crate) struct Supervisor<'a> {
     /// Calls of threads while another thread of their process executes a program.
     waiting: VecDeque<Call>,
     sleepers: Sleepers,
-    timers: Timers,
-    alarms: Alarms,
-    kernel_timers: KernelTimers,
-    rings: Rings,
-    routine: Option<Routine>,
-    waiters: Waiters,
+    waits: AllWaits,
 }
 
 impl<'a> Supervisor<'a> {
@@ -88,12 +69,7 @@ impl<'a> Supervisor<'a> {
             calls: VecDeque::new(),
             waiting: VecDeque::new(),
             sleepers: Sleepers::default(),
-            timers: Timers::new(),
-            alarms: Alarms::default(),
-            kernel_timers: KernelTimers::default(),
-            rings: Rings::new(board.sleeps()),
-            routine: Routine::look(true),
-            waiters: Waiters::default(),
+            waits: AllWaits::new(board, true),
         }
     }
 
@@ -107,11 +83,11 @@ impl<'a> Supervisor<'a> {
             while let Some(call) = self.calls.pop_front() {
                 self.take(call);
             }
-            self.look_at_rings(false);
+            self.waits.look_at_rings(false, &mut self.report);
             let next = self.sleepers.wake(self.board, &self.listener);
-            let next_alarm = self.alarms.ring(self.board);
+            let next_alarm = self.waits.alarms.ring(self.board);
             self.interrupt_waiters();
-            if self.are_waits_current() {
+            if self.waits.are_current() {
                 self.board.note_read(changes);
             }
             if !is_listening && self.report.is_over() {
@@ -127,23 +103,13 @@ impl<'a> Supervisor<'a> {
             if is_listening {
                 polled.push(PollFd::from_borrowed_fd(self.listener.as_fd(), PollFlags::IN));
             }
-            match rustix::event::poll(&mut polled, self.patience(next, next_alarm).as_ref()) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+            process::poll(&mut polled, self.patience(next, next_alarm).as_ref())?;
             let events: Vec<PollFlags> = polled.iter().map(PollFd::revents).collect();
             if events[0].contains(PollFlags::IN) {
                 while process::arrived(children).is_some() {}
             }
             if events[1].contains(PollFlags::IN) {
-                let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
-                changes = self.board.changes();
-                self.waiters.clock_has_changed();
-                self.kernel_timers.clock_has_changed(self.board);
-                if self.timers.set_again(self.board) {
-                    self.report.complain_of_timers();
-                }
-                self.look_at_rings(true);
+                changes = self.waits.clock_has_changed(self.board, &mut self.report);
             }
             if is_fronted && !events[2].is_empty() {
                 self.report.front_has_exited();
@@ -163,19 +129,12 @@ impl<'a> Supervisor<'a> {
         let now = boot_now().nanos_in_all();
         let look = now + LOOK_SECONDS * 1_000_000_000;
         let sleep = (!self.sleepers.is_empty()).then(|| next_sleep.map_or(look, |next| next.min(look)));
-        let retry = (!self.are_waits_current()).then_some(now + RETRY_NANOS);
-        patience([sleep, next_alarm, retry, self.rings.next_look()], now)
-    }
-
-    /// Returns whether waits and kernel timers are those of the current clock.
-    fn are_waits_current(&self) -> bool {
-        self.waiters.are_current() && self.kernel_timers.are_current()
+        patience([sleep, next_alarm, self.waits.retry(now), self.waits.rings.next_look()], now)
     }
 
     /// Stops threads that wait by a clock that has changed, or whose process has timers.
     fn interrupt_waiters(&mut self) {
-        let timers = self.kernel_timers.take_stale();
-        for thread in self.waiters.take_stale().into_iter().chain(timers) {
+        for thread in self.waits.take_stale() {
             if self.attached.contains_key(&thread) {
                 continue;
             }
@@ -185,31 +144,16 @@ impl<'a> Supervisor<'a> {
                     let _ = ptrace::interrupt(thread);
                 }
                 // It is gone, or has another tracer.
-                Err(_) => self.waiters.leave(thread),
+                Err(_) => self.waits.waiters.leave(thread),
             }
-        }
-    }
-
-    fn look_at_rings(&mut self, at_all: bool) {
-        if let Some(pid) = self.rings.look(at_all) {
-            self.report.complain_of_ring(pid);
         }
     }
 
     fn take(&mut self, call: Call) {
-        if alarms::is_one(&call) {
-            if let Answered::ByHost(hidden) = self.alarms.take(&call, self.board, &self.listener) {
-                self.report.complain_of_call("an alarm", call.pid, hidden);
-            }
-        } else if i64::from(call.number) == libc::SYS_timer_gettime {
-            self.kernel_timers.read(&call, self.board, &self.listener);
-        } else if i64::from(call.number) == libc::SYS_timerfd_gettime {
-            self.timers.read(&call, self.board, &self.listener);
-        } else if i64::from(call.number) == libc::SYS_timerfd_settime {
-            if let Answered::ByHost(hidden) = self.timers.set(&call, self.board, &self.listener) {
-                self.report.complain_of_call("a timer", call.pid, hidden);
-            }
-        } else if waits::is_sleep_until_a_date(&call) {
+        if self.waits.answer(&call, self.board, &self.listener, &mut self.report) {
+            return;
+        }
+        if waits::is_sleep_until_a_date(&call) {
             if let Answered::ByHost(hidden) = self.sleepers.add(&call, self.board, &self.listener) {
                 self.report.complain_of_call("a sleep", call.pid, hidden);
             }
@@ -217,7 +161,7 @@ impl<'a> Supervisor<'a> {
             self.wait(call);
         } else if i64::from(call.number) == libc::SYS_io_uring_setup {
             self.listener.let_go_on(call.id);
-            self.rings.add(call.pid);
+            self.waits.rings.add(call.pid);
         } else if let Some(answer) = answer_call(&call, self.board, &self.listener) {
             match answer {
                 Answer::Value(value) => {
@@ -277,18 +221,10 @@ impl<'a> Supervisor<'a> {
             // it stopped. After the stop it makes this call again.
             return;
         }
-        // Invalid calls, and waits of programs that are not on the clock, are left to the kernel.
-        let known = self.waiters.image(call.pid);
-        let routine = self.routine.as_ref().filter(|_| call.pid != 0);
-        let sent = routine.map(|routine| routine.send(call, self.board, known));
-        if i64::from(call.number) == libc::SYS_timer_settime && self.board.sleeps().are_virtual() {
-            let sent = sent.as_ref().and_then(|sent| sent.as_ref().ok()?.as_ref());
-            self.kernel_timers.set(&call, sent, self.board);
-        }
-        let sent = match sent {
-            Some(Ok(Some(sent))) => sent,
-            Some(Err(hidden)) => return self.wait_by_host(&call, hidden),
-            None | Some(Ok(None)) => {
+        let sent = match self.waits.send(&call, self.board) {
+            Ok(Some(sent)) => sent,
+            Err(hidden) => return self.wait_by_host(&call, hidden),
+            Ok(None) => {
                 self.listener.let_go_on(call.id);
                 return;
             }
@@ -361,17 +297,16 @@ impl<'a> Supervisor<'a> {
             }
             Some(Stage::Waiting(sent)) => {
                 if event == EVENT_STOP && sent.redirect(pid) && self.board.sleeps().are_virtual() {
-                    self.waiters.add(pid, sent.image, sent.waiting);
+                    self.waits.waiters.add(pid, sent.image, sent.waiting);
                 }
                 self.detach(pid, signal, event);
             }
             Some(Stage::Interrupted) => {
-                if event == EVENT_STOP {
-                    if let Some(status) = self.kernel_timers.set_again(pid, self.board) {
-                        self.forget(pid);
-                        return self.report.ended(pid, status);
-                    }
-                    self.waiters.interrupt(pid);
+                if event == EVENT_STOP
+                    && let Some(status) = self.waits.interrupt(pid, self.board)
+                {
+                    self.forget(pid);
+                    return self.report.ended(pid, status);
                 }
                 self.detach(pid, signal, event);
             }
@@ -394,7 +329,7 @@ impl<'a> Supervisor<'a> {
     fn put_on(&mut self, pid: i32) {
         let handover = Handover::Listener(&self.listener, &mut self.calls);
         let (reason, ended) = put_on(pid, &self.kernel, handover, self.board.file(), self.report.is_strict);
-        self.kernel_timers.forget(pid);
+        self.waits.kernel_timers.forget(pid);
         self.forget(pid);
         if let Some(reason) = reason {
             self.report.complain(pid, &reason);

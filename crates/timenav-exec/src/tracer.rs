@@ -19,14 +19,9 @@ use crate::kernel::ptrace::{self, EVENT_STOP, Options, Registers};
 use crate::kernel::seccomp::{Answering, Call, Instruction};
 use crate::report::{Hidden, Report, is_alone};
 use crate::start::StartedTraced;
-use crate::supervisor::alarms::{self, Alarms};
-use crate::supervisor::answers::{Answer, Answered, Fault, answer_call};
-use crate::supervisor::kernel_timers::KernelTimers;
-use crate::supervisor::rings::Rings;
-use crate::supervisor::timers::Timers;
-use crate::supervisor::waiters::{RETRY_NANOS, Waiters};
-use crate::supervisor::waits::{self, Routine};
-use crate::supervisor::{CALL_STOP, patience};
+use crate::supervisor::all_waits::AllWaits;
+use crate::supervisor::answers::{Answer, Fault, answer_call};
+use crate::supervisor::{CALL_STOP, patience, waits};
 
 /// No call: the kernel executes none, and changes no register.
 const NO_CALL: u64 = u64::MAX;
@@ -78,39 +73,25 @@ pub(crate) struct Tracer<'a> {
     /// The rules, if they are evaluated here; `None` if the kernel does.
     rules: Option<Vec<Instruction>>,
     stages: HashMap<i32, Stage>,
-    timers: Timers,
-    alarms: Alarms,
-    kernel_timers: KernelTimers,
-    rings: Rings,
-    routine: Option<Routine>,
-    waiters: Waiters,
+    waits: AllWaits,
     /// Threads that are stopped because the clock has changed.
     interrupted: HashSet<i32>,
 }
 
 impl<'a> Tracer<'a> {
     pub(crate) fn new(started: &StartedTraced, kernel: Kernel, board: &'a Board, report: Report<'a>) -> Self {
-        let sleeps = board.sleeps();
-        let rules = (!started.is_filtered).then(|| filter_for_tracer(sleeps.are_virtual()));
+        let rules = (!started.is_filtered).then(|| filter_for_tracer(board.sleeps().are_virtual()));
         if rules.is_some() {
             report.are_bound();
         }
-        let (stages, timers, rings) = (HashMap::new(), Timers::new(), Rings::new(sleeps));
-        let (alarms, waiters, routine) = (Alarms::default(), Waiters::default(), Routine::look(started.is_filtered));
-        let (kernel_timers, interrupted) = (KernelTimers::default(), HashSet::new());
         Self {
             board,
             kernel,
             report,
             rules,
-            stages,
-            timers,
-            alarms,
-            kernel_timers,
-            rings,
-            routine,
-            waiters,
-            interrupted,
+            stages: HashMap::new(),
+            waits: AllWaits::new(board, started.is_filtered),
+            interrupted: HashSet::new(),
         }
     }
 
@@ -121,10 +102,10 @@ impl<'a> Tracer<'a> {
             while let Some((pid, status)) = process::wait(-1, false) {
                 self.handle_status(pid, status);
             }
-            self.look_at_rings(false);
-            let next_alarm = self.alarms.ring(self.board);
+            self.waits.look_at_rings(false, &mut self.report);
+            let next_alarm = self.waits.alarms.ring(self.board);
             self.interrupt_waiters();
-            if self.are_waits_current() {
+            if self.waits.are_current() {
                 self.board.note_read(changes);
             }
             if self.report.is_over() && is_alone() {
@@ -136,49 +117,27 @@ impl<'a> Tracer<'a> {
             ];
             polled.extend(self.report.front().map(|front| PollFd::from_borrowed_fd(front, PollFlags::empty())));
             let now = boot_now().nanos_in_all();
-            let retry = (!self.are_waits_current()).then_some(now + RETRY_NANOS);
-            let patience = patience([next_alarm, retry, self.rings.next_look()], now);
-            match rustix::event::poll(&mut polled, patience.as_ref()) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+            let patience = patience([next_alarm, self.waits.retry(now), self.waits.rings.next_look()], now);
+            process::poll(&mut polled, patience.as_ref())?;
             let is_changed = polled[1].revents().contains(PollFlags::IN);
             if polled.get(2).is_some_and(|front| !front.revents().is_empty()) {
                 self.report.front_has_exited();
             }
             if is_changed {
-                let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
-                changes = self.board.changes();
-                self.waiters.clock_has_changed();
-                self.kernel_timers.clock_has_changed(self.board);
-                if self.timers.set_again(self.board) {
-                    self.report.complain_of_timers();
-                }
-                self.look_at_rings(true);
+                changes = self.waits.clock_has_changed(self.board, &mut self.report);
             }
         }
-    }
-
-    fn are_waits_current(&self) -> bool {
-        self.waiters.are_current() && self.kernel_timers.are_current()
     }
 
     /// Stops threads that wait by a clock that has changed, or whose process has timers.
     fn interrupt_waiters(&mut self) {
-        let timers = self.kernel_timers.take_stale();
-        for thread in self.waiters.take_stale().into_iter().chain(timers) {
+        for thread in self.waits.take_stale() {
             match ptrace::interrupt(thread) {
                 Ok(()) => {
                     self.interrupted.insert(thread);
                 }
-                Err(_) => self.waiters.leave(thread),
+                Err(_) => self.waits.waiters.leave(thread),
             }
-        }
-    }
-
-    fn look_at_rings(&mut self, at_all: bool) {
-        if let Some(pid) = self.rings.look(at_all) {
-            self.report.complain_of_ring(pid);
         }
     }
 
@@ -219,11 +178,10 @@ impl<'a> Tracer<'a> {
                 self.go_on(pid, 0);
             }
             EVENT_STOP if self.interrupted.remove(&pid) => {
-                if let Some(status) = self.kernel_timers.set_again(pid, self.board) {
+                if let Some(status) = self.waits.interrupt(pid, self.board) {
                     self.stages.remove(&pid);
                     return self.report.ended(pid, status);
                 }
-                self.waiters.interrupt(pid);
                 self.go_on(pid, 0);
             }
             0 => self.go_on(pid, signal),
@@ -271,6 +229,10 @@ impl<'a> Tracer<'a> {
         if found.cs != WIDE_CODE {
             return self.execute(pid);
         }
+        let held = Held(Cell::new(Reply::GoOn));
+        if self.waits.answer(&call, self.board, &held, &mut self.report) {
+            return self.reply(pid, found, &held);
+        }
         match i64::from(call.number) {
             libc::SYS_clone => {
                 // Its children must be traced too.
@@ -282,33 +244,9 @@ impl<'a> Tracer<'a> {
                 self.replace(pid, found, with_value(found, -i64::from(libc::ENOSYS)));
             }
             libc::SYS_clone3 => {}
-            libc::SYS_io_uring_setup => self.rings.add(pid),
-            libc::SYS_timerfd_settime => {
-                let held = Held(Cell::new(Reply::GoOn));
-                if let Answered::ByHost(hidden) = self.timers.set(&call, self.board, &held) {
-                    self.report.complain_of_call("a timer", pid, hidden);
-                }
-                self.reply(pid, found, &held);
-            }
-            libc::SYS_timer_gettime => {
-                let held = Held(Cell::new(Reply::GoOn));
-                self.kernel_timers.read(&call, self.board, &held);
-                self.reply(pid, found, &held);
-            }
-            libc::SYS_timerfd_gettime => {
-                let held = Held(Cell::new(Reply::GoOn));
-                self.timers.read(&call, self.board, &held);
-                self.reply(pid, found, &held);
-            }
-            _ if alarms::is_one(&call) => {
-                let held = Held(Cell::new(Reply::GoOn));
-                if let Answered::ByHost(hidden) = self.alarms.take(&call, self.board, &held) {
-                    self.report.complain_of_call("an alarm", pid, hidden);
-                }
-                self.reply(pid, found, &held);
-            }
+            libc::SYS_io_uring_setup => self.waits.rings.add(pid),
             _ if waits::is_one(&call) => self.wait(&call, found),
-            _ => match answer_call(&call, self.board, &Held(Cell::new(Reply::GoOn))) {
+            _ => match answer_call(&call, self.board, &held) {
                 Some(Answer::Value(value)) => self.replace(pid, found, with_value(found, value)),
                 Some(Answer::ByHost) => self.report.complain_of_call("a system call", pid, Hidden::Memory),
                 None => self.execute(pid),
@@ -318,23 +256,15 @@ impl<'a> Tracer<'a> {
 
     /// Redirects a thread that waits, or sets a timer, to the routine of the image.
     fn wait(&mut self, call: &Call, found: &Registers) {
-        let known = self.waiters.image(call.pid);
-        let sent = self.routine.as_ref().map(|routine| routine.send(*call, self.board, known));
-        let is_virtual = self.board.sleeps().are_virtual();
-        if i64::from(call.number) == libc::SYS_timer_settime && is_virtual {
-            let sent = sent.as_ref().and_then(|sent| sent.as_ref().ok()?.as_ref());
-            self.kernel_timers.set(call, sent, self.board);
-        }
-        // Invalid calls, and waits of programs that are not on the clock, are left to the kernel.
-        match sent {
-            Some(Ok(Some(sent))) => {
-                if is_virtual {
-                    self.waiters.add(call.pid, sent.image, sent.waiting);
+        match self.waits.send(call, self.board) {
+            Ok(Some(sent)) => {
+                if self.board.sleeps().are_virtual() {
+                    self.waits.waiters.add(call.pid, sent.image, sent.waiting);
                 }
                 self.replace(call.pid, found, sent.registers(found));
             }
-            Some(Err(hidden)) => self.report.complain_of_call("a wait", call.pid, hidden),
-            None | Some(Ok(None)) => {}
+            Err(hidden) => self.report.complain_of_call("a wait", call.pid, hidden),
+            Ok(None) => {}
         }
     }
 
@@ -375,7 +305,7 @@ impl<'a> Tracer<'a> {
             Some(status) => self.report.ended_early(pid, status),
             None => self.unbind(pid),
         }
-        self.kernel_timers.forget(pid);
+        self.waits.kernel_timers.forget(pid);
     }
 
     fn unbind(&self, pid: i32) {

@@ -2,6 +2,8 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{FromRawFd as _, OwnedFd};
 
+use rustix::event::{PollFd, Timespec};
+
 use super::checked;
 use crate::page::Moment;
 
@@ -137,6 +139,14 @@ pub(crate) struct Arrived {
     /// Whether a process sent it, as opposed to the kernel, for example for a terminal key.
     pub(crate) is_sent: bool,
     pub(crate) sender: i32,
+}
+
+/// Waits for events, up to a limit. A signal ends the wait early.
+pub(crate) fn poll(polled: &mut [PollFd<'_>], limit: Option<&Timespec>) -> io::Result<()> {
+    match rustix::event::poll(polled, limit) {
+        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads a signal, if one is pending.

@@ -68,17 +68,13 @@ impl<'a> Keeper<'a> {
                 PollFd::new(&self.socket, PollFlags::IN),
             ];
             polled.extend(self.report.front().map(|front| PollFd::from_borrowed_fd(front, PollFlags::empty())));
-            match rustix::event::poll(&mut polled, None) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+            process::poll(&mut polled, None)?;
             let is_changed = polled[1].revents().contains(PollFlags::IN);
             if polled.get(3).is_some_and(|front| !front.revents().is_empty()) {
                 self.report.front_has_exited();
             }
             if is_changed {
-                let _ = rustix::io::read(self.board.changed(), &mut [0; 8]);
-                changes = self.board.changes();
+                changes = self.board.take_changes();
                 if self.timers.set_again(self.board) {
                     self.report.complain_of_timers();
                 }
