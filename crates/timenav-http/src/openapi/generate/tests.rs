@@ -3,15 +3,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::*;
 use crate::route::Gives;
 
-fn references(value: &Value, found: &mut Vec<String>) {
+/// Visits every object within a value, with the names that lead to it.
+fn each_object<'a>(value: &'a Value, place: &str, visit: &mut dyn FnMut(&'a Map<String, Value>, &str)) {
     match value {
         Value::Object(object) => {
-            found.extend(object.get("$ref").and_then(Value::as_str).map(str::to_owned));
-            object.values().for_each(|value| references(value, found));
+            visit(object, place);
+            object.iter().for_each(|(name, value)| each_object(value, &format!("{place}/{name}"), visit));
         }
-        Value::Array(items) => items.iter().for_each(|value| references(value, found)),
+        Value::Array(items) => items.iter().for_each(|item| each_object(item, place, visit)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
+}
+
+/// Returns the strings with a name, such as `$ref`, outside examples.
+fn strings_of<'a>(document: &'a Value, name: &str) -> BTreeSet<&'a str> {
+    let mut found = BTreeSet::new();
+    each_object(document, "", &mut |object, place| {
+        if !place.contains("/example") {
+            found.extend(object.get(name).and_then(Value::as_str));
+        }
+    });
+    found
 }
 
 #[test]
@@ -28,8 +40,7 @@ fn committed_openapi_documents_match_the_routes() {
 #[test]
 fn every_openapi_reference_resolves() {
     let document: Value = serde_json::from_str(&openapi()).unwrap();
-    let mut found = Vec::new();
-    references(&document, &mut found);
+    let found = strings_of(&document, "$ref");
     assert!(!found.is_empty());
     for reference in found {
         let pointer = reference.strip_prefix('#').unwrap();
@@ -74,32 +85,19 @@ fn wire_types(route: &Route) -> Vec<&WireType> {
     found
 }
 
-fn formats(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Object(object) => {
-            found.extend(object.get("format").and_then(Value::as_str).map(str::to_owned));
-            // A field of an example may have that name too.
-            let sentence = object.iter().filter(|(name, _)| *name != "example");
-            sentence.for_each(|(_, value)| formats(value, found));
-        }
-        Value::Array(items) => items.iter().for_each(|value| formats(value, found)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
-    }
-}
-
 #[test]
 fn every_openapi_format_is_documented() {
     // Formats of the OpenAPI registry need no description.
     let registered = ["binary", "double", "int32", "int64", "password"];
-    let mut found = BTreeSet::new();
-    formats(&document(Version::V3_2), &mut found);
-    found.retain(|format| !registered.contains(&format.as_str()));
+    let document = document(Version::V3_2);
+    let mut found = strings_of(&document, "format");
+    found.retain(|format| !registered.contains(format));
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/http-api.md");
     let text = std::fs::read_to_string(path).unwrap();
     let (_, section) = text.split_once("\n## Formats in the OpenAPI document\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    assert_eq!(rows.map(str::to_owned).collect::<BTreeSet<_>>(), found);
+    assert_eq!(rows.collect::<BTreeSet<_>>(), found);
 }
 
 #[test]
@@ -244,24 +242,14 @@ fn openapi_document_has_no_unused_schemas_or_null_defaults() {
     for version in [Version::V3_1, Version::V3_2] {
         let document = document(version);
         assert_eq!(document["servers"][0]["url"], "/");
-        let mut found = Vec::new();
-        references(&document, &mut found);
+        let found = strings_of(&document, "$ref");
         for name in document["components"]["schemas"].as_object().unwrap().keys() {
-            assert!(found.contains(&format!("#/components/schemas/{name}")), "{name} is never used");
+            assert!(found.contains(format!("#/components/schemas/{name}").as_str()), "{name} is never used");
         }
-        no_null_defaults(&document, "");
-    }
-}
-
-/// Fails on a default of null: an omitted field is null anyway.
-fn no_null_defaults(value: &Value, place: &str) {
-    match value {
-        Value::Object(object) => {
+        // An omitted field is null anyway.
+        each_object(&document, "", &mut |object, place| {
             assert!(object.get("default") != Some(&Value::Null) || place.ends_with("example"), "{place}");
-            object.iter().for_each(|(name, value)| no_null_defaults(value, &format!("{place}/{name}")));
-        }
-        Value::Array(items) => items.iter().for_each(|item| no_null_defaults(item, place)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        });
     }
 }
 
