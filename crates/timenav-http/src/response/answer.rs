@@ -1,13 +1,9 @@
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
 use crate::schema::ToSchema;
 use axum::Json;
 use axum::body::{Body, HttpBody};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt as _;
 use serde::Serialize;
 use timenav_engine::LedgerPosition;
 
@@ -80,36 +76,16 @@ impl<T: Serialize> IntoResponse for Changed<T> {
 const SHORT_BYTES_MAX: u64 = 64 * 1024;
 
 /// Holds `place` until the whole response body has been read. Streams have their own limit and release it at once.
-pub(crate) fn hold<P: Unpin + Send + 'static>(response: Response, place: P) -> Response {
+pub(crate) fn hold<P: Send + 'static>(response: Response, place: P) -> Response {
     let is_stream = response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
     let is_short = response.body().size_hint().upper().is_some_and(|bytes| bytes <= SHORT_BYTES_MAX);
     if is_stream || is_short {
         return response;
     }
-    response.map(|body| Body::new(Held { body, _place: place }))
-}
-
-struct Held<P> {
-    body: Body,
-    _place: P,
-}
-
-impl<P: Unpin> HttpBody for Held<P> {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
+    response.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            let _held = &place;
+            frame
+        }))
+    })
 }
