@@ -8,6 +8,7 @@ pub(crate) mod host;
 pub(crate) mod idempotency;
 pub(crate) mod network;
 pub(crate) mod params;
+pub(crate) mod call;
 pub(crate) mod same_origin;
 pub(crate) mod session_cookie;
 pub(crate) mod timeline_header;

@@ -2,23 +2,20 @@
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
-use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AnchorId, TimelineId};
+use timenav_core::text::counted;
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, Refusal, ReturnScope, Returning};
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, is_inside, once_done};
 use super::parameters::timeline;
-use crate::request::auth::Authenticated;
+use crate::request::call::{Change, Read};
 use crate::request::entity_tag::{expect_timeline, if_match};
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params};
+use crate::request::params::InPath;
 use crate::response::answer::{Changed, LedgerBody, created_first};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::clock::followers::Patience;
 use crate::wire::{self, HostTime, Text, Words, items_max};
 
@@ -190,11 +187,7 @@ pub(crate) struct AnchorBody {
 }
 
 async fn set_anchor(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<SetAnchorRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<SetAnchorRequest>,
 ) -> Result<Changed<AnchorSetBody>, Failure> {
     let anchor = AnchorRequest {
         timestamp: request.timestamp.map(|text| text.0),
@@ -218,11 +211,7 @@ async fn set_anchor(
 }
 
 async fn return_to_anchor(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<ReturnRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<ReturnRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let scope = match request.scope.unwrap_or(Scope::All) {
         Scope::Clock => ReturnScope::Clock,
@@ -240,21 +229,15 @@ async fn return_to_anchor(
     once_done(&app, &step, Operation::Return { anchor_id: anchor_id.as_str() }, patience).await
 }
 
-async fn anchors(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<AnchorsRequest>,
-) -> Result<Json<AnchorsBody>, Failure> {
+async fn anchors(Read { app, caller, request }: Read<AnchorsRequest>) -> Result<Json<AnchorsBody>, Failure> {
     let items_max = items_max(request.limit);
     let page = app.engine.anchors(&caller, timeline(request.timeline_id), items_max, request.cursor.as_deref()).await?;
     Ok(Json(page.into()))
 }
 
 async fn anchor(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(anchor_id): InPath,
-    Params(request): Params<AnchorRead>,
+    Read { app, caller, request }: Read<AnchorRead>,
 ) -> Result<Json<AnchorReadBody>, Failure> {
     let missing = |_| Refusal::NotFound { what: "anchor", id: anchor_id.clone() };
     let named = AnchorId::new(&anchor_id).map_err(missing)?;
@@ -266,10 +249,7 @@ async fn anchor(
 impl From<AnchorPage> for AnchorsBody {
     fn from(page: AnchorPage) -> Self {
         Self {
-            status: match page.anchors.len() {
-                1 => "1 anchor.".to_owned(),
-                count => format!("{count} anchors."),
-            },
+            status: format!("{}.", counted(page.anchors.len(), "anchor")),
             timeline_id: page.timeline_id.to_string(),
             anchors: page.anchors.into_iter().map(Into::into).collect(),
             has_more: page.next_cursor.is_some(),

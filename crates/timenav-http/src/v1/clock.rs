@@ -9,7 +9,6 @@ mod view;
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use http::HeaderMap;
 use serde::Deserialize;
 use timenav_core::clock::{ClockCommand, Rate};
@@ -20,10 +19,8 @@ use timenav_engine::{Caller, ClockChange, ReadOf};
 
 use self::followers::{HOST, PROCESS, Patience};
 use super::parameters::timeline;
-use crate::request::auth::Authenticated;
+use crate::request::call::{Change, Read};
 use crate::request::entity_tag::if_match;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
 use crate::response::answer::Changed;
 use crate::response::problem::Failure;
 use crate::route::{Messages, Route};
@@ -262,11 +259,7 @@ pub(crate) async fn foresee(
 }
 
 async fn travel(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<TravelRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<TravelRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let location = request.location.clone();
     let command = ClockCommand::Travel { to: request.destination_time.0, location: request.location };
@@ -286,11 +279,7 @@ async fn travel(
 
 /// Pauses a timeline's clock. A paused clock stays as it is.
 async fn pause_time(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<PauseRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<PauseRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(ClockCommand::Pause, &headers)?;
@@ -300,11 +289,7 @@ async fn pause_time(
 
 /// Resumes a timeline's clock. A running clock goes on as it is.
 async fn resume_time(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<PauseRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<PauseRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(ClockCommand::Resume, &headers)?;
@@ -313,11 +298,7 @@ async fn resume_time(
 }
 
 async fn fast_forward(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<ForwardRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<ForwardRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let command = ClockCommand::FastForward(request.duration.0);
     if request.dry_run == Some(true) {
@@ -331,11 +312,7 @@ async fn fast_forward(
 }
 
 async fn rewind(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<ShiftRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<ShiftRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let refire = request.refire == Some(true);
     let change = ClockChange { refire, ..clock_change(ClockCommand::Rewind(request.duration.0), &headers)? };
@@ -349,11 +326,7 @@ async fn rewind(
 
 /// The clock continues from its current time.
 async fn set_rate(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<RateRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<RateRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let patience = Patience::of(request.wait, request.followers)?;
     let change = clock_change(ClockCommand::SetRate(request.rate), &headers)?;
@@ -361,11 +334,7 @@ async fn set_rate(
     once_done(&app, &step, Operation::SetRate, patience).await
 }
 
-async fn clock(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<ClockRequest>,
-) -> Result<Json<ClockBody>, Failure> {
+async fn clock(Read { app, caller, request }: Read<ClockRequest>) -> Result<Json<ClockBody>, Failure> {
     let view = app.engine.read_clock(&caller, timeline(request.timeline_id)).await?;
     Ok(Json(ClockBody::read(&view).by_boot(&view)))
 }

@@ -1,7 +1,6 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
-use http::{HeaderMap, Uri};
+use http::Uri;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 use timenav_core::data::{ENCRYPTION, EncryptionKey, Plaintext};
@@ -10,14 +9,11 @@ use timenav_engine::{Action, ErasureRequest};
 use zeroize::Zeroizing;
 
 use super::parameters::timeline;
-use crate::request::auth::Authenticated;
+use crate::request::call::Change;
 use crate::request::entity_tag::expect_timeline;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
 use crate::response::answer::{Changed, LedgerBody, created_first};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::wire::Text;
 
 const TAG: &str = "data";
@@ -142,12 +138,8 @@ pub(crate) struct ErasedBody {
 }
 
 async fn encrypt_data(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
     uri: Uri,
-    headers: HeaderMap,
-    Params(request): Params<EncryptRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<EncryptRequest>,
 ) -> Result<Changed<EncryptedBody>, Failure> {
     refuse_in_address(&uri)?;
     let EncryptRequest { timeline_id, data, encryption_key } = request;
@@ -168,11 +160,8 @@ async fn encrypt_data(
 
 /// Decrypted data is never stored, so a repeated request decrypts it again.
 async fn decrypt_data(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(_): Idempotent,
     uri: Uri,
-    Params(request): Params<DecryptRequest>,
+    Change { app, caller, request, .. }: Change<DecryptRequest>,
 ) -> Result<Json<DecryptedBody>, Failure> {
     refuse_in_address(&uri)?;
     let DecryptRequest { data_id, encryption_key, timeline_id } = request;
@@ -181,10 +170,7 @@ async fn decrypt_data(
 }
 
 async fn erase_data(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<EraseRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<EraseRequest>,
 ) -> Result<Changed<ErasedBody>, Failure> {
     let erasure = match (request.data_id, request.event_id) {
         (Some(data_id), None) => ErasureRequest::Data(timeline(request.timeline_id), data_id.0),

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::EVENTS_PER_REQUEST_MAX;
+use timenav_core::text::counted;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{Action, EventPage, MonitorEvents, Refusal};
 use timenav_import::EventRecord;
@@ -26,9 +27,10 @@ use self::raw_json::{VersionPlace, write_with};
 use self::resolved::ResolvedBody;
 use super::parameters::timeline;
 use crate::request::auth::Authenticated;
+use crate::request::call::Read;
 use crate::request::entity_tag::expect_timeline;
 use crate::request::idempotency::Idempotent;
-use crate::request::params::{JsonBody, Params, QueryParams, SentAsQuery, conflict, from_json, malformed};
+use crate::request::params::{JsonBody, QueryParams, SentAsQuery, conflict, from_json, malformed};
 use crate::response::answer::{Changed, LedgerBody, created_first};
 use crate::response::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::Route;
@@ -295,10 +297,7 @@ async fn record_events(
     expect_timeline(&app, &headers, (&caller, &timeline_id), Action::RecordEvent).await?;
     let recorded = app.engine.record_events(&caller, Some(timeline_id), drafts, idempotency).await;
     let recorded = recorded.map_err(|refusal| Failure::from(refusal).about_one(alone))?;
-    let status = match recorded.event_ids.len() {
-        1 => "1 event recorded.".to_owned(),
-        count => format!("{count} events recorded."),
-    };
+    let status = format!("{} recorded.", counted(recorded.event_ids.len(), "event"));
     let (status, timeline_created) = created_first(recorded.ledger, recorded.timeline_id.as_str(), status);
     let body = RecordedBody {
         status,
@@ -311,12 +310,10 @@ async fn record_events(
 }
 
 async fn monitor_events(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     method: Method,
     uri: Uri,
     sent_as_query: Option<axum::Extension<SentAsQuery>>,
-    Params(request): Params<MonitorRequest>,
+    Read { app, caller, request }: Read<MonitorRequest>,
 ) -> Result<Response, Failure> {
     let Location { text: location_text, query: location } = request.location.0;
     let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;

@@ -1,6 +1,5 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use timenav_core::ledger::{ERASED_OUTCOMES_MAX, POSITION_RUNS_MAX};
@@ -24,19 +23,19 @@ use crate::rate::{
     KNOWN_LOGINS_PER_MINUTE_MAX, LOGINS_PER_MINUTE_MAX, NETWORK_REJECTIONS_LOGGED_PER_MINUTE_MAX,
     RECORDS_PER_REQUEST_MAX, REJECTIONS_LOGGED_PER_MINUTE_MAX, SCANS_PER_MINUTE_MAX, USER_LOGINS_PER_MINUTE_MAX,
 };
-use crate::request::auth::Authenticated;
 use crate::request::body::{
     BUFFERED_BODY_BYTES_MAX, BUFFERED_BODY_BYTES_PER_USER_MAX, BUFFERED_RESPONSE_BYTES_MAX,
     BUFFERED_RESPONSE_BYTES_PER_USER_MAX, BUFFERED_UNAUTHENTICATED_BYTES_MAX,
     BUFFERED_UNAUTHENTICATED_BYTES_PER_NETWORK_MAX, CHANGE_BODY_BYTES_MAX, LOOKUP_BODY_BYTES_MAX,
     UNAUTHENTICATED_BODY_BYTES_MAX,
 };
+use crate::request::call::Read;
 use crate::request::idempotency::KEY_CHARS_MAX;
-use crate::request::params::{JSON_DEPTH_MAX, Params};
+use crate::request::params::JSON_DEPTH_MAX;
 use crate::response::finish::TOO_MANY_REQUESTS_HELD_MILLIS;
 use crate::response::refusals::COUNTED_SECONDS_MAX;
 use crate::route::Route;
-use crate::state::{App, REQUESTS_AT_ONCE_PER_USER_MAX};
+use crate::state::REQUESTS_AT_ONCE_PER_USER_MAX;
 use crate::v1::events::import::{
     IMPORT_BYTES_PER_MINUTE_MIN, IMPORT_IDLE_SECONDS_MAX, IMPORT_TURN_SECONDS_MAX, IMPORTS_PER_USER_MAX,
     IMPORTS_RUNNING_MAX, REFUSALS_LISTED_MAX,
@@ -65,11 +64,7 @@ pub(crate) struct LimitsBody {
 }
 
 /// The limits are the same for all callers and not secret. With PostgreSQL, the state of this replica is included.
-async fn limits(
-    State(app): State<App>,
-    Authenticated(_caller): Authenticated,
-    Params(NoParameters {}): Params<NoParameters>,
-) -> Json<LimitsBody> {
+async fn limits(Read { app, .. }: Read<NoParameters>) -> Json<LimitsBody> {
     let mut limits: Map<String, Value> =
         sizes().into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
     limits.insert("event_sequence_max".to_owned(), core::EVENT_SEQUENCE_MAX.into());

@@ -2,7 +2,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::{Ends, Permissions, Role};
 use timenav_core::ids::{TimelineId, UserId};
@@ -14,13 +13,11 @@ use timenav_engine::{MadeTimeline, NewTimeline, TimelineView};
 use self::retention::RetentionBody;
 use super::clock::ClockBody;
 use super::parameters::{NoParameters, named};
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params};
+use crate::request::call::{Change, Read};
+use crate::request::params::InPath;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::{Form, Route};
-use crate::state::App;
 use crate::wire::{self, MomentText, Text, items_max};
 
 pub(crate) mod bundles;
@@ -249,10 +246,7 @@ pub(crate) struct PermissionExpiriesBody {
 }
 
 async fn create_timeline(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<TimelineRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<TimelineRequest>,
 ) -> Result<Changed<TimelineCreatedBody>, Failure> {
     let timeline_id = request.timeline_id.0;
     let engine = &app.engine;
@@ -292,11 +286,8 @@ pub(super) fn expires_in(field: &str, duration: Duration) -> Result<Span, Failur
 }
 
 async fn end_timeline(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
-    Idempotent(idempotency): Idempotent,
-    Params(NoParameters {}): Params<NoParameters>,
+    Change { app, caller, idempotency, .. }: Change<NoParameters>,
 ) -> Result<Changed<TimelineEndedBody>, Failure> {
     let timeline_id = named(&timeline_id)?;
     let end = app.engine.end_timeline(&caller, timeline_id.clone(), idempotency).await?;
@@ -325,11 +316,7 @@ async fn end_timeline(
 }
 
 /// Lists the timelines that the caller can read.
-async fn timelines(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<TimelinesRequest>,
-) -> Result<Json<TimelinesBody>, Failure> {
+async fn timelines(Read { app, caller, request }: Read<TimelinesRequest>) -> Result<Json<TimelinesBody>, Failure> {
     let after = request.cursor.map(|cursor| cursor.0);
     let (found, next) = app.engine.timelines(&caller, items_max(request.limit), after.as_ref()).await?;
     let timelines: Vec<TimelineBody> = found.iter().map(TimelineBody::from).collect();
@@ -339,10 +326,8 @@ async fn timelines(
 }
 
 async fn timeline(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
-    Params(NoParameters {}): Params<NoParameters>,
+    Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Json<TimelineReadBody>, Failure> {
     let timeline_id = named(&timeline_id)?;
     let timeline = TimelineBody::from(&app.engine.timeline(&caller, &timeline_id).await?);

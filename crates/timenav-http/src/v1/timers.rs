@@ -1,10 +1,9 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
-use http::HeaderMap;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use timenav_core::ids::{TimelineId, TimerId};
+use timenav_core::text::counted;
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
     Action, OrderKeyChange, Refusal, SkippedMoments, TimerChangeRequest, TimerDetails, TimerPage, TimerRequest,
@@ -13,14 +12,12 @@ use timenav_engine::{
 
 use self::firings::FiringBody;
 use super::parameters::timeline;
-use crate::request::auth::Authenticated;
+use crate::request::call::{Change, Read};
 use crate::request::entity_tag::expect_timeline;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params};
+use crate::request::params::InPath;
 use crate::response::answer::{Changed, LedgerBody, created_first};
 use crate::response::problem::Failure;
 use crate::route::{Form, Route};
-use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
 pub(crate) mod advances;
@@ -279,11 +276,7 @@ pub(crate) struct TimersBody {
 }
 
 async fn set_timer(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<SetTimerRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<SetTimerRequest>,
 ) -> Result<Changed<TimerSetBody>, Failure> {
     let timeline_id = caller.timeline(timeline(request.timeline_id));
     expect_timeline(&app, &headers, (&caller, &timeline_id), Action::SetTimer).await?;
@@ -308,11 +301,8 @@ async fn set_timer(
 }
 
 async fn change_timer(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
     InPath(timer_id): InPath,
-    Params(request): Params<ChangeTimerRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<ChangeTimerRequest>,
 ) -> Result<Changed<TimerSetBody>, Failure> {
     let timeline_id = caller.timeline(timeline(request.timeline_id));
     let when = When { at: request.at, every: request.every, cron: request.cron, misfire: request.misfire };
@@ -330,11 +320,8 @@ async fn change_timer(
 }
 
 async fn cancel_timer(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
     InPath(timer_id): InPath,
-    Params(request): Params<TimerTimelineRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<TimerTimelineRequest>,
 ) -> Result<Changed<TimerSetBody>, Failure> {
     let timeline = timeline(request.timeline_id);
     let (step, pending) = app.engine.cancel_timer(&caller, timeline, named(timer_id)?, idempotency).await?;
@@ -353,11 +340,7 @@ fn cancelled_sentence(changed: bool, pending: usize) -> String {
     }
 }
 
-async fn timers(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<TimersRequest>,
-) -> Result<Json<TimersBody>, Failure> {
+async fn timers(Read { app, caller, request }: Read<TimersRequest>) -> Result<Json<TimersBody>, Failure> {
     let status = match request.state.unwrap_or(TimerStateFilter::Armed) {
         TimerStateFilter::Armed => TimerStatus::Armed,
         TimerStateFilter::Done => TimerStatus::Done,
@@ -369,10 +352,8 @@ async fn timers(
 }
 
 async fn timer(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(timer_id): InPath,
-    Params(request): Params<TimerTimelineRequest>,
+    Read { app, caller, request }: Read<TimerTimelineRequest>,
 ) -> Result<Json<TimerDetailsBody>, Failure> {
     let details = app.engine.timer(&caller, timeline(request.timeline_id), &named(timer_id)?).await?;
     let TimerDetails { timeline_id, timer, firings, skipped } = details;
@@ -437,10 +418,7 @@ impl TimerBody {
 impl From<TimerPage> for TimersBody {
     fn from(page: TimerPage) -> Self {
         Self {
-            status: match page.timers.len() {
-                1 => "1 timer.".to_owned(),
-                count => format!("{count} timers."),
-            },
+            status: format!("{}.", counted(page.timers.len(), "timer")),
             timeline_id: page.timeline_id.to_string(),
             timers: page.timers.into_iter().map(TimerBody::of).collect(),
             has_more: page.next_cursor.is_some(),

@@ -1,7 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::schema::ToSchema;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use http::HeaderMap;
@@ -14,14 +13,12 @@ use timenav_core::permissions::End;
 use timenav_core::time::{Duration, Instant, Wall};
 use timenav_engine::{PermissionsAnswer, PermissionsChange};
 
-use crate::request::auth::Authenticated;
+use crate::request::call::{Change, Read};
 use crate::request::entity_tag::{etag, if_match};
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{Params, SentAsQuery};
+use crate::request::params::SentAsQuery;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::timelines::{PermissionsBody, expires_in};
 use crate::wire::{self, Text};
 
@@ -162,11 +159,7 @@ pub(crate) struct AccessControlBody {
 
 /// Takes effect with the next request.
 async fn set_access_control(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<AccessControlRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<AccessControlRequest>,
 ) -> Result<Response, Failure> {
     let PermissionsRequest { read, write, admin, expires_at, expires_in } = request.permissions;
     let ends = ends(expires_at, expires_in)?;
@@ -197,10 +190,8 @@ fn sentence(timeline_id: &TimelineId, unknown: &[String], expired: &[String]) ->
 }
 
 async fn access_control(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     sent_as_query: Option<Extension<SentAsQuery>>,
-    Params(request): Params<AccessControlReadRequest>,
+    Read { app, caller, request }: Read<AccessControlReadRequest>,
 ) -> Result<Response, Failure> {
     let timeline_id = request.timeline_id.0;
     let (permissions, tag) = app.engine.access_control(&caller, &timeline_id).await?;

@@ -1,16 +1,13 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::time::{TimeRange, Wall};
 use timenav_engine::{AccessLogs, LogEntry, LogGap, LogGapReason, LogOrder, ReadOf};
 
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::wire::{self, ActionName, Text, items_max};
 
 use crate::v1::timelines::retention::text;
@@ -141,11 +138,7 @@ pub(crate) struct GapPolicyBody {
     reads: Option<String>,
 }
 
-async fn access_logs(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<AccessLogsRequest>,
-) -> Result<Json<AccessLogsBody>, Failure> {
+async fn access_logs(Read { app, caller, request }: Read<AccessLogsRequest>) -> Result<Json<AccessLogsBody>, Failure> {
     let timeline_id = request.timeline_id.0;
     let engine_request = AccessLogs {
         timeline: timeline_id.clone(),

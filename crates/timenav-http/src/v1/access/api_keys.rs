@@ -2,7 +2,6 @@
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::access::Scope;
@@ -11,13 +10,11 @@ use timenav_core::text::counted;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::{ApiKey, ApiKeyRequest, Refusal};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params};
+use crate::request::call::{Change, Read};
+use crate::request::params::InPath;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::{NoParameters, timeline};
 use crate::wire::{self, Text, items_max};
 
@@ -148,10 +145,7 @@ pub(crate) struct KeyBody {
 }
 
 async fn create_api_key(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<KeyRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<KeyRequest>,
 ) -> Result<Changed<KeyCreatedBody>, Failure> {
     let engine_request = ApiKeyRequest {
         user_id: request.user_id.map(|text| text.0),
@@ -179,10 +173,8 @@ async fn create_api_key(
 }
 
 async fn revoke_api_key(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(key_id): InPath,
-    Params(NoParameters {}): Params<NoParameters>,
+    Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Changed<KeyRevokedBody>, Failure> {
     let key_id = KeyId::new(&key_id).map_err(|_| Refusal::NotFound { what: "API key", id: key_id })?;
     let (key_id, ledger, replayed) = app.engine.revoke_api_key(&caller, key_id).await?;
@@ -190,11 +182,7 @@ async fn revoke_api_key(
     Ok(Changed::ok(KeyRevokedBody { status, key_id: key_id.to_string(), ledger: ledger.into() }, replayed))
 }
 
-async fn api_keys(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<KeysRequest>,
-) -> Result<Json<KeysBody>, Failure> {
+async fn api_keys(Read { app, caller, request }: Read<KeysRequest>) -> Result<Json<KeysBody>, Failure> {
     let user_id = request.user_id.map(|text| text.0);
     let after = request.cursor.map(|cursor| KeyId::new(&cursor)).transpose().map_err(|_| Refusal::Cursor)?;
     let (keys, next) = app.engine.api_keys(&caller, user_id, items_max(request.limit), after).await?;

@@ -2,18 +2,14 @@
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::RestrictionLevel;
 use timenav_core::ids::UserId;
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::call::{Change, Read};
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::NoParameters;
 use crate::wire::Text;
 
@@ -85,10 +81,7 @@ pub(crate) struct RestrictionBody {
 
 /// Takes effect with the next request.
 async fn restrict_time_travel(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<RestrictRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<RestrictRequest>,
 ) -> Result<Changed<RestrictedBody>, Failure> {
     let level = request.restriction_level.0;
     let (user_id, ledger, replayed) =
@@ -99,11 +92,7 @@ async fn restrict_time_travel(
     Ok(Changed::ok(body, replayed))
 }
 
-async fn restrictions(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(NoParameters {}): Params<NoParameters>,
-) -> Result<Json<RestrictionsBody>, Failure> {
+async fn restrictions(Read { app, caller, .. }: Read<NoParameters>) -> Result<Json<RestrictionsBody>, Failure> {
     let users = app.engine.restrictions(&caller).await?;
     let one = |user: &timenav_engine::User| RestrictionBody {
         user_id: user.user_id.to_string(),

@@ -12,7 +12,8 @@ use timenav_core::text::counted;
 use timenav_engine::{AuthFailure, Caller, Code, Refusal, SessionView};
 
 use crate::rate::{Left, RefusalKind};
-use crate::request::auth::{Authenticated, MaybeAuthenticated};
+use crate::request::auth::MaybeAuthenticated;
+use crate::request::call::{Change, Read};
 use crate::request::idempotency::Idempotent;
 use crate::request::params::{InPath, Params};
 use crate::request::session_cookie;
@@ -207,12 +208,7 @@ fn write(left: &[Left], response: &mut Response) {
 }
 
 /// Ends the session and makes the browser clear the data of this site.
-async fn log_out(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(_): Idempotent,
-    Params(request): Params<LogOutRequest>,
-) -> Result<Response, Failure> {
+async fn log_out(Change { app, caller, request, .. }: Change<LogOutRequest>) -> Result<Response, Failure> {
     let everywhere = request.everywhere.unwrap_or(false);
     app.engine.log_out(&caller, everywhere).await?;
     let status = if everywhere { "You are logged out everywhere." } else { "You are logged out." };
@@ -225,11 +221,7 @@ async fn log_out(
     Ok(response)
 }
 
-async fn sessions(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<SessionsRequest>,
-) -> Result<Json<SessionsBody>, Failure> {
+async fn sessions(Read { app, caller, request }: Read<SessionsRequest>) -> Result<Json<SessionsBody>, Failure> {
     let found = app.engine.sessions(&caller, request.user_id.map(|text| text.0)).await?;
     let sessions: Vec<SessionItem> = found.iter().map(SessionItem::from).collect();
     let status = format!("{}.", counted(sessions.len(), "session"));
@@ -237,10 +229,8 @@ async fn sessions(
 }
 
 async fn end_session(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(session_id): InPath,
-    Params(NoParameters {}): Params<NoParameters>,
+    Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Json<StatusBody>, Failure> {
     let session_id = SessionId::new(&session_id).map_err(|_| Refusal::NotFound { what: "session", id: session_id })?;
     app.engine.end_session(&caller, session_id).await?;

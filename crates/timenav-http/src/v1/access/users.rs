@@ -2,19 +2,16 @@
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::UserId;
 use timenav_core::text::counted;
 use timenav_engine::{Refusal, User};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params};
+use crate::request::call::{Change, Read};
+use crate::request::params::InPath;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::NoParameters;
 use crate::wire::{self, Text, items_max};
 
@@ -99,10 +96,7 @@ pub(crate) struct UserBody {
 }
 
 async fn create_user(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<UserRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<UserRequest>,
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let operator = request.operator.unwrap_or(false);
     let (user_id, ledger, replayed) = app.engine.create_user(&caller, request.user_id.0, operator, idempotency).await?;
@@ -112,10 +106,8 @@ async fn create_user(
 
 /// Removes a user and revokes their API keys.
 async fn delete_user(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(user_id): InPath,
-    Params(NoParameters {}): Params<NoParameters>,
+    Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let user_id = UserId::new(&user_id).map_err(|_| Refusal::NotFound { what: "user", id: user_id })?;
     let (user_id, ledger, replayed) = app.engine.delete_user(&caller, user_id).await?;
@@ -125,11 +117,7 @@ async fn delete_user(
     Ok(Changed::ok(UserChangedBody { status, user_id: user_id.to_string(), ledger: ledger.into() }, replayed))
 }
 
-async fn users(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<UsersRequest>,
-) -> Result<Json<UsersBody>, Failure> {
+async fn users(Read { app, caller, request }: Read<UsersRequest>) -> Result<Json<UsersBody>, Failure> {
     let after = request.cursor.map(|cursor| cursor.0);
     let (found, next) = app.engine.users(&caller, items_max(request.limit), after.as_ref()).await?;
     let users: Vec<UserBody> = found.iter().map(UserBody::from).collect();

@@ -3,8 +3,6 @@
 use std::future::pending;
 
 use crate::schema::ToSchema;
-use axum::extract::State;
-use http::HeaderMap;
 use serde::Deserialize;
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::TimelineId;
@@ -12,13 +10,10 @@ use timenav_core::limits::SETTLE_WAIT_SECONDS_DEFAULT;
 use timenav_core::time::{Duration, Instant, Virtual};
 use tokio::time::timeout;
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::call::Change;
 use crate::response::answer::Changed;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::clock::followers::Patience;
 use crate::v1::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, clock_change, foresee, once_done};
 use crate::v1::parameters::timeline;
@@ -63,11 +58,7 @@ pub(crate) struct ElapseRequest {
 }
 
 async fn elapse(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<ElapseRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<ElapseRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let command = ClockCommand::Elapse { by: request.duration.0, since: request.since.map(|Text(since)| since) };
     let timeline = timeline(request.timeline_id);

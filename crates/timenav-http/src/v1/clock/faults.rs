@@ -1,19 +1,16 @@
 //! Injected clock faults: one follower sees a wrong clock, all others the correct one.
 
 use crate::schema::ToSchema;
-use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::fault::{Fault, FaultError, FaultWritten};
 use timenav_core::ids::{FollowerId, TimelineId};
 use timenav_engine::{FaultRequest, Refusal};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params};
+use crate::request::call::Change;
+use crate::request::params::InPath;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::wire::{self, Text};
 
@@ -104,11 +101,8 @@ pub(crate) struct FaultSetBody {
 }
 
 async fn set_fault(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
     InPath(follower_id): InPath,
-    Params(request): Params<SetFaultRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<SetFaultRequest>,
 ) -> Result<Changed<FaultSetBody>, Failure> {
     let fault = request.fault.map(FaultBody::fault).transpose()?;
     let missing = |_| Refusal::NotFound { what: "follower", id: follower_id.clone() };

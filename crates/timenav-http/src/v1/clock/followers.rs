@@ -1,6 +1,5 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use http::{HeaderMap, HeaderValue};
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::followers::{
@@ -8,15 +7,13 @@ use timenav_core::followers::{
 };
 use timenav_core::ids::{FollowerId, FollowerName, TimelineId};
 use timenav_core::limits::{FOLLOWER_HOST_BYTES_MAX, FOLLOWER_PROCESS_MAX, SETTLE_WAIT_SECONDS_MAX};
+use timenav_core::text::counted;
 use timenav_core::time::{Duration, Instant, Span, Wall};
 use timenav_engine::{Confirmation, FollowersSeen, WaitFor, WhichFollowers};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::call::{Change, Read};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::clock::faults::FaultBody;
 use crate::v1::parameters::timeline;
 use crate::wire::{self, HostTime, Text, Words};
@@ -249,16 +246,11 @@ pub(crate) fn sentence(statuses: &[AwaitedStatus]) -> String {
     format!("Not confirmed by {}{more}.", named.join(", "))
 }
 
-async fn followers(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<FollowersRequest>,
-) -> Result<Json<FollowersBody>, Failure> {
+async fn followers(Read { app, caller, request }: Read<FollowersRequest>) -> Result<Json<FollowersBody>, Failure> {
     let seen = app.engine.followers(&caller, timeline(request.timeline_id)).await?;
     let status = match seen.followers.len() {
         0 => "No followers.".to_owned(),
-        1 => "1 follower.".to_owned(),
-        count => format!("{count} followers."),
+        count => format!("{}.", counted(count, "follower")),
     };
     Ok(Json(FollowersBody {
         status,
@@ -269,12 +261,7 @@ async fn followers(
     }))
 }
 
-async fn confirm(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(_): Idempotent,
-    Params(request): Params<ConfirmRequest>,
-) -> Result<Json<ConfirmedBody>, Failure> {
+async fn confirm(Change { app, caller, request, .. }: Change<ConfirmRequest>) -> Result<Json<ConfirmedBody>, Failure> {
     let ConfirmRequest { follower_id: Text(follower_id), generation, step, timeline_id } = request;
     let step = step.unwrap_or(0);
     let confirmation = Confirmation { timeline: timeline(timeline_id), follower_id, generation, step };

@@ -1,20 +1,15 @@
 //! `POST /v1/advance-to-next`: advances to the next moment at which a timer fires, and settles it.
 
 use crate::schema::ToSchema;
-use axum::extract::State;
-use http::HeaderMap;
 use serde::Deserialize;
 use timenav_core::clock::ClockCommand;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Virtual};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::call::Change;
 use crate::response::answer::Changed;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::clock::followers::Patience;
 use crate::v1::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, clock_change, foresee, once_done};
 use crate::v1::parameters::timeline;
@@ -54,11 +49,7 @@ pub(crate) struct NextRequest {
 }
 
 async fn advance(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<NextRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<NextRequest>,
 ) -> Result<Changed<ClockBody>, Failure> {
     let command = ClockCommand::ToNext { until: request.until.map(|Text(until)| until) };
     let timeline = timeline(request.timeline_id);

@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 
-use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::future::select;
@@ -13,8 +12,8 @@ use timenav_core::ids::TimelineId;
 use timenav_engine::{Caller, ClockNews, Engine, FollowAs, FollowedBy};
 
 use super::{ClockBody, WatchRequest};
-use crate::request::auth::{Authenticated, access_end};
-use crate::request::params::Params;
+use crate::request::auth::access_end;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::state::App;
 use crate::v1::clock::followers;
@@ -24,10 +23,8 @@ use crate::wire::Text;
 
 /// Watches a timeline's clock until the client, the permission or the service ends.
 pub(super) async fn watch(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     headers: HeaderMap,
-    Params(request): Params<WatchRequest>,
+    Read { app, caller, request }: Read<WatchRequest>,
 ) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?;
     let place = place(&app, &caller)?;

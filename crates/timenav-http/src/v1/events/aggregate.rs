@@ -1,6 +1,5 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
@@ -13,11 +12,9 @@ use timenav_core::text::counted;
 use timenav_core::time::{Bucket, TimeRange, Virtual, parse_duration};
 use timenav_engine::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::events::filter::{self, Attributes};
 use crate::v1::events::resolved::ResolvedBody;
 use crate::v1::parameters::timeline;
@@ -245,9 +242,7 @@ pub(crate) struct GroupBody {
 }
 
 async fn aggregate_events(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<AggregateRequest>,
+    Read { app, caller, request }: Read<AggregateRequest>,
 ) -> Result<Json<AggregatedBody>, Failure> {
     let (by, second) = grouping(&request.group_by, request.bucket, request.resolution)?;
     let values = request.values.map(|values| checked(values, second.as_ref().unwrap_or(&by))).transpose()?;

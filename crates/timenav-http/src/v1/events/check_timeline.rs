@@ -1,6 +1,5 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::{EventId, TimelineId};
@@ -8,11 +7,9 @@ use timenav_core::limits::{DESCRIPTION_BYTES_MAX, DESCRIPTIONS_SEARCHED_MAX};
 use timenav_core::paradox::{Ancestor, EventStatus};
 use timenav_engine::{EventHistory, TimelineCheck};
 
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::events::event_history::EventReadBody;
 use crate::v1::events::paradoxes::ParadoxBody;
 use crate::v1::ledger::proofs::ProofBody;
@@ -117,11 +114,7 @@ pub(crate) struct CandidateBody {
     name: Option<String>,
 }
 
-async fn check_timeline(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<CheckRequest>,
-) -> Result<Json<EventCheckBody>, Failure> {
+async fn check_timeline(Read { app, caller, request }: Read<CheckRequest>) -> Result<Json<EventCheckBody>, Failure> {
     let named = request.significant_event;
     if named.is_empty() || named.len() > DESCRIPTION_BYTES_MAX {
         let detail = format!("give the event's id, name or description, in 1 to {DESCRIPTION_BYTES_MAX} bytes");

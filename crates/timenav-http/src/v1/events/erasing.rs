@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 
 use crate::schema::ToSchema;
-use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use timenav_core::ids::{EventId, TimelineId, UserId};
 use timenav_core::ledger::READS_MAX;
@@ -14,13 +13,10 @@ use timenav_engine::{
 #[cfg(feature = "schema")]
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::call::Change;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::{Form, Route};
-use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::wire::{self, Location, Text, Words};
 
@@ -161,10 +157,7 @@ pub(crate) struct ErasedReadsBody {
 
 /// Erases events, one batch at a time, or tells which it would erase.
 async fn erase_events(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<EraseEventsRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<EraseEventsRequest>,
 ) -> Result<Changed<ErasedEventsBody>, Failure> {
     let is_dry = request.dry_run == Some(true);
     let erasure = request.read()?;
@@ -178,10 +171,7 @@ async fn erase_events(
 }
 
 async fn erase_reads(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<EraseReadsRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<EraseReadsRequest>,
 ) -> Result<Changed<ErasedReadsBody>, Failure> {
     let EraseReadsRequest { timeline_id, position, reads, user_id } = request;
     let which = match (reads, user_id) {

@@ -1,8 +1,6 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -15,14 +13,12 @@ use timenav_engine::{
     Refusal,
 };
 
-use crate::request::auth::Authenticated;
+use crate::request::call::{Change, Read};
 use crate::request::entity_tag::{etag, if_match};
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params, malformed};
+use crate::request::params::{InPath, malformed};
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::events::draft;
 use crate::v1::events::effect::{EffectBody, EffectRequest};
 use crate::v1::events::paradoxes::ParadoxBody;
@@ -244,10 +240,8 @@ pub(crate) struct ManipulatedBody {
 }
 
 async fn event(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(event_id): InPath,
-    Params(request): Params<EventRequest>,
+    Read { app, caller, request }: Read<EventRequest>,
 ) -> Result<Response, Failure> {
     // An invalid id names no event.
     let event_id = EventId::new(&event_id).map_err(|_| Refusal::NotFound { what: "event", id: event_id })?;
@@ -258,11 +252,7 @@ async fn event(
 }
 
 async fn correct_event(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    headers: HeaderMap,
-    Params(request): Params<CorrectionRequest>,
+    Change { app, caller, idempotency, headers, request }: Change<CorrectionRequest>,
 ) -> Result<Changed<CorrectedBody>, Failure> {
     let event = serde_json::to_vec(&request.event).map_err(|error| malformed(&error))?;
     let draft = draft(&event, "event")?;
@@ -288,10 +278,7 @@ async fn correct_event(
 }
 
 async fn manipulate_event(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<ManipulateRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<ManipulateRequest>,
 ) -> Result<Changed<ManipulatedBody>, Failure> {
     let ManipulateRequest { event_id, action, time, effect, causes, on_paradox, dry_run, timeline_id } = request;
     let is_in_words = effect.is_none();

@@ -2,7 +2,6 @@ use std::cmp::Reverse;
 
 use crate::schema::ToSchema;
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
@@ -15,11 +14,9 @@ use timenav_engine::{EventExport, ExportEvents, StoredEvent};
 use timenav_import::{AttributeColumns, Export, ExportError, ExportFormat};
 
 use crate::request::accept::{Accept, essence};
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::events::filter::{self, Attributes, EventOrder};
 use crate::v1::parameters::timeline;
 use crate::wire::{self, Location, MomentText, Text};
@@ -81,10 +78,8 @@ pub(crate) struct ExportRequest {
 }
 
 async fn export_events(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     headers: HeaderMap,
-    Params(request): Params<ExportRequest>,
+    Read { app, caller, request }: Read<ExportRequest>,
 ) -> Result<Response, Failure> {
     let format = format(request.format.as_deref(), &headers)?;
     let columns = columns(request.columns.as_deref(), format)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::schema::ToSchema;
 use serde::de::{Deserialize, Deserializer, Error as _};
+use timenav_core::text::counted;
 use timenav_engine::{EventFilter, FilterTexts};
 #[cfg(feature = "schema")]
 use utoipa::openapi::schema::{AdditionalProperties, ArrayBuilder, ObjectBuilder, SchemaType, Type};
@@ -113,8 +114,7 @@ pub(crate) fn filter(
 pub(crate) fn status(count: usize, is_cut: bool) -> String {
     let found = match count {
         0 => "No events".to_owned(),
-        1 => "1 event".to_owned(),
-        count => format!("{count} events"),
+        count => counted(count, "event"),
     };
     if is_cut { format!("{found} so far: continue the search with `next_cursor`.") } else { format!("{found}.") }
 }

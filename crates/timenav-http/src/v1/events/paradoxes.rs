@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use timenav_core::ids::{EventId, TimelineId, TimerId};
@@ -12,11 +11,9 @@ use timenav_core::paradox::{Jumped, Kind, Paradox, Settings, Step, Taken, TimerD
 use timenav_core::time::{Duration, Instant, TimeRange, Virtual, Zone};
 use timenav_engine::{MonitorParadox, ParadoxPage};
 
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::wire::{self, MomentText, Text, Words, items_max};
 
@@ -132,11 +129,7 @@ pub(crate) struct ParadoxBody {
     key: String,
 }
 
-async fn monitor_paradox(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<ParadoxRequest>,
-) -> Result<Json<ParadoxesBody>, Failure> {
+async fn monitor_paradox(Read { app, caller, request }: Read<ParadoxRequest>) -> Result<Json<ParadoxesBody>, Failure> {
     let settings = settings(request.speed_kmh, request.tolerance.map(|text| text.0))?;
     let request = MonitorParadox {
         timeline: timeline(Some(request.timeline_id)),

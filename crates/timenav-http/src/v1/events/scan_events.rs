@@ -1,18 +1,14 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{TimeRange, Virtual};
 use timenav_engine::{EventMarks, EventSummary, MonitorEvents, StoredEvent};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::call::Change;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::events::EventBody;
 use crate::v1::events::filter::{self, Attributes, EventOrder};
 use crate::v1::events::raw_json::raw_with;
@@ -167,10 +163,7 @@ pub(crate) struct BucketBody {
 
 /// Nothing is changed, so only the format of an `Idempotency-Key` is checked.
 async fn scan_events(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(_): Idempotent,
-    Params(request): Params<ScanEventsRequest>,
+    Change { app, caller, request, .. }: Change<ScanEventsRequest>,
 ) -> Result<Json<ScannedBody>, Failure> {
     let Location { text: location_text, query: location } = request.location.0;
     let filter = filter::filter(request.text, (request.actor, request.source), request.attribute)?;

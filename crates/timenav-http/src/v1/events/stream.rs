@@ -1,7 +1,6 @@
 //! Source: WHATWG HTML, server-sent events. The message id is a ledger position.
 
 use crate::schema::ToSchema;
-use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::Event;
 use http::HeaderMap;
@@ -11,8 +10,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::time::Duration;
 use timenav_engine::{LedgerMessage, LedgerUpdate, Topic, WatchLedger, WatchedParadoxes};
 
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::{Messages, Route};
 use crate::state::App;
@@ -150,10 +148,8 @@ pub(crate) struct DueBody {
 
 /// Watches a timeline until the client, the permission or the service ends.
 async fn watch(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     headers: HeaderMap,
-    Params(request): Params<StreamRequest>,
+    Read { app, caller, request }: Read<StreamRequest>,
 ) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?.map(|Place(seen)| seen);
     let topics = request.topics.map_or_else(|| Topic::OF_ENTRIES.to_vec(), |topics| topics.0.0);

@@ -1,15 +1,13 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use timenav_engine::{EntriesRequest, EntryContents, EntryPage, LedgerEntry, ReadOf};
 
-use crate::request::auth::Authenticated;
-use crate::request::params::{InPath, Params};
+use crate::request::call::Read;
+use crate::request::params::InPath;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::named;
 use crate::v1::timelines::ForkBody;
 use crate::wire::{self, items_max};
@@ -96,10 +94,8 @@ pub(crate) struct LedgerEntryBody {
 }
 
 async fn entries(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
-    Params(request): Params<EntriesParameters>,
+    Read { app, caller, request }: Read<EntriesParameters>,
 ) -> Result<Json<EntriesBody>, Failure> {
     let timeline = named(&timeline_id)?;
     let (from, items_max) = (request.from.unwrap_or(0), items_max(request.limit));

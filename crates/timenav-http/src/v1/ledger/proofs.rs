@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::{HeaderMap, header};
 use serde::{Deserialize, Serialize};
@@ -13,8 +12,8 @@ use timenav_core::ledger::{Hash, HeadProof, TlogProof, leaf_hash};
 use timenav_engine::{Caller, ConsistencyProof, InclusionProof, ReadOf, SignedCheckpoint, SignedHead, WitnessedProof};
 
 use crate::request::accept::{Accept, JSON, essence};
-use crate::request::auth::Authenticated;
-use crate::request::params::{InPath, Params};
+use crate::request::call::Read;
+use crate::request::params::InPath;
 use crate::response::problem::{Failure, FaultKind, ParameterFault};
 use crate::route::{Form, Route};
 use crate::state::App;
@@ -142,7 +141,7 @@ pub(crate) struct HeadStatementBody {
 }
 
 /// A proof against the latest checkpoint.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct ProofBody {
     /// A sentence that says what the proof shows.
     status: String,
@@ -204,11 +203,9 @@ pub(crate) struct HeadProofBody {
 
 /// Returns the note itself, as C2SP clients expect, or JSON around it if `Accept` or `Content-Type` names JSON.
 async fn checkpoint(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
     headers: HeaderMap,
-    Params(CheckpointRequest { newest }): Params<CheckpointRequest>,
+    Read { app, caller, request: CheckpointRequest { newest } }: Read<CheckpointRequest>,
 ) -> Result<Response, Failure> {
     let signed = app.engine.checkpoint(&caller, &named(&timeline_id)?, newest.unwrap_or(false)).await?;
     if speaks_json(&headers) {
@@ -219,11 +216,9 @@ async fn checkpoint(
 
 /// Returns the text itself, or JSON around it if the client names JSON.
 async fn head_statement(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
     headers: HeaderMap,
-    Params(NoParameters {}): Params<NoParameters>,
+    Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Response, Failure> {
     let signed = app.engine.head_statement(&caller, &named(&timeline_id)?).await?;
     if speaks_json(&headers) {
@@ -234,11 +229,9 @@ async fn head_statement(
 
 /// Returns the proof of an entry as JSON, or as C2SP tlog-proof text if the parameter or else `Accept` asks for it.
 async fn proof(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
     headers: HeaderMap,
-    Params(request): Params<ProofRequest>,
+    Read { app, caller, request }: Read<ProofRequest>,
 ) -> Result<Response, Failure> {
     let timeline_id = named(&timeline_id)?;
     let format = request.format.as_deref().map(format).transpose()?;
@@ -361,6 +354,19 @@ impl From<SignedHead> for HeadStatementBody {
     }
 }
 
+impl ProofBody {
+    /// Returns the parts that proofs against a checkpoint of the same ledger share.
+    fn of_tree(checkpoint: SignedCheckpoint) -> Self {
+        Self {
+            size: checkpoint.size,
+            root: checkpoint.root.to_hex(),
+            checkpoint: checkpoint.note,
+            verifier_key: checkpoint.verifier_key,
+            ..Self::default()
+        }
+    }
+}
+
 impl From<InclusionProof> for ProofBody {
     fn from(proof: InclusionProof) -> Self {
         Self {
@@ -369,16 +375,8 @@ impl From<InclusionProof> for ProofBody {
             position: Some(proof.position),
             leaf: Some(String::from_utf8_lossy(&proof.leaf).into_owned()),
             leaf_hash: Some(proof.leaf_hash.to_hex()),
-            from: None,
-            from_root: None,
-            origin: None,
-            head: None,
-            witnesses: None,
             hashes: hex(&proof.hashes),
-            size: proof.checkpoint.size,
-            root: proof.checkpoint.root.to_hex(),
-            checkpoint: proof.checkpoint.note,
-            verifier_key: proof.checkpoint.verifier_key,
+            ..Self::of_tree(proof.checkpoint)
         }
     }
 }
@@ -388,19 +386,10 @@ impl From<ConsistencyProof> for ProofBody {
         Self {
             status: format!("The ledger of {} entries continues the one of {}.", proof.checkpoint.size, proof.from),
             kind: "consistency",
-            position: None,
-            leaf: None,
-            leaf_hash: None,
             from: Some(proof.from),
             from_root: Some(proof.from_root.to_hex()),
-            origin: None,
-            head: None,
-            witnesses: None,
             hashes: hex(&proof.hashes),
-            size: proof.checkpoint.size,
-            root: proof.checkpoint.root.to_hex(),
-            checkpoint: proof.checkpoint.note,
-            verifier_key: proof.checkpoint.verifier_key,
+            ..Self::of_tree(proof.checkpoint)
         }
     }
 }
@@ -418,8 +407,6 @@ impl From<WitnessedProof> for ProofBody {
             position: Some(position),
             leaf_hash: Some(leaf_hash(&leaf).to_hex()),
             leaf: Some(String::from_utf8_lossy(&leaf).into_owned()),
-            from: None,
-            from_root: None,
             origin: Some(tree.origin),
             head: head.map(HeadProofBody::from),
             witnesses: Some(cosigned.by.clone()),
@@ -428,6 +415,7 @@ impl From<WitnessedProof> for ProofBody {
             root: tree.root.to_hex(),
             checkpoint: cosigned.note.to_string(),
             verifier_key,
+            ..Self::default()
         }
     }
 }

@@ -2,9 +2,7 @@ mod stream;
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use http::HeaderMap;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::Hash;
@@ -13,14 +11,12 @@ use timenav_engine::{Checked, Detection, Engine, Progress, Refusal, ReservedScan
 
 use self::stream::ProgressBody;
 use crate::request::accept::{Accept, JSON};
-use crate::request::auth::{Authenticated, Peer, while_live};
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::auth::{Peer, while_live};
+use crate::request::call::Change;
 use crate::response::answer::LedgerBody;
 use crate::response::finish::RequestId;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::wire::Text;
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -107,13 +103,9 @@ pub(crate) struct ScannedCheckpoint {
 /// If the client closes the request, the scan ends. A repeated request starts another scan, so only the format of an
 /// idempotency key is checked. With `text/event-stream`, the response reports progress.
 async fn detect_tampering(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(_): Idempotent,
     id: RequestId,
     Peer(network): Peer,
-    headers: HeaderMap,
-    Params(request): Params<TamperingRequest>,
+    Change { app, caller, headers, request, .. }: Change<TamperingRequest>,
 ) -> Result<Response, Failure> {
     let left = app.rates.scan(&caller.user_id, network).map_err(Failure::TooMany)?;
     let depth = request.scan_depth.map(|depth| depth.0).unwrap_or_default();

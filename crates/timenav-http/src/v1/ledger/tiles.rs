@@ -1,16 +1,14 @@
 //! C2SP tlog-tiles. Mirrors and monitors of transparency logs read it below `/timeline/{timeline_id}`, together with
 //! `/checkpoint`.
 
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header;
 use timenav_engine::TileRequest;
 
-use crate::request::auth::Authenticated;
-use crate::request::params::{InTwoPaths, Params};
+use crate::request::call::Read;
+use crate::request::params::InTwoPaths;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::{NoParameters, named};
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -25,10 +23,8 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 async fn tile(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InTwoPaths(timeline_id, tile): InTwoPaths,
-    Params(NoParameters {}): Params<NoParameters>,
+    Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Response, Failure> {
     let tile_request = TileRequest::parse(&tile).map_err(|error| Failure::NotATile { detail: error.to_string() })?;
     let bytes = app.engine.tile(&caller, &named(&timeline_id)?, tile_request).await?;

@@ -1,16 +1,14 @@
 use axum::body::Body;
-use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use http::header;
 use timenav_engine::{BundleExport, ReadOf};
 
-use crate::request::auth::Authenticated;
-use crate::request::params::{InPath, Params};
+use crate::request::call::Read;
+use crate::request::params::InPath;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::{NoParameters, named};
 
 pub(crate) fn routes() -> Vec<Route> {
@@ -30,10 +28,8 @@ pub(crate) fn routes() -> Vec<Route> {
 }
 
 async fn bundle(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(timeline_id): InPath,
-    Params(NoParameters {}): Params<NoParameters>,
+    Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Response, Failure> {
     let timeline_id = named(&timeline_id)?;
     let export = app.engine.export_bundle(&caller, &timeline_id).await?;

@@ -2,7 +2,6 @@
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use timenav_core::ids::TimelineId;
@@ -11,11 +10,9 @@ use timenav_engine::{
     TimerView,
 };
 
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::events::raw_json::{VersionPlace, raw_with};
 use crate::v1::timers::TimerBody;
 use crate::v1::timers::firings::FiringBody;
@@ -164,11 +161,7 @@ pub(crate) struct FiringDifferenceBody {
     compare: Option<FiringBody>,
 }
 
-async fn timelines_diff(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<DiffRequest>,
-) -> Result<Json<DiffBody>, Failure> {
+async fn timelines_diff(Read { app, caller, request }: Read<DiffRequest>) -> Result<Json<DiffBody>, Failure> {
     let DiffRequest { base: Text(a), compare: Text(b), r#type, limit, cursor } = request;
     let of = match r#type.unwrap_or(DiffType::Events) {
         DiffType::Events => DiffOf::Events,

@@ -1,19 +1,16 @@
 use crate::schema::ToSchema;
-use axum::extract::State;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{PruneClass, Retention};
+use timenav_core::text::counted;
 use timenav_core::time::Duration;
 use timenav_engine::{ForeseenSweep, HostClockDoubt, Pruned, PrunedContents, RetentionPeriod, RetentionRequest};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::call::Change;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::wire::Text;
 
 const TAG: &str = "retention";
@@ -156,10 +153,7 @@ impl From<ForeseenSweep> for WouldPruneBody {
 }
 
 async fn set_retention(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<SetRetentionRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<SetRetentionRequest>,
 ) -> Result<Changed<RetentionSetBody>, Failure> {
     let SetRetentionRequest { timeline_id: Text(timeline_id), reads, rejections } = request;
     if (reads, rejections) == (RetentionPeriod::AsBefore, RetentionPeriod::AsBefore) {
@@ -183,10 +177,7 @@ async fn set_retention(
 
 /// Prunes contents past their retention. If nothing is pruned, no response is stored, so a repeated request runs again.
 async fn prune(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<PruneRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<PruneRequest>,
 ) -> Result<Changed<PrunedBody>, Failure> {
     let PruneRequest { timeline_id: Text(timeline_id), trust_host_clock, dry_run } = request;
     if dry_run {
@@ -238,13 +229,11 @@ impl PrunedBody {
 }
 
 fn counted_as(class: PruneClass, count: u64) -> String {
-    let noun = match (class, count) {
-        (PruneClass::Reads, 1) => "read",
-        (PruneClass::Reads, _) => "reads",
-        (PruneClass::Refusals, 1) => "rejected attempt",
-        (PruneClass::Refusals, _) => "rejected attempts",
+    let noun = match class {
+        PruneClass::Reads => "read",
+        PruneClass::Refusals => "rejected attempt",
     };
-    format!("the contents of {count} {noun}")
+    format!("the contents of {}", counted(count, noun))
 }
 
 fn waits(HostClockDoubt { last, now, offset }: HostClockDoubt) -> String {

@@ -2,7 +2,6 @@
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use futures_util::future::select;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AdvanceId, TimelineId};
@@ -13,8 +12,9 @@ use timenav_core::timers::AdvanceState;
 use timenav_engine::{Engine, Receipt, Refusal};
 use tokio::time::timeout;
 
-use crate::request::auth::{Authenticated, access_end};
-use crate::request::params::{InPath, Params};
+use crate::request::auth::access_end;
+use crate::request::call::Read;
+use crate::request::params::InPath;
 use crate::response::problem::Failure;
 use crate::route::Route;
 use crate::state::App;
@@ -124,10 +124,8 @@ pub(crate) struct AdvanceProgressBody {
 }
 
 async fn advance(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(advance_id): InPath,
-    Params(request): Params<AdvanceRequest>,
+    Read { app, caller, request }: Read<AdvanceRequest>,
 ) -> Result<Json<AdvanceReceiptBody>, Failure> {
     let missing = |id: &str| Refusal::NotFound { what: "advance", id: id.to_owned() };
     let advance_id = AdvanceId::new(&advance_id).map_err(|_| missing(&advance_id))?;

@@ -1,6 +1,5 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -8,18 +7,18 @@ use timenav_core::ids::{FiringId, LeaseId, QueueId, TimelineId};
 use timenav_core::limits::{
     CLAIM_WAIT_SECONDS_MAX, FIRINGS_PER_REQUEST_MAX, LEASE_SECONDS_DEFAULT, LEASE_SECONDS_MAX, LEASE_SECONDS_MIN,
 };
+use timenav_core::text::counted;
 use timenav_core::time::Span;
 use timenav_core::timers::FiringState;
 use timenav_engine::{Claim, ClaimedFiring, Engine, FiringAnswer, FiringRow, FiringsRequest, Refusal};
 use tokio::time::timeout;
 
-use crate::request::auth::{Authenticated, access_end};
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params};
+use crate::request::auth::access_end;
+use crate::request::call::Change;
+use crate::request::params::InPath;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::wire::{self, HostTime, Text};
 
@@ -284,11 +283,8 @@ pub(crate) struct ExtendedFiringBody {
 
 /// An aborted request gives back the firings that it was about to claim.
 async fn claim(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(queue): InPath,
-    Idempotent(_): Idempotent,
-    Params(request): Params<ClaimRequest>,
+    Change { app, caller, request, .. }: Change<ClaimRequest>,
 ) -> Result<Json<ClaimedBody>, Failure> {
     let queue = QueueId::new(&queue).map_err(|error| Failure::invalid("queue", error.to_string()))?;
     let max = request.max.unwrap_or(1);
@@ -315,20 +311,14 @@ async fn claim(
     } else {
         claiming.await?
     };
-    let status = match claimed.len() {
-        1 => "1 firing.".to_owned(),
-        count => format!("{count} firings."),
-    };
+    let status = format!("{}.", counted(claimed.len(), "firing"));
     let firings = claimed.into_iter().map(|firing| ClaimedFiringBody::of(firing, &timeline_id)).collect();
     let queue = claim.queue.to_string();
     Ok(Json(ClaimedBody { status, timeline_id: timeline_id.to_string(), queue, firings }))
 }
 
 async fn acknowledge(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<AcknowledgeRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<AcknowledgeRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
     let requested = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
     let answer = app.engine.acknowledge(&caller, requested, idempotency).await?;
@@ -336,10 +326,7 @@ async fn acknowledge(
 }
 
 async fn fail(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<FailRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<FailRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
     let requested = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
     let answer = app.engine.fail_firings(&caller, requested, request.reason, idempotency).await?;
@@ -348,11 +335,8 @@ async fn fail(
 
 /// Delivers a failed firing again, as another firing of the same moment.
 async fn redeliver(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
     InPath(firing_id): InPath,
-    Params(request): Params<RedeliverRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<RedeliverRequest>,
 ) -> Result<Changed<FiringsSettledBody>, Failure> {
     let missing = |_| Refusal::NotFound { what: "firing", id: firing_id.clone() };
     let firing_id = FiringId::new(&firing_id).map_err(missing)?;
@@ -360,12 +344,7 @@ async fn redeliver(
     Ok(settled(&answer))
 }
 
-async fn extend(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(_): Idempotent,
-    Params(request): Params<ExtendRequest>,
-) -> Result<Json<ExtendedBody>, Failure> {
+async fn extend(Change { app, caller, request, .. }: Change<ExtendRequest>) -> Result<Json<ExtendedBody>, Failure> {
     let ttl = lease("ttl", request.ttl)?;
     let requested = firings_of(request.timeline_id, request.firing_ids, request.lease_ids)?;
     let (timeline_id, extended) = app.engine.extend_leases(&caller, requested, ttl).await?;

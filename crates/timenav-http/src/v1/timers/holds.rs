@@ -2,19 +2,17 @@
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{LeaseId, TimelineId};
+use timenav_core::text::counted;
 use timenav_core::timers::holds::Hold;
 use timenav_engine::{HoldRequest, Refusal};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::{InPath, Params};
+use crate::request::call::{Change, Read};
+use crate::request::params::InPath;
 use crate::response::answer::Changed;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::v1::timers::firings::lease;
 use crate::wire::{HostTime, Text};
@@ -113,10 +111,7 @@ pub(crate) struct ReleasedBody {
 }
 
 async fn hold(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<HoldAdvancesRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<HoldAdvancesRequest>,
 ) -> Result<Changed<HoldCreatedBody>, Failure> {
     let ttl = lease("ttl", request.ttl)?;
     let lease_id = request.hold_id.map(|text| text.0);
@@ -127,27 +122,19 @@ async fn hold(
     Ok(Changed::ok(body, replayed))
 }
 
-async fn holds(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<HoldsRequest>,
-) -> Result<Json<HoldsBody>, Failure> {
+async fn holds(Read { app, caller, request }: Read<HoldsRequest>) -> Result<Json<HoldsBody>, Failure> {
     let (timeline_id, holds) = app.engine.holds(&caller, timeline(request.timeline_id)).await?;
     let status = match holds.len() {
         0 => "No holds.".to_owned(),
-        1 => "1 hold.".to_owned(),
-        count => format!("{count} holds."),
+        count => format!("{}.", counted(count, "hold")),
     };
     let holds = holds.into_iter().map(HoldBody::of).collect();
     Ok(Json(HoldsBody { status, timeline_id: timeline_id.to_string(), holds }))
 }
 
 async fn release(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     InPath(hold_id): InPath,
-    Idempotent(_): Idempotent,
-    Params(request): Params<HoldsRequest>,
+    Change { app, caller, request, .. }: Change<HoldsRequest>,
 ) -> Result<Json<ReleasedBody>, Failure> {
     let missing = |_| Refusal::NotFound { what: "hold", id: hold_id.clone() };
     let hold_id = LeaseId::new(&hold_id).map_err(missing)?;

@@ -2,7 +2,6 @@
 
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::time::{Instant, Virtual};
@@ -11,11 +10,9 @@ use timenav_engine::TimerMoments;
 
 use super::super::parameters::timeline;
 use super::when::{ZonedInstant, every, utc};
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::wire::{self, Text, items_max};
 
 pub(super) fn route() -> Route {
@@ -66,9 +63,7 @@ pub(crate) struct TimerPreviewBody {
 }
 
 async fn timer_preview(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<TimerMomentsRequest>,
+    Read { app, caller, request }: Read<TimerMomentsRequest>,
 ) -> Result<Json<TimerPreviewBody>, Failure> {
     let TimerMomentsRequest { rule, starts, zone, after, timeline_id, limit } = request;
     let timeline_id = caller.timeline(timeline(timeline_id));

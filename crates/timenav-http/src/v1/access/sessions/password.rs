@@ -1,6 +1,5 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Deserializer, Serialize, de};
 use timenav_core::ids::UserId;
 use timenav_core::password::Password;
@@ -8,13 +7,10 @@ use zeroize::Zeroizing;
 
 use crate::handler::{Argument, Incoming};
 use crate::request::auth;
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
+use crate::request::call::Change;
 use crate::request::network::Network;
-use crate::request::params::Params;
 use crate::request::{same_origin, session_cookie};
 use crate::response::problem::Failure;
-use crate::state::App;
 use crate::wire::Text;
 
 /// Parameters that are rejected in URLs, because URLs are logged along the way.
@@ -84,11 +80,8 @@ impl Asking {
 /// A password is never stored, not even in a fingerprint: each request sets it again, and only the format of an
 /// idempotency key is checked.
 pub(crate) async fn set_password(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(_): Idempotent,
     asking: Asking,
-    Params(request): Params<PasswordRequest>,
+    Change { app, caller, request, .. }: Change<PasswordRequest>,
 ) -> Result<Json<PasswordSetBody>, Failure> {
     let PasswordRequest { user_id, password, current_password: current } = request;
     if current.is_some() {

@@ -1,18 +1,14 @@
 use crate::schema::ToSchema;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::RETURN_EVENTS_MAX;
 use timenav_core::text::counted;
 use timenav_engine::{ImportId, UndoneImport};
 
-use crate::request::auth::Authenticated;
-use crate::request::idempotency::Idempotent;
-use crate::request::params::Params;
+use crate::request::call::Change;
 use crate::response::answer::{Changed, LedgerBody};
 use crate::response::problem::Failure;
 use crate::route::Route;
-use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::wire::Text;
 
@@ -54,10 +50,7 @@ pub(crate) struct ImportUndoneBody {
 }
 
 async fn undo_import(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Idempotent(idempotency): Idempotent,
-    Params(request): Params<UndoImportRequest>,
+    Change { app, caller, idempotency, request, .. }: Change<UndoImportRequest>,
 ) -> Result<Changed<ImportUndoneBody>, Failure> {
     let UndoImportRequest { import_id: Text(import_id), timeline_id } = request;
     let undone = app.engine.undo_import(&caller, timeline(timeline_id), import_id, idempotency).await?;

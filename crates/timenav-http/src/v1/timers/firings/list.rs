@@ -1,16 +1,14 @@
 use crate::schema::ToSchema;
 use axum::Json;
-use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
+use timenav_core::text::counted;
 use timenav_core::timers::FiringState;
 use timenav_engine::{FiringFilter, FiringPage};
 
 use super::FiringBody;
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
-use crate::state::App;
 use crate::v1::parameters::timeline;
 use crate::wire::{self, Text, items_max};
 
@@ -71,11 +69,7 @@ pub(crate) struct FiringsBody {
     has_more: bool,
 }
 
-pub(super) async fn list(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
-    Params(request): Params<FiringsRequest>,
-) -> Result<Json<FiringsBody>, Failure> {
+pub(super) async fn list(Read { app, caller, request }: Read<FiringsRequest>) -> Result<Json<FiringsBody>, Failure> {
     let filter = FiringFilter {
         timer_id: request.timer_id.map(|text| text.0),
         advance_id: request.advance_id.map(|text| text.0),
@@ -101,10 +95,7 @@ impl FiringStateFilter {
 impl From<FiringPage> for FiringsBody {
     fn from(page: FiringPage) -> Self {
         Self {
-            status: match page.firings.len() {
-                1 => "1 firing.".to_owned(),
-                count => format!("{count} firings."),
-            },
+            status: format!("{}.", counted(page.firings.len(), "firing")),
             timeline_id: page.timeline_id.to_string(),
             firings: page.firings.iter().map(FiringBody::of).collect(),
             has_more: page.next_cursor.is_some(),

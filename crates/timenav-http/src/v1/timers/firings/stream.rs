@@ -1,7 +1,6 @@
 //! Firings for observers. Source: WHATWG HTML, server-sent events. The message id is a ledger position.
 
 use crate::schema::ToSchema;
-use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::Event;
 use http::HeaderMap;
@@ -10,8 +9,7 @@ use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::timers::FiringState;
 use timenav_engine::{FiringRow, FiringUpdate, LedgerMessage, LedgerUpdate, WatchFirings};
 
-use crate::request::auth::Authenticated;
-use crate::request::params::Params;
+use crate::request::call::Read;
 use crate::response::problem::Failure;
 use crate::route::Messages;
 use crate::state::App;
@@ -97,10 +95,8 @@ pub(super) struct FiringUpdateBody {
 
 /// Observes firings until the client, the permission or the service ends.
 pub(super) async fn watch(
-    State(app): State<App>,
-    Authenticated(caller): Authenticated,
     headers: HeaderMap,
-    Params(request): Params<FiringsStreamRequest>,
+    Read { app, caller, request }: Read<FiringsStreamRequest>,
 ) -> Result<impl IntoResponse, Failure> {
     let seen = last_event_id(&headers)?.map(|Place(seen)| seen);
     let queue = request.queue.map(|Text(queue)| queue);
