@@ -51,6 +51,18 @@ pub(crate) use webhook_allow_host::WebhookTo;
 pub(crate) use witness_url::WitnessUrl;
 pub(crate) use witnesses::{WitnessSettings, WitnessTimeline};
 
+/// Reads a setting in the file as on the command line.
+macro_rules! deserialize_from_text {
+    ($($setting:ty)*) => {
+        $(impl<'de> Deserialize<'de> for $setting {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        })*
+    };
+}
+deserialize_from_text! { OtlpUrl PublicUrl StoreUrl WebhookTo WitnessTimeline WitnessUrl }
+
 const LISTEN_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 /// Default requests per user and minute: a thousand a second, more than a client that waits for its responses can make.
 const REQUESTS_PER_MINUTE_DEFAULT: u32 = 60_000;
@@ -305,6 +317,44 @@ pub(crate) struct ServeOptions {
     pub(crate) demo: Option<bool>,
 }
 
+impl ServeOptions {
+    /// Completes the options of the command line and the environment with those of the file.
+    fn or(self, file: Self) -> Self {
+        // A URL replaces a file with one, and the other way around.
+        let is_store_named = self.store.is_some() || self.store_file.is_some();
+        let (store, store_file) =
+            if is_store_named { (self.store, self.store_file) } else { (file.store, file.store_file) };
+        macro_rules! layered {
+            ($($option:ident)*; $($list:ident)*) => {
+                Self {
+                    store,
+                    store_file,
+                    $($option: self.$option.or(file.$option),)*
+                    $($list: if self.$list.is_empty() { file.$list } else { self.$list },)*
+                    // The file cannot have these.
+                    config: self.config,
+                    no_timelines_by_first_write: self.no_timelines_by_first_write,
+                    no_encryption: self.no_encryption,
+                    accept_rollback: self.accept_rollback,
+                    join: self.join,
+                    trusted_checkpoint: self.trusted_checkpoint,
+                }
+            };
+        }
+        layered! {
+            listen tls_cert tls_key metrics_listen data signing_key replicas replica_name
+            host_clock_offset_max_millis service_name limited_access_window_days read_log
+            log_clock_reads checkpoint_lag timelines_by_first_write encryption requests_per_minute
+            connections_max connections_per_address_max connection_idle_secs handshake_secs
+            timelines_per_user ended_grace_days public_url allow_insecure_login session_idle_secs
+            session_max_secs retention_floor_secs checkpoints witness_interval_secs witness_quorum
+            witness_timeout_secs webhook_allow_private webhook_ca drain_secs shutdown_deadline_secs
+            log_format log_filter otlp_endpoint demo;
+            witness witness_timeline webhook_allow_host
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TlsFiles {
     /// The certificate with its chain.
@@ -377,75 +427,65 @@ impl Settings {
 
     /// Resolves each setting: from the options, else the file, else the default.
     fn layer(options: ServeOptions, file: ServeOptions) -> anyhow::Result<Self> {
-        let witnesses = WitnessSettings::of(&options, &file)?;
-        let (connections, recording) =
-            (ConnectionSettings::of(&options, &file), RecordingSettings::of(&options, &file));
-        let store = match store_url::named(options.store.as_ref(), options.store_file.as_deref())? {
-            Some(url) => Some(url),
-            None => store_url::named(file.store.as_ref(), file.store_file.as_deref())?,
-        };
+        let options = options.or(file);
+        let witnesses = WitnessSettings::of(&options)?;
+        let (connections, recording) = (ConnectionSettings::of(&options), RecordingSettings::of(&options));
+        let store = store_url::named(options.store.as_ref(), options.store_file.as_deref())?;
         let Shared { replicas, join, trusted_checkpoint, accept_rollback, signing_key } =
-            Shared::of(&options, &file, store.is_some())?;
-        let tls = match (options.tls_cert.or(file.tls_cert), options.tls_key.or(file.tls_key)) {
+            Shared::of(&options, store.is_some())?;
+        let tls = match (options.tls_cert, options.tls_key) {
             (Some(cert), Some(key)) => Some(TlsFiles { cert, key }),
             (None, None) => None,
             (Some(_), None) => bail!("--tls-cert needs --tls-key, the private key of the certificate"),
             (None, Some(_)) => bail!("--tls-key needs --tls-cert, the certificate that the key is for"),
         };
-        let by_first_write = options.timelines_by_first_write.or(file.timelines_by_first_write).unwrap_or(true);
-        let deadline_secs = options.shutdown_deadline_secs.or(file.shutdown_deadline_secs);
-        let drain_secs = options.drain_secs.or(file.drain_secs);
-        let drain_secs = drain_secs.unwrap_or(if replicas { DRAIN_SECS_DEFAULT } else { 0 });
-        let window_days = options.limited_access_window_days.or(file.limited_access_window_days);
-        let idle_secs = options.session_idle_secs.or(file.session_idle_secs);
-        let max_secs = options.session_max_secs.or(file.session_max_secs);
-        let requests_per_minute = options.requests_per_minute.or(file.requests_per_minute);
-        let listen = options.listen.or(file.listen).unwrap_or(LISTEN_DEFAULT);
+        let by_first_write = options.timelines_by_first_write.unwrap_or(true);
+        let deadline_secs = options.shutdown_deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT);
+        let drain_secs = options.drain_secs.unwrap_or(if replicas { DRAIN_SECS_DEFAULT } else { 0 });
+        let requests_per_minute = options.requests_per_minute.unwrap_or(REQUESTS_PER_MINUTE_DEFAULT);
+        let listen = options.listen.unwrap_or(LISTEN_DEFAULT);
         Ok(Self {
             recording,
             tls,
             listen,
-            metrics_listen: options.metrics_listen.or(file.metrics_listen),
-            data: options.data.or(file.data).unwrap_or_else(|| DATA_DEFAULT.into()),
+            metrics_listen: options.metrics_listen,
+            data: options.data.unwrap_or_else(|| DATA_DEFAULT.into()),
             store,
             signing_key,
             replicas,
             join,
             trusted_checkpoint,
-            replica_name: options.replica_name.or(file.replica_name).unwrap_or_else(host_name),
-            host_clock_offset_max_millis: (options.host_clock_offset_max_millis.or(file.host_clock_offset_max_millis))
+            replica_name: options.replica_name.unwrap_or_else(host_name),
+            host_clock_offset_max_millis: options
+                .host_clock_offset_max_millis
                 .unwrap_or(HOST_CLOCK_OFFSET_MILLIS_MAX_DEFAULT),
-            service_name: options.service_name.or(file.service_name),
-            limited_access_window_days: window_days.unwrap_or(LIMITED_ACCESS_WINDOW_DAYS_DEFAULT),
+            service_name: options.service_name,
+            limited_access_window_days: options
+                .limited_access_window_days
+                .unwrap_or(LIMITED_ACCESS_WINDOW_DAYS_DEFAULT),
             timelines_by_first_write: by_first_write && !options.no_timelines_by_first_write,
-            encryption: options.encryption.or(file.encryption).unwrap_or(true) && !options.no_encryption,
-            requests_per_minute: NonZeroU32::new(requests_per_minute.unwrap_or(REQUESTS_PER_MINUTE_DEFAULT)),
+            encryption: options.encryption.unwrap_or(true) && !options.no_encryption,
+            requests_per_minute: NonZeroU32::new(requests_per_minute),
             connections,
-            timelines_per_user: (options.timelines_per_user.or(file.timelines_per_user))
-                .map_or(TIMELINES_PER_USER_MAX_DEFAULT, NonZeroUsize::get),
-            ended_grace_days: options.ended_grace_days.or(file.ended_grace_days).unwrap_or(ENDED_GRACE_DAYS_DEFAULT),
-            public_url: options.public_url.or(file.public_url),
-            allow_insecure_login: options.allow_insecure_login.or(file.allow_insecure_login).unwrap_or(false),
-            session_idle_secs: idle_secs.unwrap_or(Secs::of(SESSION_IDLE_SECONDS_DEFAULT)),
-            session_max_secs: max_secs.unwrap_or(Secs::of(SESSION_SECONDS_DEFAULT)),
-            retention_floor_secs: (options.retention_floor_secs.or(file.retention_floor_secs))
-                .unwrap_or(RETENTION_FLOOR_SECONDS_DEFAULT),
-            checkpoints: options.checkpoints.or(file.checkpoints),
+            timelines_per_user: options.timelines_per_user.map_or(TIMELINES_PER_USER_MAX_DEFAULT, NonZeroUsize::get),
+            ended_grace_days: options.ended_grace_days.unwrap_or(ENDED_GRACE_DAYS_DEFAULT),
+            public_url: options.public_url,
+            allow_insecure_login: options.allow_insecure_login.unwrap_or(false),
+            session_idle_secs: options.session_idle_secs.unwrap_or(Secs::of(SESSION_IDLE_SECONDS_DEFAULT)),
+            session_max_secs: options.session_max_secs.unwrap_or(Secs::of(SESSION_SECONDS_DEFAULT)),
+            retention_floor_secs: options.retention_floor_secs.unwrap_or(RETENTION_FLOOR_SECONDS_DEFAULT),
+            checkpoints: options.checkpoints,
             witnesses,
-            webhook_allow_host: webhook_allow_host::settled(
-                options.webhook_allow_host,
-                file.webhook_allow_host,
-                listen,
-            )?,
-            webhook_allow_private: options.webhook_allow_private.or(file.webhook_allow_private).unwrap_or(false),
-            webhook_ca: options.webhook_ca.or(file.webhook_ca),
+            webhook_allow_host: webhook_allow_host::settled(options.webhook_allow_host, listen)?,
+            webhook_allow_private: options.webhook_allow_private.unwrap_or(false),
+            webhook_ca: options.webhook_ca,
             accept_rollback,
             drain: Duration::from_secs(drain_secs.into()),
-            shutdown_deadline: Duration::from_secs(deadline_secs.unwrap_or(SHUTDOWN_DEADLINE_SECS_DEFAULT)),
-            log_format: options.log_format.or(file.log_format).unwrap_or_default(),
-            log_filter: options.log_filter.or(file.log_filter).unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
-            otlp_endpoint: options.otlp_endpoint.or(file.otlp_endpoint),
-            demo: options.demo.or(file.demo).unwrap_or(false),
+            shutdown_deadline: Duration::from_secs(deadline_secs),
+            log_format: options.log_format.unwrap_or_default(),
+            log_filter: options.log_filter.unwrap_or_else(|| LOG_FILTER_DEFAULT.to_owned()),
+            otlp_endpoint: options.otlp_endpoint,
+            demo: options.demo.unwrap_or(false),
         })
     }
 }

@@ -17,14 +17,12 @@ pub(crate) struct ConnectionSettings {
 }
 
 impl ConnectionSettings {
-    pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> Self {
-        let idle = options.connection_idle_secs.or(file.connection_idle_secs);
-        let handshake = options.handshake_secs.or(file.handshake_secs);
+    pub(super) fn of(options: &ServeOptions) -> Self {
         Self {
-            connections_max: options.connections_max.or(file.connections_max),
-            connections_per_address_max: options.connections_per_address_max.or(file.connections_per_address_max),
-            idle: idle.unwrap_or(Secs::of(CONNECTION_IDLE_SECONDS_DEFAULT)),
-            handshake: handshake.unwrap_or(Secs::of(HANDSHAKE_SECONDS_DEFAULT)),
+            connections_max: options.connections_max,
+            connections_per_address_max: options.connections_per_address_max,
+            idle: options.connection_idle_secs.unwrap_or(Secs::of(CONNECTION_IDLE_SECONDS_DEFAULT)),
+            handshake: options.handshake_secs.unwrap_or(Secs::of(HANDSHAKE_SECONDS_DEFAULT)),
         }
     }
 

@@ -1,13 +1,11 @@
 use std::str::FromStr;
 
 use reqwest::Url;
-use serde::Deserialize;
 
 /// The path of traces below the collector URL (OTLP 1.10, "OTLP/HTTP Request").
 const TRACES: [&str; 2] = ["v1", "traces"];
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OtlpUrl(Url);
 
 impl OtlpUrl {
@@ -44,14 +42,6 @@ impl FromStr for OtlpUrl {
             return Err("it must be the address of the collector alone: /v1/traces is appended to it".to_owned());
         }
         Ok(Self(url))
-    }
-}
-
-impl TryFrom<String> for OtlpUrl {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }
 

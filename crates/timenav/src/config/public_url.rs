@@ -1,11 +1,9 @@
 use std::str::FromStr;
 
 use reqwest::Url;
-use serde::Deserialize;
 
 /// The URL at which browsers reach the service through a proxy that terminates TLS.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PublicUrl {
     origin: String,
 }
@@ -26,14 +24,6 @@ impl FromStr for PublicUrl {
             return Err("it must start with https://; a service without encryption does not need this".to_owned());
         }
         Ok(Self { origin: url.origin().ascii_serialization() })
-    }
-}
-
-impl TryFrom<String> for PublicUrl {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }
 

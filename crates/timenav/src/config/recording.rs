@@ -34,11 +34,11 @@ pub(crate) struct RecordingSettings {
 }
 
 impl RecordingSettings {
-    pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> Self {
+    pub(super) fn of(options: &ServeOptions) -> Self {
         Self {
-            read_log: options.read_log.or(file.read_log).unwrap_or_default(),
-            log_clock_reads: options.log_clock_reads.or(file.log_clock_reads).unwrap_or(false),
-            checkpoint_lag: options.checkpoint_lag.or(file.checkpoint_lag).unwrap_or_default(),
+            read_log: options.read_log.unwrap_or_default(),
+            log_clock_reads: options.log_clock_reads.unwrap_or(false),
+            checkpoint_lag: options.checkpoint_lag.unwrap_or_default(),
         }
     }
 }

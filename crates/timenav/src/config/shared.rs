@@ -14,8 +14,8 @@ pub(super) struct Shared {
 
 impl Shared {
     /// Fails if two settings contradict each other.
-    pub(super) fn of(options: &ServeOptions, file: &ServeOptions, has_store: bool) -> anyhow::Result<Self> {
-        let replicas = options.replicas.or(file.replicas).unwrap_or(false);
+    pub(super) fn of(options: &ServeOptions, has_store: bool) -> anyhow::Result<Self> {
+        let replicas = options.replicas.unwrap_or(false);
         let join = options.join.unwrap_or(false);
         if replicas && !has_store {
             bail!("`replicas` needs a PostgreSQL database: give --store too");
@@ -35,7 +35,7 @@ impl Shared {
                  with `timenav accept-rollback`"
             );
         }
-        let signing_key = options.signing_key.clone().or_else(|| file.signing_key.clone());
+        let signing_key = options.signing_key.clone();
         if signing_key.is_some() && !has_store {
             bail!(
                 "`signing_key` is for a service with a PostgreSQL database: give --store too, or leave it out; with a \

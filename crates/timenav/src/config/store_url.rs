@@ -3,13 +3,11 @@ use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::{Context as _, bail};
-use serde::Deserialize;
 
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// The URL of a PostgreSQL database. It may contain a password, which is never shown.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct StoreUrl(String);
 
 impl StoreUrl {
@@ -48,14 +46,6 @@ impl FromStr for StoreUrl {
             );
         }
         Ok(Self(text.to_owned()))
-    }
-}
-
-impl TryFrom<String> for StoreUrl {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }
 

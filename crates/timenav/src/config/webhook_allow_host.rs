@@ -4,14 +4,12 @@ use std::str::FromStr;
 
 use anyhow::bail;
 use reqwest::Url;
-use serde::Deserialize;
 use timenav_core::limits::WEBHOOK_HOSTS_MAX;
 
 use crate::reach::Reach;
 
 /// A host and port that webhooks may be sent to.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct WebhookTo {
     scheme: String,
     /// As in URLs: IPv6 addresses have brackets.
@@ -62,14 +60,6 @@ impl FromStr for WebhookTo {
     }
 }
 
-impl TryFrom<String> for WebhookTo {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
 impl fmt::Display for WebhookTo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://{}:{}", self.scheme, self.host, self.port)
@@ -77,12 +67,7 @@ impl fmt::Display for WebhookTo {
 }
 
 /// Fails if there are too many, or one is this machine while the service is reachable from others.
-pub(super) fn settled(
-    options: Vec<WebhookTo>,
-    file: Vec<WebhookTo>,
-    listen: SocketAddr,
-) -> anyhow::Result<Vec<WebhookTo>> {
-    let allowed = if options.is_empty() { file } else { options };
+pub(super) fn settled(allowed: Vec<WebhookTo>, listen: SocketAddr) -> anyhow::Result<Vec<WebhookTo>> {
     if allowed.len() > WEBHOOK_HOSTS_MAX {
         bail!("webhooks can go to at most {WEBHOOK_HOSTS_MAX} hosts, not {}", allowed.len());
     }
@@ -126,15 +111,14 @@ mod tests {
         let of = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<WebhookTo>>();
         let (here, everywhere) = ("127.0.0.1:8080".parse().unwrap(), "0.0.0.0:8080".parse().unwrap());
         for own in ["http://localhost:3000", "http://127.0.0.9:3000", "[::1]"] {
-            assert!(settled(of(&[own]), Vec::new(), here).is_ok(), "{own}");
-            let error = settled(of(&["a.example", own]), Vec::new(), everywhere).unwrap_err().to_string();
+            assert!(settled(of(&[own]), here).is_ok(), "{own}");
+            let error = settled(of(&["a.example", own]), everywhere).unwrap_err().to_string();
             assert!(error.contains("which is this machine"), "{error}");
         }
-        assert_eq!(settled(of(&["a.example"]), of(&["b.example"]), everywhere).unwrap(), of(&["a.example"]));
-        assert_eq!(settled(Vec::new(), of(&["b.example"]), everywhere).unwrap(), of(&["b.example"]));
+        assert_eq!(settled(of(&["a.example"]), everywhere).unwrap(), of(&["a.example"]));
         let many: Vec<_> =
             (0..=WEBHOOK_HOSTS_MAX).map(|number| format!("a{number}.example").parse().unwrap()).collect();
-        assert!(settled(many[1..].to_vec(), Vec::new(), here).is_ok());
-        assert!(settled(many, Vec::new(), here).is_err());
+        assert!(settled(many[1..].to_vec(), here).is_ok());
+        assert!(settled(many, here).is_err());
     }
 }

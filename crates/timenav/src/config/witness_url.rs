@@ -2,11 +2,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use reqwest::Url;
-use serde::Deserialize;
 use timenav_core::ledger::WitnessKey;
 
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, PartialEq, Eq)]
 pub(crate) struct WitnessUrl {
     pub(crate) key: WitnessKey,
     /// The prefix of `/add-checkpoint`.
@@ -27,14 +25,6 @@ impl FromStr for WitnessUrl {
             return Err(format!("the URL of `{}` must be one of http or https, without a query", key.name()));
         }
         Ok(Self { key, url })
-    }
-}
-
-impl TryFrom<String> for WitnessUrl {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }
 

@@ -5,7 +5,6 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::bail;
-use serde::Deserialize;
 use timenav_core::ids::TimelineId;
 use timenav_core::limits::WITNESS_WAIT_SECONDS_DEFAULT;
 
@@ -18,8 +17,7 @@ pub(crate) const WITNESSES_MAX: usize = 32;
 /// Each such timeline costs one request per witness and interval, and one file.
 pub(crate) const WITNESS_TIMELINES_MAX: usize = 64;
 
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct WitnessTimeline(TimelineId);
 
 impl FromStr for WitnessTimeline {
@@ -31,14 +29,6 @@ impl FromStr for WitnessTimeline {
             return Err("witnesses always get `system`; name other timelines, or none".to_owned());
         }
         Ok(Self(timeline))
-    }
-}
-
-impl TryFrom<String> for WitnessTimeline {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }
 
@@ -56,22 +46,16 @@ pub(crate) struct WitnessSettings {
 
 impl WitnessSettings {
     /// Fails if there are too many witnesses, equal names, or none although a setting requires some.
-    pub(super) fn of(options: &ServeOptions, file: &ServeOptions) -> anyhow::Result<Self> {
-        let witness_urls = settled(first(&options.witness, &file.witness))?;
-        let interval = options.witness_interval_secs.or(file.witness_interval_secs);
-        let wait = options.witness_timeout_secs.or(file.witness_timeout_secs);
+    pub(super) fn of(options: &ServeOptions) -> anyhow::Result<Self> {
+        let witness_urls = settled(&options.witness)?;
         Ok(Self {
-            timelines: timelines(first(&options.witness_timeline, &file.witness_timeline), &witness_urls)?,
-            required: required(options.witness_quorum.or(file.witness_quorum), &witness_urls)?,
+            timelines: timelines(&options.witness_timeline, &witness_urls)?,
+            required: required(options.witness_quorum, &witness_urls)?,
             witness_urls,
-            interval: interval.unwrap_or(WitnessSecs::of(INTERVAL_SECS_DEFAULT)).duration(),
-            wait: wait.unwrap_or(WitnessSecs::of(WITNESS_WAIT_SECONDS_DEFAULT)),
+            interval: options.witness_interval_secs.unwrap_or(WitnessSecs::of(INTERVAL_SECS_DEFAULT)).duration(),
+            wait: options.witness_timeout_secs.unwrap_or(WitnessSecs::of(WITNESS_WAIT_SECONDS_DEFAULT)),
         })
     }
-}
-
-fn first<'a, T>(options: &'a [T], file: &'a [T]) -> &'a [T] {
-    if options.is_empty() { file } else { options }
 }
 
 fn settled(witnesses: &[WitnessUrl]) -> anyhow::Result<Vec<WitnessUrl>> {
@@ -127,7 +111,7 @@ mod tests {
     #[test]
     fn witness_flags_replace_the_file_and_duplicates_are_rejected() {
         let options = |witness: Vec<WitnessUrl>| ServeOptions { witness, ..ServeOptions::default() };
-        let witness_urls = |given, file| WitnessSettings::of(&options(given), &options(file)).unwrap().witness_urls;
+        let witness_urls = |given, file| WitnessSettings::of(&options(given).or(options(file))).unwrap().witness_urls;
         assert_eq!(witness_urls(vec![of(1)], vec![of(2)]), [of(1)]);
         assert_eq!(witness_urls(Vec::new(), vec![of(2)]), [of(2)]);
         assert!(settled(&[of(1), of(2), of(1)]).unwrap_err().to_string().contains("`w1` and `w1`"));
