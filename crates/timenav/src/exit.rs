@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use serde_json::Value;
+use timenav_core::text::counted;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -151,10 +152,8 @@ impl Failure {
             }
             Self::Refused(1) => "1 record was rejected".to_owned(),
             Self::Refused(count) => format!("{count} records were rejected"),
-            Self::Tampered(1) => "tampering or damage: 1 finding".to_owned(),
-            Self::Tampered(count) => format!("tampering or damage: {count} findings"),
-            Self::DatesFailed(1) => "the command failed at 1 date".to_owned(),
-            Self::DatesFailed(count) => format!("the command failed at {count} dates"),
+            Self::Tampered(count) => format!("tampering or damage: {}", counted(*count, "finding")),
+            Self::DatesFailed(count) => format!("the command failed at {}", counted(*count, "date")),
             Self::NoKey(detail) => detail.clone(),
             Self::OutputClosed => return None,
             Self::Other(error) => format!("{error:#}"),

@@ -128,6 +128,10 @@ fn copy_string(chars: &mut impl Iterator<Item = char>, out: &mut String) {
     }
 }
 
+pub(crate) fn write_json(value: &Value) -> Result<(), Failure> {
+    write(&pretty(&value.to_string()))
+}
+
 /// Returns the `status` sentence of a response as a line; empty if it has none.
 pub(crate) fn status(answer: &Value) -> String {
     match answer["status"].as_str() {

@@ -17,4 +17,13 @@ pub(crate) mod signing_key;
 pub(crate) mod upgrade;
 pub(crate) mod verify;
 pub(crate) mod witness;
+pub(crate) mod stopped_service;
 pub(crate) mod work_folder;
+
+use anyhow::Context as _;
+use tokio::runtime::Runtime;
+
+/// Returns a runtime with a thread per processor.
+fn runtime() -> anyhow::Result<Runtime> {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")
+}

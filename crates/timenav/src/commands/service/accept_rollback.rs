@@ -3,17 +3,17 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{anyhow, bail};
 use serde_json::json;
 use timenav_core::text::counted;
 use timenav_engine::Acceptance;
 
-use crate::commands::service::backup;
-use crate::config::{ServeOptions, Settings, StoreUrl};
-use crate::data_folder::{DataFolder, cosigned_files};
+use crate::commands::service::runtime;
+use crate::commands::service::stopped_service::{StoppedService, folder_of};
+use crate::data_folder::cosigned_files;
 use crate::exit::Failure;
 use crate::trusted_checkpoint::read_checkpoints;
-use crate::{output, telemetry, wiring};
+use crate::{output, wiring};
 
 const BY_CHARS_MAX: usize = 200;
 const REASON_CHARS_MAX: usize = 1_000;
@@ -38,24 +38,8 @@ pub(crate) struct AcceptRollbackCommand {
     /// Further checkpoints of the lost history: a `checkpoints.log`, or a signed checkpoint. Repeatable.
     #[arg(long, value_name = "FILE")]
     trusted_checkpoint: Vec<PathBuf>,
-    /// The data folder. [default: ./timenav-data]
-    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
-    data: Option<PathBuf>,
-    /// The checkpoint folder. Defaults to the data folder.
-    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
-    checkpoints: Option<PathBuf>,
-    /// The PostgreSQL database of the service.
-    #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
-    store: Option<StoreUrl>,
-    /// A file with the URL for `--store`.
-    #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
-    store_file: Option<PathBuf>,
-    /// The signing key file for `--store`, if not in the data folder.
-    #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
-    signing_key: Option<PathBuf>,
-    /// The configuration file, for `data`, `store`, `signing_key` and `checkpoints`.
-    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    service: StoppedService,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -63,45 +47,20 @@ pub(crate) struct AcceptRollbackCommand {
 
 /// A rollback that is shown but not accepted is an error too.
 pub(crate) fn run(command: AcceptRollbackCommand) -> Result<(), Failure> {
-    let AcceptRollbackCommand {
-        by,
-        reason,
-        trusted_checkpoint,
-        data,
-        checkpoints,
-        store,
-        store_file,
-        signing_key,
-        config,
-        json,
-    } = command;
-    let settings = Settings::resolve(ServeOptions {
-        data,
-        store,
-        store_file,
-        signing_key,
-        config,
-        checkpoints,
-        ..ServeOptions::default()
-    })?;
-    telemetry::start(settings.log_format, &settings.log_filter)?;
-    if settings.store.is_none() {
-        backup::database(&settings)?;
-    }
+    let AcceptRollbackCommand { by, reason, trusted_checkpoint, service, json } = command;
+    let settings = service.settings()?;
     let mut of_others = Vec::new();
     for file in &trusted_checkpoint {
         of_others.extend(read_checkpoints(file)?);
     }
-    let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;
+    let folder = folder_of(&settings)?;
     for cosigned in cosigned_files(settings.checkpoints.as_deref().unwrap_or(folder.path()))? {
         of_others.extend(read_checkpoints(&cosigned)?);
     }
     let is_accepted = by.is_some();
     let acceptance =
         Acceptance { by: by.unwrap_or_default(), reason: reason.unwrap_or_default(), checkpoints: of_others };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    let lost = runtime.block_on(wiring::accept_rollback(&folder, &settings, acceptance, is_accepted))?;
+    let lost = runtime()?.block_on(wiring::accept_rollback(&folder, &settings, acceptance, is_accepted))?;
     show(&lost, is_accepted, json)
 }
 
@@ -114,9 +73,7 @@ fn show(lost: &[String], is_accepted: bool, as_json: bool) -> Result<(), Failure
         (_, false) => format!("{findings} that you could accept:"),
     };
     if as_json {
-        output::write(&output::pretty(
-            &json!({ "status": status, "accepted": is_written, "findings": lost }).to_string(),
-        ))?;
+        output::write_json(&json!({ "status": status, "accepted": is_written, "findings": lost }))?;
     } else {
         let mut text = format!("{status}\n");
         for finding in lost {

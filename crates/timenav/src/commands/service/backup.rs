@@ -10,15 +10,15 @@ use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, Wall};
 use timenav_engine::WallClock as _;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::service::backup_file::{Contents, KEY_NAMES, Manifest, Source, pack};
 use crate::commands::service::checked_copy::CheckedCopy;
 use crate::commands::service::copy_bar::copy_database;
 use crate::commands::service::of_file;
+use crate::commands::service::stopped_service::{FileService, database, write_files};
 use crate::commands::service::verify::files::read_outside;
 use crate::commands::service::work_folder::{UNFINISHED_FILE, WorkFolder};
-use crate::config::{ServeOptions, Settings, StoreUrl};
+use crate::config::Settings;
 use crate::data_folder::{ADMIN_KEY_FILE, CHECKPOINTS_FILE, DATABASE_FILE, SIGNING_KEY_FILE};
 use crate::exit::Failure;
 use crate::key_files::{ServiceKey, read_signing_key};
@@ -43,18 +43,8 @@ pub(crate) struct BackupCommand {
     /// The file to create. It must not exist.
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
-    /// The data folder. [default: ./timenav-data]
-    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
-    data: Option<PathBuf>,
-    /// The PostgreSQL database. The command then prints what to use instead.
-    #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
-    store: Option<StoreUrl>,
-    /// The checkpoint folder. Defaults to the data folder.
-    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
-    checkpoints: Option<PathBuf>,
-    /// The configuration file, for `data` and `checkpoints`.
-    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    service: FileService,
     /// Include the keys. Anyone with the file then controls the service.
     #[arg(long)]
     with_keys: bool,
@@ -68,17 +58,10 @@ pub(crate) struct BackupCommand {
 
 /// Fails if the data does not match its signatures.
 pub(crate) fn run(command: BackupCommand) -> Result<(), Failure> {
-    let BackupCommand { to, data, store, checkpoints, config, with_keys, depth, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
+    let BackupCommand { to, service, with_keys, depth, json } = command;
+    let settings = service.settings()?;
     of_file::check(&settings, "backup", INSTEAD)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    let made = runtime.block_on(async {
-        // With a handler for SIGXFSZ, a write beyond the file size limit fails like one to a full disk.
-        let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
-            .context("signals cannot be received")?;
-        make(&settings, &to, with_keys, depth).await
-    })?;
+    let made = write_files(make(&settings, &to, with_keys, depth))?;
     made.show(&settings, &to, json)
 }
 
@@ -124,15 +107,6 @@ async fn make(settings: &Settings, to: &Path, with_keys: bool, depth: Depth) -> 
     is_free(to)?;
     work.put(UNFINISHED_FILE, to)?;
     Ok(Made { manifest, checked, bytes })
-}
-
-/// Fails if there is no database.
-pub(in crate::commands) fn database(settings: &Settings) -> anyhow::Result<PathBuf> {
-    let database = settings.data.join(DATABASE_FILE);
-    if database.try_exists().with_context(|| format!("{} cannot be read", database.display()))? {
-        return Ok(database);
-    }
-    bail!("there is no database in {}: give the data folder of a service with --data", settings.data.display())
 }
 
 fn is_free(to: &Path) -> anyhow::Result<()> {
@@ -196,7 +170,7 @@ impl Made {
             answer["entries"] = json!(manifest.entries);
             answer["keys"] = json!(keys);
             answer["keep_too"] = json!(keep);
-            return output::write(&output::pretty(&answer.to_string()));
+            return output::write_json(&answer);
         }
         let mut text = format!(
             "The backup {} was written and checked: {} timelines, {} entries, {}.\n  service      {}\n  created      \

@@ -18,7 +18,7 @@ const OF_EVERY_SCAN: [&str; 2] = ["Outcomes stored", "No scan can tell"];
 
 pub(in crate::commands) struct CheckedCopy {
     heads: Vec<Head>,
-    checked: Vec<(String, u64)>,
+    checked: Vec<(&'static str, u64)>,
     not_checked: Vec<String>,
 }
 
@@ -45,16 +45,14 @@ impl CheckedCopy {
         for fault in &faults {
             output::note(&format!("the structure of the database: {fault}"));
         }
-        for scan in scans.iter().filter(|scan| !scan.findings.is_empty()) {
-            output::note(&scan.details);
-        }
-        let findings: u64 = scans.iter().map(|scan| scan.findings.len() as u64 + scan.findings_omitted).sum();
-        match findings + faults.len() as u64 {
+        match note_findings(&scans) + faults.len() as u64 {
             0 => {}
             count => return Err(Failure::Tampered(count)),
         }
         let heads = archive.heads().context("the copy of the database")?;
-        Ok(Self { heads, checked: checked(&scans), not_checked: not_checked(&scans) })
+        let timelines = ("timelines", scans.len() as u64);
+        let checked = std::iter::once(timelines).chain(checked(&scans)).collect();
+        Ok(Self { heads, checked, not_checked: not_checked(&scans) })
     }
 
     /// Writes the newest checkpoints into a new external checkpoint file: those kept outside the original database, or
@@ -75,8 +73,7 @@ impl CheckedCopy {
     }
 
     pub(in crate::commands) fn checked_text(&self) -> String {
-        let counts: Vec<String> = self.checked.iter().map(|(what, count)| format!("{count} {what}")).collect();
-        format!("the structure of the database, {}", counts.join(", "))
+        format!("the structure of the database, {}", counts_text(&self.checked))
     }
 
     pub(in crate::commands) fn not_checked_text(&self) -> String {
@@ -84,7 +81,7 @@ impl CheckedCopy {
     }
 
     pub(in crate::commands) fn json(&self) -> Value {
-        let count = |(what, count): &(String, u64)| json!({ "what": what, "count": count });
+        let count = |(what, count): &(&str, u64)| json!({ "what": what, "count": count });
         json!({
             "checked": self.checked.iter().map(count).collect::<Vec<_>>(),
             "not_checked": self.not_checked,
@@ -98,15 +95,29 @@ pub(in crate::commands) fn keep(checkpoints: &[ExternalCheckpoint], file: &Path)
     outside.replace(checkpoints).map_err(|error| anyhow!("{}: {error}", named()))
 }
 
-fn checked(scans: &[Scan]) -> Vec<(String, u64)> {
-    let mut sums: Vec<(String, u64)> = vec![("timelines".to_owned(), scans.len() as u64)];
+/// Prints the details of scans with findings, and returns the number of findings.
+pub(in crate::commands) fn note_findings(scans: &[Scan]) -> u64 {
+    for scan in scans.iter().filter(|scan| !scan.findings.is_empty()) {
+        output::note(&scan.details);
+    }
+    scans.iter().map(|scan| scan.findings.len() as u64 + scan.findings_omitted).sum()
+}
+
+/// Returns how much of each kind was checked, in all scans together.
+pub(in crate::commands) fn checked(scans: &[Scan]) -> Vec<(&'static str, u64)> {
+    let mut sums: Vec<(&str, u64)> = Vec::new();
     for checked in scans.iter().flat_map(|scan| &scan.checked).filter(|checked| checked.count > 0) {
-        match sums.iter_mut().find(|(what, _)| what == checked.what) {
+        match sums.iter_mut().find(|(what, _)| *what == checked.what) {
             Some((_, sum)) => *sum += checked.count,
-            None => sums.push((checked.what.to_owned(), checked.count)),
+            None => sums.push((checked.what, checked.count)),
         }
     }
     sums
+}
+
+pub(in crate::commands) fn counts_text(counts: &[(&str, u64)]) -> String {
+    let counts: Vec<String> = counts.iter().map(|(what, count)| format!("{count} {what}")).collect();
+    counts.join(", ")
 }
 
 fn not_checked(scans: &[Scan]) -> Vec<String> {

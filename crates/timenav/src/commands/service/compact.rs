@@ -1,22 +1,19 @@
 //! `timenav compact`: shrinks the database of a stopped service.
 
-use std::path::PathBuf;
-
 use anyhow::{Context as _, anyhow};
 use indicatif::HumanBytes;
 use serde_json::json;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
 use timenav_store::{SqliteArchive, fold_log};
-use tokio::signal::unix::{SignalKind, signal};
 
-use crate::commands::service::backup::database;
 use crate::commands::service::checked_copy::CheckedCopy;
 use crate::commands::service::copy_bar::copy_database;
 use crate::commands::service::of_file;
+use crate::commands::service::stopped_service::{FileService, database, write_files};
 use crate::commands::service::verify::files::read_outside;
 use crate::commands::service::work_folder::WorkFolder;
-use crate::config::{ServeOptions, Settings, StoreUrl};
+use crate::config::Settings;
 use crate::data_folder::{DATABASE_FILE, DataFolder};
 use crate::exit::Failure;
 use crate::key_files::service_key;
@@ -33,18 +30,8 @@ const INSTEAD: &str = "run `VACUUM (FULL)` in the database, which frees the spac
 /// interrupted, one complete file remains.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompactCommand {
-    /// The data folder. [default: ./timenav-data]
-    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
-    data: Option<PathBuf>,
-    /// The PostgreSQL database. The command then prints what to use instead.
-    #[arg(long, env = "TIMENAV_STORE", hide = true, hide_env_values = true, value_name = "URL")]
-    store: Option<StoreUrl>,
-    /// The checkpoint folder. Defaults to the data folder.
-    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
-    checkpoints: Option<PathBuf>,
-    /// The configuration file, for `data` and `checkpoints`.
-    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    service: FileService,
     /// How much of the new file to check: `full`, `quick`, `tail:<n>` or `sample:<n>`.
     #[arg(long, value_name = "DEPTH", default_value = "quick")]
     depth: Depth,
@@ -55,18 +42,10 @@ pub(crate) struct CompactCommand {
 
 /// Fails if a service uses the folder or its data does not match its signatures.
 pub(crate) fn run(command: CompactCommand) -> Result<(), Failure> {
-    let CompactCommand { data, store, checkpoints, config, depth, json } = command;
-    let settings = Settings::resolve(ServeOptions { data, store, config, checkpoints, ..ServeOptions::default() })?;
+    let CompactCommand { service, depth, json } = command;
+    let settings = service.settings()?;
     of_file::check(&settings, "compact", INSTEAD)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    let compacted = runtime.block_on(async {
-        // With a handler for SIGXFSZ, a write beyond the file size limit fails like one to a full disk.
-        let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
-            .context("signals cannot be received")?;
-        compact(&settings, depth).await
-    })?;
-    compacted.show(json)
+    write_files(compact(&settings, depth))?.show(json)
 }
 
 struct Compacted {
@@ -109,7 +88,7 @@ impl Compacted {
             answer["status"] = json!(status);
             answer["bytes_before"] = json!(bytes_before);
             answer["bytes"] = json!(bytes);
-            return output::write(&output::pretty(&answer.to_string()));
+            return output::write_json(&answer);
         }
         output::write(&format!("{status}\n  checked  {}\n", checked.checked_text()))
     }

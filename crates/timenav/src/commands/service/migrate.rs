@@ -8,10 +8,10 @@ use indicatif::{HumanCount, ProgressBar};
 use serde_json::json;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
-use timenav_engine::Scan;
 use timenav_store::{Copied, Moved, PostgresOptions, fold_log, to_postgres, to_sqlite};
 
-use crate::commands::service::checked_copy::CheckedCopy;
+use crate::commands::service::checked_copy::{CheckedCopy, checked, counts_text, note_findings};
+use crate::commands::service::runtime;
 use crate::commands::service::verify::files::{Archive, Files, Outside, read_outside};
 use crate::config::StoreUrl;
 use crate::data_folder::{CheckpointPlace, DATABASE_FILE, DataFolder, MOVED_FILE, SIGNING_KEY_FILE, sync_folder_of};
@@ -84,11 +84,9 @@ pub(crate) fn run(command: &MigrateCommand) -> Result<(), Failure> {
             return Err(anyhow!("both are PostgreSQL databases: use `pg_dump` and `pg_restore`").into());
         }
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
     let place = Place::open(folder, command)?;
     let options = PostgresOptions { url: url.secret().to_owned(), is_alone: true };
-    let moved = runtime.block_on(async {
+    let moved = runtime()?.block_on(async {
         if is_into_postgres { place.to_postgres(url, &options).await } else { place.to_sqlite(url, &options).await }
     })?;
     moved.show(command.json, &next_command(folder, command.signing_key.as_deref(), is_into_postgres))
@@ -208,27 +206,11 @@ impl Place {
             depth: self.depth,
         };
         let scans = files.scan(None, |_| None).await.context("the new database")?;
-        for scan in scans.iter().filter(|scan| !scan.findings.is_empty()) {
-            output::note(&scan.details);
-        }
-        let found = |scan: &Scan| scan.findings.len() as u64 + scan.findings_omitted;
-        match scans.iter().map(found).sum() {
-            0 => Ok(checked_text(&scans)),
+        match note_findings(&scans) {
+            0 => Ok(counts_text(&checked(&scans))),
             findings => Err(Failure::Tampered(findings)),
         }
     }
-}
-
-fn checked_text(scans: &[Scan]) -> String {
-    let mut sums: Vec<(&str, u64)> = Vec::new();
-    for checked in scans.iter().flat_map(|scan| &scan.checked).filter(|checked| checked.count > 0) {
-        match sums.iter_mut().find(|(what, _)| *what == checked.what) {
-            Some((_, sum)) => *sum += checked.count,
-            None => sums.push((checked.what, checked.count)),
-        }
-    }
-    let sums: Vec<String> = sums.iter().map(|(what, count)| format!("{count} {what}")).collect();
-    sums.join(", ")
 }
 
 impl MovedAll {
@@ -249,7 +231,7 @@ impl MovedAll {
             let answer = json!({
                 "status": status, "timelines": timelines, "entries": entries, "checked": checked, "next": next,
             });
-            return output::write(&output::pretty(&answer.to_string()));
+            return output::write_json(&answer);
         }
         output::write(&format!("{status}\n  verified  {checked}\n"))
     }

@@ -5,12 +5,12 @@ use serde_json::json;
 use timenav_core::ledger::VerifierKey;
 use timenav_core::scan::Depth;
 use timenav_store::CheckpointFile;
-use tokio::signal::unix::{SignalKind, signal};
 use zeroize::Zeroizing;
 
 use crate::commands::service::backup_file::{Contents, KEY_NAMES, Manifest};
 use crate::commands::service::checked_copy::{CheckedCopy, keep};
 use crate::commands::service::of_file;
+use crate::commands::service::stopped_service::write_files;
 use crate::commands::service::verify::files::read_outside;
 use crate::commands::service::verify::read_key;
 use crate::commands::service::work_folder::WorkFolder;
@@ -76,14 +76,7 @@ pub(crate) fn run(command: RestoreCommand) -> Result<(), Failure> {
     let contents = Contents::read(&from)?;
     contents.verify_manifest()?;
     trust(&contents, key.as_deref(), keys.as_deref(), &settings.data)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    let restored = runtime.block_on(async {
-        // With a handler for SIGXFSZ, a write beyond the file size limit fails like one to a full disk.
-        let _too_long = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))
-            .context("signals cannot be received")?;
-        restore(&contents, &settings, keys.as_deref(), depth).await
-    })?;
+    let restored = write_files(restore(&contents, &settings, keys.as_deref(), depth))?;
     restored.show(&contents.manifest, &settings.data, json)
 }
 
@@ -245,7 +238,7 @@ impl Restored {
             answer["entries"] = json!(manifest.entries);
             answer["has_signing_key"] = json!(has_signing_key);
             answer["to_do"] = json!(to_do);
-            return output::write(&output::pretty(&answer.to_string()));
+            return output::write_json(&answer);
         }
         let mut text = format!(
             "{status}\n  service  {}\n  created  {}\n  contains {} timelines, {} entries\n  checked  {}\n",

@@ -9,13 +9,14 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{TlogProof, VerifierKey, origin};
 use timenav_engine::{Engine, InclusionProof, Rotation};
 
-use crate::commands::service::backup;
-use crate::config::{ServeOptions, Settings, StoreUrl};
+use crate::commands::service::runtime;
+use crate::commands::service::stopped_service::{StoppedService, folder_of};
+use crate::config::Settings;
 use crate::data_folder::{DataFolder, check_replaceable};
 use crate::exit::Failure;
 use crate::key_files::{KeyText, NextKey, NextKeyFile, ServiceKey, service_key, stored_service_key};
 use crate::wiring::ports::OsEntropy;
-use crate::{output, telemetry, wiring};
+use crate::{output, wiring};
 
 const UNFINISHED: &str = "the rotation is not finished; run the command again";
 
@@ -26,24 +27,8 @@ const UNFINISHED: &str = "the rotation is not finished; run the command again";
 /// to continue; until then, the old key signs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RotateSigningKeyCommand {
-    /// The data folder. [default: ./timenav-data]
-    #[arg(long, env = "TIMENAV_DATA", value_name = "DIR")]
-    data: Option<PathBuf>,
-    /// The checkpoint folder. Defaults to the data folder.
-    #[arg(long, env = "TIMENAV_CHECKPOINTS", value_name = "DIR")]
-    checkpoints: Option<PathBuf>,
-    /// The PostgreSQL database of the service.
-    #[arg(long, env = "TIMENAV_STORE", hide_env_values = true, value_name = "URL")]
-    store: Option<StoreUrl>,
-    /// A file with the URL for `--store`.
-    #[arg(long, env = "TIMENAV_STORE_FILE", value_name = "FILE")]
-    store_file: Option<PathBuf>,
-    /// The signing key file for `--store`, if not in the data folder.
-    #[arg(long, env = "TIMENAV_SIGNING_KEY", value_name = "FILE")]
-    signing_key: Option<PathBuf>,
-    /// The configuration file, for `data`, `store`, `signing_key` and `checkpoints`.
-    #[arg(long, env = "TIMENAV_CONFIG", value_name = "FILE")]
-    config: Option<PathBuf>,
+    #[command(flatten)]
+    service: StoppedService,
     /// The folder for the rotation proof of each ledger, for anyone who trusts the old key. You cannot create it later.
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
@@ -54,21 +39,9 @@ pub(crate) struct RotateSigningKeyCommand {
 
 /// Fails if a service uses the folder or its data does not match its signatures.
 pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
-    let RotateSigningKeyCommand { data, checkpoints, store, store_file, signing_key, config, save, json } = command;
-    let settings = Settings::resolve(ServeOptions {
-        data,
-        store,
-        store_file,
-        signing_key,
-        config,
-        checkpoints,
-        ..ServeOptions::default()
-    })?;
-    telemetry::start(settings.log_format, &settings.log_filter)?;
-    if settings.store.is_none() {
-        backup::database(&settings)?;
-    }
-    let folder = DataFolder::open_with_key(&settings.data, settings.signing_key.as_deref())?;
+    let RotateSigningKeyCommand { service, save, json } = command;
+    let settings = service.settings()?;
+    let folder = folder_of(&settings)?;
     let entropy = OsEntropy;
     let name = settings.service_name.as_deref();
     let current = match &settings.store {
@@ -92,9 +65,7 @@ pub(crate) fn run(command: RotateSigningKeyCommand) -> Result<(), Failure> {
     if let Some(save) = &save {
         std::fs::create_dir_all(save).with_context(|| format!("{} cannot be created", save.display()))?;
     }
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    let rotation = runtime.block_on(rotate(&folder, &settings, &current, &next, is_begun, save.as_deref()))?;
+    let rotation = runtime()?.block_on(rotate(&folder, &settings, &current, &next, is_begun, save.as_deref()))?;
     next.take_place(&folder).context(UNFINISHED)?;
     let rotated = Rotated {
         retired: Some(verifier_key(&current.service_name, current.signer.public_key())?),
@@ -167,7 +138,7 @@ fn show(rotated: &Rotated, as_json: bool) -> Result<(), Failure> {
             "verifier_key": new.to_string(),
             "ledgers": ledgers.iter().map(ledger).collect::<Vec<Value>>(),
         });
-        return output::write(&output::pretty(&answer.to_string()));
+        return output::write_json(&answer);
     }
     let mut text = format!("{status}\n");
     if let Some(retired) = retired {

@@ -64,7 +64,7 @@ fn new(command: &NewCommand) -> Result<(), Failure> {
     let public = verifier_key(name, public)?.to_string();
     if *json {
         let made = json!({ "file": file, "service_name": name, "verifier_key": public });
-        return output::write(&output::pretty(&made.to_string()));
+        return output::write_json(&made);
     }
     output::note(&format!("Created {} for the service `{name}`. Its public key:", file.display()));
     output::write(&format!("{public}\n"))

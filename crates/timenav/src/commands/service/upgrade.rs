@@ -83,7 +83,7 @@ fn show(level: u64, services: &[SeenService], finished: Option<&Finished>, json:
             "feature_level": level, "known_level": FEATURE_LEVEL, "raised": finished == Some(&Finished::Raised),
             "services": rows, "status": message,
         });
-        return output::write(&output::pretty(&document.to_string()));
+        return output::write_json(&document);
     }
     if !rows.is_empty() {
         let columns = [("NAME", "name"), ("VERSION", "version"), ("LEVEL", "feature_level"), ("STATE", "state")];

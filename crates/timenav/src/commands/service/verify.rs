@@ -169,6 +169,31 @@ fn verify_file(path: &Path, key: &VerifierKey, command: &VerifyCommand) -> Resul
     witnessed::verify(&text, key, (&command.witness, command.quorum()?), command.json)
 }
 
+/// Shows the outcome of verifying a file of the ledger `origin`: `failed` and the fault if it does not verify.
+fn show_file<T>(
+    checked: &Result<T, String>,
+    (origin, failed): (&str, &str),
+    as_json: bool,
+    (to_json, to_text): (impl Fn(&T) -> Value, impl Fn(&T) -> String),
+) -> Result<(), Failure> {
+    let text = match checked {
+        Ok(checked) if as_json => output::pretty(&to_json(checked).to_string()),
+        Ok(checked) => to_text(checked),
+        Err(wrong) if as_json => {
+            output::pretty(&json!({ "origin": origin, "verifies": false, "wrong": wrong }).to_string())
+        }
+        Err(wrong) => format!("{failed}\n  {}\n", output::printable(wrong)),
+    };
+    let mut unshown = Unshown::default();
+    unshown.after(output::write(&text));
+    if checked.is_ok() { unshown.end() } else { Err(Failure::Tampered(1)) }
+}
+
+/// Returns a line for each thing that was not verified.
+fn not_checked_text(not_checked: &[&str]) -> String {
+    not_checked.iter().fold(String::new(), |text, what| text + "  not checked: " + what + "\n")
+}
+
 impl VerifyCommand {
     /// Returns how many of the given witnesses must have cosigned.
     fn quorum(&self) -> anyhow::Result<usize> {

@@ -28,7 +28,7 @@ pub(super) fn show(
     let report = inspection_json(&found, &allowed, via);
     match format {
         OutputFormat::Table => output::write(&text(&report)),
-        OutputFormat::Json => output::write(&output::pretty(&report.to_string())),
+        OutputFormat::Json => output::write_json(&report),
         OutputFormat::Ndjson => output::write(&format!("{report}\n")),
         OutputFormat::Csv => Err(anyhow::anyhow!("an inspection has no rows; write --output json").into()),
     }

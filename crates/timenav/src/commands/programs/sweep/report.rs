@@ -17,7 +17,7 @@ const LINES_MAX: usize = 20;
 const BYTES_MAX: u64 = 16 * 1024;
 
 pub(super) const RUNS: Records =
-    Records { member: "runs", fields: &["date", "outcome", "exit_code", "signal", "seconds", "output"] };
+    Records { member: "runs", fields: &["date", "outcome", "exit_code", "signal", "seconds", "output"], columns: &[] };
 
 pub(super) struct Report<'a> {
     pub(super) runs: Vec<&'a Run>,

@@ -10,7 +10,7 @@ use timenav_core::ledger::{TlogProof, VerifierKey};
 use timenav_engine::{BUNDLE_LINE_BYTES_MAX, BundleCheck, CheckedBundle};
 
 use crate::exit::Failure;
-use crate::output::{self, Unshown};
+use crate::output;
 use crate::wiring::ports::verify_signature;
 
 #[cfg(test)]
@@ -32,14 +32,8 @@ pub(super) fn verify(path: &Path, key: VerifierKey, rotations: &[PathBuf], as_js
     let name = key.name().to_owned();
     let check = BundleCheck::new(key, rotations, &verify_signature);
     let checked = read(BufReader::new(file), check).with_context(|| format!("{} cannot be read", path.display()))?;
-    let text = match (&checked, as_json) {
-        (_, true) => output::pretty(&as_value(&name, &checked).to_string()),
-        (Ok(bundle), false) => bundle_text(bundle),
-        (Err(wrong), false) => format!("The bundle of `{name}` does not verify.\n  {}\n", output::printable(wrong)),
-    };
-    let mut unshown = Unshown::default();
-    unshown.after(output::write(&text));
-    checked.map_err(|_| Failure::Tampered(1)).and_then(|_| unshown.end())
+    let failed = format!("The bundle of `{name}` does not verify.");
+    super::show_file(&checked, (&name, &failed), as_json, (bundle_json, bundle_text))
 }
 
 fn read_proof(path: &Path) -> anyhow::Result<TlogProof> {
@@ -89,33 +83,25 @@ fn bundle_text(bundle: &CheckedBundle) -> String {
     if *pruned > 0 {
         let _ = writeln!(text, "  of these, pruned: {pruned}");
     }
-    for what in NOT_CHECKED {
-        let _ = writeln!(text, "  not checked: {what}");
-    }
-    text
+    text + &super::not_checked_text(&NOT_CHECKED)
 }
 
-fn as_value(name: &str, checked: &Result<CheckedBundle, String>) -> Value {
-    match checked {
-        Err(wrong) => json!({ "origin": name, "verifies": false, "wrong": wrong }),
-        Ok(bundle) => {
-            let layer = |(timeline, size): &(_, u64)| json!({ "timeline_id": format!("{timeline}"), "size": size });
-            json!({
-                "origin": bundle.origin,
-                "verifies": true,
-                "layers": bundle.layers.iter().map(layer).collect::<Vec<_>>(),
-                "root": bundle.root.to_hex(),
-                "checkpoint": bundle.checkpoint,
-                "verifier_key": bundle.key.to_string(),
-                "rotations_followed": bundle.rotations_followed,
-                "recorded_at": bundle.recorded_at.map(|at| at.to_string()),
-                "payloads": bundle.payloads,
-                "data": bundle.data,
-                "gone": bundle.missing_contents,
-                "pruned": bundle.pruned,
-                "sha256": bundle.sha256.to_hex(),
-                "not_checked": NOT_CHECKED,
-            })
-        }
-    }
+fn bundle_json(bundle: &CheckedBundle) -> Value {
+    let layer = |(timeline, size): &(_, u64)| json!({ "timeline_id": format!("{timeline}"), "size": size });
+    json!({
+        "origin": bundle.origin,
+        "verifies": true,
+        "layers": bundle.layers.iter().map(layer).collect::<Vec<_>>(),
+        "root": bundle.root.to_hex(),
+        "checkpoint": bundle.checkpoint,
+        "verifier_key": bundle.key.to_string(),
+        "rotations_followed": bundle.rotations_followed,
+        "recorded_at": bundle.recorded_at.map(|at| at.to_string()),
+        "payloads": bundle.payloads,
+        "data": bundle.data,
+        "gone": bundle.missing_contents,
+        "pruned": bundle.pruned,
+        "sha256": bundle.sha256.to_hex(),
+        "not_checked": NOT_CHECKED,
+    })
 }

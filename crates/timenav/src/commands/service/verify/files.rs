@@ -14,6 +14,7 @@ use timenav_engine::{
 use timenav_store::{CheckpointFile, PostgresOptions, PostgresStore, SqliteArchive};
 
 use super::{ScanBar, Trusted, UserCheckpoint, VerifyCommand, keys_of, service_name};
+use crate::commands::service::runtime;
 use crate::config::named_store;
 use crate::data_folder::{CHECKPOINTS_FILE, DATA_DEFAULT, DATABASE_FILE, SIGNING_KEY_FILE, unfinished_in};
 use crate::key_files::read_public_key;
@@ -99,9 +100,7 @@ pub(super) fn verify(command: &VerifyCommand, trusted: &Trusted) -> anyhow::Resu
             .await
             .with_context(named)
     };
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("threads cannot be started")?;
-    runtime.block_on(scanning)
+    runtime()?.block_on(scanning)
 }
 
 async fn scan_all(

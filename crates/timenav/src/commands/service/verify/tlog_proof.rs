@@ -5,7 +5,7 @@ use serde_json::json;
 use timenav_core::ledger::{Checkpoint, LeafRecord, TlogProof, VerifierKey, leaf_hash, verify_inclusion};
 
 use crate::exit::Failure;
-use crate::output::{self, Unshown};
+use crate::output;
 use crate::wiring::ports::verify_signature;
 
 const NOT_CHECKED: [&str; 3] = [
@@ -17,37 +17,25 @@ const NOT_CHECKED: [&str; 3] = [
 pub(super) fn verify(bytes: &[u8], key: &VerifierKey, as_json: bool) -> Result<(), Failure> {
     let checked = check(bytes, key).map_err(|error| format!("{error:#}"));
     let origin = key.name();
-    let text = match (&checked, as_json) {
-        (Ok((proof, tree)), true) => output::pretty(
-            &json!({
-                "origin": origin, "verifies": true, "position": proof.index, "leaf": leaf_text(proof),
-                "size": tree.size, "root": tree.root.to_hex(), "not_checked": NOT_CHECKED,
-            })
-            .to_string(),
-        ),
-        (Err(wrong), true) => {
-            output::pretty(&json!({ "origin": origin, "verifies": false, "wrong": wrong }).to_string())
-        }
-        (Ok((proof, tree)), false) => {
-            let text = format!(
-                "Entry {} of `{}` is in a tree that the key has signed.\n  entry: {}\n  tree: {} entries, root {}\n",
-                proof.index,
-                output::printable(origin),
-                output::printable(&leaf_text(proof)),
-                tree.size,
-                tree.root.to_hex(),
-            );
-            NOT_CHECKED.iter().fold(text, |text, what| text + "  not checked: " + what + "\n")
-        }
-        (Err(wrong), false) => format!(
-            "The proof does not verify with the key of `{}`.\n  {}\n",
-            output::printable(origin),
-            output::printable(wrong)
-        ),
+    let failed = format!("The proof does not verify with the key of `{}`.", output::printable(origin));
+    let proof_json = |(proof, tree): &(TlogProof, Checkpoint)| {
+        json!({
+            "origin": origin, "verifies": true, "position": proof.index, "leaf": leaf_text(proof),
+            "size": tree.size, "root": tree.root.to_hex(), "not_checked": NOT_CHECKED,
+        })
     };
-    let mut unshown = Unshown::default();
-    unshown.after(output::write(&text));
-    checked.map_err(|_| Failure::Tampered(1)).and_then(|_| unshown.end())
+    let proof_text = |(proof, tree): &(TlogProof, Checkpoint)| {
+        let text = format!(
+            "Entry {} of `{}` is in a tree that the key has signed.\n  entry: {}\n  tree: {} entries, root {}\n",
+            proof.index,
+            output::printable(origin),
+            output::printable(&leaf_text(proof)),
+            tree.size,
+            tree.root.to_hex(),
+        );
+        text + &super::not_checked_text(&NOT_CHECKED)
+    };
+    super::show_file(&checked, (origin, &failed), as_json, (proof_json, proof_text))
 }
 
 /// Verifies that the entry leads to the checkpoint in the proof, and that the key has signed it.

@@ -10,7 +10,7 @@ use timenav_core::ledger::{
 };
 
 use crate::exit::Failure;
-use crate::output::{self, Unshown};
+use crate::output;
 use crate::wiring::ports::verify_signature;
 
 const NOT_CHECKED: [&str; 3] = [
@@ -88,26 +88,15 @@ pub(super) fn verify(
     as_json: bool,
 ) -> Result<(), Failure> {
     let checked = check(text, key, (witnesses, quorum)).map_err(|error| format!("{error:#}"));
-    let text = match (&checked, as_json) {
-        (Ok(checked), true) => {
-            let Checked { position, leaf, size, system_size, by } = checked;
-            let result_json = json!({
-                "origin": key.name(), "verifies": true, "position": position, "leaf": leaf, "size": size,
-                "system_size": system_size, "witnesses": by, "not_checked": NOT_CHECKED,
-            });
-            output::pretty(&result_json.to_string())
-        }
-        (Err(wrong), true) => {
-            output::pretty(&json!({ "origin": key.name(), "verifies": false, "wrong": wrong }).to_string())
-        }
-        (Ok(checked), false) => proof_text(checked, key),
-        (Err(wrong), false) => {
-            format!("The proof of `{}` does not verify.\n  {}\n", key.name(), output::printable(wrong))
-        }
+    let failed = format!("The proof of `{}` does not verify.", key.name());
+    let proof_json = |checked: &Checked| {
+        let Checked { position, leaf, size, system_size, by } = checked;
+        json!({
+            "origin": key.name(), "verifies": true, "position": position, "leaf": leaf, "size": size,
+            "system_size": system_size, "witnesses": by, "not_checked": NOT_CHECKED,
+        })
     };
-    let mut unshown = Unshown::default();
-    unshown.after(output::write(&text));
-    checked.map_err(|_| Failure::Tampered(1)).and_then(|_| unshown.end())
+    super::show_file(&checked, (key.name(), &failed), as_json, (proof_json, |checked| proof_text(checked, key)))
 }
 
 /// Verifies the chain from the entry to the root of its timeline, from there to an entry of `system`, and from there to
@@ -157,8 +146,5 @@ fn proof_text(checked: &Checked, key: &VerifierKey) -> String {
         let at = at.map_or_else(|| format!("{time} seconds after 1970"), |at| at.to_string());
         let _ = writeln!(text, "  cosigned by `{}` at {at}", output::printable(name));
     }
-    for what in NOT_CHECKED {
-        let _ = writeln!(text, "  not checked: {what}");
-    }
-    text
+    text + &super::not_checked_text(&NOT_CHECKED)
 }

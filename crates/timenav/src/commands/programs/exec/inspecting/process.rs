@@ -8,7 +8,8 @@ use timenav_exec::processes::{Found, Member, Supervised, find};
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat, Records, Table};
 
-const PROCESSES: Records = Records { member: "processes", fields: &["pid", "parent", "program", "clock"] };
+const PROCESSES: Records =
+    Records { member: "processes", fields: &["pid", "parent", "program", "clock"], columns: &[] };
 
 pub(super) fn show(pid: i32, format: OutputFormat) -> Result<(), Failure> {
     let found = find(pid).with_context(|| format!("cannot inspect process {pid}"))?;

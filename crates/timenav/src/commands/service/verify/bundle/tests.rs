@@ -42,7 +42,7 @@ fn with_end(lines: &[String]) -> String {
 /// Everything that a bundle vouches for: all but the hash of the file.
 fn meaning(bundle: CheckedBundle) -> String {
     bundle_text(&CheckedBundle { sha256: Hash::from_bytes([0; 32]), ..bundle.clone() })
-        + &as_value("", &Ok(CheckedBundle { sha256: Hash::from_bytes([0; 32]), ..bundle })).to_string()
+        + &bundle_json(&CheckedBundle { sha256: Hash::from_bytes([0; 32]), ..bundle }).to_string()
 }
 
 /// Returns whether a change is detected or leaves the contents unchanged.
