@@ -2,8 +2,9 @@ use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 use timenav_core::access::Role;
 
-use super::pages::{page_text, show_pages};
+use super::pages::{page_text, show_pages_as};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::commands::arguments::extend;
 use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::wiring::surroundings::Surroundings;
@@ -14,6 +15,13 @@ pub(crate) mod user;
 const LOGS: Records = Records {
     member: "logs",
     fields: &["position", "index", "timestamp", "user_id", "action", "subject", "clock_time"],
+    columns: &[
+        ("POSITION", "position"),
+        ("TIME", "timestamp"),
+        ("USER", "user_id"),
+        ("ACTION", "action"),
+        ("SUBJECT", "subject"),
+    ],
 };
 
 /// Shows and sets permissions on a timeline, and shows its access log.
@@ -113,12 +121,15 @@ pub(crate) fn run(command: AccessCommand, surroundings: &Surroundings) -> Result
 }
 
 fn show_log(client: &Client, log: Log, mut query: Vec<(&'static str, String)>) -> Result<(), Failure> {
-    query.push(("time_range", log.time_range));
-    query.extend(log.user.map(|user| ("user_id", user)));
-    query.extend(log.action.map(|action| ("action", action)));
-    query.extend(log.newest_first.then(|| ("order", "newest".to_owned())));
-    query.extend(log.limit.map(|limit| ("limit", limit.to_string())));
-    show_pages(client, &["v1", "access-logs"], query, (log.all, &LOGS), log_text)
+    let parameters = [
+        ("time_range", Some(log.time_range)),
+        ("user_id", log.user),
+        ("action", log.action),
+        ("order", log.newest_first.then(|| "newest".to_owned())),
+        ("limit", log.limit.map(|limit| limit.to_string())),
+    ];
+    extend(&mut query, parameters);
+    show_pages_as(client, &["v1", "access-logs"], query, (log.all, &LOGS), log_text)
 }
 
 /// Returns the given lists. An empty list removes everybody.
@@ -163,14 +174,7 @@ fn with_end(user: &str, end: &Value) -> String {
 }
 
 fn log_text(page: &Value, is_first: bool) -> String {
-    let columns = [
-        ("POSITION", "position"),
-        ("TIME", "timestamp"),
-        ("USER", "user_id"),
-        ("ACTION", "action"),
-        ("SUBJECT", "subject"),
-    ];
-    let listed = page_text(page, LOGS.member, &columns, is_first);
+    let listed = page_text(page, LOGS.member, LOGS.columns, is_first);
     let gaps = page["redacted"].as_array().into_iter().flatten().map(gap_text);
     // If nothing is listed, the status sentence already mentions pruned entries.
     [listed].into_iter().chain(gaps).collect()

@@ -3,7 +3,7 @@ use serde_json::Value;
 use super::arguments::insert;
 use super::clock::foreseen;
 use super::confirmed::{self, ConfirmOptions};
-use super::pages::{page_text, show_pages};
+use super::pages::show_pages;
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
@@ -12,6 +12,7 @@ use crate::wiring::surroundings::Surroundings;
 const ANCHORS: Records = Records {
     member: "anchors",
     fields: &["anchor_id", "timestamp", "description", "fixed", "position", "set_at", "timeline_id"],
+    columns: &[("ANCHOR", "anchor_id"), ("TIMESTAMP", "timestamp"), ("DESCRIPTION", "description")],
 };
 
 /// Sets anchors and returns to them.
@@ -70,7 +71,7 @@ pub(crate) fn run(command: AnchorCommand, surroundings: &Surroundings) -> Result
             let answer = client.write(&["v1", "set-anchor"], &[], &Value::Object(body).to_string(), create)?;
             client.show(&answer, anchor_text)
         }
-        Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), (true, &ANCHORS), list_text),
+        Action::List => show_pages(&client, &["v1", "anchors"], command.timeline.query(), true, &ANCHORS),
         Action::Show { anchor_id } => {
             let answer = client.get(&["v1", "anchors", &anchor_id], &command.timeline.query())?;
             client.show(&answer, |answer| anchor_text(&answer["anchor"]))
@@ -97,23 +98,25 @@ fn anchor_text(answer: &Value) -> String {
     output::status(answer) + &output::fields(answer, &layout)
 }
 
-fn list_text(page: &Value, is_first: bool) -> String {
-    let columns = [("ANCHOR", "anchor_id"), ("TIMESTAMP", "timestamp"), ("DESCRIPTION", "description")];
-    page_text(page, "anchors", &columns, is_first)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::pages::page_text;
 
     #[test]
     fn anchors_are_listed_in_columns() {
         let anchor = serde_json::json!({"anchor_id": "anchor_1", "timestamp": "2000-01-01T00:00:00Z",
             "description": "before", "position": 4});
         assert_eq!(
-            list_text(&serde_json::json!({"status": "One anchor.", "anchors": [anchor]}), true),
+            page_text(
+                &serde_json::json!({"status": "One anchor.", "anchors": [anchor]}),
+                "anchors",
+                ANCHORS.columns,
+                true
+            ),
             "ANCHOR    TIMESTAMP             DESCRIPTION\nanchor_1  2000-01-01T00:00:00Z  before\n"
         );
-        assert_eq!(list_text(&serde_json::json!({"status": "No anchors.", "anchors": []}), true), "No anchors.\n");
+        let none = serde_json::json!({"status": "No anchors.", "anchors": []});
+        assert_eq!(page_text(&none, "anchors", ANCHORS.columns, true), "No anchors.\n");
     }
 }

@@ -21,7 +21,7 @@ use timenav_import::{lost_integer, lost_integer_detail};
 
 use self::filter::FilterOptions;
 use super::arguments::insert;
-use super::pages::{page_text, show_pages};
+use super::pages::{page_text, show_pages_as};
 use crate::client::{Client, CreateOption, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
@@ -50,6 +50,7 @@ const EVENTS: Records = Records {
         "position",
         "timeline_id",
     ],
+    columns: &[("TIME", "time"), ("LOCATION", "location"), ("EVENT", "event_id"), ("WHAT", "what")],
 };
 
 /// Records, finds, corrects, erases and changes events.
@@ -213,7 +214,7 @@ fn run_find(client: &Client, find: Find, mut query: Vec<(&'static str, String)>)
     query.extend(find.as_of.map(|moment| ("as_of", moment)));
     query.extend(find.cursor.map(|cursor| ("cursor", cursor)));
     query.extend(find.filter.query());
-    show_pages(client, &["v1", "monitor-events"], query, (find.all, &EVENTS), found_text)
+    show_pages_as(client, &["v1", "monitor-events"], query, (find.all, &EVENTS), found_text)
 }
 
 fn event(flags: Flags) -> Map<String, Value> {
@@ -276,8 +277,7 @@ fn added_text(answer: &Value) -> String {
 fn found_text(page: &Value, is_first: bool) -> String {
     let events = page["events"].as_array().into_iter().flatten();
     let rows = serde_json::json!({ "status": page["status"], "rows": events.map(event_json).collect::<Vec<_>>() });
-    let columns = [("TIME", "time"), ("LOCATION", "location"), ("EVENT", "event_id"), ("WHAT", "what")];
-    page_text(&rows, "rows", &columns, is_first)
+    page_text(&rows, "rows", EVENTS.columns, is_first)
 }
 
 /// Returns the columns of an event: the place name or else its coordinates, and the title or else the description.

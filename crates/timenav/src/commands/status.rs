@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
 use super::clock::clock_line;
-use super::timeline::list_text;
+use super::pages::page_text;
+use super::timeline::TIMELINES;
 use crate::client::{Answer, Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
@@ -75,7 +76,7 @@ fn status_text(answer: &Value) -> String {
     });
     let mut text = output::fields(&rows, &["service", "you", "key", "clock"].map(|name| (name, name)));
     text.push('\n');
-    text += &list_text(answer, true);
+    text += &page_text(answer, TIMELINES.member, TIMELINES.columns, true);
     if answer["has_more"] == true {
         text += "and more; `timenav timeline list` lists all\n";
     }

@@ -12,7 +12,7 @@ use timenav_core::ids::TimelineId;
 use super::access::users_text;
 use super::arguments::{insert, timeline_id};
 use super::events::event_json;
-use super::pages::{page_text, show_pages};
+use super::pages::{show_pages, show_pages_as};
 use crate::client::{Client, ServiceOptions};
 use crate::exit::Failure;
 use crate::output::{self, OutputFormat, Records};
@@ -20,7 +20,7 @@ use crate::wiring::surroundings::Surroundings;
 
 const FOREVER: &str = "forever";
 
-const TIMELINES: Records = Records {
+pub(super) const TIMELINES: Records = Records {
     member: "timelines",
     fields: &[
         "timeline_id",
@@ -38,6 +38,13 @@ const TIMELINES: Records = Records {
         "fork/parent",
         "fork/size",
     ],
+    columns: &[
+        ("TIMELINE", "timeline_id"),
+        ("CURRENT TIME", "clock/current_time"),
+        ("STATE", "clock/state"),
+        ("EVENTS", "events"),
+        ("ROLE", "role"),
+    ],
 };
 
 const DIFFERENCES: Records = Records {
@@ -54,6 +61,14 @@ const DIFFERENCES: Records = Records {
         "compare/description",
         "compare/location",
     ],
+    columns: &[
+        ("CHANGE", "change"),
+        ("EVENT", "event_id"),
+        ("TIME IN BASE", "base/time"),
+        ("TIME IN COMPARE", "compare/time"),
+        ("EVENT IN BASE", "base/what"),
+        ("EVENT IN COMPARE", "compare/what"),
+    ],
 };
 
 const TIMERS_APART: Records = Records {
@@ -68,11 +83,26 @@ const TIMERS_APART: Records = Records {
         "compare/next",
         "compare/payload",
     ],
+    columns: &[
+        ("CHANGE", "change"),
+        ("TIMER", "timer_id"),
+        ("STATE IN BASE", "base/state"),
+        ("STATE IN COMPARE", "compare/state"),
+        ("NEXT IN BASE", "base/next"),
+        ("NEXT IN COMPARE", "compare/next"),
+    ],
 };
 
 const FIRINGS_APART: Records = Records {
     member: "firings",
     fields: &["change", "timer_id", "due", "base/state", "base/reason", "compare/state", "compare/reason"],
+    columns: &[
+        ("CHANGE", "change"),
+        ("TIMER", "timer_id"),
+        ("DUE", "due"),
+        ("OUTCOME IN BASE", "base/state"),
+        ("OUTCOME IN COMPARE", "compare/state"),
+    ],
 };
 
 /// Creates, lists, compares, exports and ends timelines.
@@ -163,7 +193,7 @@ enum Action {
 pub(crate) fn run(command: TimelineCommand, surroundings: &Surroundings) -> Result<(), Failure> {
     let client = Client::new(&command.service, surroundings)?;
     match command.action {
-        Action::List => show_pages(&client, &["timelines"], Vec::new(), (true, &TIMELINES), list_text),
+        Action::List => show_pages(&client, &["timelines"], Vec::new(), true, &TIMELINES),
         Action::Show { timeline } => client.show(&client.get(&["timeline", timeline.as_str()], &[])?, timeline_text),
         Action::Diff { base, compare, r#type } => diff(&client, (&base, &compare), r#type),
         Action::Retention { timeline, reads: None, rejections: None } => {
@@ -213,11 +243,10 @@ fn diff(client: &Client, (a, b): (&str, &str), r#type: Option<String>) -> Result
         let query = vec![("base", a.to_owned()), ("compare", b.to_owned()), ("type", kind.to_owned())];
         let is_begun = Cell::new(false);
         let text = |page: &Value, _| match kind {
-            "timers" => apart_text(page, ("timers", &TIMERS_APART_TEXT), (&is_begun, all)),
-            "firings" => apart_text(page, ("firings", &FIRINGS_APART_TEXT), (&is_begun, all)),
-            _ => diff_text(page, &is_begun),
+            "events" => diff_text(page, &is_begun),
+            _ => apart_text(page, records, (&is_begun, all)),
         };
-        show_pages(client, &["timelines", "diff"], query, (true, records), text)?;
+        show_pages_as(client, &["timelines", "diff"], query, (true, records), text)?;
     }
     Ok(())
 }
@@ -272,65 +301,26 @@ fn diff_text(page: &Value, is_begun: &Cell<bool>) -> String {
         serde_json::json!({ "change": difference["change"], "event_id": difference["event_id"],
             "base": event_json(&difference["base"]), "compare": event_json(&difference["compare"]) })
     };
-    let columns = [
-        ("CHANGE", "change"),
-        ("EVENT", "event_id"),
-        ("TIME IN BASE", "base/time"),
-        ("TIME IN COMPARE", "compare/time"),
-        ("EVENT IN BASE", "base/what"),
-        ("EVENT IN COMPARE", "compare/what"),
-    ];
     let rows: Vec<Value> = differences.iter().map(row).collect();
-    output::table(&rows, &columns, !is_begun.replace(true))
+    output::table(&rows, DIFFERENCES.columns, !is_begun.replace(true))
 }
 
-const TIMERS_APART_TEXT: [(&str, &str); 6] = [
-    ("CHANGE", "change"),
-    ("TIMER", "timer_id"),
-    ("STATE IN BASE", "base/state"),
-    ("STATE IN COMPARE", "compare/state"),
-    ("NEXT IN BASE", "base/next"),
-    ("NEXT IN COMPARE", "compare/next"),
-];
-
-const FIRINGS_APART_TEXT: [(&str, &str); 5] = [
-    ("CHANGE", "change"),
-    ("TIMER", "timer_id"),
-    ("DUE", "due"),
-    ("OUTCOME IN BASE", "base/state"),
-    ("OUTCOME IN COMPARE", "compare/state"),
-];
-
 /// Starts with a blank line if something precedes it; empty if there are none.
-fn apart_text(
-    page: &Value,
-    (list, columns): (&str, &[(&str, &str)]),
-    (is_begun, is_below): (&Cell<bool>, bool),
-) -> String {
-    let apart = page[list].as_array().map_or(&[][..], Vec::as_slice);
+fn apart_text(page: &Value, records: &Records, (is_begun, is_below): (&Cell<bool>, bool)) -> String {
+    let apart = page[records.member].as_array().map_or(&[][..], Vec::as_slice);
     if apart.is_empty() {
         let is_all = !is_below && !is_begun.get() && page["next_cursor"].is_null();
         return if is_all { output::status(page) } else { String::new() };
     }
     let is_first = !is_begun.replace(true);
     let gap = if is_first && is_below { "\n" } else { "" };
-    gap.to_owned() + &output::table(apart, columns, is_first)
-}
-
-pub(super) fn list_text(page: &Value, is_first: bool) -> String {
-    let columns = [
-        ("TIMELINE", "timeline_id"),
-        ("CURRENT TIME", "clock/current_time"),
-        ("STATE", "clock/state"),
-        ("EVENTS", "events"),
-        ("ROLE", "role"),
-    ];
-    page_text(page, "timelines", &columns, is_first)
+    gap.to_owned() + &output::table(apart, records.columns, is_first)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::pages::page_text;
 
     #[test]
     fn differences_heading_is_printed_once() {
@@ -357,7 +347,7 @@ mod tests {
         let one = serde_json::json!({"change": "differs", "timer_id": "t", "base": timer("x"), "compare": timer("y")});
         let (none, full) = (serde_json::json!({"timers": []}), serde_json::json!({"timers": [one]}));
         let is_begun = Cell::new(false);
-        let text = |page| apart_text(page, ("timers", &TIMERS_APART_TEXT), (&is_begun, true));
+        let text = |page| apart_text(page, &TIMERS_APART, (&is_begun, true));
         let heading = "CHANGE   TIMER  STATE IN BASE  STATE IN COMPARE  NEXT IN BASE  NEXT IN COMPARE\n";
         assert_eq!(text(&none), "");
         assert_eq!(
@@ -382,7 +372,7 @@ mod tests {
         let timeline = serde_json::json!({"timeline_id": "main", "events": 12, "role": "admin",
             "clock": {"current_time": "2000-01-01T00:00:00Z", "state": "paused"}});
         assert_eq!(
-            list_text(&serde_json::json!({"timelines": [timeline]}), true),
+            page_text(&serde_json::json!({"timelines": [timeline]}), "timelines", TIMELINES.columns, true),
             "TIMELINE  CURRENT TIME          STATE   EVENTS  ROLE\n\
              main      2000-01-01T00:00:00Z  paused  12      admin\n"
         );

@@ -4,8 +4,8 @@ mod watch;
 
 use serde_json::Value;
 
-use super::arguments::insert;
-use super::pages::{page_text, show_pages};
+use super::arguments::{extend, insert};
+use super::pages::{page_text, show_pages, show_pages_as};
 use crate::client::{Client, ServiceOptions, TimelineOptions};
 use crate::exit::Failure;
 use crate::output::{self, Records};
@@ -28,11 +28,20 @@ const TIMERS: Records = Records {
         "set_by",
         "set_at",
     ],
+    columns: &[],
 };
 
 const FIRINGS: Records = Records {
     member: "firings",
     fields: &["firing_id", "timer_id", "due", "round", "queue", "event_id", "state", "reason"],
+    columns: &[
+        ("DUE", "due"),
+        ("TIMER", "timer_id"),
+        ("QUEUE", "queue"),
+        ("STATE", "state"),
+        ("FIRING", "firing_id"),
+        ("REASON", "reason"),
+    ],
 };
 
 /// Sets timers on virtual time, and processes their firings.
@@ -171,21 +180,19 @@ pub(crate) fn run(command: TimerCommand, surroundings: &Surroundings) -> Result<
             client.show(&client.patch(&["v1", "timers", &timer_id], body)?, timer_text)
         }
         Action::Firings { timer_id, advance, state, queue, limit, all } => {
+            let limit = limit.map(|limit| limit.to_string());
             let filters = [("timer_id", timer_id), ("advance_id", advance), ("state", state), ("queue", queue)];
-            query.extend(filters.into_iter().filter_map(|(name, value)| Some((name, value?))));
-            query.extend(limit.map(|limit| ("limit", limit.to_string())));
-            show_pages(&client, &["v1", "firings"], query, (all, &FIRINGS), firings_text)
+            extend(&mut query, filters.into_iter().chain([("limit", limit)]));
+            show_pages(&client, &["v1", "firings"], query, all, &FIRINGS)
         }
         Action::Preview { every, cron, starts, zone, after, limit } => {
-            let preview_query = [("rule", every.or(cron)), ("starts", starts), ("zone", zone), ("after", after)];
-            query.extend(preview_query.into_iter().filter_map(|(name, value)| Some((name, value?))));
+            extend(&mut query, [("rule", every.or(cron)), ("starts", starts), ("zone", zone), ("after", after)]);
             query.push(("limit", limit.to_string()));
             client.show(&client.get(&["v1", "timer-preview"], &query)?, moments_text)
         }
         Action::List { state, limit, all } => {
-            query.extend(state.map(|state| ("state", state)));
-            query.extend(limit.map(|limit| ("limit", limit.to_string())));
-            show_pages(&client, &["v1", "timers"], query, (all, &TIMERS), list_text)
+            extend(&mut query, [("state", state), ("limit", limit.map(|limit| limit.to_string()))]);
+            show_pages_as(&client, &["v1", "timers"], query, (all, &TIMERS), list_text)
         }
         Action::Show { timer_id } => client.show(&client.get(&["v1", "timers", &timer_id], &query)?, timer_text),
         Action::Cancel { timer_id } => {
@@ -259,18 +266,6 @@ fn timer_text(answer: &Value) -> String {
         text.push_str(&output::table(firings, &columns, true));
     }
     text
-}
-
-fn firings_text(page: &Value, is_first: bool) -> String {
-    let columns = [
-        ("DUE", "due"),
-        ("TIMER", "timer_id"),
-        ("QUEUE", "queue"),
-        ("STATE", "state"),
-        ("FIRING", "firing_id"),
-        ("REASON", "reason"),
-    ];
-    page_text(page, "firings", &columns, is_first)
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {

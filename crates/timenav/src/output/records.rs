@@ -31,6 +31,8 @@ pub(crate) struct Records {
     pub(crate) member: &'static str,
     /// The fields of a row by path, such as `clock/state`. New ones may be appended.
     pub(crate) fields: &'static [&'static str],
+    /// The columns of a table for people: a header and the path of a member. Empty if its rows are computed.
+    pub(crate) columns: &'static [(&'static str, &'static str)],
 }
 
 impl Records {
@@ -115,7 +117,7 @@ fn cell(value: Option<&Value>) -> String {
 mod tests {
     use super::*;
 
-    const RECORDS: Records = Records { member: "items", fields: &["id", "at/time", "who"] };
+    const RECORDS: Records = Records { member: "items", fields: &["id", "at/time", "who"], columns: &[] };
 
     #[test]
     fn each_record_is_printed_unchanged_on_one_line() {

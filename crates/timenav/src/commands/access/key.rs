@@ -5,7 +5,7 @@ use timenav_core::access::Scope;
 
 use crate::client::{Client, ServiceOptions};
 use crate::commands::arguments::insert;
-use crate::commands::pages::{page_text, show_pages};
+use crate::commands::pages::show_pages;
 use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::wiring::surroundings::Surroundings;
@@ -13,6 +13,16 @@ use crate::wiring::surroundings::Surroundings;
 const API_KEYS: Records = Records {
     member: "api_keys",
     fields: &["key_id", "user_id", "timeline_id", "label", "scopes", "created_at", "expires_at", "revoked_at"],
+    columns: &[
+        ("KEY", "key_id"),
+        ("USER", "user_id"),
+        ("TIMELINE", "timeline_id"),
+        ("SCOPES", "scopes"),
+        ("CREATED", "created_at"),
+        ("EXPIRES", "expires_at"),
+        ("REVOKED", "revoked_at"),
+        ("LABEL", "label"),
+    ],
 };
 
 /// Creates, lists and revokes API keys.
@@ -69,7 +79,7 @@ pub(crate) fn run(command: KeyCommand, surroundings: &Surroundings) -> Result<()
         }
         Action::List { user } => {
             let query: Vec<_> = user.into_iter().map(|user| ("user_id", user)).collect();
-            show_pages(&client, &["v1", "api-keys"], query, (true, &API_KEYS), list_text)
+            show_pages(&client, &["v1", "api-keys"], query, true, &API_KEYS)
         }
         Action::Revoke { key_id } => client.show(&client.delete(&["v1", "api-keys", &key_id], &[])?, output::status),
     }
@@ -98,20 +108,6 @@ fn create_body(create: Create) -> Map<String, Value> {
 fn created_text(answer: &Value) -> String {
     let layout = [("key", "key_id"), ("user", "user_id"), ("timeline", "timeline_id"), ("API key", "api_key")];
     output::status(answer) + &output::fields(answer, &layout)
-}
-
-fn list_text(page: &Value, is_first: bool) -> String {
-    let columns = [
-        ("KEY", "key_id"),
-        ("USER", "user_id"),
-        ("TIMELINE", "timeline_id"),
-        ("SCOPES", "scopes"),
-        ("CREATED", "created_at"),
-        ("EXPIRES", "expires_at"),
-        ("REVOKED", "revoked_at"),
-        ("LABEL", "label"),
-    ];
-    page_text(page, "api_keys", &columns, is_first)
 }
 
 #[cfg(test)]

@@ -1,20 +1,40 @@
-use serde_json::{Value, json};
+use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::client::{Client, ServiceOptions};
-use crate::commands::pages::{page_text, show_pages};
+use crate::commands::pages::show_pages;
 use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::prompt;
 use crate::wiring::surroundings::Surroundings;
 
-const USERS: Records = Records { member: "users", fields: &["user_id", "operator", "restriction_level", "created_at"] };
+const USERS: Records = Records {
+    member: "users",
+    fields: &["user_id", "operator", "restriction_level", "created_at"],
+    columns: &[
+        ("USER", "user_id"),
+        ("OPERATOR", "operator"),
+        ("RESTRICTION", "restriction_level"),
+        ("CREATED", "created_at"),
+    ],
+};
 
-const RESTRICTIONS: Records = Records { member: "restrictions", fields: &["user_id", "restriction_level"] };
+const RESTRICTIONS: Records = Records {
+    member: "restrictions",
+    fields: &["user_id", "restriction_level"],
+    columns: &[("USER", "user_id"), ("RESTRICTION", "restriction_level")],
+};
 
 const SESSIONS: Records = Records {
     member: "sessions",
     fields: &["session_id", "created_at", "last_seen_at", "idle_expires_at", "expires_at", "is_current"],
+    columns: &[
+        ("SESSION", "session_id"),
+        ("CREATED", "created_at"),
+        ("LAST SEEN", "last_seen_at"),
+        ("EXPIRES", "expires_at"),
+        ("THIS ONE", "is_current"),
+    ],
 };
 
 /// Creates, lists, restricts and removes users, and sets their passwords. For operators.
@@ -82,7 +102,7 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             let body = json!({ "user_id": user_id, "operator": operator }).to_string();
             client.show(&client.post_text(&["v1", "users"], &[], &body)?, output::status)
         }
-        Action::List => show_pages(&client, &["v1", "users"], Vec::new(), (true, &USERS), list_text),
+        Action::List => show_pages(&client, &["v1", "users"], Vec::new(), true, &USERS),
         Action::Password { user_id, stdin } => {
             let password = if stdin { prompt::line_of_stdin() } else { prompt::new_password(&user_id) }?;
             let body = Zeroizing::new(json!({ "user_id": user_id, "password": *password }).to_string());
@@ -92,12 +112,10 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
             let body = json!({ "user_id": user_id, "restriction_level": level }).to_string();
             client.show(&client.post_text(&["v1", "restrict-time-travel"], &[], &body)?, output::status)
         }
-        Action::Restrictions => {
-            show_pages(&client, &["v1", "restrictions"], Vec::new(), (true, &RESTRICTIONS), restrictions_text)
-        }
+        Action::Restrictions => show_pages(&client, &["v1", "restrictions"], Vec::new(), true, &RESTRICTIONS),
         Action::Sessions { user_id } => {
             let query: Vec<_> = user_id.into_iter().map(|user| ("user_id", user)).collect();
-            show_pages(&client, &["v1", "sessions"], query, (true, &SESSIONS), sessions_text)
+            show_pages(&client, &["v1", "sessions"], query, true, &SESSIONS)
         }
         Action::EndSession { session_id } => {
             client.show(&client.delete(&["v1", "sessions", &session_id], &[])?, output::status)
@@ -106,41 +124,17 @@ pub(crate) fn run(command: UserCommand, surroundings: &Surroundings) -> Result<(
     }
 }
 
-fn restrictions_text(page: &Value, is_first: bool) -> String {
-    page_text(page, "restrictions", &[("USER", "user_id"), ("RESTRICTION", "restriction_level")], is_first)
-}
-
-fn sessions_text(page: &Value, is_first: bool) -> String {
-    let columns = [
-        ("SESSION", "session_id"),
-        ("CREATED", "created_at"),
-        ("LAST SEEN", "last_seen_at"),
-        ("EXPIRES", "expires_at"),
-        ("THIS ONE", "is_current"),
-    ];
-    page_text(page, "sessions", &columns, is_first)
-}
-
-fn list_text(page: &Value, is_first: bool) -> String {
-    let columns = [
-        ("USER", "user_id"),
-        ("OPERATOR", "operator"),
-        ("RESTRICTION", "restriction_level"),
-        ("CREATED", "created_at"),
-    ];
-    page_text(page, "users", &columns, is_first)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commands::pages::page_text;
 
     #[test]
     fn users_are_listed_in_columns() {
         let user = serde_json::json!({"user_id": "admin", "operator": true, "restriction_level": "full_access",
             "created_at": "2026-01-01T00:00:00Z"});
         assert_eq!(
-            list_text(&serde_json::json!({"users": [user]}), true),
+            page_text(&serde_json::json!({"users": [user]}), "users", USERS.columns, true),
             "USER   OPERATOR  RESTRICTION  CREATED\nadmin  true      full_access  2026-01-01T00:00:00Z\n"
         );
     }

@@ -23,6 +23,17 @@ const FOLLOWERS: Records = Records {
         "user_id",
         "follower_id",
     ],
+    columns: &[
+        ("FOLLOWER", "name"),
+        ("STATE", "state"),
+        ("GENERATION", "generation"),
+        ("CONFIRMED", "confirmed_at"),
+        ("LATENCY", "latency"),
+        ("SINCE", "since"),
+        ("HOST", "host"),
+        ("PROCESS", "process"),
+        ("USER", "user_id"),
+    ],
 };
 
 /// Lists the named followers of a clock, and the change that each has confirmed.
@@ -46,22 +57,8 @@ pub(crate) fn run(command: &FollowersCommand, surroundings: &Surroundings) -> Re
 
 fn followers_text(answer: &Value) -> String {
     let followers = answer["followers"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let mut text = if followers.is_empty() {
-        output::status(answer)
-    } else {
-        let columns = [
-            ("FOLLOWER", "name"),
-            ("STATE", "state"),
-            ("GENERATION", "generation"),
-            ("CONFIRMED", "confirmed_at"),
-            ("LATENCY", "latency"),
-            ("SINCE", "since"),
-            ("HOST", "host"),
-            ("PROCESS", "process"),
-            ("USER", "user_id"),
-        ];
-        output::table(followers, &columns, true)
-    };
+    let mut text =
+        if followers.is_empty() { output::status(answer) } else { output::table(followers, FOLLOWERS.columns, true) };
     for follower in followers {
         if let Some(fault) = follower["fault"].as_object() {
             let members: Vec<String> =

@@ -1,10 +1,11 @@
 use std::fmt::Write as _;
 
 use serde_json::{Map, Value};
+use timenav_core::text::counted;
 
 use crate::client::{Client, CreateOption};
 use crate::exit::Failure;
-use crate::output::{self, member};
+use crate::output;
 
 /// Previews a clock change without making it.
 pub(in crate::commands) fn run(
@@ -48,12 +49,10 @@ pub(in crate::commands) fn would_text(answer: &Value) -> Option<String> {
     if answer.get("would_rearm").is_some_and(|would_rearm| !would_rearm.is_null()) {
         return Some(text);
     }
-    let count = member(would_fire, "count");
     let more = if would_fire["complete"] == true { "" } else { "; only the first are listed" };
-    let _ = match count.as_str() {
-        "0" => writeln!(text, "Nothing would fire."),
-        "1" => writeln!(text, "1 firing."),
-        _ => writeln!(text, "{count} firings{more}."),
+    let _ = match would_fire["count"].as_u64().unwrap_or_default() {
+        0 => writeln!(text, "Nothing would fire."),
+        count => writeln!(text, "{}{more}.", counted(count, "firing")),
     };
     Some(text)
 }

@@ -3,11 +3,13 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use crate::client::Client;
+use crate::commands::arguments::extend;
 use crate::commands::events::filter::EventFilters;
 use crate::exit::Failure;
 use crate::output::{self, Records};
 
-const GROUPS: Records = Records { member: "groups", fields: &["key", "second_key", "end", "count", "first", "last"] };
+const GROUPS: Records =
+    Records { member: "groups", fields: &["key", "second_key", "end", "count", "first", "last"], columns: &[] };
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Count {
@@ -56,7 +58,7 @@ pub(super) fn run(client: &Client, count: Count, mut query: Vec<(&'static str, S
         ("limit", count.limit.map(|limit| limit.to_string())),
         ("cursor", count.cursor),
     ];
-    query.extend(options.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    extend(&mut query, options);
     query.extend(count.filters.query());
     let counted = client.get(&["v1", "aggregate-events"], &query)?;
     client.show_list(&counted, &GROUPS, counted_text)

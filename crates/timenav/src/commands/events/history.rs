@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
-use super::{Flags, event, event_json, file_text, object};
+use super::{EVENTS, Flags, event, event_json, file_text, object};
 use crate::client::Client;
 use crate::commands::arguments::insert;
 use crate::exit::Failure;
@@ -122,8 +122,7 @@ fn history_text(answer: &Value) -> String {
 }
 
 fn corrected_text(answer: &Value) -> String {
-    let columns = [("TIME", "time"), ("LOCATION", "location"), ("EVENT", "event_id"), ("WHAT", "what")];
-    output::status(answer) + &output::table(&[event_json(&answer["event"])], &columns, true)
+    output::status(answer) + &output::table(&[event_json(&answer["event"])], EVENTS.columns, true)
 }
 
 fn manipulated_text(answer: &Value) -> String {

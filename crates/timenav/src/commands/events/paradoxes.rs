@@ -1,8 +1,9 @@
 use serde_json::{Number, Value};
 
 use crate::client::{Client, ServiceOptions, TimelineOptions};
+use crate::commands::arguments::extend;
 use crate::commands::events::number;
-use crate::commands::pages::{page_text, show_pages};
+use crate::commands::pages::{page_text, show_pages_as};
 use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::wiring::surroundings::Surroundings;
@@ -10,6 +11,13 @@ use crate::wiring::surroundings::Surroundings;
 const PARADOXES: Records = Records {
     member: "paradoxes",
     fields: &["code", "kind", "grade", "severity", "is_observation", "events", "explanation", "since", "first", "key"],
+    columns: &[
+        ("CODE", "code"),
+        ("KIND", "kind"),
+        ("GRADE", "grade"),
+        ("EVENTS", "events"),
+        ("EXPLANATION", "explanation"),
+    ],
 };
 
 /// Lists the paradoxes of a timeline.
@@ -57,16 +65,14 @@ pub(crate) fn run(command: ParadoxesCommand, surroundings: &Surroundings) -> Res
         ("as_of", command.as_of),
         ("limit", command.limit.map(|limit| limit.to_string())),
     ];
-    query.extend(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    show_pages(&client, &["v1", "monitor-paradox"], query, (command.all, &PARADOXES), list_text)
+    extend(&mut query, given);
+    show_pages_as(&client, &["v1", "monitor-paradox"], query, (command.all, &PARADOXES), list_text)
 }
 
 fn list_text(page: &Value, is_first: bool) -> String {
-    let columns =
-        [("CODE", "code"), ("KIND", "kind"), ("GRADE", "grade"), ("EVENTS", "events"), ("EXPLANATION", "explanation")];
     let sentence = if is_first { output::status(page) } else { String::new() };
     match page[PARADOXES.member].as_array() {
-        Some(items) if !items.is_empty() => sentence + &page_text(page, PARADOXES.member, &columns, is_first),
+        Some(items) if !items.is_empty() => sentence + &page_text(page, PARADOXES.member, PARADOXES.columns, is_first),
         Some(_) | None => sentence,
     }
 }

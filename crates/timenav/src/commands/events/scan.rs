@@ -3,9 +3,9 @@ use serde_json::{Map, Value, json};
 use super::event_json;
 use crate::client::Client;
 use crate::commands::arguments::insert;
-use crate::commands::pages::page_text;
+use crate::commands::pages::{page_text, show_fetched};
 use crate::exit::Failure;
-use crate::output::{self, OutputFormat, Records};
+use crate::output::Records;
 
 const EVENTS: Records = Records {
     member: "events",
@@ -23,6 +23,15 @@ const EVENTS: Records = Records {
         "paradoxes",
         "position",
         "timeline_id",
+    ],
+    columns: &[
+        ("TIME", "time"),
+        ("LOCATION", "location"),
+        ("EVENT", "event_id"),
+        ("EFFECTS", "effects"),
+        ("INTERVENTIONS", "interventions"),
+        ("PARADOXES", "paradoxes"),
+        ("WHAT", "what"),
     ],
 };
 
@@ -51,20 +60,11 @@ pub(super) fn run(client: &Client, scan: Scan, body: &Map<String, Value>) -> Res
     insert(&mut body, "time_range", Some(scan.time_range));
     insert(&mut body, "as_of", scan.as_of);
     insert(&mut body, "limit", scan.limit);
-    let mut is_first = true;
-    loop {
-        let page = client.post(&["v1", "scan-events"], body.clone())?;
-        client.show_list(&page, &EVENTS, |page| scanned_text(page, is_first))?;
-        let Some(cursor) = page.value["next_cursor"].as_str() else { return Ok(()) };
-        if !scan.all {
-            if client.format() != OutputFormat::Json {
-                output::note("there are more; use --all to show them, or --limit to set how many");
-            }
-            return Ok(());
-        }
-        insert(&mut body, "cursor", Some(cursor));
-        is_first = false;
-    }
+    let fetch = |cursor: Option<&str>| {
+        insert(&mut body, "cursor", cursor);
+        client.post(&["v1", "scan-events"], body.clone())
+    };
+    show_fetched(client, fetch, (scan.all, &EVENTS), scanned_text)
 }
 
 fn scanned_text(page: &Value, is_first: bool) -> String {
@@ -77,16 +77,7 @@ fn scanned_text(page: &Value, is_first: bool) -> String {
         row
     };
     let rows: Vec<Value> = page["events"].as_array().into_iter().flatten().map(row).collect();
-    let columns = [
-        ("TIME", "time"),
-        ("LOCATION", "location"),
-        ("EVENT", "event_id"),
-        ("EFFECTS", "effects"),
-        ("INTERVENTIONS", "interventions"),
-        ("PARADOXES", "paradoxes"),
-        ("WHAT", "what"),
-    ];
-    page_text(&json!({ "status": page["status"], "rows": rows }), "rows", &columns, is_first)
+    page_text(&json!({ "status": page["status"], "rows": rows }), "rows", EVENTS.columns, is_first)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use serde_json::{Number, Value};
 
 use crate::client::{Client, ServerEvent, ServiceOptions, TimelineOptions};
+use crate::commands::arguments::extend;
 use crate::commands::clock::clock_line;
 use crate::commands::events::{event_json, number};
 use crate::exit::Failure;
@@ -49,7 +50,7 @@ pub(crate) fn run(command: StreamCommand, surroundings: &Surroundings) -> Result
         ("speed_kmh", command.speed_kmh.map(|number| number.to_string())),
         ("tolerance", command.tolerance),
     ];
-    query.extend(given.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    extend(&mut query, given);
     for message in client.watch(&["v1", "stream"], &query, command.after.as_deref())? {
         let message = message?;
         output::write(&if client.format().is_json() { json_line(&message) } else { text_line(&message) })?;

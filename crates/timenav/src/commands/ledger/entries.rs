@@ -8,7 +8,18 @@ use crate::exit::Failure;
 use crate::output::{self, Records};
 use crate::wiring::surroundings::Surroundings;
 
-const ENTRIES: Records = Records { member: "entries", fields: &["position", "leaf", "contents", "salt", "payload"] };
+const ENTRIES: Records = Records {
+    member: "entries",
+    fields: &["position", "leaf", "contents", "salt", "payload"],
+    columns: &[
+        ("POSITION", "position"),
+        ("RECORDED AT", "recorded_at"),
+        ("USER", "actor"),
+        ("ACTION", "action"),
+        ("SUBJECT", "subject"),
+        ("SAYS", "says"),
+    ],
+};
 
 /// Shows entries of a ledger with their contents.
 ///
@@ -39,16 +50,8 @@ pub(crate) fn run(command: &EntriesCommand, surroundings: &Surroundings) -> Resu
 }
 
 fn page_text(page: &Value) -> String {
-    let columns = [
-        ("POSITION", "position"),
-        ("RECORDED AT", "recorded_at"),
-        ("USER", "actor"),
-        ("ACTION", "action"),
-        ("SUBJECT", "subject"),
-        ("SAYS", "says"),
-    ];
     let entries: Vec<Value> = page["entries"].as_array().into_iter().flatten().map(row).collect();
-    let table = if entries.is_empty() { String::new() } else { output::table(&entries, &columns, true) };
+    let table = if entries.is_empty() { String::new() } else { output::table(&entries, ENTRIES.columns, true) };
     table + &output::status(page)
 }
 
