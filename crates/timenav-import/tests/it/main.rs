@@ -21,17 +21,6 @@ fn items(format: Format, map: &str, file: impl Read) -> (Vec<Item>, Result<(), I
 }
 
 #[test]
-fn every_test_file_is_a_module() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let is_named = include_str!("main.rs").contains(&format!("\nmod {name};\n"));
-        assert!(is_named || name == "main", "{name} is no module of main.rs");
-    }
-}
-
-#[test]
 fn sink_can_end_the_import() {
     let time = "2024-07-20T20:17:40Z";
     let feature = format!("{{\"type\":\"Feature\",\"properties\":{{\"time\":\"{time}\"}}}}");

@@ -18,17 +18,6 @@ fn cities() -> impl Iterator<Item = timenav_places::Match> {
 }
 
 #[test]
-fn every_test_file_is_a_module() {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
-    for file in std::fs::read_dir(folder).unwrap() {
-        let path = file.unwrap().path();
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let is_named = include_str!("main.rs").contains(&format!("\nmod {name};\n"));
-        assert!(is_named || name == "main", "{name} is no module of main.rs");
-    }
-}
-
-#[test]
 fn place_tables_are_small_and_complete() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/data");
     let sizes = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len());
