@@ -11,7 +11,7 @@ use crate::operations::clock::Clock;
 use crate::transport::call::Call;
 use crate::transport::host::monotonic_micros;
 use crate::transport::request::seconds_text;
-use crate::transport::retry::Retries;
+use crate::transport::retry::RetryPolicy;
 
 pub(crate) mod firing;
 pub(crate) mod listener;
@@ -102,9 +102,9 @@ impl Client {
     /// all its attempts, unless that is allowed; or the wait exceeded its limit.
     pub async fn advance(&self, advance: impl Into<Advance>) -> Result<Receipt, Error> {
         let Advance { operation, parameter, generation, timeout, allows_failures } = advance.into();
-        let Retries { attempts, wait_max } = self.retries();
-        let wait_max = wait_max.max(Retries::default().wait_max);
-        let patient = self.with_retries(Retries { attempts: attempts.max(ATTEMPTS), wait_max });
+        let RetryPolicy { attempts, wait_max } = self.retries();
+        let wait_max = wait_max.max(RetryPolicy::default().wait_max);
+        let patient = self.with_retries(RetryPolicy { attempts: attempts.max(ATTEMPTS), wait_max });
         let deadline = timeout
             .map(|timeout| monotonic_micros().saturating_add(i64::try_from(timeout.as_micros()).unwrap_or(i64::MAX)));
         let mut call: Call<'_, Clock> = patient.post(&["v1", operation]).on_default_timeline();

@@ -2,8 +2,8 @@
 //!
 //! [`ClockLayer`] is a `tower` layer, for axum, tonic, hyper and other servers of `http::Request`s. It opens the clock
 //! of the timeline that a request names, and keeps it open for later requests. While the request is served, [`clock`]
-//! returns that clock, which is also the extension [`RequestClock`]; [`outgoing`] forwards the timeline to other
-//! services.
+//! returns that clock, which is also the extension [`RequestClock`]; [`forward_timeline`] forwards the timeline to
+//! other services.
 //!
 //! Every client can choose the time of its requests: use it only in a test or staging deployment.
 
@@ -12,7 +12,7 @@ mod served;
 mod clocks;
 mod layer;
 
-pub use clocks::{CLOCKS_MAX, NotServed, RequestClocks};
+pub use clocks::{CLOCKS_MAX, NoClockForRequest, RequestClocks};
 pub use header::{BaggageError, HEADER, MEMBER, timeline_in, with_timeline};
 pub use layer::{ClockLayer, ClockService};
-pub use served::{RequestClock, clock, outgoing, sql_moment};
+pub use served::{RequestClock, clock, forward_timeline, sql_moment};

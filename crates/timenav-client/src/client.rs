@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::error::{Error, Problem};
 use crate::transport::request::Request;
 use crate::transport::response::{Response, connection_error};
-use crate::transport::retry::{Outcome, Retries, retry_after};
+use crate::transport::retry::{Outcome, RetryPolicy, retry_after};
 
 const URL_DEFAULT: &str = "http://127.0.0.1:8080";
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -25,7 +25,7 @@ pub struct ClientBuilder {
     timeline_id: Option<String>,
     authorities: Option<Vec<u8>>,
     timeout: Option<Duration>,
-    retries: Retries,
+    retries: RetryPolicy,
     user_agent: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl ClientBuilder {
 
     /// Sets the retry policy.
     #[must_use]
-    pub const fn retries(mut self, retries: Retries) -> Self {
+    pub const fn retries(mut self, retries: RetryPolicy) -> Self {
         self.retries = retries;
         self
     }
@@ -127,7 +127,7 @@ pub struct Client {
     service: Url,
     timeline_id: Option<Arc<str>>,
     timeout: Duration,
-    retries: Retries,
+    retries: RetryPolicy,
     firing: Option<Arc<str>>,
 }
 
@@ -173,7 +173,7 @@ impl Client {
         self.timeout
     }
 
-    pub(crate) const fn retries(&self) -> Retries {
+    pub(crate) const fn retries(&self) -> RetryPolicy {
         self.retries
     }
 
@@ -185,13 +185,13 @@ impl Client {
 
     /// Returns a client with another retry policy.
     #[must_use]
-    pub fn with_retries(&self, retries: Retries) -> Self {
+    pub fn with_retries(&self, retries: RetryPolicy) -> Self {
         Self { retries, ..self.clone() }
     }
 
     /// Returns a client for the handler of a firing. Its requests carry the id of that firing.
     #[must_use]
-    pub fn inside(&self, firing_id: impl Into<Arc<str>>) -> Self {
+    pub fn for_firing(&self, firing_id: impl Into<Arc<str>>) -> Self {
         Self { firing: Some(firing_id.into()), ..self.clone() }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::advancing::receipt::{FiringState, Receipt};
-use crate::instant::{Instant, NotAnInstant};
+use crate::instant::{Instant, InvalidInstant};
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum Error {
     Invalid(String),
     /// A text is not a timestamp with a time zone.
     #[error(transparent)]
-    Timestamp(#[from] NotAnInstant),
+    Timestamp(#[from] InvalidInstant),
     /// No complete response arrived. If the request was sent, the change may have taken effect: repeat it with the same
     /// idempotency key.
     #[error("{} at {service}: {detail}", if *.was_sent { "no complete response from the service" } else { "cannot reach the service" })]
@@ -197,7 +197,7 @@ pub enum ClockUnavailable {
          moment, and return"
     )]
     #[non_exhaustive]
-    BeyondFiring {
+    WaitPastFiring {
         /// The due time of the firing.
         due: Instant,
         /// The awaited instant.

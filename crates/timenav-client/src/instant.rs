@@ -158,13 +158,13 @@ impl Text<'_> {
 /// The error for a text that is not a timestamp with a time zone.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is not a valid timestamp with a time zone, such as 2028-02-29T09:00:00Z")]
-pub struct NotAnInstant(String);
+pub struct InvalidInstant(String);
 
 impl FromStr for Instant {
-    type Err = NotAnInstant;
+    type Err = InvalidInstant;
 
-    fn from_str(text: &str) -> Result<Self, NotAnInstant> {
-        Text(text).instant().ok_or_else(|| NotAnInstant(text.to_owned()))
+    fn from_str(text: &str) -> Result<Self, InvalidInstant> {
+        Text(text).instant().ok_or_else(|| InvalidInstant(text.to_owned()))
     }
 }
 

@@ -60,14 +60,15 @@ pub use advancing::listener::{HandlerError, ListenOptions, Listener};
 pub use advancing::receipt::{AdvanceState, FiringRecord, FiringState, Receipt};
 pub use client::{Client, ClientBuilder};
 pub use error::{ClockUnavailable, Error, FieldError, Problem};
-pub use instant::{Instant, NotAnInstant};
+pub use instant::{Instant, InvalidInstant};
 pub use operations::access::{
     AccessControl, AccessControlSet, AccessLogEntry, AccessLogGap, AccessLogPage, Decrypted, Encrypted, Permissions,
     RestrictionLevel, RestrictionSet,
 };
 pub use operations::cause::{Cause, CauseKind};
 pub use operations::clock::{
-    Clock, Confirmation, Confirmations, Lag, PlannedFiring, ReturnScope, Running, RunningAdvance, WouldFire, operation,
+    Clock, Confirmation, Confirmations, FiringForecast, Lag, PlannedFiring, ReturnScope, Running, RunningAdvance,
+    operation,
 };
 pub use operations::event::{
     Assertion, Event, EventKind, EventPage, EventRead, EventVersion, EventsRecorded, NewEvent, Order, Precision,
@@ -87,16 +88,16 @@ pub use operations::timers::{
     TimerSet, TimerState,
 };
 pub use reqwest::{Body, Method, header};
-pub use transport::arguments::{EntityTag, Length, Moment, TimeRange};
+pub use transport::arguments::{ClockDuration, EntityTag, Moment, TimeRange};
 pub use transport::call::{Call, Page, Pages, Sent};
 pub use transport::request::Request;
-pub use transport::response::{Events, Response};
-pub use transport::retry::Retries;
-pub use transport::sse::SentEvent;
+pub use transport::response::{EventStream, Response};
+pub use transport::retry::RetryPolicy;
+pub use transport::sse::ServerSentEvent;
 pub use virtual_clock::VirtualClock;
 pub use virtual_clock::clock_state::ClockState;
-pub use virtual_clock::follower::{Bounds, ClockChange, Reading};
+pub use virtual_clock::follower::{ClockChange, Reading, StalenessBounds};
 pub use virtual_clock::watched::{
-    DueRange, FiringChange, FiringUpdate, Gap, StreamMessage, Stretch, Watched, WatchedFiring,
+    DueRange, FiringChange, FiringUpdate, Gap, PassedRange, StreamMessage, Watched, WatchedFiring,
 };
 pub use watch::Watch;

@@ -16,12 +16,12 @@ use serde_json::{Value, json};
 use crate::error::{ClockUnavailable, Error};
 use crate::instant::Instant;
 use crate::operations::clock::{Clock, Running};
-use crate::transport::response::Events;
-use crate::transport::retry::{Outcome, Retries, retry_after};
+use crate::transport::response::EventStream;
+use crate::transport::retry::{Outcome, RetryPolicy, retry_after};
 use crate::transport::sse::EventReader;
 use crate::virtual_clock::clock_parameters::ClockParameters;
 use crate::virtual_clock::clock_state::ClockState;
-use crate::virtual_clock::follower::{Bounds, Follower};
+use crate::virtual_clock::follower::{Follower, StalenessBounds};
 use crate::{Client, Request};
 use stub_server::{StubServer, response};
 
@@ -63,7 +63,7 @@ fn clock_readings_match_service_vectors() {
         for reading in list(&case["readings"]) {
             let (host, shows) = (instant(&reading["host"]), instant(&reading["shows"]));
             assert_eq!(clock.at(host.micros()), shows, "{}: {reading}", case["name"]);
-            let Some(first) = clock.host_when(shows.micros()) else { continue };
+            let Some(first) = clock.host_time_at(shows.micros()) else { continue };
             if shows != Instant::MIN && shows != Instant::MAX {
                 assert!(clock.at(first) >= shows, "{reading}");
                 assert!(!clock.is_running || clock.at(first - 1) < shows, "{reading}");
@@ -101,7 +101,7 @@ fn follower_readings_match_shared_vectors() {
     let file = vectors("follow");
     for case in list(&file["cases"]) {
         let bounds = case.get("bounds").unwrap_or(&file["bounds"]);
-        let bounds = Bounds::new(seconds(&bounds["stale_after"]), seconds(&bounds["lost_after"])).unwrap();
+        let bounds = StalenessBounds::new(seconds(&bounds["stale_after"]), seconds(&bounds["lost_after"])).unwrap();
         let mut follower = Follower::new(bounds);
         let clock_parameters = ClockParameters::new();
         for step in list(&case["steps"]) {
@@ -152,7 +152,7 @@ fn check_reading(follower: &Follower, now: i64, expected: &Value, name: &Value) 
 
 #[test]
 fn stale_after_below_the_heartbeat_interval_is_rejected() {
-    let error = Bounds::new(Duration::from_secs(19), Duration::ZERO).unwrap_err();
+    let error = StalenessBounds::new(Duration::from_secs(19), Duration::ZERO).unwrap_err();
     assert!(error.to_string().contains("stale_after must be at least 20s"), "{error}");
 }
 
@@ -181,7 +181,7 @@ fn sse_events_are_parsed_from_chunks_of_any_size() {
 fn retry_waits_match_shared_vectors() {
     let file = vectors("retry");
     let attempts = u32::try_from(file["attempts"].as_u64().unwrap()).unwrap();
-    let retries = Retries { attempts, wait_max: seconds(&file["wait_max"]) };
+    let retries = RetryPolicy { attempts, wait_max: seconds(&file["wait_max"]) };
     for case in list(&file["cases"]) {
         let outcome = match &case["outcome"] {
             Value::String(word) if word == "not_sent" => Outcome::NotSent,
@@ -244,7 +244,7 @@ fn lost_response_is_retried_with_the_same_idempotency_key() {
         let busy = response(503, &[("Retry-After", "0")], &json!({}));
         let stub_server = StubServer::start(vec![String::new(), busy, response(200, &[], &clock)]).await;
         let moved =
-            client(&stub_server).inside("firing_1").travel("2028-02-29T09:00:00Z".parse().unwrap()).await.unwrap();
+            client(&stub_server).for_firing("firing_1").travel("2028-02-29T09:00:00Z".parse().unwrap()).await.unwrap();
         assert_eq!((moved.generation, moved.state), (1, Running::Paused));
         let requests = stub_server.requests();
         let keys: Vec<_> = requests.iter().map(|request| header(request, "idempotency-key")).collect();
@@ -285,7 +285,7 @@ fn rejected_request_returns_a_problem() {
             .to_owned();
         let redirect = response(302, &[("Location", "http://127.0.0.1:9/")], &json!({}));
         let stub_server = StubServer::start(vec![response(400, &[], &expected), proxy, redirect]).await;
-        let client = client(&stub_server).with_retries(Retries { attempts: 1, ..Retries::default() });
+        let client = client(&stub_server).with_retries(RetryPolicy { attempts: 1, ..RetryPolicy::default() });
         let error = client.clock().await.unwrap_err();
         let problem = error.problem().unwrap();
         assert_eq!((problem.http_status, problem.code.as_str()), (400, "invalid_parameter"));
@@ -306,7 +306,7 @@ fn stream_resumes_after_the_last_event_id() {
                       event: clock\nid: 7\ndata: {}\n\nid: 9\n\n";
         let stub_server = StubServer::start(vec![stream.to_owned()]).await;
         let request = Request::get(&["v1", "stream"]).after("6").unwrap().unbounded();
-        let mut events: Events = client(&stub_server).send(request).await.unwrap().events();
+        let mut events: EventStream = client(&stub_server).send(request).await.unwrap().events();
         let event = events.next().await.unwrap().unwrap();
         assert_eq!((event.event.as_str(), event.id.as_str(), event.data.as_str()), ("clock", "7", "{}"));
         assert_eq!(events.next().await.unwrap(), None);

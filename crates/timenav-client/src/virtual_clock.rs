@@ -8,22 +8,22 @@ use tokio::time::timeout;
 
 use self::clock_parameters::ClockParameters;
 use self::clock_state::ClockState;
-use self::confirming::Applied;
-use self::confirming::confirm_all;
-use self::follower::Bounds;
+use self::confirmer::Applied;
+use self::confirmer::confirm_all;
 use self::follower::ClockChange;
 use self::follower::Follower;
 use self::follower::Reading;
+use self::follower::StalenessBounds;
 use crate::client::{Client, pause};
 use crate::error::{ClockUnavailable, Error};
 use crate::instant::Instant;
 use crate::operations::clock::Clock;
 use crate::transport::host::{jitter, monotonic_micros, process_headers};
-use crate::transport::response::Events;
-use crate::transport::retry::{Retries, delay};
+use crate::transport::response::EventStream;
+use crate::transport::retry::{RetryPolicy, delay};
 
 pub(crate) mod clock_state;
-pub(crate) mod confirming;
+pub(crate) mod confirmer;
 pub(crate) mod follower;
 pub(crate) mod clock_parameters;
 pub(crate) mod watched;
@@ -69,7 +69,7 @@ impl Shared {
 
 /// The clock of a timeline. `now` takes no lock, request or `await`. A background task reads the stream.
 ///
-/// Reads fail if the service has not confirmed the clock within its [`Bounds`].
+/// Reads fail if the service has not confirmed the clock within its [`StalenessBounds`].
 #[derive(Debug)]
 pub struct VirtualClock {
     shared: Arc<Shared>,
@@ -82,14 +82,14 @@ impl Client {
     /// # Errors
     /// The service does not respond, or rejects the request.
     pub async fn virtual_clock(&self) -> Result<VirtualClock, Error> {
-        self.virtual_clock_within(Bounds::default()).await
+        self.virtual_clock_within(StalenessBounds::default()).await
     }
 
     /// Like [`Client::virtual_clock`], with custom bounds.
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
-    pub async fn virtual_clock_within(&self, bounds: Bounds) -> Result<VirtualClock, Error> {
+    pub async fn virtual_clock_within(&self, bounds: StalenessBounds) -> Result<VirtualClock, Error> {
         self.subscribe(bounds, None).await
     }
 
@@ -100,18 +100,18 @@ impl Client {
     /// # Errors
     /// Like [`Client::virtual_clock`], or the name is invalid.
     pub async fn follow_clock(&self, name: &str) -> Result<VirtualClock, Error> {
-        self.follow_clock_within(name, Bounds::default()).await
+        self.follow_clock_within(name, StalenessBounds::default()).await
     }
 
     /// Like [`Client::follow_clock`], with custom bounds.
     ///
     /// # Errors
     /// Like [`Client::follow_clock`].
-    pub async fn follow_clock_within(&self, name: &str, bounds: Bounds) -> Result<VirtualClock, Error> {
+    pub async fn follow_clock_within(&self, name: &str, bounds: StalenessBounds) -> Result<VirtualClock, Error> {
         self.subscribe(bounds, Some(name.to_owned())).await
     }
 
-    async fn subscribe(&self, bounds: Bounds, name: Option<String>) -> Result<VirtualClock, Error> {
+    async fn subscribe(&self, bounds: StalenessBounds, name: Option<String>) -> Result<VirtualClock, Error> {
         let shared = Arc::new(Shared {
             clock_parameters: ClockParameters::new(),
             follower: Mutex::new(Follower::new(bounds)),
@@ -119,7 +119,7 @@ impl Client {
             listeners: Mutex::default(),
             failure: Mutex::default(),
         });
-        let client = self.with_retries(Retries { attempts: 1, ..Retries::default() });
+        let client = self.with_retries(RetryPolicy { attempts: 1, ..RetryPolicy::default() });
         let listening = Arc::clone(&shared);
         let task = tokio::spawn(async move {
             let (applied, newest) = watch::channel(None);
@@ -266,7 +266,7 @@ impl Drop for VirtualClock {
 struct StreamReader<'a> {
     client: &'a Client,
     shared: &'a Shared,
-    bounds: Bounds,
+    bounds: StalenessBounds,
     /// The follower name, if the clock confirms changes.
     name: Option<String>,
     /// The newest change that reads show.
@@ -350,7 +350,11 @@ impl StreamReader<'_> {
 }
 
 /// Reads from a stream. Returns `false` at its end. Fails if no data arrives for `stale_after`.
-pub(crate) async fn read_event(client: &Client, events: &mut Events, bounds: Bounds) -> Result<bool, Error> {
+pub(crate) async fn read_event(
+    client: &Client,
+    events: &mut EventStream,
+    bounds: StalenessBounds,
+) -> Result<bool, Error> {
     timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(no_data_error(client)))
 }
 

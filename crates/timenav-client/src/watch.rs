@@ -8,10 +8,10 @@ use crate::client::{Client, pause};
 use crate::error::{Error, Problem};
 use crate::transport::host::jitter;
 use crate::transport::request::Request;
-use crate::transport::response::Events;
-use crate::transport::retry::{Retries, delay};
-use crate::transport::sse::SentEvent;
-use crate::virtual_clock::follower::Bounds;
+use crate::transport::response::EventStream;
+use crate::transport::retry::{RetryPolicy, delay};
+use crate::transport::sse::ServerSentEvent;
+use crate::virtual_clock::follower::StalenessBounds;
 use crate::virtual_clock::{RESPONSE_TIMEOUT, no_data_error, read_event};
 
 /// An event stream that reconnects and resumes.
@@ -20,11 +20,11 @@ use crate::virtual_clock::{RESPONSE_TIMEOUT, no_data_error, read_event};
 /// A connection without data for 30 seconds counts as lost. A few messages are read ahead. Drop the watch to end it.
 #[derive(Debug)]
 pub struct Watch<T> {
-    messages: mpsc::Receiver<Result<SentEvent, Error>>,
+    messages: mpsc::Receiver<Result<ServerSentEvent, Error>>,
     task: JoinHandle<()>,
     service: String,
     last_id: String,
-    read: fn(SentEvent) -> Result<Option<T>, serde_json::Error>,
+    read: fn(ServerSentEvent) -> Result<Option<T>, serde_json::Error>,
 }
 
 impl Client {
@@ -34,7 +34,7 @@ impl Client {
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
-    pub async fn watch(&self, request: Request) -> Result<Watch<SentEvent>, Error> {
+    pub async fn watch(&self, request: Request) -> Result<Watch<ServerSentEvent>, Error> {
         self.watch_as(request, |event| Ok(Some(event))).await
     }
 
@@ -42,14 +42,14 @@ impl Client {
     pub(crate) async fn watch_as<T>(
         &self,
         request: Request,
-        read: fn(SentEvent) -> Result<Option<T>, serde_json::Error>,
+        read: fn(ServerSentEvent) -> Result<Option<T>, serde_json::Error>,
     ) -> Result<Watch<T>, Error> {
         let request = request.header("accept", "text/event-stream")?.unbounded();
         let id = request.headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
         let opening = timeout(self.timeout(), self.send(request.clone()));
         let events = opening.await.map_err(|_| no_data_error(self))??.events();
         let (sender, messages) = mpsc::channel(1);
-        let client = self.with_retries(Retries { attempts: 1, ..Retries::default() });
+        let client = self.with_retries(RetryPolicy { attempts: 1, ..RetryPolicy::default() });
         let last_id = id.clone();
         let task = tokio::spawn(WatchTask { client, request, id, sender }.run(events));
         Ok(Watch { messages, task, service: self.url().to_owned(), last_id, read })
@@ -100,13 +100,13 @@ struct WatchTask {
     client: Client,
     request: Request,
     id: String,
-    sender: mpsc::Sender<Result<SentEvent, Error>>,
+    sender: mpsc::Sender<Result<ServerSentEvent, Error>>,
 }
 
 impl WatchTask {
-    async fn run(mut self, mut events: Events) {
+    async fn run(mut self, mut events: EventStream) {
         loop {
-            while let Ok(true) = read_event(&self.client, &mut events, Bounds::default()).await {
+            while let Ok(true) = read_event(&self.client, &mut events, StalenessBounds::default()).await {
                 while let Some(event) = events.ready() {
                     if self.sender.send(Ok(event)).await.is_err() {
                         return;
@@ -125,12 +125,12 @@ impl WatchTask {
             };
             if self.id.is_empty() {
                 let (event, data) = ("reset".to_owned(), "{}".to_owned());
-                let _ = self.sender.send(Ok(SentEvent { event, id: String::new(), data })).await;
+                let _ = self.sender.send(Ok(ServerSentEvent { event, id: String::new(), data })).await;
             }
         }
     }
 
-    async fn reopen(&self) -> Result<Events, Error> {
+    async fn reopen(&self) -> Result<EventStream, Error> {
         let mut after: Option<Duration> = None;
         for failed in 1.. {
             pause(after.unwrap_or_else(|| jitter(delay(failed)))).await;

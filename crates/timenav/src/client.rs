@@ -21,14 +21,14 @@ pub(crate) use caller::{ApiRequest, Caller};
 #[cfg(feature = "mcp")]
 pub(crate) use caller::{Reply, Watch};
 pub(crate) use create_option::CreateOption;
-pub(crate) use event_stream::{EventStream, ServerEvent, Sign, Watching};
+pub(crate) use event_stream::{BlockingEventStream, BlockingWatch, ServerEvent, Sign};
 use options::pem;
 pub(crate) use options::{ServiceOptions, TimelineOptions, authorities, built, is_this_machine, service_url};
 use read_ahead::read_ahead;
 use serde_json::{Map, Value};
 pub(crate) use target::Target;
 use timenav_client::header::{CONTENT_ENCODING, HeaderMap, IF_MATCH};
-use timenav_client::{Body, Method, Request, Response, Retries};
+use timenav_client::{Body, Method, Request, Response, RetryPolicy};
 use timenav_import::Packing;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -40,8 +40,8 @@ use crate::output::{self, OutputFormat, Records, Table};
 use crate::wiring::surroundings::Surroundings;
 
 /// One retry, if the response is lost or the service is not ready.
-const RETRIES: Retries = Retries { attempts: 2, wait_max: Duration::from_millis(300) };
-const ONCE: Retries = Retries { attempts: 1, ..RETRIES };
+const RETRIES: RetryPolicy = RetryPolicy { attempts: 2, wait_max: Duration::from_millis(300) };
+const ONCE: RetryPolicy = RetryPolicy { attempts: 1, ..RETRIES };
 /// The exit code of a process that was ended by Ctrl-C, by shell convention.
 pub(crate) const INTERRUPTED_EXIT: i32 = 130;
 
@@ -210,7 +210,7 @@ impl Client {
         query: &[(&str, String)],
         head: &[(&str, String)],
         after: Option<&str>,
-    ) -> Result<EventStream<'_>, Failure> {
+    ) -> Result<BlockingEventStream<'_>, Failure> {
         let mut request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
         for (name, value) in head {
             request = request.header(name, value)?;
@@ -224,14 +224,14 @@ impl Client {
         path: &[&str],
         query: &[(&str, String)],
         after: Option<&str>,
-    ) -> Result<Watching<'_>, Failure> {
+    ) -> Result<BlockingWatch<'_>, Failure> {
         let request = beginning(asking(Method::GET, path, query), after)?;
         let watch = self.runtime.block_on(self.api.watch(request))?;
-        Ok(Watching { client: self, watch })
+        Ok(BlockingWatch { client: self, watch })
     }
 
-    fn events_of(&self, response: Response) -> EventStream<'_> {
-        EventStream { client: self, events: response.events() }
+    fn events_of(&self, response: Response) -> BlockingEventStream<'_> {
+        BlockingEventStream { client: self, events: response.events() }
     }
 
     /// Downloads a file of any length in chunks. Fails if the download is incomplete.

@@ -44,7 +44,7 @@ impl FiringClock {
     /// # Errors
     /// The instant is later. The clock cannot reach it before this handler finishes.
     pub fn until(&self, target: Instant) -> Result<Instant, ClockUnavailable> {
-        if target > self.due { Err(ClockUnavailable::BeyondFiring { due: self.due, target }) } else { Ok(self.due) }
+        if target > self.due { Err(ClockUnavailable::WaitPastFiring { due: self.due, target }) } else { Ok(self.due) }
     }
 }
 
@@ -83,7 +83,7 @@ pub struct Firing {
 impl Firing {
     pub(crate) fn of(body: ClaimedFiringBody, client: &Client) -> Self {
         Self {
-            client: client.inside(body.firing_id.as_str()),
+            client: client.for_firing(body.firing_id.as_str()),
             clock: FiringClock { due: body.due },
             id: body.firing_id,
             timer_id: body.timer_id,

@@ -10,7 +10,7 @@ use super::header::{BaggageError, timeline_in};
 use super::served::RequestClock;
 use crate::client::Client;
 use crate::error::{ClockUnavailable, Error};
-use crate::virtual_clock::follower::Bounds;
+use crate::virtual_clock::follower::StalenessBounds;
 
 /// Default limit of open clocks. Each clock is a stream, and the service allows 100 streams per user by default.
 pub const CLOCKS_MAX: usize = 64;
@@ -21,7 +21,7 @@ type Cell = Arc<OnceCell<RequestClock>>;
 /// Why a request has no usable clock. Do not serve it with the host's time instead.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum NotServed {
+pub enum NoClockForRequest {
     /// The baggage does not name a valid timeline. Respond with 400.
     #[error(transparent)]
     Baggage(#[from] BaggageError),
@@ -73,7 +73,7 @@ impl RequestClocks {
     ///
     /// # Errors
     /// The header is invalid, all clocks are in use, or the clock cannot be read.
-    pub async fn of(&self, header: Option<&str>) -> Result<RequestClock, NotServed> {
+    pub async fn of(&self, header: Option<&str>) -> Result<RequestClock, NoClockForRequest> {
         let timeline = timeline_in(header)?;
         if let (Some(timeline), Some(allowed)) = (&timeline, &self.allowed)
             && !allowed(timeline)
@@ -88,10 +88,12 @@ impl RequestClocks {
         Ok(clock)
     }
 
-    async fn open(&self, timeline: Option<&str>) -> Result<RequestClock, NotServed> {
+    async fn open(&self, timeline: Option<&str>) -> Result<RequestClock, NoClockForRequest> {
         let client = timeline.map_or_else(|| self.client.clone(), |timeline| self.client.on_timeline(timeline));
-        let clock =
-            client.virtual_clock_within(Bounds::default()).await.map_err(|error| not_served(timeline, error))?;
+        let clock = client
+            .virtual_clock_within(StalenessBounds::default())
+            .await
+            .map_err(|error| clock_error(timeline, error))?;
         let timeline_id = clock.state().map_err(Error::Clock)?.timeline_id.into();
         Ok(RequestClock { timeline_id, clock: Arc::new(clock) })
     }
@@ -104,7 +106,7 @@ impl std::fmt::Debug for RequestClocks {
 }
 
 impl ClockCache {
-    fn find(&mut self, timeline: Option<&String>, clocks_max: usize) -> Result<Cell, NotServed> {
+    fn find(&mut self, timeline: Option<&String>, clocks_max: usize) -> Result<Cell, NoClockForRequest> {
         self.uses += 1;
         // Remove a clock that has ended. Opening it again returns the reason.
         self.cells.retain(|of, (cell, _)| of.as_ref() != timeline || !cell.get().is_some_and(has_ended));
@@ -116,7 +118,7 @@ impl ClockCache {
             let unused = self.cells.iter().filter(|(_, (cell, _))| is_unused(cell));
             let oldest = unused.min_by_key(|(_, (_, used))| *used).map(|(of, _)| of.clone());
             // Dropping the clock ends its stream.
-            self.cells.remove(&oldest.ok_or(NotServed::TooMany(clocks_max))?);
+            self.cells.remove(&oldest.ok_or(NoClockForRequest::TooMany(clocks_max))?);
         }
         let cell = Cell::default();
         self.cells.insert(timeline.cloned(), (Arc::clone(&cell), self.uses));
@@ -145,7 +147,7 @@ fn has_ended(entry: &RequestClock) -> bool {
 }
 
 /// Returns a [`BaggageError`] if the request names a timeline that does not exist or that the key may not access.
-fn not_served(timeline: Option<&str>, error: Error) -> NotServed {
+fn clock_error(timeline: Option<&str>, error: Error) -> NoClockForRequest {
     match (timeline, error.problem()) {
         (Some(timeline), Some(problem)) if matches!(problem.http_status, 400 | 403 | 404 | 410) => {
             BaggageError(format!("the baggage names the timeline `{timeline}`: {}", problem.status)).into()

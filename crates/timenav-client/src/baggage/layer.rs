@@ -7,7 +7,7 @@ use http::{Request, Response, StatusCode};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::clocks::{NotServed, RequestClocks};
+use super::clocks::{NoClockForRequest, RequestClocks};
 use super::served::joined;
 
 /// Serves each request with the clock of the timeline that its `baggage` header names, or else of the client's own.
@@ -73,11 +73,11 @@ where
     }
 }
 
-fn rejection<R: From<String>>(error: &NotServed) -> Response<R> {
+fn rejection<R: From<String>>(error: &NoClockForRequest) -> Response<R> {
     let (status, text) = match error {
-        NotServed::Baggage(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
-        NotServed::TooMany(_) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
-        NotServed::Unavailable(error) => {
+        NoClockForRequest::Baggage(error) => (StatusCode::BAD_REQUEST, format!("{error}\n")),
+        NoClockForRequest::TooMany(_) => (StatusCode::SERVICE_UNAVAILABLE, format!("{error}\n")),
+        NoClockForRequest::Unavailable(error) => {
             tracing::warn!(%error, "a request was rejected, because its clock cannot be read");
             // Details are for the operator of this service, not for its clients.
             let text = "the clock of this request cannot be read; try again\n";

@@ -35,7 +35,7 @@ impl RequestClock {
     }
 
     /// Adds the timeline to the headers of a request to another service, and keeps all other baggage.
-    pub fn outgoing(&self, headers: &mut HeaderMap) {
+    pub fn forward_timeline(&self, headers: &mut HeaderMap) {
         let given = joined(headers);
         let sent = with_timeline(given.as_deref(), &self.timeline_id);
         // Each character of `sent` is one byte (see `joined`).
@@ -62,9 +62,9 @@ pub fn clock() -> Option<RequestClock> {
 
 /// Adds the timeline of the current request to the headers of a request to another service. Does nothing outside a
 /// request.
-pub fn outgoing(headers: &mut HeaderMap) {
+pub fn forward_timeline(headers: &mut HeaderMap) {
     if let Some(clock) = clock() {
-        clock.outgoing(headers);
+        clock.forward_timeline(headers);
     }
 }
 

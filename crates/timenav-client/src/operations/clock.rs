@@ -9,7 +9,7 @@ use crate::instant::Instant;
 use crate::operations::ledger::LedgerPosition;
 use crate::operations::place::ResolvedLocation;
 use crate::options::options;
-use crate::transport::arguments::Length;
+use crate::transport::arguments::ClockDuration;
 use crate::transport::call::Call;
 use crate::words::words;
 
@@ -80,7 +80,7 @@ pub struct Clock {
     /// Dry run of a return: timers that would be disarmed.
     pub would_disarm: Option<Value>,
     /// Dry run: firings on the way.
-    pub would_fire: Option<WouldFire>,
+    pub would_fire: Option<FiringForecast>,
     /// Dry run of a move back: timers that would be armed for another due time.
     pub would_rearm: Option<Value>,
     /// Dry run of a move back: pending firings that would be superseded.
@@ -140,7 +140,7 @@ pub struct Lag {
 /// Firings that a move would cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct WouldFire {
+pub struct FiringForecast {
     /// The destination.
     pub to: Instant,
     /// The number of firings.
@@ -204,7 +204,7 @@ impl<O: ClockChange> Call<'_, Clock, O> {
         /// Names followers whose confirmation the response waits for; `all` means all followers.
         followers: list,
         /// Sets the maximum wait for handlers and followers, in host time.
-        wait: into Length,
+        wait: into ClockDuration,
     }
 }
 
@@ -292,12 +292,12 @@ impl Client {
     }
 
     /// Moves the clock forward (`POST /v1/fast-forward`). [`Client::advance`] also waits for all handlers.
-    pub fn fast_forward(&self, duration: impl Into<Length>) -> Call<'_, Clock, FastForward> {
+    pub fn fast_forward(&self, duration: impl Into<ClockDuration>) -> Call<'_, Clock, FastForward> {
         self.change("fast-forward").set("duration", duration.into())
     }
 
     /// Moves the clock back (`POST /v1/rewind`).
-    pub fn rewind(&self, duration: impl Into<Length>) -> Call<'_, Clock, Rewind> {
+    pub fn rewind(&self, duration: impl Into<ClockDuration>) -> Call<'_, Clock, Rewind> {
         self.change("rewind").set("duration", duration.into())
     }
 
@@ -307,7 +307,7 @@ impl Client {
     }
 
     /// Moves a paused clock forward by the duration of some work (`POST /v1/elapse`).
-    pub fn elapse(&self, duration: impl Into<Length>) -> Call<'_, Clock, Elapse> {
+    pub fn elapse(&self, duration: impl Into<ClockDuration>) -> Call<'_, Clock, Elapse> {
         self.change("elapse").set("duration", duration.into())
     }
 

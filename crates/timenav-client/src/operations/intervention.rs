@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use crate::instant::Instant;
 use crate::operations::cause::Cause;
 use crate::operations::place::Geo;
-use crate::transport::arguments::Length;
+use crate::transport::arguments::ClockDuration;
 
 /// The effect of an intervention on an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,12 +17,12 @@ pub enum Effect {
     /// It happens later.
     Delay {
         /// By how much.
-        duration: Length,
+        duration: ClockDuration,
     },
     /// It happens earlier.
     Advance {
         /// By how much.
-        duration: Length,
+        duration: ClockDuration,
     },
     /// It happens at another time.
     Move {

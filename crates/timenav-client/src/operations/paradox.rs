@@ -13,7 +13,7 @@ use crate::operations::event::Event;
 use crate::operations::intervention::{Effect, Intervention};
 use crate::operations::ledger::LedgerPosition;
 use crate::options::options;
-use crate::transport::arguments::{Length, Moment, TimeRange};
+use crate::transport::arguments::{ClockDuration, Moment, TimeRange};
 use crate::transport::call::{Call, page};
 use crate::words::words;
 
@@ -205,7 +205,7 @@ impl Call<'_, ParadoxPage> {
         /// Sets the top speed of actors, in km/h, for `P07`. Defaults to 900.
         speed_kmh: f64,
         /// Sets the tolerated difference between clocks. Defaults to zero.
-        tolerance: into Length,
+        tolerance: into ClockDuration,
         /// Sets the number of paradoxes per page.
         limit: u32,
     }

@@ -8,7 +8,7 @@ use crate::operations::access::Permissions;
 use crate::operations::clock::Clock;
 use crate::operations::ledger::{LedgerHead, LedgerPosition};
 use crate::options::options;
-use crate::transport::arguments::{Length, Moment};
+use crate::transport::arguments::{ClockDuration, Moment};
 use crate::transport::call::{Call, page};
 use crate::transport::request::Request;
 
@@ -181,7 +181,7 @@ impl Call<'_, TimelineCreated> {
         /// Sets whether timers of the fork send webhooks. Defaults to `false`.
         deliver_webhooks: bool,
         /// Sets the lifetime of the timeline, in host time.
-        expires_in: into Length,
+        expires_in: into ClockDuration,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::client::Client;
 use crate::instant::Instant;
 use crate::operations::ledger::LedgerPosition;
 use crate::options::options;
-use crate::transport::arguments::Length;
+use crate::transport::arguments::ClockDuration;
 use crate::transport::call::{Call, page};
 use crate::transport::request::Request;
 use crate::words::words;
@@ -235,7 +235,7 @@ page!(FiringPage, firings: FiringRecord);
 impl Call<'_, AdvanceRead> {
     options! {
         /// Sets the maximum wait for the end of the advance, in host time.
-        wait: into Length,
+        wait: into ClockDuration,
     }
 }
 

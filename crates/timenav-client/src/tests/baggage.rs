@@ -1,4 +1,4 @@
-use crate::baggage::{clock, outgoing, sql_moment, timeline_in, with_timeline};
+use crate::baggage::{clock, forward_timeline, sql_moment, timeline_in, with_timeline};
 use crate::header::{HeaderMap, HeaderValue};
 
 use super::{instant, list, text, vectors};
@@ -43,7 +43,7 @@ fn sql_moment_uses_postgresql_syntax() {
 fn headers_are_unchanged_outside_a_request() {
     let mut head = HeaderMap::from_iter([(crate::header::HOST, HeaderValue::from_static("db"))]);
     let before = head.clone();
-    outgoing(&mut head);
+    forward_timeline(&mut head);
     assert_eq!(head, before);
     assert!(clock().is_none());
 }

@@ -10,9 +10,9 @@ const WAIT_UNKNOWN: Duration = Duration::from_mins(1);
 
 /// A duration in the format of the API: numbers with units, such as `1d12h`, or ISO 8601, such as `P1M`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Length(String);
+pub struct ClockDuration(String);
 
-impl Length {
+impl ClockDuration {
     /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -47,24 +47,24 @@ impl Length {
     }
 }
 
-impl From<&str> for Length {
+impl From<&str> for ClockDuration {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
     }
 }
 
-impl From<String> for Length {
+impl From<String> for ClockDuration {
     fn from(text: String) -> Self {
         Self(text)
     }
 }
 
-impl From<Duration> for Length {
+impl From<Duration> for ClockDuration {
     /// Truncates to whole microseconds, the resolution of the API.
-    fn from(length: Duration) -> Self {
-        let text = match length.subsec_micros() {
-            0 => format!("{}s", length.as_secs()),
-            micros => format!("{}.{micros:06}s", length.as_secs()),
+    fn from(duration: Duration) -> Self {
+        let text = match duration.subsec_micros() {
+            0 => format!("{}s", duration.as_secs()),
+            micros => format!("{}.{micros:06}s", duration.as_secs()),
         };
         Self(text)
     }
@@ -169,12 +169,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_are_formatted_exactly_and_parsed_without_calendar_units() {
-        let written = |length: Duration| Length::from(length).as_str().to_owned();
+    fn durations_are_formatted_exactly_and_parsed_without_calendar_units() {
+        let written = |duration: Duration| ClockDuration::from(duration).as_str().to_owned();
         assert_eq!(written(Duration::from_millis(1_500)), "1.500000s");
         assert_eq!(written(Duration::from_mins(2)), "120s");
         let check = |text: &str, seconds: Option<f64>| {
-            assert_eq!(Length::from(text).duration(), seconds.map(Duration::from_secs_f64), "{text}");
+            assert_eq!(ClockDuration::from(text).duration(), seconds.map(Duration::from_secs_f64), "{text}");
         };
         check("30s", Some(30.0));
         check("1h30m", Some(5_400.0));

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::transport::arguments::{EntityTag, Length};
+use crate::transport::arguments::{ClockDuration, EntityTag};
 use crate::transport::request::Request;
 use crate::transport::response::Response;
 
@@ -165,7 +165,7 @@ impl<'a, T, O> Call<'a, T, O> {
             request = request.of_timeline(&timeline);
         }
         if let Some(Value::String(wait)) = parameters.get("wait") {
-            request = request.longer(Length::from(wait.as_str()).duration_or_unknown());
+            request = request.longer(ClockDuration::from(wait.as_str()).duration_or_unknown());
         }
         match content {
             Some(content) => request = request.json(&content)?,

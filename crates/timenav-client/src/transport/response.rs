@@ -3,7 +3,7 @@ use reqwest::header::{CONTENT_TYPE, ETAG};
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
-use crate::transport::sse::{EventReader, SentEvent};
+use crate::transport::sse::{EventReader, ServerSentEvent};
 
 /// A response whose body has not been read yet.
 #[derive(Debug)]
@@ -67,24 +67,24 @@ impl Response {
 
     /// Reads the body as a stream of events.
     #[must_use]
-    pub fn events(self) -> Events {
-        Events { response: self, reader: EventReader::default() }
+    pub fn events(self) -> EventStream {
+        EventStream { response: self, reader: EventReader::default() }
     }
 }
 
 /// The events of a stream.
 #[derive(Debug)]
-pub struct Events {
+pub struct EventStream {
     response: Response,
     reader: EventReader,
 }
 
-impl Events {
+impl EventStream {
     /// Returns the next event; `None` at the end of the stream. Cancel safe.
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn next(&mut self) -> Result<Option<SentEvent>, Error> {
+    pub async fn next(&mut self) -> Result<Option<ServerSentEvent>, Error> {
         loop {
             if let Some(event) = self.reader.next_event() {
                 return Ok(Some(event));
@@ -113,7 +113,7 @@ impl Events {
     }
 
     /// Returns the next event that was already read.
-    pub fn ready(&mut self) -> Option<SentEvent> {
+    pub fn ready(&mut self) -> Option<ServerSentEvent> {
         self.reader.next_event()
     }
 }

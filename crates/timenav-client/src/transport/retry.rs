@@ -8,14 +8,14 @@ const DELAY_MAX: Duration = Duration::from_secs(5);
 
 /// How often to send a request, and how long to wait in total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retries {
+pub struct RetryPolicy {
     /// The maximum number of attempts; 1 disables retries.
     pub attempts: u32,
     /// The maximum total wait. If `Retry-After` exceeds it, the response is returned immediately.
     pub wait_max: Duration,
 }
 
-impl Default for Retries {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self { attempts: 4, wait_max: Duration::from_secs(30) }
     }
@@ -41,7 +41,7 @@ impl Outcome {
     }
 }
 
-impl Retries {
+impl RetryPolicy {
     /// Returns the wait before the next attempt; `None` if there is no further attempt.
     ///
     /// `attempt` counts from 1. A request is repeatable if it is safe to send it twice: it only reads, or carries an

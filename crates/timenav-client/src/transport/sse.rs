@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 /// One event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct SentEvent {
+pub struct ServerSentEvent {
     /// The name, such as `clock`.
     pub event: String,
     /// The id to send as `Last-Event-ID` to resume after this event; empty if the stream has sent none yet.
@@ -19,7 +19,7 @@ pub struct SentEvent {
     pub data: String,
 }
 
-impl SentEvent {
+impl ServerSentEvent {
     /// Parses the body as JSON.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ pub(crate) struct EventReader {
     id: Option<String>,
     last_id: String,
     data: Option<String>,
-    events: VecDeque<SentEvent>,
+    events: VecDeque<ServerSentEvent>,
 }
 
 impl EventReader {
@@ -58,7 +58,7 @@ impl EventReader {
         }
     }
 
-    pub(crate) fn next_event(&mut self) -> Option<SentEvent> {
+    pub(crate) fn next_event(&mut self) -> Option<ServerSentEvent> {
         self.events.pop_front()
     }
 
@@ -94,7 +94,7 @@ impl EventReader {
         let event = std::mem::take(&mut self.event);
         if let Some(data) = self.data.take() {
             let event = if event.is_empty() { "message".to_owned() } else { event };
-            self.events.push_back(SentEvent { event, id: self.last_id.clone(), data });
+            self.events.push_back(ServerSentEvent { event, id: self.last_id.clone(), data });
         }
     }
 }

@@ -47,7 +47,7 @@ impl ClockState {
     /// Returns the first host time, in microseconds since 1970, at which the clock shows this instant or a later one;
     /// `None` if it never does.
     #[must_use]
-    pub fn host_when(&self, virtual_micros: i64) -> Option<i64> {
+    pub fn host_time_at(&self, virtual_micros: i64) -> Option<i64> {
         if !self.is_running {
             return (self.origin_virtual.micros() >= virtual_micros).then_some(self.origin_host.micros());
         }

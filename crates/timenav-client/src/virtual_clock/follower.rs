@@ -17,18 +17,18 @@ const DRIFT_PPM: i128 = 100;
 
 /// The staleness bounds of a clock: how long readings remain valid without a message from the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct StalenessBounds {
     stale_after: Duration,
     lost_after: Duration,
 }
 
-impl Default for Bounds {
+impl Default for StalenessBounds {
     fn default() -> Self {
         Self { stale_after: Duration::from_secs(30), lost_after: Duration::from_secs(10) }
     }
 }
 
-impl Bounds {
+impl StalenessBounds {
     /// Returns bounds. `stale_after` counts from the last message of the service, and `lost_after` from the loss of the
     /// connection.
     ///
@@ -99,7 +99,7 @@ pub(crate) struct Line {
 /// Processes the messages of a stream, and computes readings.
 #[derive(Debug)]
 pub(crate) struct Follower {
-    bounds: Bounds,
+    bounds: StalenessBounds,
     known: Option<Known>,
     requested_at: i64,
     received_at: i64,
@@ -112,7 +112,7 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    pub(crate) const fn new(bounds: Bounds) -> Self {
+    pub(crate) const fn new(bounds: StalenessBounds) -> Self {
         Self {
             bounds,
             known: None,
@@ -235,7 +235,7 @@ impl Follower {
     /// Returns the host time until the clock shows this, in microseconds; `None` if it never does.
     pub(crate) fn micros_until(&self, virtual_micros: i64, now: i64) -> Option<i64> {
         let known = self.known.as_ref()?;
-        let host = known.state.host_when(virtual_micros)?;
+        let host = known.state.host_time_at(virtual_micros)?;
         Some(host.saturating_sub(known.offset).saturating_sub(now).max(0))
     }
 
@@ -288,8 +288,8 @@ impl Follower {
         let (mut first, mut last) = (state.origin_host.micros(), None);
         if state.is_running && Instant::MIN < displayed && displayed < Instant::MAX {
             // The range of host times at which the clock shows this microsecond.
-            first = state.host_when(displayed.micros()).unwrap_or(first);
-            last = state.host_when(displayed.micros() + 1);
+            first = state.host_time_at(displayed.micros()).unwrap_or(first);
+            last = state.host_time_at(displayed.micros() + 1);
         }
         // The message was written before it arrived: a lower bound of the offset.
         let low = first.saturating_sub(now);

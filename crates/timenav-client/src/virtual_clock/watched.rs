@@ -9,7 +9,7 @@ use crate::operations::event::Event;
 use crate::operations::intervention::Intervention;
 use crate::operations::paradox::Paradox;
 use crate::transport::request::Request;
-use crate::transport::sse::SentEvent;
+use crate::transport::sse::ServerSentEvent;
 use crate::watch::Watch;
 
 /// A message of a watch.
@@ -126,7 +126,7 @@ pub struct DueRange {
 /// A range of virtual time with events that a clock has passed. Both ends are included.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
-pub struct Stretch {
+pub struct PassedRange {
     /// Its first instant.
     #[serde(rename = "from")]
     pub first: Instant,
@@ -137,8 +137,8 @@ pub struct Stretch {
     pub time_range: String,
 }
 
-/// A message of `GET /v1/stream`, which [`Client::watch`] opens: parse it with [`SentEvent::json`]. Its members depend
-/// on the name of the message.
+/// A message of `GET /v1/stream`, which [`Client::watch`] opens: parse it with [`ServerSentEvent::json`]. Its members
+/// depend on the name of the message.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[non_exhaustive]
 pub struct StreamMessage {
@@ -159,7 +159,7 @@ pub struct StreamMessage {
     /// The paradox that was created or resolved. A resolved one is sent as it was before.
     pub paradox: Option<Paradox>,
     /// The virtual time that the clock has passed, if it contains events.
-    pub due: Option<Stretch>,
+    pub due: Option<PassedRange>,
 }
 
 impl Client {
@@ -229,30 +229,30 @@ struct FiringMessage {
 struct DueMessage {
     timeline_id: String,
     position: u64,
-    due: Stretch,
+    due: PassedRange,
 }
 
-fn firing_update(event: SentEvent) -> Result<Option<Watched<FiringUpdate>>, serde_json::Error> {
+fn firing_update(event: ServerSentEvent) -> Result<Option<Watched<FiringUpdate>>, serde_json::Error> {
     read(event, "firing", |id, message: FiringMessage| {
         let FiringMessage { timeline_id, position, firing } = message;
         FiringUpdate { id, timeline_id, position, firing }
     })
 }
 
-fn due_range(event: SentEvent) -> Result<Option<Watched<DueRange>>, serde_json::Error> {
+fn due_range(event: ServerSentEvent) -> Result<Option<Watched<DueRange>>, serde_json::Error> {
     read(event, "due", |id, message: DueMessage| {
-        let DueMessage { timeline_id, position, due: Stretch { first, last, time_range } } = message;
+        let DueMessage { timeline_id, position, due: PassedRange { first, last, time_range } } = message;
         DueRange { id, timeline_id, position, first, last, time_range }
     })
 }
 
 /// Parses a message; `None` if its kind is unknown to this version.
 fn read<M: DeserializeOwned, T>(
-    event: SentEvent,
+    event: ServerSentEvent,
     name: &str,
     update: impl FnOnce(String, M) -> T,
 ) -> Result<Option<Watched<T>>, serde_json::Error> {
-    let SentEvent { event, id, data } = event;
+    let ServerSentEvent { event, id, data } = event;
     Ok(match event.as_str() {
         message if message == name => Some(Watched::Update(update(id, serde_json::from_str(&data)?))),
         "gap" => Some(Watched::Gap(Gap { id, is_reset: false })),

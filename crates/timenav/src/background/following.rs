@@ -15,7 +15,7 @@ use timenav_core::ids::FollowerName;
 use timenav_core::time::{Instant, Wall};
 
 use crate::boot::Kernel;
-use crate::client::{Client, EventStream, Sign, TimelineOptions};
+use crate::client::{BlockingEventStream, Client, Sign, TimelineOptions};
 use crate::exit::Failure;
 use crate::output;
 use crate::wiring::ports::counted;
@@ -268,7 +268,7 @@ fn open<'c>(
     client: &'c Client,
     query: &[(&'static str, String)],
     place: &[(&'static str, String)],
-) -> Result<EventStream<'c>, Failure> {
+) -> Result<BlockingEventStream<'c>, Failure> {
     let path = ["v1", "clock", "stream"];
     match client.stream(&path, query, place, None) {
         Err(Failure::Problem(problem)) if problem.is_about("faults") => {

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use timenav_client::header::{HeaderMap, HeaderName, HeaderValue};
-use timenav_client::{Events, Method, Request};
+use timenav_client::{EventStream, Method, Request};
 use tokio::runtime::Runtime;
 
 use super::{Client, ServerEvent};
@@ -32,7 +32,7 @@ pub(crate) enum Reply {
 }
 
 pub(crate) struct Watch {
-    events: Events,
+    events: EventStream,
 }
 
 impl Client {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use timenav_client::{Events, SentEvent, Watch};
+use timenav_client::{EventStream, ServerSentEvent, Watch};
 
 use super::Client;
 use crate::exit::Failure;
@@ -15,8 +15,8 @@ pub(crate) struct ServerEvent {
     pub(crate) data: String,
 }
 
-impl From<SentEvent> for ServerEvent {
-    fn from(sent: SentEvent) -> Self {
+impl From<ServerSentEvent> for ServerEvent {
+    fn from(sent: ServerSentEvent) -> Self {
         Self { id: sent.id, name: sent.event, data: sent.data }
     }
 }
@@ -28,12 +28,12 @@ pub(crate) enum Sign {
     Lost,
 }
 
-pub(crate) struct EventStream<'a> {
+pub(crate) struct BlockingEventStream<'a> {
     pub(super) client: &'a Client,
-    pub(super) events: Events,
+    pub(super) events: EventStream,
 }
 
-impl EventStream<'_> {
+impl BlockingEventStream<'_> {
     pub(crate) fn next_within(&mut self, patience: Duration) -> Sign {
         if let Some(event) = self.events.ready() {
             return Sign::Event(event.into());
@@ -47,7 +47,7 @@ impl EventStream<'_> {
     }
 }
 
-impl Iterator for EventStream<'_> {
+impl Iterator for BlockingEventStream<'_> {
     type Item = Result<ServerEvent, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -57,12 +57,12 @@ impl Iterator for EventStream<'_> {
 }
 
 /// A stream of server-sent events that reconnects.
-pub(crate) struct Watching<'a> {
+pub(crate) struct BlockingWatch<'a> {
     pub(super) client: &'a Client,
-    pub(super) watch: Watch<SentEvent>,
+    pub(super) watch: Watch<ServerSentEvent>,
 }
 
-impl Iterator for Watching<'_> {
+impl Iterator for BlockingWatch<'_> {
     type Item = Result<ServerEvent, Failure>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -88,7 +88,7 @@ fn handler_processes_a_month_of_firings() {
                 // The clock is at the time of the firing, for all readers.
                 assert_eq!(firing.client.clock().await?.current_time, firing.clock.now());
                 let beyond = firing.clock.until(Instant::MAX);
-                assert!(matches!(beyond, Err(ClockUnavailable::BeyondFiring { .. })), "{beyond:?}");
+                assert!(matches!(beyond, Err(ClockUnavailable::WaitPastFiring { .. })), "{beyond:?}");
                 let inside = firing.client.rewind("1h").await.unwrap_err();
                 let code = inside.problem().map(|problem| problem.code.clone());
                 noted.lock().unwrap().push((firing.due.to_string(), firing.payload["invoice"].clone(), code));

@@ -24,14 +24,14 @@ fn shop(client: Client) -> Router {
 }
 // So much for the README.
 
-/// Returns the result of the function, here and in a task, and the outgoing baggage.
+/// Returns the result of the function, here and in a task, and the forwarded baggage.
 async fn elsewhere() -> String {
     let clock = timenav_client::baggage::clock().unwrap();
     assert!(tokio::spawn(async { timenav_client::baggage::clock() }).await.unwrap().is_none());
     let inside = clock.clone().serve(async { timenav_client::baggage::clock().unwrap().timeline_id().to_owned() });
     assert_eq!(tokio::spawn(inside).await.unwrap(), clock.timeline_id());
     let mut head = HeaderMap::from_iter([("baggage".parse().unwrap(), "region=eu,timenav=old".parse().unwrap())]);
-    timenav_client::baggage::outgoing(&mut head);
+    timenav_client::baggage::forward_timeline(&mut head);
     format!("{} {}", clock.now().unwrap(), head["baggage"].to_str().unwrap())
 }
 
