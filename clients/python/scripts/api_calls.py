@@ -47,7 +47,7 @@ def calls(document: Document, *, is_async: bool) -> str:
     methods = "\n".join(
         method for operation in document.operations for method in _methods(operation, types, is_async=is_async)
     )
-    streams = ("AsyncDownload", "AsyncEvents") if is_async else ("Download", "Events")
+    streams = ("AsyncDownload", "AsyncEventStream") if is_async else ("Download", "EventStream")
     base, module = ("AsyncTransport", "_async_transport") if is_async else ("Transport", "_transport")
     text = HEADER.format(title=f"A method for each operation of the API{', for asyncio' if is_async else ''}.")
     text += "from __future__ import annotations\n\nfrom collections.abc import Mapping, Sequence\n"
@@ -80,7 +80,7 @@ def _methods(operation: Operation, types: Types, *, is_async: bool) -> Iterator[
 
 
 def _events(of: str, is_async: bool) -> str:
-    return f"{'AsyncEvents' if is_async else 'Events'}[{of}]"
+    return f"{'AsyncEventStream' if is_async else 'EventStream'}[{of}]"
 
 
 NOTES = {

@@ -54,7 +54,7 @@ def wsgi(_environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     """Responds with the year and the outgoing header. The header is generated while the response is sent."""
     start_response("200 OK", [])
     yield str(baggage.clock().datetime().year).encode()
-    yield baggage.outgoing({"Baggage": "region=eu"})["Baggage"].encode()
+    yield baggage.outgoing_headers({"Baggage": "region=eu"})["Baggage"].encode()
 
 
 async def asgi(scope: Any, receive: Any, send: Any) -> None:
@@ -64,7 +64,7 @@ async def asgi(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "websocket.send", "text": str(baggage.clock().datetime().year)})
         return
     await asyncio.sleep(0)
-    body = str(baggage.clock().datetime().year) + baggage.outgoing({"Baggage": "region=eu"})["Baggage"]
+    body = str(baggage.clock().datetime().year) + baggage.outgoing_headers({"Baggage": "region=eu"})["Baggage"]
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": body.encode()})
 
@@ -223,9 +223,9 @@ def test_httpx_requests_forward_the_timeline(client: timenav.Client, service: Se
         with clocks.serving(header):
             http.get("http://other/", headers={"Baggage": "a=b,timenav=else"})
             http.get("http://other/")
-            assert baggage.outgoing() == {"baggage": "timenav=forwarded"}
+            assert baggage.outgoing_headers() == {"baggage": "timenav=forwarded"}
     assert seen == ["a=b", "a=b,timenav=forwarded", "timenav=forwarded"]
-    assert baggage.outgoing({"X": "y"}) == {"X": "y"}
+    assert baggage.outgoing_headers({"X": "y"}) == {"X": "y"}
     clocks.close()
 
 

@@ -158,7 +158,7 @@ def test_errors_and_logs_do_not_contain_the_key(service: Service, caplog: pytest
     with pytest.raises(timenav.ApiError) as rejected:
         client.travel(destination_time="never")
     with pytest.raises(timenav.ApiConnectionError) as unreachable:
-        timenav.Client(base_url="http://127.0.0.1:9", api_key=service.api_key, retries=timenav.Retries(1)).clock()
+        timenav.Client(base_url="http://127.0.0.1:9", api_key=service.api_key, retries=timenav.RetryPolicy(1)).clock()
     with client.virtual_clock() as clock:
         texts = [repr(client), repr(asynchronous), repr(client._settings), repr(clock), repr(vars(client))]
     texts += [repr(error) + repr(vars(error)) + str(error) for error in (rejected.value, unreachable.value)]

@@ -160,5 +160,5 @@ def test_every_call_is_accepted_by_the_service(operation: dict[str, Any], servic
         if error is not None:
             assert not {error.code, *(field.code for field in error.errors)} & ENCODING_ERRORS, error
             assert error.http_status not in (405, 406, 415, 500), error
-        elif isinstance(response, timenav.Download | timenav.Events):
+        elif isinstance(response, timenav.Download | timenav.EventStream):
             response.close()

@@ -42,7 +42,7 @@ ERRORS_PAGE = (CLIENTS.parent / "docs/errors.md").read_text(encoding="utf-8")
 def test_error_class_depends_on_the_status(http_status: int, kind: type[timenav.ApiError]) -> None:
     with (
         StubServer() as stub,
-        timenav.Client(base_url=stub.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
+        timenav.Client(base_url=stub.url, api_key=KEY, retries=timenav.RetryPolicy(attempts=1)) as client,
     ):
         stub.responses = [(http_status, {})]
         with pytest.raises(timenav.ApiError) as raised:

@@ -44,7 +44,7 @@ def test_closing_the_client_leaves_the_custom_http_client_open() -> None:
     with httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, json={}))) as http_client:
         client = timenav.Client(base_url=URL, api_key=KEY, http_client=http_client)
         client.clock()
-        inside = client.inside("f-1")
+        inside = client.for_firing("f-1")
         client.close()
         for closed in (client, inside):
             with pytest.raises(timenav.ClientClosedError):

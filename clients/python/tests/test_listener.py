@@ -100,8 +100,8 @@ def test_handler_cannot_wait_past_its_due_time(clock: TestClock) -> None:
     with clock.on("default", handler):
         clock.advance("1d")
     beyond, asleep, inside = caught
-    assert isinstance(beyond, timenav.BeyondFiringError)
-    assert isinstance(asleep, timenav.BeyondFiringError)
+    assert isinstance(beyond, timenav.WaitPastFiringError)
+    assert isinstance(asleep, timenav.WaitPastFiringError)
     assert "set a timer" in str(beyond)
     assert isinstance(inside, timenav.ApiError)
     assert inside.code == "reentrant_clock_change"
@@ -290,7 +290,7 @@ def test_advance_with_lost_response_is_retried_with_the_same_key() -> None:
     done = {**settled, "state": "settled", "acknowledged": 1}
     with (
         StubServer() as stub,
-        timenav.Client(base_url=stub.url, api_key=KEY, retries=timenav.Retries(attempts=1)) as client,
+        timenav.Client(base_url=stub.url, api_key=KEY, retries=timenav.RetryPolicy(attempts=1)) as client,
     ):
         stub.responses = [
             *["drop"] * 5,

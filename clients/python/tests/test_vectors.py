@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from timenav import Bounds, ClockClosedError, ClockState, ClockUnavailableError, Follower, Instant, Retries
+from timenav import ClockClosedError, ClockState, ClockUnavailableError, Follower, Instant, RetryPolicy, StalenessBounds
 from timenav._errors import ClockStaleError
 from timenav._sse import EventReader, RawEvent
 
@@ -38,7 +38,7 @@ def test_host_when_returns_the_first_host_time_of_a_reading(case: dict[str, Any]
     clock = state(case["clock"])
     for reading in case["readings"]:
         shows = Instant.parse(reading["shows"])
-        host = clock.host_when(shows.micros)
+        host = clock.host_time_at(shows.micros)
         if host is None or shows in (Instant.MIN, Instant.MAX):
             continue
         assert clock.at(host) >= shows
@@ -76,7 +76,7 @@ def test_calendar_matches_datetime_within_its_range() -> None:
 
 @pytest.mark.parametrize("case", FOLLOW["cases"], ids=[case["name"] for case in FOLLOW["cases"]])
 def test_follower_readings_match_shared_vectors(case: dict[str, Any]) -> None:
-    follower = Follower(Bounds(**case.get("bounds", FOLLOW["bounds"])))
+    follower = Follower(StalenessBounds(**case.get("bounds", FOLLOW["bounds"])))
     for step in case["steps"]:
         at = step["at"]
         if "read" in step:
@@ -118,7 +118,7 @@ def test_sse_events_are_parsed_from_chunks_of_any_size(case: dict[str, Any]) -> 
 @each_case("retry")
 def test_retry_waits_match_shared_vectors(case: dict[str, Any]) -> None:
     file = vectors("retry")
-    wait = Retries(file["attempts"], file["wait_max"]).wait(
+    wait = RetryPolicy(file["attempts"], file["wait_max"]).wait(
         case["attempt"],
         case["outcome"],
         is_repeatable=case["is_repeatable"],

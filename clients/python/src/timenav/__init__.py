@@ -9,7 +9,7 @@ with timenav.Client() as client, client.virtual_clock() as clock:
 from . import schemas
 from ._async_client import AsyncClient
 from ._async_listener import AsyncListener
-from ._async_transport import AsyncDownload, AsyncEvents
+from ._async_transport import AsyncDownload, AsyncEventStream
 from ._async_virtual_clock import AsyncVirtualClock
 from ._async_watch import AsyncWatch
 from ._client import Client
@@ -20,7 +20,6 @@ from ._errors import (
     ApiError,
     AuthenticationError,
     BadRequestError,
-    BeyondFiringError,
     ClientClosedError,
     ClockAccessError,
     ClockClosedError,
@@ -39,17 +38,18 @@ from ._errors import (
     SettingsError,
     TimenavError,
     UnprocessableEntityError,
+    WaitPastFiringError,
 )
 from ._firing import Firing, FiringClock
-from ._follower import Bounds, ClockChange, Follower, Reading
+from ._follower import ClockChange, Follower, Reading, StalenessBounds
 from ._instant import Instant, When
 from ._listener import Listener
 from ._pages import async_pages, pages
 from ._receipt import Receipt
 from ._request import UNSET, Unset
-from ._retry import Retries
-from ._sse import SentEvent
-from ._transport import Download, Events
+from ._retry import RetryPolicy
+from ._sse import ServerSentEvent
+from ._transport import Download, EventStream
 from ._virtual_clock import VirtualClock
 from ._watch import Watch
 from ._watch_messages import DueRange, FiringChange, FiringUpdate, Gap, WatchedFiring
@@ -62,14 +62,12 @@ __all__ = [
     "ApiError",
     "AsyncClient",
     "AsyncDownload",
-    "AsyncEvents",
+    "AsyncEventStream",
     "AsyncListener",
     "AsyncVirtualClock",
     "AsyncWatch",
     "AuthenticationError",
     "BadRequestError",
-    "BeyondFiringError",
-    "Bounds",
     "Client",
     "ClientClosedError",
     "ClockAccessError",
@@ -83,7 +81,7 @@ __all__ = [
     "Download",
     "DueRange",
     "ErrorCode",
-    "Events",
+    "EventStream",
     "FieldError",
     "Firing",
     "FiringChange",
@@ -101,14 +99,16 @@ __all__ = [
     "RateLimitError",
     "Reading",
     "Receipt",
-    "Retries",
-    "SentEvent",
+    "RetryPolicy",
     "ServerError",
+    "ServerSentEvent",
     "SettingsError",
+    "StalenessBounds",
     "TimenavError",
     "UnprocessableEntityError",
     "Unset",
     "VirtualClock",
+    "WaitPastFiringError",
     "Watch",
     "WatchedFiring",
     "When",

@@ -10,17 +10,17 @@ from ._async_calls import AsyncCalls
 from ._async_listener import AsyncHandler, AsyncListener
 from ._async_virtual_clock import AsyncVirtualClock
 from ._async_watch import AsyncWatch
-from ._follower import Bounds
+from ._follower import StalenessBounds
 from ._instant import When
 from ._listener_common import ListenerOptions
 from ._receipt import AdvanceWait, Receipt, with_more_retries
 from ._request import UNSET, Duration, IfMatch, Unset
-from ._retry import Retries
+from ._retry import RetryPolicy
 from ._settings import Settings
 from ._watch_messages import DueRange, FiringUpdate, Gap, due_stream, firings_stream
 
-_BOUNDS = Bounds()
-_RETRIES = Retries()
+_BOUNDS = StalenessBounds()
+_RETRIES = RetryPolicy()
 
 
 class AsyncClient(AsyncCalls):
@@ -38,7 +38,7 @@ class AsyncClient(AsyncCalls):
         timeline_id: str | None = None,
         ca: str | None = None,
         timeout: float = 60.0,
-        retries: Retries = _RETRIES,
+        retries: RetryPolicy = _RETRIES,
         http_client: httpx.AsyncClient | None = None,
     ) -> None:
         """Creates a client. It connects on the first request.
@@ -81,11 +81,11 @@ class AsyncClient(AsyncCalls):
         With `follow`, the clock is a follower of that name: it confirms each change once reads show it and the
         listeners have been called. A clock change with `followers` waits for that confirmation.
         """
-        bounds = Bounds(stale_after, lost_after)
+        bounds = StalenessBounds(stale_after, lost_after)
         timeline_id = timeline_id or self._settings.timeline_id
         return AsyncVirtualClock(self._settings, timeline_id, bounds, timeout, follow)
 
-    def inside(self, firing: str) -> AsyncClient:
+    def for_firing(self, firing: str) -> AsyncClient:
         """Returns a client for the handler of a firing. Its requests carry the id of that firing."""
         return self._with_options(firing=firing)
 

@@ -159,7 +159,7 @@ class AsyncListener:
     def _take(self, claimed: schemas.ClaimedBody) -> None:
         self._claimed_at = monotonic_micros()
         for body in claimed["firings"]:
-            firing = Firing.of(body, self._client.inside(body["firing_id"]))
+            firing = Firing.of(body, self._client.for_firing(body["firing_id"]))
             self._running += 1
             self._leased[lease_of(firing)] = asyncio.create_task(self._work(firing), name=f"timenav-{firing.id}")
         self._update_capacity()

@@ -15,9 +15,9 @@ from typing_extensions import Self
 from ._errors import TimenavError
 from ._http_pool import AsyncHttpPool
 from ._request import Content, Operation, Request, build
-from ._retry import Outcome, Retries
+from ._retry import Outcome, RetryPolicy
 from ._settings import Settings
-from ._sse import EventReader, SentEvent
+from ._sse import EventReader, ServerSentEvent
 from ._transport import (
     CHUNK_BYTES,
     can_be_retried,
@@ -34,7 +34,7 @@ T = TypeVar("T")
 class AsyncTransport:
     """The settings and connections shared by all calls."""
 
-    def __init__(self, settings: Settings, retries: Retries) -> None:
+    def __init__(self, settings: Settings, retries: RetryPolicy) -> None:
         self._settings = settings
         self._retries = retries
         self._firing: str | None = None
@@ -44,7 +44,7 @@ class AsyncTransport:
         """Closes all connections. Later calls raise `ClientClosedError`. The caller's `http_client` stays open."""
         await self._http.aclose()
 
-    def _with_options(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
+    def _with_options(self, *, retries: RetryPolicy | None = None, firing: str | None = None) -> Self:
         """Returns a client with the same connections and another retry policy or firing."""
         client = copy.copy(self)
         client._retries = retries or self._retries
@@ -65,10 +65,10 @@ class AsyncTransport:
 
     async def _events(
         self, operation: Operation, arguments: Mapping[str, Any], *, idle_timeout: float | None = None
-    ) -> AsyncEvents[Any]:
+    ) -> AsyncEventStream[Any]:
         request = self._build(operation, arguments, "text/event-stream")
         request.idle_timeout = idle_timeout
-        return AsyncEvents(await self._send(request, is_stream=True))
+        return AsyncEventStream(await self._send(request, is_stream=True))
 
     async def _read(
         self,
@@ -157,7 +157,7 @@ class AsyncDownload:
         await self.aclose()
 
 
-class AsyncEvents(Generic[T]):
+class AsyncEventStream(Generic[T]):
     """The messages of a stream, in order, until it ends."""
 
     def __init__(self, response: httpx.Response) -> None:
@@ -169,18 +169,18 @@ class AsyncEvents(Generic[T]):
         """The newest id received, even without a message: send it as `last_event_id` to resume here."""
         return self._reader.last_id
 
-    async def __aiter__(self) -> AsyncIterator[SentEvent[T]]:
+    async def __aiter__(self) -> AsyncIterator[ServerSentEvent[T]]:
         """Yields the messages."""
         with convert_stream_errors():
             async for chunk in self._response.aiter_bytes():
                 for event in self._reader.push(chunk):
-                    yield SentEvent(event.event, event.id, json.loads(event.data))
+                    yield ServerSentEvent(event.event, event.id, json.loads(event.data))
 
     async def aclose(self) -> None:
         """Closes the stream."""
         await self._response.aclose()
 
-    async def __aenter__(self) -> AsyncEvents[T]:
+    async def __aenter__(self) -> AsyncEventStream[T]:
         return self
 
     async def __aexit__(

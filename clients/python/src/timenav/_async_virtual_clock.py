@@ -13,7 +13,7 @@ import httpx
 from ._clock_reads import DELAY_FIRST, ClockReads, as_timenav_error, is_final, next_delay
 from ._confirmer import AsyncConfirmer, confirmation
 from ._errors import ApiError, TimenavError
-from ._follower import Bounds, ClockChange, Reading
+from ._follower import ClockChange, Reading, StalenessBounds
 from ._host_time import monotonic_micros
 from ._http_pool import AsyncHttpPool
 from ._instant import Instant, When
@@ -30,7 +30,12 @@ class AsyncVirtualClock(ClockReads):
     """
 
     def __init__(
-        self, settings: Settings, timeline_id: str | None, bounds: Bounds, timeout: float, follow: str | None = None
+        self,
+        settings: Settings,
+        timeline_id: str | None,
+        bounds: StalenessBounds,
+        timeout: float,
+        follow: str | None = None,
     ) -> None:
         super().__init__(timeline_id, bounds, follow)
         self._settings = settings

@@ -8,11 +8,11 @@ from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ._async_transport import AsyncEvents
+from ._async_transport import AsyncEventStream
 from ._clock_reads import DELAY_FIRST, as_timenav_error, is_final, next_delay
 from ._errors import ApiConnectionError, ApiError, TimenavError
 from ._listener_common import LOG, NO_RETRIES
-from ._sse import SentEvent
+from ._sse import ServerSentEvent
 from ._watch_messages import IDLE_TIMEOUT_SECONDS, RESET, Stream
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class AsyncWatch(Generic[T]):
         self._stream = stream
         self._newest = self._last_id = last_id or ""
         self._is_closed = False
-        self._events: AsyncEvents[Any] | None = None
-        self._messages: AsyncIterator[SentEvent[Any]] | None = None
+        self._events: AsyncEventStream[Any] | None = None
+        self._messages: AsyncIterator[ServerSentEvent[Any]] | None = None
         self._waiting: asyncio.Task[T | None] | None = None
 
     async def open(self) -> AsyncWatch[T]:

@@ -6,21 +6,21 @@ from types import TracebackType
 
 import httpx
 
-from ._follower import Bounds
+from ._follower import StalenessBounds
 from ._instant import When
 from ._listener import Handler, Listener
 from ._listener_common import ListenerOptions
 from ._receipt import AdvanceWait, Receipt, with_more_retries
 from ._request import UNSET, Duration, IfMatch, Unset
-from ._retry import Retries
+from ._retry import RetryPolicy
 from ._settings import Settings
 from ._sync_calls import Calls
 from ._virtual_clock import VirtualClock
 from ._watch import Watch
 from ._watch_messages import DueRange, FiringUpdate, Gap, due_stream, firings_stream
 
-_BOUNDS = Bounds()
-_RETRIES = Retries()
+_BOUNDS = StalenessBounds()
+_RETRIES = RetryPolicy()
 
 
 class Client(Calls):
@@ -38,7 +38,7 @@ class Client(Calls):
         timeline_id: str | None = None,
         ca: str | None = None,
         timeout: float = 60.0,
-        retries: Retries = _RETRIES,
+        retries: RetryPolicy = _RETRIES,
         http_client: httpx.Client | None = None,
     ) -> None:
         """Creates a client. It connects on the first request.
@@ -81,11 +81,11 @@ class Client(Calls):
         With `follow`, the clock is a follower of that name: it confirms each change once reads show it and the
         listeners have been called. A clock change with `followers` waits for that confirmation.
         """
-        bounds = Bounds(stale_after, lost_after)
+        bounds = StalenessBounds(stale_after, lost_after)
         timeline_id = timeline_id or self._settings.timeline_id
         return VirtualClock(self._settings, timeline_id, bounds, follow).open(timeout)
 
-    def inside(self, firing: str) -> Client:
+    def for_firing(self, firing: str) -> Client:
         """Returns a client for the handler of a firing. Its requests carry the id of that firing."""
         return self._with_options(firing=firing)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from ._clock_state import ClockState
 from ._errors import ApiError, ClockUnavailableError, TimenavError
-from ._follower import Bounds, ClockChange, Follower, Reading
+from ._follower import ClockChange, Follower, Reading, StalenessBounds
 from ._host_time import monotonic_micros
 from ._instant import Instant
 
@@ -28,7 +28,7 @@ _FINAL = frozenset({400, 401, 403, 404, 409, 410})
 class ClockReads:
     """The clock of a timeline, computed locally from the messages of a stream."""
 
-    def __init__(self, timeline_id: str | None, bounds: Bounds, follow: str | None = None) -> None:
+    def __init__(self, timeline_id: str | None, bounds: StalenessBounds, follow: str | None = None) -> None:
         self._timeline = timeline_id
         self._follow = follow
         self._follower = Follower(bounds)

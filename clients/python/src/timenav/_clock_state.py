@@ -47,7 +47,7 @@ class ClockState:
         passed = (host_micros - self.origin_host.micros) * self.rate_micros // 1_000_000
         return Instant(min(max(self.origin_virtual.micros + passed, Instant.MIN.micros), Instant.MAX.micros))
 
-    def host_when(self, virtual_micros: int) -> int | None:
+    def host_time_at(self, virtual_micros: int) -> int | None:
         """Returns the first host time at which the clock shows this or a later time; None if it never does."""
         if not self.is_running:
             return self.origin_host.micros if self.origin_virtual.micros >= virtual_micros else None

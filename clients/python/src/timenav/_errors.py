@@ -189,7 +189,7 @@ class ClockClosedError(ClockUnavailableError):
     """The clock was closed."""
 
 
-class BeyondFiringError(ClockUnavailableError):
+class WaitPastFiringError(ClockUnavailableError):
     """A handler waits for a moment that the clock cannot reach before the handler finishes."""
 
 

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from . import schemas
-from ._errors import BeyondFiringError
+from ._errors import WaitPastFiringError
 from ._instant import Instant, When
 
 C = TypeVar("C")
@@ -35,20 +35,20 @@ class FiringClock:
         return self._due.timestamp()
 
     def until(self, when: When) -> Instant:
-        """Returns at once if the due time is at or after the moment. Otherwise raises `BeyondFiringError`.
+        """Returns at once if the due time is at or after the moment. Otherwise raises `WaitPastFiringError`.
 
         The clock cannot reach a later moment before this handler finishes.
         """
         target = Instant.of(when)
         if target > self._due:
-            raise BeyondFiringError(
+            raise WaitPastFiringError(
                 f"the clock stays at {self._due} until this handler is done, so it cannot reach {target}; "
                 "set a timer for that moment, and return"
             )
         return self._due
 
     def sleep(self, duration: timedelta | float) -> Instant:
-        """Raises `BeyondFiringError` if the duration is more than 0."""
+        """Raises `WaitPastFiringError` if the duration is more than 0."""
         micros = (
             duration // timedelta(microseconds=1) if isinstance(duration, timedelta) else round(duration * 1_000_000)
         )

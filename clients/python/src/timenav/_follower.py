@@ -23,7 +23,7 @@ DRIFT_PPM = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class StalenessBounds:
     """The staleness bounds of a clock, in seconds."""
 
     stale_after: float = 30.0
@@ -83,7 +83,7 @@ class _Calibration:
 class Follower:
     """Processes the messages of a stream, and computes readings."""
 
-    def __init__(self, bounds: Bounds) -> None:
+    def __init__(self, bounds: StalenessBounds) -> None:
         self.bounds = bounds
         self._calibration: _Calibration | None = None
         self._requested_at = 0
@@ -186,7 +186,7 @@ class Follower:
     def micros_until(self, virtual_micros: int, now: int) -> int | None:
         """Returns the host time until the clock shows this, in microseconds; None if it never does."""
         calibration = self._calibration
-        host = calibration.state.host_when(virtual_micros) if calibration else None
+        host = calibration.state.host_time_at(virtual_micros) if calibration else None
         return None if calibration is None or host is None else max(host - calibration.offset - now, 0)
 
     def micros_valid(self, now: int) -> int:
@@ -229,8 +229,8 @@ class Follower:
         first, last = state.origin_host.micros, None
         if state.is_running and Instant.MIN < current < Instant.MAX:
             # The range of host times at which the clock shows this microsecond.
-            first = state.host_when(current.micros) or first
-            last = state.host_when(current.micros + 1)
+            first = state.host_time_at(current.micros) or first
+            last = state.host_time_at(current.micros + 1)
         # The message was written before it arrived: a lower bound of the offset.
         self._low = first - now if self._low is None else max(self._low, first - now)
         if is_response and last is not None:

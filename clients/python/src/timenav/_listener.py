@@ -177,7 +177,7 @@ class Listener:
     def _take(self, claimed: schemas.ClaimedBody) -> None:
         self._claimed_at = monotonic_micros()
         for body in claimed["firings"]:
-            firing = Firing.of(body, self._client.inside(body["firing_id"]))
+            firing = Firing.of(body, self._client.for_firing(body["firing_id"]))
             with self._changed:
                 self._leased.add(lease_of(firing))
                 self._running += 1

@@ -11,7 +11,7 @@ from ._clock_reads import is_final
 from ._errors import ApiError, ClientClosedError
 from ._firing import Firing
 from ._request import UNSET
-from ._retry import Retries
+from ._retry import RetryPolicy
 
 LOG = logging.getLogger("timenav")
 CLAIM_SECONDS = 20.0
@@ -25,7 +25,7 @@ _ACK_TIMEOUT_SECONDS = (1.0, 600.0)
 _CONCURRENCY_MAX = 1_000
 _FIRINGS_MAX = 1_000
 """The maximum number of firings in a request."""
-NO_RETRIES = Retries(attempts=1)
+NO_RETRIES = RetryPolicy(attempts=1)
 """The retry policy of claims. The listener itself waits between claims, so that closing it interrupts the wait.
 """
 

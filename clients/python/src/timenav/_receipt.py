@@ -11,7 +11,7 @@ from ._errors import FiringsFailedError, NotSettledError
 from ._host_time import monotonic_micros
 from ._instant import Instant, When
 from ._request import UNSET, Duration, IfMatch, Unset
-from ._retry import Retries
+from ._retry import RetryPolicy
 
 _RESPONSE_SECONDS = 30.0
 _ATTEMPTS = 64
@@ -134,6 +134,6 @@ class AdvanceWait:
         return f"{remaining:.3f}s" if remaining >= 0.001 else "0s"
 
 
-def with_more_retries(retries: Retries) -> Retries:
+def with_more_retries(retries: RetryPolicy) -> RetryPolicy:
     """Returns a policy with more retries, because an advance continues during an outage."""
-    return Retries(max(retries.attempts, _ATTEMPTS), max(retries.wait_max, Retries().wait_max))
+    return RetryPolicy(max(retries.attempts, _ATTEMPTS), max(retries.wait_max, RetryPolicy().wait_max))

@@ -16,7 +16,7 @@ _DELAY_MAX = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Retries:
+class RetryPolicy:
     """How often to send a request, and how long to wait in total."""
 
     attempts: int = 4

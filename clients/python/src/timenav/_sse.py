@@ -23,7 +23,7 @@ class RawEvent:
 
 
 @dataclass(frozen=True, slots=True)
-class SentEvent(Generic[T]):
+class ServerSentEvent(Generic[T]):
     """An event of a stream."""
 
     event: str

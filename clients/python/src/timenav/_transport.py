@@ -17,9 +17,9 @@ from typing_extensions import Self
 from ._errors import ApiConnectionError, ApiError, TimenavError, api_error
 from ._http_pool import HttpPool
 from ._request import Content, Operation, Request, build
-from ._retry import Outcome, Retries, retry_after
+from ._retry import Outcome, RetryPolicy, retry_after
 from ._settings import Settings
-from ._sse import EventReader, SentEvent
+from ._sse import EventReader, ServerSentEvent
 
 T = TypeVar("T")
 CHUNK_BYTES = 65_536
@@ -28,7 +28,7 @@ CHUNK_BYTES = 65_536
 class Transport:
     """The settings and connections shared by all calls."""
 
-    def __init__(self, settings: Settings, retries: Retries) -> None:
+    def __init__(self, settings: Settings, retries: RetryPolicy) -> None:
         self._settings = settings
         self._retries = retries
         self._firing: str | None = None
@@ -38,7 +38,7 @@ class Transport:
         """Closes all connections. Later calls raise `ClientClosedError`. The caller's `http_client` stays open."""
         self._http.close()
 
-    def _with_options(self, *, retries: Retries | None = None, firing: str | None = None) -> Self:
+    def _with_options(self, *, retries: RetryPolicy | None = None, firing: str | None = None) -> Self:
         """Returns a client with the same connections and another retry policy or firing."""
         client = copy.copy(self)
         client._retries = retries or self._retries
@@ -59,10 +59,10 @@ class Transport:
 
     def _events(
         self, operation: Operation, arguments: Mapping[str, Any], *, idle_timeout: float | None = None
-    ) -> Events[Any]:
+    ) -> EventStream[Any]:
         request = self._build(operation, arguments, "text/event-stream")
         request.idle_timeout = idle_timeout
-        return Events(self._send(request, is_stream=True))
+        return EventStream(self._send(request, is_stream=True))
 
     def _read(
         self,
@@ -205,7 +205,7 @@ class Download:
         self.close()
 
 
-class Events(Generic[T]):
+class EventStream(Generic[T]):
     """The messages of a stream, in order, until it ends."""
 
     def __init__(self, response: httpx.Response) -> None:
@@ -217,12 +217,12 @@ class Events(Generic[T]):
         """The newest id received, even without a message: send it as `last_event_id` to resume here."""
         return self._reader.last_id
 
-    def __iter__(self) -> Iterator[SentEvent[T]]:
+    def __iter__(self) -> Iterator[ServerSentEvent[T]]:
         """Yields the messages."""
         with convert_stream_errors():
             for chunk in self._response.iter_bytes():
                 for event in self._reader.push(chunk):
-                    yield SentEvent(event.event, event.id, json.loads(event.data))
+                    yield ServerSentEvent(event.event, event.id, json.loads(event.data))
 
     def close(self) -> None:
         """Closes the stream."""
@@ -232,7 +232,7 @@ class Events(Generic[T]):
         """Closes the stream and wakes the thread that is reading it."""
         abort_response(self._response)
 
-    def __enter__(self) -> Events[T]:
+    def __enter__(self) -> EventStream[T]:
         return self
 
     def __exit__(

@@ -13,7 +13,7 @@ import httpx
 from ._clock_reads import DELAY_FIRST, ClockReads, as_timenav_error, is_final, next_delay
 from ._confirmer import Confirmer, confirmation
 from ._errors import ApiError, TimenavError
-from ._follower import Bounds, ClockChange, Reading
+from ._follower import ClockChange, Reading, StalenessBounds
 from ._host_time import monotonic_micros
 from ._http_pool import HttpPool
 from ._instant import Instant, When
@@ -28,7 +28,9 @@ class VirtualClock(ClockReads):
     A background thread reads the stream and calls the listeners.
     """
 
-    def __init__(self, settings: Settings, timeline_id: str | None, bounds: Bounds, follow: str | None = None) -> None:
+    def __init__(
+        self, settings: Settings, timeline_id: str | None, bounds: StalenessBounds, follow: str | None = None
+    ) -> None:
         super().__init__(timeline_id, bounds, follow)
         self._settings = settings
         self._confirmer = Confirmer(settings)

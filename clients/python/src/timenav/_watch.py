@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ._clock_reads import DELAY_FIRST, as_timenav_error, is_final, next_delay
 from ._errors import ApiConnectionError, ApiError, TimenavError
 from ._listener_common import LOG, NO_RETRIES
-from ._sse import SentEvent
-from ._transport import Events
+from ._sse import ServerSentEvent
+from ._transport import EventStream
 from ._watch_messages import IDLE_TIMEOUT_SECONDS, RESET, Stream
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ class Watch(Generic[T]):
         self._newest = self._last_id = last_id or ""
         self._closing = threading.Event()
         self._reading = threading.Lock()
-        self._events: Events[Any]
-        self._messages: Iterator[SentEvent[Any]]
+        self._events: EventStream[Any]
+        self._messages: Iterator[ServerSentEvent[Any]]
         self._open(client)
 
     @property

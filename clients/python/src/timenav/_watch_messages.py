@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
-from ._follower import Bounds
+from ._follower import StalenessBounds
 from ._instant import Instant
 from ._operations import OPERATIONS
 from ._request import UNSET, Operation
-from ._sse import SentEvent
+from ._sse import ServerSentEvent
 
 T = TypeVar("T")
-IDLE_TIMEOUT_SECONDS = Bounds().stale_after
+IDLE_TIMEOUT_SECONDS = StalenessBounds().stale_after
 """Seconds without data after which a connection counts as lost. The service sends a heartbeat every 15 seconds."""
 
 FiringChange = Literal[
@@ -103,7 +103,7 @@ class Stream(Generic[T]):
 
     operation: Operation
     arguments: Mapping[str, Any]
-    parse: Callable[[SentEvent[Any]], T | None]
+    parse: Callable[[ServerSentEvent[Any]], T | None]
     """Returns None for a message whose kind is unknown to this version."""
 
     def parameters(self, last_id: str) -> dict[str, Any]:
@@ -122,11 +122,11 @@ def due_stream(timeline_id: str | None) -> Stream[DueRange | Gap]:
     return Stream(OPERATIONS["stream"], {"topics": "due", "timeline_id": timeline_id or UNSET}, _due_range)
 
 
-RESET: SentEvent[Any] = SentEvent("reset", "", {})
+RESET: ServerSentEvent[Any] = ServerSentEvent("reset", "", {})
 """Reported if a connection was lost before the service had sent an id."""
 
 
-def _firing_update(event: SentEvent[Any]) -> FiringUpdate | Gap | None:
+def _firing_update(event: ServerSentEvent[Any]) -> FiringUpdate | Gap | None:
     if event.event != "firing":
         return _gap(event)
     body = event.data["firing"]
@@ -148,7 +148,7 @@ def _firing_update(event: SentEvent[Any]) -> FiringUpdate | Gap | None:
     return FiringUpdate(event.id, event.data["timeline_id"], event.data["position"], firing)
 
 
-def _due_range(event: SentEvent[Any]) -> DueRange | Gap | None:
+def _due_range(event: ServerSentEvent[Any]) -> DueRange | Gap | None:
     if event.event != "due":
         return _gap(event)
     due = event.data["due"]
@@ -156,7 +156,7 @@ def _due_range(event: SentEvent[Any]) -> DueRange | Gap | None:
     return DueRange(event.id, event.data["timeline_id"], event.data["position"], first, last, due["time_range"])
 
 
-def _gap(event: SentEvent[Any]) -> Gap | None:
+def _gap(event: ServerSentEvent[Any]) -> Gap | None:
     return Gap(event.id, event.event == "reset") if event.event in ("gap", "reset") else None
 
 

@@ -1,7 +1,7 @@
 """Per-request clocks: the `baggage` header of a request names its timeline.
 
 `timenav.wsgi` and `timenav.asgi` open the clock of each request. While a request is served, `clock()` returns its
-clock, and `forward`, `forward_async` or `outgoing` forward the timeline to other services.
+clock, and `forward`, `forward_async` or `outgoing_headers` forward the timeline to other services.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
     "clock",
     "forward",
     "forward_async",
-    "outgoing",
+    "outgoing_headers",
     "set_local",
     "timeline_in",
     "with_timeline",
@@ -88,7 +88,7 @@ def clock() -> ClockReads:
     return current
 
 
-def outgoing(headers: Mapping[str, str] | None = None) -> dict[str, str]:
+def outgoing_headers(headers: Mapping[str, str] | None = None) -> dict[str, str]:
     """Returns headers for a request to another service, with the timeline of the current request.
 
     Outside a request, the headers are returned unchanged.
