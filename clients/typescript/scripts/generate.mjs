@@ -69,7 +69,7 @@ const MESSAGES = { clock_stream: "Schema<'ClockBody'>", firings_stream: 'FiringM
 const RETURN_TYPES = {
   json: (name) => `Promise<Output<'${name}'>>`,
   text: () => 'Promise<string>',
-  events: (name) => `Promise<Events<${MESSAGES[name] ?? 'unknown'}>>`,
+  events: (name) => `Promise<EventStream<${MESSAGES[name] ?? 'unknown'}>>`,
   bytes: () => 'Promise<Uint8Array>',
   download: () => 'Promise<Response>',
 };
@@ -93,7 +93,7 @@ function methods({ name, variants, summary, isOptional }) {
 const all = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, operationBody]) => operation(path, method, operationBody)),
 );
-const calls = `${GENERATED}import type { CallOptions, Events } from './transport.js';
+const calls = `${GENERATED}import type { CallOptions, EventStream } from './transport.js';
 import type { Output, FiringMessage, Input, Schema, StreamMessage } from './operation-types.js';
 import { Transport } from './transport.js';
 

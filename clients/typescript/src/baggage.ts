@@ -68,7 +68,7 @@ export function clock(): VirtualClock {
  * Returns headers for a request to another service, with the timeline of the current request. Outside a request, the
  * headers are returned unchanged.
  */
-export function outgoing(headers?: ConstructorParameters<typeof Headers>[0]): Headers {
+export function outgoingHeaders(headers?: ConstructorParameters<typeof Headers>[0]): Headers {
   const sent = new Headers(headers);
   const current = CURRENT.getStore();
   if (current !== undefined) sent.set(HEADER, withTimeline(sent.get(HEADER), current.timelineId));
@@ -78,7 +78,7 @@ export function outgoing(headers?: ConstructorParameters<typeof Headers>[0]): He
 /** `fetch` that forwards the timeline of the current request. */
 export function forwardingFetch(input: string | URL | Request, options: RequestInit = {}): Promise<Response> {
   const given = options.headers ?? (input instanceof Request ? input.headers : undefined);
-  return fetch(input, { ...options, headers: outgoing(given) });
+  return fetch(input, { ...options, headers: outgoingHeaders(given) });
 }
 
 /** A database connection that runs queries, such as a `pg` client. */

@@ -1,11 +1,11 @@
 import { Calls } from './calls.js';
 import { FiringsFailedError, TimeoutError } from './errors.js';
-import { BOUNDS, type Bounds } from './follower.js';
+import { STALENESS_BOUNDS_DEFAULT, type StalenessBounds } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
 import { Listener, type Handler, type ListenOptions } from './listener.js';
 import { receiptOf, receiptWithoutTimers, type Receipt } from './receipt.js';
-import type { Retries } from './retry.js';
+import type { RetryPolicy } from './retry.js';
 import { Settings, type ClientOptions } from './settings.js';
 import type { Output, Input, PagedOperation } from './operation-types.js';
 import type { CallOptions } from './transport.js';
@@ -14,7 +14,7 @@ import { Watch, type WatchOptions } from './watch.js';
 import { firingUpdate, dueRange, type FiringUpdate, type Gap, type DueRange } from './watch-messages.js';
 
 /** Options of a virtual clock. */
-export interface ClockOptions extends Partial<Bounds> {
+export interface ClockOptions extends Partial<StalenessBounds> {
   /**
    * The follower name. The clock confirms each change once reads show it and the listeners have been called. A clock
    * change with `followers` waits for that confirmation.
@@ -64,7 +64,7 @@ export class Client extends Calls {
     return VirtualClock.open(
       this.settings,
       timelineId ?? this.settings.timelineId,
-      { ...BOUNDS, ...bounds },
+      { ...STALENESS_BOUNDS_DEFAULT, ...bounds },
       timeoutMs,
       follow,
     );
@@ -176,7 +176,7 @@ export class Client extends Calls {
   }
 
   /** Returns a client for the handler of a firing. Its requests carry the id of that firing. */
-  inside(firing: string): Client {
+  forFiring(firing: string): Client {
     return Object.assign(this.#withOptions(this.settings.retries), { firing });
   }
 
@@ -188,7 +188,7 @@ export class Client extends Calls {
   }
 
   /** Returns a copy of this client with another retry policy. */
-  #withOptions(retries: Retries): Client {
+  #withOptions(retries: RetryPolicy): Client {
     return Object.assign(new Client(this.settings.with(retries)), { firing: this.firing });
   }
 }

@@ -52,7 +52,7 @@ export class ClockState {
   /**
    * Returns the first host time at which the clock shows this time or a later one; null if it never does.
    */
-  hostWhen(virtualMicros: bigint): bigint | null {
+  hostTimeAt(virtualMicros: bigint): bigint | null {
     if (!this.isRunning) return this.originVirtual.micros >= virtualMicros ? this.originHost.micros : null;
     if (virtualMicros > Instant.MAX.micros) return null;
     const distance = virtualMicros - this.originVirtual.micros;

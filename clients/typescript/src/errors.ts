@@ -103,8 +103,8 @@ export class ClockAccessError extends ClockUnavailableError {
 }
 
 /** A handler waits for a moment that the clock cannot reach before the handler finishes. */
-export class BeyondFiringError extends ClockUnavailableError {
-  override name = 'BeyondFiringError';
+export class WaitPastFiringError extends ClockUnavailableError {
+  override name = 'WaitPastFiringError';
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The firing that a handler receives, with a clock fixed at its due time. */
-import { BeyondFiringError } from './errors.js';
+import { WaitPastFiringError } from './errors.js';
 import { Instant, type When } from './instant.js';
 import type { Schema } from './operation-types.js';
 
@@ -27,13 +27,13 @@ export class FiringClock {
   }
 
   /**
-   * Returns at once if the due time is at or after the moment. Otherwise throws `BeyondFiringError`: the clock cannot
+   * Returns at once if the due time is at or after the moment. Otherwise throws `WaitPastFiringError`: the clock cannot
    * reach the moment before this handler finishes.
    */
   until(when: When): Instant {
     const target = Instant.of(when);
     if (target.micros > this.#due.micros) {
-      throw new BeyondFiringError(
+      throw new WaitPastFiringError(
         `the clock stays at ${String(this.#due)} until this handler is done, so it cannot reach ` +
           `${String(target)}; set a timer for that moment, and return`,
       );
@@ -41,7 +41,7 @@ export class FiringClock {
     return this.#due;
   }
 
-  /** Throws `BeyondFiringError` if the duration, in milliseconds, is more than 0. */
+  /** Throws `WaitPastFiringError` if the duration, in milliseconds, is more than 0. */
   sleep(ms: number): Instant {
     return this.until(new Instant(this.#due.micros + BigInt(Math.round(ms * 1_000))));
   }

@@ -23,14 +23,14 @@ const STALE_AFTER_MIN = 20;
 const DRIFT_PPM = 100n;
 
 /** The staleness bounds of a clock, in seconds. */
-export interface Bounds {
+export interface StalenessBounds {
   /** Counted from the last message of the service. */
   readonly staleAfter: number;
   /** Counted from the loss of the connection. */
   readonly lostAfter: number;
 }
 
-export const BOUNDS: Bounds = { staleAfter: 30, lostAfter: 10 };
+export const STALENESS_BOUNDS_DEFAULT: StalenessBounds = { staleAfter: 30, lostAfter: 10 };
 
 /** A change of the clock. */
 export interface ClockChange {
@@ -72,7 +72,7 @@ export class Follower {
   #high: bigint | null = null;
   #end: ClockUnavailableError | null = null;
 
-  constructor(readonly bounds: Bounds) {
+  constructor(readonly bounds: StalenessBounds) {
     if (!(bounds.staleAfter >= STALE_AFTER_MIN)) {
       throw new RangeError(
         `staleAfter must be at least ${STALE_AFTER_MIN} seconds, not ${bounds.staleAfter}: ` +
@@ -186,7 +186,7 @@ export class Follower {
 
   /** Returns the host time until the clock shows this, in microseconds; null if it never does. */
   microsUntil(virtualMicros: bigint, now: bigint): bigint | null {
-    const host = this.#calibration?.state.hostWhen(virtualMicros) ?? null;
+    const host = this.#calibration?.state.hostTimeAt(virtualMicros) ?? null;
     if (this.#calibration === null || host === null) return null;
     return max(host - this.#calibration.offset - now, 0n);
   }
@@ -239,8 +239,8 @@ export class Follower {
     const isAtLimit = current.micros === Instant.MIN.micros || current.micros === Instant.MAX.micros;
     if (state.isRunning && !isAtLimit) {
       // The range of host times at which the clock shows this microsecond.
-      first = state.hostWhen(current.micros) ?? first;
-      last = state.hostWhen(current.micros + 1n);
+      first = state.hostTimeAt(current.micros) ?? first;
+      last = state.hostTimeAt(current.micros + 1n);
     }
     // The message was written before it arrived: a lower bound of the offset.
     this.#low = this.#low === null ? first - now : max(this.#low, first - now);

@@ -203,7 +203,7 @@ export class Listener {
   #take(claimed: Schema<'ClaimedBody'>): void {
     this.#claimedAt = host.monotonicMicros();
     for (const body of claimed.firings) {
-      const firing = firingOf(body, this.#client.inside(body.firing_id));
+      const firing = firingOf(body, this.#client.forFiring(body.firing_id));
       const handled = this.#handle(firing);
       const running = handled.then(() => void this.#running.delete(running));
       this.#running.add(running);

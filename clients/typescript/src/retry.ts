@@ -3,14 +3,14 @@
 /** The outcome of an attempt: the request was not sent, no response arrived, or the HTTP status of the response. */
 export type Outcome = 'not_sent' | 'no_response' | number;
 
-export interface Retries {
+export interface RetryPolicy {
   /** The maximum number of attempts; 1 disables retries. */
   readonly attempts: number;
   /** The maximum total wait, in seconds. If `Retry-After` exceeds it, the response is returned at once. */
   readonly waitSecondsMax: number;
 }
 
-export const RETRIES: Retries = { attempts: 4, waitSecondsMax: 30 };
+export const RETRY_POLICY_DEFAULT: RetryPolicy = { attempts: 4, waitSecondsMax: 30 };
 const DELAY_FIRST = 0.1;
 const DELAY_MAX = 5;
 
@@ -27,7 +27,7 @@ export interface Attempt {
 }
 
 /** Returns the wait before the next attempt, in seconds; null if there is no further attempt. */
-export function waitSeconds(retries: Retries, attemptMade: Attempt): number | null {
+export function waitSeconds(retries: RetryPolicy, attemptMade: Attempt): number | null {
   const { attempt, outcome, isRepeatable, retryAfterSeconds, waitedSeconds } = attemptMade;
   // The request had no effect: it was not sent, or was rejected because of a quota or an overload.
   const hadNoEffect = outcome === 'not_sent' || outcome === 429 || outcome === 503;

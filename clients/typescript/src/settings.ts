@@ -1,6 +1,6 @@
 /** The settings of a client, from options or from the environment variables of the command line. */
 import { SettingsError } from './errors.js';
-import { RETRIES, type Retries } from './retry.js';
+import { RETRY_POLICY_DEFAULT, type RetryPolicy } from './retry.js';
 
 export interface ClientOptions {
   /** The address of the service. Defaults to `TIMENAV_URL`, or else `http://127.0.0.1:8080`. */
@@ -13,7 +13,7 @@ export interface ClientOptions {
   timelineId?: string;
   /** The response timeout, in milliseconds. Defaults to a minute. */
   timeoutMs?: number;
-  retries?: Partial<Retries>;
+  retries?: Partial<RetryPolicy>;
   /** The function that sends requests. Defaults to the `fetch` of the platform. */
   fetch?: typeof fetch;
 }
@@ -29,7 +29,7 @@ export class Settings {
   readonly baseUrl: string;
   readonly timelineId: string | null;
   readonly timeoutMs: number;
-  readonly retries: Retries;
+  readonly retries: RetryPolicy;
   readonly fetch: typeof fetch;
   /** Private, so that printing the object does not reveal the key. */
   readonly #apiKey: string | null;
@@ -39,12 +39,12 @@ export class Settings {
     this.#apiKey = options.session === true ? null : serviceKey(options.apiKey);
     this.timelineId = options.timelineId ?? environment('TIMENAV_TIMELINE') ?? null;
     this.timeoutMs = options.timeoutMs ?? 60_000;
-    this.retries = { ...RETRIES, ...options.retries };
+    this.retries = { ...RETRY_POLICY_DEFAULT, ...options.retries };
     this.fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
   }
 
   /** Returns these settings with another retry policy. */
-  with(retries: Retries): Settings {
+  with(retries: RetryPolicy): Settings {
     const { baseUrl, timeoutMs, fetch } = this;
     const credentials = this.#apiKey === null ? { session: true } : { apiKey: this.#apiKey };
     return Object.assign(new Settings({ baseUrl, timeoutMs, fetch, retries, ...credentials }), {

@@ -28,7 +28,7 @@ export interface CallOptions {
 }
 
 /** One event of a stream. */
-export interface SentEvent<T> {
+export interface ServerSentEvent<T> {
   /** The name, such as `clock`. */
   event: string;
   /** The id: send it as `lastEventId` to resume after this event. */
@@ -71,10 +71,10 @@ export class Transport {
     return this.#call(name, input, options, ACCEPT.other, true);
   }
 
-  protected async events<T>(name: OperationName, input: object, options: CallOptions): Promise<Events<T>> {
+  protected async events<T>(name: OperationName, input: object, options: CallOptions): Promise<EventStream<T>> {
     const closing = new AbortController();
     const signal = options.signal ? AbortSignal.any([options.signal, closing.signal]) : closing.signal;
-    return new Events<T>(await this.#call(name, input, { ...options, signal }, ACCEPT.events, true), closing);
+    return new EventStream<T>(await this.#call(name, input, { ...options, signal }, ACCEPT.events, true), closing);
   }
 
   async #call(
@@ -260,7 +260,7 @@ function isConnectError(error: unknown): boolean {
 }
 
 /** The messages of a stream, in order, until it ends. */
-export class Events<T> implements AsyncIterable<SentEvent<T>> {
+export class EventStream<T> implements AsyncIterable<ServerSentEvent<T>> {
   readonly #reader = new EventReader();
 
   constructor(
@@ -273,12 +273,12 @@ export class Events<T> implements AsyncIterable<SentEvent<T>> {
     return this.#reader.lastId;
   }
 
-  [Symbol.asyncIterator](): AsyncGenerator<SentEvent<T>> {
+  [Symbol.asyncIterator](): AsyncGenerator<ServerSentEvent<T>> {
     return this.withIdleTimeout(Infinity);
   }
 
   /** Iterates over the messages. After this many milliseconds without data, the stream counts as lost. */
-  async *withIdleTimeout(idleTimeoutMs: number): AsyncGenerator<SentEvent<T>> {
+  async *withIdleTimeout(idleTimeoutMs: number): AsyncGenerator<ServerSentEvent<T>> {
     const body = this.response.body?.getReader();
     const service = { isIdle: false };
     const onIdle = (): void => {

@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The clock of a timeline. */
 import { ClockUnavailableError, ApiError, TimenavError, TimeoutError, ApiConnectionError } from './errors.js';
-import { Follower, type Bounds, type ClockChange, type Reading } from './follower.js';
+import { Follower, type StalenessBounds, type ClockChange, type Reading } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
 import { jittered } from './retry.js';
@@ -46,7 +46,7 @@ export class VirtualClock {
   #failure: Error | null = null;
   #wallAhead = host.wallAheadMs();
 
-  private constructor(settings: Settings, timelineId: string | null, bounds: Bounds, follow: string | null) {
+  private constructor(settings: Settings, timelineId: string | null, bounds: StalenessBounds, follow: string | null) {
     this.#settings = settings;
     this.#timelineId = timelineId;
     this.#follow = follow;
@@ -58,7 +58,7 @@ export class VirtualClock {
   static async open(
     settings: Settings,
     timelineId: string | null,
-    bounds: Bounds,
+    bounds: StalenessBounds,
     timeoutMs: number,
     follow: string | null = null,
   ): Promise<VirtualClock> {

@@ -1,7 +1,7 @@
 /** Messages of watches: changes of firings, and ranges that the clock has passed. */
 import { Instant } from './instant.js';
 import type { FiringMessage, StreamMessage } from './operation-types.js';
-import type { SentEvent } from './transport.js';
+import type { ServerSentEvent } from './transport.js';
 
 /** A change of a firing (docs/timers.md). Newer services may send others. */
 export type FiringChange =
@@ -78,7 +78,7 @@ export interface DueRange {
 }
 
 /** Parses a message of `firings_stream`; null if its kind is unknown to this version. */
-export function firingUpdate({ event, id, data }: SentEvent<FiringMessage>): FiringUpdate | Gap | null {
+export function firingUpdate({ event, id, data }: ServerSentEvent<FiringMessage>): FiringUpdate | Gap | null {
   if (event !== 'firing') return gap(event, id);
   const body = data.firing;
   if (body === undefined) throw new SyntaxError('the message has no firing');
@@ -101,7 +101,7 @@ export function firingUpdate({ event, id, data }: SentEvent<FiringMessage>): Fir
 }
 
 /** Parses a message of the topic `due`; null if its kind is unknown to this version. */
-export function dueRange({ event, id, data }: SentEvent<StreamMessage>): DueRange | Gap | null {
+export function dueRange({ event, id, data }: ServerSentEvent<StreamMessage>): DueRange | Gap | null {
   if (event !== 'due') return gap(event, id);
   const range = data.due;
   if (range === undefined) throw new SyntaxError('the message has no range');

@@ -1,10 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Event streams that reconnect and resume. */
 import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
-import { BOUNDS } from './follower.js';
+import { STALENESS_BOUNDS_DEFAULT } from './follower.js';
 import * as host from './host-time.js';
 import { jittered } from './retry.js';
-import type { CallOptions, Events, SentEvent } from './transport.js';
+import type { CallOptions, EventStream, ServerSentEvent } from './transport.js';
 import { FINAL } from './virtual-clock.js';
 
 /** Options of a watch. */
@@ -19,10 +19,10 @@ export interface WatchOptions {
 
 /** How to open a stream, at first and after a lost connection, and how to parse its messages. */
 export interface Stream<M, T> {
-  open: (options: CallOptions) => Promise<Events<M>>;
-  reopen: (options: CallOptions) => Promise<Events<M>>;
+  open: (options: CallOptions) => Promise<EventStream<M>>;
+  reopen: (options: CallOptions) => Promise<EventStream<M>>;
   /** Returns null for a message whose kind is unknown to this version. */
-  parse: (event: SentEvent<M>) => T | null;
+  parse: (event: ServerSentEvent<M>) => T | null;
 }
 
 const DELAY_FIRST = 0.1;
@@ -105,8 +105,8 @@ export class Watch<T> implements AsyncIterableIterator<T> {
     return this.#closing.signal.aborted;
   }
 
-  async *#run<M>(stream: Stream<M, T>, first: Events<M>): AsyncGenerator<T, undefined> {
-    let events: Events<M> | null = first;
+  async *#run<M>(stream: Stream<M, T>, first: EventStream<M>): AsyncGenerator<T, undefined> {
+    let events: EventStream<M> | null = first;
     while (events !== null) {
       yield* this.#read(stream, events);
       if (this.#isClosed()) return;
@@ -121,9 +121,9 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   }
 
   /** Reads the messages of one connection until it ends or the service stops sending. */
-  async *#read<M>(stream: Stream<M, T>, events: Events<M>): AsyncGenerator<T, undefined> {
+  async *#read<M>(stream: Stream<M, T>, events: EventStream<M>): AsyncGenerator<T, undefined> {
     try {
-      for await (const event of events.withIdleTimeout(BOUNDS.staleAfter * 1_000)) {
+      for await (const event of events.withIdleTimeout(STALENESS_BOUNDS_DEFAULT.staleAfter * 1_000)) {
         const update = stream.parse(event);
         this.#lastId = event.id;
         if (update !== null) yield update;
@@ -138,7 +138,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   }
 
   /** Reconnects with retries. Returns null if the watch is closed first. */
-  async #reopen<M>(stream: Stream<M, T>): Promise<Events<M> | null> {
+  async #reopen<M>(stream: Stream<M, T>): Promise<EventStream<M> | null> {
     const { signal } = this.#closing;
     const after = this.#newest === '' ? {} : { lastEventId: this.#newest };
     let wait: number | null = null;

@@ -6,7 +6,7 @@ import {
   BaggageError,
   clock,
   forwardingFetch,
-  outgoing,
+  outgoingHeaders,
   RequestClocks,
   setLocal,
   timelineIn,
@@ -54,7 +54,7 @@ async function startServer(clocks: RequestClocks): Promise<(baggage?: string) =>
       // A later task still uses the clock of the request.
       setTimeout(() => {
         try {
-          response.end(`${year()} ${outgoing({ Baggage: 'region=eu' }).get('baggage')!}`);
+          response.end(`${year()} ${outgoingHeaders({ Baggage: 'region=eu' }).get('baggage')!}`);
         } catch (error) {
           response.writeHead(500).end(String(error));
         }

@@ -1,7 +1,7 @@
 /** Listeners and advances, with a real service. */
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import {
-  BeyondFiringError,
+  WaitPastFiringError,
   Client,
   FiringsFailedError,
   NotSettledError,
@@ -72,7 +72,7 @@ describe('a handler', () => {
     });
     await clock.advance('1d');
     await listener.close();
-    expect(caught).toEqual([expect.any(BeyondFiringError), expect.any(BeyondFiringError), expect.any(ApiError)]);
+    expect(caught).toEqual([expect.any(WaitPastFiringError), expect.any(WaitPastFiringError), expect.any(ApiError)]);
     expect((caught[2] as ApiError).code).toBe('reentrant_clock_change');
   });
 

@@ -35,7 +35,7 @@ describe('a clock', () => {
       const clockState = state(clock);
       expect(String(clockState.at(Instant.parse(host).micros)), host).toBe(shows);
       const micros = Instant.parse(shows).micros;
-      const first = clockState.hostWhen(micros);
+      const first = clockState.hostTimeAt(micros);
       if (first === null || [Instant.MIN.micros, Instant.MAX.micros].includes(micros)) continue;
       expect(clockState.at(first).micros).toBeGreaterThanOrEqual(micros);
       if (clockState.isRunning) expect(clockState.at(first - 1n).micros).toBeLessThan(micros);
