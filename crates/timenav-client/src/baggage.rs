@@ -8,11 +8,11 @@
 //! Every client can choose the time of its requests: use it only in a test or staging deployment.
 
 mod header;
-mod served;
-mod clocks;
+mod request_clock;
+mod request_clocks;
 mod layer;
 
-pub use clocks::{CLOCKS_MAX, NoClockForRequest, RequestClocks};
 pub use header::{BaggageError, HEADER, MEMBER, timeline_in, with_timeline};
 pub use layer::{ClockLayer, ClockService};
-pub use served::{RequestClock, clock, forward_timeline, sql_moment};
+pub use request_clock::{RequestClock, clock, forward_timeline, sql_timestamp};
+pub use request_clocks::{CLOCKS_MAX, NoClockForRequest, RequestClocks};

@@ -20,10 +20,10 @@ const TIMELINE: &str = "TIMENAV_TIMELINE";
 /// Configuration of a client.
 #[derive(Clone, Default)]
 pub struct ClientBuilder {
-    url: Option<String>,
-    key: Option<String>,
+    base_url: Option<String>,
+    api_key: Option<String>,
     timeline_id: Option<String>,
-    authorities: Option<Vec<u8>>,
+    ca_certificates: Option<Vec<u8>>,
     timeout: Option<Duration>,
     retries: RetryPolicy,
     user_agent: Option<String>,
@@ -32,29 +32,29 @@ pub struct ClientBuilder {
 impl ClientBuilder {
     /// Sets the address of the service. Defaults to `http://127.0.0.1:8080`.
     #[must_use]
-    pub fn url(mut self, url: impl Into<String>) -> Self {
-        self.url = Some(url.into());
+    pub fn base_url(mut self, base_url: impl Into<String>) -> Self {
+        self.base_url = Some(base_url.into());
         self
     }
 
     /// Sets the API key.
     #[must_use]
-    pub fn key(mut self, key: impl Into<String>) -> Self {
-        self.key = Some(key.into());
+    pub fn api_key(mut self, api_key: impl Into<String>) -> Self {
+        self.api_key = Some(api_key.into());
         self
     }
 
     /// Sets the default timeline of calls. Defaults to the one that the key is bound to.
     #[must_use]
-    pub fn timeline(mut self, timeline_id: impl Into<String>) -> Self {
+    pub fn timeline_id(mut self, timeline_id: impl Into<String>) -> Self {
         self.timeline_id = Some(timeline_id.into());
         self
     }
 
-    /// Sets the trusted certificate authorities, in PEM. Defaults to those of the machine.
+    /// Sets the certificates of the trusted certificate authorities, in PEM. Defaults to those of the machine.
     #[must_use]
-    pub fn authorities(mut self, pem: impl Into<Vec<u8>>) -> Self {
-        self.authorities = Some(pem.into());
+    pub fn ca_certificates(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.ca_certificates = Some(pem.into());
         self
     }
 
@@ -84,11 +84,11 @@ impl ClientBuilder {
     /// # Errors
     /// The key is missing, or a setting is invalid.
     pub fn build(self) -> Result<Client, Error> {
-        let service = service_url(self.url.as_deref().unwrap_or(URL_DEFAULT))?;
-        let key = self.key.ok_or_else(|| Error::Invalid(format!("there is no API key; set {KEY}")))?;
+        let service = service_url(self.base_url.as_deref().unwrap_or(URL_DEFAULT))?;
+        let key = self.api_key.ok_or_else(|| Error::Invalid(format!("there is no API key; set {KEY}")))?;
         let mut bearer = bearer(key.trim())?;
         bearer.set_sensitive(true);
-        let authorities = self.authorities.as_deref().map(certificates).transpose()?;
+        let ca_certificates = self.ca_certificates.as_deref().map(certificates).transpose()?;
         let user_agent =
             self.user_agent.unwrap_or_else(|| concat!("timenav-client/", env!("CARGO_PKG_VERSION")).to_owned());
         let is_plain = service.scheme() == "http";
@@ -101,16 +101,16 @@ impl ClientBuilder {
                 .redirect(reqwest::redirect::Policy::none());
             let is_local = is_loopback(&service);
             let builder = if is_local { builder.no_proxy() } else { builder };
-            match &authorities {
-                Some(authorities) => builder.tls_certs_only(authorities.clone()),
-                // Plain HTTP needs no authorities, and loading them takes longer than a request.
+            match &ca_certificates {
+                Some(certificates) => builder.tls_certs_only(certificates.clone()),
+                // Plain HTTP needs no certificates, and loading them takes longer than a request.
                 None if is_local && is_plain => builder.tls_certs_only([]),
                 None => builder,
             }
         };
         let http = match new_builder().build() {
             Ok(http) => http,
-            // A machine without certificate authorities, such as a minimal container, can still use plain HTTP.
+            // A machine without CA certificates, such as a minimal container, can still use plain HTTP.
             Err(_) if is_plain => new_builder().tls_certs_only([]).build().map_err(|error| build_error(&error))?,
             Err(error) => return Err(build_error(&error)),
         };
@@ -153,13 +153,13 @@ impl Client {
     #[expect(clippy::disallowed_methods, reason = "the client reads the environment only here")]
     pub fn from_env() -> Result<Self, Error> {
         let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let (url, key, timeline_id) = (set(URL), set(KEY), set(TIMELINE));
-        ClientBuilder { url, key, timeline_id, ..ClientBuilder::default() }.build()
+        let (base_url, api_key, timeline_id) = (set(URL), set(KEY), set(TIMELINE));
+        ClientBuilder { base_url, api_key, timeline_id, ..ClientBuilder::default() }.build()
     }
 
     /// Returns the address of the service.
     #[must_use]
-    pub fn url(&self) -> &str {
+    pub fn base_url(&self) -> &str {
         self.service.as_str()
     }
 
@@ -179,7 +179,7 @@ impl Client {
 
     /// Returns a client with another default timeline.
     #[must_use]
-    pub fn on_timeline(&self, timeline_id: impl Into<Arc<str>>) -> Self {
+    pub fn with_timeline(&self, timeline_id: impl Into<Arc<str>>) -> Self {
         Self { timeline_id: Some(timeline_id.into()), ..self.clone() }
     }
 
@@ -187,6 +187,10 @@ impl Client {
     #[must_use]
     pub fn with_retries(&self, retries: RetryPolicy) -> Self {
         Self { retries, ..self.clone() }
+    }
+
+    pub(crate) fn without_retries(&self) -> Self {
+        self.with_retries(RetryPolicy { attempts: 1, ..self.retries })
     }
 
     /// Returns a client for the handler of a firing. Its requests carry the id of that firing.
@@ -258,8 +262,8 @@ impl Client {
         if let Some(body) = body.or_else(|| request.body.clone().map(Body::from)) {
             sent = sent.body(body);
         }
-        if let Some(longer) = request.longer {
-            sent = sent.timeout(self.timeout.saturating_add(longer));
+        if let Some(timeout_extension) = request.timeout_extension {
+            sent = sent.timeout(self.timeout.saturating_add(timeout_extension));
         }
         let lost = |error: &reqwest::Error| {
             let outcome = if error.is_connect() { Outcome::NotSent } else { Outcome::NoResponse };
@@ -281,19 +285,19 @@ impl Client {
 
 /// Sleeps for a duration of host time.
 #[expect(clippy::disallowed_methods, reason = "nothing signals the time of the next attempt")]
-pub(crate) async fn pause(length: Duration) {
-    tokio::time::sleep(length).await;
+pub(crate) async fn pause(duration: Duration) {
+    tokio::time::sleep(duration).await;
 }
 
 fn service_url(text: &str) -> Result<Url, Error> {
     let wrong = |why: &str| {
-        Error::Invalid(format!("the address of the service ({URL}) must have the form {URL_DEFAULT}: {why}"))
+        Error::Invalid(format!("the address of the service ({URL}) must be a URL such as {URL_DEFAULT}: {why}"))
     };
     let url = Url::parse(text.trim()).map_err(|error| wrong(&error.to_string()))?;
     let has_more = !url.username().is_empty() || url.password().is_some() || url.query().is_some();
     match url.scheme() {
         "http" | "https" if !has_more && url.fragment().is_none() => Ok(url),
-        _ => Err(wrong("a scheme and a host, without a key")),
+        _ => Err(wrong("use HTTP or HTTPS, without credentials, query or fragment")),
     }
 }
 
@@ -313,7 +317,7 @@ fn bearer(key: &str) -> Result<HeaderValue, Error> {
 
 fn certificates(pem: &[u8]) -> Result<Vec<Certificate>, Error> {
     let found = Certificate::from_pem_bundle(pem).ok().filter(|found| !found.is_empty());
-    found.ok_or_else(|| Error::Invalid("the authorities contain no PEM certificate".to_owned()))
+    found.ok_or_else(|| Error::Invalid("the CA certificates contain no PEM certificate".to_owned()))
 }
 
 fn build_error(error: &reqwest::Error) -> Error {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::advancing::receipt::{FiringState, Receipt};
+use crate::advance::receipt::{FiringState, Receipt};
 use crate::instant::{Instant, InvalidInstant};
 
 /// Why a call failed.
@@ -15,7 +15,7 @@ pub enum Error {
     Invalid(String),
     /// A text is not a timestamp with a time zone.
     #[error(transparent)]
-    Timestamp(#[from] InvalidInstant),
+    InvalidInstant(#[from] InvalidInstant),
     /// No complete response arrived. If the request was sent, the change may have taken effect: repeat it with the same
     /// idempotency key.
     #[error("{} at {service}: {detail}", if *.was_sent { "no complete response from the service" } else { "cannot reach the service" })]
@@ -34,7 +34,7 @@ pub enum Error {
     /// The response is not from a timenav service, or from an incompatible version.
     #[error("unexpected response from {service}: {detail}")]
     #[non_exhaustive]
-    Unreadable {
+    UnexpectedResponse {
         /// The address of the service.
         service: String,
         /// How the response differs from the expected one.
@@ -44,7 +44,7 @@ pub enum Error {
     #[error(transparent)]
     Clock(#[from] ClockUnavailable),
     /// An advance ended before its destination: it was stopped or is stuck, or its state is unknown to this version.
-    #[error("the clock is {} at {}{}", .0.state, .0.reached, held(.0))]
+    #[error("the advance is {} at {}, before {}{}", .0.state, .0.reached, .0.to, held(.0))]
     NotSettled(Box<Receipt>),
     /// An advance reached its destination, but some of its firings failed. The receipt lists them with their reasons.
     #[error("{} of {} firings failed{}", .0.failed, .0.fired, first_failed(.0))]

@@ -35,8 +35,8 @@ impl Instant {
 
     /// Returns the instant later by a duration; `None` if it is out of range.
     #[must_use]
-    pub fn checked_add(self, length: Duration) -> Option<Self> {
-        Self::from_micros(self.0.checked_add(i64::try_from(length.as_micros()).ok()?)?)
+    pub fn checked_add(self, duration: Duration) -> Option<Self> {
+        Self::from_micros(self.0.checked_add(i64::try_from(duration.as_micros()).ok()?)?)
     }
 
     pub(crate) fn clamped(micros: i128) -> Self {

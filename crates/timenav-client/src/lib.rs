@@ -1,5 +1,4 @@
-//! The timenav client: typed calls, advances that wait for handlers, and a virtual clock that is read without a
-//! request.
+//! The timenav client: typed calls, advances that wait for handlers, and a virtual clock that is computed locally.
 //!
 //! ```no_run
 //! use timenav_client::{Client, Timer};
@@ -44,35 +43,35 @@ mod operations;
 mod client;
 mod error;
 mod instant;
-mod words;
+mod string_enum;
 mod options;
 mod virtual_clock;
-mod advancing;
+mod advance;
 mod watch;
 #[cfg(feature = "tower")]
 pub mod baggage;
 #[cfg(test)]
 mod tests;
 
-pub use advancing::Advance;
-pub use advancing::firing::{Firing, FiringClock};
-pub use advancing::listener::{HandlerError, ListenOptions, Listener};
-pub use advancing::receipt::{AdvanceState, FiringRecord, FiringState, Receipt};
+pub use advance::Advance;
+pub use advance::firing::{Firing, FiringClock};
+pub use advance::listener::{HandlerError, ListenOptions, Listener};
+pub use advance::receipt::{AdvanceState, FiringRecord, FiringState, Receipt};
 pub use client::{Client, ClientBuilder};
 pub use error::{ClockUnavailable, Error, FieldError, Problem};
 pub use instant::{Instant, InvalidInstant};
 pub use operations::access::{
-    AccessControl, AccessControlSet, AccessLogEntry, AccessLogGap, AccessLogPage, Decrypted, Encrypted, Permissions,
-    RestrictionLevel, RestrictionSet,
+    AccessControl, AccessLogEntry, AccessLogGap, AccessLogPage, DecryptDataResponse, EncryptDataResponse, Permissions,
+    RestrictTimeTravelResponse, RestrictionLevel, SetAccessControlResponse,
 };
 pub use operations::cause::{Cause, CauseKind};
 pub use operations::clock::{
-    Clock, Confirmation, Confirmations, FiringForecast, Lag, PlannedFiring, ReturnScope, Running, RunningAdvance,
+    Clock, Confirmation, Confirmations, FiringForecast, Lag, PlannedFiring, ReturnScope, RunState, RunningAdvance,
     operation,
 };
 pub use operations::event::{
-    Assertion, Event, EventKind, EventPage, EventRead, EventVersion, EventsRecorded, NewEvent, Order, Precision,
-    ScanPage, ScanSummary, ScannedEvent,
+    Assertion, Event, EventHistory, EventKind, EventPage, EventVersion, NewEvent, Order, Precision,
+    RecordEventsResponse, ScanPage, ScanSummary, ScannedEvent,
 };
 pub use operations::intervention::{Effect, Intervention};
 pub use operations::ledger::{Checked, Finding, LedgerHead, LedgerPosition, TamperingScan};
@@ -81,15 +80,16 @@ pub use operations::paradox::{
 };
 pub use operations::place::{Geo, ResolvedLocation};
 pub use operations::timeline::{
-    Anchor, AnchorPage, AnchorSet, Fork, Retention, Timeline, TimelineCreated, TimelineEnded, TimelinePage,
+    Anchor, AnchorPage, CreateTimelineResponse, EndTimelineResponse, Fork, Retention, SetAnchorResponse, Timeline,
+    TimelinePage,
 };
 pub use operations::timers::{
-    AdvanceRead, CalendarRule, CronRule, Delivery, FiringPage, Misfire, Timer, TimerPage, TimerRead, TimerRecord,
-    TimerSet, TimerState,
+    CalendarRule, CronRule, Delivery, FiringPage, Misfire, ReceiptResponse, Timer, TimerDetails, TimerPage,
+    TimerRecord, TimerResponse, TimerState,
 };
 pub use reqwest::{Body, Method, header};
 pub use transport::arguments::{ClockDuration, EntityTag, Moment, TimeRange};
-pub use transport::call::{Call, Page, Pages, Sent};
+pub use transport::call::{Call, CallFuture, Page, Pages};
 pub use transport::request::Request;
 pub use transport::response::{EventStream, Response};
 pub use transport::retry::RetryPolicy;
@@ -97,7 +97,7 @@ pub use transport::sse::ServerSentEvent;
 pub use virtual_clock::VirtualClock;
 pub use virtual_clock::clock_state::ClockState;
 pub use virtual_clock::follower::{ClockChange, Reading, StalenessBounds};
-pub use virtual_clock::watched::{
-    DueRange, FiringChange, FiringUpdate, Gap, PassedRange, StreamMessage, Watched, WatchedFiring,
+pub use virtual_clock::watch_messages::{
+    DueRange, FiringChange, FiringUpdate, Gap, PassedRange, StreamMessage, WatchMessage, WatchedFiring,
 };
 pub use watch::Watch;

@@ -4,7 +4,7 @@
 mod baggage;
 mod calls;
 mod document;
-mod listening;
+mod listener;
 mod stub_server;
 mod watch;
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::error::{ClockUnavailable, Error};
 use crate::instant::Instant;
-use crate::operations::clock::{Clock, Running};
+use crate::operations::clock::{Clock, RunState};
 use crate::transport::response::EventStream;
 use crate::transport::retry::{Outcome, RetryPolicy, retry_after};
 use crate::transport::sse::EventReader;
@@ -216,12 +216,12 @@ fn invalid_settings_are_rejected_without_revealing_the_key() {
         assert!(error.contains(expected) && !error.contains("tnk_secret"), "{error}");
     };
     check(Client::builder(), "TIMENAV_API_KEY");
-    check(Client::builder().key(" "), "is empty");
-    check(Client::builder().key("tnk_secret é"), "characters");
-    check(Client::builder().key(KEY).url("ftp://127.0.0.1"), "TIMENAV_URL");
-    check(Client::builder().key(KEY).url("http://tnk_secret@127.0.0.1"), "without a key");
-    check(Client::builder().key(KEY).authorities("no certificate"), "PEM");
-    let client = Client::builder().key("tnk_secret").timeline("main").build().unwrap();
+    check(Client::builder().api_key(" "), "is empty");
+    check(Client::builder().api_key("tnk_secret é"), "characters");
+    check(Client::builder().api_key(KEY).base_url("ftp://127.0.0.1"), "TIMENAV_URL");
+    check(Client::builder().api_key(KEY).base_url("http://tnk_secret@127.0.0.1"), "without credentials");
+    check(Client::builder().api_key(KEY).ca_certificates("no certificate"), "PEM");
+    let client = Client::builder().api_key("tnk_secret").timeline_id("main").build().unwrap();
     assert!(!format!("{client:?}").contains("secret"), "{client:?}");
 }
 
@@ -230,7 +230,7 @@ fn run<T>(test: impl Future<Output = T>) -> T {
 }
 
 fn client(stub_server: &StubServer) -> Client {
-    Client::builder().url(stub_server.url()).key(KEY).timeline("t").build().unwrap()
+    Client::builder().base_url(stub_server.url()).api_key(KEY).timeline_id("t").build().unwrap()
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn lost_response_is_retried_with_the_same_idempotency_key() {
         let stub_server = StubServer::start(vec![String::new(), busy, response(200, &[], &clock)]).await;
         let moved =
             client(&stub_server).for_firing("firing_1").travel("2028-02-29T09:00:00Z".parse().unwrap()).await.unwrap();
-        assert_eq!((moved.generation, moved.state), (1, Running::Paused));
+        assert_eq!((moved.generation, moved.state), (1, RunState::Paused));
         let requests = stub_server.requests();
         let keys: Vec<_> = requests.iter().map(|request| header(request, "idempotency-key")).collect();
         assert_eq!(keys.len(), 3);
@@ -285,7 +285,7 @@ fn rejected_request_returns_a_problem() {
             .to_owned();
         let redirect = response(302, &[("Location", "http://127.0.0.1:9/")], &json!({}));
         let stub_server = StubServer::start(vec![response(400, &[], &expected), proxy, redirect]).await;
-        let client = client(&stub_server).with_retries(RetryPolicy { attempts: 1, ..RetryPolicy::default() });
+        let client = client(&stub_server).without_retries();
         let error = client.clock().await.unwrap_err();
         let problem = error.problem().unwrap();
         assert_eq!((problem.http_status, problem.code.as_str()), (400, "invalid_parameter"));
@@ -305,7 +305,7 @@ fn stream_resumes_after_the_last_event_id() {
         let stream = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n\
                       event: clock\nid: 7\ndata: {}\n\nid: 9\n\n";
         let stub_server = StubServer::start(vec![stream.to_owned()]).await;
-        let request = Request::get(&["v1", "stream"]).after("6").unwrap().unbounded();
+        let request = Request::get(&["v1", "stream"]).last_event_id("6").unwrap().without_timeout();
         let mut events: EventStream = client(&stub_server).send(request).await.unwrap().events();
         let event = events.next().await.unwrap().unwrap();
         assert_eq!((event.event.as_str(), event.id.as_str(), event.data.as_str()), ("clock", "7", "{}"));
@@ -318,7 +318,7 @@ fn stream_resumes_after_the_last_event_id() {
 #[test]
 fn request_addresses_stay_below_the_service_url() {
     let check = |base: &str, request: Request, expected: &str| {
-        let client = Client::builder().url(base).key(KEY).build().unwrap();
+        let client = Client::builder().base_url(base).api_key(KEY).build().unwrap();
         assert_eq!(client.address(&request).unwrap().as_str(), expected);
     };
     let named = || Request::get(&["v1", "users", "a/b?"]).query("q", "* &");

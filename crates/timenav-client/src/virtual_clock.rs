@@ -8,25 +8,21 @@ use tokio::time::timeout;
 
 use self::clock_parameters::ClockParameters;
 use self::clock_state::ClockState;
-use self::confirmer::Applied;
-use self::confirmer::confirm_all;
-use self::follower::ClockChange;
-use self::follower::Follower;
-use self::follower::Reading;
-use self::follower::StalenessBounds;
+use self::confirmer::{Applied, confirm_all};
+use self::follower::{ClockChange, Follower, Reading, StalenessBounds};
 use crate::client::{Client, pause};
 use crate::error::{ClockUnavailable, Error};
 use crate::instant::Instant;
 use crate::operations::clock::Clock;
 use crate::transport::host::{jitter, monotonic_micros, process_headers};
 use crate::transport::response::EventStream;
-use crate::transport::retry::{RetryPolicy, delay};
+use crate::transport::retry::delay;
 
 pub(crate) mod clock_state;
 pub(crate) mod confirmer;
 pub(crate) mod follower;
 pub(crate) mod clock_parameters;
-pub(crate) mod watched;
+pub(crate) mod watch_messages;
 
 /// The maximum wait for the initial state of the clock.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
@@ -82,14 +78,14 @@ impl Client {
     /// # Errors
     /// The service does not respond, or rejects the request.
     pub async fn virtual_clock(&self) -> Result<VirtualClock, Error> {
-        self.virtual_clock_within(StalenessBounds::default()).await
+        self.virtual_clock_with(StalenessBounds::default()).await
     }
 
     /// Like [`Client::virtual_clock`], with custom bounds.
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
-    pub async fn virtual_clock_within(&self, bounds: StalenessBounds) -> Result<VirtualClock, Error> {
+    pub async fn virtual_clock_with(&self, bounds: StalenessBounds) -> Result<VirtualClock, Error> {
         self.subscribe(bounds, None).await
     }
 
@@ -100,14 +96,14 @@ impl Client {
     /// # Errors
     /// Like [`Client::virtual_clock`], or the name is invalid.
     pub async fn follow_clock(&self, name: &str) -> Result<VirtualClock, Error> {
-        self.follow_clock_within(name, StalenessBounds::default()).await
+        self.follow_clock_with(name, StalenessBounds::default()).await
     }
 
     /// Like [`Client::follow_clock`], with custom bounds.
     ///
     /// # Errors
     /// Like [`Client::follow_clock`].
-    pub async fn follow_clock_within(&self, name: &str, bounds: StalenessBounds) -> Result<VirtualClock, Error> {
+    pub async fn follow_clock_with(&self, name: &str, bounds: StalenessBounds) -> Result<VirtualClock, Error> {
         self.subscribe(bounds, Some(name.to_owned())).await
     }
 
@@ -119,7 +115,7 @@ impl Client {
             listeners: Mutex::default(),
             failure: Mutex::default(),
         });
-        let client = self.with_retries(RetryPolicy { attempts: 1, ..RetryPolicy::default() });
+        let client = self.without_retries();
         let listening = Arc::clone(&shared);
         let task = tokio::spawn(async move {
             let (applied, newest) = watch::channel(None);
@@ -214,8 +210,8 @@ impl VirtualClock {
     ///
     /// # Errors
     /// The clock can no longer be read reliably.
-    pub async fn sleep(&self, length: Duration) -> Result<Reading, ClockUnavailable> {
-        let moment = self.now()?.checked_add(length).unwrap_or(Instant::MAX);
+    pub async fn sleep(&self, duration: Duration) -> Result<Reading, ClockUnavailable> {
+        let moment = self.now()?.checked_add(duration).unwrap_or(Instant::MAX);
         self.until(moment).await
     }
 
@@ -302,7 +298,7 @@ impl StreamReader<'_> {
     async fn follow(&self, was_open: &mut bool) -> Result<(), Error> {
         let Self { client, shared, .. } = *self;
         let stream = client.get::<()>(&["v1", "clock", "stream"]).on_default_timeline().set("follow", &self.name);
-        let stream = stream.request()?;
+        let stream = stream.build()?;
         let mut stream = stream.header("accept", "text/event-stream")?;
         if self.name.is_some() {
             for (name, value) in process_headers() {
@@ -317,18 +313,18 @@ impl StreamReader<'_> {
             let request = client.clock().into_future();
             let body = timeout(RESPONSE_TIMEOUT, request).await.map_err(|_| no_data_error(client))??;
             shared.announce(shared.update(|follower| follower.apply_response(&body, monotonic_micros())));
-            stream = stream.after(&generation.to_string())?;
+            stream = stream.last_event_id(&generation.to_string())?;
         }
-        let opening = timeout(RESPONSE_TIMEOUT, client.send(stream.unbounded()));
+        let opening = timeout(RESPONSE_TIMEOUT, client.send(stream.without_timeout()));
         let mut events = opening.await.map_err(|_| no_data_error(client))??.events();
         *was_open = true;
         shared.update(|follower| follower.stream_opened(monotonic_micros()));
         let mut is_first = generation.is_none();
         while read_event(client, &mut events, self.bounds).await? {
             shared.update(|follower| follower.message_received(monotonic_micros()));
-            while let Some(event) = events.ready() {
-                let body: Clock = serde_json::from_str(&event.data).map_err(|error| Error::Unreadable {
-                    service: client.url().to_owned(),
+            while let Some(event) = events.next_buffered() {
+                let body: Clock = serde_json::from_str(&event.data).map_err(|error| Error::UnexpectedResponse {
+                    service: client.base_url().to_owned(),
                     detail: error.to_string(),
                 })?;
                 let now = monotonic_micros();
@@ -355,10 +351,10 @@ pub(crate) async fn read_event(
     events: &mut EventStream,
     bounds: StalenessBounds,
 ) -> Result<bool, Error> {
-    timeout(bounds.stale_after(), events.more()).await.unwrap_or_else(|_| Err(no_data_error(client)))
+    timeout(bounds.stale_after(), events.read_more()).await.unwrap_or_else(|_| Err(no_data_error(client)))
 }
 
 pub(crate) fn no_data_error(client: &Client) -> Error {
     let detail = "no data arrived in time".to_owned();
-    Error::Unreachable { service: client.url().to_owned(), detail, was_sent: true }
+    Error::Unreachable { service: client.base_url().to_owned(), detail, was_sent: true }
 }

@@ -9,7 +9,7 @@ use crate::error::{Error, Problem};
 use crate::transport::host::jitter;
 use crate::transport::request::Request;
 use crate::transport::response::EventStream;
-use crate::transport::retry::{RetryPolicy, delay};
+use crate::transport::retry::delay;
 use crate::transport::sse::ServerSentEvent;
 use crate::virtual_clock::follower::StalenessBounds;
 use crate::virtual_clock::{RESPONSE_TIMEOUT, no_data_error, read_event};
@@ -28,9 +28,10 @@ pub struct Watch<T> {
 }
 
 impl Client {
-    /// Watches any event stream: `Request::get(&["v1", "stream"]).query("topics", "events")`. With [`Request::after`],
-    /// it resumes after that message; otherwise it begins now. If the connection is lost before the first id, a message
-    /// `reset` with an empty id reports that messages may be missing.
+    /// Watches any event stream, such as `Request::get(&["v1", "stream"]).query("topics", "events")`.
+    ///
+    /// With [`Request::last_event_id`], it resumes after that message; otherwise it begins now. If the connection is
+    /// lost before the first id, a message `reset` with an empty id reports that messages may be missing.
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
@@ -44,20 +45,20 @@ impl Client {
         request: Request,
         read: fn(ServerSentEvent) -> Result<Option<T>, serde_json::Error>,
     ) -> Result<Watch<T>, Error> {
-        let request = request.header("accept", "text/event-stream")?.unbounded();
+        let request = request.header("accept", "text/event-stream")?.without_timeout();
         let id = request.headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
         let opening = timeout(self.timeout(), self.send(request.clone()));
         let events = opening.await.map_err(|_| no_data_error(self))??.events();
         let (sender, messages) = mpsc::channel(1);
-        let client = self.with_retries(RetryPolicy { attempts: 1, ..RetryPolicy::default() });
+        let client = self.without_retries();
         let last_id = id.clone();
         let task = tokio::spawn(WatchTask { client, request, id, sender }.run(events));
-        Ok(Watch { messages, task, service: self.url().to_owned(), last_id, read })
+        Ok(Watch { messages, task, service: self.base_url().to_owned(), last_id, read })
     }
 }
 
 impl<T> Watch<T> {
-    /// Returns the next message; `None` once the watch has ended. Cancel safe.
+    /// Returns the next message; `None` once the watch has ended. Cancel-safe.
     ///
     /// # Errors
     /// The service no longer allows the watch, or a message has an unexpected form. Both end the watch.
@@ -69,7 +70,7 @@ impl<T> Watch<T> {
                 Ok(message) => return Ok(message),
                 Err(error) => {
                     self.close();
-                    return Err(Error::Unreadable { service: self.service.clone(), detail: error.to_string() });
+                    return Err(Error::UnexpectedResponse { service: self.service.clone(), detail: error.to_string() });
                 }
             }
         }
@@ -107,7 +108,7 @@ impl WatchTask {
     async fn run(mut self, mut events: EventStream) {
         loop {
             while let Ok(true) = read_event(&self.client, &mut events, StalenessBounds::default()).await {
-                while let Some(event) = events.ready() {
+                while let Some(event) = events.next_buffered() {
                     if self.sender.send(Ok(event)).await.is_err() {
                         return;
                     }
@@ -135,7 +136,7 @@ impl WatchTask {
         for failed in 1.. {
             pause(after.unwrap_or_else(|| jitter(delay(failed)))).await;
             let request = self.request.clone();
-            let request = if self.id.is_empty() { request } else { request.after(&self.id)? };
+            let request = if self.id.is_empty() { request } else { request.last_event_id(&self.id)? };
             let opened = timeout(RESPONSE_TIMEOUT, self.client.send(request)).await;
             let error = match opened.unwrap_or_else(|_| Err(no_data_error(&self.client))) {
                 Ok(response) => return Ok(response.events()),

@@ -68,13 +68,13 @@ impl Client {
             return Err(Failure::NoKey("the API key has invalid characters".to_owned()));
         }
         let mut api = timenav_client::Client::builder()
-            .url(target.url.as_str())
-            .key(target.key.as_str())
+            .base_url(target.url.as_str())
+            .api_key(target.key.as_str())
             .user_agent(concat!("timenav/", env!("CARGO_PKG_VERSION")))
             .retries(RETRIES);
         if let Some(path) = &target.ca {
             authorities(path)?;
-            api = api.authorities(pem(path)?);
+            api = api.ca_certificates(pem(path)?);
         }
         let api = api.build().map_err(|error| unfit(error, &target))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(anyhow::Error::new)?;
@@ -142,7 +142,7 @@ impl Client {
         body: &str,
         mut tell: impl FnMut(&Value),
     ) -> Result<Answer, Failure> {
-        let request = asking(Method::POST, path, &[]).body("application/json", body)?.unbounded();
+        let request = asking(Method::POST, path, &[]).body("application/json", body)?.without_timeout();
         let request = request.header("accept", "text/event-stream, application/json;q=0.5")?;
         let response = self.send(request)?;
         if !response.content_type().starts_with("text/event-stream") {
@@ -165,7 +165,7 @@ impl Client {
 
     pub(crate) fn patch(&self, path: &[&str], body: Map<String, Value>) -> Result<Answer, Failure> {
         let body = Value::Object(body).to_string();
-        self.ask(asking(Method::PATCH, path, &[]).once().body("application/json", body)?)
+        self.ask(asking(Method::PATCH, path, &[]).with_idempotency_key().body("application/json", body)?)
     }
 
     pub(crate) fn delete(&self, path: &[&str], query: &[(&str, String)]) -> Result<Answer, Failure> {
@@ -181,7 +181,7 @@ impl Client {
         (packing, if_match): (Option<Packing>, HeaderMap),
         body: impl Read + Send + 'static,
     ) -> Result<Answer, Failure> {
-        let mut request = asking(Method::POST, path, query).header("content-type", content_type)?.unbounded();
+        let mut request = asking(Method::POST, path, query).header("content-type", content_type)?.without_timeout();
         if let Some(packing) = packing {
             request = request.header(CONTENT_ENCODING.as_str(), packing.as_str())?;
         }
@@ -211,7 +211,7 @@ impl Client {
         head: &[(&str, String)],
         after: Option<&str>,
     ) -> Result<BlockingEventStream<'_>, Failure> {
-        let mut request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.unbounded();
+        let mut request = asking(Method::GET, path, query).header("accept", "text/event-stream")?.without_timeout();
         for (name, value) in head {
             request = request.header(name, value)?;
         }
@@ -241,7 +241,7 @@ impl Client {
         query: &[(&str, String)],
         each: &mut dyn FnMut(&[u8]) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        self.each_chunk(self.send(asking(Method::GET, path, query).unbounded())?, each)
+        self.each_chunk(self.send(asking(Method::GET, path, query).without_timeout())?, each)
     }
 
     fn each_chunk(
@@ -342,7 +342,7 @@ impl Client {
 
 fn beginning(request: Request, after: Option<&str>) -> Result<Request, Failure> {
     match after {
-        Some(id) => Ok(request.after(id)?),
+        Some(id) => Ok(request.last_event_id(id)?),
         None => Ok(request),
     }
 }
@@ -352,7 +352,7 @@ fn asking(method: Method, path: &[&str], query: &[(&str, String)]) -> Request {
 }
 
 fn posting(path: &[&str], query: &[(&str, String)], body: &str) -> Result<Request, Failure> {
-    Ok(asking(Method::POST, path, query).once().body("application/json", body)?)
+    Ok(asking(Method::POST, path, query).with_idempotency_key().body("application/json", body)?)
 }
 
 fn unfit(error: timenav_client::Error, target: &Target) -> Failure {

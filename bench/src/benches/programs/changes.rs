@@ -39,7 +39,8 @@ impl Drop for Killed {
 /// Reading a client's clock, against reading the host's (goal 17).
 pub(super) fn client_clock(setting: &Setting, subject: &Subject<'_>) -> anyhow::Result<Finding> {
     let runtime = crate::ports::runtime()?;
-    let client = timenav_client::Client::builder().url(subject.service.url()).key(subject.service.key()?).build()?;
+    let client =
+        timenav_client::Client::builder().base_url(subject.service.url()).api_key(subject.service.key()?).build()?;
     let clock = runtime.block_on(client.virtual_clock())?;
     let best = |read: &(dyn Fn() + Sync)| {
         setting.cores.measured(|| {

@@ -7,8 +7,8 @@ use http::{Request, Response, StatusCode};
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::clocks::{NoClockForRequest, RequestClocks};
-use super::served::joined;
+use super::request_clock::joined;
+use super::request_clocks::{NoClockForRequest, RequestClocks};
 
 /// Serves each request with the clock of the timeline that its `baggage` header names, or else of the client's own.
 ///
@@ -63,12 +63,12 @@ where
         let mut inner = std::mem::replace(&mut self.inner, copy);
         let clocks = self.clocks.clone();
         Box::pin(async move {
-            let clock = match clocks.of(joined(request.headers()).as_deref()).await {
+            let clock = match clocks.for_header(joined(request.headers()).as_deref()).await {
                 Ok(clock) => clock,
                 Err(error) => return Ok(rejection(&error)),
             };
             request.extensions_mut().insert(clock.clone());
-            clock.serve(async move { inner.call(request).await }).await
+            clock.scope(async move { inner.call(request).await }).await
         })
     }
 }

@@ -11,11 +11,11 @@ use crate::instant::Instant;
 use crate::operations::event::Order;
 use crate::operations::ledger::LedgerPosition;
 use crate::options::options;
+use crate::string_enum::string_enum;
 use crate::transport::arguments::TimeRange;
 use crate::transport::call::{Call, page};
-use crate::words::words;
 
-words! {
+string_enum! {
     /// How far a user may travel in time.
     RestrictionLevel {
         FullAccess = "full_access", LimitedAccess = "limited_access", ReadOnly = "read_only", NoAccess = "no_access",
@@ -52,10 +52,10 @@ pub struct AccessControl {
     pub permissions: Permissions,
 }
 
-/// Permissions that were set.
+/// The response to [`Client::set_access_control`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct AccessControlSet {
+pub struct SetAccessControlResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The timeline.
@@ -128,10 +128,10 @@ pub struct AccessLogGap {
     pub to: Instant,
 }
 
-/// A restriction that was set.
+/// The response to [`Client::restrict_time_travel`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct RestrictionSet {
+pub struct RestrictTimeTravelResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The user.
@@ -142,10 +142,10 @@ pub struct RestrictionSet {
     pub ledger: LedgerPosition,
 }
 
-/// Data that was encrypted and stored.
+/// The response to [`Client::encrypt_data`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Encrypted {
+pub struct EncryptDataResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The timeline.
@@ -158,10 +158,10 @@ pub struct Encrypted {
     pub ledger: LedgerPosition,
 }
 
-/// Data that was decrypted.
+/// The response to [`Client::decrypt_data`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Decrypted {
+pub struct DecryptDataResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The data.
@@ -188,7 +188,11 @@ impl Client {
     }
 
     /// Sets permissions of a timeline (`POST /v1/set-access-control`).
-    pub fn set_access_control(&self, timeline_id: &str, permissions: Permissions) -> Call<'_, AccessControlSet> {
+    pub fn set_access_control(
+        &self,
+        timeline_id: &str,
+        permissions: Permissions,
+    ) -> Call<'_, SetAccessControlResponse> {
         self.post(&["v1", "set-access-control"]).timeline_id(timeline_id).set("permissions", permissions)
     }
 
@@ -198,18 +202,27 @@ impl Client {
     }
 
     /// Restricts how far a user may travel in time (`POST /v1/restrict-time-travel`).
-    pub fn restrict_time_travel(&self, user_id: &str, level: impl Into<RestrictionLevel>) -> Call<'_, RestrictionSet> {
+    pub fn restrict_time_travel(
+        &self,
+        user_id: &str,
+        level: impl Into<RestrictionLevel>,
+    ) -> Call<'_, RestrictTimeTravelResponse> {
         self.post(&["v1", "restrict-time-travel"]).set("user_id", user_id).set("restriction_level", level.into())
     }
 
     /// Encrypts data with the caller's key and stores it (`POST /v1/encrypt-data`).
-    pub fn encrypt_data(&self, timeline_id: &str, data: impl Serialize, encryption_key: &str) -> Call<'_, Encrypted> {
+    pub fn encrypt_data(
+        &self,
+        timeline_id: &str,
+        data: impl Serialize,
+        encryption_key: &str,
+    ) -> Call<'_, EncryptDataResponse> {
         let call = self.post(&["v1", "encrypt-data"]).timeline_id(timeline_id);
         call.set("data", data).set("encryption_key", encryption_key)
     }
 
     /// Decrypts data (`POST /v1/decrypt-data`).
-    pub fn decrypt_data(&self, data_id: &str, encryption_key: &str) -> Call<'_, Decrypted> {
+    pub fn decrypt_data(&self, data_id: &str, encryption_key: &str) -> Call<'_, DecryptDataResponse> {
         let call = self.post(&["v1", "decrypt-data"]).on_default_timeline();
         call.set("data_id", data_id).set("encryption_key", encryption_key)
     }

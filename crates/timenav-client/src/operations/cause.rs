@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
-use crate::words::words;
+use crate::string_enum::string_enum;
 
-words! {
+string_enum! {
     /// How strong a cause is.
     CauseKind { Requires = "requires", Contributes = "contributes", }
 }

@@ -3,27 +3,27 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::advancing::receipt::Receipt;
+use crate::advance::receipt::Receipt;
 use crate::client::Client;
 use crate::instant::Instant;
 use crate::operations::ledger::LedgerPosition;
 use crate::operations::place::ResolvedLocation;
 use crate::options::options;
+use crate::string_enum::string_enum;
 use crate::transport::arguments::ClockDuration;
 use crate::transport::call::Call;
-use crate::words::words;
 
 /// Whether virtual time passes. A clock in any other state cannot be parsed, because this version cannot compute it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Running {
+pub enum RunState {
     /// Virtual time passes.
     Running,
     /// The clock is paused.
     Paused,
 }
 
-words! {
+string_enum! {
     /// The scope of a return to an anchor.
     ReturnScope { Clock = "clock", All = "all", }
 }
@@ -40,7 +40,7 @@ pub struct Clock {
     /// The reading at the time of the response.
     pub current_time: Instant,
     /// Whether it is running.
-    pub state: Running,
+    pub state: RunState,
     /// Virtual seconds per host second.
     pub rate: f64,
     /// The place last traveled to.

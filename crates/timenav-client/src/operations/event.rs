@@ -10,23 +10,23 @@ use crate::operations::intervention::Intervention;
 use crate::operations::ledger::LedgerPosition;
 use crate::operations::place::{Geo, ResolvedLocation};
 use crate::options::options;
+use crate::string_enum::string_enum;
 use crate::transport::arguments::{Moment, TimeRange};
 use crate::transport::call::{Call, page};
-use crate::words::words;
 
-words! {
+string_enum! {
     /// How an event is known.
     EventKind { Observed = "observed", Scheduled = "scheduled", Predicted = "predicted", }
 }
 
-words! {
+string_enum! {
     /// How precisely a time is known.
     Precision {
         Year = "year", Month = "month", Day = "day", Hour = "hour", Minute = "minute", Second = "second",
     }
 }
 
-words! {
+string_enum! {
     /// The order of a list: which items come first.
     Order { Oldest = "oldest", Newest = "newest", }
 }
@@ -156,10 +156,10 @@ pub struct Event {
     pub timeline_id: Option<String>,
 }
 
-/// Events that were recorded.
+/// The response to [`Client::record_events`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct EventsRecorded {
+pub struct RecordEventsResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The timeline.
@@ -175,7 +175,7 @@ pub struct EventsRecorded {
 /// An event with its history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct EventRead {
+pub struct EventHistory {
     /// A sentence about the outcome.
     pub status: String,
     /// The timeline.
@@ -322,7 +322,7 @@ impl Call<'_, EventPage> {
     }
 }
 
-impl Call<'_, EventRead> {
+impl Call<'_, EventHistory> {
     options! {
         /// Reads the ledger as it was: at a position, an anchor or a host time.
         as_of: into Moment,
@@ -331,12 +331,12 @@ impl Call<'_, EventRead> {
 
 impl Client {
     /// Records up to 1,000 events, all or none (`POST /v1/events`).
-    pub fn record_events(&self, events: impl IntoIterator<Item = NewEvent>) -> Call<'_, EventsRecorded> {
+    pub fn record_events(&self, events: impl IntoIterator<Item = NewEvent>) -> Call<'_, RecordEventsResponse> {
         self.post(&["v1", "events"]).content(events.into_iter().collect::<Vec<_>>()).on_default_timeline()
     }
 
     /// Reads an event with its history (`GET /v1/events/{event_id}`).
-    pub fn event(&self, event_id: &str) -> Call<'_, EventRead> {
+    pub fn event(&self, event_id: &str) -> Call<'_, EventHistory> {
         self.get(&["v1", "events", event_id]).on_default_timeline()
     }
 

@@ -86,6 +86,6 @@ impl Call<'_, TamperingScan> {
 impl Client {
     /// Scans a timeline for tampering (`POST /v1/detect-tampering`). The scan has no timeout.
     pub fn detect_tampering(&self, timeline_id: &str) -> Call<'_, TamperingScan> {
-        self.post(&["v1", "detect-tampering"]).set("timeline_id", timeline_id).unbounded()
+        self.post(&["v1", "detect-tampering"]).set("timeline_id", timeline_id).without_timeout()
     }
 }

@@ -13,11 +13,11 @@ use crate::operations::event::Event;
 use crate::operations::intervention::{Effect, Intervention};
 use crate::operations::ledger::LedgerPosition;
 use crate::options::options;
+use crate::string_enum::string_enum;
 use crate::transport::arguments::{ClockDuration, Moment, TimeRange};
 use crate::transport::call::{Call, page};
-use crate::words::words;
 
-words! {
+string_enum! {
     /// How the service handles an intervention that would create a paradox: it reports the paradox or rejects the
     /// request.
     OnParadox { Report = "report", Reject = "reject", }

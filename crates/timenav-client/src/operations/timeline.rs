@@ -76,10 +76,10 @@ pub struct TimelinePage {
 
 page!(TimelinePage, timelines: Timeline);
 
-/// A timeline that was created.
+/// The response to [`Client::create_timeline`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct TimelineCreated {
+pub struct CreateTimelineResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The timeline.
@@ -90,10 +90,10 @@ pub struct TimelineCreated {
     pub expires_at: Option<Instant>,
 }
 
-/// A timeline that was ended.
+/// The response to [`Client::end_timeline`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct TimelineEnded {
+pub struct EndTimelineResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The timeline.
@@ -108,10 +108,10 @@ pub struct TimelineEnded {
     pub ledger: LedgerPosition,
 }
 
-/// An anchor that was set.
+/// The response to [`Client::set_anchor`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct AnchorSet {
+pub struct SetAnchorResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The id of the anchor.
@@ -172,7 +172,7 @@ impl Call<'_, AnchorPage> {
     }
 }
 
-impl Call<'_, TimelineCreated> {
+impl Call<'_, CreateTimelineResponse> {
     options! {
         /// Forks this timeline.
         fork_of: into String,
@@ -185,7 +185,7 @@ impl Call<'_, TimelineCreated> {
     }
 }
 
-impl Call<'_, AnchorSet> {
+impl Call<'_, SetAnchorResponse> {
     options! {
         /// Sets the purpose.
         description: into String,
@@ -208,17 +208,17 @@ impl Client {
     }
 
     /// Creates a timeline, with the caller as its admin (`POST /timelines`).
-    pub fn create_timeline(&self, timeline_id: &str) -> Call<'_, TimelineCreated> {
+    pub fn create_timeline(&self, timeline_id: &str) -> Call<'_, CreateTimelineResponse> {
         self.post(&["timelines"]).timeline_id(timeline_id)
     }
 
     /// Ends a timeline (`DELETE /timeline/{timeline_id}`). It cannot be read afterward, and its name cannot be reused.
-    pub fn end_timeline(&self, timeline_id: &str) -> Call<'_, TimelineEnded> {
-        Call::new(self, Request::new(reqwest::Method::DELETE, &["timeline", timeline_id]).once(), true)
+    pub fn end_timeline(&self, timeline_id: &str) -> Call<'_, EndTimelineResponse> {
+        Call::new(self, Request::new(reqwest::Method::DELETE, &["timeline", timeline_id]).with_idempotency_key(), true)
     }
 
     /// Sets an anchor, which the timeline can return to (`POST /v1/set-anchor`).
-    pub fn set_anchor(&self) -> Call<'_, AnchorSet> {
+    pub fn set_anchor(&self) -> Call<'_, SetAnchorResponse> {
         self.post(&["v1", "set-anchor"]).on_default_timeline()
     }
 

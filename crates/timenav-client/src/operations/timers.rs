@@ -4,22 +4,22 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::advancing::receipt::{FiringRecord, FiringState, Receipt};
+use crate::advance::receipt::{FiringRecord, FiringState, Receipt};
 use crate::client::Client;
 use crate::instant::Instant;
 use crate::operations::ledger::LedgerPosition;
 use crate::options::options;
+use crate::string_enum::string_enum;
 use crate::transport::arguments::ClockDuration;
 use crate::transport::call::{Call, page};
 use crate::transport::request::Request;
-use crate::words::words;
 
-words! {
+string_enum! {
     /// The state of a timer.
     TimerState { Armed = "armed", Done = "done", Canceled = "cancelled", }
 }
 
-words! {
+string_enum! {
     /// The misfire policy: how a timer handles due times that the clock has jumped over.
     Misfire { All = "all", Once = "once", Skip = "skip", }
 }
@@ -164,10 +164,10 @@ pub struct Delivery {
     pub signed: Option<bool>,
 }
 
-/// A timer that was set or canceled.
+/// The response to [`Client::set_timer`] or [`Client::cancel_timer`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct TimerSet {
+pub struct TimerResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The timeline.
@@ -183,7 +183,7 @@ pub struct TimerSet {
 /// A timer with its firings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct TimerRead {
+pub struct TimerDetails {
     /// A sentence about the outcome.
     pub status: String,
     /// The timeline.
@@ -208,10 +208,10 @@ pub struct TimerPage {
 
 page!(TimerPage, timers: TimerRecord);
 
-/// The receipt of an advance.
+/// The response to [`Client::receipt`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct AdvanceRead {
+pub struct ReceiptResponse {
     /// A sentence about the outcome.
     pub status: String,
     /// The receipt.
@@ -232,7 +232,7 @@ pub struct FiringPage {
 
 page!(FiringPage, firings: FiringRecord);
 
-impl Call<'_, AdvanceRead> {
+impl Call<'_, ReceiptResponse> {
     options! {
         /// Sets the maximum wait for the end of the advance, in host time.
         wait: into ClockDuration,
@@ -265,13 +265,13 @@ impl Call<'_, TimerPage> {
 
 impl Client {
     /// Sets a timer (`POST /v1/timers`).
-    pub fn set_timer(&self, timer: &Timer) -> Call<'_, TimerSet> {
+    pub fn set_timer(&self, timer: &Timer) -> Call<'_, TimerResponse> {
         let call = self.post(&["v1", "timers"]).on_default_timeline();
         timer.members.iter().fold(call, |call, (name, value)| call.set(name, value))
     }
 
     /// Reads a timer with its firings (`GET /v1/timers/{timer_id}`).
-    pub fn timer(&self, timer_id: &str) -> Call<'_, TimerRead> {
+    pub fn timer(&self, timer_id: &str) -> Call<'_, TimerDetails> {
         self.get(&["v1", "timers", timer_id]).on_default_timeline()
     }
 
@@ -281,13 +281,13 @@ impl Client {
     }
 
     /// Cancels a timer (`DELETE /v1/timers/{timer_id}`).
-    pub fn cancel_timer(&self, timer_id: &str) -> Call<'_, TimerSet> {
-        let request = Request::new(Method::DELETE, &["v1", "timers", timer_id]).once();
+    pub fn cancel_timer(&self, timer_id: &str) -> Call<'_, TimerResponse> {
+        let request = Request::new(Method::DELETE, &["v1", "timers", timer_id]).with_idempotency_key();
         Call::new(self, request, false).on_default_timeline()
     }
 
     /// Reads the receipt of an advance (`GET /v1/advances/{advance_id}`).
-    pub fn receipt(&self, advance_id: &str) -> Call<'_, AdvanceRead> {
+    pub fn receipt(&self, advance_id: &str) -> Call<'_, ReceiptResponse> {
         self.get(&["v1", "advances", advance_id]).on_default_timeline()
     }
 

@@ -1,4 +1,4 @@
-use crate::baggage::{clock, forward_timeline, sql_moment, timeline_in, with_timeline};
+use crate::baggage::{clock, forward_timeline, sql_timestamp, timeline_in, with_timeline};
 use crate::header::{HeaderMap, HeaderValue};
 
 use super::{instant, list, text, vectors};
@@ -32,10 +32,10 @@ fn timeline_is_added_to_baggage_header() {
 }
 
 #[test]
-fn sql_moment_uses_postgresql_syntax() {
+fn sql_timestamp_uses_postgresql_syntax() {
     let file = vectors("baggage");
     for case in list(&file["sql"]) {
-        assert_eq!(sql_moment(instant(&case["moment"])), text(&case["expected"]));
+        assert_eq!(sql_timestamp(instant(&case["moment"])), text(&case["expected"]));
     }
 }
 

@@ -8,21 +8,21 @@ use super::{KEY, client, run};
 use crate::{AdvanceState, Call, CauseKind, Client, EventPage, FiringPage, NewEvent, Page as _, Receipt, Request};
 
 fn unbound() -> Client {
-    Client::builder().key(KEY).build().unwrap()
+    Client::builder().api_key(KEY).build().unwrap()
 }
 
 fn body<T, O>(call: Call<'_, T, O>) -> Value {
-    serde_json::from_slice(call.request().unwrap().content().unwrap()).unwrap()
+    serde_json::from_slice(call.build().unwrap().body_bytes().unwrap()).unwrap()
 }
 
 fn query<T, O>(call: Call<'_, T, O>) -> Vec<String> {
-    let request = call.request().unwrap();
-    request.parameters().iter().map(|(name, value)| format!("{name}={value}")).collect()
+    let request = call.build().unwrap();
+    request.query_pairs().iter().map(|(name, value)| format!("{name}={value}")).collect()
 }
 
 #[test]
 fn calls_default_to_the_client_timeline() {
-    let bound = unbound().on_timeline("ours");
+    let bound = unbound().with_timeline("ours");
     assert_eq!(query(bound.clock()), ["timeline_id=ours"]);
     assert_eq!(query(bound.clock().timeline_id("other")), ["timeline_id=other"]);
     assert!(query(unbound().clock()).is_empty());
@@ -53,7 +53,7 @@ fn parameters_are_sent_in_the_query_or_the_body() {
     let scanned = body(client.scan_events("*", "../..").attribute("a", "1").attribute("a", "2"));
     assert_eq!(scanned["attribute"], json!({ "a": ["1", "2"] }));
     assert!(query(client.monitor_paradox("t", ..).kinds(["P01", "P02"])).contains(&"kinds=P01,P02".to_owned()));
-    let recorded = client.on_timeline("ours");
+    let recorded = client.with_timeline("ours");
     let recorded = recorded.record_events([NewEvent::new(moment).causes(["a"])]);
     assert_eq!(query(recorded.clone()), ["timeline_id=ours"]);
     assert_eq!(body(recorded), json!([{ "time": "2028-02-29T00:00:00Z", "causes": [{ "event_id": "a" }] }]));
@@ -66,32 +66,32 @@ fn request_sends_any_operation() {
         client.request(Method::GET, &["v1", "sessions"], json!({ "user_id": "ada", "a": null }));
     assert_eq!(query(listed), ["user_id=ada"]);
     let erased = client.request::<Value>(Method::POST, &["v1", "erase-data"], json!({ "data_id": "d" }));
-    assert!(erased.clone().request().unwrap().is_repeatable(), "it has an idempotency key");
+    assert!(erased.clone().build().unwrap().is_repeatable(), "it has an idempotency key");
     assert_eq!(body(erased.set("event_id", "e")), json!({ "data_id": "d", "event_id": "e" }));
     assert_eq!(body(client.request::<Value>(Method::POST, &["v1", "logout"], ())), json!({}));
     assert_eq!(body(client.request::<Value>(Method::POST, &["v1", "events"], [1])), json!([1]));
     // A DELETE is not repeatable without an idempotency key.
     let deleted = client.request::<Value>(Method::DELETE, &["v1", "users", "u"], ());
-    assert!(!deleted.request().unwrap().is_repeatable());
-    assert!(client.request::<Value>(Method::GET, &["v1"], [1]).request().is_err(), "a query needs parameter names");
+    assert!(!deleted.build().unwrap().is_repeatable());
+    assert!(client.request::<Value>(Method::GET, &["v1"], [1]).build().is_err(), "a query needs parameter names");
     for invalid in ["", ".", ".."] {
-        assert!(client.event(invalid).request().is_err(), "{invalid}");
+        assert!(client.event(invalid).build().is_err(), "{invalid}");
     }
-    assert_eq!(client.event("a/b").request().unwrap().path(), ["v1", "events", "a/b"]);
+    assert_eq!(client.event("a/b").build().unwrap().path(), ["v1", "events", "a/b"]);
 }
 
 #[test]
 fn change_has_idempotency_key_and_if_match_headers() {
     let client = unbound();
     let field =
-        |request: &Request, name: &str| request.head().get(name).map(|value| value.to_str().unwrap().to_owned());
-    let generated = client.pause_time().request().unwrap();
+        |request: &Request, name: &str| request.header_map().get(name).map(|value| value.to_str().unwrap().to_owned());
+    let generated = client.pause_time().build().unwrap();
     assert!(field(&generated, "idempotency-key").is_some() && generated.is_repeatable());
-    let given = client.pause_time().idempotency_key("k").if_match(7).request().unwrap();
+    let given = client.pause_time().idempotency_key("k").if_match(7).build().unwrap();
     assert_eq!(field(&given, "idempotency-key").as_deref(), Some("k"));
     assert_eq!(field(&given, "if-match").as_deref(), Some("\"7\""));
-    assert_eq!(field(&client.set_anchor().if_match("*").request().unwrap(), "if-match").as_deref(), Some("*"));
-    assert!(client.pause_time().idempotency_key("é\n").request().is_err());
+    assert_eq!(field(&client.set_anchor().if_match("*").build().unwrap(), "if-match").as_deref(), Some("*"));
+    assert!(client.pause_time().idempotency_key("é\n").build().is_err());
     let text = format!("{:?}", client.decrypt_data("d", "correct horse battery"));
     assert!(text.contains("decrypt-data") && !text.contains("horse"), "{text}");
 }
@@ -100,26 +100,28 @@ fn change_has_idempotency_key_and_if_match_headers() {
 fn timeline_header_matches_the_timeline_of_the_request() {
     let check = |request: Result<Request, _>, expected: Option<&str>| {
         let request = request.unwrap();
-        let named = request.head().get("timenav-timeline").map(|value| value.to_str().unwrap().to_owned());
+        let named = request.header_map().get("timenav-timeline").map(|value| value.to_str().unwrap().to_owned());
         assert_eq!(named.as_deref(), expected);
     };
     let client = unbound();
-    check(client.clock().timeline_id("other").request(), Some("other"));
-    check(client.pause_time().timeline_id("other").request(), Some("other"));
-    check(client.timeline("third").request(), Some("third"));
-    check(client.clock().request(), None);
-    check(client.clock().timeline_id("é\n").request(), None);
+    check(client.clock().timeline_id("other").build(), Some("other"));
+    check(client.pause_time().timeline_id("other").build(), Some("other"));
+    check(client.timeline("third").build(), Some("third"));
+    check(client.clock().build(), None);
+    check(client.clock().timeline_id("é\n").build(), None);
 }
 
 #[test]
 fn wait_extends_the_response_timeout() {
     let client = unbound();
-    let check = |request: Result<Request, _>, longer: Option<Duration>| assert_eq!(request.unwrap().longer, longer);
-    check(client.fast_forward("P1M").request(), Some(Duration::ZERO));
-    check(client.fast_forward("P1M").wait("5m").request(), Some(Duration::from_mins(5)));
-    check(client.fast_forward("P1M").wait("P1D").request(), Some(Duration::from_mins(1)));
-    check(client.receipt("a").wait(Duration::from_secs(20)).request(), Some(Duration::from_secs(20)));
-    check(client.detect_tampering("t").request(), None);
+    let check = |request: Result<Request, _>, expected: Option<Duration>| {
+        assert_eq!(request.unwrap().timeout_extension, expected);
+    };
+    check(client.fast_forward("P1M").build(), Some(Duration::ZERO));
+    check(client.fast_forward("P1M").wait("5m").build(), Some(Duration::from_mins(5)));
+    check(client.fast_forward("P1M").wait("P1D").build(), Some(Duration::from_mins(1)));
+    check(client.receipt("a").wait(Duration::from_secs(20)).build(), Some(Duration::from_secs(20)));
+    check(client.detect_tampering("t").build(), None);
 }
 
 #[test]

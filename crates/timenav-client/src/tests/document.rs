@@ -24,7 +24,7 @@ struct Row {
 }
 
 fn row<T: DeserializeOwned + Serialize, O>(call: Call<'_, T, O>) -> Row {
-    Row { request: call.request().unwrap(), read: |value| serde_json::to_value(serde_json::from_value::<T>(value)?) }
+    Row { request: call.build().unwrap(), read: |value| serde_json::to_value(serde_json::from_value::<T>(value)?) }
 }
 
 fn at() -> Instant {
@@ -187,15 +187,15 @@ fn keys(object: &Value) -> BTreeSet<String> {
 
 fn check_request(document: &Document, request: &Request, operation: &Operation<'_>) {
     let name = &operation.name;
-    let sent = request.parameters().iter().map(|(name, _)| name.split('.').next().unwrap().to_owned());
+    let sent = request.query_pairs().iter().map(|(name, _)| name.split('.').next().unwrap().to_owned());
     let unknown: Vec<String> = sent.filter(|sent| !operation.parameters("query").contains(sent)).collect();
     assert!(unknown.is_empty(), "{name} has no query parameter {unknown:?}");
-    let head = request.head().keys().filter(|field| ![ACCEPT, CONTENT_TYPE].contains(field));
+    let head = request.header_map().keys().filter(|field| ![ACCEPT, CONTENT_TYPE].contains(field));
     let unknown: Vec<_> = head.filter(|field| !operation.parameters("header").contains(field.as_str())).collect();
     assert!(unknown.is_empty(), "{name} has no header {unknown:?}");
     let content = &operation.value["requestBody"]["content"]["application/json"]["schema"];
-    assert_eq!(content.is_object(), request.content().is_some(), "{name}");
-    let Some(body) = request.content() else { return };
+    assert_eq!(content.is_object(), request.body_bytes().is_some(), "{name}");
+    let Some(body) = request.body_bytes() else { return };
     let body: Value = serde_json::from_slice(body).unwrap();
     let schema = document.resolve(content);
     if body.is_object() {
@@ -222,7 +222,7 @@ fn check_members(document: &Value, value: &Value, path: &str) {
 
 #[test]
 fn calls_match_the_openapi_document() {
-    let (document, client) = (Document::read(), Client::builder().key(KEY).timeline("t").build().unwrap());
+    let (document, client) = (Document::read(), Client::builder().api_key(KEY).timeline_id("t").build().unwrap());
     let rows = [clock_rows(&client), history_rows(&client), access_rows(&client)];
     for Row { request, read } in rows.into_iter().flatten() {
         let operation = document.operation(&request);
@@ -243,7 +243,7 @@ fn calls_match_the_openapi_document() {
 fn builders_have_all_members_of_the_openapi_document() {
     let document = Document::read();
     assert_eq!(keys(&json!(event())), document.properties("EventRecord"));
-    let client = Client::builder().key(KEY).timeline("t").build().unwrap();
+    let client = Client::builder().api_key(KEY).timeline_id("t").build().unwrap();
     let timers = [
         Timer::at(at()).id("t").payload(1).order_key("k").queue("q"),
         Timer::every("FREQ=DAILY", at(), "UTC").misfire(Misfire::Once).catch_up().record(json!({ "name": "n" })),
@@ -251,8 +251,8 @@ fn builders_have_all_members_of_the_openapi_document() {
     ];
     let (mut members, mut deliver) = (BTreeSet::new(), BTreeSet::new());
     for timer in timers {
-        let request = client.set_timer(&timer).request().unwrap();
-        let body: Value = serde_json::from_slice(request.content().unwrap()).unwrap();
+        let request = client.set_timer(&timer).build().unwrap();
+        let body: Value = serde_json::from_slice(request.body_bytes().unwrap()).unwrap();
         deliver.extend(keys(&body["deliver"]));
         members.extend(keys(&body));
     }

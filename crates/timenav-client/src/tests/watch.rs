@@ -3,7 +3,7 @@ use serde_json::json;
 use super::stub_server::{StubServer, response};
 use super::{client, header, run};
 use crate::error::Error;
-use crate::virtual_clock::watched::{DueRange, Gap, Watched};
+use crate::virtual_clock::watch_messages::{DueRange, Gap, WatchMessage};
 
 const START: &str = "2027-01-01T00:00:00Z";
 
@@ -11,10 +11,10 @@ fn stream(messages: &str) -> String {
     format!("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n{messages}")
 }
 
-fn description(watched: Option<&Watched<DueRange>>) -> String {
+fn description(watched: Option<&WatchMessage<DueRange>>) -> String {
     match watched {
-        Some(Watched::Update(DueRange { first, last, .. })) => format!("{first}/{last}"),
-        Some(Watched::Gap(Gap { is_reset, .. })) => (if *is_reset { "reset" } else { "gap" }).to_owned(),
+        Some(WatchMessage::Update(DueRange { first, last, .. })) => format!("{first}/{last}"),
+        Some(WatchMessage::Gap(Gap { is_reset, .. })) => (if *is_reset { "reset" } else { "gap" }).to_owned(),
         None => "end".to_owned(),
     }
 }
@@ -54,6 +54,6 @@ fn invalid_watch_message_is_an_error() {
     run(async {
         let stub_server = StubServer::start(vec![stream("event: due\nid: 1\ndata: {}\n\n")]).await;
         let error = client(&stub_server).watch_due().await.unwrap().next().await.unwrap_err();
-        assert!(matches!(error, Error::Unreadable { .. }), "{error:?}");
+        assert!(matches!(error, Error::UnexpectedResponse { .. }), "{error:?}");
     });
 }

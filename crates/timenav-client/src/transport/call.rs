@@ -15,8 +15,8 @@ use crate::transport::arguments::{ClockDuration, EntityTag};
 use crate::transport::request::Request;
 use crate::transport::response::Response;
 
-/// The future of a call that was sent.
-pub type Sent<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+/// The response of a call, as a future.
+pub type CallFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// A request that is being built. `.await` sends it and parses the response as `T`.
 ///
@@ -53,7 +53,7 @@ impl Client {
     pub fn request<T>(&self, method: Method, path: &[&str], parameters: impl Serialize) -> Call<'_, T> {
         let is_query = method == Method::GET || method == Method::DELETE;
         let request = Request::new(method, path);
-        let request = if is_query { request } else { request.once() };
+        let request = if is_query { request } else { request.with_idempotency_key() };
         let mut call = Call::new(self, request, is_query);
         match call.value("the parameters", parameters) {
             Value::Object(parameters) => call.parameters = parameters,
@@ -98,8 +98,8 @@ impl<'a, T, O> Call<'a, T, O> {
         self
     }
 
-    pub(crate) fn unbounded(mut self) -> Self {
-        self.request = self.request.unbounded();
+    pub(crate) fn without_timeout(mut self) -> Self {
+        self.request = self.request.without_timeout();
         self
     }
 
@@ -151,11 +151,11 @@ impl<'a, T, O> Call<'a, T, O> {
         }
     }
 
-    /// Returns the request, to inspect it or to send it with [`Client::send`].
+    /// Returns the request without sending it, to inspect it or to send it with [`Client::send`].
     ///
     /// # Errors
     /// An argument is invalid.
-    pub fn request(self) -> Result<Request, Error> {
+    pub fn build(self) -> Result<Request, Error> {
         let Self { mut request, parameters, is_query, content, invalid, .. } = self;
         if let Some(invalid) = invalid {
             return Err(Error::Invalid(invalid));
@@ -165,7 +165,7 @@ impl<'a, T, O> Call<'a, T, O> {
             request = request.of_timeline(&timeline);
         }
         if let Some(Value::String(wait)) = parameters.get("wait") {
-            request = request.longer(ClockDuration::from(wait.as_str()).duration_or_unknown());
+            request = request.extend_timeout(ClockDuration::from(wait.as_str()).duration_or_unknown());
         }
         match content {
             Some(content) => request = request.json(&content)?,
@@ -194,7 +194,7 @@ impl<'a, T, O> Call<'a, T, O> {
     /// The service does not respond, or rejects the request.
     pub async fn send(self) -> Result<Response, Error> {
         let client = self.client;
-        client.send(self.request()?).await
+        client.send(self.build()?).await
     }
 }
 
@@ -214,7 +214,7 @@ fn in_query(value: &Value) -> String {
 
 impl<'a, T: DeserializeOwned + 'a, O: 'a> IntoFuture for Call<'a, T, O> {
     type Output = Result<T, Error>;
-    type IntoFuture = Sent<'a, T>;
+    type IntoFuture = CallFuture<'a, T>;
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move { self.send().await?.json().await })

@@ -23,7 +23,7 @@ pub struct Request {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Vec<u8>>,
     /// Additional time for the response; `None` for no timeout.
-    pub(crate) longer: Option<Duration>,
+    pub(crate) timeout_extension: Option<Duration>,
 }
 
 impl Request {
@@ -37,7 +37,7 @@ impl Request {
             query: Vec::new(),
             headers: HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))]),
             body: None,
-            longer: Some(Duration::ZERO),
+            timeout_extension: Some(Duration::ZERO),
         }
     }
 
@@ -61,7 +61,7 @@ impl Request {
     /// Returns a POST request with an idempotency key, so that it takes effect once even if it is repeated.
     #[must_use]
     pub fn post(path: &[&str]) -> Self {
-        Self::new(Method::POST, path).once()
+        Self::new(Method::POST, path).with_idempotency_key()
     }
 
     /// Adds a parameter to the query.
@@ -108,9 +108,9 @@ impl Request {
         self
     }
 
-    /// Adds an idempotency key, so that the request takes effect once even if it is repeated.
+    /// Adds a new idempotency key, so that the request takes effect once even if it is repeated.
     #[must_use]
-    pub fn once(mut self) -> Self {
+    pub fn with_idempotency_key(mut self) -> Self {
         // The quotation marks are those of a structured field string (RFC 9651 §3.3.3). A UUID is a valid header value.
         if let Ok(key) = HeaderValue::try_from(format!("\"{}\"", idempotency_key())) {
             self.headers.insert(IDEMPOTENCY_KEY, key);
@@ -131,21 +131,21 @@ impl Request {
     ///
     /// # Errors
     /// The id is invalid.
-    pub fn after(self, last_event_id: &str) -> Result<Self, Error> {
+    pub fn last_event_id(self, last_event_id: &str) -> Result<Self, Error> {
         self.header("last-event-id", last_event_id)
     }
 
     /// Extends the response timeout by a duration.
     #[must_use]
-    pub const fn longer(mut self, longer: Duration) -> Self {
-        self.longer = Some(longer);
+    pub const fn extend_timeout(mut self, extension: Duration) -> Self {
+        self.timeout_extension = Some(extension);
         self
     }
 
-    /// Disables the response timeout, for a stream or a file.
+    /// Disables the response timeout, for example for a stream or a file.
     #[must_use]
-    pub const fn unbounded(mut self) -> Self {
-        self.longer = None;
+    pub const fn without_timeout(mut self) -> Self {
+        self.timeout_extension = None;
         self
     }
 
@@ -161,21 +161,21 @@ impl Request {
         &self.path
     }
 
-    /// Returns the parameters of the query.
+    /// Returns the query parameters.
     #[must_use]
-    pub fn parameters(&self) -> &[(String, String)] {
+    pub fn query_pairs(&self) -> &[(String, String)] {
         &self.query
     }
 
     /// Returns the headers, without the API key.
     #[must_use]
-    pub const fn head(&self) -> &HeaderMap {
+    pub const fn header_map(&self) -> &HeaderMap {
         &self.headers
     }
 
     /// Returns the body, if it has one.
     #[must_use]
-    pub fn content(&self) -> Option<&[u8]> {
+    pub fn body_bytes(&self) -> Option<&[u8]> {
         self.body.as_deref()
     }
 
@@ -184,8 +184,8 @@ impl Request {
     }
 }
 
-pub(crate) fn seconds_text(length: Duration) -> String {
-    match length.as_millis() {
+pub(crate) fn seconds_text(duration: Duration) -> String {
+    match duration.as_millis() {
         0 => "0s".to_owned(),
         millis => format!("{}.{:03}s", millis / 1_000, millis % 1_000),
     }

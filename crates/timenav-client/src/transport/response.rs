@@ -62,7 +62,7 @@ impl Response {
     pub async fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
         let service = self.service.to_string();
         let text = self.text().await?;
-        serde_json::from_str(&text).map_err(|error| Error::Unreadable { service, detail: error.to_string() })
+        serde_json::from_str(&text).map_err(|error| Error::UnexpectedResponse { service, detail: error.to_string() })
     }
 
     /// Reads the body as a stream of events.
@@ -72,7 +72,7 @@ impl Response {
     }
 }
 
-/// The events of a stream.
+/// The events of a stream, until it ends.
 #[derive(Debug)]
 pub struct EventStream {
     response: Response,
@@ -80,7 +80,7 @@ pub struct EventStream {
 }
 
 impl EventStream {
-    /// Returns the next event; `None` at the end of the stream. Cancel safe.
+    /// Returns the next event; `None` at the end of the stream. Cancel-safe.
     ///
     /// # Errors
     /// The connection is lost.
@@ -89,13 +89,14 @@ impl EventStream {
             if let Some(event) = self.reader.next_event() {
                 return Ok(Some(event));
             }
-            if !self.more().await? {
+            if !self.read_more().await? {
                 return Ok(None);
             }
         }
     }
 
-    /// Returns the newest id received, even without an event, to resume with [`Request::after`](crate::Request::after).
+    /// Returns the newest id received, even without an event. To resume, pass it to
+    /// [`Request::last_event_id`](crate::Request::last_event_id).
     #[must_use]
     pub fn last_id(&self) -> &str {
         self.reader.last_id()
@@ -106,14 +107,14 @@ impl EventStream {
     ///
     /// # Errors
     /// The connection is lost.
-    pub async fn more(&mut self) -> Result<bool, Error> {
+    pub async fn read_more(&mut self) -> Result<bool, Error> {
         let Some(bytes) = self.response.chunk().await? else { return Ok(false) };
         self.reader.push(&bytes);
         Ok(true)
     }
 
-    /// Returns the next event that was already read.
-    pub fn ready(&mut self) -> Option<ServerSentEvent> {
+    /// Returns the next event that has already been read.
+    pub fn next_buffered(&mut self) -> Option<ServerSentEvent> {
         self.reader.next_event()
     }
 }

@@ -1,7 +1,7 @@
 //! Clock arithmetic, identical to the service's: whole microseconds, rates in millionths, no double rounding.
 
 use crate::instant::Instant;
-use crate::operations::clock::{Clock, Running};
+use crate::operations::clock::{Clock, RunState};
 
 const MILLION: i128 = 1_000_000;
 
@@ -68,7 +68,7 @@ impl Clock {
         ClockState {
             timeline_id: self.timeline_id.clone(),
             generation: self.generation,
-            is_running: self.state == Running::Running,
+            is_running: self.state == RunState::Running,
             rate_micros: (self.rate * 1e6).round() as i64,
             origin_host: self.origin_host,
             origin_virtual: self.origin_virtual,

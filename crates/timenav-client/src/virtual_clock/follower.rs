@@ -325,8 +325,8 @@ fn uncertainty(known: &Known, now: i64) -> Option<i64> {
     i64::try_from(-((-host * i128::from(known.state.rate_micros)).div_euclid(1_000_000))).ok()
 }
 
-fn micros(length: Duration) -> i64 {
-    i64::try_from(length.as_micros()).unwrap_or(i64::MAX)
+fn micros(duration: Duration) -> i64 {
+    i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
 fn duration(micros: i64) -> Duration {

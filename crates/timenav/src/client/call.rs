@@ -30,7 +30,7 @@ impl Client {
             // Responses without a JSON form, such as exports and streams, keep their own format.
             headers.insert(ACCEPT, HeaderValue::from_static("application/json, */*;q=0.5"));
         }
-        let request = Request::at(call.method, &call.target)?.headers(headers).unbounded();
+        let request = Request::at(call.method, &call.target)?.headers(headers).without_timeout();
         let once = self.api.with_retries(ONCE);
         let response = self.runtime.block_on(async {
             match call.body {

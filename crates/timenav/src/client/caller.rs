@@ -80,9 +80,10 @@ impl ApiRequest {
 
     fn request(&self) -> Result<Request, Failure> {
         let path: Vec<&str> = self.path.iter().map(String::as_str).collect();
-        let request = Request::new(self.method.clone(), &path).headers(self.headers.clone()).longer(self.longer);
+        let request =
+            Request::new(self.method.clone(), &path).headers(self.headers.clone()).extend_timeout(self.longer);
         let request = self.query.iter().fold(request, |request, (name, value)| request.query(name, value));
-        let request = if self.is_once { request.once() } else { request };
+        let request = if self.is_once { request.with_idempotency_key() } else { request };
         match &self.body {
             Some(body) => Ok(request.body("application/json", body.as_str())?),
             None => Ok(request),
@@ -112,9 +113,9 @@ impl Caller {
         after: Option<&str>,
     ) -> Result<Watch, Failure> {
         let request = ApiRequest::get(path, query.to_vec()).request()?;
-        let mut request = request.header("accept", "text/event-stream")?.unbounded();
+        let mut request = request.header("accept", "text/event-stream")?.without_timeout();
         if let Some(id) = after {
-            request = request.after(id)?;
+            request = request.last_event_id(id)?;
         }
         Ok(Watch { events: self.api.send(request).await?.events() })
     }

@@ -35,13 +35,13 @@ pub(crate) struct BlockingEventStream<'a> {
 
 impl BlockingEventStream<'_> {
     pub(crate) fn next_within(&mut self, patience: Duration) -> Sign {
-        if let Some(event) = self.events.ready() {
+        if let Some(event) = self.events.next_buffered() {
             return Sign::Event(event.into());
         }
         let events = &mut self.events;
-        let read = self.client.runtime.block_on(async { tokio::time::timeout(patience, events.more()).await });
+        let read = self.client.runtime.block_on(async { tokio::time::timeout(patience, events.read_more()).await });
         match read {
-            Ok(Ok(true)) => self.events.ready().map_or(Sign::Alive, |event| Sign::Event(event.into())),
+            Ok(Ok(true)) => self.events.next_buffered().map_or(Sign::Alive, |event| Sign::Event(event.into())),
             _ => Sign::Lost,
         }
     }

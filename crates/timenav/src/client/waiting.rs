@@ -34,12 +34,12 @@ impl Client {
         create: CreateOption,
         longer: Duration,
     ) -> Result<Answer, Failure> {
-        create.explain(self.ask(posting(path, &[], body)?.headers(create.if_match()).longer(longer)))
+        create.explain(self.ask(posting(path, &[], body)?.headers(create.if_match()).extend_timeout(longer)))
     }
 
     /// Sends a POST with an idempotency key and an extended timeout.
     pub(crate) fn post_and_wait(&self, path: &[&str], body: &str, longer: Duration) -> Result<Answer, Failure> {
-        self.ask(posting(path, &[], body)?.longer(longer))
+        self.ask(posting(path, &[], body)?.extend_timeout(longer))
     }
 
     /// Replaces the default action of Ctrl-C: from now on it only interrupts waits.

@@ -63,7 +63,7 @@ async fn paused_client(service: &Service, timeline: &str) -> Client {
 }
 
 async fn paused_client_at(url: &str, key: &str, timeline: &str) -> Client {
-    let client = Client::builder().url(url).key(key).timeline(timeline).build().unwrap();
+    let client = Client::builder().base_url(url).api_key(key).timeline_id(timeline).build().unwrap();
     let body = json!({ "timeline_id": timeline });
     client.send(Request::post(&["timelines"]).json(&body).unwrap()).await.unwrap();
     client.pause_time().await.unwrap();
@@ -173,7 +173,7 @@ fn failed_handlers_are_retried_and_stopped_advances_reported() {
             }
         };
         let slow = client.on("default", slow).await.unwrap();
-        let late = client.advance(Advance::by("2d").within(Duration::from_millis(200))).await.unwrap_err();
+        let late = client.advance(Advance::by("2d").timeout(Duration::from_millis(200))).await.unwrap_err();
         assert!(matches!(&late, Error::TimedOut(text) if text.contains("advance_")), "{late}");
         tokio::time::timeout(PATIENCE, began.notified()).await.unwrap();
         client.pause_time().await.unwrap();
@@ -206,9 +206,9 @@ fn listener_and_clock_reconnect_after_a_crash() {
             std::future::ready(Ok(()))
         };
         let listener = client.on("default", handler).await.unwrap();
-        let unknown = client.on_timeline("none").on("default", |_| std::future::ready(Ok(()))).await.unwrap_err();
+        let unknown = client.with_timeline("none").on("default", |_| std::future::ready(Ok(()))).await.unwrap_err();
         assert_eq!(unknown.problem().unwrap().http_status, 404);
-        assert!(client.on_timeline("none").virtual_clock().await.is_err());
+        assert!(client.with_timeline("none").virtual_clock().await.is_err());
         (front, client, clock, listener)
     });
     service.kill();

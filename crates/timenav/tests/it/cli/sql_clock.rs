@@ -92,7 +92,7 @@ fn sql_function_follows_the_clock() {
     ask(&cluster, "SET timezone = 'Asia/Tokyo'; INSERT INTO orders (id) VALUES (1)");
     assert_eq!(ask(&cluster, "SELECT at AT TIME ZONE 'UTC' FROM orders"), DAY.1);
     assert_eq!(ask(&cluster, &format!("SET ROLE reader; {NOW}")), DAY.1);
-    // A transaction can use a different time, as the clients' `set_local` does, without affecting others.
+    // A transaction can use a different time, as the clients' `set_sql_clock` does, without affecting others.
     let other = "BEGIN; SET LOCAL timenav.now = '0044-03-15 12:00:00+00 BC'";
     ask(&cluster, &format!("{other}; INSERT INTO orders (id) VALUES (2); COMMIT; INSERT INTO orders (id) VALUES (3)"));
     let rows = "SELECT string_agg((at AT TIME ZONE 'UTC')::text, ',' ORDER BY id) FROM orders WHERE id > 1";

@@ -26,7 +26,8 @@ const LAST: (&str, i64) = ("2000-02-29T12:00:00Z", 951_825_600);
 fn change_waits_for_followers_and_names_unconfirmed_ones() {
     let Some(service) = service() else { return };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let client = Client::builder().url(service.url()).key(service.admin.as_str()).timeline("main").build().unwrap();
+    let client =
+        Client::builder().base_url(service.url()).api_key(service.admin.as_str()).timeline_id("main").build().unwrap();
     let clock = runtime.block_on(client.follow_clock("client")).unwrap();
     let mut follower = command(&service, &["exec", "--follow", "shell", "--", "bash", "-c", SHELL]);
     let mut teller = Teller::of(follower.env("PATH", PATH).stderr(Stdio::inherit()));

@@ -1,4 +1,4 @@
-//! The clock in request baggage, in an axum service: the example of the client's README, verbatim.
+//! The clock in request baggage, in an axum service.
 
 use http::{HeaderMap, Request as HttpRequest, StatusCode};
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::{at, runtime};
 use crate::support::service::Service;
 use crate::support::waiting::until_so;
 
-// What comes here is in crates/timenav-client/README.md.
+// The following code is an example in crates/timenav-client/README.md.
 use axum::{Extension, Router, routing::get};
 use timenav_client::Client;
 use timenav_client::baggage::{ClockLayer, RequestClock, RequestClocks};
@@ -22,13 +22,13 @@ fn shop(client: Client) -> Router {
     let clocks = RequestClocks::new(client).allowed(|timeline| timeline != "system");
     Router::new().route("/now", get(now)).layer(ClockLayer::new(clocks))
 }
-// So much for the README.
+// End of the example.
 
 /// Returns the result of the function, here and in a task, and the forwarded baggage.
 async fn elsewhere() -> String {
     let clock = timenav_client::baggage::clock().unwrap();
     assert!(tokio::spawn(async { timenav_client::baggage::clock() }).await.unwrap().is_none());
-    let inside = clock.clone().serve(async { timenav_client::baggage::clock().unwrap().timeline_id().to_owned() });
+    let inside = clock.clone().scope(async { timenav_client::baggage::clock().unwrap().timeline_id().to_owned() });
     assert_eq!(tokio::spawn(inside).await.unwrap(), clock.timeline_id());
     let mut head = HeaderMap::from_iter([("baggage".parse().unwrap(), "region=eu,timenav=old".parse().unwrap())]);
     timenav_client::baggage::forward_timeline(&mut head);
@@ -58,14 +58,14 @@ fn paused_client_at(service: &Service, timeline: &str, moment: &str) {
 #[test]
 fn requests_use_the_clock_of_their_baggage() {
     let service = Service::start();
-    let client = Client::builder().url(service.url()).key(&service.admin).build().unwrap();
+    let client = Client::builder().base_url(service.url()).api_key(&service.admin).build().unwrap();
     paused_client_at(&service, "leap:day", "2028-02-29T09:00:00Z");
     paused_client_at(&service, "moon", "1969-07-20T20:17:40Z");
     paused_client_at(&service, "third", "2000-01-01T00:00:00Z");
     paused_client_at(&service, "main-too", "1999-12-31T00:00:00Z");
     let (runtime, problem_text) = (runtime(), |text: &str| (StatusCode::OK, text.to_owned()));
     let app = runtime.block_on(async {
-        let app = shop(client.on_timeline("main-too"));
+        let app = shop(client.with_timeline("main-too"));
         for _ in 0..2 {
             let (leap_day, moon) = tokio::join!(
                 ask(&app, "/now", &["userId=alice", "timenav=leap%3Aday;p=1"]),
@@ -104,7 +104,7 @@ fn is_same(one: &VirtualClock, other: &VirtualClock) -> bool {
 #[test]
 fn clocks_are_shared_and_unused_ones_evicted() {
     let service = Service::start();
-    let client = Client::builder().url(service.url()).key(&service.admin).build().unwrap();
+    let client = Client::builder().base_url(service.url()).api_key(&service.admin).build().unwrap();
     for (number, timeline) in ["a", "b", "c"].into_iter().enumerate() {
         paused_client_at(&service, timeline, &format!("203{number}-01-01T00:00:00Z"));
     }
@@ -112,7 +112,7 @@ fn clocks_are_shared_and_unused_ones_evicted() {
         let clocks = RequestClocks::new(client).clocks_max(2);
         let of = |timeline: &str| {
             let (clocks, header) = (clocks.clone(), format!("timenav={timeline}"));
-            async move { clocks.of(Some(&header)).await }
+            async move { clocks.for_header(Some(&header)).await }
         };
         // The first user opens it for all.
         let (first, second) = tokio::join!(of("a"), of("a"));
@@ -127,7 +127,7 @@ fn clocks_are_shared_and_unused_ones_evicted() {
         let app = Router::new().route("/", get(elsewhere)).layer(ClockLayer::new(clocks.clone()));
         let expected = "2031-01-01T00:00:00Z region=eu,timenav=b".to_owned();
         assert_eq!(ask(&app, "/", &["timenav=b"]).await, (StatusCode::OK, expected));
-        let unused = Client::builder().url("http://127.0.0.1:1").key("tnk_x").build().unwrap();
+        let unused = Client::builder().base_url("http://127.0.0.1:1").api_key("tnk_x").build().unwrap();
         let (status, text) = ask(&shop(unused), "/now", &[]).await;
         assert!(status == StatusCode::SERVICE_UNAVAILABLE && !text.contains("127.0.0.1"), "{text}");
     });
@@ -137,8 +137,9 @@ fn clocks_are_shared_and_unused_ones_evicted() {
 #[test]
 fn readme_example_matches_this_file() {
     let own = include_str!("baggage.rs");
-    let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
-    let (example, _) = example.split_once("// So much for the README.").unwrap();
+    let (_, example) =
+        own.split_once("// The following code is an example in crates/timenav-client/README.md.\n").unwrap();
+    let (example, _) = example.split_once("// End of the example.").unwrap();
     let readme = include_str!("../../../../timenav-client/README.md");
     assert!(readme.contains(&format!("```rust\n{example}```\n")), "they differ");
 }

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-const LICENCES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
+const LICENSES: [&str; 2] = ["LICENSE-MIT", "LICENSE-APACHE"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -40,9 +40,9 @@ fn package_builds_alone_and_includes_its_licenses() {
     let archive = folder.path().join("package").join(format!("{name}.crate"));
     output_of(Command::new("tar").arg("-xzf").arg(&archive).arg("-C").arg(folder.path()));
     let unpacked = folder.path().join(name);
-    for licence in LICENCES {
-        let [packed, ours] = [unpacked.join(licence), root().join(licence)].map(std::fs::read_to_string);
-        assert_eq!(packed.unwrap(), ours.unwrap(), "{licence}");
+    for license in LICENSES {
+        let [packed, ours] = [unpacked.join(license), root().join(license)].map(std::fs::read_to_string);
+        assert_eq!(packed.unwrap(), ours.unwrap(), "{license}");
     }
     let manifest = unpacked.join("Cargo.toml");
     let metadata = ["metadata", "--format-version", "1", "--all-features", "--manifest-path"];

@@ -5,7 +5,7 @@ use timenav_client::FiringState;
 use super::runtime;
 use crate::support::service::Service;
 
-// What comes here is in crates/timenav-client/README.md.
+// The following code is an example in crates/timenav-client/README.md.
 use serde_json::{Value, json};
 use timenav_client::{Client, Error, Geo, Method, NewEvent};
 
@@ -27,7 +27,7 @@ async fn page_limit(client: &Client) -> Result<Option<u64>, Error> {
     let limits: Value = client.request(Method::GET, &["v1", "limits"], json!({})).await?;
     Ok(limits["limits"]["page_items_max"].as_u64())
 }
-// So much for the README.
+// End of the example.
 
 /// Runs the ten lines at the top of the README, with a client that is not configured by the environment.
 async fn ten_lines(here: Client) -> Result<(), Box<dyn std::error::Error>> {
@@ -60,8 +60,9 @@ fn between(text: &str, start: &str, end: &str) -> String {
 fn readme_examples_match_this_file() {
     let own = include_str!("readme.rs");
     let readme = include_str!("../../../../timenav-client/README.md");
-    let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
-    let (example, _) = example.split_once("// So much for the README.").unwrap();
+    let (_, example) =
+        own.split_once("// The following code is an example in crates/timenav-client/README.md.\n").unwrap();
+    let (example, _) = example.split_once("// End of the example.").unwrap();
     assert!(readme.contains(&format!("```rust\n{example}```\n")), "they differ");
     let example = between(readme, "```rust\n", "```").replace("Client::from_env()?", "Client::clone(&here)");
     assert_eq!(example, between(own, "// From here", "// to here."));
@@ -70,9 +71,9 @@ fn readme_examples_match_this_file() {
 #[test]
 fn readme_examples_run_as_described() {
     let service = Service::start();
-    let client = Client::builder().url(service.url()).key(&service.admin).timeline("main").build().unwrap();
+    let client = Client::builder().base_url(service.url()).api_key(&service.admin).timeline_id("main").build().unwrap();
     runtime().block_on(async {
-        let missing = moon(&client.on_timeline("nowhere")).await.unwrap_err();
+        let missing = moon(&client.with_timeline("nowhere")).await.unwrap_err();
         assert_eq!(missing.problem().unwrap().http_status, 404);
         assert_eq!(moon(&client).await.unwrap(), ["moon-landing"]);
         assert_eq!(page_limit(&client).await.unwrap(), Some(1_000));

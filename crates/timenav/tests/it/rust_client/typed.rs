@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use timenav_client::{
     Assertion, Cause, Client, Effect, Error, EventPage, FiringState, Geo, Method, NewEvent, Order, Pages, Permissions,
-    Precision, RestrictionLevel, Running, StreamMessage, Timer, TimerState,
+    Precision, RestrictionLevel, RunState, StreamMessage, Timer, TimerState,
 };
 
 use super::{START, at, paused_client, runtime};
@@ -62,7 +62,7 @@ fn events_are_found_by_place_time_and_content() {
             (client.monitor_events("*", "2027-01-02T00:00:00Z/P1D"), vec!["second"]),
             (all().order(Order::Newest).limit(2), vec!["landing", "third"]),
         ] {
-            let request = call.clone().request().unwrap();
+            let request = call.clone().build().unwrap();
             assert_eq!(ids(&call.await.unwrap()), expected, "{request:?}");
         }
         let mut pages: Pages<'_, EventPage> = all().limit(3).pages();
@@ -149,10 +149,10 @@ fn clock_moves_and_timers_fire() {
         let traveled = client.travel(at(START)).if_match(generation).location("Europe/Paris").await.unwrap();
         assert_eq!(traveled.local_time.as_deref(), Some("2027-01-01T01:00:00+01:00"));
         let spent = client.elapse("20m").since(at(START)).await.unwrap();
-        assert_eq!((spent.current_time, spent.state), (at("2027-01-01T00:20:00Z"), Running::Paused));
+        assert_eq!((spent.current_time, spent.state), (at("2027-01-01T00:20:00Z"), RunState::Paused));
         assert_eq!(client.rewind(std::time::Duration::from_mins(20)).await.unwrap().current_time, at(START));
         let resumed = client.set_rate(60.0).await.unwrap();
-        assert_eq!((resumed.rate, client.resume_time().await.unwrap().state), (60.0, Running::Running));
+        assert_eq!((resumed.rate, client.resume_time().await.unwrap().state), (60.0, RunState::Running));
     });
     service.audit();
 }
@@ -172,7 +172,7 @@ fn access_is_granted_logged_and_restricted() {
         assert_eq!((read.read.unwrap(), read.admin.unwrap()), (vec!["ada".to_owned()], vec!["admin".to_owned()]));
         let key = json!({ "user_id": "ada", "timeline_id": "shared" });
         let key = post(&["v1", "api-keys"], key).await.unwrap();
-        let ada = Client::builder().url(service.url()).key(key["api_key"].as_str().unwrap()).build().unwrap();
+        let ada = Client::builder().base_url(service.url()).api_key(key["api_key"].as_str().unwrap()).build().unwrap();
         assert_eq!(ada.clock().await.unwrap().timeline_id, "shared");
         assert_eq!(ada.pause_time().await.unwrap_err().problem().unwrap().http_status, 403);
         let restricted = client.restrict_time_travel("ada", RestrictionLevel::NoAccess).await.unwrap();
@@ -196,7 +196,7 @@ fn streams_and_rejections_are_typed() {
     runtime().block_on(async {
         let client = paused_client(&service, "told").await;
         let stream = json!({ "topics": "events,clock", "timeline_id": "told" });
-        let stream = client.request::<()>(Method::GET, &["v1", "stream"], stream).request().unwrap();
+        let stream = client.request::<()>(Method::GET, &["v1", "stream"], stream).build().unwrap();
         let mut stream = client.watch(stream).await.unwrap();
         client.record_events([NewEvent::new(at(START)).event_id("e")]).await.unwrap();
         let message = loop {

@@ -10,8 +10,8 @@ use timenav_client::{DueRange, FiringUpdate, Request, Timer, Watch};
 use super::{Front, START, at, paused_client, paused_client_at, runtime};
 use crate::support::service::{Service, timenav};
 
-// What comes here is in crates/timenav-client/README.md.
-use timenav_client::{Advance, Client, Error, FiringChange, Watched};
+// The following code is an example in crates/timenav-client/README.md.
+use timenav_client::{Advance, Client, Error, FiringChange, WatchMessage};
 
 async fn failures(client: &Client) -> Result<Vec<String>, Error> {
     let mut watch = client.watch_firings("billing").await?; // `None` means all queues
@@ -21,43 +21,44 @@ async fn failures(client: &Client) -> Result<Vec<String>, Error> {
         && let Some(message) = watch.next().await?
     {
         match message {
-            Watched::Update(update) if update.firing.change == FiringChange::Failed => {
+            WatchMessage::Update(update) if update.firing.change == FiringChange::Failed => {
                 failed.push(update.firing.timer_id);
                 left -= 1;
             }
-            Watched::Gap(gap) if gap.is_reset => break, // any message may be missing
-            Watched::Update(_) | Watched::Gap(_) => {}
+            WatchMessage::Gap(gap) if gap.is_reset => break, // any message may be missing
+            WatchMessage::Update(_) | WatchMessage::Gap(_) => {}
         }
     }
     Ok(failed)
 }
-// So much for the README.
+// End of the example.
 
 #[test]
 fn readme_example_matches_this_file() {
     let own = include_str!("watching.rs");
-    let (_, example) = own.split_once("// What comes here is in crates/timenav-client/README.md.\n").unwrap();
-    let (example, _) = example.split_once("// So much for the README.").unwrap();
+    let (_, example) =
+        own.split_once("// The following code is an example in crates/timenav-client/README.md.\n").unwrap();
+    let (example, _) = example.split_once("// End of the example.").unwrap();
     let readme = include_str!("../../../../timenav-client/README.md");
     assert!(readme.contains(&format!("```rust\n{example}```\n")), "they differ");
 }
 
 /// Returns the event and timer of the next firing message; `gap` or `reset` if messages may be missing.
-async fn fired(watch: &mut Watch<Watched<FiringUpdate>>) -> String {
-    match watch.next().await.unwrap().expect("the watch goes on") {
-        Watched::Update(FiringUpdate { firing, .. }) => format!("{:?} {}", firing.change, firing.timer_id),
-        Watched::Gap(gap) => (if gap.is_reset { "reset" } else { "gap" }).to_owned(),
+async fn fired(watch: &mut Watch<WatchMessage<FiringUpdate>>) -> String {
+    match watch.next().await.unwrap().expect("the watch is open") {
+        WatchMessage::Update(FiringUpdate { firing, .. }) => format!("{:?} {}", firing.change, firing.timer_id),
+        WatchMessage::Gap(gap) => (if gap.is_reset { "reset" } else { "gap" }).to_owned(),
     }
 }
 
 /// Returns the range passed by the clock; `reset` if messages may be missing.
-async fn passed(watch: &mut Watch<Watched<DueRange>>) -> String {
-    match watch.next().await.unwrap().expect("the watch goes on") {
-        Watched::Update(DueRange { first, last, time_range, .. }) => {
+async fn passed(watch: &mut Watch<WatchMessage<DueRange>>) -> String {
+    match watch.next().await.unwrap().expect("the watch is open") {
+        WatchMessage::Update(DueRange { first, last, time_range, .. }) => {
             assert_eq!(time_range, format!("{first}/{last}"));
             time_range
         }
-        Watched::Gap(gap) => (if gap.is_reset { "reset" } else { "gap" }).to_owned(),
+        WatchMessage::Gap(gap) => (if gap.is_reset { "reset" } else { "gap" }).to_owned(),
     }
 }
 
@@ -80,14 +81,14 @@ fn watched_firings_are_not_claimed() {
         client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("renew").queue("billing")).await.unwrap();
         client.set_timer(&Timer::at(at("2027-01-02T00:00:00Z")).id("other")).await.unwrap();
         client.advance("2d").await.unwrap();
-        let Ok(Some(Watched::Update(offered))) = billing.next().await else { panic!("it is told") };
+        let Ok(Some(WatchMessage::Update(offered))) = billing.next().await else { panic!("no update") };
         let firing = &offered.firing;
         assert_eq!((firing.change, firing.timer_id.as_str()), (FiringChange::Offered, "renew"));
         assert_eq!((firing.due, firing.queue.as_deref()), (at("2027-01-02T00:00:00Z"), Some("billing")));
         assert_eq!((offered.timeline_id.as_str(), offered.id.as_str()), ("watched", billing.last_id()));
         let claim = Request::post(&["v1", "queues", "billing", "claim"]).json(&json!({ "timeline_id": "watched" }));
         let claimed: Value = client.json(claim.unwrap()).await.unwrap();
-        let Ok(Some(Watched::Update(leased))) = billing.next().await else { panic!("it is told") };
+        let Ok(Some(WatchMessage::Update(leased))) = billing.next().await else { panic!("no update") };
         assert_eq!((leased.firing.claimed_by.as_deref(), leased.firing.attempt), (Some("admin"), Some(1)));
         assert_eq!(leased.firing.leased_until.unwrap().to_string(), claimed["firings"][0]["leased_until"]);
         let done = json!({ "timeline_id": "watched", "firing_ids": [firing.firing_id] });
@@ -158,7 +159,8 @@ fn watch_reconnects_after_crash_and_ends_with_its_key() {
             .json(Request::post(&["v1", "api-keys"]).json(&json!({ "timeline_id": "crash" })).unwrap())
             .await
             .unwrap();
-        let other = Client::builder().url(&front.url).key(key["api_key"].as_str().unwrap()).timeline("crash");
+        let other =
+            Client::builder().base_url(&front.url).api_key(key["api_key"].as_str().unwrap()).timeline_id("crash");
         let mut watch = other.build().unwrap().watch_firings(None).await.unwrap();
         let revoked =
             Request::new(timenav_client::Method::DELETE, &["v1", "api-keys", key["key_id"].as_str().unwrap()]);

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::OnceCell;
 
 use super::header::{BaggageError, timeline_in};
-use super::served::RequestClock;
+use super::request_clock::RequestClock;
 use crate::client::Client;
 use crate::error::{ClockUnavailable, Error};
 use crate::virtual_clock::follower::StalenessBounds;
@@ -73,7 +73,7 @@ impl RequestClocks {
     ///
     /// # Errors
     /// The header is invalid, all clocks are in use, or the clock cannot be read.
-    pub async fn of(&self, header: Option<&str>) -> Result<RequestClock, NoClockForRequest> {
+    pub async fn for_header(&self, header: Option<&str>) -> Result<RequestClock, NoClockForRequest> {
         let timeline = timeline_in(header)?;
         if let (Some(timeline), Some(allowed)) = (&timeline, &self.allowed)
             && !allowed(timeline)
@@ -89,9 +89,9 @@ impl RequestClocks {
     }
 
     async fn open(&self, timeline: Option<&str>) -> Result<RequestClock, NoClockForRequest> {
-        let client = timeline.map_or_else(|| self.client.clone(), |timeline| self.client.on_timeline(timeline));
+        let client = timeline.map_or_else(|| self.client.clone(), |timeline| self.client.with_timeline(timeline));
         let clock = client
-            .virtual_clock_within(StalenessBounds::default())
+            .virtual_clock_with(StalenessBounds::default())
             .await
             .map_err(|error| clock_error(timeline, error))?;
         let timeline_id = clock.state().map_err(Error::Clock)?.timeline_id.into();

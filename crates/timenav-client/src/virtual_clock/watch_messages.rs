@@ -14,7 +14,7 @@ use crate::watch::Watch;
 
 /// A message of a watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Watched<T> {
+pub enum WatchMessage<T> {
     /// A change.
     Update(T),
     /// Messages may be missing here.
@@ -166,14 +166,14 @@ impl Client {
     /// Watches the firings of a queue without claiming any; with `None`, all firings of the timeline.
     ///
     /// All changes after this returns are reported, even if the connection is lost (`GET /v1/firings/stream`). After a
-    /// lost connection, [`Watched::Gap`] marks where claims, extensions and failed attempts may be missing.
+    /// lost connection, [`WatchMessage::Gap`] marks where claims, extensions and failed attempts may be missing.
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
     pub async fn watch_firings<'a>(
         &self,
         queue: impl Into<Option<&'a str>>,
-    ) -> Result<Watch<Watched<FiringUpdate>>, Error> {
+    ) -> Result<Watch<WatchMessage<FiringUpdate>>, Error> {
         self.watch_as(self.firings_of(queue.into())?, firing_update).await
     }
 
@@ -185,8 +185,8 @@ impl Client {
         &self,
         queue: impl Into<Option<&'a str>>,
         last_event_id: &str,
-    ) -> Result<Watch<Watched<FiringUpdate>>, Error> {
-        self.watch_as(self.firings_of(queue.into())?.after(last_event_id)?, firing_update).await
+    ) -> Result<Watch<WatchMessage<FiringUpdate>>, Error> {
+        self.watch_as(self.firings_of(queue.into())?.last_event_id(last_event_id)?, firing_update).await
     }
 
     /// Watches the events that the clock passes, as ranges of virtual time.
@@ -196,7 +196,7 @@ impl Client {
     ///
     /// # Errors
     /// The service does not respond, or rejects the request.
-    pub async fn watch_due(&self) -> Result<Watch<Watched<DueRange>>, Error> {
+    pub async fn watch_due(&self) -> Result<Watch<WatchMessage<DueRange>>, Error> {
         self.watch_as(self.due()?, due_range).await
     }
 
@@ -205,16 +205,16 @@ impl Client {
     ///
     /// # Errors
     /// The service does not respond or rejects the request, or the id is invalid.
-    pub async fn watch_due_after(&self, last_event_id: &str) -> Result<Watch<Watched<DueRange>>, Error> {
-        self.watch_as(self.due()?.after(last_event_id)?, due_range).await
+    pub async fn watch_due_after(&self, last_event_id: &str) -> Result<Watch<WatchMessage<DueRange>>, Error> {
+        self.watch_as(self.due()?.last_event_id(last_event_id)?, due_range).await
     }
 
     fn firings_of(&self, queue: Option<&str>) -> Result<Request, Error> {
-        self.get::<()>(&["v1", "firings", "stream"]).on_default_timeline().set("queue", queue).request()
+        self.get::<()>(&["v1", "firings", "stream"]).on_default_timeline().set("queue", queue).build()
     }
 
     fn due(&self) -> Result<Request, Error> {
-        self.get::<()>(&["v1", "stream"]).on_default_timeline().set("topics", "due").request()
+        self.get::<()>(&["v1", "stream"]).on_default_timeline().set("topics", "due").build()
     }
 }
 
@@ -232,14 +232,14 @@ struct DueMessage {
     due: PassedRange,
 }
 
-fn firing_update(event: ServerSentEvent) -> Result<Option<Watched<FiringUpdate>>, serde_json::Error> {
+fn firing_update(event: ServerSentEvent) -> Result<Option<WatchMessage<FiringUpdate>>, serde_json::Error> {
     read(event, "firing", |id, message: FiringMessage| {
         let FiringMessage { timeline_id, position, firing } = message;
         FiringUpdate { id, timeline_id, position, firing }
     })
 }
 
-fn due_range(event: ServerSentEvent) -> Result<Option<Watched<DueRange>>, serde_json::Error> {
+fn due_range(event: ServerSentEvent) -> Result<Option<WatchMessage<DueRange>>, serde_json::Error> {
     read(event, "due", |id, message: DueMessage| {
         let DueMessage { timeline_id, position, due: PassedRange { first, last, time_range } } = message;
         DueRange { id, timeline_id, position, first, last, time_range }
@@ -251,12 +251,12 @@ fn read<M: DeserializeOwned, T>(
     event: ServerSentEvent,
     name: &str,
     update: impl FnOnce(String, M) -> T,
-) -> Result<Option<Watched<T>>, serde_json::Error> {
+) -> Result<Option<WatchMessage<T>>, serde_json::Error> {
     let ServerSentEvent { event, id, data } = event;
     Ok(match event.as_str() {
-        message if message == name => Some(Watched::Update(update(id, serde_json::from_str(&data)?))),
-        "gap" => Some(Watched::Gap(Gap { id, is_reset: false })),
-        "reset" => Some(Watched::Gap(Gap { id, is_reset: true })),
+        message if message == name => Some(WatchMessage::Update(update(id, serde_json::from_str(&data)?))),
+        "gap" => Some(WatchMessage::Gap(Gap { id, is_reset: false })),
+        "reset" => Some(WatchMessage::Gap(Gap { id, is_reset: true })),
         _ => None,
     })
 }

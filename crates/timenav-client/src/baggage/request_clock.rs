@@ -9,7 +9,7 @@ use crate::instant::Instant;
 use crate::virtual_clock::VirtualClock;
 
 tokio::task_local! {
-    static SERVED: RequestClock;
+    static CURRENT: RequestClock;
 }
 
 /// The clock of a request. It stays open while any clone of it exists.
@@ -30,11 +30,11 @@ impl RequestClock {
 
     /// Runs a future in which [`clock`] returns this clock. Tasks that a handler spawns need it, because they do not
     /// inherit the clock.
-    pub async fn serve<F: Future>(self, work: F) -> F::Output {
-        SERVED.scope(self, work).await
+    pub async fn scope<F: Future>(self, work: F) -> F::Output {
+        CURRENT.scope(self, work).await
     }
 
-    /// Adds the timeline to the headers of a request to another service, and keeps all other baggage.
+    /// Adds the timeline to the `baggage` header of a request to another service. All other members are kept.
     pub fn forward_timeline(&self, headers: &mut HeaderMap) {
         let given = joined(headers);
         let sent = with_timeline(given.as_deref(), &self.timeline_id);
@@ -57,24 +57,24 @@ impl Deref for RequestClock {
 /// Returns the clock of the current request; `None` outside a request. Do not fall back to the host's time.
 #[must_use]
 pub fn clock() -> Option<RequestClock> {
-    SERVED.try_with(RequestClock::clone).ok()
+    CURRENT.try_with(RequestClock::clone).ok()
 }
 
-/// Adds the timeline of the current request to the headers of a request to another service. Does nothing outside a
-/// request.
+/// Adds the timeline of the current request to the `baggage` header of a request to another service. Does nothing
+/// outside a request.
 pub fn forward_timeline(headers: &mut HeaderMap) {
     if let Some(clock) = clock() {
         clock.forward_timeline(headers);
     }
 }
 
-/// Formats an instant for PostgreSQL, which has neither a year 0 nor signed years.
+/// Formats an instant as a PostgreSQL timestamp, which has neither a year 0 nor signed years.
 ///
 /// After `SELECT set_config('timenav.now', $1, true)` with this value, `timenav_now()` of `timenav sql-clock` returns
 /// that instant until the transaction ends.
 #[must_use]
-pub fn sql_moment(moment: Instant) -> String {
-    let text = moment.to_string();
+pub fn sql_timestamp(instant: Instant) -> String {
+    let text = instant.to_string();
     let (sign, digits) = text.strip_prefix('-').map_or((1, text.as_str()), |digits| (-1, digits));
     let Some((year, rest)) = digits.split_once('-') else { return text };
     match year.parse::<i64>().map(|year| sign * year) {

@@ -11,13 +11,13 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
-use crate::advancing::firing::{ClaimedFiringBody, Firing};
+use crate::advance::firing::{ClaimedFiringBody, Firing};
 use crate::client::Client;
 use crate::error::Error;
 use crate::transport::call::Call;
 use crate::transport::host::{jitter, monotonic_micros};
 use crate::transport::request::seconds_text;
-use crate::transport::retry::{RetryPolicy, delay};
+use crate::transport::retry::delay;
 
 /// The maximum wait of a claim for a firing.
 const CLAIM_WAIT: Duration = Duration::from_secs(20);
@@ -300,7 +300,7 @@ where
     }
 
     async fn listen(&mut self, mut stopping: watch::Receiver<bool>) -> Result<(), Error> {
-        let client = self.worker.client.with_retries(RetryPolicy { attempts: 1, ..RetryPolicy::default() });
+        let client = self.worker.client.without_retries();
         let worker = Arc::clone(&self.worker);
         let mut load = self.load.subscribe();
         let mut failed = 0;
@@ -402,9 +402,8 @@ mod tests {
     async fn claims_again(stopping: watch::Receiver<bool>) -> bool {
         let service = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", service.local_addr().unwrap());
-        let retries = RetryPolicy { attempts: 1, ..RetryPolicy::default() };
         let worker = FiringWorker {
-            client: Client::builder().url(url).key("tnk_test").build().unwrap().with_retries(retries),
+            client: Client::builder().base_url(url).api_key("tnk_test").build().unwrap().without_retries(),
             queue: "default".to_owned(),
             options: ListenOptions::default(),
             stopping,

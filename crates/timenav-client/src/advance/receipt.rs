@@ -1,15 +1,15 @@
 use serde::{Deserialize, Serialize};
 
 use crate::instant::Instant;
-use crate::words::words;
+use crate::string_enum::string_enum;
 
-words! {
+string_enum! {
     /// The state of an advance: `settled` at the destination; `stopped` if the clock was paused, or held for too long;
     /// `stuck` if timers kept arming themselves for the same instant.
     AdvanceState { Settled = "settled", Running = "running", Stopped = "stopped", Stuck = "stuck", }
 }
 
-words! {
+string_enum! {
     /// The outcome of a firing.
     FiringState { Pending = "pending", Acknowledged = "acknowledged", Failed = "failed", Superseded = "superseded", }
 }

@@ -87,7 +87,7 @@ fn listener_stops_claiming_while_too_many_outcomes_are_unreported() {
                 tokio::spawn(deliver(connection, Arc::clone(&counted), Arc::clone(&settling)));
             }
         });
-        let client = Client::builder().url(url).key(super::KEY).timeline("t").build().unwrap();
+        let client = Client::builder().base_url(url).api_key(super::KEY).timeline_id("t").build().unwrap();
         let listener = client.on("default", |_| std::future::ready(Ok(()))).await.unwrap();
         let reaches = async |count: usize, within: Duration| {
             timeout(within, delivered.subscribe().wait_for(|delivered| *delivered >= count)).await.is_ok()
@@ -117,7 +117,7 @@ async fn check_overlap(concurrency: usize) {
             tokio::spawn(async move { serving.serve(connection).await });
         }
     });
-    let client = Client::builder().url(url).key(super::KEY).timeline("t").build().unwrap();
+    let client = Client::builder().base_url(url).api_key(super::KEY).timeline_id("t").build().unwrap();
     let options = ListenOptions { concurrency, ..ListenOptions::default() };
     let listener = client.on_with("default", |_| std::future::ready(Ok(())), options).await.unwrap();
     for request in [&service.claimed, &service.reporting] {

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use self::receipt::AdvanceState;
-use self::receipt::Receipt;
+use self::receipt::{AdvanceState, Receipt};
 use crate::client::Client;
 use crate::error::Error;
 use crate::instant::Instant;
@@ -64,9 +63,9 @@ impl Advance {
         self
     }
 
-    /// Limits the wait, in host time. The advance continues after it.
+    /// Limits the wait, in host time. The advance itself continues after the timeout.
     #[must_use]
-    pub const fn within(mut self, timeout: Duration) -> Self {
+    pub const fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }

@@ -1,5 +1,5 @@
 /// Declares a string enum. A value unknown to this version is parsed as `Other`.
-macro_rules! words {
+macro_rules! string_enum {
     ($(#[$about:meta])* $name:ident { $($variant:ident = $word:literal,)+ }) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -56,4 +56,4 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
+pub(crate) use string_enum;
