@@ -229,7 +229,7 @@ def test_httpx_requests_forward_the_timeline(client: timenav.Client, service: Se
     clocks.close()
 
 
-def test_set_local_sets_the_time_of_the_request(client: timenav.Client, service: Service) -> None:
+def test_set_sql_clock_sets_the_time_of_the_request(client: timenav.Client, service: Service) -> None:
     header = create_clock_in_year(client, "transaction", 2034)
     executed: list[tuple[str, tuple[str, ...]]] = []
 
@@ -239,10 +239,10 @@ def test_set_local_sets_the_time_of_the_request(client: timenav.Client, service:
 
     clocks = RequestClocks(service.client())
     with clocks.serving(header):
-        baggage.set_local(Cursor())
+        baggage.set_sql_clock(Cursor())
     assert executed == [("SELECT set_config('timenav.now', %s, true)", ("2034-06-01T00:00:00Z",))]
     executed.clear()
     for case in VECTORS["sql"]:
-        baggage.set_local(Cursor(), timenav.Instant.parse(case["moment"]))
+        baggage.set_sql_clock(Cursor(), timenav.Instant.parse(case["moment"]))
     assert [parameters[0] for _, parameters in executed] == [case["expected"] for case in VECTORS["sql"]]
     clocks.close()

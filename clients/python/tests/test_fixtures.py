@@ -119,9 +119,9 @@ FAILING = """
             timenav_clock.client.fast_forward(duration="P1M", wait_for_timers=False, timeline_id=timeline)
             assert called.wait(60)
 
-    def test_unchecked(timenav_clock):
+    def test_allowed_failure(timenav_clock):
         with arm(timenav_clock, fails):
-            assert timenav_clock.advance("P1M", check=False).failed == 1
+            assert timenav_clock.advance("P1M", allow_failed_firings=True).failed == 1
 
     def test_second_attempt(timenav_clock):
         def handler(firing):

@@ -116,11 +116,11 @@ def test_failed_firing_is_retried_and_reports_its_reason(clock: TestClock) -> No
             raise RuntimeError("the card was declined 💳" + "é" * 2_000)
 
     with clock.on("default", handler):
-        receipt = clock.advance("2d", check=False)
+        receipt = clock.advance("2d", allow_failed_firings=True)
     assert (receipt.fired, receipt.acknowledged, receipt.failed) == (2, 1, 1)
     assert attempts == [1, 2, 3, 1, 2]
     assert (receipt.firings[0].get("reason") or "").startswith("RuntimeError: the card was declined")
-    # With `check=False`, the failure counts as handled, so `raise_failure` does not raise it.
+    # With `allow_failed_firings`, the failure counts as handled, so `raise_failure` does not raise it.
     clock.raise_failure()
 
 
@@ -132,7 +132,7 @@ def test_advance_with_failed_firing_raises(clock: TestClock) -> None:
     with client.on("default", handler, timeline_id=timeline):
         with pytest.raises(timenav.FiringsFailedError) as failed:
             client.advance("2d", timeline_id=timeline)
-        receipt = client.advance("1d", timeline_id=timeline, check=False)
+        receipt = client.advance("1d", timeline_id=timeline, allow_failed_firings=True)
     assert (receipt.fired, receipt.failed) == (1, 1)
     assert (failed.value.receipt.fired, failed.value.receipt.failed) == (2, 2)
     message = "2 of 2 firings failed: daily at 2027-02-01T09:00:00Z: RuntimeError: the card was declined"
@@ -436,7 +436,7 @@ def test_async_listener_and_advance(service: Service, clock: TestClock) -> None:
             async with client.on("default", lambda _: pytest.fail("declined")):
                 with pytest.raises(timenav.FiringsFailedError, match="declined"):
                     await client.advance(to="2027-02-03T12:00:00Z")
-                assert (await client.advance(to="2027-02-04T12:00:00Z", check=False)).failed == 1
+                assert (await client.advance(to="2027-02-04T12:00:00Z", allow_failed_firings=True)).failed == 1
             with pytest.raises(timenav.ApiError):
                 await client.on("default", handler, timeline_id="no-such-timeline").start()
         return [(receipt.fired, receipt.acknowledged, receipt.state), *seen]

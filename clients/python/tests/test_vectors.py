@@ -34,7 +34,7 @@ def test_clock_readings_match_service_vectors(case: dict[str, Any]) -> None:
 
 
 @each_case("clock")
-def test_host_when_returns_the_first_host_time_of_a_reading(case: dict[str, Any]) -> None:
+def test_host_time_at_returns_the_first_host_time_of_a_reading(case: dict[str, Any]) -> None:
     clock = state(case["clock"])
     for reading in case["readings"]:
         shows = Instant.parse(reading["shows"])

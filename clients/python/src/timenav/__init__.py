@@ -1,4 +1,4 @@
-"""The timenav client: typed calls for the whole API, and a virtual clock that is read without a request.
+"""The timenav client: typed calls for the whole API, and a virtual clock that is computed locally.
 
 with timenav.Client() as client, client.virtual_clock() as clock:
     client.travel(destination_time="2028-02-29T09:00:00Z")

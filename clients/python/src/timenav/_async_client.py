@@ -85,9 +85,9 @@ class AsyncClient(AsyncCalls):
         timeline_id = timeline_id or self._settings.timeline_id
         return AsyncVirtualClock(self._settings, timeline_id, bounds, timeout, follow)
 
-    def for_firing(self, firing: str) -> AsyncClient:
+    def for_firing(self, firing_id: str) -> AsyncClient:
         """Returns a client for the handler of a firing. Its requests carry the id of that firing."""
-        return self._with_options(firing=firing)
+        return self._with_options(firing=firing_id)
 
     def on(
         self,
@@ -139,13 +139,13 @@ class AsyncClient(AsyncCalls):
         timeline_id: str | None = None,
         if_match: IfMatch | Unset = UNSET,
         timeout: float | None = None,
-        check: bool = True,
+        allow_failed_firings: bool = False,
     ) -> Receipt:
         """Moves the clock forward, and returns the receipt once all firings on the way are done.
 
         If the connection is lost, the client resumes waiting for the same advance. Raises `NotSettledError` if the
-        advance was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings
-        are only counted in the receipt. `timeout` limits the wait, in seconds of host time. When it is exceeded,
+        advance was stopped or is stuck, and `FiringsFailedError` if a firing failed, unless `allow_failed_firings` is
+        set. `timeout` limits the wait, in seconds of host time. When it is exceeded,
         `TimeoutError` is raised, and the advance continues.
         """
         advance_wait = AdvanceWait(
@@ -154,7 +154,7 @@ class AsyncClient(AsyncCalls):
             timeline_id,
             if_match,
             timeout=timeout,
-            check=check,
+            allow_failed_firings=allow_failed_firings,
             response_timeout=self._settings.timeout,
         )
         client = self._with_options(retries=with_more_retries(self._retries))

@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import schemas
-from ._clock_reads import DELAY_FIRST, next_delay
 from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
@@ -24,6 +23,7 @@ from ._listener_common import (
     log_unsettled,
     reason,
 )
+from ._retry import DELAY_FIRST, next_delay
 
 if TYPE_CHECKING:
     from ._async_client import AsyncClient

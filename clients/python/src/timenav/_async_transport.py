@@ -25,7 +25,7 @@ from ._transport import (
     json_body,
     no_response,
     rejection,
-    request_options,
+    send_arguments,
 )
 
 T = TypeVar("T")
@@ -108,7 +108,7 @@ class AsyncTransport:
         self, request: Request, *, is_stream: bool
     ) -> tuple[httpx.Response, None, TimenavError] | tuple[Outcome, float | None, TimenavError]:
         try:
-            response = await self._http.send(**request_options(self._settings, request, is_stream=is_stream))
+            response = await self._http.send(**send_arguments(self._settings, request, is_stream=is_stream))
         except httpx.HTTPError as error:
             return no_response(error, self._settings)
         if response.is_success:

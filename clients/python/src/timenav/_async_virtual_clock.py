@@ -10,13 +10,14 @@ from types import TracebackType
 
 import httpx
 
-from ._clock_reads import DELAY_FIRST, ClockReads, as_timenav_error, is_final, next_delay
+from ._clock_reads import ClockReads, as_timenav_error
 from ._confirmer import AsyncConfirmer, confirmation
 from ._errors import ApiError, TimenavError
 from ._follower import ClockChange, Reading, StalenessBounds
-from ._host_time import monotonic_micros
+from ._host_time import deadline_after, monotonic_micros
 from ._http_pool import AsyncHttpPool
 from ._instant import Instant, When
+from ._retry import DELAY_FIRST, is_final, next_delay
 from ._settings import Settings
 from ._sse import EventReader
 from ._transport import no_response, rejection
@@ -69,7 +70,7 @@ class AsyncVirtualClock(ClockReads):
         clock can no longer be read.
         """
         target = Instant.of(when)
-        deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+        deadline = deadline_after(timeout)
         while True:
             reading, seconds = self._wait(target, monotonic_micros(), deadline)
             if reading is not None:
@@ -82,7 +83,7 @@ class AsyncVirtualClock(ClockReads):
 
     async def until_generation(self, generation: int, *, timeout: float | None = None) -> Reading:
         """Waits until this clock shows a change, given the generation in the response to that change."""
-        deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+        deadline = deadline_after(timeout)
         while True:
             reading, seconds = self._wait_generation(generation, monotonic_micros(), deadline)
             if reading is not None:

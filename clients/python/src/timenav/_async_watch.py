@@ -9,9 +9,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ._async_transport import AsyncEventStream
-from ._clock_reads import DELAY_FIRST, as_timenav_error, is_final, next_delay
+from ._clock_reads import as_timenav_error
 from ._errors import ApiConnectionError, ApiError, TimenavError
 from ._listener_common import LOG, NO_RETRIES
+from ._retry import DELAY_FIRST, is_final, next_delay
 from ._sse import ServerSentEvent
 from ._watch_messages import IDLE_TIMEOUT_SECONDS, RESET, Stream
 

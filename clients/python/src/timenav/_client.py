@@ -85,9 +85,9 @@ class Client(Calls):
         timeline_id = timeline_id or self._settings.timeline_id
         return VirtualClock(self._settings, timeline_id, bounds, follow).open(timeout)
 
-    def for_firing(self, firing: str) -> Client:
+    def for_firing(self, firing_id: str) -> Client:
         """Returns a client for the handler of a firing. Its requests carry the id of that firing."""
-        return self._with_options(firing=firing)
+        return self._with_options(firing=firing_id)
 
     def on(
         self,
@@ -137,13 +137,13 @@ class Client(Calls):
         timeline_id: str | None = None,
         if_match: IfMatch | Unset = UNSET,
         timeout: float | None = None,
-        check: bool = True,
+        allow_failed_firings: bool = False,
     ) -> Receipt:
         """Moves the clock forward, and returns the receipt once all firings on the way are done.
 
         If the connection is lost, the client resumes waiting for the same advance. Raises `NotSettledError` if the
-        advance was stopped or is stuck, and `FiringsFailedError` if a firing failed; with `check=False`, failed firings
-        are only counted in the receipt. `timeout` limits the wait, in seconds of host time. When it is exceeded,
+        advance was stopped or is stuck, and `FiringsFailedError` if a firing failed, unless `allow_failed_firings` is
+        set. `timeout` limits the wait, in seconds of host time. When it is exceeded,
         `TimeoutError` is raised, and the advance continues.
         """
         advance_wait = AdvanceWait(
@@ -152,7 +152,7 @@ class Client(Calls):
             timeline_id,
             if_match,
             timeout=timeout,
-            check=check,
+            allow_failed_firings=allow_failed_firings,
             response_timeout=self._settings.timeout,
         )
         client = self._with_options(retries=with_more_retries(self._retries))

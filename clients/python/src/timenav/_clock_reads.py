@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import socket
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 from ._clock_state import ClockState
-from ._errors import ApiError, ClockUnavailableError, TimenavError
+from ._errors import ClockUnavailableError, TimenavError
 from ._follower import ClockChange, Follower, Reading, StalenessBounds
 from ._host_time import monotonic_micros
-from ._instant import Instant
+from ._instant import Instant, duration_micros
 
-Listener = Callable[[ClockChange], Awaitable[None] | None]
+ChangeListener = Callable[[ClockChange], Awaitable[None] | None]
 _LOG = logging.getLogger("timenav")
-DELAY_FIRST, DELAY_MAX = 0.1, 5.0
 # The maximum length of a host name that the service accepts, in bytes.
 _HOST_BYTES_MAX = 253
-# HTTP statuses of permanent failures. All other failures may be temporary.
-_FINAL = frozenset({400, 401, 403, 404, 409, 410})
 
 
 class ClockReads:
@@ -32,7 +28,7 @@ class ClockReads:
         self._timeline = timeline_id
         self._follow = follow
         self._follower = Follower(bounds)
-        self._listeners: list[Listener] = []
+        self._listeners: list[ChangeListener] = []
 
     def reading(self) -> Reading:
         """Returns the clock's reading and the state from which it was computed.
@@ -84,7 +80,7 @@ class ClockReads:
         """Whether the stream is open and up to date."""
         return self._follower.end is None and self._follower.is_connected
 
-    def on_change(self, listener: Listener) -> Callable[[], None]:
+    def on_change(self, listener: ChangeListener) -> Callable[[], None]:
         """Calls a function after each change of the clock, in order. Returns a function that removes the listener."""
         self._listeners.append(listener)
 
@@ -94,7 +90,7 @@ class ClockReads:
 
         return remove
 
-    def on_jump(self, listener: Listener) -> Callable[[], None]:
+    def on_jump(self, listener: ChangeListener) -> Callable[[], None]:
         """Calls a function after each change that made the clock jump. Returns a function that removes the listener."""
         return self.on_change(lambda change: listener(change) if change.jump_micros else None)
 
@@ -123,10 +119,7 @@ class ClockReads:
 
     def _target(self, duration: timedelta | float) -> Instant:
         """Returns the moment after a duration of virtual time."""
-        micros = (
-            duration // timedelta(microseconds=1) if isinstance(duration, timedelta) else round(duration * 1_000_000)
-        )
-        return Instant(self.now().micros + micros)
+        return Instant(self.now().micros + duration_micros(duration))
 
     def _wait(self, target: Instant, now: int, deadline: int | None) -> tuple[Reading | None, float]:
         """Returns the reading if the clock has reached the target, or else the seconds until the next check.
@@ -186,20 +179,8 @@ def process_headers() -> dict[str, str]:
     return headers
 
 
-def is_final(problem: ApiError) -> bool:
-    """Returns whether the failure is permanent."""
-    return problem.http_status in _FINAL
-
-
 def as_timenav_error(error: Exception) -> Exception:
     """Returns a `TimenavError` for an exception of the stream."""
     if isinstance(error, TimenavError):
         return error
     return TimenavError(f"the response is not from a timenav service: {error!r}")
-
-
-def next_delay(delay: float, problem: Exception | None) -> tuple[float, float]:
-    """Returns the seconds until the next attempt, and the delay for the one after it."""
-    after = problem.retry_after if isinstance(problem, ApiError) else None
-    wait = after if after is not None else delay * (0.5 + secrets.randbelow(1_000) / 1_000)
-    return wait, min(delay * 2, DELAY_MAX)

@@ -8,9 +8,9 @@ from typing import Any
 
 import httpx
 
-from ._clock_reads import is_final
 from ._errors import ClientClosedError
 from ._http_pool import AsyncHttpPool, HttpPool
+from ._retry import is_final
 from ._settings import Settings
 from ._transport import rejection
 
@@ -36,6 +36,10 @@ def _is_done(response: httpx.Response) -> bool:
     if response.is_success:
         return True
     return is_final(rejection(response)[2])
+
+
+def _newer(newest: dict[str, Any] | None, older: dict[str, Any] | None) -> dict[str, Any] | None:
+    return older if newest is None else newest
 
 
 class Confirmer:
@@ -79,11 +83,7 @@ class Confirmer:
                     continue
                 with self._changed:
                     self._changed.wait_for(lambda: self._is_closed or self._newest is not None, RETRY_SECONDS)
-                    self._newest = self._newest_or(newest)
-
-    def _newest_or(self, older: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Returns the newer change if there is one, or else the given one."""
-        return older if self._newest is None else self._newest
+                    self._newest = _newer(self._newest, newest)
 
 
 class AsyncConfirmer:
@@ -122,9 +122,5 @@ class AsyncConfirmer:
                 try:
                     await asyncio.wait_for(self._changed.wait(), RETRY_SECONDS)
                 except asyncio.TimeoutError:
-                    self._newest = self._newest_or(newest)
+                    self._newest = _newer(self._newest, newest)
                     self._changed.set()
-
-    def _newest_or(self, older: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Returns the newer change if there is one, or else the given one."""
-        return older if self._newest is None else self._newest

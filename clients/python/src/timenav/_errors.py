@@ -198,7 +198,7 @@ class NotSettledError(TimenavError):
 
     def __init__(self, receipt: Receipt) -> None:
         held = f", held by {receipt.held_by}" if receipt.held_by else ""
-        super().__init__(f"the clock is {receipt.state} at {receipt.reached}{held}")
+        super().__init__(f"the advance is {receipt.state} at {receipt.reached}, before {receipt.to}{held}")
         self.receipt = receipt
 
     def __reduce__(self) -> tuple[Any, ...]:

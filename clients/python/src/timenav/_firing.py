@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from . import schemas
 from ._errors import WaitPastFiringError
-from ._instant import Instant, When
+from ._instant import Instant, When, duration_micros
 
 C = TypeVar("C")
 
@@ -49,10 +49,7 @@ class FiringClock:
 
     def sleep(self, duration: timedelta | float) -> Instant:
         """Raises `WaitPastFiringError` if the duration is more than 0."""
-        micros = (
-            duration // timedelta(microseconds=1) if isinstance(duration, timedelta) else round(duration * 1_000_000)
-        )
-        return self.until(Instant(self._due.micros + micros))
+        return self.until(Instant(self._due.micros + duration_micros(duration)))
 
 
 @dataclass(frozen=True, slots=True)

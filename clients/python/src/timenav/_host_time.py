@@ -24,6 +24,12 @@ def _source() -> Callable[[], int]:
 
 monotonic_micros: Callable[[], int] = _source()
 
+
+def deadline_after(timeout: float | None) -> int | None:
+    """Returns the monotonic time after `timeout` seconds; None for no limit."""
+    return None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+
+
 _WALL_NS = time.time_ns() - monotonic_micros() * 1_000
 
 

@@ -41,7 +41,7 @@ class HttpPool:
             raise ClientClosedError
         extensions = {} if self._trace is None else {"trace": self._trace}
         request = self._client.build_request(
-            **request_options(self._settings, method, path, options), extensions=extensions
+            **httpx_arguments(self._settings, method, path, options), extensions=extensions
         )
         try:
             # Send the key only to the service, and no other credentials.
@@ -87,7 +87,7 @@ class AsyncHttpPool:
         """Sends a request. Raises `httpx.HTTPError` or `ClientClosedError`."""
         if self.is_closed:
             raise ClientClosedError
-        request = self._client.build_request(**request_options(self._settings, method, path, options))
+        request = self._client.build_request(**httpx_arguments(self._settings, method, path, options))
         try:
             return await self._client.send(request, stream=is_stream, auth=None, follow_redirects=False)
         except RuntimeError:
@@ -110,7 +110,7 @@ class AsyncHttpPool:
         await self.aclose()
 
 
-def request_options(settings: Settings, method: str, path: str, options: dict[str, Any]) -> dict[str, Any]:
+def httpx_arguments(settings: Settings, method: str, path: str, options: dict[str, Any]) -> dict[str, Any]:
     """Returns the arguments of an httpx request. Options of the call take precedence over the settings."""
     authorization = {"Authorization": f"Bearer {settings.api_key}", "Accept": "application/json"}
     return {

@@ -204,6 +204,11 @@ def _civil_text(seconds: int) -> str:
     return f"{years}-{month:02}-{day:02}T{rest // 3_600:02}:{rest // 60 % 60:02}:{rest % 60:02}"
 
 
+def duration_micros(duration: timedelta | float) -> int:
+    """Returns whole microseconds of a duration; a number is in seconds."""
+    return duration // timedelta(microseconds=1) if isinstance(duration, timedelta) else round(duration * 1_000_000)
+
+
 def _micros(other: object) -> int | None:
     """Returns the microseconds since 1970 of an instant or an aware `datetime`; None for other objects."""
     if isinstance(other, Instant):

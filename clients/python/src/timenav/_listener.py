@@ -11,7 +11,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import schemas
-from ._clock_reads import DELAY_FIRST, next_delay
 from ._errors import TimenavError
 from ._firing import Firing
 from ._host_time import monotonic_micros
@@ -27,6 +26,7 @@ from ._listener_common import (
     log_unsettled,
     reason,
 )
+from ._retry import DELAY_FIRST, next_delay
 
 if TYPE_CHECKING:
     from ._client import Client

@@ -7,11 +7,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from ._clock_reads import is_final
 from ._errors import ApiError, ClientClosedError
 from ._firing import Firing
 from ._request import UNSET
-from ._retry import RetryPolicy
+from ._retry import RetryPolicy, is_final
 
 LOG = logging.getLogger("timenav")
 CLAIM_SECONDS = 20.0
@@ -26,8 +25,7 @@ _CONCURRENCY_MAX = 1_000
 _FIRINGS_MAX = 1_000
 """The maximum number of firings in a request."""
 NO_RETRIES = RetryPolicy(attempts=1)
-"""The retry policy of claims. The listener itself waits between claims, so that closing it interrupts the wait.
-"""
+"""The retry policy of claims. The listener itself waits between claims, so that closing it interrupts the wait."""
 
 
 Lease = tuple[str, str | None]

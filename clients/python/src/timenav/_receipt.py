@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from . import schemas
 from ._errors import FiringsFailedError, NotSettledError
-from ._host_time import monotonic_micros
+from ._host_time import deadline_after, monotonic_micros
 from ._instant import Instant, When
 from ._request import UNSET, Duration, IfMatch, Unset
 from ._retry import RetryPolicy
@@ -71,7 +71,7 @@ class AdvanceWait:
         if_match: IfMatch | Unset,
         *,
         timeout: float | None,
-        check: bool,
+        allow_failed_firings: bool,
         response_timeout: float,
     ) -> None:
         if (duration is None) == (to is None):
@@ -80,9 +80,8 @@ class AdvanceWait:
         self._target: dict[str, Any] = {"duration": duration} if to is None else {"destination_time": to}
         self._timeline = timeline_id
         self._if_match = if_match
-        self._timeout = timeout
-        self._check = check
-        self._deadline = None if timeout is None else monotonic_micros() + round(timeout * 1_000_000)
+        self._allow_failed_firings = allow_failed_firings
+        self._deadline = deadline_after(timeout)
         # Less than the response timeout, so that the service responds before it.
         self._response_seconds = min(_RESPONSE_SECONDS, response_timeout / 2)
 
@@ -112,18 +111,18 @@ class AdvanceWait:
     def result(self, body: schemas.ReceiptBody) -> Receipt | None:
         """Parses a receipt. Returns None while the advance is running.
 
-        Raises `NotSettledError` if the advance ended before its destination, `FiringsFailedError` if firings failed and
-        `check` is set, and `TimeoutError` after `timeout`.
+        Raises `NotSettledError` if the advance ended before its destination, `FiringsFailedError` if firings failed,
+        unless that is allowed, and `TimeoutError` after `timeout`.
         """
         receipt = Receipt.of(body)
         if receipt.state in ("stopped", "stuck"):
             raise NotSettledError(receipt)
         if receipt.state != "running":
-            if self._check and receipt.failed > 0:
+            if receipt.failed > 0 and not self._allow_failed_firings:
                 raise FiringsFailedError(receipt)
             return receipt
         if self._deadline is not None and monotonic_micros() >= self._deadline:
-            progress = f"the advance {receipt.advance_id} reached {receipt.reached} in {self._timeout:g} s"
+            progress = f"the advance {receipt.advance_id} has only reached {receipt.reached}"
             raise TimeoutError(f"{progress} and continues to {receipt.to}; request its receipt, or pause the clock")
         return None
 

@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Any, Final
 from urllib.parse import quote
 
-from ._instant import Instant, When
+from ._instant import Instant
 
 
 class Unset(Enum):
@@ -42,16 +42,11 @@ class Operation:
     body_kind: str
     is_idempotent: bool
     has_timeline: bool
-    """Whether the client's timeline is used if the call names none."""
+    """Whether the client's timeline is used if the call does not name one."""
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     header: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def is_read_only(self) -> bool:
-        """Whether it is read-only."""
-        return self.method == "GET"
 
 
 @dataclass
@@ -113,7 +108,7 @@ def build(
         headers=headers,
         json=members if operation.body_kind == "object" else body,
         content=content,
-        is_repeatable=operation.is_read_only or operation.is_idempotent,
+        is_repeatable=operation.method == "GET" or operation.is_idempotent,
     )
 
 
@@ -139,7 +134,7 @@ def _in_json(value: object) -> object:
     if isinstance(value, Instant):
         return str(value)
     if isinstance(value, timedelta):
-        return duration_text(value)
+        return _duration_text(value)
     if isinstance(value, Mapping):
         return {key: _in_json(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
@@ -147,15 +142,10 @@ def _in_json(value: object) -> object:
     return value
 
 
-def duration_text(duration: timedelta) -> str:
+def _duration_text(duration: timedelta) -> str:
     """Formats a duration for the API, without rounding."""
     micros = duration // timedelta(microseconds=1)
     if micros <= 0:
         raise ValueError(f"a duration must be positive, not {duration}; use rewind to go back")
     seconds, rest = divmod(micros, 1_000_000)
     return f"{seconds}.{rest:06}s" if rest else f"{seconds}s"
-
-
-def when_text(when: When) -> str:
-    """Formats a moment for the API."""
-    return when if isinstance(when, str) else str(Instant.of(when))

@@ -8,11 +8,15 @@ from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Literal
 
+from ._errors import ApiError
+
 Outcome = Literal["not_sent", "no_response"] | int
 """The outcome of an attempt: the request was not sent, no response arrived, or the HTTP status of the response."""
 
-_DELAY_FIRST = 0.1
+DELAY_FIRST = 0.1
 _DELAY_MAX = 5.0
+# HTTP statuses of permanent failures. All other failures may be temporary.
+_FINAL = frozenset({400, 401, 403, 404, 409, 410})
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +38,25 @@ class RetryPolicy:
         """
         if attempt >= self.attempts or not _is_retryable(outcome, is_repeatable):
             return None
-        # Jitter, so that clients that failed together do not retry together.
-        delay = min(_DELAY_FIRST * 2 ** (attempt - 1), _DELAY_MAX)
-        wait = retry_after if retry_after is not None else delay * (0.5 + secrets.randbelow(1_000) / 1_000)
+        delay = min(DELAY_FIRST * 2 ** (attempt - 1), _DELAY_MAX)
+        wait = retry_after if retry_after is not None else _jittered(delay)
         return wait if waited + wait <= self.wait_max else None
+
+
+def next_delay(delay: float, problem: Exception | None) -> tuple[float, float]:
+    """Returns the seconds until a stream or a claim is tried again, and the delay for the attempt after it."""
+    after = problem.retry_after if isinstance(problem, ApiError) else None
+    return after if after is not None else _jittered(delay), min(delay * 2, _DELAY_MAX)
+
+
+def is_final(problem: ApiError) -> bool:
+    """Returns whether the failure is permanent."""
+    return problem.http_status in _FINAL
+
+
+def _jittered(delay: float) -> float:
+    """Returns 0.5 to 1.5 times a delay, at random, so that clients that failed together do not retry together."""
+    return delay * (0.5 + secrets.randbelow(1_000) / 1_000)
 
 
 def _is_retryable(outcome: Outcome, is_repeatable: bool) -> bool:

@@ -77,13 +77,13 @@ def _tls_context(is_secure: bool, ca: str | None) -> ssl.SSLContext:
 
 
 def _base_url(text: str) -> httpx.URL:
-    message = f"the address of the service (`base_url`, or {BASE_URL}) must have the form {BASE_URL_DEFAULT}"
+    message = f"the address of the service (`base_url` or {BASE_URL}) must be a URL such as {BASE_URL_DEFAULT}"
     try:
         url = httpx.URL(text.rstrip("/"))
     except httpx.InvalidURL as error:
         raise SettingsError(f"{message}: {error}") from None
     if url.scheme not in ("http", "https") or not url.host or url.userinfo or url.query or url.fragment:
-        raise SettingsError(f"{message}: a scheme and a host, without a key")
+        raise SettingsError(f"{message}: use HTTP or HTTPS, without credentials, query or fragment")
     return url
 
 

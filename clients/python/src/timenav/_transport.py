@@ -102,15 +102,15 @@ class Transport:
         self, request: Request, *, is_stream: bool
     ) -> tuple[httpx.Response, None, TimenavError] | tuple[Outcome, float | None, TimenavError]:
         try:
-            response = self._http.send(**request_options(self._settings, request, is_stream=is_stream))
+            response = self._http.send(**send_arguments(self._settings, request, is_stream=is_stream))
         except httpx.HTTPError as error:
-            return (*no_response(error, self._settings),)
+            return no_response(error, self._settings)
         if response.is_success:
             return response, None, TimenavError()
         try:
             response.read()
         except httpx.HTTPError as error:
-            return (*no_response(error, self._settings),)
+            return no_response(error, self._settings)
         finally:
             response.close()
         return rejection(response)
@@ -123,7 +123,7 @@ def can_be_retried(request: Request) -> bool | None:
     return request.is_repeatable
 
 
-def request_options(settings: Settings, request: Request, *, is_stream: bool) -> dict[str, Any]:
+def send_arguments(settings: Settings, request: Request, *, is_stream: bool) -> dict[str, Any]:
     """Returns the keyword arguments of `HttpPool.send` for a request."""
     options: dict[str, Any] = {
         "method": request.method,

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from ._clock_reads import DELAY_FIRST, as_timenav_error, is_final, next_delay
+from ._clock_reads import as_timenav_error
 from ._errors import ApiConnectionError, ApiError, TimenavError
 from ._listener_common import LOG, NO_RETRIES
+from ._retry import DELAY_FIRST, is_final, next_delay
 from ._sse import ServerSentEvent
 from ._transport import EventStream
 from ._watch_messages import IDLE_TIMEOUT_SECONDS, RESET, Stream

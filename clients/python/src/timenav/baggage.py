@@ -27,7 +27,7 @@ __all__ = [
     "forward",
     "forward_async",
     "outgoing_headers",
-    "set_local",
+    "set_sql_clock",
     "timeline_in",
     "with_timeline",
 ]
@@ -54,7 +54,7 @@ class Cursor(Protocol):
 
 
 def timeline_in(header: str | None) -> str | None:
-    """Returns the timeline that a `baggage` header names; None if the header names none.
+    """Returns the timeline that a `baggage` header names, if any.
 
     Raises `BaggageError` if the header names two timelines or an invalid one. Do not fall back to the host's time: the
     sender asked for another one.
@@ -116,7 +116,7 @@ async def forward_async(request: httpx.Request) -> None:
     forward(request)
 
 
-def set_local(cursor: Cursor, moment: Instant | None = None) -> None:
+def set_sql_clock(cursor: Cursor, moment: Instant | None = None) -> None:
     """Sets the time that `timenav_now()` of `timenav sql-clock` returns until the transaction ends.
 
     `moment` defaults to the time of the current request. The driver must use the parameter style `%s`, as psycopg does.
