@@ -29,7 +29,7 @@ export class TooManyClocksError extends TimenavError {
 }
 
 /**
- * Returns the timeline that a `baggage` header names, or null if the header names none.
+ * Returns the timeline that a `baggage` header names, or null.
  *
  * Throws `BaggageError` if the header names two timelines or an invalid one. Do not fall back to the host's time: the
  * sender asked for another one.
@@ -90,7 +90,7 @@ export interface Database {
  * Sets the time that `timenav_now()` of `timenav sql-clock` returns until the transaction ends. Defaults to the time of
  * the current request.
  */
-export async function setLocal(database: Database, moment: Instant = clock().now()): Promise<void> {
+export async function setSqlClock(database: Database, moment: Instant = clock().now()): Promise<void> {
   const text = String(moment);
   const end = text.indexOf('-', 1);
   const year = Number(text.slice(0, end));

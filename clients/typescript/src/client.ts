@@ -5,7 +5,7 @@ import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
 import { Listener, type Handler, type ListenOptions } from './listener.js';
 import { receiptOf, receiptWithoutTimers, type Receipt } from './receipt.js';
-import type { RetryPolicy } from './retry.js';
+import { RETRY_POLICY_DEFAULT, type RetryPolicy } from './retry.js';
 import { Settings, type ClientOptions } from './settings.js';
 import type { Output, Input, PagedOperation } from './operation-types.js';
 import type { CallOptions } from './transport.js';
@@ -33,14 +33,13 @@ export interface AdvanceOptions {
   signal?: AbortSignal;
   /** The limit of the wait, in milliseconds of host time. The advance continues after it. */
   timeoutMs?: number;
-  /** Whether to reject with `FiringsFailedError` if firings failed. Defaults to true. */
-  check?: boolean;
+  /** Resolves to the receipt even if firings failed, instead of rejecting with `FiringsFailedError`. */
+  allowFailedFirings?: boolean;
 }
 
 const RESPONSE_MS = 30_000;
 /** An advance continues during an outage, so retry until its receipt can be requested. */
 const ATTEMPTS = 64;
-const WAIT_SECONDS_MIN = 30;
 
 /**
  * A client of a timenav service.
@@ -56,8 +55,8 @@ export class Client extends Calls {
   /**
    * Subscribes to a timeline's clock, and resolves when the initial state has arrived.
    *
-   * A read throws `ClockStaleError` if the last message of the service is more than `staleAfter` seconds old, or if the
-   * connection was lost more than `lostAfter` seconds ago.
+   * A read throws `ClockStaleError` if the last message of the service is older than `staleAfterMs`, or if the
+   * connection was lost more than `lostAfterMs` ago.
    */
   virtualClock(timelineId?: string, options: ClockOptions = {}): Promise<VirtualClock> {
     const { timeoutMs = 10_000, follow = null, ...bounds } = options;
@@ -79,8 +78,7 @@ export class Client extends Calls {
    * waits for its handlers.
    */
   on(queue: string, handler: Handler, options: ListenOptions = {}): Promise<Listener> {
-    const noRetries = { ...this.settings.retries, attempts: 1 };
-    const clients = { client: this, claims: this.#withOptions(noRetries), responseMsMax: this.settings.timeoutMs };
+    const clients = { client: this, claims: this.#withoutRetries(), responseMsMax: this.settings.timeoutMs };
     return Listener.start(queue, clients, handler, options);
   }
 
@@ -92,7 +90,7 @@ export class Client extends Calls {
    */
   watchFirings(queue: string | null = null, options: WatchOptions = {}): Promise<Watch<FiringUpdate | Gap>> {
     const input = { ...timelineOf(options), ...(queue === null ? {} : { queue }) };
-    const withoutRetries = this.#withOptions({ ...this.settings.retries, attempts: 1 });
+    const withoutRetries = this.#withoutRetries();
     const stream = {
       open: (options: CallOptions) => this.firingsStream(input, options),
       reopen: (options: CallOptions) => withoutRetries.firingsStream(input, options),
@@ -109,7 +107,7 @@ export class Client extends Calls {
    */
   watchDue(options: WatchOptions = {}): Promise<Watch<DueRange | Gap>> {
     const input = { ...timelineOf(options), topics: 'due' };
-    const withoutRetries = this.#withOptions({ ...this.settings.retries, attempts: 1 });
+    const withoutRetries = this.#withoutRetries();
     const stream = {
       open: (options: CallOptions) => this.stream(input, options),
       reopen: (options: CallOptions) => withoutRetries.stream(input, options),
@@ -123,17 +121,16 @@ export class Client extends Calls {
    * on the way are done.
    *
    * If the connection is lost, the client resumes waiting for the same advance. It rejects with `NotSettledError` if
-   * the advance was stopped or is stuck, and with `FiringsFailedError` if a firing failed, unless `check` is false.
+   * the advance was stopped or is stuck, and with `FiringsFailedError` if a firing failed, unless `allowFailedFirings`
+   * is set.
    */
   async advance(by: string | { to: When }, options: AdvanceOptions = {}): Promise<Receipt> {
-    const { attempts, waitSecondsMax } = this.settings.retries;
-    const patientRetries = {
+    const { attempts, waitMsMax } = this.settings.retries;
+    const client = this.#withRetries({
       attempts: Math.max(attempts, ATTEMPTS),
-      waitSecondsMax: Math.max(waitSecondsMax, WAIT_SECONDS_MIN),
-    };
-    const client = this.#withOptions(patientRetries);
-    const limit =
-      options.timeoutMs === undefined ? null : host.monotonicMicros() + BigInt(Math.round(options.timeoutMs * 1_000));
+      waitMsMax: Math.max(waitMsMax, RETRY_POLICY_DEFAULT.waitMsMax),
+    });
+    const limit = host.deadlineAfter(options.timeoutMs);
     const callOptions: CallOptions = options.signal === undefined ? {} : { signal: options.signal };
     const timeline = options.timelineId === undefined ? {} : { timeline_id: options.timelineId };
     const waitParams = (): { wait: string; timeline_id?: string } => ({ ...timeline, wait: this.#wait(limit) });
@@ -157,7 +154,7 @@ export class Client extends Calls {
       );
       receipt = receiptOf(settled);
     }
-    if (receipt.failed > 0 && options.check !== false) throw new FiringsFailedError(receipt);
+    if (receipt.failed > 0 && options.allowFailedFirings !== true) throw new FiringsFailedError(receipt);
     return receipt;
   }
 
@@ -176,8 +173,8 @@ export class Client extends Calls {
   }
 
   /** Returns a client for the handler of a firing. Its requests carry the id of that firing. */
-  forFiring(firing: string): Client {
-    return Object.assign(this.#withOptions(this.settings.retries), { firing });
+  forFiring(firingId: string): Client {
+    return Object.assign(this.#withRetries(this.settings.retries), { firing: firingId });
   }
 
   #wait(limit: bigint | null): string {
@@ -187,8 +184,13 @@ export class Client extends Calls {
     return `${Math.max(Math.floor(remaining), 0) / 1_000}s`;
   }
 
+  /** Returns a copy of this client that sends each request once. */
+  #withoutRetries(): Client {
+    return this.#withRetries({ ...this.settings.retries, attempts: 1 });
+  }
+
   /** Returns a copy of this client with another retry policy. */
-  #withOptions(retries: RetryPolicy): Client {
+  #withRetries(retries: RetryPolicy): Client {
     return Object.assign(new Client(this.settings.with(retries)), { firing: this.firing });
   }
 }

@@ -2,7 +2,7 @@
  * Confirms clock changes to the service in the background, so that reading the stream never waits for it.
  */
 import * as host from './host-time.js';
-import { ApiError } from './errors.js';
+import { isFinal } from './retry.js';
 import type { Settings } from './settings.js';
 import { rejection } from './transport.js';
 
@@ -18,14 +18,12 @@ interface Confirmation {
 /** Confirms the newest change. */
 export class Confirmer {
   readonly #settings: Settings;
-  readonly #isFinal: (httpStatus: number) => boolean;
   readonly #closing: AbortSignal;
   #newest: Confirmation | null = null;
   #isRunning = false;
 
-  constructor(settings: Settings, isFinal: (httpStatus: number) => boolean, closing: AbortSignal) {
+  constructor(settings: Settings, closing: AbortSignal) {
     this.#settings = settings;
-    this.#isFinal = isFinal;
     this.#closing = closing;
   }
 
@@ -61,7 +59,6 @@ export class Confirmer {
       await response.body?.cancel();
       return true;
     }
-    const failure = await rejection(response);
-    return failure instanceof ApiError && this.#isFinal(failure.httpStatus);
+    return isFinal(await rejection(response));
   }
 }

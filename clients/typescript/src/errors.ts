@@ -115,7 +115,7 @@ export class NotSettledError extends TimenavError {
 
   constructor(readonly receipt: Receipt) {
     const held = receipt.heldBy === null ? '' : `, held by ${receipt.heldBy}`;
-    super(`the clock is ${receipt.state} at ${String(receipt.reached)}${held}`);
+    super(`the advance is ${receipt.state} at ${String(receipt.reached)}, before ${String(receipt.to)}${held}`);
   }
 }
 

@@ -6,11 +6,12 @@ import type { VirtualClock } from './virtual-clock.js';
 
 type Faked = NonNullable<NonNullable<Parameters<typeof FakeTimers.install>[0]>['toFake']>;
 
+/** Options of `follow`. */
 export interface FollowOptions {
   /** The functions to fake. Defaults to `Date`, `setTimeout`, `setInterval` and the functions that clear them. */
   toFake?: Faked;
   /** The update interval while the clock runs, in milliseconds of host time. Defaults to 10. */
-  everyMs?: number;
+  intervalMs?: number;
 }
 
 const TO_FAKE: Faked = ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'];
@@ -23,7 +24,7 @@ const TO_FAKE: Faked = ['Date', 'setTimeout', 'clearTimeout', 'setInterval', 'cl
  * cannot be read, the time is frozen.
  */
 export function follow(clock: VirtualClock, options: FollowOptions = {}): () => void {
-  const { toFake = TO_FAKE, everyMs = 10 } = options;
+  const { toFake = TO_FAKE, intervalMs = 10 } = options;
   const fake = FakeTimers.install({ now: clock.millis(), toFake, shouldClearNativeTimers: true });
   const move = (isJump: boolean): void => {
     const distance = readMillis(clock, fake.now) - fake.now;
@@ -32,7 +33,7 @@ export function follow(clock: VirtualClock, options: FollowOptions = {}): () => 
     else if (distance > 0) fake.tick(distance);
   };
   const removeListener = clock.onChange((change: ClockChange) => move(change.jumpMicros !== 0n));
-  const interval = host.startInterval(() => move(false), everyMs);
+  const interval = host.startInterval(() => move(false), intervalMs);
   return () => {
     host.stopInterval(interval);
     removeListener();

@@ -17,20 +17,20 @@ import type { Schema } from './operation-types.js';
 
 /** The maximum interval between messages of the service on a stream. */
 const HEARTBEAT_SECONDS = 15;
-/** The minimum of `staleAfter`: the heartbeat interval, plus time for a heartbeat to arrive. */
-const STALE_AFTER_MIN = 20;
+/** The minimum of `staleAfterMs`: the heartbeat interval, plus time for a heartbeat to arrive. */
+const STALE_AFTER_MS_MIN = 20_000;
 /** The assumed drift between the clocks of two machines, in parts per million. */
 const DRIFT_PPM = 100n;
 
-/** The staleness bounds of a clock, in seconds. */
+/** The staleness bounds of a clock, in milliseconds. */
 export interface StalenessBounds {
-  /** Counted from the last message of the service. */
-  readonly staleAfter: number;
-  /** Counted from the loss of the connection. */
-  readonly lostAfter: number;
+  /** Counted from the last message of the service. Defaults to 30 seconds, at least 20 seconds. */
+  readonly staleAfterMs: number;
+  /** Counted from the loss of the connection. Defaults to 10 seconds. */
+  readonly lostAfterMs: number;
 }
 
-export const STALENESS_BOUNDS_DEFAULT: StalenessBounds = { staleAfter: 30, lostAfter: 10 };
+export const STALENESS_BOUNDS_DEFAULT: StalenessBounds = { staleAfterMs: 30_000, lostAfterMs: 10_000 };
 
 /** A change of the clock. */
 export interface ClockChange {
@@ -61,6 +61,7 @@ interface Calibration {
 
 type Body = Schema<'ClockBody'>;
 
+/** Processes the messages of a stream, and computes readings. */
 export class Follower {
   #calibration: Calibration | null = null;
   #requestedAt = 0n;
@@ -73,14 +74,14 @@ export class Follower {
   #end: ClockUnavailableError | null = null;
 
   constructor(readonly bounds: StalenessBounds) {
-    if (!(bounds.staleAfter >= STALE_AFTER_MIN)) {
+    if (!(bounds.staleAfterMs >= STALE_AFTER_MS_MIN)) {
       throw new RangeError(
-        `staleAfter must be at least ${STALE_AFTER_MIN} seconds, not ${bounds.staleAfter}: ` +
+        `staleAfterMs must be at least ${STALE_AFTER_MS_MIN}, not ${bounds.staleAfterMs}: ` +
           `an idle stream sends a heartbeat every ${HEARTBEAT_SECONDS} seconds`,
       );
     }
-    if (!(bounds.lostAfter >= 0)) {
-      throw new RangeError(`lostAfter must be 0 seconds or more, not ${bounds.lostAfter}`);
+    if (!(bounds.lostAfterMs >= 0)) {
+      throw new RangeError(`lostAfterMs must be 0 or more, not ${bounds.lostAfterMs}`);
     }
   }
 
@@ -193,25 +194,25 @@ export class Follower {
 
   /** Returns how long the state remains valid if no further message arrives, in microseconds. */
   microsValid(now: bigint): bigint {
-    const silent = this.#receivedAt + micros(this.bounds.staleAfter) - now;
-    const lost = this.#lostAt === null ? silent : this.#lostAt + micros(this.bounds.lostAfter) - now;
+    const silent = this.#receivedAt + micros(this.bounds.staleAfterMs) - now;
+    const lost = this.#lostAt === null ? silent : this.#lostAt + micros(this.bounds.lostAfterMs) - now;
     return this.#isInvalidated ? 0n : max(min(silent, lost), 0n);
   }
 
   #checkValid(now: bigint): void {
     if (this.#end !== null) throw this.#end;
-    const { staleAfter, lostAfter } = this.bounds;
+    const { staleAfterMs, lostAfterMs } = this.bounds;
     const advice = 'check that the service is running and reachable; the clock keeps trying to reconnect';
     const seconds = (since: bigint): string => (Number(now - since) / 1e6).toFixed(1);
     if (this.#isInvalidated) throw new ClockStaleError(`this machine may have been asleep: ${advice}`);
-    if (now - this.#receivedAt > micros(staleAfter)) {
-      const bound = `staleAfter is ${staleAfter} s`;
+    if (now - this.#receivedAt > micros(staleAfterMs)) {
+      const bound = `staleAfterMs is ${staleAfterMs}`;
       throw new ClockStaleError(
         `the service has sent nothing for ${seconds(this.#receivedAt)} s (${bound}): ${advice}`,
       );
     }
-    if (this.#lostAt !== null && now - this.#lostAt > micros(lostAfter)) {
-      const bound = `lostAfter is ${lostAfter} s`;
+    if (this.#lostAt !== null && now - this.#lostAt > micros(lostAfterMs)) {
+      const bound = `lostAfterMs is ${lostAfterMs}`;
       throw new ClockStaleError(`the connection was lost ${seconds(this.#lostAt)} s ago (${bound}): ${advice}`);
     }
   }
@@ -268,8 +269,8 @@ function uncertainty(calibration: Calibration, now: bigint): bigint | null {
   return -floorDiv(-host * calibration.state.rateMicros, 1_000_000n);
 }
 
-function micros(seconds: number): bigint {
-  return BigInt(Math.round(seconds * 1e6));
+function micros(ms: number): bigint {
+  return BigInt(Math.round(ms * 1_000));
 }
 
 function max(a: bigint, b: bigint): bigint {

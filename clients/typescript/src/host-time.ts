@@ -11,6 +11,11 @@ export function monotonicMicros(): bigint {
   return BigInt(Math.floor(now() * 1_000));
 }
 
+/** Returns the monotonic time after `timeoutMs` milliseconds, in microseconds; null for no limit. */
+export function deadlineAfter(timeoutMs: number | undefined): bigint | null {
+  return timeoutMs === undefined ? null : monotonicMicros() + BigInt(Math.round(timeoutMs * 1_000));
+}
+
 /**
  * Returns how far the host's wall clock is ahead of its monotonic clock, in milliseconds. The value changes if the wall
  * clock is set, or if the machine sleeps, because the monotonic clock of most systems stops during sleep.

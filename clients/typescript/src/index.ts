@@ -1,4 +1,4 @@
-/** The timenav client: typed calls for the whole API, and a virtual clock that is read without a request. */
+/** The timenav client: typed calls for the whole API, and a virtual clock that is computed locally. */
 export { Client, type AdvanceOptions, type ClockOptions } from './client.js';
 export { ClockState } from './clock-state.js';
 export type { ErrorCode } from './error-codes.js';

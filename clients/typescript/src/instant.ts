@@ -16,6 +16,7 @@ const SHAPE =
 /** A moment: a timestamp with a time zone, a `Date`, or an `Instant`. */
 export type When = string | Date | Instant;
 
+/** An instant of virtual or host time, in whole microseconds since 1970. */
 export class Instant {
   static readonly MIN = new Instant(FIRST);
   static readonly MAX = new Instant(LAST);

@@ -4,13 +4,13 @@ import type { Client } from './client.js';
 import { ApiError } from './errors.js';
 import { firingOf, type Firing } from './firing.js';
 import * as host from './host-time.js';
-import { jittered } from './retry.js';
+import { Backoff, isFinal } from './retry.js';
 import type { Schema } from './operation-types.js';
-import { FINAL } from './virtual-clock.js';
 
 /** Handles a firing. The firing is acknowledged when the function returns, or when its promise is fulfilled. */
 export type Handler = (firing: Firing<Client>) => unknown;
 
+/** Options of a listener. */
 export interface ListenOptions {
   /** The timeline. Defaults to the client's timeline. */
   timelineId?: string;
@@ -37,8 +37,6 @@ const CLAIM_MS = 20_000;
 const REASON_BYTES_MAX = 1_024;
 /** The maximum number of firings in a request. */
 const FIRINGS_MAX = 1_000;
-const DELAY_FIRST = 0.1;
-const DELAY_MAX = 5;
 /**
  * The service considers a listener active for ten seconds after a claim. If a handler finishes this long after the last
  * claim, another claim is sent before the acknowledgment. Otherwise an advance could leave the instant before the
@@ -138,7 +136,7 @@ export class Listener {
 
   async #run(): Promise<void> {
     const { signal } = this.#closing;
-    let delay = DELAY_FIRST;
+    const backoff = new Backoff();
     while (this.#isOpen() && this.#failure === null) {
       const free = this.#free();
       if (free === 0) {
@@ -148,18 +146,16 @@ export class Listener {
       try {
         this.#claimedAt = null;
         this.#take(await this.#claim(this.#claims, free, CLAIM_MS, signal));
-        delay = DELAY_FIRST;
+        backoff.reset();
       } catch (error) {
         if (!this.#isOpen()) break;
-        if (error instanceof ApiError && FINAL.has(error.httpStatus)) {
+        if (isFinal(error)) {
           this.#failure = error;
           console.warn(`claiming from the queue ${this.queue} is no longer possible: ${String(error)}`);
           break;
         }
-        const after = error instanceof ApiError ? error.retryAfterSeconds : null;
         console.warn(`claiming from the queue ${this.queue} failed; will retry: ${String(error)}`);
-        await host.pause((after ?? jittered(delay)) * 1_000, signal);
-        delay = Math.min(delay * 2, DELAY_MAX);
+        await host.pause(backoff.nextMs(error), signal);
       }
     }
     await Promise.all(this.#leased.values());

@@ -10,15 +10,16 @@ export interface PageWithClock {
   };
 }
 
+/** Options of `followClock`. */
 export interface FollowOptions {
   /** The update interval of the page's time, in milliseconds, if the rate of the clock is not 1. Defaults to 50. */
-  everyMs?: number;
+  intervalMs?: number;
 }
 
 /** A page that follows a clock. */
 export interface FollowedPage {
   /** Resolves when the page shows the last change received by the clock. Rejects if the page could not be updated. */
-  settled(): Promise<void>;
+  updated(): Promise<void>;
   /** Stops following the clock. The time of the page continues from its current value. */
   stop(): Promise<void>;
 }
@@ -34,7 +35,7 @@ export async function followClock(
   clock: VirtualClock,
   options: FollowOptions = {},
 ): Promise<FollowedPage> {
-  const { everyMs = 50 } = options;
+  const { intervalMs = 50 } = options;
   let failure: unknown = null;
   const show = async (): Promise<void> => {
     const { state, now } = clock.reading();
@@ -52,8 +53,8 @@ export async function followClock(
   const removeListener = clock.onChange(update);
   const interval = host.startInterval(() => {
     if (failure === null && runsAtAnotherRate(clock)) void update();
-  }, everyMs);
-  const settled = async (): Promise<void> => {
+  }, intervalMs);
+  const updated = async (): Promise<void> => {
     await last;
     // eslint-disable-next-line @typescript-eslint/only-throw-error -- rethrows the page's own rejection
     if (failure !== null) throw failure;
@@ -63,7 +64,7 @@ export async function followClock(
     removeListener();
     await last;
   };
-  return { settled, stop };
+  return { updated, stop };
 }
 
 function runsAtAnotherRate(clock: VirtualClock): boolean {

@@ -2,6 +2,7 @@
 import { SettingsError } from './errors.js';
 import { RETRY_POLICY_DEFAULT, type RetryPolicy } from './retry.js';
 
+/** Options of a client. */
 export interface ClientOptions {
   /** The address of the service. Defaults to `TIMENAV_URL`, or else `http://127.0.0.1:8080`. */
   baseUrl?: string;
@@ -13,6 +14,7 @@ export interface ClientOptions {
   timelineId?: string;
   /** The response timeout, in milliseconds. Defaults to a minute. */
   timeoutMs?: number;
+  /** The retry policy. */
   retries?: Partial<RetryPolicy>;
   /** The function that sends requests. Defaults to the `fetch` of the platform. */
   fetch?: typeof fetch;
@@ -69,16 +71,16 @@ function environment(name: string): string | undefined {
 }
 
 function serviceUrl(text: string): string {
-  const message = `the address of the service (\`baseUrl\`, or TIMENAV_URL) must have the form ${BASE_URL_DEFAULT}`;
+  const message = `the address of the service (\`baseUrl\` or TIMENAV_URL) must be a URL such as ${BASE_URL_DEFAULT}`;
   const { location } = globalThis as { location?: { href: string } };
   let url: URL;
   try {
     url = new URL(text, location?.href);
   } catch {
-    throw new SettingsError(`${message}: it is not a valid URL`);
+    throw new SettingsError(message);
   }
   if (!['http:', 'https:'].includes(url.protocol) || url.username || url.password || url.search || url.hash) {
-    throw new SettingsError(`${message}: a scheme and a host, without a key`);
+    throw new SettingsError(`${message}: use HTTP or HTTPS, without credentials, query or fragment`);
   }
   return url.href.replace(/\/+$/, '');
 }

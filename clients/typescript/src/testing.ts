@@ -185,12 +185,12 @@ export class TestClock {
    * Moves the clock forward, and resolves to the receipt when this clock shows the change.
    *
    * If a handler of `on` failed, it rejects with the handler's error; for other failed firings, with
-   * `FiringsFailedError`. If `check` is false, failed firings are only counted in the receipt.
+   * `FiringsFailedError`. With `allowFailedFirings`, it resolves to the receipt.
    */
-  async advance(by: string | { to: When }, { check = true }: { check?: boolean } = {}): Promise<Receipt> {
-    const receipt = await this.client.advance(by, { timelineId: this.timelineId, check: false });
+  async advance(by: string | { to: When }, options: { allowFailedFirings?: boolean } = {}): Promise<Receipt> {
+    const receipt = await this.client.advance(by, { timelineId: this.timelineId, allowFailedFirings: true });
     await this.#waitFor(await this.client.clock({ timeline_id: this.timelineId }));
-    if (check) this.#check(receipt);
+    if (options.allowFailedFirings !== true) this.#throwFailed(receipt);
     this.#thrown.clear();
     return receipt;
   }
@@ -228,10 +228,12 @@ export class TestClock {
     return this.#waitFor(await this.client.setRate({ rate, timeline_id: this.timelineId }));
   }
 
+  /** Pauses the clock. */
   async pause(): Promise<Reading> {
     return this.#waitFor(await this.client.pauseTime({ timeline_id: this.timelineId }));
   }
 
+  /** Resumes the clock. */
   async resume(): Promise<Reading> {
     return this.#waitFor(await this.client.resumeTime({ timeline_id: this.timelineId }));
   }
@@ -239,12 +241,12 @@ export class TestClock {
   /** Waits until the change has arrived on the stream, so that the next read of the test shows it. */
   async #waitFor(changed: Schema<'ClockBody'>): Promise<Reading> {
     const reading = await this.clock.untilGeneration(changed.generation, { timeoutMs: WAIT_MS_MAX });
-    if (changed.receipt) this.#check(receiptOf(changed.receipt));
+    if (changed.receipt) this.#throwFailed(receiptOf(changed.receipt));
     return reading;
   }
 
   /** If firings failed, throws the error of a handler that this clock ran, or else `FiringsFailedError`. */
-  #check(receipt: Receipt): void {
+  #throwFailed(receipt: Receipt): void {
     if (receipt.failed === 0) return;
     const failed = receipt.firings.find(({ state, firing_id }) => state === 'failed' && this.#thrown.has(firing_id));
     if (failed) {

@@ -3,7 +3,7 @@
 import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
 import { pause, startTimer, stopTimer } from './host-time.js';
 import { OPERATIONS, type Operation } from './operations.js';
-import { retryAfterSeconds, waitSeconds, type Outcome } from './retry.js';
+import { retryAfterSeconds, waitMs, type Outcome } from './retry.js';
 import type { PlainInit, Settings } from './settings.js';
 import type { Output, FileContent, OperationName } from './operation-types.js';
 import { EventReader } from './sse.js';
@@ -90,17 +90,17 @@ export class Transport {
     init.headers.Accept = accept;
     const isConsumed = init.body instanceof ReadableStream;
     const isRepeatable = operation.method === 'GET' || operation.isIdempotent;
-    let waitedSeconds = 0;
+    let waitedMs = 0;
     for (let attempt = 1; ; attempt += 1) {
       const { response, outcome, failure } = await this.#attempt(path, init, options.signal, isStream);
       if (response) return response;
       const after = failure instanceof ApiError ? failure.retryAfterSeconds : null;
-      const attemptMade = { attempt, outcome, isRepeatable, retryAfterSeconds: after, waitedSeconds };
-      const wait = isConsumed ? null : waitSeconds(this.settings.retries, attemptMade);
+      const attemptMade = { attempt, outcome, isRepeatable, retryAfterSeconds: after, waitedMs };
+      const wait = isConsumed ? null : waitMs(this.settings.retries, attemptMade);
       if (wait === null) throw failure;
-      await pause(wait * 1_000, options.signal);
+      await pause(wait, options.signal);
       options.signal?.throwIfAborted();
-      waitedSeconds += wait;
+      waitedMs += wait;
     }
   }
 

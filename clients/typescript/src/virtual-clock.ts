@@ -1,10 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The clock of a timeline. */
-import { ClockUnavailableError, ApiError, TimenavError, TimeoutError, ApiConnectionError } from './errors.js';
+import { ClockUnavailableError, TimenavError, TimeoutError, ApiConnectionError } from './errors.js';
 import { Follower, type StalenessBounds, type ClockChange, type Reading } from './follower.js';
 import * as host from './host-time.js';
 import { Instant, type When } from './instant.js';
-import { jittered } from './retry.js';
+import { Backoff, isFinal } from './retry.js';
 import type { ClockState } from './clock-state.js';
 import { Confirmer } from './confirmer.js';
 import type { Settings } from './settings.js';
@@ -12,7 +12,7 @@ import type { Schema } from './operation-types.js';
 import { EventReader } from './sse.js';
 import { readJson, reason, rejection } from './transport.js';
 
-type Listener = (change: ClockChange) => unknown;
+type ChangeListener = (change: ClockChange) => unknown;
 type Body = Schema<'ClockBody'>;
 
 /** Options of a wait. */
@@ -22,10 +22,6 @@ export interface WaitOptions {
   timeoutMs?: number;
 }
 
-const DELAY_FIRST = 0.1;
-const DELAY_MAX = 5;
-/** HTTP statuses of permanent failures. All other failures may be temporary. */
-export const FINAL: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 410]);
 /**
  * The tolerated drift between the wall clock and the monotonic clock, in milliseconds. A larger drift means that the
  * machine slept, or that the wall clock was set.
@@ -39,7 +35,7 @@ export class VirtualClock {
   readonly #follow: string | null;
   readonly #confirmer: Confirmer;
   readonly #follower: Follower;
-  readonly #listeners = new Set<Listener>();
+  readonly #listeners = new Set<ChangeListener>();
   readonly #wakers = new Set<() => void>();
   readonly #closing = new AbortController();
   #connection: AbortController | null = null;
@@ -50,7 +46,7 @@ export class VirtualClock {
     this.#settings = settings;
     this.#timelineId = timelineId;
     this.#follow = follow;
-    this.#confirmer = new Confirmer(settings, (status) => FINAL.has(status), this.#closing.signal);
+    this.#confirmer = new Confirmer(settings, this.#closing.signal);
     this.#follower = new Follower(bounds);
   }
 
@@ -143,9 +139,9 @@ export class VirtualClock {
   }
 
   /** Calls a function after each change of the clock, in order. Returns a function that removes the listener. */
-  onChange(listener: Listener): () => void {
+  onChange(listener: ChangeListener): () => void {
     // A wrapper, so that a function registered twice is called twice.
-    const registered: Listener = (change) => listener(change);
+    const registered: ChangeListener = (change) => listener(change);
     this.#listeners.add(registered);
     return () => void this.#listeners.delete(registered);
   }
@@ -154,7 +150,7 @@ export class VirtualClock {
    * Calls a function after each change that made the clock jump, such as a travel. Returns a function that removes the
    * listener.
    */
-  onJump(listener: Listener): () => void {
+  onJump(listener: ChangeListener): () => void {
     return this.onChange((change) => (change.jumpMicros === 0n ? undefined : listener(change)));
   }
 
@@ -202,7 +198,7 @@ export class VirtualClock {
     isDone: (reading: Reading) => boolean,
     microsLeft: (now: bigint) => bigint | null,
   ): Promise<Reading> {
-    const limit = timeoutMs === undefined ? null : host.monotonicMicros() + BigInt(Math.round(timeoutMs * 1_000));
+    const limit = host.deadlineAfter(timeoutMs);
     for (;;) {
       signal?.throwIfAborted();
       const reading = this.reading();
@@ -248,22 +244,20 @@ export class VirtualClock {
   }
 
   async #run(): Promise<void> {
-    let delay = DELAY_FIRST;
+    const backoff = new Backoff();
     while (!this.#isEnded()) {
       const failure = await this.#listen().then(
         () => null,
         (error: unknown) => this.#asTimenavError(error),
       );
-      if (failure instanceof ApiError && FINAL.has(failure.httpStatus)) this.#follower.rejected(failure);
+      if (isFinal(failure)) this.#follower.rejected(failure);
       // The stream was open, so this is the first loss: reset the backoff.
-      if (this.#failure === null) delay = DELAY_FIRST;
+      if (this.#failure === null) backoff.reset();
       this.#failure = failure;
       this.#follower.connectionLost(host.monotonicMicros());
       this.#notify(null);
       if (this.#isEnded()) return;
-      const after = failure instanceof ApiError ? failure.retryAfterSeconds : null;
-      await host.pause((after ?? jittered(delay)) * 1_000, this.#closing.signal);
-      delay = Math.min(delay * 2, DELAY_MAX);
+      await host.pause(backoff.nextMs(failure), this.#closing.signal);
     }
   }
 
@@ -311,7 +305,7 @@ export class VirtualClock {
     const events = new EventReader();
     let isNext = isFirst;
     while (reader !== undefined) {
-      const silenceTimer = host.startTimer(() => connection.abort(), this.#follower.bounds.staleAfter * 1_000);
+      const silenceTimer = host.startTimer(() => connection.abort(), this.#follower.bounds.staleAfterMs);
       const { done, value } = await reader.read().finally(() => host.stopTimer(silenceTimer));
       if (done) return;
       this.#follower.messageReceived(host.monotonicMicros());
@@ -346,7 +340,7 @@ function query(parameters: Record<string, string | null>): string {
   return present.length === 0 ? '' : `?${new URLSearchParams(present).toString()}`;
 }
 
-function notifyListener(listener: Listener, change: ClockChange): void {
+function notifyListener(listener: ChangeListener, change: ClockChange): void {
   try {
     const returned = listener(change);
     if (returned instanceof Promise) returned.catch(reportFailure);

@@ -1,11 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** Event streams that reconnect and resume. */
-import { ApiError, TimenavError, ApiConnectionError } from './errors.js';
+import { TimenavError, ApiConnectionError } from './errors.js';
 import { STALENESS_BOUNDS_DEFAULT } from './follower.js';
 import * as host from './host-time.js';
-import { jittered } from './retry.js';
+import { Backoff, isFinal } from './retry.js';
 import type { CallOptions, EventStream, ServerSentEvent } from './transport.js';
-import { FINAL } from './virtual-clock.js';
 
 /** Options of a watch. */
 export interface WatchOptions {
@@ -24,9 +23,6 @@ export interface Stream<M, T> {
   /** Returns null for a message whose kind is unknown to this version. */
   parse: (event: ServerSentEvent<M>) => T | null;
 }
-
-const DELAY_FIRST = 0.1;
-const DELAY_MAX = 5;
 
 /**
  * The messages of a stream, until the watch is closed.
@@ -123,7 +119,7 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   /** Reads the messages of one connection until it ends or the service stops sending. */
   async *#read<M>(stream: Stream<M, T>, events: EventStream<M>): AsyncGenerator<T, undefined> {
     try {
-      for await (const event of events.withIdleTimeout(STALENESS_BOUNDS_DEFAULT.staleAfter * 1_000)) {
+      for await (const event of events.withIdleTimeout(STALENESS_BOUNDS_DEFAULT.staleAfterMs)) {
         const update = stream.parse(event);
         this.#lastId = event.id;
         if (update !== null) yield update;
@@ -141,9 +137,10 @@ export class Watch<T> implements AsyncIterableIterator<T> {
   async #reopen<M>(stream: Stream<M, T>): Promise<EventStream<M> | null> {
     const { signal } = this.#closing;
     const after = this.#newest === '' ? {} : { lastEventId: this.#newest };
-    let wait: number | null = null;
-    for (let delay = DELAY_FIRST; ; delay = Math.min(delay * 2, DELAY_MAX)) {
-      await host.pause((wait ?? jittered(delay)) * 1_000, signal);
+    const backoff = new Backoff();
+    let failure: unknown = null;
+    for (;;) {
+      await host.pause(backoff.nextMs(failure), signal);
       if (this.#isClosed()) return null;
       try {
         const events = await stream.reopen({ ...after, signal });
@@ -151,8 +148,8 @@ export class Watch<T> implements AsyncIterableIterator<T> {
         return events;
       } catch (error) {
         if (this.#isClosed()) return null;
-        if (!(error instanceof TimenavError) || (error instanceof ApiError && FINAL.has(error.httpStatus))) throw error;
-        wait = error instanceof ApiError ? error.retryAfterSeconds : null;
+        if (!(error instanceof TimenavError) || isFinal(error)) throw error;
+        failure = error;
       }
     }
   }

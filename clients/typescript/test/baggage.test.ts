@@ -8,7 +8,7 @@ import {
   forwardingFetch,
   outgoingHeaders,
   RequestClocks,
-  setLocal,
+  setSqlClock,
   timelineIn,
   TooManyClocksError,
   withTimeline,
@@ -178,10 +178,10 @@ describe('requests', () => {
   it('set the time of a database transaction', async () => {
     const queries: unknown[] = [];
     const database = { query: (...query: unknown[]) => queries.push(query) };
-    await requestClocks().serve(await timelineInYear(2034), () => setLocal(database));
+    await requestClocks().serve(await timelineInYear(2034), () => setSqlClock(database));
     expect(queries).toEqual([["SELECT set_config('timenav.now', $1, true)", ['2034-06-01T00:00:00Z']]]);
     for (const { moment, expected } of vectors<Vectors>('baggage').sql) {
-      await setLocal(database, Instant.parse(moment));
+      await setSqlClock(database, Instant.parse(moment));
       expect(queries.at(-1)).toEqual([expect.any(String), [expected]]);
     }
   });

@@ -100,9 +100,9 @@ describe('a handler', () => {
         throw new RangeError(`the card was declined 💳${'é'.repeat(2_000)}`);
       }
     });
-    const { fired, acknowledged, failed, firings } = await clock.advance('2d', { check: false });
+    const { fired, acknowledged, failed, firings } = await clock.advance('2d', { allowFailedFirings: true });
     await listener.close();
-    // With `check: false`, the failure counts as handled, so `throwFailure` does not throw it.
+    // With `allowFailedFirings: true`, the failure counts as handled, so `throwFailure` does not throw it.
     clock.throwFailure();
     expect([fired, acknowledged, failed, attempts]).toEqual([2, 1, 1, [1, 2, 3, 1, 2]]);
     expect(firings[0]?.reason).toMatch(/^RangeError: the card was declined/);
@@ -114,7 +114,7 @@ describe('a handler', () => {
     const handler = (): void => expect(1).toBe(2);
     const listener = await client.on('default', handler, { timelineId });
     const error = (await rejection(client.advance('2d', { timelineId }))) as FiringsFailedError;
-    const unchecked = await client.advance('1d', { timelineId, check: false });
+    const unchecked = await client.advance('1d', { timelineId, allowFailedFirings: true });
     await listener.close();
     expect([unchecked.fired, unchecked.failed]).toEqual([1, 1]);
     expect(error).toBeInstanceOf(FiringsFailedError);

@@ -1,7 +1,7 @@
 /** The test cases that all languages share. */
 import { describe, expect, it } from 'vitest';
 import { ClockClosedError, ClockStaleError, ClockState, Follower, Instant, type Schema } from '../src/index.js';
-import { waitSeconds, type Outcome } from '../src/retry.js';
+import { waitMs, type Outcome } from '../src/retry.js';
 import { EventReader } from '../src/sse.js';
 import { vectors } from './harness.js';
 
@@ -77,12 +77,12 @@ describe('timestamps', () => {
 describe('follower readings', () => {
   const file = vectors<{ bounds: Seconds; cases: { name: string; bounds?: Seconds; steps: Step[] }[] }>('follow');
   it.each(file.cases)('$name', ({ bounds = file.bounds, steps }) => {
-    const follower = new Follower({ staleAfter: bounds.stale_after, lostAfter: bounds.lost_after });
+    const follower = new Follower({ staleAfterMs: bounds.stale_after * 1_000, lostAfterMs: bounds.lost_after * 1_000 });
     for (const step of steps) run(follower, step);
   });
 
   it('are stale after invalidation', () => {
-    const follower = new Follower({ staleAfter: 30, lostAfter: 10 });
+    const follower = new Follower({ staleAfterMs: 30_000, lostAfterMs: 10_000 });
     const first = file.cases[1]!.steps.slice(0, 3);
     for (const step of first) run(follower, step);
     follower.invalidate();
@@ -152,23 +152,19 @@ interface RetryCase {
 }
 
 describe('the wait before a retry', () => {
-  const {
-    attempts,
-    wait_max: waitSecondsMax,
-    cases,
-  } = vectors<{
+  const { attempts, wait_max, cases } = vectors<{
     attempts: number;
     wait_max: number;
     cases: RetryCase[];
   }>('retry');
   it.each(cases)('$name', ({ attempt, outcome, is_repeatable: isRepeatable, retry_after, waited, wait }) => {
-    const attemptMade = { attempt, outcome, isRepeatable, retryAfterSeconds: retry_after, waitedSeconds: waited };
-    const seconds = waitSeconds({ attempts, waitSecondsMax }, attemptMade);
+    const attemptMade = { attempt, outcome, isRepeatable, retryAfterSeconds: retry_after, waitedMs: waited * 1_000 };
+    const ms = waitMs({ attempts, waitMsMax: wait_max * 1_000 }, attemptMade);
     if (wait === null) {
-      expect(seconds).toBeNull();
+      expect(ms).toBeNull();
     } else {
-      expect(seconds).toBeGreaterThanOrEqual(wait[0]);
-      expect(seconds).toBeLessThanOrEqual(wait[1]);
+      expect(ms).toBeGreaterThanOrEqual(wait[0] * 1_000);
+      expect(ms).toBeLessThanOrEqual(wait[1] * 1_000);
     }
   });
 });
