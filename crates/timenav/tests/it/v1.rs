@@ -36,6 +36,48 @@ fn create_paused(service: &Service, at: &str) {
     service.post("/v1/travel", &json!({ "destination_time": at }));
 }
 
+/// Checks that a response rejects a parameter, named by its JSON pointer. Returns the error.
+#[track_caller]
+pub(crate) fn assert_invalid(answer: Answer, pointer: &str) -> Value {
+    let refused = answer.refused(400, "invalid_parameter");
+    assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
+    refused
+}
+
+/// Sends a POST with an invalid parameter. Returns the error.
+#[track_caller]
+fn post_invalid(service: &Service, path: &str, body: &Value, pointer: &str) -> Value {
+    assert_invalid(send(service, path, body), pointer)
+}
+
+/// Checks some members of an object. Null stands for a missing member.
+#[track_caller]
+pub(crate) fn assert_members(object: &Value, expected: &Value) {
+    let names = expected.as_object().expect("an object").keys();
+    let found: Value = names.map(|name| (name.clone(), object[name].clone())).collect();
+    assert_eq!(found, *expected, "{object:#}");
+}
+
+#[track_caller]
+pub(crate) fn permit(service: &Service, timeline: &str, lists: &Value) {
+    service.post("/v1/set-access-control", &json!({ "timeline_id": timeline, "permissions": lists }));
+}
+
+/// Reads a list page by page: `read` gets the cursor as a parameter. Returns the items of each page.
+pub(crate) fn pages(list: &str, read: impl Fn(&[(&str, &str)]) -> Value) -> Vec<Vec<Value>> {
+    let (mut pages, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let parameters: Vec<(&str, &str)> = cursor.iter().map(|cursor| ("cursor", cursor.as_str())).collect();
+        let page = read(&parameters);
+        pages.push(page[list].as_array().expect("a list").clone());
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        assert_eq!(page["has_more"], cursor.is_some(), "{page}");
+        if cursor.is_none() {
+            return pages;
+        }
+    }
+}
+
 /// The members of a clock that do not depend on the time of the request.
 fn lasting(clock: &Value) -> Value {
     let names = ["timeline_id", "state", "rate", "location", "generation", "origin_host", "origin_virtual"];

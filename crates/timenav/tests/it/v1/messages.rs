@@ -20,7 +20,6 @@ pub(crate) struct Message {
     pub(crate) data: Value,
 }
 
-/// A stream of messages.
 pub(crate) struct Messages<'a>(BufReader<Body<'a>>);
 
 impl Messages<'_> {
@@ -51,7 +50,6 @@ impl Messages<'_> {
     }
 }
 
-/// Opens a stream and waits for its head.
 pub(crate) fn open<'a>(connection: &'a mut Connection, service: &Service, request: Request) -> Messages<'a> {
     connection.send_request(&service.signed(request));
     let (status, headers) = connection.head().unwrap();

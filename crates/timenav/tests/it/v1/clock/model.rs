@@ -18,7 +18,6 @@ enum Step {
     Rate { millionths: u64 },
 }
 
-/// The state of a clock.
 #[derive(Clone, Debug)]
 struct Model {
     host: i128,
@@ -135,6 +134,10 @@ fn take(service: &Service, timeline: &str, step: &Step) -> Answer {
 fn check(service: &Service, timeline: &str, steps: &[Step]) -> Result<(), TestCaseError> {
     service.post("/timelines", &json!({ "timeline_id": timeline }));
     let mut model = Model::of(&service.get("/v1/clock", &[("timeline_id", timeline)]));
+    // A new clock runs at host time.
+    let (rate, running) = (1_000_000, true);
+    let new = Model { at: model.host, host: model.host, rate, running, place: None, generation: 0 };
+    prop_assert_eq!(format!("{model:?}"), format!("{new:?}"));
     for step in steps {
         let answer = take(service, timeline, step);
         let read = service.get("/v1/clock", &[("timeline_id", timeline)]);
