@@ -78,6 +78,28 @@ pub(crate) fn pages(list: &str, read: impl Fn(&[(&str, &str)]) -> Value) -> Vec<
     }
 }
 
+pub(crate) fn texts<'a>(items: &'a [Value], name: &str) -> Vec<&'a str> {
+    items.iter().map(|item| item[name].as_str().unwrap_or_else(|| panic!("no {name} in {item}"))).collect()
+}
+
+/// Returns the files in the data folder that contain a text, and the log if it does.
+fn files_with(service: &Service, text: &[u8]) -> Vec<String> {
+    let contains = |bytes: &[u8]| memchr::memmem::find(bytes, text).is_some();
+    let (mut found, mut folders) = (Vec::new(), vec![service.data()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if contains(&std::fs::read(&path).unwrap()) {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found.extend(contains(service.log_text().as_bytes()).then(|| "the log".to_owned()));
+    found
+}
+
 /// The members of a clock that do not depend on the time of the request.
 fn lasting(clock: &Value) -> Value {
     let names = ["timeline_id", "state", "rate", "location", "generation", "origin_host", "origin_virtual"];

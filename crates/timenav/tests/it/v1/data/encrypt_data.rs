@@ -1,13 +1,11 @@
 //! `POST /v1/encrypt-data`.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::service::Service;
-use crate::v1::{PREFIXES, send};
+use crate::v1::{assert_invalid, assert_members, files_with, post_invalid, send};
 
 /// A passphrase and a text that occur nowhere else.
 const KEY: &str = "tangerine-Quokka-88-dusk";
@@ -19,32 +17,25 @@ fn sealing(data: &Value, key: &str) -> Value {
 
 #[test]
 fn encryption_is_recorded_in_the_ledger() {
-    for prefix in PREFIXES {
-        let service = Service::start();
-        let answer = send(&service, &format!("{prefix}/encrypt-data"), &sealing(&json!({ "where": SECRET }), KEY));
-        snapshot::check("encrypt-data", &answer);
-        let made = answer.json();
-        let position = made["ledger"]["position"].as_u64().unwrap();
-        let (entry, _) = service.entry("main", position);
-        assert_eq!((&entry["action"], &entry["subject"]), (&json!("encrypt_data"), &made["data_id"]));
-        snapshot::check(
-            "encrypt-data-refused",
-            &send(&service, &format!("{prefix}/encrypt-data"), &json!({ "timeline_id": "main", "data": {} })),
-        );
-        service.audit();
-    }
+    let service = Service::start();
+    let encrypt = |body: &Value| send(&service, "/v1/encrypt-data", body);
+    let answer = encrypt(&sealing(&json!({ "where": SECRET }), KEY));
+    snapshot::check("encrypt-data", &answer);
+    let made = answer.json();
+    let (entry, _) = service.entry("main", made["ledger"]["position"].as_u64().unwrap());
+    assert_members(&entry, &json!({ "action": "encrypt_data", "subject": made["data_id"] }));
+    snapshot::check("encrypt-data-refused", &encrypt(&json!({ "timeline_id": "main", "data": {} })));
+    service.audit();
 }
 
 #[test]
 fn each_encryption_creates_a_record_except_replays() {
     let service = Service::start();
     let body = sealing(&json!({}), KEY);
-    let one = send(&service, "/v1/encrypt-data", &body).expect(200);
-    let two = send(&service, "/v1/encrypt-data", &body).expect(200);
-    assert_ne!(one["data_id"], two["data_id"]);
+    let [first, second] = [(); 2].map(|()| service.post("/v1/encrypt-data", &body)["data_id"].clone());
+    assert_ne!(first, second);
     let repeated = |body: &Value| service.send(Request::post("/v1/encrypt-data").json(body).idempotent("once"));
-    let first = repeated(&body).expect(200);
-    assert_eq!(repeated(&body).expect(200), first);
+    assert_eq!(repeated(&body).expect(200), repeated(&body).expect(200));
     // A different key is a different request.
     repeated(&sealing(&json!({}), "another")).refused(422, "idempotency_key_reused");
     service.audit();
@@ -54,86 +45,27 @@ fn each_encryption_creates_a_record_except_replays() {
 fn data_and_key_size_limits_are_enforced() {
     let service = Service::start();
     let of_length = |bytes: usize| json!({ "x": "y".repeat(bytes - r#"{"x":""}"#.len()) });
-    send(&service, "/v1/encrypt-data", &sealing(&of_length(1 << 20), KEY)).expect(200);
-    let refused = send(&service, "/v1/encrypt-data", &sealing(&of_length((1 << 20) + 1), KEY));
-    let refused = refused.refused(400, "invalid_parameter");
-    assert_eq!(refused["errors"][0]["pointer"], "#/data");
-    send(&service, "/v1/encrypt-data", &sealing(&json!({}), &"k".repeat(1_024))).expect(200);
-    send(&service, "/v1/encrypt-data", &sealing(&json!({}), "k")).expect(200);
+    for (data, key) in [(of_length(1 << 20), KEY), (json!({}), &"k".repeat(1_024)), (json!({}), "k")] {
+        service.post("/v1/encrypt-data", &sealing(&data, key));
+    }
+    for wrong in [of_length((1 << 20) + 1), json!([]), json!("{}"), json!(1), json!(null), json!(true)] {
+        post_invalid(&service, "/v1/encrypt-data", &sealing(&wrong, KEY), "#/data");
+    }
     for wrong in [json!(""), json!("k".repeat(1_025)), json!(74_831_926), json!(null), json!(["k"])] {
         let mut body = sealing(&json!({}), "");
-        body["encryption_key"] = wrong.clone();
+        body["encryption_key"] = wrong;
         let answer = send(&service, "/v1/encrypt-data", &body);
         assert!(!answer.text().contains("74831926"), "what may nearly be a key is not repeated: {answer}");
-        let refused = answer.refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], "#/encryption_key", "{wrong}");
+        assert_invalid(answer, "#/encryption_key");
     }
-    for wrong in [json!([]), json!("{}"), json!(1), json!(null), json!(true)] {
-        let refused = send(&service, "/v1/encrypt-data", &sealing(&wrong, KEY)).refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], "#/data", "{wrong}");
+    // URLs are logged along the way.
+    for (path, body) in [
+        ("/v1/encrypt-data?encryption_key=k", json!({ "timeline_id": "main", "data": {} })),
+        ("/v1/decrypt-data?encryption_key=k", json!({ "data_id": "data_none" })),
+    ] {
+        post_invalid(&service, path, &body, "#/encryption_key");
     }
     service.audit();
-}
-
-#[test]
-fn encryption_key_in_query_string_is_rejected() {
-    let service = Service::start();
-    let body = json!({ "timeline_id": "main", "data": {} });
-    let refused = send(&service, "/v1/encrypt-data?encryption_key=k", &body).refused(400, "invalid_parameter");
-    assert_eq!(refused["errors"][0]["pointer"], "#/encryption_key");
-    let body = json!({ "data_id": "data_none" });
-    send(&service, "/v1/decrypt-data?encryption_key=k", &body).refused(400, "invalid_parameter");
-    service.audit();
-}
-
-#[test]
-fn encryption_requires_write_permission() {
-    let service = Service::start();
-    let ada = service.user("ada");
-    let on = |timeline: &str| {
-        let body = json!({ "timeline_id": timeline, "data": {}, "encryption_key": "k" });
-        Request::post("/v1/encrypt-data").json(&body)
-    };
-    service.send(on("main").key(&ada)).refused(404, "not_found");
-    service.send(on("system")).refused(400, "invalid_parameter");
-    // A first write creates a timeline.
-    service.send(on("hers").key(&ada)).expect(200);
-    let reader = service.key(&json!({ "user_id": "ada", "scopes": ["timeline:read"] }));
-    service.send(on("hers").key(&reader)).refused(403, "insufficient_scope");
-    service.audit();
-}
-
-#[test]
-fn encryption_can_be_disabled_by_the_operator() {
-    let mut service = Service::start();
-    let made = send(&service, "/v1/encrypt-data", &sealing(&json!({}), KEY)).expect(200);
-    assert!(service.stop().success());
-    service.arguments(&["--no-encryption"]);
-    service.start_again();
-    send(&service, "/v1/encrypt-data", &sealing(&json!({}), KEY)).refused(403, "feature_disabled");
-    let opening = json!({ "data_id": made["data_id"], "encryption_key": KEY });
-    send(&service, "/v1/decrypt-data", &opening).refused(403, "feature_disabled");
-    // Sealed data can still be erased.
-    send(&service, "/v1/erase-data", &json!({ "data_id": made["data_id"] })).expect(200);
-    service.audit();
-}
-
-/// Returns all files in a folder, recursively.
-pub(super) fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            all.extend(files(&path));
-        } else {
-            all.push((path.display().to_string(), std::fs::read(&path).unwrap()));
-        }
-    }
-    all
-}
-
-pub(super) fn holds(bytes: &[u8], text: &[u8]) -> bool {
-    memchr::memmem::find(bytes, text).is_some()
 }
 
 #[test]
@@ -166,13 +98,14 @@ fn encryption_key_and_plaintext_are_never_stored() {
         plain.update(part);
     }
     let (plain, key_hash) = (plain.finalize(), Sha256::digest(KEY));
-    let log = service.log_text().into_bytes();
-    assert!(holds(&log, b"request completed"), "the log tells everything that it can");
-    for (name, bytes) in files(&service.data()).into_iter().chain([("the log".to_owned(), log)]) {
-        assert!(!holds(&bytes, KEY.as_bytes()), "{name} has the key");
-        assert!(!holds(&bytes, SECRET.as_bytes()), "{name} has the data");
-        assert!(!holds(&bytes, &key_hash), "{name} has a hash of the key");
-        assert!(!holds(&bytes, &plain), "{name} has a fingerprint against which keys can be tried");
+    assert_eq!(files_with(&service, b"request completed"), ["the log"]);
+    for (what, bytes) in [
+        ("the key", KEY.as_bytes()),
+        ("the data", SECRET.as_bytes()),
+        ("a hash of the key", &key_hash),
+        ("a fingerprint against which keys can be tried", &plain),
+    ] {
+        assert_eq!(files_with(&service, bytes), [""; 0], "{what}");
     }
     service.start_again();
     service.audit();

@@ -1,11 +1,10 @@
 //! `POST /v1/erase-events` and `POST /v1/erase-reads`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::encrypt_data::{files, holds};
 use crate::support::http::Request;
 use crate::support::service::{Service, run};
-use crate::v1::{PREFIXES, send};
+use crate::v1::{assert_members, files_with, post_invalid, send, texts};
 
 const PERSON: &str = "Kenneth Arrowsmith-Vane";
 
@@ -15,51 +14,48 @@ fn event(service: &Service, event_id: &str, year: u32) {
     service.post("/v1/events", &body);
 }
 
+/// Verifies the ledger of `main` with its contents. Returns the output.
+fn verify(service: &Service) -> String {
+    let key = crate::ledger::verifier_key("timenav.local/main", &service.public_key);
+    let url = service.url();
+    let verify = ["verify", "--url", &url, "--contents", "--timeline", "main", "--verifier-key", &key];
+    let (code, stdout, stderr) = run(&mut crate::cli::command(service, &verify), "");
+    assert_eq!(code, Some(0), "{stdout} {stderr}");
+    stdout
+}
+
 #[test]
 fn dry_run_selects_events_that_are_then_erased() {
-    for prefix in PREFIXES {
-        let mut service = Service::start();
-        for (event_id, year) in [("a", 1999), ("b", 2000), ("c", 2001)] {
-            event(&service, event_id, year);
-        }
-        let corrected = json!({ "event_id": "a", "time": "1999-01-01T00:00:00Z", "name": PERSON });
-        let correcting = json!({ "event": corrected, "timeline_id": "main" });
-        let correct = Request::post("/v1/correct-event").json(&correcting).idempotent("correct");
-        service.send(correct.clone()).expect(200);
-        let path = format!("{prefix}/erase-events");
-        let mut body = json!({ "location": "*", "time_range": "../2000-12-31T00:00:00Z", "dry_run": true });
-        let foreseen = service.post(&path, &body);
-        assert_eq!((&foreseen["events_count"], &foreseen["event_ids"]), (&json!(2), &json!(["a", "b"])));
-        assert_eq!((&foreseen["dry_run"], &foreseen["forks"]), (&json!(true), &json!([])));
-        body["dry_run"] = json!(false);
-        send(&service, &path, &body).refused(400, "invalid_parameter");
-        body["as_of_size"] = foreseen["as_of_size"].clone();
-        event(&service, "d", 1998);
-        send(&service, &path, &body).refused(409, "selection_changed");
-        service.post(&path, &json!({ "event_ids": ["d"] }));
-        let erased = service.post(&path, &body);
-        assert_eq!(
-            (&erased["events_count"], &erased["payloads_count"], &erased["remaining"]),
-            (&json!(2), &json!(3), &json!(0))
-        );
-        // The position is returned again, the content is not.
-        let again = service.send(correct).refused(410, "content_erased");
-        assert!(!again.to_string().contains(PERSON), "{again}");
-        let ids: Vec<Value> =
-            service.find_all("main", "*", "../..", "10").iter().map(|event| event["event_id"].clone()).collect();
-        assert_eq!(ids, ["c"]);
-        service.post(&path, &json!({ "event_ids": "c" }));
-        for (name, bytes) in files(&service.data()) {
-            assert!(!holds(&bytes, PERSON.as_bytes()), "{name}");
-        }
-        service.restart();
-        let key = crate::ledger::verifier_key("timenav.local/main", &service.public_key);
-        let url = service.url();
-        let verify = ["verify", "--url", &url, "--contents", "--timeline", "main", "--verifier-key", &key];
-        let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &verify), "");
-        assert_eq!(code, Some(0), "{stdout} {stderr}");
-        service.audit();
+    let mut service = Service::start();
+    for (event_id, year) in [("a", 1999), ("b", 2000), ("c", 2001)] {
+        event(&service, event_id, year);
     }
+    let corrected = json!({ "event_id": "a", "time": "1999-01-01T00:00:00Z", "name": PERSON });
+    let correcting = json!({ "event": corrected, "timeline_id": "main" });
+    let correct = Request::post("/v1/correct-event").json(&correcting).idempotent("correct");
+    service.send(correct.clone()).expect(200);
+    let mut body = json!({ "location": "*", "time_range": "../2000-12-31T00:00:00Z", "dry_run": true });
+    let foreseen = service.post("/v1/erase-events", &body);
+    assert_members(&foreseen, &json!({ "events_count": 2, "event_ids": ["a", "b"], "dry_run": true, "forks": [] }));
+    body["dry_run"] = json!(false);
+    send(&service, "/v1/erase-events", &body).refused(400, "invalid_parameter");
+    body["as_of_size"] = foreseen["as_of_size"].clone();
+    event(&service, "d", 1998);
+    send(&service, "/v1/erase-events", &body).refused(409, "selection_changed");
+    service.post("/v1/erase-events", &json!({ "event_ids": ["d"] }));
+    let erased = service.post("/v1/erase-events", &body);
+    assert_members(&erased, &json!({ "events_count": 2, "payloads_count": 3, "remaining": 0 }));
+    // The position is returned again, the content is not.
+    let repeated = service.send(correct).refused(410, "content_erased");
+    assert!(!repeated.to_string().contains(PERSON), "{repeated}");
+    assert_eq!(texts(&service.find_all("main", "*", "../..", "10"), "event_id"), ["c"]);
+    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
+    post_invalid(&service, "/v1/erase-events", &json!({ "event_ids": "c" }), "#/include_forks");
+    service.post("/v1/erase-events", &json!({ "event_ids": "c", "include_forks": true }));
+    assert_eq!(files_with(&service, PERSON.as_bytes()), [""; 0]);
+    service.restart();
+    verify(&service);
+    service.audit();
 }
 
 #[test]
@@ -75,36 +71,18 @@ fn invalid_erasure_requests_name_the_field() {
         (json!({ "older_than": "P1D" }), "#/as_of_size"),
         (json!({ "event_ids": ["a"], "timeline_id": "system" }), "#/timeline_id"),
     ] {
-        let refused = send(&service, "/v1/erase-events", &wrong).refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], pointer, "{wrong}");
+        post_invalid(&service, "/v1/erase-events", &wrong, pointer);
     }
     send(&service, "/v1/erase-events", &json!({ "location": "*" })).refused(400, "missing_parameter");
     send(&service, "/v1/erase-events", &json!({ "event_ids": ["a"] })).refused(404, "not_found");
-    for (wrong, pointer) in [
-        (json!({ "position": 0 }), "#/reads"),
-        (json!({ "position": 0, "reads": [0], "user_id": "admin" }), "#/reads"),
-        (json!({ "position": 0, "reads": [] }), "#/reads"),
-        (json!({ "position": 0, "reads": [-1] }), "#/reads"),
+    for wrong in [
+        json!({ "position": 0 }),
+        json!({ "position": 0, "reads": [0], "user_id": "admin" }),
+        json!({ "position": 0, "reads": [] }),
+        json!({ "position": 0, "reads": [-1] }),
     ] {
-        let mut body = wrong.clone();
-        body["timeline_id"] = json!("main");
-        let refused = send(&service, "/v1/erase-reads", &body).refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], pointer, "{wrong}");
+        post_invalid(&service, "/v1/erase-reads", &wrong, "#/reads");
     }
-    service.audit();
-}
-
-#[test]
-fn erasure_with_forks_requires_include_forks() {
-    let service = Service::start();
-    event(&service, "a", 2000);
-    service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
-    let mut body = json!({ "event_ids": ["a"] });
-    let refused = send(&service, "/v1/erase-events", &body).refused(400, "invalid_parameter");
-    assert_eq!(refused["errors"][0]["pointer"], "#/include_forks");
-    body["include_forks"] = json!(true);
-    assert_eq!(service.post("/v1/erase-events", &body)["events_count"], 1);
-    assert!(service.find_all("fork", "*", "../..", "10").is_empty());
     service.audit();
 }
 
@@ -120,10 +98,7 @@ fn erased_read_disappears_from_access_log() {
     // The timeline defaults to that of the key.
     let body = json!({ "position": first["position"], "reads": [first["index"]] });
     let erased = service.post("/v1/erase-reads", &body);
-    assert_eq!(
-        (&erased["erased"], &erased["remaining"], &erased["timeline_id"]),
-        (&json!(1), &json!(0), &json!("main"))
-    );
+    assert_members(&erased, &json!({ "erased": 1, "remaining": 0, "timeline_id": "main" }));
     assert!(!logs().contains(&first));
     let log_page = service.get("/v1/access-logs", &request)["redacted"].clone();
     let expected = json!({ "reason": "erased", "entries": 1, "reads": 1, "first_position": first["position"],
@@ -134,11 +109,7 @@ fn erased_read_disappears_from_access_log() {
     let erase = ["erase-reads", &second, "--user", "admin"];
     let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &erase), "");
     assert_eq!((code, stdout.as_str()), (Some(0), &*format!("1 read of entry {second} erased; 0 left.\n")), "{stderr}");
-    let key = crate::ledger::verifier_key("timenav.local/main", &service.public_key);
-    let url = service.url();
-    let verify = ["verify", "--url", &url, "--contents", "--timeline", "main", "--verifier-key", &key];
-    let (code, stdout, stderr) = run(&mut crate::cli::command(&service, &verify), "");
-    assert_eq!(code, Some(0), "{stdout} {stderr}");
+    let stdout = verify(&service);
     assert!(stdout.contains("Single reads that were erased: 2."), "{stdout}");
     service.audit();
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{count, scan};
+use super::count;
 use crate::support::http::{Request, target};
 use crate::support::service::{Service, memory_kib};
 
@@ -37,7 +37,7 @@ fn scan_memory_is_limited_for_large_ledgers() {
     // The second scan needs no new allocations.
     for timeline in ["small", "large"] {
         let before = memory_kib(service.pid(), "VmHWM");
-        let answer = scan(&service, &json!({ "timeline_id": timeline, "scan_depth": "full" }));
+        let answer = service.post("/v1/detect-tampering", &json!({ "timeline_id": timeline, "scan_depth": "full" }));
         assert_eq!(answer["tampering_detected"], false, "{answer}");
         let grown = memory_kib(service.pid(), "VmHWM").saturating_sub(before);
         println!("the service grew by {grown} KiB for {} events", count(&answer, "events"));
