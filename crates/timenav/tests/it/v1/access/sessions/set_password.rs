@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{OTHER, PASSWORD, logged_in, with_ada};
 use crate::support::http::{Request, target};
 use crate::support::service::{Service, run, timenav};
+use crate::v1::assert_invalid;
 
 fn set(body: &Value) -> Request {
     Request::post("/v1/set-password").json(body)
@@ -16,8 +17,7 @@ fn password_change_needs_authority_and_ends_sessions() {
     let (ada, bob) = (service.key(&json!({ "user_id": "ada" })), service.user("bob"));
     let [a, b] = [service.log_in("ada", PASSWORD), service.log_in("ada", PASSWORD)];
     // With a session, the current password is required.
-    let without = service.send(set(&json!({ "password": OTHER })).session(&a)).refused(400, "invalid_parameter");
-    assert_eq!(without["errors"][0]["pointer"], "#/current_password");
+    assert_invalid(service.send(set(&json!({ "password": OTHER })).session(&a)), "#/current_password");
     let wrong = json!({ "password": OTHER, "current_password": "not this one" });
     service.send(set(&wrong).session(&a)).refused(403, "wrong_password");
     let of_ada = json!({ "user_id": "ada", "password": OTHER });
@@ -43,31 +43,24 @@ fn password_change_needs_authority_and_ends_sessions() {
 }
 
 #[test]
-fn weak_passwords_are_rejected() {
+fn weak_password_is_rejected_and_not_repeated() {
     let service = with_ada(&[]);
-    for (weak, why) in [
+    service.user("user-long-id");
+    for (weak, reason) in [
         ("seven77", "at least 8 characters"),
-        ("password1", "most common"),
         ("1QAZ2WSX", "most common"),
-        ("user-long-id", "user name"),
         ("User-Long-Id 26", "user name"),
-        ("        ", "spaces"),
-        ("aaaaaaaaaaaa", "one repeated character"),
         ("open\tsesame", "control characters"),
-        ("\0\0\0\0\0\0\0\0", "control characters"),
-        (" Password1 ", "most common"),
     ] {
-        service.send(Request::post("/v1/users").json(&json!({ "user_id": "user-long-id" })));
-        let refused = service.send(set(&json!({ "user_id": "user-long-id", "password": weak })));
-        assert!(!refused.json()["detail"].as_str().unwrap().contains(weak), "{refused}");
-        let refused = refused.refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], "#/password");
-        assert!(refused["detail"].as_str().unwrap().contains(why), "{refused}");
+        let answer = service.send(set(&json!({ "user_id": "user-long-id", "password": weak })));
+        let refused = assert_invalid(answer, "#/password");
+        let detail = refused["detail"].as_str().unwrap();
+        assert!(detail.contains(reason) && !detail.contains(weak), "{refused}");
     }
     let in_address = service.send(Request::post(&target("/v1/set-password", &[("password", OTHER)])));
     assert!(!in_address.text().contains(OTHER), "{in_address}");
     in_address.refused(400, "invalid_parameter");
-    // Long passwords, and those with any characters, are.
+    // Long passwords, and those with any characters, are accepted.
     for strong in ["xy".repeat(512), "ééééééé ☃".to_owned(), "a b c d e f".to_owned()] {
         service.set_password("ada", &strong);
         service.log_in("ada", &strong);
@@ -89,12 +82,14 @@ fn operator_sets_password_on_the_command_line() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
     assert_eq!(stdout, "The password of `ada` was set, and their other sessions were ended.\n");
     service.log_in("ada", PASSWORD);
-    let (code, stdout, stderr) = set("ada", "password\n");
-    assert!(code != Some(0) && stdout.is_empty() && stderr.contains("most common"), "{code:?} {stderr}");
-    let (code, _, stderr) = set("ada", "");
-    assert!(code != Some(0) && stderr.contains("nothing was given on stdin"), "{code:?} {stderr}");
-    let (code, _, stderr) = set("nobody", PASSWORD);
-    assert!(code != Some(0) && stderr.contains("nobody"), "{code:?} {stderr}");
+    for (user_id, input, expected) in [
+        ("ada", "password\n", "most common"),
+        ("ada", "", "nothing was given on stdin"),
+        ("nobody", PASSWORD, "nobody"),
+    ] {
+        let (code, stdout, stderr) = set(user_id, input);
+        assert!(code != Some(0) && stdout.is_empty() && stderr.contains(expected), "{code:?} {stdout} {stderr}");
+    }
     service.log_in("ada", PASSWORD);
     service.audit();
 }
