@@ -4,14 +4,13 @@ mod dry_run;
 mod foreign;
 mod large;
 mod refusals;
-mod written_otherwise;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::snapshot;
 use crate::support::http::{Answer, Request, target};
 use crate::support::service::Service;
-use crate::v1::PREFIXES;
+use crate::v1::{assert_invalid, assert_members};
 
 const NDJSON: &str = "application/x-ndjson";
 
@@ -32,6 +31,9 @@ const FEATURES: &str = r#"{"type": "FeatureCollection", "features": [
      "geometry": {"type": "Point", "coordinates": [-118.5, 34.6, 7.2]}},
     {"type": "Feature", "properties": {"time": "2018-02-01T00:00:00Z"}, "geometry": null}]}"#;
 
+const FEATURE_SEQUENCE: &str =
+    "\u{1E}{\"type\":\"Feature\",\"id\":\"b\",\"geometry\":null,\"properties\":{\"time\":1700000001123}}\n";
+
 fn import(service: &Service, parameters: &[(&str, &str)], content_type: &str, file: &str) -> Answer {
     service.send(Request::post(&target("/v1/import-events", parameters)).body(content_type, file.as_bytes()))
 }
@@ -43,43 +45,22 @@ fn counts(answer: Answer) -> [u64; 3] {
 
 #[test]
 fn each_import_format_is_read() {
-    for prefix in PREFIXES {
-        let service = Service::start();
-        let import = |parameters: &[(&str, &str)], content_type: &str, file: &str| {
-            let path = target(&format!("{prefix}/import-events"), parameters);
-            service.send(Request::post(&path).body(content_type, file.as_bytes()))
-        };
-        snapshot::check("import-ndjson", &import(&[], NDJSON, LINES));
-        snapshot::check("import-csv", &import(&[("map", TABLE_MAP)], "text/csv; charset=utf-8", TABLE));
-        snapshot::check("import-geojson", &import(&[], "application/geo+json", FEATURES));
-        snapshot::check("import-again", &import(&[], NDJSON, LINES));
-        let found: Vec<Value> = service.find_all("main", "*", "../..", "100");
-        let list = crate::support::http::Answer {
-            status: 200,
-            headers: Vec::new(),
-            body: json!(found).to_string().into_bytes(),
-        };
-        snapshot::check("import-found", &list);
-        service.audit();
-    }
-}
-
-#[test]
-fn reimported_file_adds_nothing() {
     let service = Service::start();
-    for (content_type, map, file, records) in
-        [(NDJSON, "", LINES, 3), ("text/csv", TABLE_MAP, TABLE, 2), ("application/geo+json", "", FEATURES, 2)]
-    {
-        let parameters: Vec<(&str, &str)> = if map.is_empty() { Vec::new() } else { vec![("map", map)] };
-        assert_eq!(counts(import(&service, &parameters, content_type, file)), [records, 0, 0], "{content_type}");
-        for _ in 0..2 {
-            assert_eq!(counts(import(&service, &parameters, content_type, file)), [0, records, 0], "{content_type}");
-        }
-    }
-    // Neither does a duplicate record in a file.
-    let line = "{\"time\": \"2000-01-01T00:00:00Z\", \"name\": \"x\"}\n";
-    assert_eq!(counts(import(&service, &[], NDJSON, &line.repeat(1_200))), [1, 0, 0]);
-    assert_eq!(service.get("/timeline/main", &[])["events"], 8);
+    let import = |parameters: &[(&str, &str)], content_type: &str, file: &str| {
+        let path = target("/v1/import-events", parameters);
+        service.send(Request::post(&path).body(content_type, file.as_bytes()))
+    };
+    snapshot::check("import-ndjson", &import(&[], NDJSON, LINES));
+    snapshot::check("import-csv", &import(&[("map", TABLE_MAP)], "text/csv; charset=utf-8", TABLE));
+    snapshot::check("import-geojson", &import(&[], "application/geo+json", FEATURES));
+    // A second import adds nothing, and neither does an empty file.
+    snapshot::check("import-again", &import(&[], NDJSON, LINES));
+    assert_eq!(counts(import(&[("map", TABLE_MAP)], "text/csv", TABLE)), [0, 2, 0]);
+    assert_eq!(counts(import(&[], "application/geo+json", FEATURES)), [0, 2, 0]);
+    assert_eq!(counts(import(&[], NDJSON, "\n\n")), [0, 0, 0]);
+    import(&[], "text/csv", "").refused(400, "malformed_file");
+    let body = json!(service.find_all("main", "*", "../..", "100")).to_string().into_bytes();
+    snapshot::check("import-found", &Answer { status: 200, headers: Vec::new(), body });
     service.audit();
 }
 
@@ -107,12 +88,10 @@ fn repeated_records_are_counted_separately_from_known_ones() {
     // Inherited events of a fork have positions in another ledger.
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
     assert_eq!(import("fork", "false", LINES), [0, 3, 0]);
-    let answer =
-        service.send(Request::post("/v1/import-events").body(NDJSON, line.replace('x', "y").repeat(2).as_bytes()));
-    assert_eq!(
-        answer.expect(200)["status"],
-        "1 event is new, 0 already recorded, 1 the same as an earlier record in the file, 0 rejected."
-    );
+    let twice = line.replace('x', "y").repeat(2);
+    let answer = service.send(Request::post("/v1/import-events").body(NDJSON, twice.as_bytes())).expect(200);
+    let status = "1 event is new, 0 already recorded, 1 the same as an earlier record in the file, 0 rejected.";
+    assert_eq!(answer["status"], status);
     service.audit();
 }
 
@@ -127,29 +106,29 @@ fn import_format_follows_query_or_content_type() {
         (Some("csv"), "text/plain", "time,name\n2000-01-01T00:00:00Z,x\n"),
         (None, "Text/CSV", "time,name\n2000-01-01T00:00:00Z,x\n"),
         (Some("geojson"), "application/json", FEATURES),
+        (None, "application/geo+json-seq", FEATURE_SEQUENCE),
     ] {
         let parameters: Vec<(&str, &str)> = format.map(|format| ("format", format)).into_iter().collect();
         assert_eq!(counts(import(&service, &parameters, content_type, file))[2], 0, "{format:?} {content_type}");
     }
-    let unnamed = import(&service, &[], "application/json", LINES).refused(400, "missing_parameter");
-    assert_eq!(unnamed["errors"][0]["pointer"], "#/format");
-    let unknown = import(&service, &[("format", "ndjsn")], NDJSON, LINES).refused(400, "invalid_parameter");
-    assert_eq!(unknown["errors"][0]["pointer"], "#/format");
-    assert!(unknown["detail"].as_str().unwrap().contains("did you mean `ndjson`?"), "{unknown}");
     let request = Request::post("/v1/import-events?format=ndjson").untyped(LINES.as_bytes());
     assert_eq!(service.send(request).expect(200)["unchanged"], 3);
-    let refused = import(&service, &[("fromat", "csv")], "text/csv", "time\n").refused(400, "unknown_parameter");
-    assert!(refused["detail"].as_str().unwrap().contains("did you mean `format`?"), "{refused}");
+    let unnamed = import(&service, &[], "application/json", LINES).refused(400, "missing_parameter");
+    assert_eq!(unnamed["errors"][0]["pointer"], "#/format");
+    let unknown = assert_invalid(import(&service, &[("format", "ndjsn")], NDJSON, LINES), "#/format");
+    let misspelled = import(&service, &[("fromat", "csv")], "text/csv", "time\n").refused(400, "unknown_parameter");
+    for (refused, hint) in [(unknown, "did you mean `ndjson`?"), (misspelled, "did you mean `format`?")] {
+        assert!(refused["detail"].as_str().unwrap().contains(hint), "{refused}");
+    }
     service.audit();
 }
 
 #[test]
-fn first_import_creates_the_timeline() {
+fn import_response_matches_the_ledger() {
     let service = Service::start();
     let answer = import(&service, &[("timeline_id", "apollo")], NDJSON, LINES).expect(200);
-    assert_eq!((&answer["timeline_id"], &answer["imported"]), (&json!("apollo"), &json!(3)));
-    let last = answer["ledger"]["position"].as_u64().unwrap();
-    let (entry, _) = service.entry("apollo", last);
+    assert_members(&answer, &json!({ "timeline_id": "apollo", "imported": 3 }));
+    let (entry, _) = service.entry("apollo", answer["ledger"]["position"].as_u64().unwrap());
     assert_eq!(entry["action"], "record_event");
     let size = answer["ledger"]["size"].as_u64().unwrap();
     service.continues("apollo", size, &crate::ledger::hash(&answer["ledger"]["root"]));
@@ -158,28 +137,10 @@ fn first_import_creates_the_timeline() {
 }
 
 #[test]
-fn empty_file_imports_no_events() {
-    let service = Service::start();
-    for (content_type, file) in [
-        (NDJSON, ""),
-        (NDJSON, "\n\n"),
-        ("text/csv", "time,name\n"),
-        ("application/geo+json", r#"{"type":"FeatureCollection","features":[]}"#),
-    ] {
-        assert_eq!(counts(import(&service, &[], content_type, file)), [0, 0, 0], "{content_type} {file:?}");
-    }
-    import(&service, &[], "text/csv", "").refused(400, "malformed_file");
-    service.audit();
-}
-
-#[test]
 fn chunk_boundaries_do_not_affect_imports() {
     let service = Service::start();
-    let mut number = 0;
     for size in [1, 7, 64, 100_000] {
-        number += 1;
-        let timeline = format!("chunks-{number}");
-        let path = target("/v1/import-events", &[("timeline_id", &timeline)]);
+        let path = format!("/v1/import-events?timeline_id=chunks-{size}");
         let request = service.signed(Request::post(&path).header("Content-Type", NDJSON));
         let mut connection = service.connect();
         connection.send_chunked(&request, LINES.as_bytes().chunks(size)).unwrap();

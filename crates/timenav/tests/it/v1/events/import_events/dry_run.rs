@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::{assert_invalid, assert_members, permit};
 
 fn import(service: &Service, query: &str, lines: &str) -> Value {
     let path = format!("/v1/import-events?format=ndjson{query}");
@@ -37,9 +38,8 @@ fn dry_run_predicts_the_import_result() {
     let before = size();
     let predicted = import(&service, "&dry_run=true", &lines);
     assert_eq!(predicted["dry_run"], true);
-    assert!(
-        predicted["status"].as_str().unwrap().starts_with("Dry run: nothing was recorded. 1202 events would be new")
-    );
+    let status = "Dry run: nothing was recorded. 1202 events would be new";
+    assert!(predicted["status"].as_str().unwrap().starts_with(status), "{predicted}");
     // Reading the size is an entry itself.
     assert_eq!(size().as_u64().unwrap(), before.as_u64().unwrap() + 1, "nothing is recorded");
     let done = import(&service, "", &lines);
@@ -47,19 +47,13 @@ fn dry_run_predicts_the_import_result() {
     for count in ["imported", "unchanged", "repeated", "rejected"] {
         assert_eq!(predicted[count], done[count], "{count}: {predicted}");
     }
-    assert_eq!((&done["imported"], &done["rejected"]), (&json!(1202), &json!(4)));
-    assert_eq!((&done["unchanged"], &done["repeated"]), (&json!(1), &json!(2)));
-    let places = |answer: &Value| -> Vec<Value> {
-        answer["rejections"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|refusal| json!([refusal["line"], refusal["code"]]))
-            .collect()
+    assert_members(&done, &json!({ "imported": 1202, "rejected": 4, "unchanged": 1, "repeated": 2 }));
+    let rejections = |answer: &Value| -> Vec<Value> {
+        let rejections = answer["rejections"].as_array().unwrap().iter();
+        rejections.map(|rejection| json!([rejection["line"], rejection["code"]])).collect()
     };
-    assert_eq!(places(&predicted), places(&done));
-    let again = import(&service, "&dry_run=true", &lines);
-    assert_eq!((&again["imported"], &again["unchanged"]), (&json!(0), &json!(1205)));
+    assert_eq!(rejections(&predicted), rejections(&done));
+    assert_members(&import(&service, "&dry_run=true", &lines), &json!({ "imported": 0, "unchanged": 1205 }));
     service.audit();
 }
 
@@ -74,14 +68,12 @@ fn dry_run_creates_no_timeline_and_checks_permissions() {
     assert!(!service.timelines().contains(&"nowhere".to_owned()));
     let ada = service.user("ada");
     assert_eq!(service.send(request("dry_run=true").key(&ada)).status, 404);
-    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "read": ["ada"] } }));
+    permit(&service, "main", &json!({ "read": ["ada"] }));
     assert_eq!(service.send(request("dry_run=true").key(&ada)).status, 403);
-    let wrong = service.send(request("dry_run=perhaps"));
-    assert_eq!((wrong.status, &wrong.json()["errors"][0]["pointer"]), (400, &json!("#/dry_run")));
+    assert_invalid(service.send(request("dry_run=perhaps")), "#/dry_run");
     assert_eq!(service.send(request("dry_run=false")).expect(200)["imported"], 1);
     // Records before the end of a truncated file are counted.
     let path = "/v1/import-events?format=geojson&dry_run=true";
-    let broken = service.send(Request::post(path).body("application/geo+json", b"{\"type\":"));
-    assert_eq!((broken.status, &broken.json()["code"]), (400, &json!("malformed_file")));
+    service.send(Request::post(path).body("application/geo+json", b"{\"type\":")).refused(400, "malformed_file");
     service.audit();
 }

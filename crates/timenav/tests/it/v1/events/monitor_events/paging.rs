@@ -6,16 +6,17 @@ use serde_json::{Value, json};
 
 use crate::support::http::{Answer, Request, target};
 use crate::support::service::Service;
+use crate::v1::{assert_invalid, pages, texts};
 
 fn record(service: &Service, prefix: &str, count: usize) {
     // Only three distinct times, so that pages end between events of equal time.
-    let one = |index: usize| {
+    let event = |index: usize| {
         let time = format!("2005-08-{:02}T00:00:00Z", 28 + index % 3);
         json!({ "event_id": format!("{prefix}-{index}"), "time": time, "location": "here" })
     };
-    let events: Vec<Value> = (0..count).map(one).collect();
-    for several in events.chunks(1_000) {
-        service.post("/v1/events", &json!(several));
+    let events: Vec<Value> = (0..count).map(event).collect();
+    for chunk in events.chunks(1_000) {
+        service.post("/v1/events", &json!(chunk));
     }
 }
 
@@ -25,7 +26,7 @@ fn ask(service: &Service, more: &[(&str, &str)]) -> Answer {
 }
 
 fn ids(page: &Value) -> Vec<String> {
-    page["events"].as_array().unwrap().iter().map(|event| event["event_id"].as_str().unwrap().to_owned()).collect()
+    texts(page["events"].as_array().unwrap(), "event_id").into_iter().map(str::to_owned).collect()
 }
 
 #[test]
@@ -49,29 +50,25 @@ fn pages_show_one_state_despite_concurrent_writes() {
             })
             .collect();
         for limit in ["7", "50", "299"] {
-            let mut page = ask(service, &[("limit", limit)]).expect(200);
-            let as_of = page["as_of"].as_u64().unwrap();
-            let (mut seen, mut keys) = (Vec::new(), Vec::new());
-            loop {
-                assert_eq!(page["as_of"], as_of, "every page shows the same state");
-                for event in page["events"].as_array().unwrap() {
-                    let position = event["position"].as_u64().unwrap();
-                    assert!(position <= as_of, "{event} came after {as_of}");
-                    keys.push((event["time"].as_str().unwrap().to_owned(), position));
-                }
-                seen.extend(ids(&page));
-                assert_eq!(page["has_more"], page["next_cursor"].is_string());
-                let Some(cursor) = page["next_cursor"].as_str() else { break };
-                page = ask(service, &[("limit", limit), ("cursor", cursor)]).expect(200);
-            }
+            let states = std::cell::RefCell::new(BTreeSet::new());
+            let events = pages("events", |cursor| {
+                let page = ask(service, &[&[("limit", limit)], cursor].concat()).expect(200);
+                states.borrow_mut().insert(page["as_of"].as_u64().unwrap());
+                page
+            })
+            .concat();
+            let states = states.into_inner();
+            assert_eq!(states.len(), 1, "every page shows the same state: {states:?}");
+            let positions = events.iter().map(|event| event["position"].as_u64().unwrap());
+            assert!(positions.clone().max() <= states.last().copied());
+            let keys: Vec<(&str, u64)> = texts(&events, "time").into_iter().zip(positions).collect();
             assert!(keys.is_sorted());
-            let set: BTreeSet<&String> = seen.iter().collect();
-            assert_eq!(set.len(), seen.len(), "something came twice");
-            let before = seen.iter().filter(|id| id.starts_with("before")).count();
-            assert_eq!(before, 300, "something is missing");
+            let ids = texts(&events, "event_id");
+            assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "an event came twice");
+            let count = |prefix: &str| ids.iter().filter(|id| id.starts_with(prefix)).count();
+            assert_eq!(count("before"), 300, "an event is missing");
             // Events written before the first page are complete.
-            let whole = seen.iter().filter(|id| id.starts_with("after")).count();
-            assert_eq!(whole % 9, 0, "half of a request is seen");
+            assert_eq!(count("after") % 9, 0, "half of a request is seen");
         }
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         let rounds: usize = writers.into_iter().map(|writer| writer.join().unwrap()).sum();
@@ -90,11 +87,6 @@ fn page_length_follows_the_limit_parameter() {
         let page = ask(&service, &more).expect(200);
         assert_eq!((ids(&page).len(), &page["has_more"]), (expected, &json!(true)), "{limit:?}");
     }
-    for limit in [json!(0), json!(1_001), json!(-1), json!(1.5), json!("many"), json!(true)] {
-        let body = json!({ "location": "here", "time_range": "../..", "limit": limit });
-        let refused = service.send(Request::get("/v1/monitor-events").json(&body)).refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], "#/limit", "{limit}");
-    }
     // A full last page is still the last.
     record(&service, "f", 999);
     let first = ask(&service, &[("limit", "1000")]).expect(200);
@@ -112,45 +104,41 @@ fn cursor_is_bound_to_its_query_and_user() {
     let page = ask(&service, &[("limit", "2")]).expect(200);
     let cursor = page["next_cursor"].as_str().unwrap().to_owned();
     let with = |location: &str, range: &str, timeline: &str, cursor: &str| {
-        let parameters = [
-            ("location", location),
-            ("time_range", range),
-            ("timeline_id", timeline),
-            ("cursor", cursor),
-            ("limit", "2"),
-        ];
-        service.send(Request::get(&target("/v1/monitor-events", &parameters)))
+        let query = [("location", location), ("time_range", range), ("timeline_id", timeline), ("cursor", cursor)];
+        Request::get(&target("/v1/monitor-events", &[&query[..], &[("limit", "2")]].concat()))
     };
-    let refused = |answer: Answer| {
-        let refused = answer.refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], "#/cursor");
+    let check_rejected = |cursor: &str| {
+        assert_invalid(service.send(with("here", "../..", "main", cursor)), "#/cursor");
     };
-    assert_eq!(ids(&with("here", "../..", "main", &cursor).expect(200)).len(), 2);
-    refused(with("there", "../..", "main", &cursor));
-    refused(with("*", "../..", "main", &cursor));
-    refused(with("here", "2005-08-28T00:00:00Z/..", "main", &cursor));
-    refused(with("here", "../..", "other", &cursor));
+    assert_eq!(ids(&service.send(with("here", "../..", "main", &cursor)).expect(200)).len(), 2);
+    for (location, range, timeline) in [
+        ("there", "../..", "main"),
+        ("*", "../..", "main"),
+        ("here", "2005-08-28T00:00:00Z/..", "main"),
+        ("here", "../..", "other"),
+    ] {
+        assert_invalid(service.send(with(location, range, timeline, &cursor)), "#/cursor");
+    }
     // Another user with the same permissions.
     service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
     let second = service.key(&json!({ "user_id": "second" }));
-    let parameters = [("location", "here"), ("time_range", "../.."), ("cursor", cursor.as_str())];
-    refused(service.send(Request::get(&target("/v1/monitor-events", &parameters)).key(&second)));
+    assert_invalid(service.send(with("here", "../..", "main", &cursor).key(&second)), "#/cursor");
     // A cursor of another operation.
     for _ in 0..2 {
         service.post("/v1/set-anchor", &json!({}));
     }
     let of_anchors = service.get("/v1/anchors", &[("limit", "1")])["next_cursor"].as_str().unwrap().to_owned();
-    refused(with("here", "../..", "main", &of_anchors));
+    check_rejected(&of_anchors);
     // Garbage, and every cursor that differs in one character.
     for garbage in ["", "x", "AAAA", "\u{e9}", "%00", "../..", &"A".repeat(10_000)] {
-        refused(with("here", "../..", "main", garbage));
+        check_rejected(garbage);
     }
     for at in 0..cursor.len() {
         let mut changed = cursor.clone().into_bytes();
         changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
-        refused(with("here", "../..", "main", std::str::from_utf8(&changed).unwrap()));
+        check_rejected(std::str::from_utf8(&changed).unwrap());
     }
-    refused(with("here", "../..", "main", &cursor[..cursor.len() - 1]));
+    check_rejected(&cursor[..cursor.len() - 1]);
     // A page can be requested again, with a different limit, and after a restart.
     service.restart();
     let again = ask(&service, &[("limit", "3"), ("cursor", &cursor)]).expect(200);

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::service::Service;
+use crate::v1::{assert_members, texts};
 
 const AT: &str = "2000-01-01T00:00:00Z";
 
@@ -28,13 +29,10 @@ fn find(service: &Service, location: &str) -> Value {
 #[track_caller]
 fn check(service: &Service, location: &str, kind: &str, place: Option<&str>, expected: &[&str]) {
     let page = find(service, location);
-    let mut ids: Vec<_> =
-        page["events"].as_array().unwrap().iter().map(|event| event["event_id"].as_str().unwrap()).collect();
+    let mut ids = texts(page["events"].as_array().unwrap(), "event_id");
     ids.sort_unstable();
     assert_eq!(ids, expected, "{location}: {page}");
-    let resolved = &page["location_resolved"];
-    assert_eq!(resolved["kind"], kind, "{location}: {resolved}");
-    assert_eq!(resolved["place"].as_str(), place, "{location}: {resolved}");
+    assert_members(&page["location_resolved"], &json!({ "kind": kind, "place": place }));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::support::dice::Dice;
 use crate::support::http::Request;
 use crate::support::service::Service;
 use crate::v1::messages::{Message, Messages, open};
-use crate::v1::{PREFIXES, paused_service, send};
+use crate::v1::{pages, paused_service, send};
 
 fn at(minutes: u64) -> String {
     format!("1999-01-01T{:02}:{:02}:00Z", minutes / 60, minutes % 60)
@@ -18,21 +18,12 @@ fn at(minutes: u64) -> String {
 
 /// The paradoxes of a timeline by key, at a position.
 fn listed(service: &Service, timeline: &str, settings: &str, position: u64) -> BTreeMap<String, Value> {
-    let mut all = BTreeMap::new();
-    let mut cursor = String::new();
-    loop {
-        let query = format!(
-            "/v1/monitor-paradox?timeline_id={timeline}&time_range=../..&limit=1000&as_of={position}{settings}{cursor}"
-        );
-        let page = service.send(Request::get(&query)).expect(200);
-        for paradox in page["paradoxes"].as_array().unwrap() {
-            all.insert(paradox["key"].as_str().unwrap().to_owned(), paradox.clone());
-        }
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = format!("&cursor={next}"),
-            None => return all,
-        }
-    }
+    let all = pages("paradoxes", |cursor| {
+        let cursor: String = cursor.iter().map(|(_, cursor)| format!("&cursor={cursor}")).collect();
+        let of = format!("timeline_id={timeline}&time_range=../..&limit=1000&as_of={position}");
+        service.send(Request::get(&format!("/v1/monitor-paradox?{of}{settings}{cursor}"))).expect(200)
+    });
+    all.concat().into_iter().map(|paradox| (paradox["key"].as_str().unwrap().to_owned(), paradox)).collect()
 }
 
 /// A listener that maintains the list from messages.
@@ -160,7 +151,7 @@ fn streamed_paradoxes_add_up_to_the_listed_ones() {
         }
         service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
         let mut fork_anchors = anchors.clone();
-        let mut ears = [
+        let mut listeners = [
             ParadoxListener::new(&service, "main", ""),
             ParadoxListener::new(&service, "main", ""),
             ParadoxListener::new(&service, "main", "&include=observations&speed_kmh=1&tolerance=5m"),
@@ -170,20 +161,20 @@ fn streamed_paradoxes_add_up_to_the_listed_ones() {
         for round in 0..5 {
             // One listener reads live, the others afterwards and with interruptions.
             let mut connection = service.connect();
-            let mut live = open(&mut connection, &service, ears[0].stream());
+            let mut live = open(&mut connection, &service, listeners[0].stream());
             for _ in 0..25 {
                 write(&service, &mut dice, "main", &mut anchors);
                 write(&service, &mut dice, "fork", &mut fork_anchors);
             }
             let end = mark(&service, "main");
             let fork_end = mark(&service, "fork");
-            assert!(ears[0].receive(&mut live, end, u64::MAX));
+            assert!(listeners[0].receive(&mut live, end, u64::MAX));
             drop(live);
             drop(connection);
             if round == 2 {
                 service.restart();
             }
-            for listener in &mut ears {
+            for listener in &mut listeners {
                 let end = if listener.timeline == "fork" { fork_end } else { end };
                 loop {
                     let mut connection = service.connect();
@@ -195,8 +186,8 @@ fn streamed_paradoxes_add_up_to_the_listed_ones() {
                 listener.check(&service, end);
             }
         }
-        resolved += ears.iter().map(|listener| listener.resolved).sum::<usize>();
-        assert!(ears.iter().all(|listener| listener.resumed_within > 0), "entries tell several things");
+        resolved += listeners.iter().map(|listener| listener.resolved).sum::<usize>();
+        assert!(listeners.iter().all(|listener| listener.resumed_within > 0), "entries tell several things");
         service.audit();
     }
     assert!(resolved > 100, "paradoxes are resolved too: {resolved}");
@@ -204,31 +195,25 @@ fn streamed_paradoxes_add_up_to_the_listed_ones() {
 
 #[test]
 fn streamed_paradox_equals_the_listed_one() {
-    for prefix in PREFIXES {
-        let service = paused_service();
-        let mut connection = service.connect();
-        let request = Request::get(&format!("{prefix}/stream?topics=paradoxes"));
-        let mut messages = open(&mut connection, &service, request);
-        assert_eq!(messages.next().expect("where it begins").event, "");
-        service.post("/v1/events", &json!({ "event_id": "cause", "time": at(10) }));
-        let made =
-            service.post("/v1/events", &json!({ "event_id": "effect", "time": at(5), "causes": ["cause", "none"] }));
-        let list = service.get("/v1/monitor-paradox", &[("timeline_id", "main"), ("time_range", "../..")]);
-        let deed = json!({ "event_id": "effect", "action": "delay by 1h", "time": at(30) });
-        let resolved = service.post("/v1/manipulate-event", &deed);
-        let received = [messages.next().expect("a message"), messages.next().expect("a message")];
-        let positions = [&made, &resolved].map(|answer| answer["ledger"]["position"].as_u64().unwrap());
-        assert_eq!(ids(&received), [("paradox-created", positions[0]), ("paradox-resolved", positions[1])]);
-        assert_eq!(received[0].data["paradox"], list["paradoxes"][0]);
-        assert_eq!(received[1].data["paradox"], list["paradoxes"][0], "it is told as it was");
-        if prefix == PREFIXES[0] {
-            let text: Vec<String> = received.iter().map(|message| format!("{:#}", message.data)).collect();
-            snapshot::check_text("stream-paradoxes", &snapshot::words(&text.join("\n")));
-        }
-        drop(messages);
-        drop(connection);
-        service.audit();
+    let service = paused_service();
+    let mut connection = service.connect();
+    let mut messages = open(&mut connection, &service, stream_of("?topics=paradoxes"));
+    assert_eq!(messages.next().expect("where it begins").event, "");
+    service.post("/v1/events", &json!({ "event_id": "cause", "time": at(10) }));
+    let effect = json!({ "event_id": "effect", "time": at(5), "causes": ["cause", "none"] });
+    let made = service.post("/v1/events", &effect);
+    let list = service.get("/v1/monitor-paradox", &[("timeline_id", "main"), ("time_range", "../..")]);
+    let delay = json!({ "event_id": "effect", "action": "delay by 1h", "time": at(30) });
+    let resolved = service.post("/v1/manipulate-event", &delay);
+    let received = [messages.next().expect("a message"), messages.next().expect("a message")];
+    let positions = [&made, &resolved].map(|answer| answer["ledger"]["position"].as_u64().unwrap());
+    assert_eq!(ids(&received), [("paradox-created", positions[0]), ("paradox-resolved", positions[1])]);
+    for message in &received {
+        assert_eq!(message.data["paradox"], list["paradoxes"][0], "{}", message.event);
     }
+    let text: Vec<String> = received.iter().map(|message| format!("{:#}", message.data)).collect();
+    snapshot::check_text("stream-paradoxes", &snapshot::words(&text.join("\n")));
+    service.audit();
 }
 
 #[test]
