@@ -15,9 +15,6 @@ use serde_json::{Value, json};
 use crate::support::http::{Answer, Request};
 use crate::support::service::Service;
 
-/// Both prefixes of every operation.
-const PREFIXES: [&str; 2] = ["/v1", "/api/v1"];
-
 /// Sends a POST and returns the response with any status.
 fn send(service: &Service, path: &str, body: &Value) -> Answer {
     service.send(Request::post(path).json(body))

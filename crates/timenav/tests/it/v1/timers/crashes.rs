@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{acknowledge, claim, of, set, work_off};
+use super::{acknowledge, claim, set, texts, work_off};
 use crate::v1::paused_service;
 
 #[test]
@@ -16,13 +16,13 @@ fn advance_resumes_after_a_crash() {
     let advance = begun["receipt"]["advance_id"].as_str().unwrap().to_owned();
     acknowledge(&service, &claim(&service, 1, "20s"));
     let lost = claim(&service, 1, "20s");
-    assert_eq!(of(&lost, "timer_id"), ["day-3"]);
+    assert_eq!(texts(&lost, "timer_id"), ["day-3"]);
     service.kill();
     service.start_again();
     // The lease is lost, and the firing is the same. There may have been no listener before the clock moved on.
     let receipt = |wait: &str| service.get(&format!("/v1/advances/{advance}"), &[("wait", wait)]);
     let done = work_off(&service, 3);
-    assert_eq!(of(&done, "timer_id"), ["day-3", "day-4", "day-5"]);
+    assert_eq!(texts(&done, "timer_id"), ["day-3", "day-4", "day-5"]);
     assert_eq!((&done[0]["firing_id"], &done[0]["attempt"]), (&lost[0]["firing_id"], &json!(1)));
     let settled = receipt("20s")["receipt"].clone();
     assert_eq!((&settled["state"], &settled["fired"]), (&json!("settled"), &json!(4)));

@@ -4,9 +4,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use super::super::{paused_service, send};
-use super::{acknowledge, claim, of, set};
-use crate::support::http::Request;
+use super::super::{paused_service, post_invalid, send};
+use super::{acknowledge, claim, set, texts};
 use crate::support::service::Service;
 
 fn spend(service: &Service, body: &Value) -> Value {
@@ -24,8 +23,7 @@ fn spent_time_adds_up_and_parallel_work_counts_once() {
         assert_eq!(answer["current_time"], format!("2000-01-01T{new_times}:00Z"), "{duration}");
     }
     let late = json!({ "duration": "1m", "since": "2000-01-01T02:00:00Z" });
-    let refused = send(&service, "/v1/elapse", &late).refused(400, "invalid_parameter");
-    assert_eq!(refused["errors"][0]["pointer"], "#/since");
+    post_invalid(&service, "/v1/elapse", &late, "#/since");
     // In sequence, but sent concurrently: everything passes, and each waits for those before.
     set(&service, "on-the-way", "2000-01-01T01:10:00Z");
     assert!(claim(&service, 1, "0s").is_empty(), "so that the queue is heard");
@@ -33,13 +31,7 @@ fn spent_time_adds_up_and_parallel_work_counts_once() {
         let spending =
             [1, 2, 3, 4].map(|_| scope.spawn(|| spend(&service, &json!({ "duration": "15m", "wait": "5m" }))));
         let firings = claim(&service, 1, "30s");
-        assert_eq!(of(&firings, "due"), ["2000-01-01T01:10:00Z"]);
-        // A firing handler spends nothing and does not wait for itself.
-        let inside = Request::post("/v1/elapse").json(&json!({ "duration": "1m" }));
-        let firing_id = firings[0]["firing_id"].as_str().expect("an id").to_owned();
-        service.send(inside.header("Timenav-Firing", &firing_id)).refused(409, "reentrant_clock_change");
-        let at_once = json!({ "duration": "1m", "wait": "0s" });
-        send(&service, "/v1/elapse", &at_once).refused(409, "advance_in_progress");
+        assert_eq!(texts(&firings, "due"), ["2000-01-01T01:10:00Z"]);
         acknowledge(&service, &firings);
         spending.into_iter().map(|one| one.join().expect("an answer")).collect()
     });

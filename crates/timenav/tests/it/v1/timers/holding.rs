@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::{paused_service, send};
+use super::super::{assert_members, paused_service, permit, post_invalid, send};
 use super::set;
 use crate::support::http::Request;
 use crate::support::waiting::until_so;
@@ -13,7 +13,7 @@ fn advance_continues_once_its_hold_is_released() {
     set(&service, "on-the-way", "2000-01-01T00:10:00Z");
     let held = service.post("/v1/holds", &json!({ "reason": "somebody looks", "ttl": "10m" }));
     let hold_id = held["hold"]["hold_id"].as_str().unwrap().to_owned();
-    assert_eq!((&held["hold"]["owner"], &held["hold"]["reason"]), (&json!("admin"), &json!("somebody looks")));
+    assert_members(&held["hold"], &json!({ "owner": "admin", "reason": "somebody looks" }));
     // It may last slightly longer than its owner was told.
     let mut listed = service.get("/v1/holds", &[])["holds"].clone();
     listed[0]["expires_at"] = held["hold"]["expires_at"].clone();
@@ -21,16 +21,15 @@ fn advance_continues_once_its_hold_is_released() {
 
     // The clock stays, and the response has the reason.
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "1h", "wait": "0s" }));
-    assert_eq!((&moved["receipt"]["state"], &moved["receipt"]["step"]), (&json!("running"), &json!(0)), "{moved}");
-    let why = format!("the hold `{hold_id}` of admin: somebody looks");
-    assert_eq!(moved["receipt"]["held_by"], why);
+    let held_by = format!("the hold `{hold_id}` of admin: somebody looks");
+    assert_members(&moved["receipt"], &json!({ "state": "running", "step": 0, "held_by": held_by }));
     assert_eq!(service.get("/v1/clock", &[])["current_time"], "2000-01-01T00:00:00Z");
 
     // Only its owner can extend it.
     let longer = json!({ "reason": "still at it", "ttl": "9m", "hold_id": hold_id });
     assert_eq!(service.post("/v1/holds", &longer)["hold"]["hold_id"], hold_id);
     let writer = service.user("writer");
-    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": { "write": ["writer"] } }));
+    permit(&service, "main", &json!({ "write": ["writer"] }));
     let released = format!("/v1/holds/{hold_id}/release");
     let as_writer = |path: &str, body: &Value| service.send(Request::post(path).json(body).key(&writer));
     as_writer(&released, &json!({})).refused(404, "not_found");
@@ -43,8 +42,7 @@ fn advance_continues_once_its_hold_is_released() {
         (json!({ "reason": "two\nlines" }), "reason"),
         (json!({ "reason": "x", "ttl": "601s" }), "ttl"),
     ] {
-        let refused = send(&service, "/v1/holds", &body).refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], format!("#/{field}"), "{refused}");
+        post_invalid(&service, "/v1/holds", &body, &format!("#/{field}"));
     }
 
     // After the release, the advance continues to its end.
@@ -63,12 +61,10 @@ fn advance_continues_once_its_hold_is_released() {
 fn admin_can_release_holds_of_others() {
     let service = paused_service();
     let writer = service.user("writer");
-    let write = json!({ "timeline_id": "main", "permissions": { "write": ["writer"] } });
-    service.post("/v1/set-access-control", &write);
+    permit(&service, "main", &json!({ "write": ["writer"] }));
     let hold = Request::post("/v1/holds").json(&json!({ "reason": "away", "ttl": "10m" })).key(&writer);
     let hold_id = service.send(hold).expect(200)["hold"]["hold_id"].as_str().unwrap().to_owned();
-    let none = json!({ "timeline_id": "main", "permissions": { "write": [] } });
-    service.post("/v1/set-access-control", &none);
+    permit(&service, "main", &json!({ "write": [] }));
     let released = format!("/v1/holds/{hold_id}/release");
     service.send(Request::post(&released).json(&json!({})).key(&writer)).refused(404, "not_found");
     assert_eq!(service.post(&released, &json!({}))["hold_id"], hold_id);

@@ -2,30 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{acknowledge, claim, of, set};
+use super::{acknowledge, claim, set, texts};
 use crate::support::http::Request;
 use crate::support::service::Service;
-use crate::v1::{paused_service, send};
+use crate::v1::{assert_invalid, pages, paused_service, send};
 
-/// Lists firings page by page. Returns the items of each page.
-fn pages(service: &Service, filters: &[(&str, &str)], limit: &str) -> Vec<Vec<Value>> {
-    let (mut pages, mut cursor) = (Vec::new(), None::<String>);
-    loop {
-        let mut query = [filters, &[("limit", limit)]].concat();
-        query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = service.get("/v1/firings", &query);
-        pages.push(page["firings"].as_array().expect("firings").clone());
-        cursor = page["next_cursor"].as_str().map(str::to_owned);
-        assert_eq!(page["has_more"], json!(cursor.is_some()), "{page}");
-        if cursor.is_none() {
-            return pages;
-        }
-        assert!(pages.len() < 1_000, "it ends");
-    }
+/// Returns the firings of each page.
+fn list(service: &Service, filters: &[(&str, &str)]) -> Vec<Vec<Value>> {
+    pages("firings", |cursor| service.get("/v1/firings", &[filters, cursor].concat()))
 }
 
 fn all(service: &Service, filters: &[(&str, &str)]) -> Vec<Value> {
-    pages(service, filters, "100").concat()
+    list(service, filters).concat()
 }
 
 #[test]
@@ -40,12 +28,12 @@ fn firings_are_paged_and_filtered_by_outcome() {
     service.post("/v1/fast-forward", &json!({ "duration": "1d" }));
     let moved = service.post("/v1/fast-forward", &json!({ "duration": "20d" }));
     let advance = moved["receipt"]["advance_id"].as_str().unwrap().to_owned();
-    let listed = pages(&service, &[], "100");
+    let listed = list(&service, &[("limit", "100")]);
     assert_eq!(listed.iter().map(Vec::len).collect::<Vec<_>>(), [100, 100, 52]);
     let listed = listed.concat();
-    let due = of(&listed, "due");
+    let due = texts(&listed, "due");
     assert!(due.is_sorted());
-    let mut ids = of(&listed, "firing_id");
+    let mut ids = texts(&listed, "firing_id");
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 252);
@@ -58,21 +46,22 @@ fn firings_are_paged_and_filtered_by_outcome() {
     assert_eq!((moved["receipt"]["fired"].as_u64().unwrap(), of_advance.len()), (228, 228));
     assert_eq!(moved["receipt"]["firings"].as_array().unwrap()[..], of_advance[..100]);
     assert_eq!(all(&service, &[("advance_id", &advance), ("timer_id", "single")]).len(), 1);
-    assert_eq!(of(&all(&service, &[("queue", "other")]), "timer_id"), ["other"]);
+    assert_eq!(texts(&all(&service, &[("queue", "other")]), "timer_id"), ["other"]);
     // By state.
     let done = claim(&service, 3, "20s");
     acknowledge(&service, &done);
-    assert_eq!(of(&all(&service, &[("state", "acknowledged")]), "firing_id"), of(&done, "firing_id"));
+    assert_eq!(texts(&all(&service, &[("state", "acknowledged")]), "firing_id"), texts(&done, "firing_id"));
     assert_eq!(all(&service, &[("state", "pending")]).len(), 249);
     assert_eq!(all(&service, &[("state", "pending"), ("timer_id", "hourly")]).len(), 247);
     assert_eq!(all(&service, &[("state", "failed")]).len(), 0);
     // A cursor belongs to its query.
     let first = service.get("/v1/firings", &[("limit", "1")]);
     let cursor = first["next_cursor"].as_str().unwrap();
-    service.send(Request::get(&format!("/v1/firings?queue=other&cursor={cursor}"))).refused(400, "invalid_parameter");
-    service.send(Request::get("/v1/firings?timer_id=none")).refused(404, "not_found");
-    service.send(Request::get("/v1/firings?advance_id=none")).refused(404, "not_found");
-    service.send(Request::get("/v1/firings?state=lost")).refused(400, "invalid_parameter");
+    assert_invalid(service.send(Request::get(&format!("/v1/firings?queue=other&cursor={cursor}"))), "#/cursor");
+    assert_invalid(service.send(Request::get("/v1/firings?state=lost")), "#/state");
+    for unknown in ["timer_id=none", "advance_id=none"] {
+        service.send(Request::get(&format!("/v1/firings?{unknown}"))).refused(404, "not_found");
+    }
     service.audit();
 }
 
@@ -88,7 +77,7 @@ fn firings_examined_per_page_are_limited() {
     service.post("/v1/timers", &late);
     // By then all of them have fallen due.
     send(&service, "/v1/queues/other/claim", &json!({ "wait": "30s" }));
-    let found = pages(&service, &[("queue", "other")], "10");
+    let found = list(&service, &[("queue", "other"), ("limit", "10")]);
     assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [0, 1]);
     service.audit();
 }

@@ -345,7 +345,6 @@ impl Tally {
     }
 }
 
-/// Returns the listed firings.
 fn fired(listed: &Value) -> Vec<Firing> {
     let state = |one: &Value| match one["state"].as_str() {
         Some("acknowledged") => "acknowledged",

@@ -81,7 +81,6 @@ impl When {
         std::iter::successors(first, |moment| self.after(*moment)).take_while(|moment| *moment <= upto).collect()
     }
 
-    /// Returns the fields of a request.
     pub(super) fn fields(&self) -> Value {
         match self {
             Self::Once(at) => json!({ "at": stamp(*at) }),
@@ -107,7 +106,6 @@ impl Plan {
         Self { timer_id, when: When::cast(dice, now), to }
     }
 
-    /// Returns the request body.
     pub(super) fn body(&self) -> Value {
         let mut body = self.when.fields();
         body["timer_id"] = json!(self.timer_id);
@@ -147,7 +145,6 @@ pub(super) fn stamp(moment: i64) -> String {
     format!("{year:04}-{:02}-{:02}T{:02}:{:02}:00Z", month + 1, days + 1, minute / HOUR, minute % HOUR)
 }
 
-/// Parses a moment from the service.
 pub(super) fn moment(stamp: &Value) -> i64 {
     let micros = crate::support::instant::micros(stamp.as_str().expect("a moment"));
     let start = crate::support::instant::micros("2000-01-01T00:00:00Z");

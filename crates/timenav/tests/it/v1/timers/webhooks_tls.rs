@@ -15,7 +15,6 @@ use crate::process::refused_start;
 use crate::support::service::Service;
 use crate::v1::create_paused;
 
-/// A certificate authority and the file with its certificate.
 fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, PathBuf) {
     let mut of_it = CertificateParams::new(Vec::new()).unwrap();
     of_it.distinguished_name.push(DnType::CommonName, name);
@@ -29,7 +28,6 @@ fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, P
 /// The server name of the handshake and the request, or the handshake error.
 type Sent = Result<(Option<String>, String), String>;
 
-/// A receiver with a certificate.
 struct Receiving {
     address: SocketAddr,
     sent: Receiver<Sent>,

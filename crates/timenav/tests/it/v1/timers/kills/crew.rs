@@ -63,7 +63,6 @@ impl Killer {
     }
 }
 
-/// Kills a process.
 pub(crate) fn kill(pid: u32) {
     let pid = Pid::from_raw(i32::try_from(pid).expect("a process")).expect("a process");
     kill_process(pid, Signal::KILL).expect("the process is there");

@@ -62,7 +62,6 @@ pub(super) struct Firing {
     pub(super) state: &'static str,
 }
 
-/// A timeline.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Model {
     pub(super) now: i64,
