@@ -4,10 +4,11 @@ mod ended;
 mod repeated;
 mod roles;
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::http::{Answer, Request};
 use crate::support::service::Service;
+use crate::v1::texts;
 
 const MISSING: &str = "Bearer realm=\"timenav\"";
 const INVALID: &str =
@@ -33,6 +34,9 @@ fn bearer_errors_follow_the_cases_of_rfc_6750() {
     let path = format!("/v1/api-keys/{}", stopped["key_id"].as_str().unwrap());
     service.send(Request::new("DELETE", &path)).expect(200);
     let stopped = stopped["api_key"].as_str().unwrap();
+    for scheme in ["Bearer", "bearer", "bEaReR", "Bearer  "] {
+        with(&service, &format!("{scheme} {}", service.admin)).expect(200);
+    }
     // Not a supported credential.
     challenged(service.send(Request::get("/v1/clock").anonymous()), 401, "missing_credentials", Some(MISSING));
     for other in ["Basic YWRtaW46YWRtaW4=", "Digest x", "tnk_000000000000000000000000000000000000", ""] {
@@ -65,39 +69,28 @@ fn bearer_errors_follow_the_cases_of_rfc_6750() {
 }
 
 #[test]
-fn bearer_scheme_is_case_insensitive() {
-    let service = Service::start();
-    for scheme in ["Bearer", "bearer", "BEARER", "bEaReR"] {
-        with(&service, &format!("{scheme} {}", service.admin)).expect(200);
-    }
-    with(&service, &format!("Bearer   {}", service.admin)).expect(200);
-    service.audit();
-}
-
-#[test]
 fn api_key_is_accepted_only_in_authorization_header() {
     let service = Service::start();
     let key = &service.admin;
+    let clock = Request::get("/v1/clock");
+    let mut requests =
+        vec![clock.clone().header("Cookie", &format!("api_key={key}")), clock.clone().header("X-Api-Key", key)];
     for name in ["access_token", "api_key", "key", "authorization"] {
-        let in_query = Request::get(&format!("/v1/clock?{name}={key}")).anonymous();
-        service.send(in_query).refused(401, "missing_credentials");
-        let in_body = Request::get("/v1/clock").json(&json!({ name: key })).anonymous();
-        service.send(in_body).refused(401, "missing_credentials");
+        requests.push(Request::get(&format!("/v1/clock?{name}={key}")));
+        requests.push(clock.clone().json(&json!({ name: key })));
     }
-    let in_cookie = Request::get("/v1/clock").anonymous().header("Cookie", &format!("api_key={key}"));
-    service.send(in_cookie).refused(401, "missing_credentials");
-    let elsewhere = Request::get("/v1/clock").anonymous().header("X-Api-Key", key);
-    service.send(elsewhere).refused(401, "missing_credentials");
+    for request in requests {
+        service.send(request.anonymous()).refused(401, "missing_credentials");
+    }
     service.audit();
 }
 
-/// Returns actor, operation and subject of every rejected attempt in a ledger.
-fn attempts(service: &Service, timeline: &str) -> Vec<(String, String)> {
+/// Returns the actor of every rejected attempt in a ledger.
+fn attempts(service: &Service, timeline: &str) -> Vec<String> {
     let size = service.checkpoint(timeline).size;
     let entries = (0..size).map(|position| service.entry(timeline, position).0);
-    let refused = entries.filter(|entry| entry["action"] == "unauthorized_access_attempt");
-    let text = |entry: &Value, name: &str| entry[name].as_str().unwrap().to_owned();
-    refused.map(|entry| (text(&entry, "actor"), text(&entry, "subject"))).collect()
+    let rejected = entries.filter(|entry| entry["action"] == "unauthorized_access_attempt");
+    rejected.map(|entry| entry["actor"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -121,9 +114,7 @@ fn failed_attempts_are_recorded_on_the_target_timeline() {
         let answer = service.send(request.clone());
         assert!(matches!(answer.status, 401 | 404), "{request:?}: {answer}");
     }
-    let of_vault = attempts(&service, "vault");
-    let actors: Vec<&str> = of_vault.iter().map(|(actor, _)| actor.as_str()).collect();
-    assert_eq!(actors, [["unknown"; 7].as_slice(), &["ada"; 3]].concat());
+    assert_eq!(attempts(&service, "vault"), [["unknown"; 7].as_slice(), &["ada"; 3]].concat());
     // Attempts on nonexistent targets are logged in `system`.
     let before = attempts(&service, "system").len();
     for request in [
@@ -134,37 +125,18 @@ fn failed_attempts_are_recorded_on_the_target_timeline() {
         service.send(request).expect(401);
     }
     assert_eq!(attempts(&service, "system").len(), before + 3);
-    assert_eq!(attempts(&service, "main"), []);
+    assert_eq!(attempts(&service, "main"), [""; 0]);
     service.audit();
 }
 
 #[test]
-fn timeline_is_invisible_to_users_without_a_role() {
+fn timeline_list_contains_only_timelines_with_a_role() {
     let service = Service::start();
-    let ada = service.user("ada");
-    let bob = service.user("bob");
+    let [ada, bob] = ["ada", "bob"].map(|user_id| service.user(user_id));
     service.send(Request::post("/timelines").json(&json!({ "timeline_id": "hers" })).key(&ada)).expect(201);
-    let names = |key: &str| -> Vec<Value> {
+    for (key, expected) in [(&ada, &["hers"][..]), (&bob, &[]), (&service.admin, &["hers", "main", "system"])] {
         let listed = service.send(Request::get("/timelines").key(key)).expect(200)["timelines"].clone();
-        listed.as_array().unwrap().iter().map(|one| one["timeline_id"].clone()).collect()
-    };
-    assert_eq!(names(&ada), ["hers"]);
-    assert!(names(&bob).is_empty());
-    assert_eq!(names(&service.admin), ["hers", "main", "system"]);
-    // Hidden and nonexistent resources get the same response.
-    for path in
-        ["/timeline/NAME", "/timeline/NAME/checkpoint", "/v1/clock?timeline_id=NAME", "/v1/anchors?timeline_id=NAME"]
-    {
-        let ask = |name: &str| {
-            let answer = service.send(Request::get(&path.replace("NAME", name)).key(&bob));
-            let text = answer.text().replace(name, "NAME");
-            let mut body: Value = serde_json::from_str(&text).unwrap();
-            body["request_id"] = json!("");
-            (answer.status, body)
-        };
-        let (hidden, missing) = (ask("hers"), ask("nowhere"));
-        assert_eq!(hidden.0, 404);
-        assert_eq!(hidden, missing, "{path}");
+        assert_eq!(texts(listed.as_array().unwrap(), "timeline_id"), expected);
     }
     service.audit();
 }

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use crate::support::http::{Answer, Connection, Request};
 use crate::support::service::Service;
 use crate::support::waiting::until_so;
+use crate::v1::messages::{Messages, open};
+use crate::v1::permit;
 
 const NDJSON: &str = "application/x-ndjson";
 
@@ -16,6 +18,7 @@ enum End {
     Revoked,
     Expired,
     LoggedOut,
+    UserRemoved,
 }
 
 struct Ada {
@@ -29,10 +32,7 @@ impl Ada {
     /// Creates a user who may write to `main`.
     fn new(service: &Service, end: End) -> Self {
         service.post("/v1/users", &json!({ "user_id": "ada" }));
-        service.post(
-            "/v1/set-access-control",
-            &json!({ "timeline_id": "main", "permissions": { "admin": ["admin", "ada"] } }),
-        );
+        permit(service, "main", &json!({ "admin": ["admin", "ada"] }));
         let mut body = json!({ "user_id": "ada" });
         if let End::Expired = end {
             let soon = service.post("/v1/fast-forward", &json!({ "duration": "5s", "timeline_id": "host" }));
@@ -49,7 +49,7 @@ impl Ada {
 
     fn shows(&self, request: Request) -> Request {
         match self.end {
-            End::Revoked | End::Expired => request.key(&self.secret),
+            End::Revoked | End::Expired | End::UserRemoved => request.key(&self.secret),
             End::LoggedOut => {
                 request.session(&self.secret).header("Host", "127.0.0.1").header("Origin", "http://127.0.0.1")
             }
@@ -66,6 +66,9 @@ impl Ada {
             End::Revoked => {
                 let path = format!("/v1/api-keys/{}", self.key_id.as_deref().unwrap());
                 service.send(Request::new("DELETE", &path)).expect(200);
+            }
+            End::UserRemoved => {
+                service.send(Request::new("DELETE", "/v1/users/ada")).expect(200);
             }
             End::LoggedOut => {
                 let out = Request::post("/v1/logout").json(&json!({ "everywhere": true }));
@@ -88,7 +91,7 @@ fn lines(from: usize, count: usize) -> String {
 }
 
 /// Returns the number of ada's rejected attempts on a timeline.
-fn refusals(service: &Service, timeline: &str) -> usize {
+pub(super) fn refusals(service: &Service, timeline: &str) -> usize {
     let parameters = [
         ("timeline_id", timeline),
         ("time_range", "../.."),
@@ -207,8 +210,8 @@ fn export_aborts_when_its_credentials_end() {
         let ada = Ada::new(&service, end);
         let text = "x".repeat(12_000);
         for block in 0..EXPORTED_EVENTS / 250 {
-            let one = |number: usize| json!({ "event_id": format!("{block}-{number}"), "time": "2000-01-01T00:00:00Z", "description": text });
-            service.post("/v1/events", &(0..250).map(one).collect::<Vec<Value>>().into());
+            let event = |number: usize| json!({ "event_id": format!("{block}-{number}"), "time": "2000-01-01T00:00:00Z", "description": text });
+            service.post("/v1/events", &(0..250).map(event).collect::<Vec<Value>>().into());
         }
         let mut connection = service.connect();
         connection.send_request(&ada.shows(Request::get("/v1/export-events")));
@@ -228,24 +231,29 @@ fn export_aborts_when_its_credentials_end() {
 
 #[test]
 fn streams_close_when_their_credentials_end() {
-    for end in [End::Revoked, End::Expired, End::LoggedOut] {
+    for end in [End::Revoked, End::Expired, End::LoggedOut, End::UserRemoved] {
         let service = Service::start();
         let ada = Ada::new(&service, end);
-        let open = |path: &str| {
-            let mut connection = service.connect();
-            connection.send_request(&ada.shows(Request::get(path)));
-            let (status, headers) = connection.head().unwrap();
-            assert_eq!(status, 200, "{path}");
-            (connection, headers)
-        };
         let paths = ["/v1/clock/stream", "/v1/stream", "/v1/stream?topics=events", "/v1/firings/stream"];
-        let mut streams = paths.map(open);
+        let mut connections = paths.map(|_| service.connect());
+        let requests = paths.map(|path| ada.shows(Request::get(path)));
+        let mut streams: Vec<Messages<'_>> = connections
+            .iter_mut()
+            .zip(requests)
+            .map(|(connection, request)| open(connection, &service, request))
+            .collect();
+        // Changes to other users do not close a stream.
+        service.user("bob");
+        service.post("/v1/pause-time", &json!({}));
+        for stream in &mut streams[..2] {
+            let is_paused =
+                std::iter::from_fn(|| stream.next()).any(|message| message.data.to_string().contains("\"paused\""));
+            assert!(is_paused, "{end:?}");
+        }
+        // A stream ends without activity on the timeline.
         ada.end(&service);
-        for (connection, headers) in &mut streams {
-            // The stream ends without activity on the timeline.
-            let mut text = String::new();
-            connection.body(headers).read_to_string(&mut text).expect("it ends as streams do");
-            assert!(text.len() < 2_000, "{text}");
+        for stream in &mut streams {
+            assert!(std::iter::from_fn(|| stream.next()).all(|message| message.event.is_empty()), "{end:?}");
         }
         service.audit();
     }

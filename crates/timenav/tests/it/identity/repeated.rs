@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::ended::refusals;
 use crate::support::http::{Answer, Request};
 use crate::support::service::Service;
+use crate::v1::permit;
 
 const REPLAYED: &str = "idempotency-replayed";
 
@@ -21,26 +23,8 @@ fn send(service: &Service, key: &str, (path, body): &(&str, Value)) -> Answer {
     service.send(Request::post(path).key(key).json(body).idempotent("once"))
 }
 
-fn lists(service: &Service, role: &str) {
-    let mut lists = json!({ "read": [], "write": [], "admin": ["admin"] });
-    if !role.is_empty() {
-        lists[role].as_array_mut().unwrap().push(json!("ada"));
-    }
-    service.post("/v1/set-access-control", &json!({ "timeline_id": "main", "permissions": lists }));
-}
-
-fn restrict(service: &Service, level: &str) {
-    service.post("/v1/restrict-time-travel", &json!({ "user_id": "ada", "restriction_level": level }));
-}
-
-fn refusals(service: &Service) -> usize {
-    let parameters = [
-        ("timeline_id", "main"),
-        ("time_range", "../.."),
-        ("action", "unauthorized_access_attempt"),
-        ("limit", "1000"),
-    ];
-    service.get("/v1/access-logs", &parameters)["logs"].as_array().unwrap().len()
+fn set_readers_and_writers(service: &Service, read: &[&str], write: &[&str]) {
+    permit(service, "main", &json!({ "read": read, "write": write }));
 }
 
 #[test]
@@ -48,7 +32,7 @@ fn repeated_request_is_replayed_only_with_current_permission() {
     let service = Service::start();
     let ada = service.user("ada");
     let narrow = service.key(&json!({ "user_id": "ada", "scopes": ["timeline:read"] }));
-    lists(&service, "write");
+    set_readers_and_writers(&service, &[], &["ada"]);
     for request in &requests() {
         let first = send(&service, &ada, request);
         assert!(first.status < 300, "{first}");
@@ -56,7 +40,7 @@ fn repeated_request_is_replayed_only_with_current_permission() {
     let events = service.get("/timeline/main", &[])["events"].clone();
     // Each row revokes a permission and restores it.
     let check = |status: [u16; 4], code: &str, key: &str| {
-        let before = refusals(&service);
+        let before = refusals(&service, "main");
         for (request, status) in requests().iter().zip(status) {
             let again = send(&service, key, request);
             assert_eq!(again.status, status, "{code} {} {again}", request.0);
@@ -67,39 +51,39 @@ fn repeated_request_is_replayed_only_with_current_permission() {
                 again.refused(status, code);
             }
         }
-        assert_eq!(refusals(&service) - before, status.iter().filter(|status| **status >= 300).count(), "{code}");
+        assert_eq!(
+            refusals(&service, "main") - before,
+            status.iter().filter(|status| **status >= 300).count(),
+            "{code}"
+        );
+    };
+    let restrict = |level: &str| {
+        service.post("/v1/restrict-time-travel", &json!({ "user_id": "ada", "restriction_level": level }));
     };
     check([200, 201, 200, 200], "", &ada);
     check([403; 4], "insufficient_scope", &narrow);
-    lists(&service, "read");
+    set_readers_and_writers(&service, &["ada"], &[]);
     check([403; 4], "permission_denied", &ada);
-    lists(&service, "");
+    set_readers_and_writers(&service, &[], &[]);
     check([404; 4], "not_found", &ada);
-    lists(&service, "write");
+    set_readers_and_writers(&service, &[], &["ada"]);
     for (level, status) in [("limited_access", [403, 201, 403, 403]), ("read_only", [403; 4]), ("no_access", [403; 4])]
     {
-        restrict(&service, level);
+        restrict(level);
         check(status, "time_travel_restricted", &ada);
     }
-    restrict(&service, "full_access");
+    restrict("full_access");
     check([200, 201, 200, 200], "", &ada);
     assert_eq!(service.get("/timeline/main", &[])["events"], events, "nothing happened twice");
     service.audit();
 }
 
 #[test]
-fn repeated_request_is_replayed_despite_conflicting_state() {
+fn created_key_is_replayed_after_its_revocation() {
     let service = Service::start();
-    let make = || service.send(Request::post("/timelines").json(&json!({ "timeline_id": "t" })).idempotent("make"));
-    assert_eq!(make().header(REPLAYED), None);
-    // Without the key of the first request the timeline exists already.
-    service.send(Request::post("/timelines").json(&json!({ "timeline_id": "t" }))).refused(409, "already_exists");
-    let again = make();
-    assert_eq!((again.status, again.header(REPLAYED)), (201, Some("true")));
-    // A key that was created and revoked since is returned too.
-    let key = || service.send(Request::post("/v1/api-keys").json(&json!({ "label": "x" })).idempotent("key"));
-    let key_id = key().expect(201)["key_id"].clone();
+    let create = || service.send(Request::post("/v1/api-keys").json(&json!({ "label": "x" })).idempotent("key"));
+    let key_id = create().expect(201)["key_id"].clone();
     service.send(Request::new("DELETE", &format!("/v1/api-keys/{}", key_id.as_str().unwrap()))).expect(200);
-    assert_eq!(key().expect(201)["key_id"], key_id);
+    assert_eq!(create().expect(201)["key_id"], key_id);
     service.audit();
 }

@@ -373,38 +373,6 @@ fn operation_permissions_match_the_golden_table() {
     service.audit();
 }
 
-#[test]
-fn each_scope_includes_the_lower_scopes() {
-    let service = Service::start();
-    let scopes = ["timeline:read", "timeline:write", "timeline:admin", "operator"];
-    let needs = [
-        (Request::get("/v1/clock"), 0),
-        (Request::post("/v1/pause-time"), 1),
-        (Request::get("/v1/users"), 3),
-        (Request::get("/v1/api-keys"), 3),
-    ];
-    for (has, scope) in scopes.iter().enumerate() {
-        let key = service.key(&json!({ "scopes": [scope] }));
-        for (request, needs) in &needs {
-            let answer = service.send(request.clone().key(&key));
-            if has >= *needs {
-                assert_eq!(answer.status, 200, "{scope} {request:?}: {answer}");
-            } else {
-                let challenge =
-                    format!("Bearer realm=\"timenav\", error=\"insufficient_scope\", scope=\"{}\"", scopes[*needs]);
-                assert_eq!(answer.header("www-authenticate"), Some(challenge.as_str()), "{scope} {request:?}");
-                answer.refused(403, "insufficient_scope");
-            }
-        }
-    }
-    // A key may have several scopes or none.
-    let both = service.key(&json!({ "scopes": ["timeline:write", "timeline:read"] }));
-    service.send(Request::post("/v1/pause-time").key(&both)).expect(200);
-    let none = service.key(&json!({ "scopes": [] }));
-    service.send(Request::get("/v1/clock").key(&none)).refused(403, "insufficient_scope");
-    service.audit();
-}
-
 /// A key with few scopes must not allow creating a key with more.
 #[test]
 fn api_key_without_operator_scope_cannot_create_keys() {

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::PREFIXES;
 use crate::snapshot;
 use crate::support::http::{Request, target};
 use crate::support::service::Service;
+use crate::v1::{assert_members, pages, permit};
 
 const TIME: &str = "1969-07-16T13:32:00Z";
 
@@ -44,25 +44,25 @@ fn parted() -> Service {
 
 #[test]
 fn differing_events_are_listed() {
-    for prefix in PREFIXES {
-        let service = parted();
-        let path = target(&format!("{prefix}/timelines/diff"), &[("base", "main"), ("compare", "fork")]);
-        snapshot::check("timelines-diff", &service.send(Request::get(&path)));
-        service.audit();
-    }
     let service = parted();
-    let (there, back) = (diff(&service, "main", "fork"), diff(&service, "fork", "main"));
-    let turned = |one: &Value| {
-        let change = match one["change"].as_str().unwrap() {
+    let path = target("/v1/timelines/diff", &[("base", "main"), ("compare", "fork")]);
+    snapshot::check("timelines-diff", &service.send(Request::get(&path)));
+    let turned = |difference: &Value| {
+        let change = match difference["change"].as_str().unwrap() {
             "only_in_base" => "only_in_compare",
             "only_in_compare" => "only_in_base",
             other => other,
         };
-        json!({ "event_id": one["event_id"], "change": change, "base": one["compare"], "compare": one["base"] })
+        let [event_id, base, compare] = ["event_id", "base", "compare"].map(|name| &difference[name]);
+        json!({ "event_id": event_id, "change": change, "base": compare, "compare": base })
     };
-    let turned: Vec<Value> = there["differences"].as_array().unwrap().iter().map(turned).collect();
-    assert_eq!(back["differences"], json!(turned));
+    let forth = diff(&service, "main", "fork");
+    let turned: Vec<Value> = forth["differences"].as_array().unwrap().iter().map(turned).collect();
+    assert_eq!(diff(&service, "fork", "main")["differences"], json!(turned));
     assert_eq!(diff(&service, "fork", "fork")["differences"], json!([]));
+    // A position belongs to the ledger of its timeline, which may be inherited.
+    service.post("/timelines", &json!({ "timeline_id": "of-main", "fork_of": "main" }));
+    assert_eq!(diff(&service, "of-main", "fork")["differences"][0]["base"]["timeline_id"], "main");
     service.audit();
 }
 
@@ -76,41 +76,21 @@ fn timers_and_firing_outcomes_are_compared() {
     }
     service.post("/timelines", &json!({ "timeline_id": "fork", "fork_of": "main" }));
     let of = |of: &str| service.get("/timelines/diff", &[("base", "main"), ("compare", "fork"), ("type", of)]);
-    let nothing = of("timers");
-    assert_eq!((&nothing["status"], &nothing["timers"]), (&json!("No timer differs."), &json!([])));
-    assert_eq!((of("firings")["firings"].clone(), nothing.get("firings")), (json!([]), None));
-    assert_eq!(of("events").get("timers"), None);
+    assert_members(&of("timers"), &json!({ "status": "No timer differs.", "timers": [], "firings": null }));
+    assert_members(&of("firings"), &json!({ "firings": [] }));
+    assert_members(&of("events"), &json!({ "timers": null }));
     service.post("/v1/fast-forward", &json!({ "duration": "3d", "timeline_id": "fork" }));
     let timers = of("timers");
-    assert_eq!((&timers["status"], &timers["has_more"]), (&json!("1 timer differs."), &json!(false)));
+    assert_members(&timers, &json!({ "status": "1 timer differs.", "has_more": false }));
     let bill = &timers["timers"][0];
-    assert_eq!((&bill["timer_id"], &bill["change"]), (&json!("bill"), &json!("differs")));
-    assert_eq!((&bill["base"]["state"], &bill["compare"]["state"]), (&json!("armed"), &json!("done")));
-    assert_eq!(bill["base"]["payload"], json!(["bill"]));
-    let firings = of("firings");
-    let firing = &firings["firings"][0];
-    assert_eq!((&firing["change"], &firing["base"]), (&json!("only_in_compare"), &Value::Null));
-    assert_eq!((&firing["due"], &firing["compare"]["state"]), (&json!("2000-01-02T00:00:00Z"), &json!("pending")));
+    assert_members(bill, &json!({ "timer_id": "bill", "change": "differs" }));
+    assert_members(&bill["base"], &json!({ "state": "armed", "payload": ["bill"] }));
+    assert_members(&bill["compare"], &json!({ "state": "done" }));
+    let firing = of("firings")["firings"][0].clone();
+    assert_members(&firing, &json!({ "change": "only_in_compare", "base": null, "due": "2000-01-02T00:00:00Z" }));
+    assert_eq!(firing["compare"]["state"], "pending");
     let wrong = target("/timelines/diff", &[("base", "main"), ("compare", "fork"), ("type", "anchors")]);
     service.send(Request::get(&wrong)).refused(400, "invalid_parameter");
-    service.audit();
-}
-
-#[test]
-fn sibling_and_nested_forks_are_compared() {
-    let service = parted();
-    for (timeline, of) in [("of-main", "main"), ("of-fork", "fork"), ("of-of-fork", "of-fork")] {
-        service.post("/timelines", &json!({ "timeline_id": timeline, "fork_of": of }));
-    }
-    let (apart, far) = (diff(&service, "main", "fork"), diff(&service, "of-main", "of-of-fork"));
-    let ids = |page: &Value| {
-        let ids = page["differences"].as_array().unwrap().iter().map(|one| one["event_id"].clone());
-        ids.collect::<Vec<_>>()
-    };
-    assert_eq!(ids(&apart), ids(&far), "a fork stands as what it was forked from");
-    assert_eq!(apart["common"], far["common"]);
-    assert_eq!(far["differences"][0]["base"]["timeline_id"], "main", "a position is of a ledger");
-    assert_eq!(diff(&service, "fork", "of-of-fork")["differences"], json!([]));
     service.audit();
 }
 
@@ -123,10 +103,9 @@ fn unrelated_or_hidden_timelines_are_rejected() {
         let refused = service.send(ask(a, b)).refused(400, "invalid_parameter");
         assert!(refused.to_string().contains("they share no history"), "{refused}");
     }
-    service.send(Request::get("/timelines/diff?base=main")).refused(400, "missing_parameter");
     let ada = service.user("ada");
-    service.post("/v1/set-access-control", &json!({ "timeline_id": "fork", "permissions": { "read": ["ada"] } }));
-    for (a, b) in [("main", "fork"), ("fork", "main"), ("fork", "none")] {
+    permit(&service, "fork", &json!({ "read": ["ada"] }));
+    for (a, b) in [("main", "fork"), ("fork", "main")] {
         service.send(ask(a, b).key(&ada)).refused(404, "not_found");
     }
     service.send(ask("fork", "fork").key(&ada)).expect(200);
@@ -135,8 +114,8 @@ fn unrelated_or_hidden_timelines_are_rejected() {
     for timeline in ["main", "fork"] {
         let logs = [("timeline_id", timeline), ("time_range", "../.."), ("action", "read"), ("limit", "1000")];
         let logs = service.get("/v1/access-logs", &logs);
-        let reads = logs["logs"].as_array().unwrap().iter().filter(|entry| entry["subject"] == "timelines_diff");
-        assert!(reads.filter(|entry| entry["user_id"] == "admin").count() == 1, "{timeline}: {logs}");
+        let is_diff = |entry: &&Value| entry["subject"] == "timelines_diff" && entry["user_id"] == "admin";
+        assert_eq!(logs["logs"].as_array().unwrap().iter().filter(is_diff).count(), 1, "{timeline}: {logs}");
     }
     let logs = [("timeline_id", "main"), ("time_range", "../.."), ("user_id", "ada")];
     assert_eq!(service.get("/v1/access-logs", &logs)["logs"].as_array().unwrap().len(), 2);
@@ -147,21 +126,14 @@ fn unrelated_or_hidden_timelines_are_rejected() {
 fn differences_are_paged() {
     let service = parted();
     let whole = diff(&service, "main", "fork");
-    let (mut paged, mut cursor) = (Vec::new(), None::<String>);
-    loop {
-        let mut parameters = vec![("base", "main"), ("compare", "fork"), ("limit", "1")];
-        parameters.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let page = service.get("/timelines/diff", &parameters);
-        paged.extend(page["differences"].as_array().unwrap().iter().cloned());
-        assert_eq!(page["has_more"], page["next_cursor"].is_string());
-        match page["next_cursor"].as_str() {
-            Some(next) => cursor = Some(next.to_owned()),
-            None => break,
-        }
+    let parameters = [("base", "main"), ("compare", "fork"), ("limit", "1")];
+    let paged = pages("differences", |cursor| {
         // Events recorded in between are not on later pages.
-        service.post("/v1/events", &json!({ "event_id": format!("z-{}", paged.len()), "time": TIME }));
-    }
-    assert_eq!(json!(paged), whole["differences"]);
+        service.post("/v1/events", &json!({ "time": TIME }));
+        service.get("/timelines/diff", &[&parameters, cursor].concat())
+    });
+    let recorded_before_the_first_page = 1;
+    assert_eq!(paged.len(), whole["differences"].as_array().unwrap().len() + recorded_before_the_first_page);
     for wrong in ["", "x", "x.y", "x.bWFpbg"] {
         let parameters = [("base", "main"), ("compare", "fork"), ("cursor", wrong)];
         let refused = service.send(Request::get(&target("/timelines/diff", &parameters)));

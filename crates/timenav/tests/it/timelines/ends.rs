@@ -1,6 +1,5 @@
 //! `DELETE /timeline/{timeline_id}`, and timelines that expire.
 
-use std::io::Read as _;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -8,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::snapshot;
 use crate::support::http::{Answer, Request, target};
-use crate::support::service::{Service, run, timenav};
+use crate::support::service::{Service, run};
 use crate::support::waiting::until_so;
+use crate::v1::assert_invalid;
 
 fn make(service: &Service, body: &Value) -> Answer {
     service.send(Request::post("/timelines").json(body))
@@ -36,15 +36,12 @@ fn contents(data: &Path, name: &str) -> i64 {
 
 #[test]
 fn delete_ends_a_timeline() {
-    for prefix in ["", "/v1", "/api/v1"] {
-        let service = Service::start();
-        make(&service, &json!({ "timeline_id": "job" })).expect(201);
-        let over = Request::new("DELETE", &format!("{prefix}/timeline/job"));
-        snapshot::check("timeline-ended", &service.send(over));
-        snapshot::check("timeline-has-ended", &service.send(Request::get(&format!("{prefix}/timeline/job"))));
-        snapshot::check("timeline-name-ended", &make(&service, &json!({ "timeline_id": "job" })));
-        service.audit();
-    }
+    let service = Service::start();
+    make(&service, &json!({ "timeline_id": "job" })).expect(201);
+    snapshot::check("timeline-ended", &service.send(Request::new("DELETE", "/v1/timeline/job")));
+    snapshot::check("timeline-has-ended", &service.send(Request::get("/v1/timeline/job")));
+    snapshot::check("timeline-name-ended", &make(&service, &json!({ "timeline_id": "job" })));
+    service.audit();
 }
 
 #[test]
@@ -83,28 +80,11 @@ fn ended_timeline_is_unavailable_to_all_operations_and_keys() {
 }
 
 #[test]
-fn stream_closes_when_its_timeline_ends() {
-    let service = Service::start();
-    record(&service, "job", "e");
-    let request = service.signed(Request::get("/v1/stream?timeline_id=job"));
-    let mut connection = service.connect();
-    connection.send_request(&request);
-    let (status, headers) = connection.head().unwrap();
-    assert_eq!(status, 200);
-    end(&service, "job").expect(200);
-    // Otherwise it would be endless.
-    let mut rest = Vec::new();
-    connection.body(&headers).read_to_end(&mut rest).unwrap();
-    service.audit();
-}
-
-#[test]
 fn timeline_lifetime_has_a_minimum_and_maximum() {
     let service = Service::start();
     for (number, wrong) in ["PT0.5S", "PT0S", "P3661D", "P1M", "soon"].into_iter().enumerate() {
-        let refused = make(&service, &json!({ "timeline_id": format!("t{number}"), "expires_in": wrong }));
-        let refused = refused.refused(400, "invalid_parameter");
-        assert_eq!(refused["errors"][0]["pointer"], "#/expires_in", "{wrong}");
+        let body = json!({ "timeline_id": format!("t{number}"), "expires_in": wrong });
+        assert_invalid(make(&service, &body), "#/expires_in");
     }
     for (number, right) in ["PT1S", "P3660D", "90m"].into_iter().enumerate() {
         let made = make(&service, &json!({ "timeline_id": format!("r{number}"), "expires_in": right })).expect(201);
@@ -138,38 +118,14 @@ fn ended_timeline_is_pruned_after_a_kill() {
 }
 
 #[test]
-fn expired_timeline_ends_automatically() {
-    let service = Service::start();
-    make(&service, &json!({ "timeline_id": "job", "expires_in": "4s" })).expect(201);
-    record(&service, "job", "e");
-    let ended = || {
-        let parameters = [("timeline_id", "system"), ("time_range", "../.."), ("action", "end_timeline")];
-        let logs = service.get("/v1/access-logs", &parameters);
-        logs["logs"].as_array().unwrap().iter().any(|log| log["subject"] == "job" && log["user_id"] == "system")
-    };
-    until_so("the timeline to end", ended);
-    service.send(Request::get("/timeline/job")).refused(404, "timeline_ended");
-    service.audit();
-}
-
-#[test]
 fn command_line_creates_and_ends_timelines() {
     let service = Service::start();
-    let command = |arguments: &[&str]| {
-        let mut command = timenav();
-        command
-            .arg("timeline")
-            .args(arguments)
-            .env("TIMENAV_URL", service.url())
-            .env("TIMENAV_API_KEY", &service.admin);
-        run(&mut command, "")
-    };
-    let (status, made, problem) = command(&["create", "job", "--expires-in", "2h"]);
-    assert_eq!(status, Some(0), "{made}{problem}");
-    let (status, ended, problem) = command(&["end", "job"]);
-    assert_eq!(status, Some(0), "{ended}{problem}");
-    assert!(ended.contains("The timeline `job` has ended."), "{ended}");
-    let (status, _, problem) = command(&["end", "job"]);
-    assert!(status != Some(0) && problem.contains("has ended"), "{problem}");
+    let run = |arguments: &[&str]| run(&mut crate::cli::command(&service, arguments), "");
+    let (code, stdout, stderr) = run(&["timeline", "create", "job", "--expires-in", "2h"]);
+    assert_eq!(code, Some(0), "{stdout}{stderr}");
+    let (code, stdout, stderr) = run(&["timeline", "end", "job"]);
+    assert!(code == Some(0) && stdout.contains("The timeline `job` has ended."), "{stdout}{stderr}");
+    let (code, _, stderr) = run(&["timeline", "end", "job"]);
+    assert!(code != Some(0) && stderr.contains("has ended"), "{stderr}");
     service.audit();
 }

@@ -2,33 +2,31 @@
 
 use aws_lc_rs::signature::{ED25519, UnparsedPublicKey};
 use data_encoding::BASE64;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::PREFIXES;
+use super::hex;
 use crate::ledger;
 use crate::snapshot;
 use crate::support::http::Request;
 use crate::support::service::Service;
+use crate::v1::{assert_invalid, assert_members};
 
 #[test]
 fn checkpoint_is_a_note_unless_json_is_requested() {
     let service = Service::start();
-    for prefix in PREFIXES {
-        let path = format!("{prefix}/timeline/main/checkpoint");
-        let note = service.send(Request::get(&path));
-        assert_eq!(note.header("content-type"), Some("text/plain; charset=utf-8"));
-        let note = ledger::verified(&note.text(), &service.public_key);
-        assert_eq!(note.origin, "timenav.local/main");
-        for request in [
-            Request::get(&path).header("Accept", "application/json"),
-            Request::get(&path).json(&json!({})),
-            Request::new("QUERY", &path).json(&json!({})),
-        ] {
-            let body = service.send(request).expect(200);
-            let wrapped = ledger::verified(body["checkpoint"].as_str().unwrap(), &service.public_key);
-            assert!(wrapped.size > note.size, "the read before is an entry");
-            assert_eq!(body["verifier_key"], ledger::verifier_key("timenav.local/main", &service.public_key));
-        }
+    let note = service.send(Request::get("/v1/timeline/main/checkpoint"));
+    assert_eq!(note.header("content-type"), Some("text/plain; charset=utf-8"));
+    let note = ledger::verified(&note.text(), &service.public_key);
+    assert_eq!(note.origin, "timenav.local/main");
+    for request in [
+        Request::get("/v1/timeline/main/checkpoint").header("Accept", "application/json"),
+        Request::get("/v1/timeline/main/checkpoint").json(&json!({})),
+        Request::new("QUERY", "/v1/timeline/main/checkpoint").json(&json!({})),
+    ] {
+        let body = service.send(request).expect(200);
+        let wrapped = ledger::verified(body["checkpoint"].as_str().unwrap(), &service.public_key);
+        assert!(wrapped.size > note.size, "the read before is an entry");
+        assert_eq!(body["verifier_key"], ledger::verifier_key("timenav.local/main", &service.public_key));
     }
     service.audit();
 }
@@ -36,22 +34,20 @@ fn checkpoint_is_a_note_unless_json_is_requested() {
 #[test]
 fn head_statement_is_signed_and_extends_the_tree() {
     let service = Service::start();
-    for prefix in PREFIXES {
-        for timeline in ["main", "system"] {
-            let path = format!("{prefix}/timeline/{timeline}/head");
-            let answer = service.send(Request::get(&path));
-            assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
-            let (text, root) = stated(&answer.text(), &service, timeline);
-            let size: u64 = text[2].parse().unwrap();
-            service.continues(timeline, size, &root);
-            let body = service.send(Request::get(&path).header("Accept", "application/json")).expect(200);
-            let (wrapped, root) = stated(body["head_statement"].as_str().unwrap(), &service, timeline);
-            assert!(wrapped[2].parse::<u64>().unwrap() > size, "the read before is an entry");
-            assert_eq!(body["size"].to_string(), wrapped[2]);
-            assert_eq!(body["root"], hex(&root));
-            let name = format!("timenav.local/{timeline}");
-            assert_eq!(body["verifier_key"], ledger::verifier_key(&name, &service.public_key));
-        }
+    for timeline in ["main", "system"] {
+        let path = format!("/v1/timeline/{timeline}/head");
+        let answer = service.send(Request::get(&path));
+        assert_eq!(answer.header("content-type"), Some("text/plain; charset=utf-8"));
+        let (text, root) = stated(&answer.text(), &service, timeline);
+        let size: u64 = text[2].parse().unwrap();
+        service.continues(timeline, size, &root);
+        let body = service.send(Request::get(&path).header("Accept", "application/json")).expect(200);
+        let (wrapped, root) = stated(body["head_statement"].as_str().unwrap(), &service, timeline);
+        assert!(wrapped[2].parse::<u64>().unwrap() > size, "the read before is an entry");
+        assert_eq!(body["size"].to_string(), wrapped[2]);
+        assert_eq!(body["root"], hex(&root));
+        let name = format!("timenav.local/{timeline}");
+        assert_eq!(body["verifier_key"], ledger::verifier_key(&name, &service.public_key));
     }
     service.audit();
 }
@@ -69,33 +65,6 @@ fn stated(text: &str, service: &Service, timeline: &str) -> (Vec<String>, ledger
     (lines, root)
 }
 
-fn hex(hash: &ledger::Hash) -> String {
-    data_encoding::HEXLOWER.encode(hash)
-}
-
-#[test]
-fn every_entry_of_a_ledger_is_provable() {
-    let service = Service::start();
-    for number in 0..40 {
-        service.post(
-            "/v1/events?timeline_id=whole",
-            &json!({ "time": "2001-01-01T00:00:00Z", "event_id": number.to_string() }),
-        );
-    }
-    let size = service.checkpoint("whole").size;
-    let entries: Vec<(Value, ledger::Hash)> = (0..size).map(|position| service.entry("whole", position)).collect();
-    let hashes: Vec<ledger::Hash> = entries.iter().map(|(_, hash)| *hash).collect();
-    let actions: Vec<&str> = entries.iter().map(|(entry, _)| entry["action"].as_str().unwrap()).collect();
-    assert_eq!(actions[0], "create_timeline");
-    assert_eq!(actions.iter().filter(|action| **action == "record_event").count(), 40);
-    // Roots and proofs of every size are computed from the leaves.
-    for from in 1..=size {
-        let root = ledger::root(&hashes[..usize::try_from(from).unwrap()]);
-        service.continues("whole", from, &root);
-    }
-    service.audit();
-}
-
 #[test]
 fn invalid_proof_requests_are_rejected() {
     let service = Service::start();
@@ -103,22 +72,16 @@ fn invalid_proof_requests_are_rejected() {
     let ask = |query: &str| service.send(Request::get(&format!("/timeline/main/proof{query}")));
     ask("").refused(400, "missing_parameter");
     ask("?position=0&from=1").refused(400, "conflicting_parameters");
-    for query in [
-        format!("?position={}", size + 1_000),
-        format!("?from={}", size + 1_000),
-        "?position=18446744073709551615".to_owned(),
-    ] {
-        ask(&query).refused(400, "invalid_parameter");
-    }
-    for wrong in ["-1", "x", "", "1.5", "18446744073709551616", "0x1"] {
+    let beyond = (size + 1_000).to_string();
+    assert_invalid(ask("?position=18446744073709551615"), "#/position");
+    for wrong in ["-1", "18446744073709551616", &beyond] {
         for name in ["position", "from"] {
-            let refused = ask(&format!("?{name}={wrong}")).refused(400, "invalid_parameter");
-            assert_eq!(refused["errors"][0]["pointer"], format!("#/{name}"), "{wrong}");
+            assert_invalid(ask(&format!("?{name}={wrong}")), &format!("#/{name}"));
         }
     }
     snapshot::check("proof-refused", &ask("?position=1000000"));
     let empty = ask("?from=0").expect(200);
-    assert_eq!((&empty["hashes"], &empty["from_root"]), (&json!([]), &json!(super::hex(&ledger::sha256(&[])))));
+    assert_eq!((&empty["hashes"], &empty["from_root"]), (&json!([]), &json!(hex(&ledger::sha256(&[])))));
     service.audit();
 }
 
@@ -128,48 +91,44 @@ fn entry_proof_is_available_as_tlog_file() {
     for number in 0..20 {
         service.post("/v1/events", &json!({ "time": "2001-01-01T00:00:00Z", "event_id": number.to_string() }));
     }
-    for prefix in PREFIXES {
-        let path = format!("{prefix}/timeline/main/proof");
-        let by_format = Request::get(&format!("{path}?position=7&format=tlog-proof"));
-        for request in [
-            by_format.clone(),
-            by_format.header("Accept", "application/json"),
-            Request::get(&format!("{path}?position=7")).header("Accept", "text/plain"),
-            Request::new("QUERY", &path).json(&json!({ "position": 7, "format": "tlog-proof" })),
-        ] {
-            let answer = service.send(request);
-            assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/plain; charset=utf-8")));
-            let (index, leaf, hashes, note) = ledger::proof_file(&answer.text());
-            let checkpoint = ledger::verified(&note, &service.public_key);
-            assert_eq!((index, checkpoint.origin.as_str()), (7, "timenav.local/main"));
-            assert!(ledger::includes(&ledger::leaf_hash(&leaf), 7, checkpoint.size, &hashes, &checkpoint.root));
-            let (entry, _) = service.entry("main", 7);
-            assert_eq!(ledger::entry(std::str::from_utf8(&leaf).unwrap()), entry);
-        }
-        let plainly = Request::get(&format!("{path}?position=7"));
-        for request in [
-            plainly.clone(),
-            plainly.clone().header("Accept", "*/*"),
-            plainly.header("Accept", "application/json, text/plain"),
-        ] {
-            assert_eq!(service.send(request).expect(200)["kind"], "inclusion");
-        }
-        let json = Request::get(&format!("{path}?position=7&format=json")).header("Accept", "text/plain");
-        assert_eq!(service.send(json).expect(200)["kind"], "inclusion");
-        // There is no such file format for consistency proofs.
-        let from = Request::get(&format!("{path}?from=1")).header("Accept", "text/plain");
-        assert_eq!(service.send(from).expect(200)["kind"], "consistency");
-        for query in [
-            "from=1&format=tlog-proof",
-            "from=1&format=xml",
-            "position=1&format=tlog-proof&witnessed=true",
-            "position=1&format=cose",
-            "position=1&format=xml",
-            "position=1&format=",
-        ] {
-            let refused = service.send(Request::get(&format!("{path}?{query}"))).refused(400, "invalid_parameter");
-            assert_eq!(refused["errors"][0]["pointer"], "#/format");
-        }
+    let by_format = Request::get("/v1/timeline/main/proof?position=7&format=tlog-proof");
+    for request in [
+        by_format.clone(),
+        by_format.header("Accept", "application/json"),
+        Request::get("/v1/timeline/main/proof?position=7").header("Accept", "text/plain"),
+        Request::new("QUERY", "/v1/timeline/main/proof").json(&json!({ "position": 7, "format": "tlog-proof" })),
+    ] {
+        let answer = service.send(request);
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some("text/plain; charset=utf-8")));
+        let (index, leaf, hashes, note) = ledger::proof_file(&answer.text());
+        let checkpoint = ledger::verified(&note, &service.public_key);
+        assert_eq!((index, checkpoint.origin.as_str()), (7, "timenav.local/main"));
+        assert!(ledger::includes(&ledger::leaf_hash(&leaf), 7, checkpoint.size, &hashes, &checkpoint.root));
+        let (entry, _) = service.entry("main", 7);
+        assert_eq!(ledger::entry(std::str::from_utf8(&leaf).unwrap()), entry);
+    }
+    let plainly = Request::get("/v1/timeline/main/proof?position=7");
+    for request in [
+        plainly.clone(),
+        plainly.clone().header("Accept", "*/*"),
+        plainly.header("Accept", "application/json, text/plain"),
+    ] {
+        assert_eq!(service.send(request).expect(200)["kind"], "inclusion");
+    }
+    let json = Request::get("/v1/timeline/main/proof?position=7&format=json").header("Accept", "text/plain");
+    assert_eq!(service.send(json).expect(200)["kind"], "inclusion");
+    // There is no such file format for consistency proofs.
+    let from = Request::get("/v1/timeline/main/proof?from=1").header("Accept", "text/plain");
+    assert_eq!(service.send(from).expect(200)["kind"], "consistency");
+    for query in [
+        "from=1&format=tlog-proof",
+        "from=1&format=xml",
+        "position=1&format=tlog-proof&witnessed=true",
+        "position=1&format=cose",
+        "position=1&format=xml",
+        "position=1&format=",
+    ] {
+        assert_invalid(service.send(Request::get(&format!("/v1/timeline/main/proof?{query}"))), "#/format");
     }
     service.audit();
 }
@@ -179,8 +138,7 @@ fn entry_proof_is_available_as_tlog_file() {
 fn reads_are_recorded_as_entries() {
     let service = Service::with(&["--log-clock-reads"]);
     let first = service.checkpoint("main").size;
-    let user = service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
-    assert_eq!(user["user_id"], "second");
+    service.post("/v1/users", &json!({ "user_id": "second", "operator": true }));
     let key = service.key(&json!({ "user_id": "second" }));
     let reads = [
         ("clock", Request::get("/v1/clock")),
@@ -200,8 +158,7 @@ fn reads_are_recorded_as_entries() {
     for (position, operation) in
         (first..).zip(["clock", "monitor_events", "anchors", "timeline", "proof", "checkpoint"])
     {
-        let (entry, _) = service.entry("main", position);
-        assert_eq!([&entry["action"], &entry["actor"], &entry["subject"]], [&json!("reads"), &json!(""), &json!("")]);
+        assert_members(&service.entry("main", position).0, &json!({ "action": "reads", "actor": "", "subject": "" }));
         assert_eq!(service.reads_at("main", position), [("second".to_owned(), operation.to_owned())]);
     }
     service.audit();
