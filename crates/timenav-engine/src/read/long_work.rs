@@ -11,6 +11,7 @@ use timenav_core::ids::UserId;
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::ports::store_error::StoreError;
 use crate::read::turns::{Turn, Turns};
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
@@ -25,6 +26,11 @@ pub const NAME_SEARCHES_RUNNING_MAX: usize = 4;
 
 /// A count holds all its groups in memory, even while it waits for its turn to read.
 pub const COUNTS_RUNNING_MAX: usize = 4;
+
+/// Runs work that takes long on a thread that serves no requests.
+pub(crate) async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| StoreError::Unavailable(error.to_string()))
+}
 
 /// Rows between two yields: about a tenth of a millisecond.
 const ROWS_BETWEEN_YIELDS: usize = 32;

@@ -21,7 +21,7 @@ use crate::ledger::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, de
 use crate::ledger::stored_statement::open_newest;
 use crate::ports::archive::{EntryRow, Snapshot};
 use crate::ports::store_error::StoreError;
-use crate::read::long_work::giving_way;
+use crate::read::long_work::{giving_way, off_thread};
 use crate::requests::json::read;
 
 pub(super) struct Claim<'a> {
@@ -247,8 +247,7 @@ async fn replay(request: &ScanRequest<'_>) -> Result<Result<Powers, String>, Sto
     while at < size {
         let (rows, end) = blocks::read(request.source, head.key, at, size).await?;
         // Not on a thread that serves requests.
-        let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
-        carried = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        carried = off_thread(move || carried.take(&rows, end)).await?;
         at = end;
     }
     let Carried { ledger, directory, unread } = carried;

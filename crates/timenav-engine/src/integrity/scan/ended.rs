@@ -71,17 +71,5 @@ pub(super) async fn walk(
             .to_owned(),
     ];
     not_checked.extend(report::not_checked(request, size, 0));
-    Ok(Scan {
-        timeline_id: request.timeline.clone(),
-        depth: request.depth,
-        details: report::details(request, &outcome, size),
-        findings: outcome.findings,
-        findings_omitted: outcome.omitted,
-        checked,
-        not_checked,
-        checkpoint: None,
-        signed: None,
-        size,
-        root: Some(root),
-    })
+    Ok(Scan { root: Some(root), ..report::of(request, outcome, size, (checked, not_checked)) })
 }

@@ -13,7 +13,7 @@ use crate::ledger::head::TimelineKey;
 use crate::ports::archive::ScanSource;
 use crate::ports::gazetteer::Gazetteer;
 use crate::ports::store_error::StoreError;
-use crate::read::long_work::giving_way;
+use crate::read::long_work::{giving_way, off_thread};
 use crate::writer::project::EventMade;
 
 /// Number of parts of a block, which are looked up concurrently. Lookups are the slowest part of a scan.
@@ -50,7 +50,7 @@ async fn compare_part(
     let versions = events.iter().map(|event| (event.event_id.clone(), event.position)).collect();
     let stored = source.event_rows(key, versions).await?;
     let gazetteer = gazetteer.cloned();
-    let comparing = tokio::task::spawn_blocking(move || {
+    off_thread(move || {
         let mut compared = Compared::default();
         for (event, stored) in giving_way(events.into_iter().zip(stored)) {
             // The preceding version may have been erased.
@@ -63,6 +63,6 @@ async fn compare_part(
             }
         }
         compared
-    });
-    comparing.await.map_err(|error| StoreError::Unavailable(error.to_string()))
+    })
+    .await
 }

@@ -14,7 +14,7 @@ use crate::ports::archive::ScanSource;
 use crate::ports::gazetteer::Gazetteer;
 use crate::ports::seen_events::{SeenEvent, SeenEvents};
 use crate::ports::store_error::StoreError;
-use crate::read::long_work::giving_way;
+use crate::read::long_work::{giving_way, off_thread};
 use crate::read::pace::Pace;
 
 /// Number and approximate bytes of rows read at a time. Two pages are in memory: one is read while the other is hashed.
@@ -67,10 +67,10 @@ async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: See
         let page = next;
         rows_pace.took(page.rows_count(), page.bytes_count());
         // Not on a thread that serves requests.
-        let working = tokio::task::spawn_blocking(move || seen.page(&page));
+        let working = off_thread(move || seen.page(&page));
         let reading = source.event_page(timeline, Some(after), rows_pace.rows());
         let (worked, read) = tokio::join!(working, reading);
-        (seen, next) = (worked.map_err(|error| StoreError::Unavailable(error.to_string()))?, read?);
+        (seen, next) = (worked?, read?);
         let ended_later = std::mem::take(&mut seen.ended_later);
         if !ended_later.is_empty() {
             let stored = source.event_rows(timeline, ended_later).await?;
@@ -93,7 +93,7 @@ async fn pass_index(
     let mut places = RowFacts::new(key);
     while let Some(after) = next.last().cloned() {
         let page = next;
-        let working = tokio::task::spawn_blocking(move || {
+        let working = off_thread(move || {
             for place in giving_way(page.iter().filter(|place| place.position < end)) {
                 places.place(&place.event_id, place.position, (place.time_micros, place.cell));
             }
@@ -101,7 +101,7 @@ async fn pass_index(
         });
         let reading = source.event_index_page(timeline, Some(after), PAGE_PLACES);
         let (worked, read) = tokio::join!(working, reading);
-        places = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        places = worked?;
         next = read?.unwrap_or_default();
     }
     Ok(Some(places.sum()))

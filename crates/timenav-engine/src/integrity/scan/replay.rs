@@ -50,10 +50,11 @@ use timelines::{Ended, ForkedFrom};
 use timers::RecordedTimers;
 pub(super) use timers::{TimerSums, is_of_timers};
 
+#[derive(Default)]
 pub(super) struct Replay {
     timeline_id: String,
     from_the_start: bool,
-    first: u64,
+    pub(super) first: u64,
     clock: Option<Clock>,
     permissions: Option<Permissions>,
     first_recorded_at: Option<Instant<Wall>>,
@@ -64,16 +65,16 @@ pub(super) struct Replay {
     anchors_count: u64,
     /// Current events according to payloads, excluding erased ones.
     events_count: i64,
-    event_rows: u64,
-    interventions_count: u64,
+    pub(super) event_rows: u64,
+    pub(super) interventions_count: u64,
     overrides_count: u64,
     clock_entry: u64,
-    fork: Option<ForkRecord>,
+    pub(super) fork: Option<ForkRecord>,
     /// For `system`: users and their credentials.
     directory: RecordedDirectory,
     /// For other timelines: who was authorized when; `None` if this is not checked.
     powers: Option<Arc<Powers>>,
-    authorities_count: u64,
+    pub(super) authorities_count: u64,
     /// The first entry that was decided here, not by the service that the timeline was adopted from.
     decided_from: u64,
     /// Whether the last entry is of version 2, whose state is signed.
@@ -83,10 +84,10 @@ pub(super) struct Replay {
     ended: BTreeMap<TimelineId, Ended>,
     forked: BTreeMap<TimelineId, ForkedFrom>,
     expires_at: Option<Instant<Wall>>,
-    data_count: u64,
+    pub(super) data_count: u64,
     policies: RetentionPolicies,
     sweeps: BTreeSet<u64>,
-    pruned_count: u64,
+    pub(super) pruned_count: u64,
     missing: MissingData,
     /// The erasing entry according to the row of each sealed record, by the record's position.
     erased_data: BTreeMap<u64, u64>,
@@ -98,91 +99,28 @@ pub(super) struct Replay {
     /// Commitments of `heads` entries since they were last taken.
     heads: Vec<RecordedHeads>,
     accepted: heads::RecordedAcceptances,
-    changes_count: u64,
-    recorded_layers: Vec<u64>,
+    pub(super) changes_count: u64,
+    pub(super) recorded_layers: Vec<u64>,
     timers: RecordedTimers,
     marks: Marks,
     origins: Vec<Origin>,
     /// The entry that handed the timeline over, unless a later one adopted it.
     handed_over: Option<u64>,
     /// The expected event rows, if they are compared with all stored rows.
-    facts: Option<RowFacts>,
-    blind: Option<String>,
+    pub(super) facts: Option<RowFacts>,
+    pub(super) blind: Option<String>,
     pub(super) findings: Findings,
 }
 
 impl Replay {
     /// `powers` is the history of permissions; on `system`, they follow from its own entries.
     pub(super) fn new(timeline: &TimelineId, first: u64, powers: Option<Arc<Powers>>) -> Self {
-        Self {
-            timeline_id: timeline.to_string(),
-            from_the_start: first == 0,
-            first,
-            clock: None,
-            permissions: None,
-            first_recorded_at: None,
-            first_actor: None,
-            recorded_at: None,
-            anchors: Vec::new(),
-            marked: Marked::default(),
-            anchors_count: 0,
-            events_count: 0,
-            event_rows: 0,
-            interventions_count: 0,
-            overrides_count: 0,
-            clock_entry: 0,
-            fork: None,
-            directory: RecordedDirectory::default(),
-            powers,
-            authorities_count: 0,
-            decided_from: 0,
-            is_stated: false,
-            signing_keys: SigningKeys::default(),
-            timelines: BTreeSet::new(),
-            ended: BTreeMap::new(),
-            forked: BTreeMap::new(),
-            expires_at: None,
-            data_count: 0,
-            policies: RetentionPolicies::default(),
-            sweeps: BTreeSet::new(),
-            pruned_count: 0,
-            missing: MissingData::default(),
-            erased_data: BTreeMap::new(),
-            erased: BTreeMap::new(),
-            erased_later: BTreeMap::new(),
-            forgotten: Vec::new(),
-            heads: Vec::new(),
-            accepted: heads::RecordedAcceptances::default(),
-            changes_count: 0,
-            recorded_layers: Vec::new(),
-            timers: RecordedTimers::default(),
-            marks: Marks::new(first),
-            origins: Vec::new(),
-            handed_over: None,
-            facts: None,
-            blind: None,
-            findings: Findings::default(),
-        }
-    }
-
-    pub(super) const fn first(&self) -> u64 {
-        self.first
-    }
-
-    pub(super) const fn changes_count(&self) -> u64 {
-        self.changes_count
-    }
-
-    pub(super) const fn authorities_count(&self) -> u64 {
-        self.authorities_count
+        let (timeline_id, marks) = (timeline.to_string(), Marks::new(first));
+        Self { timeline_id, from_the_start: first == 0, first, powers, marks, ..Self::default() }
     }
 
     pub(super) fn erased_count(&self) -> u64 {
         self.missing.count() + self.erased_data.len() as u64
-    }
-
-    pub(super) const fn pruned_count(&self) -> u64 {
-        self.pruned_count
     }
 
     pub(super) fn pruned_later(&mut self, position: u64) {
@@ -196,36 +134,12 @@ impl Replay {
         self.events_count.saturating_add_unsigned(unseen as u64)
     }
 
-    pub(super) const fn event_rows(&self) -> u64 {
-        self.event_rows
-    }
-
-    pub(super) const fn interventions_count(&self) -> u64 {
-        self.interventions_count
-    }
-
-    pub(super) const fn fork(&self) -> Option<&ForkRecord> {
-        self.fork.as_ref()
-    }
-
-    pub(super) fn recorded_layers(&self) -> &[u64] {
-        &self.recorded_layers
-    }
-
-    pub(super) const fn data_count(&self) -> u64 {
-        self.data_count
-    }
-
     pub(super) fn add_erased_data(&mut self, position: u64, by: u64) {
         self.erased_data.insert(position, by);
     }
 
     pub(super) fn take_forgotten(&mut self) -> Vec<ForgottenOutcomes> {
         std::mem::take(&mut self.forgotten)
-    }
-
-    pub(super) fn blind(&self) -> Option<&str> {
-        self.blind.as_deref()
     }
 
     pub(super) fn lose(&mut self, position: u64) {
@@ -236,10 +150,6 @@ impl Replay {
     pub(super) fn with_facts(mut self, key: Option<FactKey>) -> Self {
         self.facts = key.map(RowFacts::new);
         self
-    }
-
-    pub(super) const fn facts(&self) -> Option<&RowFacts> {
-        self.facts.as_ref()
     }
 
     /// The authorization of earlier entries is unknown here.

@@ -44,18 +44,28 @@ impl Scan {
 }
 
 pub(super) fn without_snapshot(request: &ScanRequest<'_>, findings: Findings) -> Scan {
-    let outcome = Outcome::new(findings, &[]);
+    let not_checked = "Nothing else was checked, because there is nothing to compare it with.".to_owned();
+    of(request, Outcome::new(findings, &[]), 0, (Vec::new(), vec![not_checked]))
+}
+
+/// Returns a report without a tree.
+pub(super) fn of(
+    request: &ScanRequest<'_>,
+    outcome: Outcome,
+    size: u64,
+    (checked, not_checked): (Vec<Checked>, Vec<String>),
+) -> Scan {
     Scan {
         timeline_id: request.timeline.clone(),
         depth: request.depth,
-        details: details(request, &outcome, 0),
+        details: details(request, &outcome, size),
         findings: outcome.findings,
         findings_omitted: outcome.omitted,
-        checked: Vec::new(),
-        not_checked: vec!["Nothing else was checked, because there is nothing to compare it with.".to_owned()],
+        checked,
+        not_checked,
         checkpoint: None,
         signed: None,
-        size: 0,
+        size,
         root: None,
     }
 }
@@ -70,7 +80,7 @@ pub(super) fn reference_note(request: &ScanRequest<'_>, head: &Head, tree: &Chec
     stored.chain(std::iter::once(&*head.carried_note)).find(is_of_tree).map(str::to_owned)
 }
 
-pub(super) fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
+fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
     let ScanRequest { timeline, depth, .. } = request;
     let count = outcome.findings.len() as u64 + outcome.omitted;
     let Some(first) = outcome.findings.first() else {

@@ -11,12 +11,12 @@ use super::facts::random_key;
 use super::hashing::HashedRow;
 use super::powers::Powers;
 use super::replay::{RecordedData, RecordedEvent, Replay};
-use super::report::Outcome;
-use super::report::{self, Checked, Scan};
+use super::report::{self, Checked, Outcome, Scan};
 use super::request::{Progress, ScanRequest, ScanStage};
 use super::{authority, pass, rows, tree};
 use crate::integrity::scan::pruned::{self, Pruned};
-use crate::ports::archive::{EntryRow, Orphan, Snapshot};
+use crate::ledger::head::TimelineKey;
+use crate::ports::archive::{EntryRow, Orphan, ScanSource, Snapshot};
 use crate::ports::store_error::StoreError;
 
 mod block;
@@ -273,15 +273,15 @@ impl Way<'_, '_> {
         let sweeps = pruned.positions();
         // The sweeps that name none of the entries that were read.
         self.open_sweeps(&mut pruned, u64::MAX).await?;
-        pruned.finish(replay.first(), &mut self.findings);
+        pruned.finish(replay.first, &mut self.findings);
         self.checked.extend([
             Checked { what: "entries", count: ledger.entries_count() },
             Checked { what: "payloads", count: ledger.payloads_count() },
             Checked { what: "erased", count: replay.erased_count() },
-            Checked { what: "pruned", count: replay.pruned_count() },
+            Checked { what: "pruned", count: replay.pruned_count },
             Checked { what: "tiles", count: ledger.tiles_count() },
-            Checked { what: "changes", count: replay.changes_count() },
-            Checked { what: "authorities", count: replay.authorities_count() },
+            Checked { what: "changes", count: replay.changes_count },
+            Checked { what: "authorities", count: replay.authorities_count },
         ]);
         let is_full = self.request.depth == Depth::Full;
         let (is_damaged, root) = (ledger.is_damaged(), ledger.root());
@@ -293,7 +293,7 @@ impl Way<'_, '_> {
         }
         let mut rows = replay.finish(&self.snapshot);
         replay.compare_signing_key(&self.request.keys.current);
-        if is_full && replay.blind().is_none() {
+        if is_full && replay.blind.is_none() {
             let signed = self.signed.as_ref().filter(|signed| signed.root == root);
             let statements = signed.map_or(0, |_| replay.compare_statement(self.request, &self.snapshot, root));
             self.checked.push(Checked { what: "statements", count: statements });
@@ -305,7 +305,7 @@ impl Way<'_, '_> {
             self.compare_counts(&replay, counts);
         }
         self.compare_reads(&replay).await?;
-        if replay.blind().is_some() {
+        if replay.blind.is_some() {
             self.not_checked.push(
                 "The tables were not compared with the entries, because entries do not match what was signed or cannot be read."
                     .to_owned(),
@@ -313,8 +313,8 @@ impl Way<'_, '_> {
         }
         self.report_heads(replay.rollback_accepted());
         self.not_checked.extend(replay.take_accepted());
-        self.checked.push(Checked { what: "events", count: replay.event_rows() });
-        self.checked.push(Checked { what: "data_records", count: replay.data_count() });
+        self.checked.push(Checked { what: "events", count: replay.event_rows });
+        self.checked.push(Checked { what: "data_records", count: replay.data_count });
         self.checked.push(Checked { what: "rows", count: rows });
         if is_full && self.request.timeline.is_system() {
             // Checked once for all timelines, because they share the table.
@@ -370,16 +370,11 @@ impl Way<'_, '_> {
     }
 
     async fn compare_anchors(&mut self, replay: &mut Replay) -> Result<u64, StoreError> {
+        let mut stored = match stored_anchors(self.request.source, self.snapshot.head.key).await {
+            Ok(stored) => stored,
+            Err(error) => return self.damage(error, "anchors").map(|()| 0),
+        };
         let size = self.size();
-        let mut stored: Vec<Anchor> = Vec::new();
-        loop {
-            let after = stored.last().map(|anchor| anchor.position);
-            match self.request.source.anchor_rows(self.snapshot.head.key, after, BLOCK_ANCHORS).await {
-                Ok(page) if page.is_empty() => break,
-                Ok(page) => stored.extend(page),
-                Err(error) => return self.damage(error, "anchors").map(|()| 0),
-            }
-        }
         stored.retain(|anchor| anchor.position < size);
         Ok(replay.compare_anchors(&stored))
     }
@@ -395,19 +390,19 @@ impl Way<'_, '_> {
 
     /// Each entry has its row, so equal counts mean that there are no other rows.
     fn compare_counts(&mut self, replay: &Replay, Counts { events, interventions, data }: Counts) {
-        let recorded = replay.event_rows();
+        let recorded = replay.event_rows;
         if events > recorded || events + replay.events_erased_later() < recorded {
             let evidence =
                 format!("table events has {events} rows, but entries created {recorded} that were not erased");
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
-        if interventions != replay.interventions_count() {
-            let made = replay.interventions_count();
+        if interventions != replay.interventions_count {
+            let made = replay.interventions_count;
             let evidence = format!("table interventions has {interventions} rows, but there were {made} interventions");
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
-        if data != replay.data_count() {
-            let evidence = format!("table data_records has {data} rows, but {} were created", replay.data_count());
+        if data != replay.data_count {
+            let evidence = format!("table data_records has {data} rows, but {} were created", replay.data_count);
             self.findings.add(FindingKind::StateMismatch, None, evidence);
         }
     }
@@ -418,19 +413,20 @@ impl Way<'_, '_> {
         let signed = signed.filter(|signed| (signed.size, signed.root) == (size, root));
         let outcome = Outcome::new(findings, &good);
         not_checked.extend(report::not_checked(request, size, sampled));
-        Scan {
-            timeline_id: request.timeline.clone(),
-            depth: request.depth,
-            details: report::details(request, &outcome, size),
-            findings: outcome.findings,
-            findings_omitted: outcome.omitted,
-            checked,
-            not_checked,
-            checkpoint: signed.as_ref().and_then(|signed| report::reference_note(request, &snapshot.head, signed)),
-            signed,
-            size,
-            root: Some(root),
+        let checkpoint = signed.as_ref().and_then(|signed| report::reference_note(request, &snapshot.head, signed));
+        Scan { checkpoint, signed, root: Some(root), ..report::of(request, outcome, size, (checked, not_checked)) }
+    }
+}
+
+async fn stored_anchors(source: &dyn ScanSource, key: TimelineKey) -> Result<Vec<Anchor>, StoreError> {
+    let mut stored: Vec<Anchor> = Vec::new();
+    loop {
+        let after = stored.last().map(|anchor| anchor.position);
+        let page = source.anchor_rows(key, after, BLOCK_ANCHORS).await?;
+        if page.is_empty() {
+            return Ok(stored);
         }
+        stored.extend(page);
     }
 }
 

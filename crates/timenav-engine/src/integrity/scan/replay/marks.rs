@@ -12,6 +12,7 @@ use crate::requests::json::read;
 
 /// The previous entry's columns, as far as they are known: a replay that begins in the middle trusts those of its first
 /// entry.
+#[derive(Default)]
 pub(super) struct Marks {
     events_count: Option<i64>,
     pub(super) clock_entry: Option<i64>,

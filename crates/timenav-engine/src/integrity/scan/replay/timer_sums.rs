@@ -21,21 +21,19 @@ impl RowSum {
     }
 
     pub(in crate::integrity::scan) fn add(&mut self, row: &[u8; 32]) {
-        for (half, bytes) in self.halves.iter_mut().zip(row.chunks_exact(16)) {
-            let mut own = [0; 16];
-            own.copy_from_slice(bytes);
-            *half = half.wrapping_add(u128::from_be_bytes(own));
-        }
+        self.combine(row, u128::wrapping_add);
         self.count += 1;
     }
 
     pub(in crate::integrity::scan) fn remove(&mut self, row: &[u8; 32]) {
-        for (half, bytes) in self.halves.iter_mut().zip(row.chunks_exact(16)) {
-            let mut own = [0; 16];
-            own.copy_from_slice(bytes);
-            *half = half.wrapping_sub(u128::from_be_bytes(own));
-        }
+        self.combine(row, u128::wrapping_sub);
         self.count = self.count.wrapping_sub(1);
+    }
+
+    fn combine(&mut self, row: &[u8; 32], combine: fn(u128, u128) -> u128) {
+        for (half, bytes) in self.halves.iter_mut().zip(row.as_chunks().0) {
+            *half = combine(*half, u128::from_be_bytes(*bytes));
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::super::request::ScanStage;
 use super::super::{blocks, events, hashing};
 use super::{Carried, Way, block};
 use crate::ports::store_error::StoreError;
+use crate::read::long_work::off_thread;
 
 impl Way<'_, '_> {
     /// Reads entries in blocks, and compares their effects. With a key, events that were recorded and not changed are
@@ -30,12 +31,12 @@ impl Way<'_, '_> {
             self.open_sweeps(&mut carried.pruned, end).await?;
             // Pipeline: while this block is replayed, the next one is hashed, the one after that is read, and the
             // events of the last one are compared, not on threads that serve requests.
-            let working = tokio::task::spawn_blocking(move || carried.take(&hashed, end));
+            let working = off_thread(move || carried.take(&hashed, end));
             let (rows, next_end) = next;
             let reading = blocks::read(source, key, next_end, size);
             let comparing = events::compare(source, key, gazetteer, events, facts);
             let (worked, hashing, read, compared) = tokio::join!(working, hashing::hash(rows), reading, comparing);
-            let (back, block) = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            let (back, block) = worked?;
             (carried, hashed, next) = (back, hashing?, read?);
             self.keep_or_collect(compared, &mut changes, facts.is_some())?;
             events = self.compare_block(&mut carried, block).await?;
@@ -72,7 +73,7 @@ impl Way<'_, '_> {
         changes: Option<Compared>,
         passed: &Passed,
     ) -> Result<(), StoreError> {
-        let mut expected = replay.facts().map_or_else(Fingerprint::default, RowFacts::sum);
+        let mut expected = replay.facts.as_ref().map_or_else(Fingerprint::default, RowFacts::sum);
         match changes {
             Some(changes) => {
                 expected.add(changes.ends);
@@ -92,7 +93,7 @@ impl Way<'_, '_> {
         while at < size {
             let (rows, end) = blocks::read(source, key, at, size).await?;
             let hashed = hashing::hash(rows).await?;
-            let working = tokio::task::spawn_blocking(move || {
+            let working = off_thread(move || {
                 let (ledger, replay) = &mut carried;
                 let block = block::take((ledger, replay), &hashed, end, |_, _, _| false);
                 (carried, block)
@@ -100,7 +101,7 @@ impl Way<'_, '_> {
             let (worked, compared) =
                 tokio::join!(working, events::compare(source, key, gazetteer, std::mem::take(&mut events), None));
             self.keep(compared)?;
-            let (back, block) = worked.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            let (back, block) = worked?;
             (carried, events) = (back, block.events);
             at = end;
         }

@@ -24,7 +24,7 @@ async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Optio
 impl Way<'_, '_> {
     /// The shared entries are scanned with the origin, not here.
     pub(super) async fn compare_fork(&mut self, replay: &Replay) -> Result<(), StoreError> {
-        let Some(fork) = replay.fork() else { return Ok(()) };
+        let Some(fork) = &replay.fork else { return Ok(()) };
         let mut found = |kind, what: &str| {
             let evidence = format!("forked from the first {} entries of `{}`: {what}", fork.size, fork.fork_of);
             self.findings.add(kind, Some(0), evidence);
@@ -61,7 +61,7 @@ impl Way<'_, '_> {
             self.compare_returns(SignedTree { key, id, size: fork.size, root }, is_adopted, replay).await?;
         }
         match parent.filter(|_| is_adopted) {
-            Some(layer) => Box::pin(self.compare_layers(layer, replay.recorded_layers().to_vec())).await,
+            Some(layer) => Box::pin(self.compare_layers(layer, replay.recorded_layers.clone())).await,
             None => Ok(()),
         }
     }

@@ -1,12 +1,11 @@
 //! Scans of adopted layers, which belong only to their fork and are scanned with it.
 
-use timenav_core::anchor::Anchor;
 use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, LeafRecord, PruneClass};
 use timenav_core::scan::{FindingKind, Findings, LedgerScan};
 
 use super::block::{self, Block};
-use super::{BLOCK_ANCHORS, Way};
+use super::{Way, stored_anchors};
 use crate::integrity::scan::compared::Unplaced;
 use crate::integrity::scan::hashing::HashedRow;
 use crate::integrity::scan::replay::Replay;
@@ -15,6 +14,7 @@ use crate::integrity::scan::{blocks, events, hashing, rows, tree};
 use crate::ledger::head::{EndedTimeline, TimelineKey};
 use crate::ledger::payload::LaterEntry;
 use crate::ports::store_error::StoreError;
+use crate::read::long_work::off_thread;
 
 /// Entries that explain erasures in an earlier layer: ledger and positions.
 type Tellers = Vec<(TimelineKey, Vec<u64>)>;
@@ -38,8 +38,8 @@ impl Way<'_, '_> {
             };
             let (replay, findings) = self.walk_layer(&ended, &tellers).await?;
             self.findings.append_of(layer.as_str(), findings);
-            tellers.push((ended.key, replay.recorded_layers().to_vec()));
-            if let Some(fork) = replay.fork() {
+            tellers.push((ended.key, replay.recorded_layers.clone()));
+            if let Some(fork) = &replay.fork {
                 let parent = TimelineId::new(&fork.fork_of).ok();
                 next = parent.map(|parent| TimelineId::layer_of(&self.request.timeline, &parent));
             }
@@ -59,8 +59,7 @@ impl Way<'_, '_> {
         while at < size {
             let (rows, end) = blocks::read(source, key, at, size).await?;
             let rows = hashing::hash(rows).await?;
-            let working = tokio::task::spawn_blocking(move || carried.take(&rows, end));
-            let (back, block) = working.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            let (back, block) = off_thread(move || carried.take(&rows, end)).await?;
             carried = back;
             tree::compare_tiles(source, key, &mut carried.ledger, block.filled).await?;
             for data in block.data {
@@ -87,7 +86,7 @@ impl Way<'_, '_> {
         // The row of the layer, including its root, is signed with `system`.
         let signed = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
         findings.append(ledger.finish(&frontier, Some(&signed)).0);
-        if !is_damaged && replay.blind().is_none() {
+        if !is_damaged && replay.blind.is_none() {
             self.compare_rows_of_layer(ended, &mut replay, tellers).await?;
         } else {
             replay.compare_needed();
@@ -113,23 +112,14 @@ impl Way<'_, '_> {
         } else {
             replay.compare_erasures(0);
         }
-        let mut stored: Vec<Anchor> = Vec::new();
-        loop {
-            let after = stored.last().map(|anchor| anchor.position);
-            let page = source.anchor_rows(key, after, BLOCK_ANCHORS).await?;
-            if page.is_empty() {
-                break;
-            }
-            stored.extend(page);
-        }
-        replay.compare_anchors(&stored);
+        replay.compare_anchors(&stored_anchors(source, key).await?);
         self.compare_timers_of_layer(key, replay).await?;
         let (events, interventions) = source.event_rows_count(key, size).await?;
         let data = source.data_rows_count(key, size).await?;
         let pairs = [
-            ("events", events, replay.event_rows()),
-            ("interventions", interventions, replay.interventions_count()),
-            ("data_records", data, replay.data_count()),
+            ("events", events, replay.event_rows),
+            ("interventions", interventions, replay.interventions_count),
+            ("data_records", data, replay.data_count),
         ];
         for (table, found, made) in pairs.into_iter().filter(|(_, found, made)| found != made) {
             let evidence = format!("table {table} has {found} rows, but entries created {made}");
