@@ -5,12 +5,14 @@ use tokio::sync::oneshot;
 
 use super::*;
 use crate::integrity::divergence::Divergence;
+use crate::ledger::stored_statement::signed_by;
 use crate::ports::entropy::Entropy;
 use crate::ports::outside::{ExternalCheckpoint, Outside, OutsideError};
 use crate::ports::wall_clock::WallClock;
 use crate::requests::options::FEATURE_LEVEL;
 use crate::writer::deciding::Command;
 use crate::writer::deciding::logged::{LogRead, LogScan};
+use crate::writer::deciding::rotation::RotateSigningKey;
 use crate::writer::deciding::timelines::CreateTimeline;
 use crate::writer::submission::{Answer, PendingCommand};
 
@@ -117,6 +119,22 @@ fn rejected_submissions_leave_no_entries() {
         .map(|step| (step.head.id.as_str(), step.head.frontier.size(), step.entries.len()))
         .collect();
     assert_eq!(sizes, [("main", 1, 1), ("system", 2, 2)]);
+}
+
+#[test]
+fn group_with_a_rotation_is_signed_by_both_keys() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let ports = Ports { next_signer: Some(Arc::new(Nowhere)), ..ports(&runtime) };
+    let system = TimelineId::system();
+    let create = || submission(&system, CreateTimeline::default()).0;
+    let rotate = || submission(&system, RotateSigningKey).0;
+    let scan = || submission(&system, LogScan { depth: "full".to_owned() }).0;
+    let groups =
+        [([create(), rotate(), scan()], 2), ([create(), scan(), rotate()], 2), ([create(), scan(), scan()], 1)];
+    for (mut submissions, signatures_count) in groups {
+        let finished = made(&Heads::default(), &ports, &mut submissions);
+        assert_eq!(signed_by(&finished.states[0].head.statement).count(), signatures_count);
+    }
 }
 
 #[test]
