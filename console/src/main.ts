@@ -12,4 +12,4 @@ watchTexts(document.body);
 mount(App, { target });
 // After the page has sent its requests.
 void addFonts();
-void import('./boxes.css');
+void import('./controls.css');
