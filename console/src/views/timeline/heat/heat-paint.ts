@@ -64,7 +64,7 @@ export function heatPicture(
   const pointAt = (lat: number, lon: number): ReturnType<typeof smoothAt> => {
     // Below the low end of the scale, the color fades out, so that cells have no visible edges.
     if (isSmooth) return smoothAt(grid, scale, lat, lon);
-    const value = valueAt(grid, lat, lon, false);
+    const value = valueAt(grid, lat, lon);
     return value === null ? null : { share: shareOf(scale, value), part: 1 };
   };
   const scaled = unit(size, view.zoom);

@@ -68,11 +68,7 @@ describe('densities', () => {
 
   it('peak in the middle of their cell and continue across the antimeridian', () => {
     const grid = densities([{ south: 20, west: 170, count: 16 }], 10);
-    const [middle, east, far] = [
-      valueAt(grid, 25, 175, true)!,
-      valueAt(grid, 25, -175, true)!,
-      valueAt(grid, 25, 0, true),
-    ];
+    const [middle, east, far] = [valueAt(grid, 25, 175)!, valueAt(grid, 25, -175)!, valueAt(grid, 25, 0)];
     // A quarter of the events stays in the cell.
     expect(middle).toBeCloseTo((4 * unitOf(10)) / areaOf(20, 10), 9);
     expect(east).toBeCloseTo(middle / 2, 9);
@@ -87,7 +83,7 @@ describe('densities', () => {
       ],
       10,
     );
-    expect(valueAt(grid, 65, 105, true)!).toBeGreaterThan(valueAt(grid, 5, 5, true)! * 1.9);
+    expect(valueAt(grid, 65, 105)!).toBeGreaterThan(valueAt(grid, 5, 5)! * 1.9);
   });
 });
 
@@ -109,7 +105,7 @@ describe('cells of loaded events', () => {
   it('average the numbers of events that have one', () => {
     const store = storeOf([28, -81, 30], [28, -82, '50'], [28, -83, 'strong'], [28, -84], [31, -81, -4]);
     const at = (heat: 'mean' | 'highest', lat: number): number | null =>
-      valueAt(valuesIn(store, [0, store.count], 'wind', heat, 5), lat, -82, false);
+      valueAt(valuesIn(store, [0, store.count], 'wind', heat, 5), lat, -82);
     expect([at('mean', 28), at('highest', 28), at('mean', 31), at('mean', 40)]).toEqual([40, 50, -4, null]);
   });
 });
@@ -166,7 +162,7 @@ describe('heat scales', () => {
     for (const fall of falls) expect(fall).toBeLessThan(0.11);
     const jumps = falls.slice(1).map((fall, index) => Math.abs(fall - falls[index]!));
     for (const jump of jumps.slice(1)) expect(jump).toBeLessThan(0.02);
-    expect(smoothAt(grid, scale, 5, 5)!.share).toBeCloseTo(shareOf(scale, valueAt(grid, 5, 5, false)!), 9);
+    expect(smoothAt(grid, scale, 5, 5)!.share).toBeCloseTo(shareOf(scale, valueAt(grid, 5, 5)!), 9);
   });
 
   it('use the full lowest color for a single event, on a linear scale, too', () => {

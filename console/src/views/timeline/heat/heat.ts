@@ -113,11 +113,9 @@ export function cellsOf(store: EventStore, part: [number, number], resolution: n
   });
 }
 
-/** Returns the value at a place, of its cell or interpolated; null if there is none. */
-export function valueAt({ resolution, values }: Grid, lat: number, lon: number, isSmooth: boolean): number | null {
-  if (!isSmooth) return values.get(keyOf(rowOf(lat, resolution), columnOf(lon, resolution), resolution)) ?? null;
-  const value = between(resolution, lat, lon, (key) => values.get(key) ?? 0);
-  return value > 0 ? value : null;
+/** Returns the value of the cell at a place; null if there is none. */
+export function valueAt({ resolution, values }: Grid, lat: number, lon: number): number | null {
+  return values.get(keyOf(rowOf(lat, resolution), columnOf(lon, resolution), resolution)) ?? null;
 }
 
 /** Interpolates bilinearly between the centers of four cells. */
