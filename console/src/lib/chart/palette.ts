@@ -70,3 +70,10 @@ export function onTheme(changed: () => void): () => void {
     document.fonts.removeEventListener('loadingdone', changed);
   };
 }
+
+/** Passes the colors of an element to `set`, now and when they change. Returns a function that unsubscribes. */
+export function watchPalette(host: HTMLElement, set: (palette: Palette) => void): () => void {
+  const read = (): void => set(readPalette(host));
+  read();
+  return onTheme(read);
+}

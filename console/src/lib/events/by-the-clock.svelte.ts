@@ -1,7 +1,7 @@
 /** Keeps an axis at a period relative to the clock, such as the last 24 hours, until the user pans or zooms. */
 import { untrack } from 'svelte';
 import type { LiveClock } from '../live/clock.svelte';
-import { SECOND, floorDiv } from '../time/instant';
+import { wholeSecond } from '../time/instant';
 import { periodRange } from '../time/period-range';
 import { route } from '../address/route.svelte';
 import { fitted, type Scale } from '../chart/scale';
@@ -24,7 +24,7 @@ export function keepByTheClock(axis: () => Axis | null, clock: () => LiveClock |
     if (period === null) return;
     untrack(() => {
       const [target, at] = [axis(), clock()];
-      const range = at && periodRange(route.get('period'), floorDiv(at.now, SECOND) * SECOND);
+      const range = at && periodRange(route.get('period'), wholeSecond(at.now));
       put = target && range ? fitted(range.from, range.to, target.view.width, room) : null;
       if (put === null) return;
       target!.setView(put);

@@ -1,5 +1,5 @@
 /** The clock of a timeline, extrapolated locally from stream messages instead of polled. */
-import { format, parse, type Micros } from '../time/instant';
+import { format, parse, type Micros, wholeSecond } from '../time/instant';
 import { Stream } from './stream.svelte';
 
 /** A clock as the API returns it. */
@@ -116,7 +116,7 @@ export class LiveClock {
 
   /** The displayed time as an API timestamp without fractions. */
   get text(): string {
-    const whole = this.now - (((this.now % 1_000_000n) + 1_000_000n) % 1_000_000n);
+    const whole = wholeSecond(this.now);
     return format(whole);
   }
 

@@ -18,13 +18,8 @@ export type { Output, Input, Schema } from '../../../../clients/typescript/src/o
 /** Exceeds any response time of the service. Callers abort earlier if they need to. */
 const ANSWER_MS_MAX = 600_000;
 
-type Listener = () => void;
-let whenLoggedOut: Listener = () => {};
-
-/** Sets the listener for a session that is no longer valid. */
-export function onLoggedOut(listener: Listener): void {
-  whenLoggedOut = listener;
-}
+/** The listener for a session that is no longer valid. */
+export const logout = { listener: (): void => {} };
 
 /** Sends a request with the session cookie and tracks whether the service is reachable. */
 async function fetchTracked(path: string, url: string, init: RequestInit): Promise<Response> {
@@ -47,7 +42,7 @@ async function fetchTracked(path: string, url: string, init: RequestInit): Promi
   for (const [key, value] of preserved) localStorage.setItem(key, value);
   reach.worked();
   syncHostClock(response.headers.get('Date'), atMs);
-  if (response.status === 401 && !path.endsWith('/login')) whenLoggedOut();
+  if (response.status === 401 && !path.endsWith('/login')) logout.listener();
   return response;
 }
 
@@ -64,7 +59,7 @@ class PageSettings extends Settings {
 }
 
 /** All operations of the service. */
-class Service extends Calls {
+export class Service extends Calls {
   protected override async json<Name extends OperationName>(
     name: Name,
     input: object,
@@ -86,13 +81,6 @@ function withoutEmpty(input: object): object {
 
 /** The client for the logged-in user. */
 export const service: Calls = new Service(new PageSettings());
-
-/** Returns a client that authenticates with an API key. */
-export function serviceWithKey(key: string): Calls {
-  return new Service(
-    new Settings({ baseUrl: new URL('.', document.baseURI).href, apiKey: key, retries: { attempts: 1 } }),
-  );
-}
 
 interface SendOptions {
   query?: Query;
@@ -117,59 +105,6 @@ export async function send(method: string, path: string, options: SendOptions = 
     if (isAborted(error)) throw error;
     throw new ApiConnectionError('no response received');
   }
-}
-
-/** Returns the OpenAPI document. */
-export async function readDocument<T>(): Promise<T> {
-  const response = await send('GET', 'openapi.json');
-  if (!response.ok) throw await rejection(response);
-  return readJson<T>(response);
-}
-
-interface UploadOptions {
-  query?: Query;
-  type: string;
-  /** Content encoding of the file. The service decompresses it. */
-  encoding?: string | null;
-  signal: AbortSignal;
-  /** Receives the number of bytes sent so far. */
-  onsent: (bytes: number) => void;
-}
-
-/**
- * Uploads a file as the request body and returns the response body, or throws an `ApiError`. Uses XMLHttpRequest, which
- * streams the file from disk and reports progress; `fetch` does not.
- */
-export function upload<T>(path: string, file: Blob, options: UploadOptions): Promise<T> {
-  const { query, type, encoding, signal, onsent } = options;
-  return new Promise<T>((done, failed) => {
-    const request = new XMLHttpRequest();
-    const abort = (): void => request.abort();
-    request.open('POST', address(path, query));
-    request.setRequestHeader('Accept', 'application/json');
-    request.setRequestHeader('Content-Type', type);
-    if (encoding) request.setRequestHeader('Content-Encoding', encoding);
-    request.upload.onprogress = (event) => onsent(event.loaded);
-    request.onabort = () => failed(new DOMException('The upload was canceled.', 'AbortError'));
-    request.onerror = () => failed(new ApiConnectionError('no response received'));
-    request.onload = () => {
-      if (request.status === 401) whenLoggedOut();
-      const headers = new Headers();
-      for (const name of ['Retry-After', 'X-Request-Id']) {
-        const value = request.getResponseHeader(name);
-        if (value !== null) headers.set(name, value);
-      }
-      const response = new Response(request.responseText, { status: request.status, headers });
-      if (response.ok) readJson<T>(response).then(done, failed);
-      else rejection(response).then(failed, failed);
-    };
-    request.onloadend = () => signal.removeEventListener('abort', abort);
-    if (signal.aborted) failed(new DOMException('The upload was canceled.', 'AbortError'));
-    else {
-      signal.addEventListener('abort', abort);
-      request.send(file);
-    }
-  });
 }
 
 /** Returns the validation error of a field, or null. */

@@ -8,8 +8,8 @@ import { timelines } from '../timelines/timelines.svelte';
 /** Permission for an action, or the reason for its absence. */
 export type Right = { may: true } | { may: false; why: string };
 
-const YES: Right = { may: true };
-const no = (why: string): Right => ({ may: false, why });
+export const YES: Right = { may: true };
+export const no = (why: string): Right => ({ may: false, why });
 
 /** Whether the user may record and correct events. */
 export function mayRecord(timeline: string): Right {
@@ -51,22 +51,4 @@ export function mayCreateTimelines(): Right {
   const level = session.body?.restriction_level;
   const isHeld = level === 'read_only' || level === 'no_access';
   return isHeld ? no("Your access is read-only, so you can't create timelines. An operator can change that.") : YES;
-}
-
-/** Whether the user may end the timeline. Requires the right to erase; `main` and `system` cannot be ended. */
-export function mayEnd(timeline: string): Right {
-  if (timeline === 'main') return no('Requests that name no timeline use main, so it cannot be ended.');
-  if (timeline === 'system') return no('The service itself needs system, so it cannot be ended.');
-  const level = session.body?.restriction_level;
-  if (level === 'read_only' || level === 'no_access')
-    return no('Your access is read-only. An operator can change that.');
-  return YES;
-}
-
-/** Whether the user may download a bundle, which contains all clock and event data. */
-export function mayExport(timeline: string): Right {
-  if (timeline === 'system') return no('system holds data about this service itself, so it cannot be exported.');
-  if (session.body?.restriction_level === 'no_access')
-    return no("You don't have access to clocks and events, which a bundle holds. An operator can change that.");
-  return YES;
 }

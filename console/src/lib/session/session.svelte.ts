@@ -1,5 +1,5 @@
 /** The logged-in user. The session itself is an HttpOnly cookie. */
-import { onLoggedOut, service, serviceWithKey } from '../service/api';
+import { logout, service } from '../service/api';
 
 export type RestrictionLevel = 'full_access' | 'limited_access' | 'read_only' | 'no_access';
 
@@ -48,11 +48,6 @@ class Session {
     this.hasExpired = false;
   }
 
-  /** Sets a password with an API key, for the first login. */
-  async setFirstPassword(apiKey: string, password: string): Promise<void> {
-    await serviceWithKey(apiKey).setPassword({ password });
-  }
-
   forget(): void {
     if (this.body?.user_id) this.hasExpired = true;
     if (this.body) this.body = { ...this.body, user_id: null, operator: false, restriction_level: null };
@@ -61,4 +56,4 @@ class Session {
 
 export const session = new Session();
 
-onLoggedOut(() => session.forget());
+logout.listener = () => session.forget();

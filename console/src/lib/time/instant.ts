@@ -114,6 +114,9 @@ export function floorDiv(a: bigint, b: bigint): bigint {
   return a % b !== 0n && a < 0n !== b < 0n ? quotient - 1n : quotient;
 }
 
+/** Returns the start of the second of an instant. */
+export const wholeSecond = (instant: Micros): Micros => floorDiv(instant, SECOND) * SECOND;
+
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /** Returns a year in API format: four digits, or a sign and six digits before year 0. */
@@ -128,20 +131,8 @@ export function format(instant: Micros): string {
   return `${yearText(year)}-${two(month)}-${two(day)}T${two(hour)}:${two(minute)}:${two(second)}${fraction}Z`;
 }
 
-export const MONTHS = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-] as const;
+export const MONTHS: readonly string[] =
+  /* @__PURE__ */ 'January February March April May June July August September October November December'.split(' ');
 
 /** Returns the name of a month, from 1 to 12. */
 export function monthName(month: number): string {

@@ -1,7 +1,7 @@
 /**
  * iCalendar rules and cron expressions as sentences. A rule that a sentence cannot express exactly is shown unchanged.
  */
-import { format, parse } from '../time/instant';
+import { format, parse, MONTHS, monthName } from '../time/instant';
 
 const WEEKDAYS: Readonly<Record<string, string>> = {
   MO: 'Monday',
@@ -13,10 +13,6 @@ const WEEKDAYS: Readonly<Record<string, string>> = {
   SU: 'Sunday',
 };
 const WORKING = 'MO,TU,WE,TH,FR';
-const MONTHS = [
-  ...['January', 'February', 'March', 'April', 'May', 'June'],
-  ...['July', 'August', 'September', 'October', 'November', 'December'],
-];
 const UNITS: Readonly<Record<string, string>> = {
   SECONDLY: 'second',
   MINUTELY: 'minute',
@@ -55,7 +51,6 @@ function numbers(text: string, low: number, high: number): number[] | null {
 
 const every = (unit: string, interval: number): string =>
   interval === 1 ? `every ${unit}` : `every ${interval} ${unit}s`;
-const monthName = (month: number): string => MONTHS[month - 1] ?? '';
 const ends = (names: readonly string[]): string => `${names[0] ?? ''} to ${names.at(-1) ?? ''}`;
 const two = (number: number): string => String(number).padStart(2, '0');
 

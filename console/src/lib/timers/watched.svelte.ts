@@ -2,7 +2,7 @@
 import { untrack } from 'svelte';
 import { isAborted } from '../service/api';
 import type { LiveClock } from '../live/clock.svelte';
-import { SECOND, floorDiv, parse, type Micros } from '../time/instant';
+import { parse, type Micros, wholeSecond } from '../time/instant';
 import { readTimers, type Timer, type TimerState } from './timers';
 
 /** Minimum interval between reads, for clocks at a high rate. */
@@ -53,7 +53,7 @@ export class WatchedTimers {
       document.addEventListener('visibilitychange', seen);
       return () => document.removeEventListener('visibilitychange', seen);
     });
-    const second = $derived(floorDiv(clock()?.now ?? 0n, SECOND) * SECOND);
+    const second = $derived(wholeSecond(clock()?.now ?? 0n));
     const isPassed = $derived(this.next !== null && this.next <= second);
     $effect(() => {
       if (isPassed) untrack(() => this.soon());

@@ -1,4 +1,5 @@
 /** Commands of the palette for a query. */
+import { countText } from '../../lib/events/words';
 import { parseMomentInput } from '../../lib/time/calendar';
 import { format, parse, type Micros } from '../../lib/time/instant';
 import { momentText } from '../../lib/time/people';
@@ -75,7 +76,7 @@ export function commands(typed: string, sources: Sources): Command[] {
       id: `timeline ${timeline_id}`,
       group: 'Timelines',
       title: timeline_id,
-      hint: `${events.toLocaleString('en')} event${events === 1 ? '' : 's'}`,
+      hint: countText(events, 'event'),
       icon: fork ? 'fork' : 'timeline',
       to: href('timeline', { timeline: timeline_id }),
     }));

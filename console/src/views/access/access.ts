@@ -118,3 +118,9 @@ export function idIssue(text: string): string | null {
   if (/^[._:@-]/.test(text)) return 'A name must start with a letter or a digit.';
   return 'A name can contain letters, digits and . _ - : @';
 }
+
+/** Returns why a section is not shown to users who are not admins. */
+export const adminsOnly = (timeline: string, role: string | undefined, action: string): string =>
+  role
+    ? `You have ${role} on ${timeline}. Only its admins can ${action}; ask one of them.`
+    : `Timeline ${timeline} does not exist, or you don't have access to it.`;

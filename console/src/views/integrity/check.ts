@@ -1,4 +1,5 @@
 /** Verification in the browser, as a list of checks for the page. No requests are sent. */
+import { countText } from '../../lib/events/words';
 import { format } from '../../lib/time/instant';
 import {
   climb,
@@ -105,7 +106,7 @@ export async function checkCheckpoint(
       {
         what: 'Origin',
         detail: own
-          ? `It is for the timeline ${timeline}, at ${entries(checkpoint.size)}.`
+          ? `It is for the timeline ${timeline}, at ${countText(checkpoint.size, 'entry', 'entries')}.`
           : `It is for ${checkpoint.origin}, not ${timeline}.`,
         state: own ? 'good' : 'bad',
       },
@@ -199,7 +200,7 @@ function climbed(steps: Step[] | null, checkpoint: Checkpoint | null, isRoot: bo
   const count = steps.length + 1;
   return {
     what,
-    detail: `${count === 1 ? '1 hash' : `${count} hashes`} computed here lead to the signed root.`,
+    detail: `${countText(count, 'hash', 'hashes')} computed here lead to the signed root.`,
     state: 'good',
   };
 }
@@ -215,7 +216,7 @@ export async function checkContinuation(
     return {
       what,
       detail:
-        `The ledger had ${entries(saved.size)} when you saved this, but has ${entries(newest.size)} now: ` +
+        `The ledger had ${countText(saved.size, 'entry', 'entries')} when you saved this, but has ${countText(newest.size, 'entry', 'entries')} now: ` +
         'it was rolled back. Keep both notes as evidence.',
       state: 'bad',
     };
@@ -240,13 +241,9 @@ export async function checkContinuation(
     detail:
       grown === 0
         ? 'Nothing was changed, and nothing was added.'
-        : `All ${entries(saved.size)} are unchanged; ${entries(grown)} were added.`,
+        : `All ${countText(saved.size, 'entry', 'entries')} are unchanged; ${countText(grown, 'entry', 'entries')} were added.`,
     state: 'good',
   };
-}
-
-export function entries(count: number): string {
-  return count === 1 ? '1 entry' : `${count.toLocaleString('en')} entries`;
 }
 
 /** Returns the worst state of the checks. */

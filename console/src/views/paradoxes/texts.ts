@@ -1,6 +1,6 @@
 /** Text of a paradox in the list, shorter than the sentence of the service that the detail shows. */
 import { named } from '../../lib/events/names.svelte';
-import { SECOND, distance, floorDiv, format, parse, type Micros } from '../../lib/time/instant';
+import { distance, format, parse, type Micros, wholeSecond } from '../../lib/time/instant';
 import { stretchText, whenText } from '../../lib/time/when';
 import { plain } from '../../lib/text/words';
 import { valueText } from '../../lib/events/event';
@@ -36,6 +36,6 @@ export function contradictionText(
 /** Returns when two events apply at once, with the date only once if it is the same. */
 export function bothText(from: Micros, to: Micros): string {
   // A period ends in its last microsecond.
-  if (from === to || floorDiv(to, SECOND) * SECOND !== to) return stretchText(from, to);
+  if (from === to || wholeSecond(to) !== to) return stretchText(from, to);
   return whenText({ time: format(from), end_time: format(to) });
 }

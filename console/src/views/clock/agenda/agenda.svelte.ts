@@ -5,7 +5,7 @@ import type { LiveClock } from '../../../lib/live/clock.svelte';
 import { ALL } from '../../../lib/events/filter';
 import { readPage } from '../../../lib/events/pages';
 import { EventStore } from '../../../lib/events/store';
-import { SECOND, floorDiv, parse, type Micros } from '../../../lib/time/instant';
+import { parse, type Micros, wholeSecond } from '../../../lib/time/instant';
 import { Stream } from '../../../lib/live/stream.svelte';
 import { timerTarget, type Timer } from '../../../lib/timers/timers';
 
@@ -74,7 +74,7 @@ export class Agenda {
     private readonly timeline: string,
     private readonly clock: () => LiveClock | null,
   ) {
-    this.#second = $derived(floorDiv(this.clock()?.now ?? 0n, SECOND) * SECOND);
+    this.#second = $derived(wholeSecond(this.clock()?.now ?? 0n));
     this.#stream = new Stream(
       { timeline, events: ['events', 'interventions', 'reset'] },
       () => this.#soon(),
@@ -108,7 +108,7 @@ export class Agenda {
     this.#requestedAt = performance.now();
     try {
       const question = { timeline: this.timeline, filter: ALL, box: null };
-      const from = floorDiv(clock.now, SECOND) * SECOND + 1n;
+      const from = wholeSecond(clock.now) + 1n;
       const page = await readPage(question, { from, limit: READ, signal: this.#abortController.signal });
       this.#events = page.store;
       this.#hasMore = page.next !== null;

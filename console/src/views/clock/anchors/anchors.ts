@@ -1,4 +1,5 @@
 /** The positions of anchors on an axis with now at the center. */
+import { countText } from '../../../lib/events/words';
 import type { Micros } from '../../../lib/time/instant';
 
 /** A logarithmic axis is roughly linear up to this distance. Beyond it, each power of ten has the same length. */
@@ -64,7 +65,7 @@ function linearTicks({ reach }: AnchorAxis): AxisTick[] {
   if (step === undefined) return [];
   return Array.from({ length: Math.floor(reach / step.micros) }, (_, index) => {
     const count = step.count * (index + 1);
-    const name = `${count.toLocaleString('en')} ${step.one}${count === 1 ? '' : 's'}`;
+    const name = countText(count, step.one);
     return { micros: BigInt(step.micros) * BigInt(index + 1), name };
   });
 }

@@ -1,4 +1,5 @@
 /** The number of events between the current time and the target of a move. */
+import { countText } from '../../../lib/events/words';
 import { ALL } from '../../../lib/events/filter';
 import { readPartialCount, type PartialCount } from '../../../lib/events/counts';
 import { isAborted } from '../../../lib/service/api';
@@ -41,5 +42,5 @@ export class PassedEvents {
 /** Formats the number of events passed. */
 export function passesText({ count, isAll }: PartialCount): string {
   if (count === 0) return 'passes no events';
-  return `passes ${isAll ? '' : 'more than '}${count.toLocaleString('en')} event${count === 1 ? '' : 's'}`;
+  return `passes ${isAll ? '' : 'more than '}${countText(count, 'event')}`;
 }

@@ -1,8 +1,9 @@
 /** Verifies a head statement in the browser and compares it with the checkpoint. No requests are sent. */
+import { countText } from '../../../lib/events/words';
 import { readHead, type HeadStatement } from '../../../lib/ledger/head';
 import { equal, isConsistent, type Bytes } from '../../../lib/ledger/merkle';
 import { isSignedBy, readKey, timelineOf } from '../../../lib/ledger/note';
-import { entries, type Check } from '../check';
+import type { Check } from '../check';
 
 /** The Merkle tree of the first entries of a ledger. */
 export interface Tree {
@@ -39,7 +40,7 @@ export async function checkHead(
   const origin: Check = {
     what: 'Origin',
     detail: isOwn
-      ? `It is for the timeline ${timeline}, at ${entries(head.size)}.`
+      ? `It is for the timeline ${timeline}, at ${countText(head.size, 'entry', 'entries')}.`
       : `It is for ${head.origin}, not ${timeline}.`,
     state: isOwn ? 'good' : 'bad',
   };
@@ -74,12 +75,14 @@ export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: T
   }
   const [older, newer] = head.size < checkpoint.size ? [head, checkpoint] : [checkpoint, head];
   if (left !== null)
-    return bad(`The ledger has ${entries(left)}, but ${entries(newer.size)} were signed: it was rolled back.`);
+    return bad(
+      `The ledger has ${countText(left, 'entry', 'entries')}, but ${countText(newer.size, 'entry', 'entries')} were signed: it was rolled back.`,
+    );
   if (!(await isConsistent(older.size, older.root, newer.size, newer.root, proof)))
     return bad(
       'Head and checkpoint belong to different histories: history was changed or forked. Keep both as evidence.',
     );
-  const between = entries(newer.size - older.size);
+  const between = countText(newer.size - older.size, 'entry', 'entries');
   const detail =
     newer === head ? `It continues the checkpoint by ${between}.` : `The checkpoint continues it by ${between}.`;
   return { what, detail, state: 'good' };

@@ -1,41 +1,27 @@
 /** Compares all entries of a ledger with the signed tree: progress and result. */
-import { isAborted, ApiError, service } from '../../../lib/service/api';
+import { CheckRun } from '../check-run.svelte';
+import { ApiError, service } from '../../../lib/service/api';
 import { readNote } from '../../../lib/ledger/note';
 import { checkCheckpoint, type Check, type CheckpointBody } from '../check';
 import { Contents, type Difference, type EntriesBody } from './contents';
 
 const PAGE_ENTRIES = 500;
 
-export class ContentsCheck {
+export class ContentsCheck extends CheckRun {
   /** Number of entries read, and of all entries. */
   progress = $state.raw<{ entries: number; total: number } | null>(null);
   checks = $state.raw<Check[] | null>(null);
   differences = $state.raw<Difference[]>([]);
-  error = $state<unknown>(null);
-  isRunning = $state(false);
-  isCancelled = $state(false);
-  #request: AbortController | null = null;
 
-  constructor(private readonly timeline: string) {}
+  constructor(private readonly timeline: string) {
+    super();
+  }
 
-  async run(body: CheckpointBody): Promise<void> {
-    this.cancel();
-    const request = new AbortController();
-    this.#request = request;
+  run(body: CheckpointBody): Promise<void> {
     this.progress = null;
     this.checks = null;
     this.differences = [];
-    this.error = null;
-    this.isRunning = true;
-    this.isCancelled = false;
-    try {
-      await this.#compare(body, request.signal);
-    } catch (error) {
-      if (this.#request !== request) return;
-      if (isAborted(error)) this.isCancelled = true;
-      else this.error = error;
-    }
-    if (this.#request === request) this.isRunning = false;
+    return this.start((signal) => this.#compare(body, signal));
   }
 
   async #compare(body: CheckpointBody, signal: AbortSignal): Promise<void> {
@@ -77,9 +63,5 @@ export class ContentsCheck {
 
   #page(from: number, limit: number, signal: AbortSignal): Promise<EntriesBody> {
     return service.entries({ timeline_id: this.timeline, from, limit }, { signal });
-  }
-
-  cancel(): void {
-    this.#request?.abort();
   }
 }

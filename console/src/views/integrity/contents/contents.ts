@@ -2,6 +2,7 @@
  * Compares entries with the signed tree: each payload with its leaf, and the tree of all leaves with a checkpoint. No
  * requests are sent.
  */
+import { countText } from '../../../lib/events/words';
 import {
   equal,
   fromHex,
@@ -168,10 +169,10 @@ export class Contents {
     const { length } = this.#differences;
     const checks: Check[] = [
       length === 0
-        ? { what: 'Payloads', detail: `${count(this.#fit, 'payload')} match the signed hashes.`, state: 'good' }
+        ? { what: 'Payloads', detail: `${countText(this.#fit, 'payload')} match the signed hashes.`, state: 'good' }
         : {
             what: 'Payloads',
-            detail: `${count(length, 'entry', 'entries')} do not match the signed hashes.`,
+            detail: `${countText(length, 'entry', 'entries')} do not match the signed hashes.`,
             state: 'bad',
           },
     ];
@@ -179,13 +180,13 @@ export class Contents {
     if (erased > 0)
       checks.push({
         what: 'Erased',
-        detail: `${count(erased, 'payload')} erased, each recorded by a later entry.`,
+        detail: `${countText(erased, 'payload')} erased, each recorded by a later entry.`,
         state: 'unknown',
       });
     if (pruned > 0)
       checks.push({
         what: 'Retention',
-        detail: `${count(pruned, 'payload')} pruned, as the retention of the timeline allows.`,
+        detail: `${countText(pruned, 'payload')} pruned, as the retention of the timeline allows.`,
         state: 'unknown',
       });
     if (this.#hidden.size > 0) {
@@ -200,10 +201,6 @@ export class Contents {
   listed(): Difference[] {
     return [...this.#differences].sort((a, b) => a.position - b.position).slice(0, VISIBLE_DIFFERENCES_MAX);
   }
-}
-
-function count(number: number, noun: string, many = `${noun}s`): string {
-  return `${number.toLocaleString('en')} ${number === 1 ? noun : many}`;
 }
 
 function readLeaf(text: string): Leaf | null {

@@ -1,5 +1,6 @@
 /** A scan for tampering: progress and findings. Leaving the page stops it. */
-import { isAborted, ApiError, service } from '../../../lib/service/api';
+import { CheckRun } from '../check-run.svelte';
+import { ApiError, service } from '../../../lib/service/api';
 
 export interface Progress {
   stage: string;
@@ -26,33 +27,18 @@ interface ScanResult {
   checkpoint: { size: number; root: string } | null;
 }
 
-export class Scan {
+export class Scan extends CheckRun {
   progress = $state.raw<Progress | null>(null);
   result = $state.raw<ScanResult | null>(null);
-  error = $state<unknown>(null);
-  isRunning = $state(false);
-  isCancelled = $state(false);
-  #request: AbortController | null = null;
 
-  constructor(private readonly timeline: string) {}
+  constructor(private readonly timeline: string) {
+    super();
+  }
 
-  async run(depth: string): Promise<void> {
-    this.cancel();
-    const request = new AbortController();
-    this.#request = request;
+  run(depth: string): Promise<void> {
     this.progress = null;
     this.result = null;
-    this.error = null;
-    this.isRunning = true;
-    this.isCancelled = false;
-    try {
-      await this.#read(depth, request.signal);
-    } catch (error) {
-      if (this.#request !== request) return;
-      if (isAborted(error)) this.isCancelled = true;
-      else this.error = error;
-    }
-    if (this.#request === request) this.isRunning = false;
+    return this.start((signal) => this.#read(depth, signal));
   }
 
   async #read(depth: string, signal: AbortSignal): Promise<void> {
@@ -69,10 +55,6 @@ export class Scan {
         'The scan ended without a result.',
         'The service may have been stopped. Run it again.',
       );
-  }
-
-  cancel(): void {
-    this.#request?.abort();
   }
 }
 

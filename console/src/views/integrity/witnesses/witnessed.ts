@@ -2,6 +2,7 @@
  * Verifies the witnessed proof of an entry in the browser, step by step: docs/specs/ledger-2.md §10. No requests are
  * sent.
  */
+import { countText } from '../../../lib/events/words';
 import { climb, equal, fromHex, leafHash, toBase64, utf8, type Bytes } from '../../../lib/ledger/merkle';
 import {
   readKey,
@@ -13,7 +14,7 @@ import {
   type Verdict,
   type VerifierKey,
 } from '../../../lib/ledger/note';
-import { checkCosigned, entries, type Check } from '../check';
+import { checkCosigned, type Check } from '../check';
 
 /** The service's response to a request for a witnessed proof, as far as it is verified. */
 export interface WitnessedBody {
@@ -154,7 +155,10 @@ async function checkNote(note: Checkpoint, key: VerifierKey, witnesses: readonly
   const verdict = await verify(note, await renamed(key, name));
   const signed =
     verdict === 'signed'
-      ? good(STEPS.note, `${name} at ${entries(note.size)} is signed with the key of this timeline.`)
+      ? good(
+          STEPS.note,
+          `${name} at ${countText(note.size, 'entry', 'entries')} is signed with the key of this timeline.`,
+        )
       : UNSIGNED[verdict](name, note.origin);
   return [signed, ...(await checkCosigned(note, witnesses))];
 }
@@ -178,7 +182,7 @@ async function checkHeads(head: HeadProof | null, system: Checkpoint | null): Pr
   const root = fromHex(rootHex);
   if (root === null || count !== String(head.count))
     return [null, bad(what, `It commits to ${count || 'no'} timelines, but the proof names ${head.count}.`)];
-  const timelines = head.count === 1 ? '1 timeline' : `${head.count.toLocaleString('en')} timelines`;
+  const timelines = countText(head.count, 'timeline');
   const detail = `Entry ${head.position.toLocaleString('en')} is under that checkpoint, and commits to ${timelines}.`;
   return [{ size: head.count, root }, good(what, detail)];
 }
@@ -192,7 +196,7 @@ async function checkTree(head: HeadProof | null, heads: Tree | null, tree: Tree 
   const wrong = await misplaced(text, head.index, heads, head.hashes);
   if (wrong !== null) return bad(what, `The entry of system does not commit to this tree. ${wrong}`);
   const which = heads.size === 1 ? 'That' : 'One of these';
-  return good(what, `${which} is ${name} at ${entries(tree.size)}, with the root of this proof.`);
+  return good(what, `${which} is ${name} at ${countText(tree.size, 'entry', 'entries')}, with the root of this proof.`);
 }
 
 /** Step 3 for `system` itself, which needs no such entry. */

@@ -1,6 +1,6 @@
 /** The changes of an intervention, side by side, and the action syntax of the service. */
 import { countText } from '../../../lib/events/words';
-import { SECOND, floorDiv, parse } from '../../../lib/time/instant';
+import { parse, wholeSecond } from '../../../lib/time/instant';
 import { zonedText } from '../../../lib/time/people';
 import { isDate, preciseText } from '../../../lib/time/when';
 import type { Paradox } from '../paradox';
@@ -76,9 +76,7 @@ export function conditionalText(explanation: string): string {
 export function cancelledText({ interventions }: Pick<LookupResponse, 'interventions'>): string | null {
   const last = [...interventions].reverse().find(({ changed }) => changed);
   const at = last?.effect.kind === 'cancel' ? parse(last.recorded_at) : null;
-  return last && at !== null
-    ? `Canceled by ${last.actor}, ${zonedText(floorDiv(at, SECOND) * SECOND)} host time`
-    : null;
+  return last && at !== null ? `Canceled by ${last.actor}, ${zonedText(wholeSecond(at))} host time` : null;
 }
 
 export interface Difference {

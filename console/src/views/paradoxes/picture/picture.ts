@@ -1,4 +1,5 @@
 /** Converts a witness to a diagram: its shape and its parts. Positions are computed in `layout.ts`. */
+import { countText } from '../../../lib/events/words';
 import { distance, parse, type Micros } from '../../../lib/time/instant';
 import { momentText } from '../../../lib/time/people';
 import type { Span } from '../../../lib/events/known-spans';
@@ -272,7 +273,7 @@ function orphan(cause: string, effect: string, intervention: string, impact: num
   if (impact > 0) {
     nodes.push({
       id: 'impact',
-      label: `${impact.toLocaleString('en')} more event${impact === 1 ? '' : 's'}`,
+      label: countText(impact, 'more event'),
       event: null,
       variant: 'ghost',
     });

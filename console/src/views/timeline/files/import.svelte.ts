@@ -1,5 +1,6 @@
 /** State of one import: dry run, upload, result, stop and undo. */
-import { isAborted, service, upload } from '../../../lib/service/api';
+import { isAborted, service } from '../../../lib/service/api';
+import { upload } from '../../../lib/service/upload';
 import { timelines } from '../../../lib/timelines/timelines.svelte';
 import { grouped } from './grouped';
 import type { Packing } from './packed';
