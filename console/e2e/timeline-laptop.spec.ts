@@ -23,6 +23,9 @@ it('the card is next to the axis, and keeps title and close button while it scro
   };
   await expect.poll(gap).toBeGreaterThanOrEqual(0);
   const side = page.getByRole('region', { name: 'Selected event' });
+  // No more space above the title than at its left.
+  const [panel, words] = [(await side.boundingBox())!, (await title.boundingBox())!];
+  expect(words.y - panel.y).toBeLessThan(words.x - panel.x);
   await side.evaluate((one) => one.scrollTo(0, one.scrollHeight));
   await expect.poll(() => side.evaluate((one) => one.scrollTop)).toBeGreaterThan(0);
   for (const one of [title, close]) expect(await hidden(one)).toBe(0);
