@@ -53,7 +53,7 @@ describe('every operation', () => {
         .getByRole('heading', { level: 1 })
         .filter({ hasText: exactly(title) })
         .waitFor();
-      await page.getByRole('button', { name: 'Fill in the example' }).click();
+      await page.getByRole('button', { name: 'Example', exact: true }).click();
       const wrong = form(page).locator('[aria-invalid=true]');
       expect(await wrong.evaluateAll((found) => found.map((field) => field.id)), `${id}: the example is wrong`).toEqual(
         [],
@@ -224,10 +224,13 @@ describe('a response', () => {
 
 describe('a user', () => {
   it('without a session fills in the form, logs in, and returns to it', async () => {
-    const page = await on.page();
+    const page = await on.page({ viewport: { width: 1440, height: 900 } });
     await page.goto(`${on.service.url}/#/${at('clock', { timeline_id: 'main' })}`);
+    const send = page.getByRole('button', { name: 'Log in to send' });
+    const clear = page.getByRole('form', { name: 'Request' }).getByRole('button', { name: 'Clear' });
+    expect((await clear.boundingBox())!.y).toBe((await send.boundingBox())!.y);
     await page.getByLabel('timeline_id', { exact: true }).fill('lab');
-    await page.getByRole('button', { name: 'Log in to send' }).click();
+    await send.click();
     await page.getByRole('heading', { name: 'Log in to timenav' }).waitFor();
     await logIn(page, 'admin', PASSWORD);
     await page.getByRole('heading', { level: 1 }).filter({ hasText: '/v1/clock' }).waitFor();
