@@ -290,9 +290,3 @@ async function changeColors(page: Page, colorScheme: 'light' | 'dark'): Promise<
     for (const animation of document.getAnimations()) if (animation instanceof CSSTransition) animation.finish();
   });
 }
-
-/** Opens the palette by its shortcut, which is ignored while a dialog is closing. */
-export async function openPalette(page: Page): Promise<void> {
-  await expect.poll(() => page.locator('dialog').count()).toBe(0);
-  await page.keyboard.press('Control+k');
-}

@@ -47,6 +47,21 @@ describe('an early key press', () => {
   });
 });
 
+it('a key pressed while the palette closes opens it again', async () => {
+  const page = await on.loggedIn('timers?timeline=demo');
+  await page.keyboard.press('Control+k');
+  const palette = page.getByRole('dialog', { name: 'Search or run a command' });
+  await palette.getByRole('option').first().waitFor();
+  await page.evaluate(async () => {
+    document.querySelector<HTMLElement>('dialog [role="option"]')!.click();
+    // The page has been updated, but the browser has not sent the `close` event of the dialog.
+    await Promise.resolve();
+    dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, cancelable: true }));
+    await new Promise((done) => setTimeout(done, 100));
+  });
+  expect(await palette.isVisible()).toBe(true);
+});
+
 describe('steps between events', () => {
   it('start at the edge of the view, and report the end', async () => {
     const page = await open('&center=1969-07-18T12:00:00Z&zoom=500000000');

@@ -1,7 +1,7 @@
 /** Every link opens its target, and an invalid URL is reported. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { REFUSED, expectAccessible, shared, openPalette } from './harness';
+import { REFUSED, expectAccessible, shared } from './harness';
 
 const on = shared();
 
@@ -191,7 +191,7 @@ it('navigation moves the focus to the new view', async () => {
   await expect.poll(() => search.evaluate((one) => document.activeElement === one)).toBe(true);
   expect(await search.getAttribute('aria-expanded')).toBe('false');
   // The element that had the focus was removed with its view.
-  await openPalette(page);
+  await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' }).fill('integrity');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Integrity', level: 1 }).waitFor();

@@ -1,7 +1,7 @@
 /** Logging out: what the browser stores, and the clocks of pages that were open or are opened afterwards. */
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { fresh, logIn, REFUSED, shared, openPalette } from './harness';
+import { fresh, logIn, REFUSED, shared } from './harness';
 
 const on = shared();
 
@@ -41,7 +41,7 @@ it('logging out keeps saved views, theme and timeline, but no secrets', async ()
   const storedItems = (): Promise<Record<string, string>> =>
     page.evaluate(() => Object.fromEntries(Object.entries<string>(localStorage)));
   await page.getByRole('button', { name: /^Colors: system/ }).click();
-  await openPalette(page);
+  await page.keyboard.press('Control+k');
   await palette.fill('save this view');
   await page.getByRole('option', { name: /^Save this view/ }).click();
   const dialog = page.getByRole('dialog', { name: 'Saved views' });
@@ -54,7 +54,7 @@ it('logging out keeps saved views, theme and timeline, but no secrets', async ()
   await page.reload();
   await logIn(page);
   expect(await page.locator('html').getAttribute('data-theme')).toBe(before['timenav-theme']);
-  await openPalette(page);
+  await page.keyboard.press('Control+k');
   await palette.fill('the clock of');
   await page.getByRole('option', { name: /^The clock of the demo/ }).waitFor();
 });

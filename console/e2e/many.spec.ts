@@ -1,7 +1,7 @@
 /** More timelines and events than are read at once. */
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fresh, own, shared, openPalette } from './harness';
+import { fresh, own, shared } from './harness';
 
 const on = shared();
 const TIMELINES = 5_000;
@@ -47,7 +47,7 @@ describe('five thousand timelines', () => {
   it('are all available in the palette, the tree and the comparison', async () => {
     await on.service.call('POST', 'timelines', { timeline_id: 'zz-fork', fork_of: 'tl-0000' });
     const page = await on.loggedIn('clock?timeline=demo');
-    await openPalette(page);
+    await page.keyboard.press('Control+k');
     const field = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox');
     // In the middle of the name, on the last page.
     await field.fill('l-4995');

@@ -13,7 +13,6 @@ import {
   underPrefix,
   UNREACHABLE,
   expectUsable,
-  openPalette,
 } from './harness';
 
 const on = shared();
@@ -407,7 +406,7 @@ describe('a saved view', () => {
     const page = await on.loggedIn('paradoxes?timeline=demo&kinds=P01');
     const palette = page.getByRole('dialog', { name: 'Search or run a command' }).getByRole('combobox');
     await page.getByRole('heading', { name: 'Paradoxes', exact: true }).waitFor();
-    await openPalette(page);
+    await page.keyboard.press('Control+k');
     await palette.fill('save this view');
     await page.getByRole('option', { name: /^Save this view/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Saved views' });
@@ -416,7 +415,7 @@ describe('a saved view', () => {
     await dialog.getByRole('button', { name: 'Save this view' }).click();
     expect(new URL(page.url()).hash).toBe('#/paradoxes?timeline=demo&kinds=P01');
     await page.goto(`${on.service.url}/#/clock?timeline=main`);
-    await openPalette(page);
+    await page.keyboard.press('Control+k');
     await palette.fill('effects before');
     await page.getByRole('option', { name: /^Effects before causes/ }).click();
     await expect.poll(() => new URL(page.url()).hash).toBe('#/paradoxes?timeline=demo&kinds=P01');

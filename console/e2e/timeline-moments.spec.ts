@@ -1,6 +1,6 @@
 /** Earlier states of knowledge, forks and anchors as a tree, and the palette entries that open them. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectAccessible, openPalette } from './harness';
+import { expectAccessible } from './harness';
 import { card, counted, landing, launch, on, param, region, timeline } from './timeline-page';
 
 let between = '';
@@ -116,7 +116,7 @@ describe('the palette', () => {
     const page = await on.loggedIn('clock?timeline=known');
     const field = page.getByRole('combobox', { name: 'View, timeline, event, anchor, time or action' });
     await page.getByRole('timer').waitFor();
-    await openPalette(page);
+    await page.keyboard.press('Control+k');
     await field.fill('known-branch');
     // Enter selects the entry offered at that moment, and timelines may still be loading.
     await page
@@ -125,7 +125,7 @@ describe('the palette', () => {
       .waitFor();
     await page.keyboard.press('Enter');
     await expect.poll(() => param(page, 'timeline')).toBe('known-branch');
-    await openPalette(page);
+    await page.keyboard.press('Control+k');
     await field.fill('1969-07-20T20:17:40Z');
     await page.getByRole('option', { name: /Show on the axis/ }).waitFor();
     await expectAccessible(page);
@@ -134,7 +134,7 @@ describe('the palette', () => {
     const travel = page.getByRole('dialog', { name: 'Travel' });
     await travel.getByLabel('Moment').waitFor();
     await page.keyboard.press('Escape');
-    await openPalette(page);
+    await page.keyboard.press('Control+k');
     await field.fill('on the way');
     await page.getByRole('option', { name: /On the way/ }).click();
     await expect.poll(() => param(page, 'anchor')).toMatch(/^anchor_/);
@@ -185,7 +185,7 @@ describe('everyday tasks', () => {
     const page = await on.loggedIn('timeline?timeline=known');
     const palette = page.getByRole('dialog', { name: 'Search or run a command' });
     const run = async (words: string): Promise<void> => {
-      await openPalette(page);
+      await page.keyboard.press('Control+k');
       await palette.getByRole('combobox').fill(words);
       await palette.getByRole('option').first().waitFor();
       await page.keyboard.press('Enter');
@@ -197,7 +197,7 @@ describe('everyday tasks', () => {
     await run('fork known');
     await page.getByRole('dialog', { name: /timeline|fork/i }).waitFor();
     await page.keyboard.press('Escape');
-    await openPalette(page);
+    await page.keyboard.press('Control+k');
     await palette.waitFor();
   });
 
