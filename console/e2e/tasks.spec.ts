@@ -2,8 +2,6 @@
  * Tasks that a new user should complete without help. Each one starts at the start page and uses only visible links,
  * buttons and fields.
  */
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { REFUSED, fresh } from './harness';
@@ -37,19 +35,6 @@ beforeAll(async () => {
     ),
   );
 });
-
-/** Real data, kept outside of the repository. */
-const HURDAT2 = join(import.meta.dirname, '../../../shared/data/hurricanes/hurdat2_atlantic_1851_2025.csv');
-
-async function importCsv(timeline: string, file: string, map: string): Promise<void> {
-  const query = new URLSearchParams({ timeline_id: timeline, map });
-  const answer = await fetch(`${on.service.url}/v1/import-events?${query.toString()}`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${on.service.adminKey}`, 'Content-Type': 'text/csv' },
-    body: readFileSync(file),
-  });
-  expect(await answer.json()).toMatchObject({ rejected: 0, unchanged: 0 });
-}
 
 const button = (page: Page, name: string): ReturnType<Page['getByRole']> =>
   page.getByRole('button', { name, exact: true });
@@ -136,36 +121,6 @@ describe('a new user can', () => {
     await page.getByText('"WILMA-2005"').first().waitFor();
   });
 
-  it.skipIf(!existsSync(HURDAT2))('find it among all hurricanes since 1851 too', { timeout: 300_000 }, async () => {
-    const name = fresh('hurdat2');
-    await on.service.call('POST', 'timelines', { timeline_id: name });
-    await importCsv(name, HURDAT2, 'time=time,name={name},event_id={storm_id}:{time},geo.lat=lat,geo.lon=lon');
-    const page = await on.loggedIn('timeline?timeline=demo');
-    await chooseTimeline(page, 'demo', name);
-    await counted(page, '55,605 events');
-    await page.getByTitle('Enter a time range').click();
-    await page.getByLabel('From', { exact: true }).fill('2005-01-01');
-    await page.getByLabel('To', { exact: true }).fill('2006-01-01');
-    await button(page, 'Select range').click();
-    await chooseKey(page, 'Values', 'max_wind_kt');
-    await region(page, 'Values of max_wind_kt')
-      .getByText(/ to 160.* values in view/)
-      .waitFor();
-    await button(page, 'List').click();
-    await button(page, 'Columns').click();
-    await page.getByRole('menuitemcheckbox', { name: 'max_wind_kt' }).click();
-    await page.getByRole('menuitemcheckbox', { name: 'max_wind_kt', checked: true }).waitFor();
-    await page.keyboard.press('Escape');
-    const list = region(page, 'Events on the axis');
-    await list.getByRole('button', { name: 'max_wind_kt', exact: true }).click();
-    await list.getByRole('button', { name: 'max_wind_kt', exact: true }).click();
-    await expect.poll(() => list.getByRole('row').nth(1).innerText()).toMatch(/19 October 2005, 12:00[^]*WILMA[^]*160/);
-    await list.getByRole('row').nth(1).getByRole('button', { name: 'WILMA' }).click();
-    await card(page).getByRole('button', { name: 'AL252005', exact: true }).click();
-    await page.getByText('storm_id = AL252005').waitFor();
-    await page.getByRole('application', { name: /^World map with 48 events/ }).waitFor();
-  });
-
   it('preview what would happen if an event were canceled', async () => {
     const page = await on.loggedIn('timeline?timeline=demo');
     await page.getByRole('combobox', { name: /^Find events/ }).fill('Sputnik');
@@ -181,17 +136,6 @@ describe('a new user can', () => {
     // With names, not ids.
     const explanation = /^“.+” requires “.*Sputnik.*”, which would be canceled by the intervention/;
     await page.getByText(explanation).first().waitFor();
-  });
-
-  it('compare a fork with its parent', async () => {
-    const page = await on.loggedIn('timeline?timeline=demo');
-    await page.getByRole('link', { name: 'demo-no-sarajevo' }).first().click();
-    await button(page, 'Timeline: demo-no-sarajevo').waitFor();
-    await page.getByRole('link', { name: 'Compare with demo' }).click();
-    await page.getByRole('button', { name: '1 only in demo-no-sarajevo' }).waitFor();
-    const table = region(page, 'Differences as a table');
-    await table.getByRole('row', { name: /Assassination in Sarajevo.*does not occur/ }).waitFor();
-    await table.getByRole('row', { name: /Franz Ferdinand returns to Vienna/ }).waitFor();
   });
 
   it('let a colleague’s program read one timeline with a key that expires in a week', async () => {

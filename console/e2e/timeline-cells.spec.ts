@@ -2,20 +2,10 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { expectAccessible, expectNoSidewaysScroll, fresh, WIDTHS } from './harness';
-import { on, param, region, timeline } from './timeline-page';
+import { on, overlap, param, region, timeline } from './timeline-page';
 
 const scale = (page: Page): Locator => region(page, 'Map').getByLabel('Color scale of the cells');
 const classes = (page: Page): Promise<string[]> => region(page, 'Map').locator('.classes .class').allInnerTexts();
-
-/** Returns by how many pixels two elements overlap. */
-async function overlap(one: Locator, other: Locator): Promise<number> {
-  const [a, b] = await Promise.all([one.boundingBox(), other.boundingBox()]);
-  if (a === null || b === null) return NaN;
-  return Math.min(
-    Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x),
-    Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y),
-  );
-}
 
 /** Creates places with these numbers of events. */
 async function places(counts = [1, 2, 8, 40]): Promise<string> {

@@ -2,34 +2,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { expectNoSidewaysScroll, fresh, expectAccessibleLightAndDark, WIDTHS } from './harness';
-import { on, open, param, region, timeline } from './timeline-page';
+import { coloredPixels, on, open, overlap, param, region, timeline } from './timeline-page';
 
 const layer = (page: Page): Locator => page.getByLabel('Layer of the map');
 const legend = (page: Page, name: RegExp): Locator => region(page, 'Map').getByRole('img', { name });
-/** Counts the pixels of the map that are neither land, sea nor empty. */
-const colored = (page: Page): Promise<number> =>
-  region(page, 'Map')
-    .locator('.map canvas')
-    .evaluate((canvas: HTMLCanvasElement) => {
-      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-      let count = 0;
-      for (let at = 0; at < data.length; at += 4) {
-        const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3);
-        if (Math.max(red, green, blue) - Math.min(red, green, blue) > 40) count += 1;
-      }
-      return count;
-    });
-
-/** Returns by how many pixels two elements overlap. */
-async function overlap(one: Locator, other: Locator): Promise<number> {
-  const [a, b] = await Promise.all([one.boundingBox(), other.boundingBox()]);
-  if (a === null || b === null) return NaN;
-  return Math.min(
-    Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x),
-    Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y),
-  );
-}
-
 describe('heat', () => {
   let name = '';
   beforeAll(async () => {
@@ -47,20 +23,20 @@ describe('heat', () => {
 
   it('is selected instead of dots, kept in the URL, and labeled with numbers', async () => {
     const page = await open();
-    await expect.poll(() => colored(page)).toBeGreaterThan(100);
-    const before = await colored(page);
+    await expect.poll(() => coloredPixels(page)).toBeGreaterThan(100);
+    const before = await coloredPixels(page);
     await layer(page).selectOption('Heat map');
     expect(param(page, 'heat')).toBe('events');
     await legend(page, /^events per [\d,]+ km² · logarithmic: (\d[\d.,]*, ){2,}\d+$/).waitFor();
-    await expect.poll(() => colored(page)).toBeGreaterThan(before * 2);
+    await expect.poll(() => coloredPixels(page)).toBeGreaterThan(before * 2);
     await page.getByRole('application', { name: /^World map with 4\d\d events/ }).waitFor();
     await page.reload();
     await legend(page, /^events per/).waitFor();
-    await expect.poll(() => colored(page)).toBeGreaterThan(before * 2);
+    await expect.poll(() => coloredPixels(page)).toBeGreaterThan(before * 2);
     await layer(page).selectOption('Dots');
     expect(param(page, 'heat')).toBeNull();
     await legend(page, /^events per/).waitFor({ state: 'detached' });
-    await expect.poll(() => colored(page)).toBe(before);
+    await expect.poll(() => coloredPixels(page)).toBe(before);
   });
 
   it('shows the number of events at a place, according to the filter', async () => {

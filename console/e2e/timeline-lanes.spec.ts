@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Locator, Page } from 'playwright-core';
 import { expectAccessible, REFUSED, expectUsable } from './harness';
-import { axis, card, chooseKey, counted, on, param, region, timeline } from './timeline-page';
+import { axis, card, chooseKey, coloredPixels, counted, on, param, region, timeline } from './timeline-page';
 
 const day = (number: number): string => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const lasting = (event_id: string, from: number, to: number, source: string): Record<string, unknown> => ({
@@ -18,6 +18,17 @@ const legend = (page: Page): Promise<string[]> =>
     .locator('.legend li button[aria-pressed] .truncate')
     .allInnerTexts()
     .then((texts) => texts.map((text) => text.trim()));
+/** Returns the lanes from top to bottom. */
+const laneNames = async (page: Page): Promise<string[]> => {
+  const buttons = await axis(page)
+    .getByRole('button', { name: /^Lane of / })
+    .all();
+  const placed = await Promise.all(
+    buttons.map(async (button) => [(await button.innerText()).trim(), (await button.boundingBox())!.y] as const),
+  );
+  return placed.sort((a, b) => a[1] - b[1]).map(([name]) => name);
+};
+const OWN = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
 const scroller = (page: Page): Locator => page.getByRole('region', { name: /^Lanes/ });
 
 beforeAll(async () => {
@@ -115,8 +126,7 @@ describe('lanes of groups', () => {
   for (const most of ['', '&most=1'])
     it(`are the largest groups, the next ones, or the pinned ones${most && ', also counted'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`);
-      const first = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
-      await expect.poll(() => legend(page)).toEqual(first);
+      await expect.poll(() => legend(page)).toEqual(OWN);
       await page.getByRole('button', { name: 'Next 8', exact: true }).click();
       // Eight groups keep their color, although only four more have events.
       await expect.poll(() => legend(page)).toEqual(['G05', 'G06', 'G07', 'G08', 'G09', 'G10', 'G11', 'G12']);
@@ -174,16 +184,6 @@ describe('lanes of groups counted by the service', () => {
 
 describe('moved lanes', () => {
   const lane = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Lane of ${key},` });
-  /** Returns the lanes from top to bottom. */
-  const laneNames = async (page: Page): Promise<string[]> => {
-    const buttons = await axis(page)
-      .getByRole('button', { name: /^Lane of / })
-      .all();
-    const placed = await Promise.all(
-      buttons.map(async (button) => [(await button.innerText()).trim(), (await button.boundingBox())!.y] as const),
-    );
-    return placed.sort((a, b) => a[1] - b[1]).map(([name]) => name);
-  };
 
   // With rows of events with a duration, and with counts from the service.
   for (const most of ['', '&most=1'])
@@ -192,15 +192,14 @@ describe('moved lanes', () => {
         viewport: { width: 1440, height: 1200 },
       });
       await lane(page, 'G08').waitFor();
-      const own = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
-      await expect.poll(() => laneNames(page)).toEqual(own);
+      await expect.poll(() => laneNames(page)).toEqual(OWN);
       await lane(page, 'G03').focus();
       await page.keyboard.press('Alt+ArrowUp');
-      await expect.poll(() => laneNames(page)).toEqual(['G01', 'G03', 'G02', ...own.slice(3)]);
+      await expect.poll(() => laneNames(page)).toEqual(['G01', 'G03', 'G02', ...OWN.slice(3)]);
       expect(param(page, 'order')).toBe('G01,G03,G02,G04,G05,G06,G07,G08');
       // The same lane is moved again, and stops at the top.
       for (let press = 0; press < 3; press += 1) await page.keyboard.press('Alt+ArrowUp');
-      await expect.poll(() => laneNames(page)).toEqual(['G03', 'G01', 'G02', ...own.slice(3)]);
+      await expect.poll(() => laneNames(page)).toEqual(['G03', 'G01', 'G02', ...OWN.slice(3)]);
       await axis(page).getByText('G03 is lane 1 of 8').waitFor({ state: 'attached' });
       await expectAccessible(page);
       const [from, to] = [(await lane(page, 'G07').boundingBox())!, (await lane(page, 'G01').boundingBox())!];
@@ -214,7 +213,7 @@ describe('moved lanes', () => {
       await page.reload();
       await expect.poll(() => laneNames(page)).toEqual(moved);
       // Groups keep their colors, and another attribute has other lanes.
-      await expect.poll(() => legend(page)).toEqual(own);
+      await expect.poll(() => legend(page)).toEqual(OWN);
       await chooseKey(page, 'Color by', 'nothing');
       expect(param(page, 'order')).toBeNull();
     });
@@ -222,23 +221,13 @@ describe('moved lanes', () => {
 
 describe('pinned lanes', () => {
   const pin = (page: Page, key: string): Locator => axis(page).getByRole('button', { name: `Pin ${key}`, exact: true });
-  const laneNames = async (page: Page): Promise<string[]> => {
-    const buttons = await axis(page)
-      .getByRole('button', { name: /^Lane of / })
-      .all();
-    const placed = await Promise.all(
-      buttons.map(async (button) => [(await button.innerText()).trim(), (await button.boundingBox())!.y] as const),
-    );
-    return placed.sort((a, b) => a[1] - b[1]).map(([name]) => name);
-  };
-  const own = ['G01', 'G02', 'G03', 'G04', 'G05', 'G06', 'G07', 'G08'];
 
   for (const most of ['', '&most=1'])
     it(`stay on top while others are moved, and in links${most && ', also counted'}`, async () => {
       const page = await on.loggedIn(`timeline?timeline=sources&by=source&lanes=1${most}`, {
         viewport: { width: 1440, height: 1200 },
       });
-      await expect.poll(() => laneNames(page)).toEqual(own);
+      await expect.poll(() => laneNames(page)).toEqual(OWN);
       await pin(page, 'G05').click();
       await expect.poll(() => laneNames(page)).toEqual(['G05', 'G01', 'G02', 'G03', 'G04', 'G06', 'G07', 'G08']);
       await axis(page).getByText('G05 is pinned to the top').waitFor({ state: 'attached' });
@@ -266,7 +255,7 @@ describe('pinned lanes', () => {
       await expect.poll(() => laneNames(page)).toEqual(last);
       await pin(page, 'G07').click();
       await pin(page, 'G05').click();
-      await expect.poll(() => laneNames(page)).toEqual(['G02', 'G01', ...own.slice(2)]);
+      await expect.poll(() => laneNames(page)).toEqual(['G02', 'G01', ...OWN.slice(2)]);
       // Another attribute has other lanes.
       await pin(page, 'G05').click();
       await chooseKey(page, 'Color by', 'nothing');
@@ -322,20 +311,6 @@ describe('events grouped by actor', () => {
     source: actor,
     geo: { lat, lon: -60 + index * 40 },
   });
-  /** Counts the colored pixels of the map. */
-  const colored = (page: Page): Promise<number> =>
-    region(page, 'Map')
-      .locator('canvas')
-      .evaluate((canvas: HTMLCanvasElement) => {
-        const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
-        let count = 0;
-        for (let at = 0; at < data.length; at += 4) {
-          const parts = [data[at]!, data[at + 1]!, data[at + 2]!];
-          if (Math.max(...parts) - Math.min(...parts) > 60) count += 1;
-        }
-        return count;
-      });
-
   /** Counts the distinct hues of the map, in sectors of the color wheel, ignoring grays. */
   const hues = (page: Page): Promise<number> =>
     region(page, 'Map')
@@ -360,10 +335,10 @@ describe('events grouped by actor', () => {
     await timeline('ways', ...[0, 1, 2].flatMap((index) => [fix(index, 'A', 10), fix(index, 'B', -20)]));
     const page = await on.loggedIn('timeline?timeline=ways&by=source');
     await counted(page, '6 events');
-    await expect.poll(() => colored(page)).toBeGreaterThan(50);
-    const dots = await colored(page);
+    await expect.poll(() => coloredPixels(page)).toBeGreaterThan(50);
+    const dots = await coloredPixels(page);
     await chooseKey(page, 'Color by', 'actor');
-    await expect.poll(() => colored(page)).toBeGreaterThan(dots * 2);
+    await expect.poll(() => coloredPixels(page)).toBeGreaterThan(dots * 2);
     await page.goto(`${on.service.url}/#/timeline?timeline=ways&most=1`);
     await page.reload();
     await region(page, 'Map')

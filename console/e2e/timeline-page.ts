@@ -74,3 +74,27 @@ export async function touch(page: Page, ...fingers: { x: number; y: number }[][]
     await devtools.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(step) });
   await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
 }
+
+/** Counts the pixels of the map that are neither land, sea nor empty. */
+export const coloredPixels = (page: Page): Promise<number> =>
+  region(page, 'Map')
+    .locator('.map canvas')
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const { data } = canvas.getContext('2d')!.getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let at = 0; at < data.length; at += 4) {
+        const [red = 0, green = 0, blue = 0] = data.subarray(at, at + 3);
+        if (Math.max(red, green, blue) - Math.min(red, green, blue) > 40) count += 1;
+      }
+      return count;
+    });
+
+/** Returns by how many pixels two elements overlap. */
+export async function overlap(one: Locator, other: Locator): Promise<number> {
+  const [a, b] = await Promise.all([one.boundingBox(), other.boundingBox()]);
+  if (a === null || b === null) return NaN;
+  return Math.min(
+    Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x),
+    Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y),
+  );
+}
