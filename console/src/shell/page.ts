@@ -5,4 +5,4 @@
 import '../lib/page/scrolled';
 
 export { wrongParams } from '../lib/address/deep-link';
-export { askKeys } from './keys/help';
+export { handleHelpKey } from './keys/help';

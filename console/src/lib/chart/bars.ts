@@ -64,7 +64,7 @@ export function bucketsIn(counts: Counts, { scale }: Pick<Frame, 'scale'>): read
   return counts.buckets.slice(first, last + 1);
 }
 
-export function mostIn(counts: Counts, frame: Pick<Frame, 'scale'>): number {
+export function maxCountIn(counts: Counts, frame: Pick<Frame, 'scale'>): number {
   return bucketsIn(counts, frame).reduce((most, bucket) => Math.max(most, bucket.count), 0);
 }
 

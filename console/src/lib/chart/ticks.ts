@@ -9,7 +9,7 @@ import {
   floorDiv,
   monthName,
   toCivil,
-  yearForPeople,
+  formatYear,
   type Micros,
 } from '../time/instant';
 import { zone } from '../time/zone.svelte';
@@ -150,7 +150,7 @@ const two = (value: number): string => String(value).padStart(2, '0');
 
 function label(step: Step, time: Micros): { label: string; isMajor: boolean } {
   const at = toCivil(time);
-  const year = yearForPeople(at.year);
+  const year = formatYear(at.year);
   if (step.unit === 'year')
     return { label: at.year === 1 && step.years > 1 ? '1 CE' : year, isMajor: at.year === 1 && step.years > 1 };
   const month = monthName(at.month).slice(0, 3);
@@ -173,14 +173,13 @@ function periods(view: Scale, step: Step): Tick[] {
     found.push({ time, x: xOf(view, time), label: text, isMajor: true });
   };
   if (step.unit === 'month') {
-    for (let year = toCivil(from).year; year <= toCivil(to).year; year += 1)
-      add(startOfYear(year), yearForPeople(year));
+    for (let year = toCivil(from).year; year <= toCivil(to).year; year += 1) add(startOfYear(year), formatYear(year));
     return found;
   }
   if (step.unit === 'day') {
     const last = toCivil(to);
     for (let { year, month } = toCivil(from); year < last.year || (year === last.year && month <= last.month);) {
-      add(startOfMonth(year, month), `${monthName(month)} ${yearForPeople(year)}`);
+      add(startOfMonth(year, month), `${monthName(month)} ${formatYear(year)}`);
       month += 1;
       if (month > 12) {
         month = 1;
@@ -192,7 +191,7 @@ function periods(view: Scale, step: Step): Tick[] {
   const size = step.size < SECOND ? SECOND : DAY;
   for (let time = floorDiv(from, size) * size; time <= to; time += size) {
     const at = toCivil(time);
-    const date = `${at.day} ${monthName(at.month)} ${yearForPeople(at.year)}`;
+    const date = `${at.day} ${monthName(at.month)} ${formatYear(at.year)}`;
     add(time, size === DAY ? date : `${date}, ${two(at.hour)}:${two(at.minute)}:${two(at.second)}`);
   }
   return found;

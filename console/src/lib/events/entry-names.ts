@@ -1,5 +1,5 @@
 /** Event names in the payloads of ledger entries. One response contains many of them. */
-import { callName } from './known-names';
+import { displayName } from './known-names';
 
 /** The fields of an entry that identify its event. */
 export interface EntryEventFields {
@@ -47,7 +47,7 @@ export function nameIn(payload: string | null | undefined): { id: string; name: 
     const record = JSON.parse(payload ?? 'null') as Payload | null;
     const event = record?.event ?? record?.after ?? record;
     const id = event?.event_id ?? record?.event_id;
-    const name = event ? callName(event) : '';
+    const name = event ? displayName(event) : '';
     return typeof id === 'string' && name !== ''
       ? { id, name, ...(event?.precision && { precision: event.precision }) }
       : null;

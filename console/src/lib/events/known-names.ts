@@ -13,7 +13,7 @@ const SHORT = 72;
 const known = new Map<string, { name: string; precision: string }>();
 
 /** Returns the display name of an event: its name or the beginning of its description. Empty if it has neither. */
-export function callName({ name, description }: Pick<CachedName, 'name' | 'description'>): string {
+export function displayName({ name, description }: Pick<CachedName, 'name' | 'description'>): string {
   const text = name?.trim() || (description?.trim() ?? '');
   if (name?.trim() || text.length <= SHORT) return text;
   const prefix = text.slice(0, SHORT);
@@ -31,12 +31,12 @@ export function knownPrecision(timeline: string, eventId: string): string {
   return known.get(`${timeline} ${eventId}`)?.precision ?? '';
 }
 
-export function keepName(timeline: string, eventId: string, name: string, precision?: string | null): void {
+export function cacheName(timeline: string, eventId: string, name: string, precision?: string | null): void {
   if (known.size >= CACHED_MAX) known.clear();
   known.set(`${timeline} ${eventId}`, { name, precision: precision ?? '' });
 }
 
 /** Caches the names of events in their current versions. */
-export function keepNames(timeline: string, events: Iterable<CachedName>): void {
-  for (const event of events) keepName(timeline, event.event_id, callName(event), event.precision);
+export function cacheNames(timeline: string, events: Iterable<CachedName>): void {
+  for (const event of events) cacheName(timeline, event.event_id, displayName(event), event.precision);
 }

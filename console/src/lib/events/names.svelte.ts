@@ -3,7 +3,7 @@ import { ApiError, service } from '../service/api';
 import { parse } from '../time/instant';
 import { isDate, preciseText, sentenceText } from '../time/when';
 import { isOfEvent, nameIn, runsOf, type EntryEventFields } from './entry-names';
-import { callName, keepName, knownName, knownPrecision } from './known-names';
+import { displayName, cacheName, knownName, knownPrecision } from './known-names';
 import { keepSpan, knownSpan, type Span } from './known-spans';
 
 /** Limit for names that need a request each. Every request adds a ledger entry. */
@@ -112,11 +112,11 @@ export class EventNames {
     try {
       const response = await service.event({ timeline_id: this.timeline, event_id: id });
       const event = response.event ?? [...response.versions].reverse().find((version) => version.event)?.event;
-      keepName(this.timeline, id, event ? callName(event) : '', event?.precision);
+      cacheName(this.timeline, id, event ? displayName(event) : '', event?.precision);
       if (event) keepSpan(this.timeline, id, event);
     } catch (error) {
       // Show the ID, as for events that were never recorded.
-      if (error instanceof ApiError && error.httpStatus === 404) keepName(this.timeline, id, '');
+      if (error instanceof ApiError && error.httpStatus === 404) cacheName(this.timeline, id, '');
     }
   }
 
@@ -128,7 +128,7 @@ export class EventNames {
       if (response.event_id === id && !response.event) await this.#read(id);
       else {
         const event = response.event_id === id ? response.event : null;
-        keepName(this.timeline, id, event ? callName(event) : '', event?.precision);
+        cacheName(this.timeline, id, event ? displayName(event) : '', event?.precision);
       }
     } catch {
       // Show the ID.
@@ -142,7 +142,7 @@ export class EventNames {
       for (const { position, payload } of entries) {
         read.add(`${this.timeline} ${position}`);
         const found = nameIn(payload);
-        if (found !== null) keepName(this.timeline, found.id, found.name, found.precision);
+        if (found !== null) cacheName(this.timeline, found.id, found.name, found.precision);
       }
     } catch {
       // Show the IDs.

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { isOfEvent, nameIn, runsOf } from './entry-names';
-import { callName, keepNames, knownName } from './known-names';
+import { displayName, cacheNames, knownName } from './known-names';
 
 describe('event name', () => {
   it('falls back to the beginning of the description', () => {
-    expect(callName({ name: 'Moon landing', description: 'They land.' })).toBe('Moon landing');
-    expect(callName({ name: ' ', description: ' They land. ' })).toBe('They land.');
-    expect(callName({})).toBe('');
-    const long = callName({ description: `The foundation stone of the cathedral, ${'x'.repeat(90)} was laid` });
+    expect(displayName({ name: 'Moon landing', description: 'They land.' })).toBe('Moon landing');
+    expect(displayName({ name: ' ', description: ' They land. ' })).toBe('They land.');
+    expect(displayName({})).toBe('');
+    const long = displayName({ description: `The foundation stone of the cathedral, ${'x'.repeat(90)} was laid` });
     expect(long).toBe(`The foundation stone of the cathedral…`);
-    expect(callName({ description: 'y'.repeat(200) })).toBe(`${'y'.repeat(72)}…`);
+    expect(displayName({ description: 'y'.repeat(200) })).toBe(`${'y'.repeat(72)}…`);
   });
 
   it('is cached per timeline after a read', () => {
-    keepNames('main', [{ event_id: 'a', name: 'The vote', description: '' }, { event_id: 'b' }]);
+    cacheNames('main', [{ event_id: 'a', name: 'The vote', description: '' }, { event_id: 'b' }]);
     expect(['a', 'b', 'c'].map((id) => knownName('main', id))).toEqual(['The vote', '', undefined]);
     expect(knownName('other', 'a')).toBeUndefined();
   });

@@ -2,7 +2,7 @@
 import { isAborted, service } from '../service/api';
 import { format, parse, type Micros } from '../time/instant';
 import { queryOf, type Question } from './filter';
-import { keepNames } from './known-names';
+import { cacheNames } from './known-names';
 import { EventStore, type EventBody } from './store';
 
 export interface EventPage {
@@ -59,7 +59,7 @@ export async function readPage(question: Question, options: PageOptions): Promis
       { signal },
     );
     for (const event of body.events) store.push(event);
-    if (!question.asOf) keepNames(question.timeline, body.events);
+    if (!question.asOf) cacheNames(question.timeline, body.events);
     next = body.has_more ? (body.next_cursor ?? null) : null;
     searchedTo = body.searched_until ? parse(body.searched_until) : null;
     if (next === null || store.count >= limit) break;

@@ -1,6 +1,6 @@
 /** The length of a time range, consistent with its displayed dates. */
 import { DAY, distance, fromCivil, type Micros } from '../time/instant';
-import { displayCivil } from '../time/people';
+import { displayCivil } from '../time/display';
 import { countText } from './words';
 
 const ofDay = { hour: 0, minute: 0, second: 0, micros: 0 };

@@ -49,7 +49,7 @@ const PRECISION_MICROS: Record<string, number> = {
 };
 
 /** Returns by how many microseconds an event may have happened later than its time. */
-export const softnessOf = ({ precision }: Pick<EventBody, 'precision'>): number =>
+export const uncertaintyOf = ({ precision }: Pick<EventBody, 'precision'>): number =>
   PRECISION_MICROS[precision ?? ''] ?? 0;
 
 const PRECISIONS = new Map(Object.entries(PRECISION_MICROS).map(([precision, micros]) => [micros, precision]));
@@ -85,7 +85,7 @@ export class EventStore {
     this.seconds[row] = parts.seconds;
     this.micros[row] = parts.micros;
     this.lengths[row] = length;
-    this.softness[row] = softnessOf(event);
+    this.softness[row] = uncertaintyOf(event);
     this.lats[row] = event.geo?.lat ?? NaN;
     this.lons[row] = event.geo?.lon ?? NaN;
     this.ids.push(event.event_id);

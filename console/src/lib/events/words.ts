@@ -1,6 +1,6 @@
 /** Time ranges and counts as display text. */
-import { DAY, HOUR, MINUTE, SECOND, format, yearForPeople, type Micros, monthName } from '../time/instant';
-import { dateText, displayCivil } from '../time/people';
+import { DAY, HOUR, MINUTE, SECOND, format, formatYear, type Micros, monthName } from '../time/instant';
+import { dateText, displayCivil } from '../time/display';
 
 /** Returns a range with a precision that fits its length: "1914 – 1945", "20 July 1969, 20:17 – 20:40". */
 export function rangeText(from: Micros, to: Micros): string {
@@ -9,9 +9,9 @@ export function rangeText(from: Micros, to: Micros): string {
   const b = displayCivil(to);
   const whole = wholeText(from, to);
   if (whole !== null) return whole;
-  if (span > 1_500n * DAY) return `${yearForPeople(a.year)} – ${yearForPeople(b.year)}`;
+  if (span > 1_500n * DAY) return `${formatYear(a.year)} – ${formatYear(b.year)}`;
   if (span > 90n * DAY)
-    return `${monthName(a.month)} ${yearForPeople(a.year)} – ${monthName(b.month)} ${yearForPeople(b.year)}`;
+    return `${monthName(a.month)} ${formatYear(a.year)} – ${monthName(b.month)} ${formatYear(b.year)}`;
   if (span > 3n * DAY) return `${dateText(from)} – ${dateText(to)}`;
   const first = `${dateText(from)}, ${clockText(from, span)}`;
   const isSameDay = dateText(from) === dateText(to);
@@ -23,8 +23,8 @@ function wholeText(from: Micros, to: Micros): string | null {
   const [a, b] = [displayCivil(from), displayCivil(to)];
   if ([a, b].some(({ hour, minute, second, micros }) => hour + minute + second + micros > 0)) return null;
   const months = (b.year - a.year) * 12 + b.month - a.month;
-  if (a.day === 1 && b.day === 1 && a.month === 1 && months === 12) return yearForPeople(a.year);
-  if (a.day === 1 && b.day === 1 && months === 1) return `${monthName(a.month)} ${yearForPeople(a.year)}`;
+  if (a.day === 1 && b.day === 1 && a.month === 1 && months === 12) return formatYear(a.year);
+  if (a.day === 1 && b.day === 1 && months === 1) return `${monthName(a.month)} ${formatYear(a.year)}`;
   return to - from === DAY ? dateText(from) : null;
 }
 

@@ -1,6 +1,6 @@
 /** Connects this page to the hub. */
 import type { ToHub, ToPage } from './protocol';
-import { unloaded } from '../loading/unloaded.svelte';
+import { missingFiles } from '../loading/missing-files.svelte';
 import workerUrl from './worker.ts?sharedworker&url';
 
 /** Trusted Types, which TypeScript's DOM types lack. */
@@ -90,7 +90,7 @@ export class Lines {
     // The port queues messages until the hub is loaded.
     import('./hub').then(
       ({ Hub }) => new Hub().join(port2),
-      () => unloaded.note(Lines, false),
+      () => missingFiles.note(Lines, false),
     );
     return this.#open(port1);
   }

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { fetchWaiting, later, loadOrThrow } from './later';
-import { unloaded } from './unloaded.svelte';
+import { loadQueued, later, loadOrThrow } from './later';
+import { missingFiles } from './missing-files.svelte';
 
 beforeEach(() => {
   vi.useFakeTimers();
 });
 afterEach(() => {
-  unloaded.forget();
+  missingFiles.forget();
   vi.useRealTimers();
 });
 
@@ -35,11 +35,11 @@ it('later() reports a missing file, stays pending and retries on the next call',
   const { state, load } = file('dialog');
   const dialog = later(load);
   expect(await outcome(dialog())).toBe('nothing yet');
-  expect(unloaded.isAny).toBe(true);
+  expect(missingFiles.isAny).toBe(true);
   // The second call succeeds once the file is available.
   state.isThere = true;
   expect(await outcome(dialog())).toBe('dialog');
-  expect(unloaded.isAny).toBe(false);
+  expect(missingFiles.isAny).toBe(false);
   expect(state.attempts).toBe(2);
 });
 
@@ -56,19 +56,19 @@ it('later() returns the same promise to later callers', async () => {
 it('loadOrThrow() rejects and reports a missing file', async () => {
   const { load } = file('legend');
   expect(await outcome(loadOrThrow(load)())).toBe('thrown');
-  expect(unloaded.isAny).toBe(true);
+  expect(missingFiles.isAny).toBe(true);
 });
 
 it('preload failures and failures of a previous view are not reported', async () => {
   const unwanted = file('tour');
   later(unwanted.load);
-  void fetchWaiting();
+  void loadQueued();
   await vi.advanceTimersByTimeAsync(20_000);
   expect(unwanted.state.attempts).toBe(1);
-  expect(unloaded.isAny).toBe(false);
+  expect(missingFiles.isAny).toBe(false);
   const [one, other] = [loadOrThrow(file('one').load), loadOrThrow(file('other').load)];
   await Promise.allSettled([one(), other()]);
-  expect(unloaded.isAny).toBe(true);
-  unloaded.forget();
-  expect(unloaded.isAny).toBe(false);
+  expect(missingFiles.isAny).toBe(true);
+  missingFiles.forget();
+  expect(missingFiles.isAny).toBe(false);
 });

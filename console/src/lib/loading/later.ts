@@ -2,8 +2,8 @@
  * Lazily loaded modules. A module loads when it is needed, or else while no requests are pending. It is then available
  * even if the service becomes unreachable, and does not compete with requests on slow connections.
  */
-import { beginRequest, quiet } from './quiet';
-import { unloaded } from './unloaded.svelte';
+import { beginRequest, networkIdle } from './network-idle';
+import { missingFiles } from './missing-files.svelte';
 
 type Loader<T> = () => Promise<T>;
 
@@ -32,15 +32,15 @@ export function loadOrThrow<T>(load: Loader<T>): Loader<T> {
       loading = null;
       throw error;
     }));
-  inQuiet(once);
+  queueLoad(once);
   return async () => {
     const endRequest = beginRequest();
     try {
       const file = await once();
-      unloaded.note(once, true);
+      missingFiles.note(once, true);
       return file;
     } catch (cause) {
-      unloaded.note(once, false);
+      missingFiles.note(once, false);
       throw new Error('This part could not be loaded.', { cause });
     } finally {
       endRequest();
@@ -49,16 +49,16 @@ export function loadOrThrow<T>(load: Loader<T>): Loader<T> {
 }
 
 /** Queues a module for loading while no requests are pending. */
-export function inQuiet(load: Loader<unknown>): void {
+export function queueLoad(load: Loader<unknown>): void {
   waiting.push(load);
 }
 
 /** Loads queued modules one by one. The most recent first, since it belongs to the current view. */
-export async function fetchWaiting(): Promise<void> {
+export async function loadQueued(): Promise<void> {
   if (isFetching) return;
   isFetching = true;
   for (let load = waiting.pop(); load !== undefined; load = waiting.pop()) {
-    await quiet();
+    await networkIdle();
     await new Promise((idle) =>
       'requestIdleCallback' in globalThis ? requestIdleCallback(idle) : setTimeout(idle, 200),
     );

@@ -6,7 +6,7 @@ const KEY = 'timenav-single-keys';
 
 export const areSingleKeysOff = (): boolean => localStorage.getItem(KEY) === 'off';
 
-export function turnSingleKeys(isOn: boolean): void {
+export function setSingleKeys(isOn: boolean): void {
   if (isOn) localStorage.removeItem(KEY);
   else localStorage.setItem(KEY, 'off');
 }

@@ -8,7 +8,7 @@ import { readJson, rejection, type CallOptions } from '../../../../clients/types
 import { address, type Query } from './base';
 import { takeEarlyResponse } from '../loading/first-requests';
 import { syncHostClock } from '../time/host-clock';
-import { beginRequest } from '../loading/quiet';
+import { beginRequest } from '../loading/network-idle';
 import { reach } from './reach.svelte';
 
 export { ApiError, ApiConnectionError, readJson, rejection };

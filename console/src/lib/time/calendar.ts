@@ -2,7 +2,7 @@
 import {
   DAY,
   civilFromDays,
-  dateForPeople,
+  formatDate,
   daysFromCivil,
   daysInMonth,
   floorDiv,
@@ -35,7 +35,7 @@ export function weekday(instant: Micros): string {
 
 /** Returns weekday and date, such as "Tuesday, 29 February 2028". */
 export function fullDate(instant: Micros): string {
-  return `${weekday(instant)}, ${dateForPeople(instant)}`;
+  return `${weekday(instant)}, ${formatDate(instant)}`;
 }
 
 /** Returns the day of the year, from 1, and the number of days in that year. */

@@ -140,14 +140,14 @@ export function monthName(month: number): string {
 }
 
 /** Returns a year for display. 1 BCE is the astronomical year 0. */
-export function yearForPeople(year: number): string {
+export function formatYear(year: number): string {
   return year > 0 ? String(year) : `${1 - year} BCE`;
 }
 
 /** Returns a date for display, such as "29 February 2028" or "15 March 44 BCE". */
-export function dateForPeople(instant: Micros): string {
+export function formatDate(instant: Micros): string {
   const { year, month, day } = toCivil(instant);
-  return `${day} ${monthName(month)} ${yearForPeople(year)}`;
+  return `${day} ${monthName(month)} ${formatYear(year)}`;
 }
 
 /** Returns the time of day, such as "08:30:00". */
@@ -157,11 +157,11 @@ export function timeOfDay(instant: Micros): string {
 }
 
 /** Returns date and time for display, without zero seconds, such as "29 February 2028, 08:30". */
-export function forPeople(instant: Micros): string {
+export function formatMoment(instant: Micros): string {
   const { hour, minute, second, micros } = toCivil(instant);
-  if (hour + minute + second + micros === 0) return dateForPeople(instant);
+  if (hour + minute + second + micros === 0) return formatDate(instant);
   const seconds = second + micros === 0 ? '' : `:${two(second)}`;
-  return `${dateForPeople(instant)}, ${two(hour)}:${two(minute)}${seconds}`;
+  return `${formatDate(instant)}, ${two(hour)}:${two(minute)}${seconds}`;
 }
 
 const UNITS: readonly [name: string, micros: bigint][] = [

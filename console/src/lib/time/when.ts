@@ -1,16 +1,6 @@
 /** Event times for display, limited to their known precision. */
-import {
-  DAY,
-  dateForPeople,
-  distance,
-  floorDiv,
-  monthName,
-  parse,
-  toCivil,
-  yearForPeople,
-  type Micros,
-} from './instant';
-import { dateText, momentText, displayCivil } from './people';
+import { DAY, formatDate, distance, floorDiv, monthName, parse, toCivil, formatYear, type Micros } from './instant';
+import { dateText, momentText, displayCivil } from './display';
 
 /** The time fields of an event. */
 interface EventTime {
@@ -54,9 +44,9 @@ export function eventText(time: Micros, precision: string): string {
 /** Returns an instant with a precision; an empty precision means microseconds. */
 export function preciseText(time: Micros, precision: string): string {
   const at = toCivil(time);
-  if (precision === 'year') return yearForPeople(at.year);
-  if (precision === 'month') return `${monthName(at.month)} ${yearForPeople(at.year)}`;
-  if (precision === 'day') return dateForPeople(time);
+  if (precision === 'year') return formatYear(at.year);
+  if (precision === 'month') return `${monthName(at.month)} ${formatYear(at.year)}`;
+  if (precision === 'day') return formatDate(time);
   const text = momentText(time);
   return at.micros === 0 ? text : `${text}.${String(at.micros).padStart(6, '0').replace(/0+$/, '')}`;
 }
@@ -75,10 +65,10 @@ export function stretchText(from: Micros, to: Micros): string {
   const [first, last] = [toCivil(from), toCivil(to)];
   const isWholeMonths = first.day === 1 && toCivil(to + 1n).day === 1;
   if (first.year === last.year && isWholeMonths) {
-    if (first.month === 1 && last.month === 12) return yearForPeople(first.year);
-    if (first.month === last.month) return `${monthName(first.month)} ${yearForPeople(first.year)}`;
+    if (first.month === 1 && last.month === 12) return formatYear(first.year);
+    if (first.month === last.month) return `${monthName(first.month)} ${formatYear(first.year)}`;
   }
-  const [begin, end] = [dateForPeople(from), dateForPeople(to)];
+  const [begin, end] = [formatDate(from), formatDate(to)];
   return begin === end ? begin : `${begin} – ${end}`;
 }
 
@@ -93,7 +83,7 @@ export function sentenceText(text: string): string {
     .replaceAll(TIMESTAMP, (whole) => {
       const time = parse(whole);
       if (time === null) return whole;
-      return isEndOfDay(time) || floorDiv(time, DAY) * DAY === time ? dateForPeople(time) : momentText(time);
+      return isEndOfDay(time) || floorDiv(time, DAY) * DAY === time ? formatDate(time) : momentText(time);
     })
     .replaceAll(/\b(\d+) d\b(?: \d+ (?:h|min|s)\b)?/g, (whole, days: string) => {
       if (Number(days) >= DAYS_MAX) return distance(BigInt(days) * DAY);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { HOUR, parse } from './instant';
-import { dateText, momentText, zonedText } from './people';
+import { dateText, momentText, zonedText } from './display';
 import { PLACE, isZone, zone } from './zone.svelte';
 import { preciseText, whenText } from './when';
 import { rangeText } from '../events/words';

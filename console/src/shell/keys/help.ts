@@ -10,7 +10,7 @@ export function showKeys(): void {
 }
 
 /** Shows the help for a key press outside inputs. The page replays keys pressed before this file was loaded. */
-export function askKeys(event: KeyboardEvent): void {
+export function handleHelpKey(event: KeyboardEvent): void {
   if (!isFreeKey(event)) return;
   event.preventDefault();
   showKeys();

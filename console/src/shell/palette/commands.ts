@@ -2,7 +2,7 @@
 import { countText } from '../../lib/events/words';
 import { parseMomentInput } from '../../lib/time/calendar';
 import { format, parse, type Micros } from '../../lib/time/instant';
-import { momentText } from '../../lib/time/people';
+import { momentText } from '../../lib/time/display';
 import { rateText, rateWords, readRate } from '../../lib/time/rate';
 import type { Theme } from '../../lib/page/theme.svelte';
 import type { Anchor } from '../../lib/timelines/anchors';

@@ -9,7 +9,7 @@ import {
   type Column,
   isChoosable,
   isVisible,
-  turned,
+  toggled,
 } from './table';
 
 interface Row {
@@ -78,10 +78,10 @@ describe('columns', () => {
 
   it('are shown, hidden and restored', () => {
     expect([isVisible(own, []), isVisible(extra, [])]).toEqual([true, false]);
-    const chosen = turned(extra, turned(own, ['of another table']));
+    const chosen = toggled(extra, toggled(own, ['of another table']));
     expect(chosen).toEqual(['of another table', '-wind', 'source']);
     expect([isVisible(own, chosen), isVisible(extra, chosen)]).toEqual([false, true]);
-    expect(turned(extra, turned(own, chosen))).toEqual(['of another table']);
+    expect(toggled(extra, toggled(own, chosen))).toEqual(['of another table']);
   });
 
   it('stay visible if rows would be ambiguous without them', () => {

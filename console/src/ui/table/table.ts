@@ -32,7 +32,7 @@ export function isVisible(column: Column<never>, chosen: readonly string[]): boo
 }
 
 /** Returns `chosen` with the visibility of a column toggled. */
-export function turned(column: Column<never>, chosen: readonly string[]): string[] {
+export function toggled(column: Column<never>, chosen: readonly string[]): string[] {
   const word = column.isExtra ? column.id : `-${column.id}`;
   return chosen.includes(word) ? chosen.filter((entry) => entry !== word) : [...chosen, word];
 }

@@ -1,10 +1,10 @@
 /** Draws two timelines on one axis: bars of one above it and of the other below, with a mark for each difference. */
-import { heights, mostIn, paintBars, paintCover, paintLines, paintTicks } from '../../lib/chart/bars';
+import { heights, maxCountIn, paintBars, paintCover, paintLines, paintTicks } from '../../lib/chart/bars';
 import { bucketAt, type Bucket, type Counts } from '../../lib/events/counts';
 import { paintRulerStrip } from '../../lib/chart/ruler';
 import { FIRST, LAST, xOf, type Scale } from '../../lib/chart/scale';
 import { ticks } from '../../lib/chart/ticks';
-import { together } from '../../lib/chart/together';
+import { overlapping } from '../../lib/chart/overlapping';
 import type { Palette } from '../../lib/chart/palette';
 import { plain } from '../../lib/text/plain';
 import { shorten } from '../timeline/axis/layout';
@@ -178,7 +178,7 @@ function paintCounts(
     { side: 'a', own: counts?.a ?? null, base: above, room },
     { side: 'b', own: counts?.b ?? null, base: below, room: -room },
   ] as const;
-  const most = Math.max(minTopCount(room), ...sides.map(({ own }) => (own === null ? 0 : mostIn(own, frame))));
+  const most = Math.max(minTopCount(room), ...sides.map(({ own }) => (own === null ? 0 : maxCountIn(own, frame))));
   const scale = heights(most, isLog, room);
   for (const { side: name, own, base, room: side } of sides) {
     if (own === null) {
@@ -288,5 +288,5 @@ export function pick(
       return [{ x, y, difference }];
     }),
   );
-  return together(marks, at, REACH).map(({ difference }) => difference);
+  return overlapping(marks, at, REACH).map(({ difference }) => difference);
 }

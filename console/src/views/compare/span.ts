@@ -1,5 +1,5 @@
 /** The time span of the differences of two timelines. */
-import { softnessOf, type EventBody } from '../../lib/events/store';
+import { uncertaintyOf, type EventBody } from '../../lib/events/store';
 import { HOUR, type Micros } from '../../lib/time/instant';
 
 interface EventPair {
@@ -35,7 +35,7 @@ export function spanOf(differences: readonly EventPair[]): Span | null {
       { event: b, time: at.b, end: until.b },
     ].flatMap(({ event, time, end }) => {
       if (time === null) return [];
-      const soft = time + BigInt(event ? softnessOf(event) : 0);
+      const soft = time + BigInt(event ? uncertaintyOf(event) : 0);
       return [{ from: time, to: end !== null && end > soft ? end : soft }];
     }),
   );

@@ -1,6 +1,6 @@
 /** Texts about a timer on two timelines. */
 import { parse } from '../../lib/time/instant';
-import { momentText } from '../../lib/time/people';
+import { momentText } from '../../lib/time/display';
 import type { Timer } from '../../lib/timers/timers';
 import { scheduleOf } from '../../lib/timers/schedule-of';
 import { isRepeating } from '../../lib/timers/words';

@@ -3,7 +3,7 @@ import { format, parse } from '../../lib/time/instant';
 import type { Span } from '../../lib/events/known-spans';
 import { xOf } from '../../lib/chart/scale';
 import {
-  BACK_ROOM,
+  BACK_PATH_WIDTH,
   axisScale,
   chainPoints,
   chainPath,
@@ -12,7 +12,7 @@ import {
   linesAt,
   logShare,
   labelPosition,
-  plateAt,
+  labelBoxAt,
   ringPoints,
   ringPath,
   shorten,
@@ -268,7 +268,7 @@ describe('the diagram layout', () => {
     // Its vertical part is left of every box, and its horizontal part below them.
     const uprights = [...d.matchAll(/Q([\d.-]+),/g)].map((part) => Number(part[1]));
     expect(uprights.at(-1)).toBeLessThan(left);
-    expect(uprights.at(-1)).toBeGreaterThan(left - BACK_ROOM);
+    expect(uprights.at(-1)).toBeGreaterThan(left - BACK_PATH_WIDTH);
     const levels = [...d.matchAll(/Q[\d.-]+,([\d.-]+)/g)].map((part) => Number(part[1]));
     expect(levels[0]).toBeGreaterThan(chain.height);
   });
@@ -282,11 +282,11 @@ describe('the diagram layout', () => {
   });
 
   it('centers the label of an arrow within the diagram', () => {
-    const plate = plateAt('causes, 15 years earlier', { x: 320, y: 90 }, 640);
+    const plate = labelBoxAt('causes, 15 years earlier', { x: 320, y: 90 }, 640);
     expect([plate.x, plate.y, plate.lines]).toEqual([320, 90, ['causes, 15 years earlier']]);
     expect([plate.left + plate.width / 2, plate.top + plate.height / 2]).toEqual([320, 90]);
-    expect(plateAt('causes, 15 years earlier', { x: 10, y: 90 }, 640).left).toBe(0);
-    const two = plateAt('recorded as observed before it happened · 3 hours apart', { x: 150, y: 90 }, 300);
+    expect(labelBoxAt('causes, 15 years earlier', { x: 10, y: 90 }, 640).left).toBe(0);
+    const two = labelBoxAt('recorded as observed before it happened · 3 hours apart', { x: 150, y: 90 }, 300);
     expect(two.lines).toEqual(['recorded as observed before it happened', '3 hours apart']);
     expect(two.left >= 0 && two.left + two.width <= 300).toBe(true);
     expect(linesAt(two).map(({ y }) => y)).toEqual([82, 98]);

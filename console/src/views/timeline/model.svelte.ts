@@ -3,7 +3,7 @@
  * loaded individually only if the number in view is small enough to draw each.
  */
 import { isAborted, ApiConnectionError } from '../../lib/service/api';
-import { beginRequest } from '../../lib/loading/quiet';
+import { beginRequest } from '../../lib/loading/network-idle';
 import type { Micros } from '../../lib/time/instant';
 import { loadOrThrow } from '../../lib/loading/later';
 import type { Box } from '../../lib/address/ranges';

@@ -6,7 +6,7 @@
  * page. The log is not polled, because every read of the log adds an entry to it.
  */
 import { isAborted, service } from '../../../lib/service/api';
-import { keepNames } from '../../../lib/events/known-names';
+import { cacheNames } from '../../../lib/events/known-names';
 import type { EventBody } from '../../../lib/events/store';
 import { format } from '../../../lib/time/instant';
 import { Stream } from '../../../lib/live/stream.svelte';
@@ -47,7 +47,7 @@ export class AccessLog {
       ({ isFirst, data }) => {
         // Keeps the name, so that it need not be requested when its entry is listed.
         const { event } = data as { event?: EventBody | null };
-        if (event) keepNames(timeline, [event]);
+        if (event) cacheNames(timeline, [event]);
         // The first message contains the current state, not a change.
         if (!isFirst) this.#changed();
       },

@@ -1,6 +1,6 @@
 /** The end of a permission: choices, texts and expiry. */
-import { MINUTE, floorDiv, format, monthName, parse, yearForPeople } from '../../../lib/time/instant';
-import { clockText, displayCivil, zonedText } from '../../../lib/time/people';
+import { MINUTE, floorDiv, format, monthName, parse, formatYear } from '../../../lib/time/instant';
+import { clockText, displayCivil, zonedText } from '../../../lib/time/display';
 import { zone } from '../../../lib/time/zone.svelte';
 import type { End } from './permissions';
 
@@ -19,7 +19,7 @@ export function endText(end: End | null, nowMs: number): string {
   if (at === null) return `until ${end.at}`;
   const { year, month, day } = displayCivil(at);
   const isThisYear = year === displayCivil(BigInt(nowMs) * 1_000n).year;
-  const date = `${day} ${monthName(month).slice(0, 3)}${isThisYear ? '' : ` ${yearForPeople(year)}`}`;
+  const date = `${day} ${monthName(month).slice(0, 3)}${isThisYear ? '' : ` ${formatYear(year)}`}`;
   return `until ${date}, ${clockText(at).slice(0, 5)}`;
 }
 

@@ -3,7 +3,7 @@ import {
   changed,
   changes,
   effect,
-  losesAdmins,
+  lacksPermanentAdmin,
   merge,
   people,
   roleOf,
@@ -83,11 +83,11 @@ describe('permissions', () => {
   });
 
   it('require a permanent admin', () => {
-    expect(losesAdmins(base)).toBe(false);
-    expect(losesAdmins({ ...base, admin: [] })).toBe(true);
+    expect(lacksPermanentAdmin(base)).toBe(false);
+    expect(lacksPermanentAdmin({ ...base, admin: [] })).toBe(true);
     const expiring = withEnd(base, 'admin', 'root', AT);
-    expect(losesAdmins(expiring)).toBe(true);
-    expect(losesAdmins(withList(expiring, 'admin', ['root', 'bob']))).toBe(false);
+    expect(lacksPermanentAdmin(expiring)).toBe(true);
+    expect(lacksPermanentAdmin(withList(expiring, 'admin', ['root', 'bob']))).toBe(false);
   });
 
   it('merge concurrent changes', () => {

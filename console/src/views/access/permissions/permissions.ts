@@ -46,7 +46,7 @@ export function roleOf(permissions: Permissions, user: string): List | null {
 }
 
 /** Returns whether the timeline would have no permanent admin. */
-export const losesAdmins = (permissions: Permissions): boolean =>
+export const lacksPermanentAdmin = (permissions: Permissions): boolean =>
   permissions.admin.every((user) => endOf(permissions, 'admin', user) !== null);
 
 /** Returns all users of the lists, highest role first. */

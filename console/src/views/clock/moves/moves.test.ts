@@ -1,7 +1,16 @@
 import { expect, it } from 'vitest';
 import type { Anchor } from '../../../lib/timelines/anchors';
 import type { AdvanceReceipt } from '../../../lib/timers/timers';
-import { MOVES_MAX, anchorsPassed, moveOf, moveOfReceipt, moveParams, passedBy, wayText, withMove } from './moves';
+import {
+  MOVES_MAX,
+  anchorsPassed,
+  moveOf,
+  moveOfReceipt,
+  moveParams,
+  passedBy,
+  directionText,
+  withMove,
+} from './moves';
 
 const DAY = 86_400_000_000n;
 const move = (from: bigint, to: bigint, advance: string | null = null) => ({ from, to, advance });
@@ -27,8 +36,8 @@ it('a move passes its end, but not its start', () => {
 });
 
 it('a move has a distance and a direction', () => {
-  expect(wayText(move(0n, 3n * DAY))).toBe('3 days forward');
-  expect(wayText(move(3n * DAY, 0n))).toBe('3 days back');
+  expect(directionText(move(0n, 3n * DAY))).toBe('3 days forward');
+  expect(directionText(move(3n * DAY, 0n))).toBe('3 days back');
 });
 
 it('moves are listed once, latest first, without the oldest', () => {

@@ -58,7 +58,7 @@ export function passedBy({ from, to }: Move): { from: Micros; to: Micros } | nul
 }
 
 /** Formats distance and direction: "3 days forward". */
-export function wayText({ from, to }: Move): string {
+export function directionText({ from, to }: Move): string {
   if (from === to) return 'No move';
   return from < to ? `${distance(to - from)} forward` : `${distance(from - to)} back`;
 }

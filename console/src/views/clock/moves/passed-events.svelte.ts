@@ -40,7 +40,7 @@ export class PassedEvents {
 }
 
 /** Formats the number of events passed. */
-export function passesText({ count, isAll }: PartialCount): string {
+export function eventsPassedText({ count, isAll }: PartialCount): string {
   if (count === 0) return 'passes no events';
   return `passes ${isAll ? '' : 'more than '}${countText(count, 'event')}`;
 }

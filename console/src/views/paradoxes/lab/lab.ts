@@ -1,7 +1,7 @@
 /** The changes of an intervention, side by side, and the action syntax of the service. */
 import { countText } from '../../../lib/events/words';
 import { parse, wholeSecond } from '../../../lib/time/instant';
-import { zonedText } from '../../../lib/time/people';
+import { zonedText } from '../../../lib/time/display';
 import { isDate, preciseText } from '../../../lib/time/when';
 import type { Paradox } from '../paradox';
 

@@ -90,7 +90,7 @@ export function chainPoints(
 }
 
 /** Width of the path back, left of the first column. */
-export const BACK_ROOM = 26;
+export const BACK_PATH_WIDTH = 26;
 
 /** Returns the path between two boxes: straight between neighbors, otherwise around the outside. */
 export function chainPath(
@@ -131,7 +131,7 @@ export function chainPath(
     };
   }
   // Below the last row and up left of the first column, so that it crosses no box.
-  const side = to.x - half.x - BACK_ROOM + 4;
+  const side = to.x - half.x - BACK_PATH_WIDTH + 4;
   const turn = 10;
   const way = [
     `M${reach(start.x, start.y)}V${(low - turn).toFixed(1)}`,
@@ -169,7 +169,7 @@ export function labelPosition([left, right]: [number, number], width: number): {
 /** Approximate character width, line height and padding of a plate. */
 const [CHARACTER, LINE, AROUND] = [6.1, 16, 7];
 
-interface Plate {
+interface LabelBox {
   lines: string[];
   /** Center of the text. */
   x: number;
@@ -181,7 +181,7 @@ interface Plate {
 }
 
 /** Returns a label centered at a point, within the diagram, on two lines if it is too long for one. */
-export function plateAt(label: string, middle: Spot, width: number): Plate {
+export function labelBoxAt(label: string, middle: Spot, width: number): LabelBox {
   const most = Math.max(8, Math.floor((width - 2 * AROUND) / CHARACTER));
   const parts = label.split(' · ');
   // A label of two parts has one line for each.
@@ -197,7 +197,7 @@ export function plateAt(label: string, middle: Spot, width: number): Plate {
 }
 
 /** Returns the baseline of each line of a plate, from the top. */
-export const linesAt = ({ lines, y }: Plate): { line: string; y: number }[] =>
+export const linesAt = ({ lines, y }: LabelBox): { line: string; y: number }[] =>
   lines.map((line, index) => ({ line, y: y + (index - (lines.length - 1) / 2) * LINE }));
 
 /** Returns the length of a bar on a logarithmic scale, so that 900 km/h and the speed of light fit in one diagram. */

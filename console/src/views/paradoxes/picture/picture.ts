@@ -1,7 +1,7 @@
 /** Converts a witness to a diagram: its shape and its parts. Positions are computed in `layout.ts`. */
 import { countText } from '../../../lib/events/words';
 import { distance, parse, type Micros } from '../../../lib/time/instant';
-import { momentText } from '../../../lib/time/people';
+import { momentText } from '../../../lib/time/display';
 import type { Span } from '../../../lib/events/known-spans';
 import { stretchText } from '../../../lib/time/when';
 import { bothText } from '../texts';

@@ -66,7 +66,7 @@ async function changeOf(
 }
 
 /** Error text for input that cannot be parsed. */
-export const TO_WRITE =
+export const FORMAT_HINT =
   'Enter a date, a timestamp such as 2028-02-29T08:30:00Z, an entry such as 100, or the id of an anchor.';
 
 /** Parses the input: a time, or an entry or an anchor in the form of the `as_of` parameter; null for anything else. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Layout, Strips } from './picture';
-import { NONE, atOnce, dotAt, layOut, nameTop, pick, ROW } from './layout';
+import { NONE, simultaneousRows, dotAt, layOut, nameTop, pick, ROW } from './layout';
 import { fitted, panned, xOf, type Scale } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 
@@ -142,9 +142,9 @@ describe('layout', () => {
 
   it('returns the rows of a bar that cannot be split by zooming', () => {
     const store = days([10, 50, 50, 50, 51]);
-    expect(atOnce(store, { from: 49n * DAY, to: 51n * DAY })).toEqual([1, 2, 3]);
-    expect(atOnce(store, { from: 49n * DAY, to: 52n * DAY })).toEqual([]);
-    expect(atOnce(store, { from: 9n * DAY, to: 11n * DAY })).toEqual([]);
+    expect(simultaneousRows(store, { from: 49n * DAY, to: 51n * DAY })).toEqual([1, 2, 3]);
+    expect(simultaneousRows(store, { from: 49n * DAY, to: 52n * DAY })).toEqual([]);
+    expect(simultaneousRows(store, { from: 9n * DAY, to: 11n * DAY })).toEqual([]);
   });
 
   it('picks the label or dot under the pointer, and nothing elsewhere', () => {

@@ -223,7 +223,7 @@ function stackOf({ xs, columns, first, last }: Layout, row: number): number[] {
  * Returns the rows of a time range if all of them have the same time, so that zooming cannot split them; otherwise
  * none.
  */
-export function atOnce(store: EventStore, { from, to }: { from: Micros; to: Micros }): number[] {
+export function simultaneousRows(store: EventStore, { from, to }: { from: Micros; to: Micros }): number[] {
   const first = store.lowerBound(from);
   const count = store.lowerBound(to) - first;
   if (count < 2 || store.time(first) !== store.time(first + count - 1)) return [];

@@ -3,7 +3,7 @@ import type { Anchor } from '../../../lib/timelines/anchors';
 import type { Micros } from '../../../lib/time/instant';
 import {
   laneHeights,
-  mostIn,
+  maxCountIn,
   paintBars,
   paintCover,
   paintLines,
@@ -296,7 +296,7 @@ export class Surface {
   /** Scales of the bars; null if every event has a dot. */
   #heights(frame: Frame, scene: Scene, { above }: Strips): LaneHeights | null {
     if (!this.isBars(scene) || scene.counts!.count === 0) return null;
-    const most = this.#bars(scene).map(({ counts }) => (counts === null ? 0 : mostIn(counts, frame)));
+    const most = this.#bars(scene).map(({ counts }) => (counts === null ? 0 : maxCountIn(counts, frame)));
     const rest = most.length > (scene.seriesSoFar?.length ?? 1) ? most.pop()! : null;
     return laneHeights(most, rest, scene.isLog, above - 8);
   }

@@ -3,7 +3,7 @@ import { aggregate, GROUPS_MAX, PAIRS_MAX } from '../../../lib/events/counts';
 import type { GroupBy, Question } from '../../../lib/events/filter';
 import { hue, ungrouped, type Palette } from '../../../lib/chart/palette';
 import type { Cell, CellsQuery } from './cells';
-import { hasTooMany } from '../groups/classes';
+import { hasTooManyValues } from '../groups/classes';
 import { membersOf, type Legend } from '../groups/groups';
 
 /** Number of events of each colored group in a cell, in the order of the colors. */
@@ -30,7 +30,7 @@ const VALUES_PER_REQUEST = PAIRS_MAX / GROUPS_MAX;
  */
 export function coloredMax(legend: Legend): number {
   const { by } = legend;
-  if (hasTooMany(legend)) return 0;
+  if (hasTooManyValues(legend)) return 0;
   return by === 'actor' || by === 'source' ? 2_000_000 : 400_000;
 }
 
@@ -41,7 +41,7 @@ export function coloringText(
   legend: Legend | null,
 ): string {
   if (groups !== null) return `colored by the most frequent ${name}`;
-  if (legend !== null && hasTooMany(legend)) return `not colored by ${name}: it has too many values`;
+  if (legend !== null && hasTooManyValues(legend)) return `not colored by ${name}: it has too many values`;
   if (legend !== null && total > coloredMax(legend))
     return `not colored by ${name}: too slow for more than ${coloredMax(legend).toLocaleString('en')} events`;
   if (isFailed) return `not colored by ${name}: it could not be counted`;

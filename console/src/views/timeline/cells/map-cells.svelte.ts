@@ -5,7 +5,7 @@ import { SLICES, cellsAt, knownCount, slicesOf, type Growth } from './cell-growt
 import { coloredMax, GroupCounter, hasColorsOf, readCellCounts, type CellGroups } from './cell-groups';
 import { CellCounter, RESOLUTIONS, resolutionOf, type Cells, type CellsQuery } from './cells';
 import type { Legend } from '../groups/groups';
-import { boxInSight, degreesOf, type MapView, type Size } from '../map/map-view';
+import { visibleBox, degreesOf, type MapView, type Size } from '../map/map-view';
 import type { TimelineModel } from '../model.svelte';
 import type { Range } from '../viewport.svelte';
 
@@ -105,7 +105,7 @@ export class MapCells {
       version,
       range,
       resolution: fittingResolution(seen, size),
-      within: boxInSight(seen, size),
+      within: visibleBox(seen, size),
     });
     const query = queryIn(view);
     this.counting = query.resolution < (this.whole?.resolution ?? 0) ? 'finer cells' : 'places';

@@ -5,7 +5,7 @@ import type { EventStore } from '../../../lib/events/store';
 import { countText } from '../../../lib/events/words';
 import { format } from '../../../lib/time/instant';
 import { hue, type Palette } from '../../../lib/chart/palette';
-import { barSpans, bucketsIn, laneHeights, mostIn, share, without, type BarSpan } from '../../../lib/chart/bars';
+import { barSpans, bucketsIn, laneHeights, maxCountIn, share, without, type BarSpan } from '../../../lib/chart/bars';
 import type { Legend } from '../groups/groups';
 import { fromTop, lanePlaces } from '../lanes/lane-order';
 import { pack } from '../lanes/packing';
@@ -200,8 +200,8 @@ function bars(input: LanesInput, palette: Palette, top: number, pen: Pen): Drawi
   const named = legend === null || series === null ? [counts] : series;
   const rest = legend !== null && series !== null && legend.others > 0 ? without(counts, series) : null;
   const scaleOf = laneHeights(
-    named.map((own) => mostIn(own, frame)),
-    rest === null ? null : mostIn(rest, frame),
+    named.map((own) => maxCountIn(own, frame)),
+    rest === null ? null : maxCountIn(rest, frame),
     isLog,
     BARS_HEIGHT,
   );

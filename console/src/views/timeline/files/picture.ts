@@ -7,7 +7,7 @@ import { countText, rangeText } from '../../../lib/events/words';
 import { format } from '../../../lib/time/instant';
 import { hue, type Palette } from '../../../lib/chart/palette';
 import { plain } from '../../../lib/text/plain';
-import { barSpans, heights, mostIn, share } from '../../../lib/chart/bars';
+import { barSpans, heights, maxCountIn, share } from '../../../lib/chart/bars';
 import type { Legend } from '../groups/groups';
 import type { Range } from '../viewport.svelte';
 import { barOf, lanes } from './lanes';
@@ -106,7 +106,7 @@ export function picture(input: PictureInput, palette: Palette): { svg: string; h
 }
 
 function bars({ view, extent, isLog, legend: groups, series }: PictureInput, counts: Counts, palette: Palette): string {
-  const scale = heights(mostIn(counts, { scale: view }), isLog, ROOM);
+  const scale = heights(maxCountIn(counts, { scale: view }), isLog, ROOM);
   const colored = (series ?? []).map((item, index) => ({
     color: hue(palette, index, groups?.groups.length ?? 0),
     of: new Map(item.buckets.map((bucket) => [bucket.from, bucket.count])),

@@ -3,7 +3,7 @@ import { fitted } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/chart/palette';
 import { picture, type PictureInput } from './picture';
-import { summedUp, type Interval } from '../values/values';
+import { summarized, type Interval } from '../values/values';
 
 const DAY = 86_400_000_000n;
 const palette = new Proxy({}, { get: (_, name) => String(name) }) as Palette;
@@ -76,7 +76,7 @@ describe('values in an exported picture', () => {
   });
 
   it('are drawn as a distribution per interval if they are aggregated', () => {
-    const interval = summedUp(
+    const interval = summarized(
       { from: 0n, to: DAY * 10n },
       new Map([
         ['10', 5],

@@ -74,7 +74,7 @@ function boundsText(low: number, high: number, isWhole: boolean): string {
 }
 
 /** Whether there are too many distinct values to color counted events. */
-export function hasTooMany({ groups }: Pick<Legend, 'groups'>): boolean {
+export function hasTooManyValues({ groups }: Pick<Legend, 'groups'>): boolean {
   return groups.reduce((sum, group) => sum + membersOf(group).length, 0) > COUNTED_VALUES_MAX;
 }
 

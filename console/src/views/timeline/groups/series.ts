@@ -5,7 +5,7 @@ import { FIRST, LAST } from '../../../lib/chart/scale';
 import { parse, type Micros } from '../../../lib/time/instant';
 import { stepEnd } from '../../../lib/events/steps';
 import { keyOf, type EventCounts, type Series } from '../counts/event-counts.svelte';
-import { hasTooMany } from './classes';
+import { hasTooManyValues } from './classes';
 import { membersOf, type Legend } from './groups';
 
 /** Counts of each value in the buckets of the whole counts, and of the events without a value. */
@@ -33,7 +33,7 @@ export async function readMissing(
   whole: Counts,
   signal: AbortSignal,
 ): Promise<void> {
-  if (hasTooMany(legend)) return;
+  if (hasTooManyValues(legend)) return;
   const { by } = legend;
   const known = new Map(seriesOf(counted, by, whole)?.byValue);
   const missing = legend.groups.flatMap(membersOf).filter((value) => !known.has(value));

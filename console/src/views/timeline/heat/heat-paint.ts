@@ -2,7 +2,7 @@
 import '../groups/ramp.css';
 import type { MapScene } from '../map/map-scene';
 import { located, unit } from '../map/map-view';
-import { shareOf, smoothAt, valueAt, type Grid, type HeatScale } from './heat';
+import { shareOf, interpolatedAt, valueAt, type Grid, type HeatScale } from './heat';
 
 type Color = readonly [number, number, number];
 
@@ -61,9 +61,9 @@ export function heatPicture(
   const sheet = document.createElement('canvas');
   [sheet.width, sheet.height] = [Math.ceil(size.width / each), Math.ceil(size.height / each)];
   const picture = new ImageData(sheet.width, sheet.height);
-  const pointAt = (lat: number, lon: number): ReturnType<typeof smoothAt> => {
+  const pointAt = (lat: number, lon: number): ReturnType<typeof interpolatedAt> => {
     // Below the low end of the scale, the color fades out, so that cells have no visible edges.
-    if (isSmooth) return smoothAt(grid, scale, lat, lon);
+    if (isSmooth) return interpolatedAt(grid, scale, lat, lon);
     const value = valueAt(grid, lat, lon);
     return value === null ? null : { share: shareOf(scale, value), part: 1 };
   };

@@ -9,7 +9,7 @@ import {
   heatOf,
   roomyTicks,
   shareOf,
-  smoothAt,
+  interpolatedAt,
   unitOf,
   valueAt,
   valueScale,
@@ -153,7 +153,7 @@ describe('heat scales', () => {
     const grid = densities([{ south: 0, west: 0, count: 100_000 }, few], 10);
     const scale = densityScale(grid)!;
     expect(scale.isLog).toBe(true);
-    const parts = Array.from({ length: 27 }, (_, step) => smoothAt(grid, scale, 5, 5 + step)?.part ?? 0);
+    const parts = Array.from({ length: 27 }, (_, step) => interpolatedAt(grid, scale, 5, 5 + step)?.part ?? 0);
     // The color is full up to the next cell and gone beyond the one after it, without a steep step in between.
     expect(parts[0]).toBe(1);
     expect(parts[10]).toBeCloseTo(1, 9);
@@ -162,7 +162,7 @@ describe('heat scales', () => {
     for (const fall of falls) expect(fall).toBeLessThan(0.11);
     const jumps = falls.slice(1).map((fall, index) => Math.abs(fall - falls[index]!));
     for (const jump of jumps.slice(1)) expect(jump).toBeLessThan(0.02);
-    expect(smoothAt(grid, scale, 5, 5)!.share).toBeCloseTo(shareOf(scale, valueAt(grid, 5, 5)!), 9);
+    expect(interpolatedAt(grid, scale, 5, 5)!.share).toBeCloseTo(shareOf(scale, valueAt(grid, 5, 5)!), 9);
   });
 
   it('use the full lowest color for a single event, on a linear scale, too', () => {
@@ -172,7 +172,7 @@ describe('heat scales', () => {
     ];
     const grid = densities(cells, 10);
     const scale = densityScale(grid)!;
-    expect([scale.isLog, smoothAt(grid, scale, 5, 5)!.part]).toEqual([false, 1]);
+    expect([scale.isLog, interpolatedAt(grid, scale, 5, 5)!.part]).toEqual([false, 1]);
   });
 
   it('draw a single event without corners', () => {
@@ -185,7 +185,7 @@ describe('heat scales', () => {
     /** Distance from the event at which half of the color is left. */
     const reach = (up: number, right: number): number =>
       Array.from({ length: 60 }, (_, step) => step / 2).find(
-        (far) => (smoothAt(grid, scale, 5 + up * far, 5 + right * far)?.part ?? 0) < 0.5,
+        (far) => (interpolatedAt(grid, scale, 5 + up * far, 5 + right * far)?.part ?? 0) < 0.5,
       )!;
     const diagonal = Math.SQRT1_2;
     expect(reach(diagonal, diagonal) / reach(0, 1)).toBeGreaterThan(0.85);

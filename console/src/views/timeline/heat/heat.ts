@@ -224,7 +224,7 @@ const OPAQUE_NEARNESS = 0.4375;
  * of values, which would produce an edge on a logarithmic scale. The color fades out beyond the neighbors of cells with
  * events.
  */
-export function smoothAt(
+export function interpolatedAt(
   grid: Grid,
   scale: HeatScale,
   lat: number,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WORLD, bounded, boxInSight, boxOf, located, projected, unit, type MapView } from './map-view';
+import { WORLD, bounded, visibleBox, boxOf, located, projected, unit, type MapView } from './map-view';
 
 const size = { width: 900, height: 430 };
 /** Position of a place on the screen. */
@@ -37,7 +37,7 @@ describe('the visible area', () => {
     // Most of the Atlantic: the upper left corner is beyond the edge, the lower left is not.
     const view = bounded({ zoom: 1.6, x: projected(40, -55)[0], y: projected(40, -55)[1] });
     expect(located(view, size, 0, 0)).toBeNull();
-    expect(boxInSight(view, size)).toMatchObject({ west: -180, north: 90 });
+    expect(visibleBox(view, size)).toMatchObject({ west: -180, north: 90 });
   });
 
   it('contains everything on the screen', () => {
@@ -48,7 +48,7 @@ describe('the visible area', () => {
       [9, 25, -80],
     ] as const) {
       const view = bounded({ zoom, x: projected(lat, lon)[0], y: projected(lat, lon)[1] });
-      const box = boxInSight(view, size)!;
+      const box = visibleBox(view, size)!;
       for (let x = 0; x <= size.width; x += 30)
         for (let y = 0; y <= size.height; y += 30) {
           const place = located(view, size, x, y);
@@ -62,7 +62,7 @@ describe('the visible area', () => {
   });
 
   it('is null if it is most of the world', () => {
-    expect(boxInSight(WORLD, size)).toBeNull();
+    expect(visibleBox(WORLD, size)).toBeNull();
   });
 });
 

@@ -126,7 +126,7 @@ const ROWS = 9;
 const POLE_Y = Math.abs(projected(90, 0)[1]);
 
 /** Returns the bounding box of the visible area; null if it is most of the world. */
-export function boxInSight(view: MapView, size: Size): Box | null {
+export function visibleBox(view: MapView, size: Size): Box | null {
   if (view.zoom < 1.5) return null;
   const scale = unit(size, view.zoom);
   const [wide, high] = [size.width / 2 / scale, size.height / 2 / scale];

@@ -3,7 +3,7 @@ import { World } from '../../../lib/places/world';
 import { ungrouped, type Palette } from '../../../lib/chart/palette';
 import { cellColor, type CellGroups } from '../cells/cell-groups';
 import { classOf, type Cells } from '../cells/cells';
-import { merged, type Dot } from '../../../lib/chart/together';
+import { merged, type Dot } from '../../../lib/chart/overlapping';
 import type { Box } from '../../../lib/address/ranges';
 import type { MapScene } from './map-scene';
 import { located, projected, projection, unit, type MapView, type Size } from './map-view';

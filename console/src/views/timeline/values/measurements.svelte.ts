@@ -5,7 +5,7 @@ import { stepBegin, stepEnd, stepOf, type Step } from '../../../lib/events/steps
 import { FIRST, LAST, type Scale } from '../../../lib/chart/scale';
 import { parse, type Micros } from '../../../lib/time/instant';
 import type { Range } from '../viewport.svelte';
-import { summedUp, type Interval } from './values';
+import { summarized, type Interval } from './values';
 
 /** Maximum number of intervals across the axis. */
 const INTERVALS_MAX = 40;
@@ -125,6 +125,6 @@ async function readIntervals(
       await readIntervals(question, key, step, some, signal, take);
     return;
   }
-  const interval = (part: Range): Interval | null => summedUp(part, found.get(part.from) ?? new Map(), isAll);
+  const interval = (part: Range): Interval | null => summarized(part, found.get(part.from) ?? new Map(), isAll);
   take(new Map(parts.map((part) => [part.from, interval(part)])));
 }

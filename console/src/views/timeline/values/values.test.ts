@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fitted } from '../../../lib/chart/scale';
 import { EventStore } from '../../../lib/events/store';
 import type { Palette } from '../../../lib/chart/palette';
-import { linesOf, shareBelow, summedUp, valueScale } from './values';
+import { linesOf, shareBelow, summarized, valueScale } from './values';
 import { measures } from '../attributes/attributes';
 import { numberOf, numberText } from '../attributes/numbers';
 import { WORDS, paintIntervals, paintTickTexts, yOf } from './values-paint';
@@ -71,7 +71,7 @@ describe('an interval', () => {
       ['-999', 1],
       ['none', 2],
     ]);
-    expect(summedUp(range, groups, true)).toMatchObject({
+    expect(summarized(range, groups, true)).toMatchObject({
       low: -999,
       high: 100,
       mean: (60 + 100 - 999) / 5,
@@ -81,7 +81,7 @@ describe('an interval', () => {
   });
 
   it('without numbers is null', () => {
-    expect(summedUp(range, new Map([['HU', 4]]), true)).toBeNull();
+    expect(summarized(range, new Map([['HU', 4]]), true)).toBeNull();
   });
 });
 

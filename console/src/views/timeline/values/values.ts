@@ -73,7 +73,7 @@ export interface Interval {
 }
 
 /** Summarizes groups that the service counted by value; null if none is a number. */
-export function summedUp(
+export function summarized(
   range: { from: Micros; to: Micros },
   groups: ReadonlyMap<string, number>,
   isAll: boolean,

@@ -21,7 +21,7 @@ export function beginRequest(): () => void {
 }
 
 /** Waits until no request has been pending for `REST_MS`. */
-export async function quiet(): Promise<void> {
+export async function networkIdle(): Promise<void> {
   const limit = performance.now() + BUSY_MAX_MS;
   for (let now = performance.now(); now < limit; now = performance.now()) {
     const wait = pending > 0 ? REST_MS : lastAt + REST_MS - now;

@@ -1,5 +1,9 @@
 /** Returns the context of a canvas, cleared and with the given size in CSS pixels. */
-export function sized(canvas: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+export function prepareCanvas(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+): CanvasRenderingContext2D | null {
   const context = canvas.getContext('2d');
   const ratio = Math.min(devicePixelRatio || 1, 2);
   const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];

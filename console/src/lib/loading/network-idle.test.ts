@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { fetchWaiting, inQuiet, loadOrThrow } from './later';
-import { beginRequest, quiet } from './quiet';
+import { loadQueued, queueLoad, loadOrThrow } from './later';
+import { beginRequest, networkIdle } from './network-idle';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,12 +11,12 @@ afterEach(() => {
 
 async function isQuietAfter(ms: number): Promise<boolean> {
   let isQuiet = false;
-  void quiet().then(() => (isQuiet = true));
+  void networkIdle().then(() => (isQuiet = true));
   await vi.advanceTimersByTimeAsync(ms);
   return isQuiet;
 }
 
-it('quiet() resolves after an idle period, not while a request is pending', async () => {
+it('networkIdle() resolves after an idle period, not while a request is pending', async () => {
   vi.advanceTimersByTime(1_000);
   expect(await isQuietAfter(0)).toBe(true);
   const [one, two] = [beginRequest(), beginRequest()];
@@ -28,14 +28,14 @@ it('quiet() resolves after an idle period, not while a request is pending', asyn
   expect(await isQuietAfter(400)).toBe(true);
 });
 
-it('quiet() resolves at its limit if requests never stop', async () => {
+it('networkIdle() resolves at its limit if requests never stop', async () => {
   const end = beginRequest();
   expect(await isQuietAfter(14_000)).toBe(false);
   expect(await isQuietAfter(16_000)).toBe(true);
   end();
 });
 
-it('fetchWaiting() loads queued modules once, newest first, and retries failures', async () => {
+it('loadQueued() loads queued modules once, newest first, and retries failures', async () => {
   // Start long after the requests of the previous test.
   vi.advanceTimersByTime(100_000);
   const fetched: string[] = [];
@@ -45,13 +45,13 @@ it('fetchWaiting() loads queued modules once, newest first, and retries failures
   };
   const old = loadOrThrow(file('old'));
   const loadMissing = loadOrThrow(file('gone'));
-  inQuiet(() => {
+  queueLoad(() => {
     // A view queues its files after it loads.
     loadOrThrow(file('inner'));
     return Promise.resolve();
   });
-  void fetchWaiting();
-  void fetchWaiting();
+  void loadQueued();
+  void loadQueued();
   await vi.advanceTimersByTimeAsync(5_000);
   expect(fetched).toEqual(['inner', 'gone', 'old']);
   expect(await old()).toBe('old');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { merged, rowsUnder, together } from './together';
+import { merged, rowsUnder, overlapping } from './overlapping';
 
 describe('overlapping marks', () => {
   it('include a whole dot and its neighbors of other colors', () => {
@@ -23,8 +23,8 @@ describe('overlapping marks', () => {
       { x: 16, y: 10 },
       { x: 18, y: 10 },
     ];
-    expect(together(marks, { x: 9, y: 10 }, 12)).toEqual([marks[0]]);
-    expect(together(marks, { x: 17.5, y: 10 }, 12)).toEqual([marks[1], marks[2]]);
-    expect(together(marks, { x: 17.5, y: 10 }, 12, 1)).toEqual([marks[2]]);
+    expect(overlapping(marks, { x: 9, y: 10 }, 12)).toEqual([marks[0]]);
+    expect(overlapping(marks, { x: 17.5, y: 10 }, 12)).toEqual([marks[1], marks[2]]);
+    expect(overlapping(marks, { x: 17.5, y: 10 }, 12, 1)).toEqual([marks[2]]);
   });
 });

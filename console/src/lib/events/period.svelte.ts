@@ -13,7 +13,7 @@ interface Axis {
 }
 
 /** Call during component initialization. The period is stored only in the URL. */
-export function keepByTheClock(axis: () => Axis | null, clock: () => LiveClock | null, room = 0): void {
+export function followPeriod(axis: () => Axis | null, clock: () => LiveClock | null, room = 0): void {
   let put: Scale | null = null;
   // Changes when the clock becomes known or is moved, the period changes, or the axis is resized.
   const period = $derived.by(() => {

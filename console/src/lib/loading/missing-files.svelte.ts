@@ -2,7 +2,7 @@
  * Files that failed to load: the service is unreachable, or a new build has different file names. Browsers cache failed
  * module loads, so only a page reload recovers reliably.
  */
-class Unloaded {
+class MissingFiles {
   /** Whether a needed file is missing. */
   isAny = $state(false);
   #files = new Set<unknown>();
@@ -20,4 +20,4 @@ class Unloaded {
   }
 }
 
-export const unloaded = new Unloaded();
+export const missingFiles = new MissingFiles();

@@ -9,7 +9,7 @@ interface Mark {
 }
 
 /** Returns the mark nearest to a point, if within reach, and all marks that overlap it. */
-export function together<Kind extends Mark>(
+export function overlapping<Kind extends Mark>(
   marks: readonly Kind[],
   at: Mark,
   reach: number,
@@ -51,7 +51,7 @@ export function merged(marks: Iterable<Mark & { row: number; color: string }>): 
 
 /** Returns the rows of the dots at a point, in time order. */
 export function rowsUnder(dots: readonly Dot[], at: Mark, reach: number): number[] {
-  return together(dots, at, reach)
+  return overlapping(dots, at, reach)
     .flatMap(({ rows }) => rows)
     .sort((a, b) => a - b);
 }
