@@ -6,38 +6,26 @@
  *   TIMENAV_API_KEY=… node bench/drag.mjs http://127.0.0.1:8080
  *
  * Needs the key of an operator. The events are recorded on the timeline `drag-100k`, which is created if missing and
- * then kept. A user of the same name is created to log in with, and deleted at the end. CHROMIUM_BIN names the browser.
+ * then kept. A user is created to log in with, and deleted at the end. CHROMIUM_BIN names the browser.
  */
-import { randomBytes } from 'node:crypto';
-import { chromium } from 'playwright-core';
 import { drag, floor, zoom } from './pictures-drawn.mjs';
+import { SIZE, Site, launch } from './visit.mjs';
 
 const EVENTS = 100_000;
 const BATCH = 10_000;
 const FOR_MS = 5_000;
 const AXIS = '.axis canvas';
 const TIMELINE = 'drag-100k';
-const USER = 'drag-100k';
-const SIZE = { width: 1440, height: 900 };
 const LOAD_MAX_MS = 120_000;
 
-const base = process.argv[2]?.replace(/\/$/, '');
+const base = process.argv[2];
 const key = process.env.TIMENAV_API_KEY;
 if (!base || !key) {
   console.error('usage: TIMENAV_API_KEY=… node bench/drag.mjs URL');
   process.exit(2);
 }
 
-async function call(method, path, body, type = 'application/json') {
-  const answer = await fetch(`${base}/${path}`, {
-    method,
-    body,
-    headers: { Authorization: `Bearer ${key}`, ...(body === undefined ? {} : { 'Content-Type': type }) },
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return JSON.parse(text);
-}
+const site = new Site(base, key);
 
 /** A deterministic pseudo-random sequence in [0, 1). */
 function* numbers() {
@@ -72,13 +60,13 @@ function* events() {
 }
 
 async function fill() {
-  const { timelines } = await call('GET', 'timelines?limit=1000');
+  const { timelines } = await site.call('GET', 'timelines?limit=1000');
   const made = timelines.find((timeline) => timeline.timeline_id === TIMELINE);
   if (made?.events === EVENTS) return;
-  if (!made) await call('POST', 'timelines', JSON.stringify({ timeline_id: TIMELINE }));
+  if (!made) await site.call('POST', 'timelines', { timeline_id: TIMELINE });
   let lines = [];
   const send = async () => {
-    await call(
+    await site.call(
       'POST',
       `v1/import-events?timeline_id=${TIMELINE}&format=ndjson`,
       lines.join('\n'),
@@ -92,54 +80,16 @@ async function fill() {
   }
 }
 
-/** Creates a user to log in with if the console requires it. Returns the password, or null. */
-async function makeUser() {
-  const { user_id: known } = await (await fetch(`${base}/v1/session`)).json();
-  if (known) return null;
-  const password = randomBytes(18).toString('base64url');
-  await call('POST', 'v1/users', JSON.stringify({ user_id: USER }));
-  await call('POST', 'v1/set-access-control', JSON.stringify({ timeline_id: TIMELINE, permissions: { read: [USER] } }));
-  await call('POST', 'v1/set-password', JSON.stringify({ user_id: USER, password }));
-  return password;
-}
-
-/** Logs in as the console does, so that the page has the cookie. */
-async function logIn(page, password) {
-  const status = await page.evaluate(
-    async (body) => {
-      const answer = await fetch('v1/login', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body,
-      });
-      return answer.status;
-    },
-    JSON.stringify({ user_id: USER, password }),
-  );
-  if (status !== 200) throw new Error(`the login answers ${status}`);
-  await page.reload();
-}
-
 await fill();
-const password = await makeUser();
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
-  args: [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-});
+const password = await site.makeUser([TIMELINE]);
+const browser = await launch();
 try {
   const most = await floor(browser, SIZE, FOR_MS);
-  const page = await browser.newPage({ viewport: SIZE });
+  const context = await browser.newContext({ viewport: SIZE });
+  await site.logIn(context, password);
+  const page = await context.newPage();
   const opened = performance.now();
-  await page.goto(`${base}/#/timeline?timeline=${TIMELINE}`);
-  if (password !== null) await logIn(page, password);
+  await page.goto(`${site.root}/#/timeline?timeline=${TIMELINE}`);
   await page.getByText('100,000 events', { exact: true }).first().waitFor({ timeout: LOAD_MAX_MS });
   const loaded = Math.round(performance.now() - opened);
   const whole = await drag(page, AXIS, FOR_MS);
@@ -162,5 +112,5 @@ try {
   );
 } finally {
   await browser.close();
-  if (password !== null) await call('DELETE', `v1/users/${USER}`);
+  await site.removeUser();
 }

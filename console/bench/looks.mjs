@@ -11,7 +11,6 @@
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import { statesOf, viewsOf } from './view-list.mjs';
 import { Site, launch } from './visit.mjs';
 
@@ -89,8 +88,7 @@ const password = await site.makeUser(
   true,
 );
 mkdirSync(folder, { recursive: true });
-const server = await launch();
-const browser = await chromium.connect(server.wsEndpoint());
+const browser = await launch();
 try {
   for (const colorScheme of ['light', 'dark']) {
     for (const viewport of SIZES.filter(({ width }) => [null, String(width)].includes(option('--width')))) {
@@ -115,7 +113,6 @@ try {
   }
 } finally {
   await browser.close();
-  await server.close();
   await site.removeUser();
 }
 for (const fault of faults) console.error(fault);

@@ -9,7 +9,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { SIZE, Site, launch } from './visit.mjs';
 
 const [base, folder] = process.argv.slice(2);
 const key = process.env.TIMENAV_API_KEY;
@@ -17,20 +17,8 @@ if (!base || !folder || !key) {
   console.error('usage: TIMENAV_API_KEY=… node bench/pictures.mjs URL FOLDER');
   process.exit(2);
 }
-const root = base.replace(/\/$/, '');
-const SIZE = { width: 1440, height: 900 };
+const site = new Site(base, key);
 const timeline_id = 'hurricanes';
-
-async function call(method, path, body) {
-  const answer = await fetch(`${root}/${path}`, {
-    method,
-    body: JSON.stringify(body),
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-  });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-  return JSON.parse(text);
-}
 
 /** The screenshots, each with a locator that is visible once the page is complete. */
 const PICTURES = [
@@ -63,33 +51,30 @@ const PICTURES = [
 ];
 
 const password = randomBytes(18).toString('base64url');
-await call('POST', 'v1/set-password', { password });
-await call('POST', 'timelines', { timeline_id });
-await call('POST', `v1/events?timeline_id=${timeline_id}`, [
+await site.call('POST', 'v1/set-password', { password });
+await site.call('POST', 'timelines', { timeline_id });
+await site.call('POST', `v1/events?timeline_id=${timeline_id}`, [
   { event_id: 'katrina-landfall', time: '2005-08-29T11:10:00Z', name: 'Katrina, landfall', description: '110 kt' },
   { event_id: 'katrina-second', time: '2005-08-29T14:45:00Z', name: 'Katrina, second landfall', description: '105 kt' },
 ]);
 const destination = { destination_time: '2005-08-29T11:36:14Z', location: 'New Orleans' };
-await call('POST', 'v1/travel', { timeline_id, ...destination });
+await site.call('POST', 'v1/travel', { timeline_id, ...destination });
 // Its moments are after the current time of the clock.
-await call('POST', 'v1/timers', {
+await site.call('POST', 'v1/timers', {
   timeline_id,
   timer_id: 'advisory',
   cron: { expression: '0 */6 * * *', zone: 'UTC' },
   deliver: { to: 'queue', queue: 'reports' },
 });
 
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
-  args: ['--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
-});
+const browser = await launch();
 try {
   let cookies = [];
   for (const { name, at, colorScheme, act } of PICTURES) {
     const context = await browser.newContext({ viewport: SIZE, colorScheme });
     await context.addCookies(cookies);
     const page = await context.newPage();
-    await page.goto(`${root}/#/${at}`);
+    await page.goto(`${site.root}/#/${at}`);
     if (cookies.length === 0) {
       await page.getByLabel('User', { exact: true }).fill('admin');
       await page.getByLabel('Password', { exact: true }).fill(password);

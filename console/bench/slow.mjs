@@ -15,7 +15,6 @@
  * Needs the key of an operator. A user `bench-views` is created to log in with, and deleted at the end. CHROMIUM_BIN
  * names the browser. Results depend on the machine and its load: report both with the figures.
  */
-import { chromium } from 'playwright-core';
 import { SIZE, Site, Traffic, launch } from './visit.mjs';
 
 /** Ten million events are counted a million at a time. */
@@ -124,9 +123,8 @@ function print(rows) {
 }
 
 const password = await site.makeUser([timeline]);
-const server = await launch();
+const browser = await launch();
 try {
-  const browser = await chromium.connect(server.wsEndpoint());
   const context = await browser.newContext({ viewport: SIZE });
   await site.logIn(context, password);
   const rows = [await visit(context, false)];
@@ -136,8 +134,7 @@ try {
   if (options.includes('--json'))
     console.log(JSON.stringify({ bench: 'console slow', timeline, kbits, latency, rows }));
   else print(rows);
-  await browser.close();
 } finally {
-  await server.close();
+  await browser.close();
   await site.removeUser();
 }

@@ -21,7 +21,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { drag, floor, zoom } from './pictures-drawn.mjs';
 import { viewsOf } from './view-list.mjs';
-import { SIZE, Site, Traffic, launch } from './visit.mjs';
+import { SIZE, Site, Traffic, launchServer } from './visit.mjs';
 
 const READY_MAX_MS = 120_000;
 const QUIET_MS = 1_200;
@@ -157,7 +157,7 @@ function print(rows) {
 }
 
 const password = await site.makeUser([timeline, against].filter(Boolean));
-const server = await launch();
+const server = await launchServer();
 try {
   const browser = await chromium.connect(server.wsEndpoint());
   const context = await browser.newContext({ viewport: SIZE });

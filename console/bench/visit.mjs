@@ -22,14 +22,12 @@ export class Site {
     this.key = key;
   }
 
-  async call(method, path, body) {
+  /** Sends a value as JSON, or a text of another type. */
+  async call(method, path, body, type = 'application/json') {
     const answer = await fetch(`${this.root}/${path}`, {
       method,
-      body: body === undefined ? undefined : JSON.stringify(body),
-      headers: {
-        Authorization: `Bearer ${this.key}`,
-        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-      },
+      body: type === 'application/json' ? JSON.stringify(body) : body,
+      headers: { Authorization: `Bearer ${this.key}`, ...(body === undefined ? {} : { 'Content-Type': type }) },
     });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
@@ -79,13 +77,13 @@ export class Site {
   }
 }
 
-/** Starts the browser named by CHROMIUM_BIN. */
-export function launch() {
-  return chromium.launchServer({
-    executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium',
-    args: FLAGS,
-  });
-}
+/** The browser named by CHROMIUM_BIN. */
+const BROWSER = { executablePath: process.env.CHROMIUM_BIN ?? '/usr/bin/chromium', args: FLAGS };
+
+export const launch = () => chromium.launch(BROWSER);
+
+/** Starts the browser as a process with a known id. */
+export const launchServer = () => chromium.launchServer(BROWSER);
 
 /** Counts requests and bytes of a page, and tracks pending requests. */
 export class Traffic {
