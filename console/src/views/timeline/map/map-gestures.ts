@@ -1,104 +1,34 @@
 /** Pointer, wheel and keyboard control of the map. */
+import { pointers, type Point } from '../../../lib/chart/gestures';
 import { WORLD, bounded, unit, zoomedAt, type MapView, type Size } from './map-view';
 
-interface Point {
-  x: number;
-  y: number;
-}
-
-interface MapTarget {
+interface MapTarget extends Omit<Parameters<typeof pointers>[0], 'pan' | 'pinch' | 'wheel' | 'double'> {
   view: () => MapView;
   size: () => Size;
   setView: (view: MapView) => void;
-  /** Whether a drag selects a box without the Shift key. */
-  isBrushing: () => boolean;
-  brush: (part: { from: Point; to: Point } | null, isDone: boolean) => void;
-  hover: (point: Point | null) => void;
-  click: (point: Point) => void;
 }
 
-/** Movements up to this distance are a click. */
-const CLICK_PIXELS = 4;
-
 export function mapGestures(target: MapTarget): (element: HTMLElement) => () => void {
-  return (element) => {
-    const pointers = new Map<number, Point>();
-    let start: Point = { x: 0, y: 0 };
-    let hasMoved = false;
-    let isBox = false;
-    const point = (event: MouseEvent): Point => ({ x: event.offsetX, y: event.offsetY });
-
-    function down(event: PointerEvent): void {
-      if (event.button !== 0) return;
-      element.setPointerCapture(event.pointerId);
-      start = point(event);
-      pointers.set(event.pointerId, start);
-      hasMoved = pointers.size > 1;
-      isBox = pointers.size === 1 && (event.shiftKey || target.isBrushing());
-    }
-
-    function move(event: PointerEvent): void {
-      const at = point(event);
-      const before = pointers.get(event.pointerId);
-      if (before === undefined) {
-        target.hover(at);
-        return;
-      }
-      if (!hasMoved && Math.hypot(at.x - start.x, at.y - start.y) < CLICK_PIXELS) return;
-      hasMoved = true;
-      target.hover(null);
-      const otherPointer = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
-      const [view, size] = [target.view(), target.size()];
-      if (otherPointer) {
-        const apart = Math.max(8, Math.hypot(before.x - otherPointer.x, before.y - otherPointer.y));
-        const factor = Math.hypot(at.x - otherPointer.x, at.y - otherPointer.y) / apart;
-        target.setView(zoomedAt(view, size, factor, (at.x + otherPointer.x) / 2, (at.y + otherPointer.y) / 2));
-      } else if (isBox) target.brush({ from: start, to: at }, false);
-      else {
-        const scale = unit(size, view.zoom);
-        target.setView(
-          bounded({ ...view, x: view.x - (at.x - before.x) / scale, y: view.y - (at.y - before.y) / scale }),
-        );
-      }
-      pointers.set(event.pointerId, at);
-    }
-
-    function up(event: PointerEvent): void {
-      if (!pointers.delete(event.pointerId)) return;
-      const isDone = event.type !== 'pointercancel' && isBox && hasMoved;
-      target.brush(isDone ? { from: start, to: point(event) } : null, true);
-    }
-
-    // After a tap, browsers move the focus before the click event: act on the click, so that an opened element keeps
-    // the focus.
-    function click(event: MouseEvent): void {
-      if (!hasMoved) target.click(point(event));
-    }
-
-    function wheel(event: WheelEvent): void {
-      event.preventDefault();
-      const unitPixels = event.deltaMode === 1 ? 18 : 1;
-      const delta = Math.max(-300, Math.min(300, event.deltaY * unitPixels));
-      const factor = Math.exp(-delta * (event.ctrlKey ? 0.011 : 0.002));
-      target.setView(zoomedAt(target.view(), target.size(), factor, event.offsetX, event.offsetY));
-    }
-
-    const double = (event: MouseEvent): void =>
-      target.setView(zoomedAt(target.view(), target.size(), 2.2, event.offsetX, event.offsetY));
-    const leave = (): void => target.hover(null);
-
-    const listeners = new AbortController();
-    const { signal } = listeners;
-    element.addEventListener('pointerdown', down, { signal });
-    element.addEventListener('pointermove', move, { signal });
-    element.addEventListener('pointerup', up, { signal });
-    element.addEventListener('pointercancel', up, { signal });
-    element.addEventListener('click', click, { signal });
-    element.addEventListener('pointerleave', leave, { signal });
-    element.addEventListener('dblclick', double, { signal });
-    element.addEventListener('wheel', wheel, { passive: false, signal });
-    return () => listeners.abort();
-  };
+  const { view, size, setView } = target;
+  const zoom = (factor: number, { x, y }: Point): void => setView(zoomedAt(view(), size(), factor, x, y));
+  return pointers({
+    ...target,
+    pan(before, at) {
+      const now = view();
+      const scale = unit(size(), now.zoom);
+      setView(bounded({ ...now, x: now.x - (at.x - before.x) / scale, y: now.y - (at.y - before.y) / scale }));
+    },
+    pinch(before, at, other) {
+      const apart = Math.max(8, Math.hypot(before.x - other.x, before.y - other.y));
+      const middle = { x: (at.x + other.x) / 2, y: (at.y + other.y) / 2 };
+      zoom(Math.hypot(at.x - other.x, at.y - other.y) / apart, middle);
+    },
+    wheel(event, at) {
+      const delta = Math.max(-300, Math.min(300, event.deltaY * (event.deltaMode === 1 ? 18 : 1)));
+      zoom(Math.exp(-delta * (event.ctrlKey ? 0.011 : 0.002)), at);
+    },
+    double: (_, at) => zoom(2.2, at),
+  });
 }
 
 /** Returns the keyboard handler of the map. */
