@@ -158,7 +158,7 @@ pub(crate) fn settings(speed_kmh: Option<f64>, tolerance: Option<Duration>) -> R
     }
     if let Some(tolerance) = tolerance {
         // Months and years have the length they had after 1970.
-        let end = tolerance.later(Instant::EPOCH, &Zone::utc());
+        let end = tolerance.later(Instant::<Virtual>::EPOCH, &Zone::utc());
         let end = end.ok_or_else(|| Failure::out_of_range("tolerance", "that is longer than all of time"))?;
         settings.tolerance = end.since(Instant::EPOCH);
     }
