@@ -20,6 +20,26 @@ use timenav_engine::{
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
+/// Implements a trait: `read` methods fail on request, `pass` methods never do. All call the inner store.
+macro_rules! forward {
+    ($trait:ident {
+        $($way:ident $method:ident($($name:ident: $type:ty),*) -> $result:ty;)*
+    } {
+        $($other:tt)*
+    }) => {
+        #[async_trait]
+        impl $trait for FaultyStore {
+            $(
+                async fn $method(&self, $($name: $type),*) -> Result<$result, StoreError> {
+                    self.$way()?.$method($($name),*).await
+                }
+            )*
+
+            $($other)*
+        }
+    };
+}
+
 mod scanned;
 
 /// Interference by another writer.
@@ -198,7 +218,13 @@ impl FaultyStore {
         self.handed_over.fetch_add(rows, Ordering::SeqCst);
     }
 
-    fn reading(&self) -> Result<&dyn Store, StoreError> {
+    /// Returns the inner store for methods that never fail on request.
+    #[expect(clippy::unnecessary_wraps, reason = "`forward` treats it like `read`")]
+    fn pass(&self) -> Result<&dyn Store, StoreError> {
+        Ok(&*self.inner)
+    }
+
+    fn read(&self) -> Result<&dyn Store, StoreError> {
         if self.reads_fail.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("reading fails".to_owned()));
         }
@@ -206,365 +232,237 @@ impl FaultyStore {
     }
 }
 
-#[async_trait]
-impl Store for FaultyStore {
-    async fn open(&self) -> Result<Opened, StoreError> {
-        self.opened.fetch_add(1, Ordering::SeqCst);
-        self.opened_locked.fetch_add(usize::from(self.is_locked.load(Ordering::SeqCst)), Ordering::SeqCst);
-        let opened = self.reading()?.open().await?;
-        self.hand_over(opened.heads.len() + opened.ended.len() + opened.directory.users.len());
-        Ok(opened)
+forward! {
+    Store {
+        pass wait_for_open_steps() -> ();
+        pass feature_level() -> u64;
+        read open_directory() -> Opened;
+        read trees(timelines: Vec<TimelineKey>) -> Vec<StoredTree>;
+        read events_named(layers: Arc<[Layer]>, key: String, items_max: usize) -> Vec<EventId>;
+        read event_described(layers: Arc<[Layer]>, description: String, searched_max: usize) -> Described;
+        read events_unchanged_since(
+            timeline: TimelineKey, position: u64, after: Option<EventId>, items_max: usize
+        ) -> Vec<EventId>;
+        read events(query: EventQuery) -> Vec<StoredEvent>;
+        read overridden(layers: Arc<[Layer]>, rows_max: usize) -> Option<Overridden>;
+        read api_keys(user_id: &UserId, after: Option<&KeyId>, items_max: usize) -> Vec<ApiKey>;
+        read clock_payloads(timeline: TimelineKey, last: u64, items_max: usize) -> Vec<Vec<u8>>;
+        pass keep_rotations(notes: Vec<RotationNote>) -> ();
+        read first_recorded_at(timeline: TimelineKey, host: Instant<Wall>, size: u64) -> u64;
+        read tile(timeline: TimelineKey, tile: TileId, width: usize) -> Vec<Hash>;
     }
-
-    fn is_shared(&self) -> bool {
-        self.shared
-    }
-
-    fn has_others(&self) -> bool {
-        self.locks
-    }
-
-    async fn lock(&self, timelines: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
-        if !self.locks {
-            return Ok(None);
+    {
+        async fn open(&self) -> Result<Opened, StoreError> {
+            self.opened.fetch_add(1, Ordering::SeqCst);
+            self.opened_locked.fetch_add(usize::from(self.is_locked.load(Ordering::SeqCst)), Ordering::SeqCst);
+            let opened = self.read()?.open().await?;
+            self.hand_over(opened.heads.len() + opened.ended.len() + opened.directory.users.len());
+            Ok(opened)
         }
-        self.point().await;
-        let locked = self.inner.lock(timelines).await?;
-        self.is_locked.store(true, Ordering::SeqCst);
-        Ok(locked)
-    }
 
-    async fn release(&self) {
-        self.is_locked.store(false, Ordering::SeqCst);
-        self.inner.release().await;
-    }
-
-    async fn wait_for_open_steps(&self) -> Result<(), StoreError> {
-        self.inner.wait_for_open_steps().await
-    }
-
-    async fn feature_level(&self) -> Result<u64, StoreError> {
-        self.inner.feature_level().await
-    }
-
-    async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
-        let sizes = self.inner.sizes().await?;
-        self.hand_over(sizes.len());
-        Ok(sizes)
-    }
-
-    async fn newest(
-        &self,
-        timelines: &[TimelineKey],
-        known: RangeInclusive<TimelineKey>,
-    ) -> Result<Vec<Head>, StoreError> {
-        let heads = self.inner.newest(timelines, known).await?;
-        self.hand_over(heads.len());
-        Ok(heads)
-    }
-
-    async fn unlogged_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<UnloggedRows, StoreError> {
-        let rows = self.inner.unlogged_rows(users, ended).await?;
-        self.hand_over(rows.passwords.len() + rows.ended.len());
-        Ok(rows)
-    }
-
-    async fn open_directory(&self) -> Result<Opened, StoreError> {
-        self.reading()?.open_directory().await
-    }
-
-    async fn hint(&self) -> Hint {
-        self.inner.hint().await
-    }
-
-    async fn trees(&self, timelines: Vec<TimelineKey>) -> Result<Vec<StoredTree>, StoreError> {
-        self.reading()?.trees(timelines).await
-    }
-
-    async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
-        self.point().await;
-        self.is_locked.store(false, Ordering::SeqCst);
-        self.arrived.add_permits(1);
-        drop(self.gate.acquire().await.unwrap());
-        let one_less = |left: usize| left.checked_sub(1);
-        let is_left = self.commits_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok();
-        if self.commits_fail.load(Ordering::SeqCst) || !is_left {
-            return Err(StoreError::Unavailable("the disk is full".to_owned()));
+        fn is_shared(&self) -> bool {
+            self.shared
         }
-        self.inner.commit(commit).await
-    }
 
-    async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError> {
-        if asker == Asker::Writer || !query.rotation_notes.is_empty() {
+        fn has_others(&self) -> bool {
+            self.locks
+        }
+
+        async fn lock(&self, timelines: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
+            if !self.locks {
+                return Ok(None);
+            }
             self.point().await;
-        } else if !query.events.is_empty() {
-            self.at_versions_gate.add_permits(1);
-            drop(self.versions_gate.acquire().await.unwrap());
+            let locked = self.inner.lock(timelines).await?;
+            self.is_locked.store(true, Ordering::SeqCst);
+            Ok(locked)
         }
-        self.reading()?.facts(query, asker).await
-    }
 
-    async fn events_named(
-        &self,
-        layers: Arc<[Layer]>,
-        key: String,
-        items_max: usize,
-    ) -> Result<Vec<EventId>, StoreError> {
-        self.reading()?.events_named(layers, key, items_max).await
-    }
-
-    async fn names_near(
-        &self,
-        layers: Arc<[Layer]>,
-        key: String,
-        searched_max: usize,
-    ) -> Result<Vec<(EventId, Option<String>)>, StoreError> {
-        let store = self.reading()?;
-        if let Some(layer) = layers.last() {
-            self.pass_scan_gate(layer.timeline).await;
+        async fn release(&self) {
+            self.is_locked.store(false, Ordering::SeqCst);
+            self.inner.release().await;
         }
-        store.names_near(layers, key, searched_max).await
-    }
 
-    async fn event_described(
-        &self,
-        layers: Arc<[Layer]>,
-        description: String,
-        searched_max: usize,
-    ) -> Result<Described, StoreError> {
-        self.reading()?.event_described(layers, description, searched_max).await
-    }
-
-    async fn events_unchanged_since(
-        &self,
-        timeline: TimelineKey,
-        position: u64,
-        after: Option<EventId>,
-        items_max: usize,
-    ) -> Result<Vec<EventId>, StoreError> {
-        self.reading()?.events_unchanged_since(timeline, position, after, items_max).await
-    }
-
-    fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError> {
-        self.reading()?.events_at_once(query)
-    }
-
-    async fn events(&self, query: EventQuery) -> Result<Vec<StoredEvent>, StoreError> {
-        self.reading()?.events(query).await
-    }
-
-    async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError> {
-        if let Some(layer) = query.layers.last() {
-            self.pass_scan_gate(layer.timeline).await;
+        async fn sizes(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
+            let sizes = self.inner.sizes().await?;
+            self.hand_over(sizes.len());
+            Ok(sizes)
         }
-        self.reading()?.event_spots(query, with_parties).await
-    }
 
-    async fn event_stretches(&self, query: EventQuery, bucket: Bucket) -> Result<Option<EventStretches>, StoreError> {
-        if let Some(layer) = query.layers.last() {
-            self.pass_scan_gate(layer.timeline).await;
+        async fn newest(
+            &self,
+            timelines: &[TimelineKey],
+            known: RangeInclusive<TimelineKey>,
+        ) -> Result<Vec<Head>, StoreError> {
+            let heads = self.inner.newest(timelines, known).await?;
+            self.hand_over(heads.len());
+            Ok(heads)
         }
-        self.reading()?.event_stretches(query, bucket).await
-    }
 
-    fn stores_parties(&self) -> bool {
-        self.inner.stores_parties()
-    }
-
-    async fn overridden(&self, layers: Arc<[Layer]>, rows_max: usize) -> Result<Option<Overridden>, StoreError> {
-        self.reading()?.overridden(layers, rows_max).await
-    }
-
-    async fn filtered_events(
-        &self,
-        query: EventQuery,
-        filter: Arc<EventFilter>,
-        searched_max: usize,
-    ) -> Result<FilteredEvents, StoreError> {
-        if let Some(layer) = query.layers.last() {
-            self.pass_scan_gate(layer.timeline).await;
+        async fn unlogged_rows(&self, users: Vec<UserId>, ended: Vec<TimelineId>) -> Result<UnloggedRows, StoreError> {
+            let rows = self.inner.unlogged_rows(users, ended).await?;
+            self.hand_over(rows.passwords.len() + rows.ended.len());
+            Ok(rows)
         }
-        self.reading()?.filtered_events(query, filter, searched_max).await
-    }
 
-    async fn api_keys(
-        &self,
-        user_id: &UserId,
-        after: Option<&KeyId>,
-        items_max: usize,
-    ) -> Result<Vec<ApiKey>, StoreError> {
-        self.reading()?.api_keys(user_id, after, items_max).await
-    }
-
-    async fn clock_payloads(
-        &self,
-        timeline: TimelineKey,
-        last: u64,
-        items_max: usize,
-    ) -> Result<Vec<Vec<u8>>, StoreError> {
-        self.reading()?.clock_payloads(timeline, last, items_max).await
-    }
-
-    async fn keep_rotations(&self, notes: Vec<RotationNote>) -> Result<(), StoreError> {
-        self.inner.keep_rotations(notes).await
-    }
-
-    async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
-        self.pass_scan_gate(timeline).await;
-        self.reading()?.leaves(timeline, first, items_max).await
-    }
-
-    async fn leaves_of(&self, of: Vec<(TimelineKey, Range<u64>)>) -> Result<Vec<Vec<Vec<u8>>>, StoreError> {
-        for (timeline, _) in &of {
-            self.pass_scan_gate(*timeline).await;
+        async fn hint(&self) -> Hint {
+            self.inner.hint().await
         }
-        self.reading()?.leaves_of(of).await
-    }
 
-    async fn log_rows(
-        &self,
-        timeline: TimelineKey,
-        range: Range<u64>,
-        newest_first: bool,
-        bytes_max: usize,
-    ) -> Result<Vec<LogRow>, StoreError> {
-        self.pass_scan_gate(timeline).await;
-        self.reading()?.log_rows(timeline, range, newest_first, bytes_max).await
-    }
-
-    async fn first_recorded_at(
-        &self,
-        timeline: TimelineKey,
-        host: Instant<Wall>,
-        size: u64,
-    ) -> Result<u64, StoreError> {
-        self.reading()?.first_recorded_at(timeline, host, size).await
-    }
-
-    async fn tile(&self, timeline: TimelineKey, tile: TileId, width: usize) -> Result<Vec<Hash>, StoreError> {
-        self.reading()?.tile(timeline, tile, width).await
-    }
-
-    async fn health(&self, expected: Health) -> Result<(), StoreError> {
-        if expected == Health::Writes && self.commits_fail.load(Ordering::SeqCst) {
-            return Err(StoreError::Unavailable("the disk is full".to_owned()));
+        async fn commit(&self, commit: Commit) -> Result<(), StoreError> {
+            self.point().await;
+            self.is_locked.store(false, Ordering::SeqCst);
+            self.arrived.add_permits(1);
+            drop(self.gate.acquire().await.unwrap());
+            let one_less = |left: usize| left.checked_sub(1);
+            let is_left = self.commits_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok();
+            if self.commits_fail.load(Ordering::SeqCst) || !is_left {
+                return Err(StoreError::Unavailable("the disk is full".to_owned()));
+            }
+            self.inner.commit(commit).await
         }
-        let store = if expected == Health::Answers { self.reading()? } else { &*self.inner };
-        store.health(expected).await
+
+        async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError> {
+            if asker == Asker::Writer || !query.rotation_notes.is_empty() {
+                self.point().await;
+            } else if !query.events.is_empty() {
+                self.at_versions_gate.add_permits(1);
+                drop(self.versions_gate.acquire().await.unwrap());
+            }
+            self.read()?.facts(query, asker).await
+        }
+
+        async fn names_near(
+            &self,
+            layers: Arc<[Layer]>,
+            key: String,
+            searched_max: usize,
+        ) -> Result<Vec<(EventId, Option<String>)>, StoreError> {
+            let store = self.read()?;
+            if let Some(layer) = layers.last() {
+                self.pass_scan_gate(layer.timeline).await;
+            }
+            store.names_near(layers, key, searched_max).await
+        }
+
+        fn events_at_once(&self, query: &EventQuery) -> Result<Option<Vec<StoredEvent>>, StoreError> {
+            self.read()?.events_at_once(query)
+        }
+
+        async fn event_spots(&self, query: EventQuery, with_parties: bool) -> Result<Vec<EventSpot>, StoreError> {
+            if let Some(layer) = query.layers.last() {
+                self.pass_scan_gate(layer.timeline).await;
+            }
+            self.read()?.event_spots(query, with_parties).await
+        }
+
+        async fn event_stretches(&self, query: EventQuery, bucket: Bucket) -> Result<Option<EventStretches>, StoreError> {
+            if let Some(layer) = query.layers.last() {
+                self.pass_scan_gate(layer.timeline).await;
+            }
+            self.read()?.event_stretches(query, bucket).await
+        }
+
+        fn stores_parties(&self) -> bool {
+            self.inner.stores_parties()
+        }
+
+        async fn filtered_events(
+            &self,
+            query: EventQuery,
+            filter: Arc<EventFilter>,
+            searched_max: usize,
+        ) -> Result<FilteredEvents, StoreError> {
+            if let Some(layer) = query.layers.last() {
+                self.pass_scan_gate(layer.timeline).await;
+            }
+            self.read()?.filtered_events(query, filter, searched_max).await
+        }
+
+        async fn leaves(&self, timeline: TimelineKey, first: u64, items_max: usize) -> Result<Vec<Vec<u8>>, StoreError> {
+            self.pass_scan_gate(timeline).await;
+            self.read()?.leaves(timeline, first, items_max).await
+        }
+
+        async fn leaves_of(&self, of: Vec<(TimelineKey, Range<u64>)>) -> Result<Vec<Vec<Vec<u8>>>, StoreError> {
+            for (timeline, _) in &of {
+                self.pass_scan_gate(*timeline).await;
+            }
+            self.read()?.leaves_of(of).await
+        }
+
+        async fn log_rows(
+            &self,
+            timeline: TimelineKey,
+            range: Range<u64>,
+            newest_first: bool,
+            bytes_max: usize,
+        ) -> Result<Vec<LogRow>, StoreError> {
+            self.pass_scan_gate(timeline).await;
+            self.read()?.log_rows(timeline, range, newest_first, bytes_max).await
+        }
+
+        async fn health(&self, expected: Health) -> Result<(), StoreError> {
+            if expected == Health::Writes && self.commits_fail.load(Ordering::SeqCst) {
+                return Err(StoreError::Unavailable("the disk is full".to_owned()));
+            }
+            let store = if expected == Health::Answers { self.read()? } else { &*self.inner };
+            store.health(expected).await
+        }
     }
 }
 
-#[async_trait]
-impl SharedFollowers for FaultyStore {
-    async fn share_followers(&self, there: Vec<FollowerRow>, removed: Vec<FollowerId>) -> Result<(), StoreError> {
-        self.inner.share_followers(there, removed).await
+forward! {
+    SharedFollowers {
+        pass share_followers(there: Vec<FollowerRow>, removed: Vec<FollowerId>) -> ();
+        pass confirm_follower(
+            follower_id: &FollowerId, whose: (TimelineKey, &UserId), confirmed: Confirmed
+        ) -> Option<FollowerRow>;
+        pass followers_of(timelines: Vec<TimelineKey>) -> Vec<FollowerRow>;
+        pass forget_followers() -> ();
     }
-
-    async fn confirm_follower(
-        &self,
-        follower_id: &FollowerId,
-        whose: (TimelineKey, &UserId),
-        confirmed: Confirmed,
-    ) -> Result<Option<FollowerRow>, StoreError> {
-        self.inner.confirm_follower(follower_id, whose, confirmed).await
-    }
-
-    async fn followers_of(&self, timelines: Vec<TimelineKey>) -> Result<Vec<FollowerRow>, StoreError> {
-        self.inner.followers_of(timelines).await
-    }
-
-    async fn forget_followers(&self) -> Result<(), StoreError> {
-        self.inner.forget_followers().await
-    }
+    {}
 }
 
-#[async_trait]
-impl SharedLeases for FaultyStore {
-    async fn change_leases(
-        &self,
-        timeline: TimelineKey,
-        query: LeaseQuery,
-        change: ChangeLeases,
-    ) -> Result<(), StoreError> {
-        self.inner.change_leases(timeline, query, change).await
+forward! {
+    SharedLeases {
+        pass change_leases(timeline: TimelineKey, query: LeaseQuery, change: ChangeLeases) -> ();
+        pass report_presence(presence: Presence) -> bool;
+        pass leave(service: &str) -> ();
+        pass keep_timelines(service: &str, timelines: Vec<TimelineKey>) -> Vec<(TimelineKey, u64)>;
+        pass leases_ended(service: &str) -> Vec<TimelineKey>;
+        pass at_work(query: ActivityQuery) -> AtWork;
+        read cosigned_note() -> Option<Vec<u8>>;
+        pass keep_cosigned_note(read: Option<Vec<u8>>, note: Vec<u8>) -> bool;
     }
-
-    async fn report_presence(&self, presence: Presence) -> Result<bool, StoreError> {
-        self.inner.report_presence(presence).await
-    }
-
-    async fn leave(&self, service: &str) -> Result<(), StoreError> {
-        self.inner.leave(service).await
-    }
-
-    async fn keep_timelines(
-        &self,
-        service: &str,
-        timelines: Vec<TimelineKey>,
-    ) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
-        self.inner.keep_timelines(service, timelines).await
-    }
-
-    async fn leases_ended(&self, service: &str) -> Result<Vec<TimelineKey>, StoreError> {
-        self.inner.leases_ended(service).await
-    }
-
-    async fn at_work(&self, query: ActivityQuery) -> Result<AtWork, StoreError> {
-        self.inner.at_work(query).await
-    }
-
-    async fn cosigned_note(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        self.reading()?.cosigned_note().await
-    }
-
-    async fn keep_cosigned_note(&self, read: Option<Vec<u8>>, note: Vec<u8>) -> Result<bool, StoreError> {
-        self.inner.keep_cosigned_note(read, note).await
-    }
+    {}
 }
 
-#[async_trait]
-impl Upkeep for FaultyStore {
-    async fn stray_arrivals(&self) -> Result<StrayArrivals, StoreError> {
-        self.reading()?.stray_arrivals().await
+forward! {
+    Upkeep {
+        read stray_arrivals() -> StrayArrivals;
+        read sweeps_left() -> Vec<(TimelineKey, u64)>;
+        read sweep_marks(timeline: TimelineKey) -> Vec<SweepMark>;
+        pass mark_swept(timeline: TimelineKey, mark: SweepMark) -> ();
+        read forget_outcomes(before: Instant<Wall>, rows_max: usize) -> bool;
+        read host_clock() -> Option<Instant<Wall>>;
+        pass keep_host_clock(now: Instant<Wall>) -> ();
     }
-
-    async fn prune_ended(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
-        let one_less = |left: usize| left.checked_sub(1);
-        self.commits_left
-            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
-            .map_err(|_| StoreError::Unavailable("the disk is full".to_owned()))?;
-        self.inner.prune_ended(ended, from, items_max).await
-    }
-
-    async fn sweeps_left(&self) -> Result<Vec<(TimelineKey, u64)>, StoreError> {
-        self.reading()?.sweeps_left().await
-    }
-
-    async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError> {
-        let one_less = |left: usize| left.checked_sub(1);
-        if self.prune_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_err() {
-            return Err(StoreError::Unavailable("the power is gone".to_owned()));
+    {
+        async fn prune_ended(&self, ended: &EndedTimeline, from: u64, items_max: usize) -> Result<Option<u64>, StoreError> {
+            let one_less = |left: usize| left.checked_sub(1);
+            self.commits_left
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+                .map_err(|_| StoreError::Unavailable("the disk is full".to_owned()))?;
+            self.inner.prune_ended(ended, from, items_max).await
         }
-        self.inner.sweep(timeline, positions, finished).await
-    }
 
-    async fn sweep_marks(&self, timeline: TimelineKey) -> Result<Vec<SweepMark>, StoreError> {
-        self.reading()?.sweep_marks(timeline).await
-    }
-
-    async fn mark_swept(&self, timeline: TimelineKey, mark: SweepMark) -> Result<(), StoreError> {
-        self.inner.mark_swept(timeline, mark).await
-    }
-
-    async fn forget_outcomes(&self, before: Instant<Wall>, rows_max: usize) -> Result<bool, StoreError> {
-        self.reading()?.forget_outcomes(before, rows_max).await
-    }
-
-    async fn host_clock(&self) -> Result<Option<Instant<Wall>>, StoreError> {
-        self.reading()?.host_clock().await
-    }
-
-    async fn keep_host_clock(&self, now: Instant<Wall>) -> Result<(), StoreError> {
-        self.inner.keep_host_clock(now).await
+        async fn sweep(&self, timeline: TimelineKey, positions: Vec<u64>, finished: Option<u64>) -> Result<(), StoreError> {
+            let one_less = |left: usize| left.checked_sub(1);
+            if self.prune_left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_err() {
+                return Err(StoreError::Unavailable("the power is gone".to_owned()));
+            }
+            self.inner.sweep(timeline, positions, finished).await
+        }
     }
 }

@@ -7,9 +7,8 @@ use timenav_engine::{NewTimeline, OpenError, Refusal, Store, WallClock as _};
 
 use crate::house::{Home, House};
 use crate::ports::FakeClock;
+use crate::requests::SECOND;
 use crate::sample::{hour, timeline_id, user_id};
-
-const SECOND: i64 = 1_000_000;
 
 /// A house whose clock is compared with the database's. The test clock is stopped, so that slow steps cause an offset
 /// too: the allowed one is large.
@@ -43,7 +42,7 @@ async fn clock_offset_blocks_readiness_and_expiry() {
     let home = house.open().await;
     home.engine.ready().await.unwrap();
     let job = NewTimeline { expires_in: Some(Span::from_micros(SECOND)), ..timeline_id("job").into() };
-    home.engine.create_timeline(&home.admin, job, None).await.unwrap();
+    home.create_timeline(job).await;
     for (ahead, direction) in [(600 * SECOND, "ahead of"), (-600 * SECOND, "behind")] {
         set(&house.clock, &*home.store, ahead).await;
         home.engine.compare_clocks().await.unwrap();
@@ -64,8 +63,7 @@ async fn clock_offset_blocks_readiness_and_expiry() {
     house.clock.advance(2 * SECOND);
     home.engine.tend().await.unwrap();
     assert_eq!(home.size("job").await, 0, "its time has come");
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     // At a start it is detected before anything is done.
     set(&house.clock, &*house.store(), 86_400 * SECOND).await;
     let home = house.open().await;
@@ -77,7 +75,7 @@ async fn clock_offset_blocks_readiness_and_expiry() {
 async fn start_with_a_wrong_clock_is_rejected() {
     let house = house();
     set(&house.clock, &*house.store(), 600 * SECOND).await;
-    let refused = house.try_open(house.store()).await.err().expect("it is refused");
+    let refused = house.open_error().await;
     assert!(matches!(&refused, OpenError::Bootstrap(why) if why.contains("ahead of")), "{refused}");
     set(&house.clock, &*house.store(), 0).await;
     house.open().await.engine.close().await;

@@ -1,5 +1,6 @@
 //! An engine with all its dependencies, in its own folder, which can be closed, audited and reopened.
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use tokio::runtime::Handle;
 
 use crate::audit::{self, Line};
 use crate::cluster;
+use crate::faulty_store::FaultyStore;
 use crate::ports::{CountingEntropy, FakeClock, FakePasswords, FakeVault, MemoryOutside, SeedSigner};
 use crate::sample::{timeline_id, user_id};
 
@@ -28,7 +30,6 @@ pub(crate) struct House {
     pub(crate) clock: Arc<FakeClock>,
     entropy: Arc<CountingEntropy>,
     pub(crate) signer: Arc<SeedSigner>,
-    /// The next signer for a rotation.
     pub(crate) next_signer: Option<Arc<SeedSigner>>,
     pub(crate) outside: Arc<MemoryOutside>,
     pub(crate) vault: Option<Arc<dyn Vault>>,
@@ -92,13 +93,46 @@ impl Template {
     }
 }
 
+/// The house of an engine, which may belong to it.
+#[derive(Clone)]
+pub(crate) enum HouseRef<'a> {
+    Borrowed(&'a House),
+    Owned(Arc<House>),
+}
+
+impl Deref for HouseRef<'_> {
+    type Target = House;
+
+    fn deref(&self) -> &House {
+        match self {
+            Self::Borrowed(house) => house,
+            Self::Owned(house) => house,
+        }
+    }
+}
+
+impl<'a> HouseRef<'a> {
+    async fn try_open(self, store: Arc<dyn Store>) -> Result<Home<'a>, OpenError> {
+        let keep = |key: &str| {
+            self.first_keys.lock().push(key.to_owned());
+            Ok(())
+        };
+        // Boxed, because otherwise the futures of tests would be large.
+        let engine = Box::pin(Engine::open(Arc::clone(&store), self.ports(), self.options.clone(), keep)).await?;
+        let key = self.first_keys.lock().last().cloned().expect("a store that was ever opened has a first key");
+        let admin = engine.authenticate(&key).expect("the first key works");
+        Ok(Home { house: self, engine, store, admin })
+    }
+}
+
 /// An open engine.
 pub(crate) struct Home<'a> {
-    pub(crate) house: &'a House,
     pub(crate) engine: Engine,
     pub(crate) store: Arc<dyn Store>,
     /// The first operator.
     pub(crate) admin: Caller,
+    /// Last, so that its folder is deleted after the store is closed.
+    pub(crate) house: HouseRef<'a>,
 }
 
 impl House {
@@ -158,7 +192,6 @@ impl House {
         }
     }
 
-    /// Returns the path of the SQLite file. Tests that use it depend on that file.
     pub(crate) fn path(&self) -> PathBuf {
         assert!(self.database.is_none(), "this test is about the file of SQLite, and there is none");
         self.folder.path().join("timenav.db")
@@ -199,19 +232,43 @@ impl House {
     }
 
     pub(crate) async fn try_open(&self, store: Arc<dyn Store>) -> Result<Home<'_>, OpenError> {
-        let keep = |key: &str| {
-            self.first_keys.lock().push(key.to_owned());
-            Ok(())
-        };
-        // Boxed, because otherwise the futures of tests would be large.
-        let engine = Box::pin(Engine::open(Arc::clone(&store), self.ports(), self.options.clone(), keep)).await?;
-        let key = self.first_keys.lock().last().cloned().expect("a store that was ever opened has a first key");
-        let admin = engine.authenticate(&key).expect("the first key works");
-        Ok(Home { house: self, engine, store, admin })
+        HouseRef::Borrowed(self).try_open(store).await
     }
 
     pub(crate) async fn open(&self) -> Home<'_> {
         self.try_open(self.store()).await.unwrap()
+    }
+
+    pub(crate) async fn into_home(self) -> Home<'static> {
+        let store = self.store();
+        HouseRef::Owned(Arc::new(self)).try_open(store).await.unwrap()
+    }
+
+    /// Opens the house with a store that fails or blocks on request.
+    pub(crate) async fn open_faulty(&self) -> (Arc<FaultyStore>, Home<'_>) {
+        let store = Arc::new(FaultyStore::new(self.store()));
+        let home = self.try_open(Arc::clone(&store) as _).await.unwrap();
+        (store, home)
+    }
+
+    /// Opens the house with a store that fails or blocks on request, and gives it to the engine.
+    pub(crate) async fn into_faulty_home(self) -> (Arc<FaultyStore>, Home<'static>) {
+        let store = Arc::new(FaultyStore::new(self.store()));
+        let home = HouseRef::Owned(Arc::new(self)).try_open(Arc::clone(&store) as _).await.unwrap();
+        (store, home)
+    }
+
+    /// Returns why the house is not opened.
+    pub(crate) async fn open_error(&self) -> OpenError {
+        self.try_open(self.store()).await.err().expect("the start is rejected")
+    }
+
+    /// Copies the database to a new file in the house.
+    pub(crate) fn backup(&self) -> PathBuf {
+        let names = (0..).map(|number| self.path().with_extension(format!("backup{number}")));
+        let backup = names.into_iter().find(|path| !path.exists()).expect("there is an unused name");
+        self.copy_database(&backup);
+        backup
     }
 
     /// Writes a consistent copy of the database, as an attacker or a backup would.
@@ -234,17 +291,28 @@ impl House {
 }
 
 impl<'a> Home<'a> {
+    /// Opens an engine on SQLite in a new house.
+    pub(crate) async fn new() -> Home<'static> {
+        House::new().into_home().await
+    }
+
     /// Closes the engine and checks every ledger. Returns all entries.
     pub(crate) async fn close(self) -> Vec<Line> {
         self.engine.close().await;
-        Box::pin(audit::check(&*self.store, self.house)).await
+        Box::pin(audit::check(&*self.store, &self.house)).await
+    }
+
+    /// Closes the engine without checks.
+    pub(crate) async fn stop(self) {
+        self.engine.close().await;
     }
 
     /// Closes the engine, checks every ledger, and opens it again.
     pub(crate) async fn reopen(self) -> Home<'a> {
-        let house = self.house;
+        let house = self.house.clone();
         self.close().await;
-        house.open().await
+        let store = house.store();
+        house.try_open(store).await.unwrap()
     }
 
     /// Returns the entries of all ledgers, without checking them.
@@ -275,13 +343,11 @@ impl<'a> Home<'a> {
         self.engine.authenticate(&made.secret.unwrap()).unwrap()
     }
 
-    /// Returns the key of a timeline in the store.
     pub(crate) async fn key(&self, timeline: &TimelineId) -> TimelineKey {
         let heads = self.store.open().await.unwrap().heads;
         heads.iter().find(|head| head.id == *timeline).expect("there is such a timeline").key
     }
 
-    /// Fails if a full scan of a timeline has findings.
     pub(crate) async fn check_clean(&self, timeline: &TimelineId) {
         let scan = Box::pin(self.engine.detect_tampering(&self.admin, timeline, Depth::Full, &mut |_| ())).await;
         let scan = scan.unwrap().scan;

@@ -3,6 +3,7 @@
 mod backend;
 mod cases;
 mod cluster;
+mod requests;
 mod sample;
 
 mod conformance;

@@ -171,7 +171,6 @@ impl MemoryOutside {
         self.steps.lock().clone()
     }
 
-    /// Returns notes by timeline, and records their seals.
     fn named<'a>(&'a self, checkpoints: &'a [ExternalCheckpoint]) -> impl Iterator<Item = (TimelineId, String)> + 'a {
         checkpoints.iter().map(|stored| {
             self.seals.lock().insert(stored.timeline.clone(), stored.seal.expect("what the service keeps is sealed"));

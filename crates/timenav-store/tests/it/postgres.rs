@@ -10,20 +10,24 @@ mod proxy;
 mod tls;
 mod words;
 
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use proxy::{Lost, Proxy};
 use timenav_core::event::EventDraft;
+use timenav_core::ids::{FiringId, LeaseId, QueueId};
 use timenav_core::place::LocationQuery;
-use timenav_core::time::TimeRange;
+use timenav_core::time::{Instant, TimeRange};
 use timenav_engine::{
-    Commit, DirectoryChange, EndedTimeline, EventQuery, Health, Layer, Pattern, ScanSource as _, Store, StoreError,
-    TimelineKey, Upkeep as _,
+    Commit, DirectoryChange, EndedTimeline, EventQuery, Health, Layer, LeaseChanges, LeaseQuery, LeaseRow, LeasesFound,
+    Pattern, Presence, ScanSource as _, SharedLeases as _, Store as _, StoreError, TimelineKey, Upkeep as _,
 };
 use timenav_store::{PostgresOptions, PostgresStore};
 
 use crate::cluster::{Cluster, Holding, database, execute, is_spread, open, try_execute, wait_for};
-use crate::sample::{Ledger, anchor, api_key, commit_of, event, host, moment, timeline_id};
-use proxy::{Lost, Proxy};
+use crate::house::House;
+use crate::sample::{Ledger, anchor, api_key, commit_of, event, host, moment, timeline_id, user_id};
 
 /// How often a test checks for an expected event, and the pause between two checks. A time limit alone would fail on a
 /// busy machine.
@@ -41,12 +45,24 @@ fn commit(store: &PostgresStore, step: timenav_engine::TimelineCommit) -> Result
     wait_for(store.commit(commit_of(vec![step])))
 }
 
-#[test]
-fn commit_with_a_lost_response_is_verified() {
+/// Opens a store on a database, and begins `main` with two entries.
+fn begun(url: &str) -> (PostgresStore, Ledger) {
+    let (store, mut ledger) = (open(url).unwrap(), Ledger::new(1, "main"));
+    commit(&store, ledger.grow(2)).unwrap();
+    (store, ledger)
+}
+
+/// The same, with a proxy in between.
+fn proxied() -> (String, Proxy, PostgresStore, Ledger) {
     let url = database();
     let proxy = Proxy::start(&url);
-    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
+    let (store, ledger) = begun(&proxy.url());
+    (url, proxy, store, ledger)
+}
+
+#[test]
+fn commit_with_a_lost_response_is_verified() {
+    let (url, proxy, store, mut ledger) = proxied();
     proxy.lose(Lost::Answer);
     commit(&store, ledger.grow(3)).unwrap();
     assert_eq!(proxy.lost(), 1, "else nothing was tried");
@@ -55,10 +71,7 @@ fn commit_with_a_lost_response_is_verified() {
 
 #[test]
 fn commit_that_never_arrives_has_no_effect() {
-    let url = database();
-    let proxy = Proxy::start(&url);
-    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
+    let (_, proxy, store, mut ledger) = proxied();
     proxy.lose(Lost::Question);
     let before = ledger.clone();
     let refused = commit(&store, ledger.grow(3));
@@ -71,10 +84,7 @@ fn commit_that_never_arrives_has_no_effect() {
 /// The outcome is then unknown, and the next writer finds it out.
 #[test]
 fn unverifiable_commit_is_reported_as_unknown() {
-    let url = database();
-    let proxy = Proxy::start(&url);
-    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
+    let (_, proxy, store, mut ledger) = proxied();
     proxy.lose(Lost::AnswerAndServer);
     let before = ledger.clone();
     let refused = commit(&store, ledger.grow(3));
@@ -90,10 +100,7 @@ fn unverifiable_commit_is_reported_as_unknown() {
 /// committed all the same, and must not be reported as failed.
 #[test]
 fn committed_revocation_is_never_reported_as_failed() {
-    let url = database();
-    let proxy = Proxy::start(&url);
-    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
+    let (url, proxy, store, mut ledger) = proxied();
     let revoke = |step| {
         let directory = vec![DirectoryChange::RevokeKey { key_id: api_key("key_1").key_id, at: host(9) }];
         wait_for(store.commit(Commit { directory, ..commit_of(vec![step]) }))
@@ -119,10 +126,7 @@ fn committed_revocation_is_never_reported_as_failed() {
 /// If entries are distributed over servers, the server with the entries commits after the one with the head.
 #[test]
 fn commit_without_visible_entries_yet_is_not_considered_failed() {
-    let url = database();
-    let proxy = Proxy::start(&url);
-    let (store, mut ledger) = (open(&proxy.url()).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
+    let (url, proxy, store, mut ledger) = proxied();
     proxy.lose(Lost::AnswerAndServer);
     std::thread::scope(|scope| {
         let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
@@ -143,9 +147,8 @@ fn commit_without_visible_entries_yet_is_not_considered_failed() {
 #[test]
 fn commits_and_connections_wait_for_the_standby() {
     let own = Cluster::start();
-    let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
-    wait_for_a_standby_that_is_not_there(&own.url);
+    let (store, mut ledger) = begun(&own.url);
+    block_commits(&own.url);
     let waits = || try_execute(&own.url, "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
     std::thread::scope(|scope| {
         let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
@@ -155,8 +158,7 @@ fn commits_and_connections_wait_for_the_standby() {
         // The confirming write waits too.
         wait_until(waits);
         assert!(!committing.is_finished(), "it was answered");
-        execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
-        execute(&own.url, "SELECT pg_reload_conf()");
+        release_commits(&own.url);
         committing.join().unwrap().unwrap();
     });
     assert_eq!(size(&store), 5);
@@ -166,7 +168,7 @@ fn commits_and_connections_wait_for_the_standby() {
 /// Waiting for a standby has no timeout. Requests that need a connection in the meantime fail, and leave no session
 /// behind.
 fn check_abandoned_connections(own: &Cluster) {
-    wait_for_a_standby_that_is_not_there(&own.url);
+    block_commits(&own.url);
     for _ in 0..2 {
         let refused = open(&own.url).err().expect("nothing it shows is safe").to_string();
         assert!(refused.contains("`synchronous_standby_names`"), "{refused}");
@@ -175,8 +177,7 @@ fn check_abandoned_connections(own: &Cluster) {
     let none_waits = "SELECT 1 / (count(*) = 0)::int FROM pg_stat_activity
         WHERE wait_event = 'SyncRep' AND backend_type = 'client backend'";
     wait_until(|| try_execute(&own.url, none_waits));
-    execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
-    execute(&own.url, "SELECT pg_reload_conf()");
+    release_commits(&own.url);
     drop(open(&own.url).unwrap());
 }
 
@@ -184,9 +185,8 @@ fn check_abandoned_connections(own: &Cluster) {
 #[test]
 fn commit_visible_after_a_crash_is_confirmed_once_replicated() {
     let own = Cluster::start();
-    let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
-    wait_for_a_standby_that_is_not_there(&own.url);
+    let (store, mut ledger) = begun(&own.url);
+    block_commits(&own.url);
     let waits = || try_execute(&own.url, "SELECT 1 / count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
     std::thread::scope(|scope| {
         let committing = scope.spawn(|| commit(&store, ledger.grow(3)));
@@ -202,8 +202,7 @@ fn commit_visible_after_a_crash_is_confirmed_once_replicated() {
             // It times out now and then, and starts again.
             wait_until(waits);
         }
-        execute(&own.url, "ALTER SYSTEM RESET synchronous_standby_names");
-        execute(&own.url, "SELECT pg_reload_conf()");
+        release_commits(&own.url);
         reading.join().unwrap();
         // It may have timed out in the meantime, and reported that.
         let committed = committing.join().unwrap();
@@ -214,11 +213,16 @@ fn commit_visible_after_a_crash_is_confirmed_once_replicated() {
 }
 
 /// Prevents commits from being acknowledged. A reload is asynchronous, and a new session shows that it has happened.
-fn wait_for_a_standby_that_is_not_there(url: &str) {
+fn block_commits(url: &str) {
     execute(url, "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     execute(url, "SELECT pg_reload_conf()");
     let is_set = "DO $$ BEGIN ASSERT current_setting('synchronous_standby_names') = 'nobody'; END $$";
     wait_until(|| try_execute(url, is_set));
+}
+
+fn release_commits(url: &str) {
+    execute(url, "ALTER SYSTEM RESET synchronous_standby_names");
+    execute(url, "SELECT pg_reload_conf()");
 }
 
 /// Waits for a condition. Times out after at least two minutes.
@@ -241,8 +245,7 @@ fn wait() {
 #[test]
 fn sessions_ended_by_the_server_are_replaced() {
     let url = database();
-    let (store, mut ledger) = (open(&url).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
+    let (store, mut ledger) = begun(&url);
     for _ in 0..3 {
         assert_eq!(size(&store), ledger.size());
         execute(&url, END_OTHER_SESSIONS);
@@ -362,7 +365,6 @@ fn contents_are_pruned_in_batches_and_leaves_kept() {
     assert!(opened.heads.is_empty() && opened.ended[0].is_pruned, "{:?}", opened.ended);
 }
 
-/// However many versions an event has on a later layer, a page reads one of them. The server counts the rows.
 #[test]
 fn fork_page_reads_one_later_version_per_event() {
     if is_spread() {
@@ -431,8 +433,7 @@ fn concurrent_services_can_create_the_tables() {
 #[test]
 fn snapshot_age_reflects_the_oldest_transaction() {
     let own = Cluster::start();
-    let (store, mut ledger) = (open(&own.url).unwrap(), Ledger::new(1, "main"));
-    commit(&store, ledger.grow(2)).unwrap();
+    let (store, mut ledger) = begun(&own.url);
     let age = || wait_for(store.snapshot_age()).unwrap();
     let holding = Holding::start(&own.url, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT 1");
     let before = age();

@@ -17,19 +17,33 @@ mod repeated;
 mod rights;
 mod spread;
 mod taking_over;
-mod timers_again;
 mod upgrading;
 mod witnesses;
 
-use timenav_core::access::RestrictionLevel;
-use timenav_core::event::EventDraft;
-use timenav_core::ledger::HeadStatement;
-use timenav_engine::{
-    Acceptance, ApiKeyRequest, Caller, DivergenceKind, Idempotency, LedgerUpdate, Outside as _, PermissionsChange,
-    ReadLog, Refusal, Signer as _, Topic,
-};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration as HostDuration;
 
-use crate::house::{Home, House, outcome_text, watch};
+use timenav_core::access::RestrictionLevel;
+use timenav_core::clock::ClockCommand;
+use timenav_core::event::EventDraft;
+use timenav_core::ids::{TimelineId, TimerId};
+use timenav_core::ledger::HeadStatement;
+use timenav_core::time::Span;
+use timenav_core::timers::{AdvanceState, FiringState, Schedule};
+use timenav_engine::{
+    Acceptance, Caller, DivergenceKind, Engine, FEATURE_LEVEL, Idempotency, LedgerUpdate, OpenError, Outside as _,
+    PermissionsChange, ReadLog, Refusal, Signer as _, Store, TimerRequest, Topic,
+};
+use timenav_store::{Finished, PostgresUpgrade};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use crate::cluster::{execute, open};
+use crate::faulty_store::FaultyStore;
+use crate::house::{Home, House, is_unavailable, outcome_text, watch};
+use crate::requests::*;
 use crate::sample::{digest, event_id, hour, key_id, moment, password, timeline_id, user_id};
 
 /// Two services. The second one starts right after the first start.
@@ -41,29 +55,36 @@ async fn two(house: &House) -> House {
     second
 }
 
+/// Opens two services.
+async fn pair() -> (Home<'static>, Home<'static>) {
+    let house = House::on_postgres();
+    let other = two(&house).await;
+    (house.into_home().await, other.into_home().await)
+}
+
+/// Opens a third one, without checkpoints.
+async fn joining(house: &House) -> Home<'static> {
+    let mut third = house.replica();
+    third.options.joins = true;
+    third.into_home().await
+}
+
 fn draft(name: &str) -> EventDraft {
-    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), name) }
+    named_event(name, 1, name)
 }
 
 async fn key_of(home: &Home<'_>, name: &str) -> String {
-    let request = ApiKeyRequest {
-        user_id: Some(user_id(name)),
-        timeline_id: None,
-        label: "of a test".to_owned(),
-        scopes: None,
-        expires_at: None,
-    };
-    home.engine.create_api_key(&home.admin, request, None).await.unwrap().secret.unwrap()
+    home.engine.create_api_key(&home.admin, key_for(name), None).await.unwrap().secret.unwrap()
 }
 
 async fn read_list(home: &Home<'_>, timeline: &str, read: &[&str]) {
     let read = read.iter().map(|name| user_id(name)).collect();
     let change = PermissionsChange { read: Some(read), ..PermissionsChange::default() };
-    home.engine.set_access_control(&home.admin, timeline_id(timeline), change, None).await.unwrap();
+    home.set_permissions(timeline, change).await;
 }
 
 async fn generation(home: &Home<'_>) -> u64 {
-    home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation
+    home.read_clock(None).await.clock.generation
 }
 
 async fn names(home: &Home<'_>, caller: &Caller) -> Vec<String> {
@@ -71,15 +92,23 @@ async fn names(home: &Home<'_>, caller: &Caller) -> Vec<String> {
     page.iter().map(|view| view.state.head.id.to_string()).collect()
 }
 
+/// Draws a number below another one (`SplitMix64`, Steele, Lea and Flood 2014).
+fn draw(seed: &mut u64, below: usize) -> usize {
+    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
+}
+
 /// Stops both, and scans for tampering with a third.
-async fn end(house: &House, homes: [Home<'_>; 2]) {
+async fn end(homes: [Home<'_>; 2]) {
     let [left, right] = homes;
     // Each has stored the checkpoints it has seen. The first one reads all of it now.
     Box::pin(left.engine.read_clock(&left.admin, None)).await.unwrap();
     left.engine.users(&left.admin, 1, None).await.unwrap();
     left.engine.catch_up_all().await.unwrap();
-    right.engine.close().await;
-    drop(right);
+    right.stop().await;
+    let house = left.house.clone();
     Box::pin(left.close()).await;
     let home = Box::pin(house.open()).await;
     for timeline in ["main", "system"] {
@@ -90,13 +119,11 @@ async fn end(house: &House, homes: [Home<'_>; 2]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn confirmed_writes_are_visible_on_the_other_replica() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    for number in 1..=10 {
+    let (left, right) = pair().await;
+    for number in 1..=4 {
         let (one, two) = if number % 2 == 0 { (&left, &right) } else { (&right, &left) };
         let before = generation(two).await;
-        one.engine.change_clock(&one.admin, None, hour(), None).await.unwrap();
+        one.change_clock(None, hour()).await;
         assert_eq!(generation(two).await, before + 1);
         // A user and a key created here work there at once, with their permissions.
         let name = format!("user{number}");
@@ -111,10 +138,10 @@ async fn confirmed_writes_are_visible_on_the_other_replica() {
         assert_eq!(outcome_text(&two.engine.read_clock(&user, None).await), "Hidden");
         // So do a timeline, and its end.
         let timeline = timeline_id(&format!("t{number}"));
-        one.engine.create_timeline(&one.admin, timeline.clone(), None).await.unwrap();
+        one.create_timeline(timeline.clone()).await;
         assert!(names(two, &two.admin).await.contains(&timeline.to_string()));
-        two.engine.change_clock(&two.admin, Some(timeline.clone()), hour(), None).await.unwrap();
-        one.engine.end_timeline(&one.admin, timeline.clone(), None).await.unwrap();
+        two.change_clock(Some(timeline.clone()), hour()).await;
+        one.end_timeline(timeline.clone()).await;
         assert!(!names(two, &two.admin).await.contains(&timeline.to_string()));
         let ended = two.engine.read_clock(&two.admin, Some(timeline.clone())).await;
         assert!(matches!(ended, Err(Refusal::Ended { .. })), "{ended:?}");
@@ -127,19 +154,15 @@ async fn confirmed_writes_are_visible_on_the_other_replica() {
         assert!(restricted.iter().any(|user| user.user_id == user_id(&name)));
     }
     Box::pin(check_session(&left, &right)).await;
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// A session is valid on every replica, and can be ended on every one.
 async fn check_session(left: &Home<'_>, right: &Home<'_>) {
     left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
-    let request = timenav_engine::PasswordRequest {
-        user_id: Some(user_id("ada")),
-        password: password("correct horse battery staple"),
-        current: None,
-    };
+    let request = new_password("ada", "correct horse battery staple");
     left.engine.set_password(&left.admin, request).await.unwrap();
-    let session = right.engine.log_in(user_id("ada"), password("correct horse battery staple"), None).await;
+    let session = right.engine.log_in(user_id("ada"), password(SECRET), None).await;
     let session = session.unwrap().unwrap();
     let ada = left.engine.identify_session(&session.secret).await.unwrap().unwrap();
     left.engine.sessions(&ada, None).await.unwrap();
@@ -171,20 +194,19 @@ async fn revoked_key_is_rejected_on_every_replica() {
             assert!(matches!(listed, Err(Refusal::Unidentified(_))), "{listed:?}");
             assert!(right.engine.identify(&secret).await.unwrap().is_err());
         }
-        end(&house, [left, right]).await;
+        end([left, right]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_duplicate_request_on_two_replicas_is_executed_once() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    for number in 0..30 {
-        let idempotency = Some(Idempotency { key: digest(&format!("key{number}")), fingerprint: digest("request") });
+    let (left, right) = pair().await;
+    for number in 0..8 {
+        let idempotency = idempotent(&format!("key{number}"), "request");
         let request = [&left, &right].map(|home| {
-            let (engine, admin) = (home.engine.clone(), home.admin.clone());
-            tokio::spawn(async move { engine.change_clock(&admin, None, hour(), idempotency).await.unwrap() })
+            home.spawn(move |engine, admin| async move {
+                engine.change_clock(&admin, None, hour(), idempotency).await.unwrap()
+            })
         });
         let [one, two] = request;
         let (one, two) = (one.await.unwrap(), two.await.unwrap());
@@ -192,8 +214,8 @@ async fn concurrent_duplicate_request_on_two_replicas_is_executed_once() {
         assert!(one.replayed != two.replayed, "{number}");
     }
     // With one idempotency key on two timelines only one of both happens.
-    for number in 0..20 {
-        left.engine.create_timeline(&left.admin, timeline_id(&format!("other{number}")), None).await.unwrap();
+    for number in 0..6 {
+        left.create_timeline(timeline_id(&format!("other{number}"))).await;
         let request = [(&left, "main".to_owned()), (&right, format!("other{number}"))].map(|(home, timeline)| {
             let (engine, admin) = (home.engine.clone(), home.admin.clone());
             let (key, fingerprint) = (digest(&format!("twice{number}")), digest(&timeline));
@@ -207,14 +229,12 @@ async fn concurrent_duplicate_request_on_two_replicas_is_executed_once() {
         assert!(both.iter().any(|one| matches!(one, Err(Refusal::KeyReused))), "{both:?}");
     }
     assert_eq!(generation(&left).await, generation(&right).await);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_writers_on_two_replicas_all_succeed() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+    let (left, right) = pair().await;
     let mut tasks = Vec::new();
     for number in 0..200 {
         let home = if number % 2 == 0 { &left } else { &right };
@@ -236,14 +256,12 @@ async fn concurrent_writers_on_two_replicas_all_succeed() {
     positions.sort_unstable();
     positions.dedup();
     assert_eq!(positions.len(), 160, "each has an entry of its own");
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn stream_reports_writes_of_another_replica() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+    let (left, right) = pair().await;
     let mut stream = right.engine.watch_ledger(&right.admin, watch(&[Topic::Events], None)).await.unwrap();
     assert_eq!(stream.next().await.unwrap().update, LedgerUpdate::Mark, "where it begins");
     // Like the service: a hint, or else a check at intervals.
@@ -257,7 +275,7 @@ async fn stream_reports_writes_of_another_replica() {
     let mut positions = Vec::new();
     for number in 0..20 {
         let drafts = vec![draft(&format!("event{number}"))];
-        let recorded = left.engine.record_events(&left.admin, None, drafts, None).await.unwrap();
+        let recorded = left.record_events(None, drafts).await;
         positions.push(recorded.ledger.position);
     }
     for position in positions {
@@ -271,7 +289,7 @@ async fn stream_reports_writes_of_another_replica() {
     }
     following.abort();
     drop((following.await, stream));
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// Saves the contents of the database, or restores them, like a failover that lost what came in between.
@@ -295,16 +313,15 @@ fn go_back(url: &str) {
 /// One service writes, the other one sees it, and the database loses it. Returns the sizes of `main` before and after.
 async fn lose(house: &House, left: Home<'_>, right: &Home<'_>) -> (u64, u64) {
     let url = house.database();
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     let stored = left.size("main").await;
     remember(&url, "before");
     for _ in 0..3 {
-        left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+        left.change_clock(None, hour()).await;
     }
     right.engine.catch_up_all().await.unwrap();
     let seen = right.size("main").await;
-    left.engine.close().await;
-    drop(left);
+    left.stop().await;
     remember(&url, "seen");
     go_back(&url);
     (seen, stored)
@@ -341,10 +358,9 @@ async fn rolled_back_ledger_is_not_continued() {
     let (left, right) = (house.open().await, other.open().await);
     let (seen, stored) = lose(&house, left, &right).await;
     check_diverged(&right, &other, (DivergenceKind::Rollback, seen, stored)).await;
-    right.engine.close().await;
-    drop(right);
+    right.stop().await;
     // A start reports it as well.
-    let refused = other.try_open(other.store()).await.err().expect("it is refused").to_string();
+    let refused = other.open_error().await.to_string();
     assert!(refused.contains("the database was rolled back"), "{refused}");
 }
 
@@ -355,11 +371,9 @@ async fn forked_ledger_is_not_continued() {
     let (left, right) = (house.open().await, other.open().await);
     let (seen, _) = lose(&house, left, &right).await;
     // A new service without checkpoints continues from there, beyond what was seen.
-    let mut third = house.replica();
-    third.options.joins = true;
-    let stranger = third.open().await;
+    let stranger = joining(&house).await;
     while stranger.size("main").await <= seen {
-        stranger.engine.change_clock(&stranger.admin, None, hour(), None).await.unwrap();
+        stranger.change_clock(None, hour()).await;
     }
     let found = stranger.size("main").await;
     check_diverged(&right, &other, (DivergenceKind::Fork, seen, found)).await;
@@ -373,15 +387,15 @@ async fn accepted_rollback_applies_to_every_replica() {
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
     let url = house.database();
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     remember(&url, "before");
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     // The loss of a whole timeline can show only in `system`.
-    left.engine.create_timeline(&left.admin, timeline_id("gone"), None).await.unwrap();
+    left.create_timeline(timeline_id("gone")).await;
     right.engine.catch_up_all().await.unwrap();
     // They have not seen the same when the database loses entries.
     let was_seen = other.outside.last().unwrap();
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     for home in [left, right] {
         home.engine.close().await;
     }
@@ -399,21 +413,18 @@ async fn accepted_rollback_applies_to_every_replica() {
     let lost = payload["lost"].as_array().unwrap();
     let of = |name: &str| lost.iter().filter(|lost| lost["timeline_id"] == name).count();
     assert_eq!((of("main"), of("gone"), of("system")), (2, 1, 1), "{payload:#}");
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     let (left, right) = (house.open().await, other.open().await);
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     assert_eq!(generation(&left).await, generation(&right).await);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fork_of_an_ended_or_revoked_timeline_is_rejected() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+    let (left, right) = pair().await;
     let parent = timeline_id("parent");
-    left.engine.create_timeline(&left.admin, parent.clone(), None).await.unwrap();
+    left.create_timeline(parent.clone()).await;
     let fork = |home: &Home<'_>, name: &str| {
         let (engine, admin, parent, name) =
             (home.engine.clone(), home.admin.clone(), parent.clone(), timeline_id(name));
@@ -423,10 +434,10 @@ async fn fork_of_an_ended_or_revoked_timeline_is_rejected() {
     assert!(names(&left, &left.admin).await.contains(&"child".to_owned()));
     // Concurrently: either the fork is first, or it is rejected.
     let racing = fork(&right, "late");
-    left.engine.end_timeline(&left.admin, parent.clone(), None).await.unwrap();
+    left.end_timeline(parent.clone()).await;
     let late = racing.await.unwrap();
     let is_there = names(&left, &left.admin).await.contains(&"late".to_owned());
     assert_eq!(late.is_ok(), is_there, "{late:?}");
     assert!(fork(&right, "later").await.unwrap().is_err());
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }

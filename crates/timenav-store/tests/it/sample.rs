@@ -120,7 +120,6 @@ pub(crate) fn every_event(timeline: Option<TimelineId>) -> MonitorEvents {
     }
 }
 
-/// Returns a clock command that moves an hour forward.
 pub(crate) fn hour() -> ClockCommand {
     ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600_000_000)).unwrap())
 }
@@ -206,7 +205,6 @@ pub(crate) fn commit_of(timelines: Vec<TimelineCommit>) -> Commit {
     Commit { timelines, ..Commit::default() }
 }
 
-/// Returns the id of the caller's key.
 pub(crate) fn key_id(caller: &Caller) -> KeyId {
     match &caller.credential {
         Credential::Key(key_id) => key_id.clone(),

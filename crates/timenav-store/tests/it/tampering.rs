@@ -7,39 +7,47 @@ mod ledger;
 mod rows;
 mod schema;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use proptest::collection::vec;
+use rusqlite::types::Value;
 use rusqlite::{Connection, params};
-use timenav_core::access::{RestrictionLevel, Role};
-use timenav_core::clock::ClockCommand;
+use timenav_core::access::{RestrictionLevel, Role, Scope};
+use timenav_core::clock::{ClockCommand, Rate};
 use timenav_core::data::{EncryptionKey, Plaintext};
 use timenav_core::event::EventDraft;
 use timenav_core::ids::TimelineId;
+use timenav_core::intervention::Effect;
 use timenav_core::ledger::{
-    Checkpoint, Frontier, Hash, HeadStatement, Held, Leaf, LeafRecord, TILE_WIDTH, TimelineCounts, TimelineFacts,
-    VerifierKey, leaf_hash, origin, rebuilt_leaf, tree_root,
+    Authority, Checkpoint, Frontier, Hash, HeadStatement, Held, Leaf, LeafRecord, PositionRuns, PruneClass, TILE_WIDTH,
+    TimelineCounts, TimelineFacts, VerifierKey, leaf_hash, origin, rebuilt_leaf, tree_root,
 };
 use timenav_core::permissions::End;
 use timenav_core::place::{Geo, Point};
 use timenav_core::scan::{Depth, FindingKind};
+use timenav_core::time::{Duration, Span};
+use timenav_core::timers::Schedule;
 use timenav_engine::{
-    AnchorRequest, ErasureRequest, PasswordRequest, PermissionsChange, ReferenceCheckpoint, ReplayedAuthority, Scan,
-    ScanRequest, ScanSource, Signer as _, scan,
+    Acceptance, AnchorRequest, ApiKeyRequest, Caller, ClockChange, ErasureRequest, Idempotency, InterventionRequest,
+    OpenError, PasswordRequest, PermissionsChange, ReferenceCheckpoint, Refusal, ReplayedAuthority, RetentionPeriod,
+    RetentionRequest, ReturnScope, Scan, ScanRequest, ScanSource, Signer as _, TimerRequest, scan,
 };
-use timenav_store::SqliteArchive;
+use timenav_store::{SqliteArchive, SqliteStore};
 use tokio::sync::OnceCell;
 use zeroize::Zeroizing;
 
 use crate::audit::payload_hash_of;
-use crate::house::{Home, House, Template};
-use crate::ports::{CountingEntropy, OneCity};
-use crate::sample::{event_id, host, moment, password, timeline_id, user_id, users};
+use crate::cases::check_cases;
+use crate::cluster::execute;
+use crate::house::{Home, House, Template, on};
+use crate::ports::{CountingEntropy, OneCity, SeedSigner};
+use crate::requests::*;
+use crate::sample::{event_id, host, hour, key_id, moment, password, timeline_id, user_id, users};
 
 /// The number of `main` in the database.
 const MAIN: i64 = 2;
-const SECRET: &str = "correct horse battery staple";
 const POSITION_BITS: u32 = 40;
 
 /// The external data that a scan is compared with.
@@ -66,7 +74,7 @@ async fn record(home: &Home<'_>, name: &str, first: i64, count: i64) {
         draft
     };
     let drafts = (first..first + count).map(draft).collect();
-    home.engine.record_events(&home.admin, Some(timeline_id(name)), drafts, None).await.unwrap();
+    home.record_events(Some(timeline_id(name)), drafts).await;
 }
 
 /// Fills a house with a thousand entries on five timelines and some data of each kind.
@@ -86,40 +94,40 @@ async fn fill(home: &Home<'_>) {
     }
     let ada = home.user("ada", false).await;
     engine.read_clock(&ada, None).await.unwrap_err();
-    let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
+    let change = readers(["ada"]);
     engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
     engine.read_clock(&ada, None).await.unwrap();
     let level = RestrictionLevel::ReadOnly;
     engine.restrict_time_travel(&home.admin, user_id("ada"), level, None).await.unwrap();
-    for text in ["{\"a\":1}", "{\"a\":2}", "{\"a\":3}"] {
-        let key = EncryptionKey::new(Zeroizing::new("a passphrase that is long enough".to_owned())).unwrap();
-        let data = Plaintext::new(Zeroizing::new(text.to_owned()));
-        let made = engine.encrypt_data(&home.admin, timeline_id("main"), data, key, None).await.unwrap();
-        if text.contains('3') {
-            engine.erase_data(&home.admin, ErasureRequest::Data(None, made.data_id), None).await.unwrap();
-        }
-    }
+    seal(home, 3).await;
     let erasure = ErasureRequest::Event(Some(timeline_id("main")), event_id("e7"));
     engine.erase_data(&home.admin, erasure, None).await.unwrap();
     log_in(home).await;
     engine.revoke_api_key(&home.admin, crate::sample::key_id(&ada)).await.unwrap();
 }
 
+/// Seals this many records on `main`, and erases the last one.
+async fn seal(home: &Home<'_>, count: usize) {
+    for number in 1..=count {
+        let key = EncryptionKey::new(Zeroizing::new("a passphrase that is long enough".to_owned())).unwrap();
+        let data = Plaintext::new(Zeroizing::new(format!("{{\"a\":{number}}}")));
+        let sealed = home.engine.encrypt_data(&home.admin, timeline_id("main"), data, key, None).await.unwrap();
+        if number == count {
+            let erasure = ErasureRequest::Data(None, sealed.data_id);
+            home.engine.erase_data(&home.admin, erasure, None).await.unwrap();
+        }
+    }
+}
+
 /// Gives ada a password and two sessions, one of which is renewed.
 async fn log_in(home: &Home<'_>) {
-    let request = |user_id: &str| PasswordRequest {
-        user_id: Some(self::user_id(user_id)),
-        password: password(SECRET),
-        current: None,
-    };
-    for user_id in ["ada", "admin"] {
-        home.engine.set_password(&home.admin, request(user_id)).await.unwrap();
+    for user in ["ada", "admin"] {
+        home.engine.set_password(&home.admin, new_password(user, SECRET)).await.unwrap();
     }
-    for user_id in ["ada", "ada", "admin"] {
-        let user_id = self::user_id(user_id);
-        let new = home.engine.log_in(user_id, password(SECRET), None).await.unwrap().expect("the password is right");
-        home.house.clock.advance(200_000_000);
-        home.engine.renew_session(&new.caller).await.unwrap();
+    for user in ["ada", "ada", "admin"] {
+        let new = home.engine.log_in(user_id(user), password(SECRET), None).await.unwrap();
+        home.house.clock.advance(200 * SECOND);
+        home.engine.renew_session(&new.expect("the password is right").caller).await.unwrap();
     }
 }
 
@@ -131,8 +139,7 @@ async fn lived_in() -> House {
         house.gazetteer = Some(Arc::new(OneCity));
         let home = house.open().await;
         fill(&home).await;
-        home.engine.close().await;
-        drop(home);
+        home.stop().await;
         Template::new(&house)
     });
     Box::pin(filled).await.house()
@@ -189,7 +196,6 @@ fn finding_kinds(scan: &Scan) -> Vec<(FindingKind, Option<u64>)> {
     scan.findings.iter().map(|finding| (finding.kind, finding.position)).collect()
 }
 
-/// Checks that the first finding of a full scan with the external checkpoint has this kind and position.
 async fn found(house: &House, timeline: &str, kind: FindingKind, position: Option<u64>) -> Scan {
     let scan = Box::pin(look(house, timeline, Depth::Full, Outside::Stored)).await;
     check_found(&scan, kind, position);
@@ -207,7 +213,6 @@ fn check_found(scan: &Scan, kind: FindingKind, position: Option<u64>) {
     assert!(scan.details.contains("does not match what was signed"), "{}", scan.details);
 }
 
-/// Returns the findings of a full scan as text.
 pub(crate) async fn evidence(house: &House, timeline: &str) -> Vec<String> {
     let scan = look(house, timeline, Depth::Full, Outside::Stored).await;
     scan.findings.into_iter().map(|finding| format!("{}: {}", finding.kind, finding.evidence)).collect()
@@ -234,11 +239,13 @@ fn row(connection: &Connection, timeline: i64, position: u64) -> (Vec<u8>, Vec<u
     (whole(connection, timeline, position, &leaf), salt, payload)
 }
 
+fn name_of(connection: &Connection, timeline: i64) -> String {
+    connection.query_row("SELECT timeline_id FROM timelines WHERE timeline = ?1", [timeline], |row| row.get(0)).unwrap()
+}
+
 /// Returns a leaf as it is hashed, given its stored form.
 fn whole(connection: &Connection, timeline: i64, position: u64, stored: &[u8]) -> Vec<u8> {
-    let select = "SELECT timeline_id FROM timelines WHERE timeline = ?1";
-    let name: String = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();
-    rebuilt_leaf(stored, &name, position).unwrap().into_owned()
+    rebuilt_leaf(stored, &name_of(connection, timeline), position).unwrap().into_owned()
 }
 
 /// Returns the position of the first read entry of `main`.
@@ -327,21 +334,26 @@ fn rebuild(connection: &Connection, timeline: i64) -> Frontier {
 }
 
 /// Signs a tree with the previously signed state, and writes the statement to the database.
-fn sign(
-    connection: &Connection,
-    timeline: i64,
-    frontier: &Frontier,
-    name: &str,
-    public: [u8; 32],
-    by: impl FnOnce(&[u8]) -> [u8; 64],
-) {
-    let key = VerifierKey::new(name, public).unwrap();
-    let before = HeadStatement::parse(&stated(connection, timeline)).unwrap();
-    let statement = HeadStatement { origin: name.to_owned(), size: frontier.size(), root: frontier.root(), ..before };
-    put_statement(connection, timeline, &statement, &key, statement.sign(&key, by).unwrap(), [0; 32]);
+fn sign(house: &House, timeline: i64, frontier: &Frontier, signer: &SeedSigner) {
+    let connection = connect(house);
+    let origin = origin(&house.options.service_name, &name_of(&connection, timeline));
+    let key = VerifierKey::new(&origin, signer.public_key()).unwrap();
+    let before = HeadStatement::parse(&stated(&connection, timeline)).unwrap();
+    let statement = HeadStatement { origin, size: frontier.size(), root: frontier.root(), ..before };
+    let signature = statement.sign(&key, |text| signer.sign(text)).unwrap();
+    put_statement(&connection, timeline, &statement, &key, signature, [0; 32]);
 }
 
-/// Returns the text of the stored statement.
+/// Changes entries with the signing key, so that everything matches except for external checkpoints. Returns the
+/// findings of a scan without them.
+async fn forge(house: &House, timeline: i64, change: impl FnOnce(&Connection)) -> Scan {
+    let connection = connect(house);
+    change(&connection);
+    let frontier = rebuild(&connection, timeline);
+    sign(house, timeline, &frontier, &house.signer);
+    look(house, &name_of(&connection, timeline), Depth::Full, Outside::Nothing).await
+}
+
 fn stated(connection: &Connection, timeline: i64) -> String {
     let select = "SELECT statement FROM timelines WHERE timeline = ?1";
     let stored: Vec<u8> = connection.query_row(select, [timeline], |row| row.get(0)).unwrap();

@@ -1,19 +1,10 @@
 //! Commits are atomic.
 
-use timenav_core::access::RestrictionLevel;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::KeyId;
-use timenav_engine::{
-    Asker, Commit, DirectoryChange, FactsQuery, Health, IdempotencyRecord, OneFact as _, Store, StoreError,
-    TimelineCommit,
-};
+use timenav_engine::{Health, TimelineCommit};
 
 use super::picture::picture;
 use crate::backend::{Backend, on_each_backend};
-use crate::sample::{
-    Ledger, anchor, api_key, commit_of, digest, event, event_id, host, layer, moment, outcome, timeline_id, user,
-    user_id, users,
-};
+use crate::conformance::*;
 
 on_each_backend!(
     check_empty_store_holds_nothing,

@@ -1,15 +1,9 @@
 //! Sealed records, and what erasure leaves.
 
-use timenav_core::data::SealedData;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::DataId;
-use timenav_core::ledger::Salt;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::TimeRange;
-use timenav_engine::{DataRecord, ErasedContent, Erasure, EventQuery, OneFact as _, Pattern, Store, StoreError};
+use timenav_engine::{ErasedContent, Erasure};
 
 use crate::backend::{Backend, on_each_backend};
-use crate::sample::{Ledger, commit_of, event, event_id, layer, moment, timeline_id};
+use crate::conformance::*;
 
 on_each_backend!(
     check_data_record_is_found_by_id,

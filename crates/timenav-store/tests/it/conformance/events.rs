@@ -1,22 +1,16 @@
 //! Events by place and time, compared with a model that examines all of them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::{Value, json};
-use timenav_core::event::EventDraft;
-use timenav_core::place::{Area, BBox, Cell, Geo, LocationQuery, Point, Shape, cells_of};
-use timenav_core::time::{Instant, TimeRange, Virtual, parse_timestamp};
-use timenav_engine::{
-    EventFilter, EventPlace, EventQuery, EventRow, EventSpot, FilterTexts, Layer, OneFact as _, Pattern, Store,
-    StoredEvent, TimelineKey,
-};
+use timenav_core::place::{Area, BBox, Cell, Geo, Point, Shape, cells_of};
+use timenav_core::time::parse_timestamp;
+use timenav_engine::{EventFilter, EventRow, EventSpot, FilterTexts, Layer, StoredEvent};
 
 use crate::backend::{Backend, on_each_backend};
-use crate::cases::check_cases;
-use crate::sample::{Ledger, commit_of, event, event_id, layer, moment};
+use crate::conformance::*;
 
 on_each_backend!(
     check_event_queries_match_the_model,

@@ -1,19 +1,9 @@
 //! Facts: every question gets its result in the right place, for readers and writers.
 
-use std::sync::Arc;
-
-use timenav_core::data::SealedData;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, DataId, KeyId};
-use timenav_engine::{
-    Asker, DataRecord, DirectoryChange, Facts, FactsQuery, IdempotencyRecord, RotationNote, Store, TimelineKey,
-    TimerQuery,
-};
+use timenav_engine::{Facts, RotationNote};
 
 use crate::backend::{Backend, on_each_backend};
-use crate::sample::{
-    Ledger, anchor, api_key, commit_of, digest, event, event_id, layer, moment, outcome, timeline_id, user,
-};
+use crate::conformance::*;
 
 on_each_backend!(check_facts_are_returned_in_request_order, check_facts_change_with_a_commit,);
 

@@ -3,12 +3,8 @@
 use std::fmt::Write as _;
 
 use timenav_core::ids::EventId;
-use timenav_core::ledger::TileId;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::TimeRange;
-use timenav_engine::{Asker, EventQuery, FactsQuery, OneFact as _, Pattern, Store};
 
-use crate::sample::layer;
+use crate::conformance::*;
 
 /// Describes the contents of a store in a fixed order.
 pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_keys: &[[u8; 32]]) -> String {

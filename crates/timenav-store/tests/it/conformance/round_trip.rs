@@ -1,22 +1,16 @@
 //! Reads return exactly what was written, now and after reopening.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use timenav_core::access::{Ends, Permissions, RestrictionLevel, Scope};
+use timenav_core::access::{Ends, Permissions, Scope};
 use timenav_core::clock::{Clock, ClockState, Moment, Rate};
 use timenav_core::horizon::Horizon;
-use timenav_core::ids::{AnchorId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::Salt;
+use timenav_core::ids::UserId;
 use timenav_core::limits::{RATE_MICROS_MAX, RATE_MICROS_MIN};
-use timenav_core::time::Instant;
-use timenav_engine::{
-    Anchor, ApiKey, Asker, Commit, DirectoryChange, ENTRY_ROWS_BYTES, EntryRow, FactsQuery, Head, Idempotency,
-    IdempotencyRecord, OneFact as _, Store, StoredEntry, User,
-};
+use timenav_engine::{Anchor, ApiKey, ENTRY_ROWS_BYTES, EntryRow, Head, Idempotency, StoredEntry, User};
 
 use crate::backend::{Backend, on_each_backend};
-use crate::sample::{Ledger, anchor, api_key, commit_of, digest, event_id, host, outcome, user, user_id, users};
+use crate::conformance::*;
 
 on_each_backend!(
     check_timeline_heads_with_extreme_values_round_trip,

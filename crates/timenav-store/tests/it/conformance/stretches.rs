@@ -2,13 +2,11 @@
 
 use std::collections::HashSet;
 
-use timenav_core::event::EventDraft;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Bucket, Instant, TimeRange, Virtual, parse_duration};
-use timenav_engine::{EventEnd, EventPlace, EventQuery, EventStretch, Pattern, Store};
+use timenav_core::time::{Bucket, parse_duration};
+use timenav_engine::{EventEnd, EventStretch};
 
 use crate::backend::{Backend, on_each_backend};
-use crate::sample::{Ledger, commit_of, event, event_id, layer, moment};
+use crate::conformance::*;
 
 on_each_backend!(check_interval_counts_match_the_model, check_counts_by_spot_match_the_model);
 

@@ -1,12 +1,10 @@
 //! Tree hashes match those computed from all leaves.
 
 use proptest::prelude::*;
-use timenav_core::ledger::{Hash, TILE_WIDTH, TileId, leaf_hash, tree_root};
-use timenav_engine::{Store, TimelineKey};
+use timenav_core::ledger::{Hash, TILE_WIDTH, leaf_hash, tree_root};
 
 use crate::backend::{Backend, on_each_backend};
-use crate::cases::check_cases;
-use crate::sample::{Ledger, commit_of};
+use crate::conformance::*;
 
 on_each_backend!(
     check_tiles_are_correct_after_random_commits,

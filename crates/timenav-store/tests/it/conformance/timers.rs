@@ -1,17 +1,11 @@
 //! Timers, their firings and advances: stored data and result order.
 
-use std::sync::Arc;
-
-use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
-use timenav_core::time::{Instant, Virtual};
+use timenav_core::ids::{AdvanceId, QueueId, TimerId};
 use timenav_core::timers::{DueFiring, FiringState, Timers};
-use timenav_engine::{
-    AdvanceRow, FiringEnd, FiringRow, Store, TimelineKey, TimerMove, TimerQuery, TimerRow, TimerRows, TimerStatus,
-    TimersFound,
-};
+use timenav_engine::{AdvanceRow, FiringEnd, FiringRow, TimerMove, TimerRow, TimerRows, TimerStatus, TimersFound};
 
 use crate::backend::{Backend, on_each_backend};
-use crate::sample::{Ledger, commit_of, host};
+use crate::conformance::*;
 
 on_each_backend!(
     check_timers_round_trip,

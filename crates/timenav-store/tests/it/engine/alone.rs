@@ -1,16 +1,9 @@
 //! A change that comes alone is committed by its caller.
 
-use std::sync::Arc;
-
 use parking_lot::Mutex;
-use timenav_core::clock::ClockCommand;
-use timenav_core::time::Span;
-use timenav_engine::{Engine, Options, ReadLog};
 use tokio::runtime::Builder;
 
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, is_unavailable};
-use crate::sample::every_event;
+use crate::engine::*;
 
 const COMMITTER: &str = "committer";
 const CHANGES: usize = 20;
@@ -26,8 +19,8 @@ fn thread_name() -> String {
 
 /// Changes the clock in a task of its own, as a handler does. Panics if that task does.
 async fn change(home: &Home<'_>) {
-    let (engine, admin): (Engine, _) = (home.engine.clone(), home.admin.clone());
-    let changing = tokio::spawn(async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
+    let changing = home
+        .spawn(move |engine, admin| async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
     changing.await.unwrap().unwrap();
 }
 
@@ -36,8 +29,7 @@ fn threads_of_changes(workers: usize, commit_micros: i64) -> Vec<String> {
     let runtime = Builder::new_multi_thread().worker_threads(workers).thread_name("worker").enable_all().build();
     runtime.unwrap().block_on(async {
         let house = house();
-        let store = Arc::new(FaultyStore::new(house.store()));
-        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        let (store, home) = house.open_faulty().await;
         let (names, clock) = (Arc::new(Mutex::new(Vec::new())), Arc::clone(&house.clock));
         let noted = Arc::clone(&names);
         store.meddle(Some(Arc::new(move || {
@@ -66,13 +58,13 @@ fn lone_change_is_committed_by_its_caller_if_commits_are_quick() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn service_responds_while_a_caller_waits_for_its_commit() {
     let house = house();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     change(&home).await;
     store.close_gate();
     let waiting = [0, 1].map(|_| {
-        let (engine, admin) = (home.engine.clone(), home.admin.clone());
-        tokio::spawn(async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await })
+        home.spawn(
+            move |engine, admin| async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await },
+        )
     });
     store.arrival().await;
     home.engine.ready().await.unwrap();
@@ -86,8 +78,7 @@ async fn service_responds_while_a_caller_waits_for_its_commit() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn change_after_a_failed_commit_is_queued() {
     let house = house();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     change(&home).await;
     store.set_commits_failing(true);
     assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await));
@@ -106,8 +97,7 @@ async fn change_after_a_failed_commit_is_queued() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lone_change_does_not_overtake_a_buffered_read() {
-    let house = house();
-    let home = house.open().await;
+    let home = house().into_home().await;
     change(&home).await;
     for _ in 0..20 {
         home.engine.monitor_events(&home.admin, every_event(None)).await.unwrap();
@@ -123,8 +113,7 @@ async fn lone_change_does_not_overtake_a_buffered_read() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn panic_of_a_caller_that_commits_stops_all_writing() {
     let house = house();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     change(&home).await;
     store.meddle(Some(Arc::new(|| {
         assert_eq!(thread_name(), COMMITTER, "as intended by the test");
@@ -132,8 +121,9 @@ async fn panic_of_a_caller_that_commits_stops_all_writing() {
     })));
     // The committer may still hold its lock when its response arrives.
     let panicked = loop {
-        let (engine, admin) = (home.engine.clone(), home.admin.clone());
-        let changing = tokio::spawn(async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
+        let changing = home.spawn(move |engine, admin| async move {
+            engine.change_clock(&admin, None, ClockCommand::Pause, None).await
+        });
         if let Err(error) = changing.await {
             break error;
         }

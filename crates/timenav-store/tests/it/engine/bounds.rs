@@ -1,22 +1,15 @@
 //! Limits of the whole service: number of timelines, and number of queued submissions.
 
-use std::sync::Arc;
+use timenav_engine::QUEUE_SUBMISSIONS_MAX;
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::data::{EncryptionKey, Plaintext};
-use timenav_engine::{Caller, ErasureRequest, Options, PermissionsChange, QUEUE_SUBMISSIONS_MAX, ReadLog};
-
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, on, outcome_text};
-use crate::sample::{timeline_id, user_id, users};
+use crate::engine::*;
 
 /// More turns of the runtime than an unhindered read needs.
 const TURNS: usize = 1_000;
 
 #[tokio::test]
 async fn timelines_over_the_limit_are_rejected() {
-    let house = House::with(Options { timelines_max: 4, ..House::new().options });
-    let home = house.open().await;
+    let home = House::with(Options { timelines_max: 4, ..House::new().options }).into_home().await;
     // `system` and `main` are timelines too.
     let (engine, admin) = (&home.engine, &home.admin);
     engine.create_timeline(admin, timeline_id("third"), None).await.unwrap();
@@ -30,8 +23,7 @@ async fn timelines_over_the_limit_are_rejected() {
 
 #[tokio::test]
 async fn timelines_over_the_user_limit_are_rejected() {
-    let house = House::with(Options { timelines_per_user_max: 3, ..House::new().options });
-    let mut home = house.open().await;
+    let mut home = House::with(Options { timelines_per_user_max: 3, ..House::new().options }).into_home().await;
     let (ada, bob) = (home.user("ada", false).await, home.user("bob", false).await);
     let expected = r#"LimitReached { what: "timelines that you created", max: 3 }"#;
     let make = async |home: &Home<'_>, who: &Caller, name: &str| {
@@ -60,7 +52,7 @@ async fn timelines_over_the_user_limit_are_rejected() {
         assert_eq!(make(&home, &bob, if restarts { "bobs-too" } else { "bobs" }).await, "ok");
     }
     // Administering them does not count as creating them.
-    let lists = PermissionsChange { admin: Some(users(["ada", "bob"])), ..PermissionsChange::default() };
+    let lists = admins(["ada", "bob"]);
     home.engine.set_access_control(&ada, timeline_id("one"), lists, None).await.unwrap();
     assert_eq!(make(&home, &bob, "the-last-of-bob").await, "ok");
     assert_eq!(make(&home, &bob, "one-more").await, expected);
@@ -75,13 +67,10 @@ async fn timelines_created_in_one_group_stay_within_the_limits() {
         Options { timelines_max: 4, ..House::new().options },
         Options { timelines_per_user_max: 2, ..House::new().options },
     ] {
-        let house = House::with(options);
-        let store = Arc::new(FaultyStore::new(house.store()));
-        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        let (store, home) = House::with(options).into_faulty_home().await;
         let ada = home.user("ada", false).await;
         store.close_gate();
-        let (engine, admin) = (home.engine.clone(), home.admin.clone());
-        let first = tokio::spawn(async move { engine.read_clock(&admin, None).await.map(|_| ()) });
+        let first = home.spawn(move |engine, admin| async move { engine.read_clock(&admin, None).await.map(|_| ()) });
         store.arrival().await;
         let mut tasks = Vec::new();
         for number in 0..4 {
@@ -105,9 +94,8 @@ async fn timelines_created_in_one_group_stay_within_the_limits() {
 
 #[tokio::test]
 async fn failed_timeline_creation_does_not_consume_quota() {
-    let house = House::with(Options { timelines_per_user_max: 1, ..House::new().options });
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) =
+        House::with(Options { timelines_per_user_max: 1, ..House::new().options }).into_faulty_home().await;
     let ada = home.user("ada", false).await;
     store.set_commits_failing(true);
     home.engine.create_timeline(&ada, timeline_id("one"), None).await.unwrap_err();
@@ -119,8 +107,7 @@ async fn failed_timeline_creation_does_not_consume_quota() {
 #[tokio::test]
 async fn users_and_sealed_records_over_the_limit_are_rejected() {
     let options = Options { users_max: 3, data_records_per_timeline_max: 2, ..House::new().options };
-    let house = House::with(options);
-    let home = house.open().await;
+    let home = House::with(options).into_home().await;
     let make = async |home: &Home<'_>, name: &str| {
         outcome_text(&home.engine.create_user(&home.admin, user_id(name), false, None).await)
     };
@@ -146,22 +133,18 @@ async fn users_and_sealed_records_over_the_limit_are_rejected() {
 #[tokio::test]
 async fn submission_waits_if_the_queue_is_full() {
     // Buffered reads get their response as soon as there is room for their entries.
-    let house = House::with(Options { read_log: ReadLog::Buffered, ..House::new().options });
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) =
+        House::with(Options { read_log: ReadLog::Buffered, ..House::new().options }).into_faulty_home().await;
     store.close_gate();
-    let (engine, admin) = (home.engine.clone(), home.admin.clone());
-    let first = tokio::spawn(async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
+    let first = home
+        .spawn(move |engine, admin| async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
     // The committer has taken it and waits for the store. From here on the queue is not drained.
     store.arrival().await;
     for _ in 0..QUEUE_SUBMISSIONS_MAX {
-        home.engine.read_clock(&home.admin, None).await.unwrap();
+        home.read_clock(None).await;
     }
-    let (engine, admin) = (home.engine.clone(), home.admin.clone());
-    let one_more = tokio::spawn(async move { engine.read_clock(&admin, None).await });
-    for _ in 0..TURNS {
-        tokio::task::yield_now().await;
-    }
+    let one_more = home.spawn(move |engine, admin| async move { engine.read_clock(&admin, None).await });
+    yield_turns(TURNS).await;
     assert!(!one_more.is_finished(), "there was room for one more");
     store.open_gate();
     one_more.await.unwrap().unwrap();

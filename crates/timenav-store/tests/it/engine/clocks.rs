@@ -1,15 +1,11 @@
 //! Travel, pause, resume, fast-forward, rewind, rate, anchors, and returns to them.
 
 use proptest::prelude::*;
-use proptest::sample::select;
-use timenav_core::clock::{ClockCommand, ClockRefusal, Rate};
-use timenav_core::time::{Duration, Instant, Span, Virtual, parse_duration, parse_timestamp};
-use timenav_engine::{ClockStep, ClockView, RETAINED_CHANGES_MAX, Refusal, WallClock as _};
+use timenav_core::time::parse_timestamp;
+use timenav_engine::{ClockView, RETAINED_CHANGES_MAX};
 
 use super::timelines::model::Model;
-use crate::cases::check_cases;
-use crate::house::{Home, House, on};
-use crate::sample::{moment, timeline_id};
+use crate::engine::*;
 
 fn by(text: &str) -> Duration {
     parse_duration(text).unwrap()
@@ -24,17 +20,16 @@ fn rate(factor: f64) -> ClockCommand {
 }
 
 async fn change(home: &Home<'_>, command: ClockCommand) -> ClockStep {
-    home.engine.change_clock(&home.admin, None, command, None).await.unwrap()
+    home.change_clock(None, command).await
 }
 
 async fn read(home: &Home<'_>) -> ClockView {
-    home.engine.read_clock(&home.admin, None).await.unwrap()
+    home.read_clock(None).await
 }
 
 #[tokio::test]
 async fn rejected_clock_command_changes_nothing_and_leaves_no_entry() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     change(&home, travel("9999-12-31T00:00:00Z", Some("UTC"))).await;
     change(&home, ClockCommand::Pause).await;
     let (before, size) = (read(&home).await, home.size("main").await);
@@ -157,8 +152,7 @@ async fn virtual_time_does_not_decrease_after_a_host_clock_setback() {
     change(&home, rate(1_000.0)).await;
     house.clock.advance(3_600_000_000);
     let before = read(&home).await;
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     house.clock.advance(-1_800_000_000);
     let home = house.open().await;
     let after = read(&home).await;
@@ -170,12 +164,11 @@ async fn virtual_time_does_not_decrease_after_a_host_clock_setback() {
 
 #[tokio::test]
 async fn late_clock_listener_catches_up_within_the_retention_limit() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let watch = async || home.engine.watch_clock(&home.admin, None, None).await.unwrap().1.changes;
     for (behind, is_reported) in [(RETAINED_CHANGES_MAX, true), (RETAINED_CHANGES_MAX + 1, false)] {
         let mut changes = watch().await;
-        let before = home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation;
+        let before = home.read_clock(None).await.clock.generation;
         for number in 0..behind {
             change(&home, rate(if number % 2 == 0 { 2.0 } else { 3.0 })).await;
         }
@@ -192,14 +185,13 @@ async fn late_clock_listener_catches_up_within_the_retention_limit() {
 
 #[tokio::test]
 async fn fork_counts_its_own_clock_changes_from_zero() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     for command in [ClockCommand::Pause, ClockCommand::Resume, rate(2.0)] {
         change(&home, command).await;
     }
     assert_eq!(read(&home).await.clock.generation, 3);
-    home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
-    let forked = home.engine.read_clock(&home.admin, on("fork")).await.unwrap();
+    home.fork("fork", "main").await;
+    let forked = home.read_clock(on("fork")).await;
     assert_eq!((forked.clock.generation, forked.clock.rate()), (0, Rate::from_factor(2.0).unwrap()));
     home.close().await;
 }

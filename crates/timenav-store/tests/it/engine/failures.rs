@@ -1,30 +1,18 @@
 //! Writes that are not durable did not happen.
 
-use std::sync::Arc;
+use timenav_engine::WRITE_WAIT_READY_SECONDS_MAX;
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_core::time::Span;
-use timenav_engine::{Idempotency, MonitorEvents, Options, ReadLog, WRITE_WAIT_READY_SECONDS_MAX};
-
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, is_unavailable, on, outcome_text};
-use crate::sample::{digest, event_id, every_event, hour, moment, timeline_id, user_id};
+use crate::engine::*;
 
 fn draft(name: &str) -> EventDraft {
-    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), name) }
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]
-fn key() -> Option<Idempotency> {
-    Some(Idempotency { key: digest("k"), fingerprint: digest("f") })
+    named_event(name, 1, name)
 }
 
 /// Attempts one write of each kind. Returns the number of successful ones.
 async fn write_everything(home: &Home<'_>) -> usize {
     let (engine, admin) = (&home.engine, &home.admin);
     let results = [
-        outcome_text(&engine.change_clock(admin, None, ClockCommand::Pause, key()).await),
+        outcome_text(&engine.change_clock(admin, None, ClockCommand::Pause, idempotent("k", "f")).await),
         outcome_text(&engine.change_clock(admin, on("new"), ClockCommand::Pause, None).await),
         outcome_text(&engine.create_timeline(admin, timeline_id("newer"), None).await),
         outcome_text(&engine.record_events(admin, None, vec![draft("one"), draft("two")], None).await),
@@ -39,9 +27,8 @@ async fn write_everything(home: &Home<'_>) -> usize {
 #[tokio::test]
 async fn failed_commit_changes_nothing() {
     let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
-    home.engine.record_events(&home.admin, None, vec![draft("zero")], None).await.unwrap();
+    let (store, home) = house.open_faulty().await;
+    home.record_events(None, vec![draft("zero")]).await;
     let (before, stored) = (home.lines().await, house.outside.steps_count());
     store.set_commits_failing(true);
     assert_eq!(write_everything(&home).await, 0);
@@ -62,11 +49,10 @@ async fn failed_commit_changes_nothing() {
 #[tokio::test]
 async fn service_is_not_ready_while_a_write_waits_for_the_store() {
     let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     store.close_gate();
-    let (engine, admin) = (home.engine.clone(), home.admin.clone());
-    let pausing = tokio::spawn(async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
+    let pausing = home
+        .spawn(move |engine, admin| async move { engine.change_clock(&admin, None, ClockCommand::Pause, None).await });
     store.arrival().await;
     home.engine.ready().await.unwrap();
     house.clock.advance(i64::from(WRITE_WAIT_READY_SECONDS_MAX) * 1_000_000);
@@ -93,13 +79,12 @@ async fn group_without_an_entry_is_not_counted_as_a_commit() {
 
 #[tokio::test]
 async fn each_part_of_a_commit_is_measured() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let parts = || {
         let stats = home.engine.commit_stats();
         stats.parts.into_iter().filter(|(_, found)| found.count > 0).map(|(part, _)| part.as_str()).collect::<Vec<_>>()
     };
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     assert_eq!(parts(), ["decide", "write", "commit", "checkpoint"]);
     let stats = home.engine.commit_stats();
     assert_eq!((stats.total.count, stats.requests.count), (home.engine.stats().groups, home.engine.stats().groups));
@@ -108,13 +93,10 @@ async fn each_part_of_a_commit_is_measured() {
 
 #[tokio::test]
 async fn failed_group_fails_every_request_in_it() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     store.close_gate();
     let spawn = |timeline: &'static str, command: ClockCommand| {
-        let (engine, admin) = (home.engine.clone(), home.admin.clone());
-        tokio::spawn(async move { engine.change_clock(&admin, on(timeline), command, None).await })
+        home.spawn(move |engine, admin| async move { engine.change_clock(&admin, on(timeline), command, None).await })
     };
     let first = spawn("main", ClockCommand::Pause);
     store.arrival().await;
@@ -133,7 +115,7 @@ async fn failed_group_fails_every_request_in_it() {
         assert!(is_unavailable(&task.await.unwrap()));
     }
     store.set_commits_failing(false);
-    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 0);
+    assert_eq!(home.read_clock(None).await.clock.generation, 0);
     assert_eq!(outcome_text(&home.engine.read_clock(&home.admin, on("new")).await), "Hidden");
     let step = spawn("new", ClockCommand::Pause).await.unwrap().unwrap();
     assert_eq!((step.ledger.position, step.view.clock.generation), (1, 1));
@@ -142,20 +124,20 @@ async fn failed_group_fails_every_request_in_it() {
 
 #[tokio::test]
 async fn requests_that_need_an_unreadable_store_are_rejected() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     let request = MonitorEvents { items_max: 5, ..every_event(None) };
     store.set_reads_failing(true);
     assert!(is_unavailable(&home.engine.record_events(&home.admin, None, vec![draft("one")], None).await));
-    assert!(is_unavailable(&home.engine.change_clock(&home.admin, None, ClockCommand::Pause, key()).await));
+    assert!(is_unavailable(
+        &home.engine.change_clock(&home.admin, None, ClockCommand::Pause, idempotent("k", "f")).await
+    ));
     assert!(is_unavailable(&home.engine.monitor_events(&home.admin, request.clone()).await));
     assert!(home.engine.ready().await.is_err());
     // Writes that need no read succeed.
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     store.set_reads_failing(false);
     home.engine.ready().await.unwrap();
-    home.engine.record_events(&home.admin, None, vec![draft("one")], None).await.unwrap();
+    home.record_events(None, vec![draft("one")]).await;
     assert_eq!(home.engine.monitor_events(&home.admin, request).await.unwrap().events.len(), 1);
     home.close().await;
 }
@@ -172,29 +154,22 @@ async fn check_outside_failing(read_log: ReadLog, logs_clock_reads: bool) {
     assert_eq!(write_everything(&home).await, 0);
     assert!(is_unavailable(&home.engine.read_clock(&home.admin, None).await), "{read_log:?}");
     assert!(is_unavailable(&home.engine.timelines(&home.admin, 5, None).await), "{read_log:?}");
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     let home = house.open().await;
     // The commit was durable, and only its response was lost.
-    let view = home.engine.read_clock(&home.admin, None).await.unwrap();
+    let view = home.read_clock(None).await;
     assert_eq!((view.clock.generation, view.clock.is_running()), (1, false));
     assert_eq!(write_everything(&home).await, 5);
     home.close().await;
 }
 
 #[tokio::test]
-async fn failed_checkpoint_write_stops_durable_requests_until_a_restart() {
-    Box::pin(check_outside_failing(ReadLog::Durable, true)).await;
-}
-
-#[tokio::test]
-async fn failed_checkpoint_write_stops_buffered_reads_too() {
-    Box::pin(check_outside_failing(ReadLog::Buffered, true)).await;
-}
-
-#[tokio::test]
-async fn failed_checkpoint_write_stops_unlogged_reads_too() {
-    Box::pin(check_outside_failing(ReadLog::Buffered, false)).await;
+async fn failed_checkpoint_write_stops_requests_until_a_restart() {
+    for (read_log, logs_clock_reads) in
+        [(ReadLog::Durable, true), (ReadLog::Buffered, true), (ReadLog::Buffered, false)]
+    {
+        Box::pin(check_outside_failing(read_log, logs_clock_reads)).await;
+    }
 }
 
 /// A lag that does not end during a test.
@@ -214,7 +189,7 @@ async fn lagging_checkpoint_is_kept_after_the_response() {
     // A scan compares with what is kept outside, and the timeline is new.
     home.check_clean(&timeline_id("newer")).await;
     assert_eq!(house.outside.steps_count(), stored + 1);
-    home.engine.change_clock(&home.admin, None, ClockCommand::Resume, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Resume).await;
     home.close().await;
     let notes = house.outside.notes();
     assert!(notes.contains_key(&timeline_id("new")) && notes.contains_key(&timeline_id("newer")), "{notes:?}");
@@ -226,11 +201,10 @@ async fn lagging_checkpoint_is_kept_after_the_response() {
 /// A scan waits for the checkpoints from before it, not for those of later changes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn scan_ends_while_changes_continue() {
-    let house = lagging(Span::from_micros(1));
-    let home = house.open().await;
+    let home = lagging(Span::from_micros(1)).into_home().await;
     let write = async {
         loop {
-            home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
+            home.change_clock(None, hour()).await;
         }
     };
     let scans = async {
@@ -250,14 +224,14 @@ async fn scan_ends_while_changes_continue() {
 async fn start_accepts_changes_after_the_last_kept_checkpoint() {
     let mut house = House::new();
     let home = house.open().await;
-    home.engine.record_events(&home.admin, None, vec![draft("zero")], None).await.unwrap();
+    home.record_events(None, vec![draft("zero")]).await;
     let stored = Arc::new(house.outside.copied());
     assert_eq!(write_everything(&home).await, 5);
     home.close().await;
     // As after a crash within the lag.
     house.outside = stored;
     let home = house.open().await;
-    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 1);
+    assert_eq!(home.read_clock(None).await.clock.generation, 1);
     for timeline in ["main", "new", "newer", "system"] {
         home.check_clean(&timeline_id(timeline)).await;
     }
@@ -269,7 +243,7 @@ async fn failed_late_checkpoint_stops_the_service() {
     let house = lagging(Span::from_micros(1_000));
     let home = house.open().await;
     house.outside.set_failing(true);
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, key()).await.unwrap();
+    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, idempotent("k", "f")).await.unwrap();
     let stopped = async {
         while home.engine.ready().await.is_ok() {
             tokio::task::yield_now().await;
@@ -278,10 +252,9 @@ async fn failed_late_checkpoint_stops_the_service() {
     tokio::time::timeout(std::time::Duration::from_mins(1), stopped).await.expect("the service stops");
     house.outside.set_failing(false);
     assert_eq!(write_everything(&home).await, 0);
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     let home = house.open().await;
-    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 1);
+    assert_eq!(home.read_clock(None).await.clock.generation, 1);
     assert_eq!(write_everything(&home).await, 5);
     home.close().await;
 }

@@ -1,16 +1,11 @@
 //! Clocks that are intentionally shown wrong.
 
-use timenav_core::as_of::AsOf;
-use timenav_core::clock::ClockCommand;
-use timenav_core::fault::{Fault, Slew};
-use timenav_core::followers::FollowerPlace;
-use timenav_core::ids::{FollowerId, FollowerName};
+use timenav_core::fault::Slew;
+use timenav_core::ids::FollowerId;
 use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
-use timenav_core::time::Span;
-use timenav_engine::{ClockStream, FaultRequest, FaultStep, FollowAs, Idempotency, Refusal};
+use timenav_engine::FaultStep;
 
-use crate::house::{Home, House};
-use crate::sample::timeline_id;
+use crate::engine::*;
 
 fn drift(drift_ppm: i32) -> Option<Fault> {
     let fault = Fault { drift_ppm, ..Fault::default() };
@@ -49,7 +44,7 @@ async fn fork(home: &Home<'_>, name: &str, of: &str, at: Option<&AsOf>) {
 
 /// A fault applies to all followers of one user with one name, is stored, and is inherited by forks as of their
 /// beginning.
-pub(crate) async fn faults_are_stored(house: House) {
+async fn fault_is_persisted_and_inherited_by_forks(house: House) {
     let home = house.open().await;
     let mut web = follow(&home, "main", "web", true).await;
     let db = follow(&home, "main", "db", true).await;
@@ -92,20 +87,16 @@ pub(crate) async fn faults_are_stored(house: House) {
     assert_eq!(wrong(&home, "main", "web"), None);
     drop(far);
     // A clock change does not remove a fault.
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     assert_eq!(wrong(&home, "main", "db"), slewed);
     home.close().await;
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn fault_is_persisted_and_inherited_by_forks() {
-    Box::pin(faults_are_stored(House::new())).await;
-}
+on_each_store![fault_is_persisted_and_inherited_by_forks];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fault_is_rejected_for_followers_without_fault_support() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let plain = follow(&home, "main", "page", false).await;
     let refused = set(&home, id(&plain), drift(1), None).await.unwrap_err();
     assert!(refused.to_string().contains("timenav exec"), "{refused}");

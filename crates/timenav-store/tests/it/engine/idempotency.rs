@@ -1,24 +1,10 @@
 //! Repeated requests with an idempotency key happen once.
 
-use std::sync::Arc;
-
-use timenav_core::clock::ClockCommand;
-use timenav_engine::{Idempotency, Refusal};
-
-use crate::faulty_store::FaultyStore;
-use crate::house::{House, outcome_text};
-use crate::sample::{digest, hour, moment};
-
-#[expect(clippy::unnecessary_wraps, reason = "reads as the argument that it is")]
-fn key(name: &str, request: &str) -> Option<Idempotency> {
-    Some(Idempotency { key: digest(name), fingerprint: digest(request) })
-}
+use crate::engine::*;
 
 #[tokio::test]
 async fn equal_requests_in_one_group_move_the_clock_once() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     store.close_gate();
     let engine = home.engine.clone();
     let admin = home.admin.clone();
@@ -30,7 +16,9 @@ async fn equal_requests_in_one_group_move_the_clock_once() {
         let (engine, admin) = (home.engine.clone(), home.admin.clone());
         // The last ten have other parameters.
         let request = if number < 50 { "hour" } else { "other" };
-        tasks.push(tokio::spawn(async move { engine.change_clock(&admin, None, hour(), key("k", request)).await }));
+        tasks.push(tokio::spawn(
+            async move { engine.change_clock(&admin, None, hour(), idempotent("k", request)).await },
+        ));
     }
     // On a single thread, each task has run up to its wait when this one continues.
     tokio::task::yield_now().await;
@@ -55,36 +43,35 @@ async fn repeated_request_after_a_restart_returns_the_first_response() {
     let house = House::new();
     house.clock.stop();
     let home = house.open().await;
-    let first = home.engine.change_clock(&home.admin, None, hour(), key("k", "hour")).await.unwrap();
-    home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
+    let first = home.engine.change_clock(&home.admin, None, hour(), idempotent("k", "hour")).await.unwrap();
+    home.change_clock(None, hour()).await;
     let home = home.reopen().await;
-    let again = home.engine.change_clock(&home.admin, None, hour(), key("k", "hour")).await.unwrap();
+    let again = home.engine.change_clock(&home.admin, None, hour(), idempotent("k", "hour")).await.unwrap();
     assert!(again.replayed && !first.replayed);
     assert_eq!(format!("{:?}", again.view), format!("{:?}", first.view));
     assert_eq!((again.ledger, again.changed), (first.ledger, first.changed));
-    let other = home.engine.change_clock(&home.admin, None, hour(), key("k", "other")).await;
+    let other = home.engine.change_clock(&home.admin, None, hour(), idempotent("k", "other")).await;
     assert!(matches!(other, Err(Refusal::KeyReused)));
     // The key expires after a day of host time, and not a microsecond earlier.
     house.clock.advance(24 * 3_600 * 1_000_000 - 1);
-    assert!(home.engine.change_clock(&home.admin, None, hour(), key("k", "hour")).await.unwrap().replayed);
+    assert!(home.engine.change_clock(&home.admin, None, hour(), idempotent("k", "hour")).await.unwrap().replayed);
     house.clock.advance(1);
-    let later = home.engine.change_clock(&home.admin, None, hour(), key("k", "other")).await.unwrap();
+    let later = home.engine.change_clock(&home.admin, None, hour(), idempotent("k", "other")).await.unwrap();
     assert!(!later.replayed);
-    let again = home.engine.change_clock(&home.admin, None, hour(), key("k", "other")).await.unwrap();
+    let again = home.engine.change_clock(&home.admin, None, hour(), idempotent("k", "other")).await.unwrap();
     assert!(again.replayed && again.ledger == later.ledger);
     home.close().await;
 }
 
 #[tokio::test]
 async fn rejected_request_can_be_retried_with_its_key() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let nowhere = ClockCommand::Travel { to: moment(0), location: Some(String::new()) };
     for _ in 0..2 {
-        let refused = home.engine.change_clock(&home.admin, None, nowhere.clone(), key("k", "hour")).await;
+        let refused = home.engine.change_clock(&home.admin, None, nowhere.clone(), idempotent("k", "hour")).await;
         assert!(matches!(refused, Err(Refusal::Clock(_))));
     }
-    let done = home.engine.change_clock(&home.admin, None, hour(), key("k", "hour")).await.unwrap();
+    let done = home.engine.change_clock(&home.admin, None, hour(), idempotent("k", "hour")).await.unwrap();
     assert!(!done.replayed);
     home.close().await;
 }

@@ -1,51 +1,27 @@
 //! Long-running work is done in small pieces, with fair turns for all users.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
-use timenav_core::event::EventDraft;
 use timenav_core::limits::{AGGREGATE_EVENTS_MAX, AGGREGATE_EVENTS_READ_MAX};
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Instant, TimeRange};
 use timenav_engine::{
-    AccessLogs, AggregateEvents, AggregatedEvents, COUNTS_RUNNING_MAX, Caller, Engine, GroupBy, LONG_WORK_RUNNING_MAX,
-    LogOrder, LogPage, MonitorParadox, NAME_SEARCHES_RUNNING_MAX, OneFact as _, ParadoxPage, Refusal, TimelineCheck,
+    COUNTS_RUNNING_MAX, LONG_WORK_RUNNING_MAX, LogPage, NAME_SEARCHES_RUNNING_MAX, OneFact as _, TimelineCheck,
     VIEWS_RUNNING_MAX,
 };
 use tokio::task::JoinHandle;
 
 use crate::audit::lines_of;
-use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
-use crate::house::{Home, House, on};
-use crate::sample::timeline_id;
+use crate::engine::*;
 
 /// How often to yield to the runtime before the awaited event must have happened.
 const ROUNDS_MAX: usize = 100_000;
 
 fn log_page(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<LogPage, Refusal>> {
-    let (engine, caller, timeline) = (engine.clone(), caller.clone(), timeline_id(timeline));
-    tokio::spawn(async move {
-        let (range, order) = (TimeRange::everything(), LogOrder::Oldest);
-        let request = AccessLogs { timeline, range, user_id: None, action: None, order, items_max: 1, cursor: None };
-        engine.access_logs(&caller, request).await
-    })
+    let (engine, caller) = (engine.clone(), caller.clone());
+    let request = AccessLogs { items_max: 1, ..every_log(timeline) };
+    tokio::spawn(async move { engine.access_logs(&caller, request).await })
 }
 
 fn paradoxes(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<ParadoxPage, Refusal>> {
-    let (engine, caller, timeline) = (engine.clone(), caller.clone(), on(timeline));
-    tokio::spawn(async move {
-        let request = MonitorParadox {
-            timeline,
-            range: TimeRange::everything(),
-            kinds: None,
-            observations: false,
-            settings: None,
-            as_of: None,
-            items_max: 1,
-            cursor: None,
-        };
-        engine.monitor_paradox(&caller, request).await
-    })
+    let (engine, caller, request) = (engine.clone(), caller.clone(), every_paradox(on(timeline)));
+    tokio::spawn(async move { engine.monitor_paradox(&caller, request).await })
 }
 
 fn search(engine: &Engine, caller: &Caller) -> JoinHandle<Result<TimelineCheck, Refusal>> {
@@ -54,26 +30,13 @@ fn search(engine: &Engine, caller: &Caller) -> JoinHandle<Result<TimelineCheck, 
 }
 
 fn count(engine: &Engine, caller: &Caller, timeline: &str) -> JoinHandle<Result<AggregatedEvents, Refusal>> {
-    let (engine, caller, timeline) = (engine.clone(), caller.clone(), on(timeline));
-    tokio::spawn(async move {
-        let request = AggregateEvents {
-            timeline,
-            location_text: "*".to_owned(),
-            location: LocationQuery::Anywhere,
-            range: TimeRange::everything(),
-            as_of: None,
-            filter: Arc::default(),
-            by_text: "attribute.k".to_owned(),
-            by: GroupBy::Attribute("k".to_owned()),
-            second: None,
-            values: None,
-            groups_max: 10,
-            events_max: AGGREGATE_EVENTS_MAX,
-            events_read_max: AGGREGATE_EVENTS_READ_MAX,
-            cursor: None,
-        };
-        engine.aggregate_events(&caller, request).await
-    })
+    let (engine, caller) = (engine.clone(), caller.clone());
+    let by = GroupBy::Attribute("k".to_owned());
+    let request = AggregateEvents {
+        events_read_max: AGGREGATE_EVENTS_READ_MAX,
+        ..count_by(on(timeline), by, AGGREGATE_EVENTS_MAX)
+    };
+    tokio::spawn(async move { engine.aggregate_events(&caller, request).await })
 }
 
 /// Returns the number of recorded reads on all timelines.
@@ -96,18 +59,14 @@ async fn wait_for(store: &FaultyStore, home: &Home<'_>, reads_count: u64, at_gat
         }
         tokio::task::yield_now().await;
     }
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
+    yield_turns(100).await;
     assert_eq!(reads(home).await, reads_count, "all have asked");
     assert_eq!(store.at_scan_gate.lock().len(), at_gate, "as many as have a turn");
 }
 
 #[tokio::test]
 async fn concurrent_long_reads_are_limited_and_scheduled_fairly() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     let other = home.user("other", false).await;
     home.engine.create_timeline(&other, timeline_id("theirs"), None).await.unwrap();
     let theirs = home.key(&timeline_id("theirs")).await;
@@ -134,9 +93,7 @@ async fn concurrent_long_reads_are_limited_and_scheduled_fairly() {
 #[tokio::test]
 async fn concurrent_name_searches_are_limited() {
     const { assert!(NAME_SEARCHES_RUNNING_MAX > LONG_WORK_RUNNING_MAX) };
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     store.scan_gate.forget_permits(OPEN_PERMITS);
 
     let before = reads(&home).await;
@@ -156,13 +113,11 @@ async fn concurrent_name_searches_are_limited() {
 /// concurrently.
 #[tokio::test]
 async fn concurrent_counts_are_limited() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     // Two reads' worth of events, on each of the forks.
     for events in [1_000, 1] {
         let events = vec![EventDraft::at(Instant::EPOCH, ""); events];
-        home.engine.record_events(&home.admin, on("main"), events, None).await.unwrap();
+        home.record_events(on("main"), events).await;
     }
     let forks: Vec<String> = (0..3 * COUNTS_RUNNING_MAX).map(|number| format!("fork-{number}")).collect();
     for fork in &forks {
@@ -192,12 +147,10 @@ async fn concurrent_counts_are_limited() {
 
 #[tokio::test]
 async fn concurrent_view_builds_are_limited_and_scheduled_fairly() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     let other = home.user("other", false).await;
     for name in ["one", "two", "three", "four"] {
-        home.engine.create_timeline(&home.admin, timeline_id(name), None).await.unwrap();
+        home.create_timeline(timeline_id(name)).await;
     }
     home.engine.create_timeline(&other, timeline_id("theirs"), None).await.unwrap();
     let theirs = home.key(&timeline_id("theirs")).await;

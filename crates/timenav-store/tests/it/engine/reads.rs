@@ -1,11 +1,6 @@
 //! Every read is an entry too, written before or soon after its response.
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::place::LocationQuery;
-use timenav_engine::{DiffOf, EntriesRequest, MonitorEvents, Options, ReadLog, TimelinesDiff, Topic};
-
-use crate::house::{Home, House, on, outcome_text, watch};
-use crate::sample::{every_event, timeline_id};
+use crate::engine::*;
 
 /// Reads in every possible way. Returns the expected entries.
 async fn read_in_every_way(home: &Home<'_>) -> Vec<String> {
@@ -45,8 +40,7 @@ fn reads(lines: &[crate::audit::Line]) -> Vec<String> {
 
 #[tokio::test]
 async fn durable_read_is_logged_before_the_response() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let expected = read_in_every_way(&home).await;
     let lines = home.lines().await;
     assert_eq!(reads(&lines), expected);
@@ -58,17 +52,16 @@ async fn durable_read_is_logged_before_the_response() {
 #[tokio::test]
 async fn buffered_reads_are_logged_when_the_engine_closes() {
     let options = Options { read_log: ReadLog::Buffered, ..House::new().options };
-    let house = House::with(options);
-    let home = house.open().await;
+    let home = House::with(options).into_home().await;
     let ada = home.user("ada", false).await;
     let expected = read_in_every_way(&home).await;
     // Rejections and changes are not buffered.
     assert_eq!(outcome_text(&home.engine.read_clock(&ada, None).await), "Hidden");
     assert!(home.lines().await.iter().any(|line| line.short() == "main ada unauthorized_access_attempt clock"));
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     assert!(home.lines().await.iter().any(|line| line.action == "pause_time"));
     for _ in 0..500 {
-        home.engine.read_clock(&home.admin, on("system")).await.unwrap();
+        home.read_clock(on("system")).await;
     }
     let found = reads(&home.close().await);
     assert_eq!(found.len(), expected.len() + 500);
@@ -77,8 +70,7 @@ async fn buffered_reads_are_logged_when_the_engine_closes() {
 
 #[tokio::test]
 async fn clock_reads_are_logged_only_on_request() {
-    let house = House::with(Options { logs_clock_reads: false, ..House::new().options });
-    let home = house.open().await;
+    let home = House::with(Options { logs_clock_reads: false, ..House::new().options }).into_home().await;
     let ada = home.user("ada", false).await;
     let mut expected = read_in_every_way(&home).await;
     expected.retain(|line| !line.ends_with(" clock"));
@@ -92,8 +84,7 @@ async fn clock_reads_are_logged_only_on_request() {
 
 #[tokio::test]
 async fn ledger_reads_show_the_buffered_reads_before_them() {
-    let house = House::with(Options { read_log: ReadLog::Buffered, ..House::new().options });
-    let home = house.open().await;
+    let home = House::with(Options { read_log: ReadLog::Buffered, ..House::new().options }).into_home().await;
     let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
     for round in 1..=20 {
         engine.anchors(admin, None, 5, None).await.unwrap();

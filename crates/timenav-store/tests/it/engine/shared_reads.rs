@@ -1,15 +1,8 @@
 //! Reads that share an entry: visibility, paging, and the effect of revoked permissions.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
 use timenav_core::scan::FindingKind;
-use timenav_core::time::TimeRange;
-use timenav_engine::{AccessLogs, Caller, LogEntry, LogOrder, PermissionsChange};
 
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, outcome_text};
-use crate::sample::{timeline_id, users};
+use crate::engine::*;
 use crate::tampering::{Outside, clean, connect, look};
 
 /// Number of reads by the admin, and by another user.
@@ -28,9 +21,7 @@ async fn read_together(store: &FaultyStore, home: &Home<'_>, other: &Caller) {
     store.arrival().await;
     let callers = [&home.admin, other].into_iter().zip(READS);
     reading.extend(callers.flat_map(|(caller, count)| (0..count).map(move |_| caller)).map(one));
-    for _ in 0..ROUNDS {
-        tokio::task::yield_now().await;
-    }
+    yield_turns(ROUNDS).await;
     store.open_gate();
     for read in reading {
         read.await.unwrap().unwrap();
@@ -42,8 +33,7 @@ async fn log(home: &Home<'_>, order: LogOrder, user_id: Option<&str>, items_max:
     let (mut logs, mut pages, mut cursor) = (Vec::new(), 0, None);
     loop {
         let (user_id, action) = (user_id.map(str::to_owned), Some("read".to_owned()));
-        let (timeline, range) = (timeline_id("main"), TimeRange::everything());
-        let request = AccessLogs { timeline, range, user_id, action, order, items_max, cursor };
+        let request = AccessLogs { user_id, action, order, items_max, cursor, ..every_log("main") };
         let page = home.engine.access_logs(&home.admin, request).await.unwrap();
         assert!(page.logs.len() <= items_max);
         logs.extend(page.logs);
@@ -58,11 +48,10 @@ async fn log(home: &Home<'_>, order: LogOrder, user_id: Option<&str>, items_max:
 #[tokio::test]
 async fn reads_sharing_an_entry_are_listed_individually_once() {
     let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     let other = home.user("other", false).await;
-    let lists = PermissionsChange { read: Some(users(["other"])), ..PermissionsChange::default() };
-    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    let lists = readers(["other"]);
+    home.set_permissions("main", lists).await;
     read_together(&store, &home, &other).await;
 
     let clocks = |logs: &[LogEntry]| -> Vec<LogEntry> {
@@ -103,14 +92,12 @@ fn packed(house: &House) -> Vec<i64> {
 #[tokio::test]
 async fn tampering_with_a_compressed_entry_is_detected() {
     let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     read_together(&store, &home, &home.admin).await;
     home.close().await;
     clean(&house).await;
     let [entry] = packed(&house)[..] else { panic!("one entry has them all") };
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     for attack in [
         "payload = substr(payload, 1, length(payload) - 1)",
         "payload = CAST(payload || ' ' AS BLOB)",
@@ -135,14 +122,13 @@ async fn tampering_with_a_compressed_entry_is_detected() {
 
 #[tokio::test]
 async fn read_is_rejected_if_permission_is_revoked_before_its_entry() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     let other = home.user("other", false).await;
     let lists = |read| PermissionsChange { read: Some(read), ..PermissionsChange::default() };
     let set = |change: PermissionsChange| {
-        let (engine, admin) = (home.engine.clone(), home.admin.clone());
-        tokio::spawn(async move { engine.set_access_control(&admin, timeline_id("main"), change, None).await })
+        home.spawn(move |engine, admin| async move {
+            engine.set_access_control(&admin, timeline_id("main"), change, None).await
+        })
     };
     set(lists(users(["other"]))).await.unwrap().unwrap();
     // They are admitted while they have permission, and their entry would come after its removal.
@@ -151,9 +137,7 @@ async fn read_is_rejected_if_permission_is_revoked_before_its_entry() {
     store.arrival().await;
     let (engine, caller) = (home.engine.clone(), other.clone());
     let reading = tokio::spawn(async move { engine.read_clock(&caller, None).await });
-    for _ in 0..ROUNDS {
-        tokio::task::yield_now().await;
-    }
+    yield_turns(ROUNDS).await;
     store.open_gate();
     taking.await.unwrap().unwrap();
     assert_eq!(outcome_text(&reading.await.unwrap()), "Hidden");

@@ -1,21 +1,17 @@
 //! Streams of ledgers with many entries that are not reported.
 
-use timenav_core::event::{Cause, CauseKind, EventDraft};
 use timenav_core::paradox::Settings;
-use timenav_engine::{
-    ErasureRequest, LedgerMessage, LedgerStream, LedgerUpdate, Options, Topic, WatchLedger, WatchedParadoxes,
-};
+use timenav_engine::WatchedParadoxes;
 
-use crate::house::{Home, House, outcome_text, watch};
-use crate::sample::{event_id, moment, timeline_id};
+use crate::engine::*;
 
 /// Updates that need no paradox detection.
 const TOPICS: [Topic; 3] = [Topic::Clock, Topic::Events, Topic::Interventions];
 const PARADOXES: [Topic; 1] = [Topic::Paradoxes];
 
 async fn record(home: &Home<'_>, name: &str) -> u64 {
-    let draft = EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), "it happens") };
-    home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap().ledger.position
+    let draft = named_event(name, 1, "it happens");
+    home.record_events(None, vec![draft]).await.ledger.position
 }
 
 fn event_of(message: &LedgerMessage) -> Option<&str> {
@@ -24,13 +20,12 @@ fn event_of(message: &LedgerMessage) -> Option<&str> {
 
 #[tokio::test]
 async fn idle_stream_sends_position_marks() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let mut stream = home.engine.watch_ledger(&home.admin, watch(&[Topic::Events], None)).await.unwrap();
     assert_eq!(stream.next().await.unwrap().update, LedgerUpdate::Mark, "where it begins");
     // Each gets its own entry, because it is sent after the previous response.
     for _ in 0..2_500 {
-        home.engine.read_clock(&home.admin, None).await.unwrap();
+        home.read_clock(None).await;
     }
     let position = record(&home, "e1").await;
     let mut marks = Vec::new();
@@ -53,15 +48,11 @@ async fn idle_stream_sends_position_marks() {
 
 #[tokio::test]
 async fn lagging_listener_is_reset() {
-    let house = House::with(Options { stream_entries_max: 100, ..House::new().options });
-    let home = house.open().await;
+    let home = House::with(Options { stream_entries_max: 100, ..House::new().options }).into_home().await;
     let mut stream = home.engine.watch_ledger(&home.admin, watch(&TOPICS, None)).await.unwrap();
     let first = stream.next().await.unwrap();
     assert!(matches!(first.update, LedgerUpdate::Clock(_)), "{first:?}");
-    let one = |number: u64| EventDraft {
-        event_id: Some(event_id(&format!("n{number}"))),
-        ..EventDraft::at(moment(1), "it happens")
-    };
+    let one = |number: u64| named_event(&format!("n{number}"), 1, "it happens");
     home.engine.import_events(&home.admin, &timeline_id("main"), (0..200).map(one).collect()).await.unwrap();
     let reset = stream.next().await.unwrap();
     assert_eq!(reset.update, LedgerUpdate::Reset);
@@ -76,11 +67,10 @@ async fn lagging_listener_is_reset() {
     home.close().await;
 }
 
-/// Records an event before the event that it names as its cause.
 async fn record_early(home: &Home<'_>, name: &str, cause: &str) -> u64 {
     let causes = vec![Cause { event_id: event_id(cause), kind: CauseKind::Requires }];
     let draft = EventDraft { event_id: Some(event_id(name)), causes, ..EventDraft::at(moment(0), "it happens") };
-    home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap().ledger.position
+    home.record_events(None, vec![draft]).await.ledger.position
 }
 
 /// Returns the next paradox: its position, whether it is resolved, and its key.
@@ -95,8 +85,7 @@ async fn next_paradox(stream: &mut LedgerStream) -> (u64, bool, String) {
 
 #[tokio::test]
 async fn paradox_streams_over_the_event_limit_are_rejected() {
-    let house = House::with(Options { views_events_max: 7, ..House::new().options });
-    let home = house.open().await;
+    let home = House::with(Options { views_events_max: 7, ..House::new().options }).into_home().await;
     let full = r#"LimitReached { what: "events on timelines with streamed paradoxes", max: 7 }"#;
     // Equal events form six pairs of duplicates, which weigh as much as three events.
     for number in 0..4 {
@@ -126,8 +115,7 @@ async fn paradox_streams_over_the_event_limit_are_rejected() {
 #[tokio::test]
 async fn resumed_stream_replays_earlier_paradoxes_identically() {
     const EARLY: usize = 2_500;
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     record(&home, "cause").await;
     let mut live = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap();
     let start = live.next().await.unwrap().position;
@@ -164,8 +152,7 @@ async fn resumed_stream_replays_earlier_paradoxes_identically() {
 
 #[tokio::test]
 async fn erased_events_are_absent_from_streamed_paradoxes() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     record(&home, "cause").await;
     let start = record(&home, "other").await;
     let mut live = home.engine.watch_ledger(&home.admin, watch(&PARADOXES, None)).await.unwrap();

@@ -2,15 +2,13 @@
 //! log.
 
 use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::Arc;
 
 use timenav_core::ledger::{Checkpoint, HeadStatement, Note, VerifierKey};
 use timenav_engine::Signer as _;
 
-use crate::cluster::{Cluster, execute, is_spread};
-use crate::house::{Home, House};
+use crate::house::Home;
 use crate::ports::SeedSigner;
+use crate::postgres::*;
 use crate::sample::hour;
 
 const SEEDS: [[u8; 32]; 2] = [[7; 32], [8; 32]];
@@ -41,7 +39,6 @@ fn places<'a>(file: &'a [u8], mark: &'static [u8]) -> impl Iterator<Item = &'a [
     starts.map(|(at, _)| &file[at..(at + LENGTH_MAX).min(file.len())])
 }
 
-/// Returns the head statements in a file.
 fn statements(file: &[u8]) -> Vec<HeadStatement> {
     let text_of = |place: &[u8]| {
         let end = place.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(5)?.0;
@@ -81,13 +78,11 @@ fn has_signature(file: &[u8], checkpoint: &Checkpoint, signer: &SeedSigner) -> b
     has(note.signatures()[0].signature()) || has(encoded.as_bytes())
 }
 
-/// Rotates the key. Returns the checkpoints signed by both.
 async fn rotated(house: &mut House) -> Vec<Checkpoint> {
     house.next_signer = Some(Arc::new(SeedSigner::new(SEEDS[1])));
     let home = house.open().await;
     home.engine.rotate_signing_key().await.unwrap();
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     house.signer = house.next_signer.take().unwrap();
     let notes = house.outside.notes();
     notes.values().map(|note| Checkpoint::parse(Note::parse(note.as_bytes()).unwrap().text()).unwrap()).collect()

@@ -2,11 +2,9 @@
 
 use timenav_core::followers::{Confirmed, Step};
 use timenav_core::ids::{FollowerId, FollowerName};
-use timenav_engine::{FollowerRow, Presence, SharedFollowers as _, SharedLeases as _, TimelineKey};
-use timenav_store::PostgresStore;
+use timenav_engine::{FollowerRow, SharedFollowers as _};
 
-use crate::cluster::{database, execute, open, wait_for};
-use crate::sample::{host, user_id};
+use crate::postgres::*;
 
 const ONE: TimelineKey = TimelineKey(1);
 const TWO: TimelineKey = TimelineKey(2);

@@ -1,16 +1,7 @@
 //! Round trips to the server per group of writes, and per change of leases.
 
-use std::sync::mpsc;
-
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{FiringId, LeaseId, QueueId};
-use timenav_core::time::Instant;
-use timenav_engine::{LeaseChanges, LeaseQuery, LeaseRow, LeasesFound, SharedLeases as _, Store as _, TimelineKey};
-
 use super::proxy::Proxy;
-use crate::cluster::{database, open, wait_for};
-use crate::house::House;
-use crate::sample::{Ledger, commit_of, moment, timeline_id};
+use crate::postgres::*;
 
 /// To lock, to write, to commit, and one more if trees fill tiles, regardless of their number.
 #[test]
@@ -119,7 +110,7 @@ async fn foreign_entries_of_many_timelines_are_read_together() {
         for number in 0..timelines {
             let timeline = timeline_id(&format!("t{number}"));
             let draft = EventDraft::at(moment(1), "one");
-            left.engine.record_events(&left.admin, Some(timeline), vec![draft], None).await.unwrap();
+            left.record_events(Some(timeline), vec![draft]).await;
         }
         proxy.journeys_to_read();
         right.engine.catch_up_all().await.unwrap();

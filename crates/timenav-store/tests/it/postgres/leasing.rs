@@ -1,16 +1,9 @@
 //! The timekeeper of a timeline, and leases, at the level of the store.
 
-use std::sync::mpsc;
+use timenav_core::time::Span;
+use timenav_engine::{ActivityQuery, Held, Keeper};
 
-use timenav_core::ids::{FiringId, LeaseId, QueueId};
-use timenav_core::time::{Instant, Span};
-use timenav_engine::{
-    ActivityQuery, Held, Keeper, LeaseChanges, LeaseQuery, LeaseRow, LeasesFound, Presence, SharedLeases as _,
-    TimelineKey,
-};
-use timenav_store::PostgresStore;
-
-use crate::cluster::{database, execute, open, wait_for};
+use crate::postgres::*;
 
 const ONE: TimelineKey = TimelineKey(1);
 const TWO: TimelineKey = TimelineKey(2);

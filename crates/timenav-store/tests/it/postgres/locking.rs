@@ -2,16 +2,12 @@
 //! a directory change waits for.
 
 use std::panic::{catch_unwind, resume_unwind};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use timenav_engine::{
-    Asker, Commit, DirectoryChange, FactsQuery, IdempotencyRecord, Store as _, StoreError, TimelineKey,
-};
-use timenav_store::PostgresStore;
+use timenav_engine::{Asker, FactsQuery, IdempotencyRecord};
 
-use super::{commit, size, wait_until};
-use crate::cluster::{database, execute, open, try_execute, wait_for};
-use crate::sample::{Ledger, commit_of, digest, host, timeline_id, user_id};
+use crate::postgres::*;
+use crate::sample::digest;
 
 const SYSTEM: TimelineKey = TimelineKey(1);
 const MAIN: TimelineKey = TimelineKey(2);

@@ -1,12 +1,10 @@
 //! A real pooler between the service and the server: session pooling works, transaction pooling does not.
 
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use super::{commit, size, wait_until};
-use crate::cluster::{Cluster, open, try_connect};
-use crate::sample::Ledger;
+use crate::cluster::try_connect;
+use crate::postgres::*;
 
 const PGBOUNCER: &str = "/usr/sbin/pgbouncer";
 const PORT: u16 = 6_543;

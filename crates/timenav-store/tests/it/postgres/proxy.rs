@@ -1,16 +1,13 @@
 //! A proxy between a store and its server that loses the messages of one commit, or counts round trips.
 
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::time::timeout;
 
-use crate::cluster::wait_for;
+use crate::postgres::*;
 
 /// The server's socket file name for the default port.
 const SOCKET: &str = ".s.PGSQL.5432";

@@ -1,13 +1,11 @@
 //! TLS to a real server: its certificate and name are verified before anything is sent.
 
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
-use crate::cluster::{Cluster, open, try_execute};
+use crate::postgres::*;
 
-/// A certificate authority, and the file with its certificate.
 fn authority(folder: &Path, name: &str) -> (CertifiedIssuer<'static, KeyPair>, PathBuf) {
     let mut of_it = CertificateParams::new(Vec::new()).unwrap();
     // Server certificates refer to their issuer by this name.

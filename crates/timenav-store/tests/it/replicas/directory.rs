@@ -1,25 +1,10 @@
 //! The directory of one service, updated by the entries of others: the result is the same as after loading it, at a
 //! cost independent of its size.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-use timenav_core::access::RestrictionLevel;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::TimelineId;
-use timenav_engine::{Caller, PasswordRequest, Refusal};
-
-use super::{draft, end, hour, key_of, names, read_list, two};
-use crate::cluster::execute;
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House};
-use crate::sample::{key_id, password, timeline_id, user_id};
-
-const SECRET: &str = "correct horse battery staple";
+use crate::replicas::*;
 
 async fn set_password(home: &Home<'_>, name: &str, secret: &str) -> Result<(), Refusal> {
-    let request = PasswordRequest { user_id: Some(user_id(name)), password: password(secret), current: None };
-    home.engine.set_password(&home.admin, request).await.map(drop)
+    home.engine.set_password(&home.admin, new_password(name, secret)).await.map(drop)
 }
 
 /// Creates many timelines, which share as much as possible.
@@ -45,7 +30,7 @@ async fn rows_for_each_change(timelines: usize) -> (Vec<usize>, usize) {
     store.opened.store(0, Ordering::SeqCst);
     make_many(&left, timelines).await;
     left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
-    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    right.change_clock(None, hour()).await;
     assert_eq!(store.opened_locked.load(Ordering::SeqCst), 0, "everything was read while others waited");
     let loads = store.opened.swap(0, Ordering::SeqCst);
     let mut rows = Vec::new();
@@ -66,7 +51,7 @@ async fn rows_for_each_change(timelines: usize) -> (Vec<usize>, usize) {
             right.engine.catch_up_with(&TimelineId::system()).await.unwrap();
         } else {
             // With locked heads.
-            right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+            right.change_clock(None, hour()).await;
         }
         rows.push(store.handed_over.swap(0, Ordering::SeqCst));
     }
@@ -112,14 +97,6 @@ async fn state_of(home: &Home<'_>, out: &HandedOut) -> Credentials {
         sessions: out.sessions.iter().map(|(key, _)| home.engine.authenticate_session(key).is_ok()).collect(),
         timelines: names(home, &home.admin).await,
     }
-}
-
-/// Draws a number below another one (`SplitMix64`, Steele, Lea and Flood 2014).
-fn draw(seed: &mut u64, below: usize) -> usize {
-    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
 }
 
 /// Makes a change through one service. Rejections are fine too.
@@ -187,10 +164,8 @@ async fn incrementally_updated_directory_equals_the_loaded_one() {
             }
             homes[1].engine.compare_directory().await.unwrap();
         }
-        let mut third = house.replica();
-        third.options.joins = true;
         // Reads are entries too, and update all services.
-        let fresh = third.open().await;
+        let fresh = joining(&house).await;
         let loaded = state_of(&fresh, &out).await;
         for home in &homes {
             home.engine.catch_up_all().await.unwrap();
@@ -201,12 +176,12 @@ async fn incrementally_updated_directory_equals_the_loaded_one() {
         // Numbers of timelines that were created and ended in the meantime are not reused, and names neither.
         for (number, home) in homes.iter().enumerate() {
             let last = timeline_id(&format!("last{number}"));
-            home.engine.create_timeline(&home.admin, last.clone(), None).await.unwrap();
-            home.engine.end_timeline(&home.admin, last, None).await.unwrap();
+            home.create_timeline(last.clone()).await;
+            home.end_timeline(last).await;
         }
         let again = homes[0].engine.create_timeline(&homes[0].admin, timeline_id("last1"), None).await.map(drop);
         assert!(matches!(again, Err(Refusal::NameEnded { .. })), "{again:?}");
-        end(&house, homes).await;
+        end(homes).await;
     }
 }
 
@@ -225,21 +200,19 @@ async fn row_forged_alongside_a_legitimate_change_is_detected() {
         "DELETE FROM ended_timelines WHERE timeline_id = 'over'",
         "UPDATE ended_timelines SET size = size + 1 WHERE timeline_id = 'over'",
     ] {
-        let house = House::on_postgres();
-        let other = two(&house).await;
-        let (left, right) = (house.open().await, other.open().await);
+        let (left, right) = pair().await;
         for name in ["ada", "bob"] {
             left.engine.create_user(&left.admin, user_id(name), false, None).await.unwrap();
         }
         let ada = key_of(&left, "ada").await;
         set_password(&left, "bob", SECRET).await.unwrap();
         left.engine.log_in(user_id("bob"), password(SECRET), None).await.unwrap().unwrap();
-        left.engine.create_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
-        left.engine.end_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
+        left.create_timeline(timeline_id("over")).await;
+        left.end_timeline(timeline_id("over")).await;
         right.engine.catch_up_all().await.unwrap();
         right.engine.compare_directory().await.unwrap();
         left.engine.create_user(&left.admin, user_id("new"), false, None).await.unwrap();
-        execute(&house.database(), attack);
+        execute(&left.house.database(), attack);
         right.engine.catch_up_with(&TimelineId::system()).await.unwrap();
         let ada = right.engine.authenticate(&ada).unwrap();
         assert!(right.engine.users(&ada, 9, None).await.is_err(), "{attack}");
@@ -263,15 +236,13 @@ async fn changed_row_must_match_its_entry() {
         "UPDATE ended_timelines SET root = sha256(root) WHERE timeline_id = 'over'",
         "DELETE FROM ended_timelines WHERE timeline_id = 'over'",
     ] {
-        let house = House::on_postgres();
-        let other = two(&house).await;
-        let (left, right) = (house.open().await, other.open().await);
+        let (left, right) = pair().await;
         left.engine.create_user(&left.admin, user_id("ada"), false, None).await.unwrap();
-        left.engine.create_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
+        left.create_timeline(timeline_id("over")).await;
         right.engine.catch_up_all().await.unwrap();
         set_password(&left, "ada", SECRET).await.unwrap();
-        left.engine.end_timeline(&left.admin, timeline_id("over"), None).await.unwrap();
-        execute(&house.database(), attack);
+        left.end_timeline(timeline_id("over")).await;
+        execute(&left.house.database(), attack);
         let outcome = right.engine.catch_up_with(&TimelineId::system()).await;
         assert!(matches!(outcome, Err(Refusal::Unavailable(_))), "{attack}: {outcome:?}");
         assert!(right.engine.ready().await.is_err(), "{attack}");
@@ -282,13 +253,11 @@ async fn changed_row_must_match_its_entry() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn changes_unseen_by_this_replica_are_read_without_a_reload() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+    let (left, right) = pair().await;
     Box::pin(password_is_read_in_its_latest_state(&left, &right)).await;
     Box::pin(fork_of_an_ended_timeline_has_full_lineage(&left, &right)).await;
     Box::pin(fork_inherits_unseen_changes(&left, &right)).await;
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// A password that was set twice in the meantime is the last one.
@@ -310,17 +279,17 @@ async fn fork_of_an_ended_timeline_has_full_lineage(left: &Home<'_>, right: &Hom
     for name in ["parent", "child", "grandchild"] {
         let timeline = timeline_id(name);
         match name {
-            "parent" => drop(left.engine.create_timeline(&left.admin, timeline.clone(), None).await.unwrap()),
+            "parent" => drop(left.create_timeline(timeline.clone()).await),
             name => {
                 let of = timeline_id(if name == "child" { "parent" } else { "child" });
                 _ = left.engine.fork_timeline(&left.admin, timeline.clone(), &of, None, None).await.unwrap();
             }
         }
         let drafts = vec![draft(&format!("of-{name}"))];
-        left.engine.record_events(&left.admin, Some(timeline), drafts, None).await.unwrap();
+        left.record_events(Some(timeline), drafts).await;
     }
     for name in ["parent", "child"] {
-        left.engine.end_timeline(&left.admin, timeline_id(name), None).await.unwrap();
+        left.end_timeline(timeline_id(name)).await;
     }
     read_list(left, "grandchild", &[]).await;
     right.engine.catch_up_all().await.unwrap();
@@ -337,7 +306,7 @@ async fn fork_of_an_ended_timeline_has_full_lineage(left: &Home<'_>, right: &Hom
 /// Events of `main` are changed on a fork of it, which another service knows in its earlier state.
 async fn fork_inherits_unseen_changes(left: &Home<'_>, right: &Home<'_>) {
     let (parent, child) = (timeline_id("changed"), timeline_id("child-of-changed"));
-    left.engine.record_events(&left.admin, None, vec![draft("launch")], None).await.unwrap();
+    left.record_events(None, vec![draft("launch")]).await;
     left.engine.fork_timeline(&left.admin, parent.clone(), &timeline_id("main"), None, None).await.unwrap();
     right.engine.catch_up_all().await.unwrap();
     let corrected = EventDraft { description: "put off".to_owned(), ..draft("launch") };

@@ -1,23 +1,15 @@
 //! Clock followers at two services on one database: a clock change at one of them waits for followers at the other one,
 //! which may confirm at either, and so do firings.
 
-use std::time::Duration as HostDuration;
-
-use timenav_core::clock::ClockCommand;
 use timenav_core::fault::Fault;
 use timenav_core::followers::{AwaitedState, FollowerPlace, is_confirmed};
 use timenav_core::ids::{FollowerId, FollowerName};
-use timenav_engine::{ClockStream, Confirmation, FaultRequest, FollowAs, Refusal, WhichFollowers};
-use timenav_store::{Finished, PostgresUpgrade};
-use tokio::time::timeout;
+use timenav_engine::{ClockStream, Confirmation, FaultRequest, FollowAs, WhichFollowers};
 
-use super::leases::{acknowledge, asking, claimed, ids, set, stand};
-use super::{end, hour, two};
-use crate::cluster::{execute, open};
-use crate::engine::faults_are_stored;
-use crate::house::{Home, House};
+use super::leases::{acknowledge, asking, claimed, timer_in_micros};
+use super::upgrading::{downgrade, upgrade};
 use crate::postgres::END_OTHER_SESSIONS;
-use crate::sample::{moment, timeline_id};
+use crate::replicas::*;
 
 /// Timeout for all waits.
 const PATIENCE: HostDuration = HostDuration::from_mins(1);
@@ -61,14 +53,12 @@ async fn learn_followers(homes: [&Home<'_>; 2]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn clock_change_waits_for_followers_of_another_replica() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
+    let (left, right) = pair().await;
     let (web, db) = (follow(&left, "web", false).await, follow(&right, "db", false).await);
     for home in [&left, &right] {
         assert_eq!(listed(home).await, [follower_row("web", None, true), follower_row("db", None, true)]);
     }
-    let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    let step = left.change_clock(None, hour()).await;
     let (main, generation) = (timeline_id("main"), step.view.clock.generation);
     let wait = left.engine.wait_for(&main, generation, WhichFollowers::All).await;
     assert_eq!(left.engine.statuses_of(&wait).len(), 2);
@@ -90,7 +80,7 @@ async fn clock_change_waits_for_followers_of_another_replica() {
     assert!(matches!(refused, Refusal::NotFound { .. }), "{refused}");
 
     // One disconnects silently during a change that waits for it, and reconnects at the other service.
-    let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    let step = left.change_clock(None, hour()).await;
     let generation = step.view.clock.generation;
     let wait = left.engine.wait_for(&main, generation, WhichFollowers::All).await;
     confirm(&left, &id(&web), (generation, 0)).await.unwrap();
@@ -113,24 +103,22 @@ async fn clock_change_waits_for_followers_of_another_replica() {
     // The followers of a service that is not seen any more are gone too.
     let far = follow(&right, "far", false).await;
     assert_eq!(listed(&left).await.last().unwrap().0, "far");
-    execute(&house.database(), "UPDATE services SET until = 0");
+    execute(&left.house.database(), "UPDATE services SET until = 0");
     left.engine.report_presence().await.unwrap();
     assert_eq!(listed(&left).await.last().unwrap(), &follower_row("far", None, false));
     // It was only delayed, and the database has lost its reports.
-    execute(&house.database(), "DELETE FROM followers");
+    execute(&left.house.database(), "DELETE FROM followers");
     right.engine.report_presence().await.unwrap();
     assert!(listed(&left).await.contains(&follower_row("far", None, true)));
     drop((web, back, far));
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn confirmation_is_propagated_after_the_client_disconnects() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
+    let (left, right) = pair().await;
     let web = follow(&right, "web", false).await;
-    let step = left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    let step = left.change_clock(None, hour()).await;
     let (main, generation) = (timeline_id("main"), step.view.clock.generation);
     right.engine.catch_up_all().await.unwrap();
     let here = right.engine.wait_for(&main, generation, WhichFollowers::All).await;
@@ -141,7 +129,7 @@ async fn confirmation_is_propagated_after_the_client_disconnects() {
         }
     };
     // The confirmation cannot be sent at once, and its sender does not wait.
-    execute(&house.database(), END_OTHER_SESSIONS);
+    execute(&left.house.database(), END_OTHER_SESSIONS);
     let follower_id = id(&web);
     tokio::select! {
         biased;
@@ -161,22 +149,20 @@ async fn confirmation_is_propagated_after_the_client_disconnects() {
     };
     timeout(PATIENCE, is_reported).await.expect("the other service hears of it");
     drop(web);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn firings_wait_for_step_followers_of_another_replica() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    stand(&left).await;
-    set(&left, "t1", 1_000_000).await;
-    set(&left, "t2", 2_000_000).await;
+    let (left, right) = pair().await;
+    left.pause_at_epoch().await;
+    left.set_timer("t1", timer_in_micros(1_000_000)).await;
+    left.set_timer("t2", timer_in_micros(2_000_000)).await;
     let follower = follow(&right, "program", true).await;
     assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
     left.engine.report_presence().await.unwrap();
     let to = ClockCommand::Travel { to: moment(10_000_000), location: None };
-    let step = left.engine.change_clock(&left.admin, None, to, None).await.unwrap();
+    let step = left.change_clock(None, to).await;
     let (advance, generation) = (step.advance_id.expect("timers are on the way"), step.view.clock.generation);
     let main = left.admin.timeline(None);
     for number in 1..=2 {
@@ -192,13 +178,12 @@ async fn firings_wait_for_step_followers_of_another_replica() {
             assert!(early.is_empty(), "the program may still show the instant before {early:?}");
         }
         // It confirms at the service that it is not connected to, and clients waiting at either are notified.
-        let (engine, caller) = (right.engine.clone(), right.admin.clone());
-        let worker = tokio::spawn(async move { claimed(&engine, &caller, 30).await });
+        let worker = right.spawn(move |engine, caller| async move { claimed(&engine, &caller, 30).await });
         confirm(&left, &id(&follower), (generation, number)).await.unwrap();
         learn_followers([&left, &right]).await;
         let firings = timeout(PATIENCE, worker).await.expect("it has come there").unwrap();
         assert_eq!(firings.len(), 1);
-        acknowledge(&right.engine, &right.admin, ids(&firings)).await;
+        acknowledge(&right.engine, &right.admin, firing_ids(&firings)).await;
         left.engine.catch_up_all().await.unwrap();
         left.engine.keep_time().await;
         learn_followers([&left, &right]).await;
@@ -206,21 +191,14 @@ async fn firings_wait_for_step_followers_of_another_replica() {
     left.engine.keep_time().await;
     timeout(PATIENCE, left.engine.until_settled(&main, &advance)).await.expect("it is settled in time");
     drop(follower);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// While there is a service without this table, each knows only its own followers, and says so.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn followers_are_shared_once_an_upgrade_is_finished() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    execute(
-        &house.database(),
-        "DROP TABLE event_words; ALTER TABLE permissions DROP COLUMN expires_at;
-        ALTER TABLE events DROP COLUMN length_class; DROP TABLE followers;
-        DELETE FROM migrations WHERE step > '0001-init'; UPDATE feature_level SET level = 2",
-    );
+    let (left, right) = pair().await;
+    downgrade(&left.house.database(), 2);
     let web = follow(&right, "web", false).await;
     for (home, count) in [(&left, 0), (&right, 1)] {
         home.engine.report_presence().await.unwrap();
@@ -229,23 +207,20 @@ async fn followers_are_shared_once_an_upgrade_is_finished() {
         assert!(home.engine.misses_followers());
     }
     // The previous schema, which is not reported as tampering.
-    drop(open(&house.database()).unwrap());
-    let mut upgrade = PostgresUpgrade::connect(&house.database()).await.unwrap();
-    assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
+    drop(open(&left.house.database()).unwrap());
+    upgrade(&left.house.database()).await;
     right.engine.report_presence().await.unwrap();
     assert_eq!(listed(&left).await, [follower_row("web", None, true)]);
     drop(web);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// A fault set at one service reaches a follower's stream at another one. Before an upgrade is finished, a service that
 /// does not support faults may be running, so setting one is rejected.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fault_reaches_a_follower_of_another_replica() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    execute(&house.database(), "UPDATE feature_level SET level = 3");
+    let (left, right) = pair().await;
+    execute(&left.house.database(), "UPDATE feature_level SET level = 3");
     let mut web = follow(&right, "web", false).await;
     let follower_id = id(&web);
     let fault = Some(Fault { drift_ppm: 200, ..Fault::default() });
@@ -255,8 +230,7 @@ async fn fault_reaches_a_follower_of_another_replica() {
     };
     let refused = set(fault).await.unwrap_err();
     assert!(matches!(refused, Refusal::NotUpgraded { level: 4, .. }), "{refused}");
-    let mut upgrade = PostgresUpgrade::connect(&house.database()).await.unwrap();
-    assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
+    upgrade(&left.house.database()).await;
     for fault in [fault, None] {
         set(fault).await.unwrap();
         right.engine.catch_up_all().await.unwrap();
@@ -265,10 +239,5 @@ async fn fault_reaches_a_follower_of_another_replica() {
         assert_eq!(web.follower.as_ref().unwrap().fault(), fault);
     }
     drop(web);
-    end(&house, [left, right]).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn fault_is_inherited_by_forks_on_postgresql() {
-    Box::pin(faults_are_stored(House::on_postgres())).await;
+    end([left, right]).await;
 }

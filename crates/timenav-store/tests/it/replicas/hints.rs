@@ -1,16 +1,8 @@
 //! Hints with the timelines that have changed: listeners read only those, regardless of the total number.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use timenav_engine::{Hint, TimelineKey, WatchLedger};
 
-use timenav_engine::{Hint, LedgerUpdate, TimelineKey, Topic, WatchLedger};
-
-use super::{draft, end, two};
-use crate::cluster::execute;
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, watch};
-use crate::sample::timeline_id;
+use crate::replicas::*;
 
 const TIMELINES: usize = 40;
 
@@ -31,7 +23,7 @@ async fn hint_triggers_reads_only_of_the_named_timelines() {
     let left = house.open().await;
     for number in 0..TIMELINES {
         let timeline = timeline_id(&format!("one-of-many-{number}"));
-        left.engine.create_timeline(&left.admin, timeline, None).await.unwrap();
+        left.create_timeline(timeline).await;
     }
     let store = Arc::new(FaultyStore::locking(other.store()));
     let right = other.try_open(Arc::clone(&store) as _).await.unwrap();
@@ -44,7 +36,7 @@ async fn hint_triggers_reads_only_of_the_named_timelines() {
     let key = left.key(&busy).await;
     for number in 0..3 {
         let drafts = vec![draft(&format!("event{number}"))];
-        let recorded = left.engine.record_events(&left.admin, Some(busy.clone()), drafts, None).await.unwrap();
+        let recorded = left.record_events(Some(busy.clone()), drafts).await;
         let hinted = named(&right).await;
         assert_eq!(hinted, BTreeSet::from([key]));
         store.handed_over.store(0, Ordering::SeqCst);
@@ -59,15 +51,13 @@ async fn hint_triggers_reads_only_of_the_named_timelines() {
         assert_eq!(message.position, recorded.ledger.position);
     }
     drop(stream);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// Any client with access to the database can send a hint.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn invalid_hints_are_harmless() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+    let (left, right) = pair().await;
     assert_eq!(right.engine.hint().await, Hint::All);
     for (sent, hint) in [
         ("NOTIFY timenav", Hint::All),
@@ -77,7 +67,7 @@ async fn invalid_hints_are_harmless() {
         }),
         ("NOTIFY timenav, '-'", Hint::of([])),
     ] {
-        execute(&house.database(), sent);
+        execute(&left.house.database(), sent);
         let received = right.engine.hint().await;
         assert_eq!(received, hint);
         right.engine.catch_up_hinted(received).await.unwrap();
@@ -85,12 +75,12 @@ async fn invalid_hints_are_harmless() {
     // A timeline that was created and ended, and a new one, are in the hint of the change that affected them.
     right.engine.catch_up_all().await.unwrap();
     let (missing, new) = (timeline_id("gone"), timeline_id("new"));
-    left.engine.create_timeline(&left.admin, missing.clone(), None).await.unwrap();
+    left.create_timeline(missing.clone()).await;
     let key = left.key(&missing).await;
-    left.engine.end_timeline(&left.admin, missing, None).await.unwrap();
-    left.engine.create_timeline(&left.admin, new.clone(), None).await.unwrap();
+    left.end_timeline(missing).await;
+    left.create_timeline(new.clone()).await;
     right.engine.catch_up_hinted(Hint::of([key])).await.unwrap();
     assert!(right.engine.timeline(&right.admin, &new).await.is_ok());
     assert_eq!(right.engine.replica().unwrap().loads, 0);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }

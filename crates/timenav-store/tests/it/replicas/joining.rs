@@ -1,10 +1,8 @@
 //! A replica with an empty folder, and the checkpoints stored by others.
 
-use timenav_core::ids::TimelineId;
-use timenav_engine::{ExternalCheckpoint, OpenError, Outside as _};
+use timenav_engine::ExternalCheckpoint;
 
-use super::{hour, lose, two};
-use crate::house::House;
+use crate::replicas::*;
 
 /// Starts another replica with these checkpoints. Returns the error, or whether it reports that it had nothing to
 /// compare with.
@@ -33,7 +31,7 @@ async fn joining_replica_compares_checkpoints_of_the_others() {
     let house = House::on_postgres();
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     right.engine.catch_up_all().await.unwrap();
     let stored = || other.outside.last().unwrap();
     let (main, system) = (TimelineId::main(), TimelineId::system());

@@ -1,11 +1,9 @@
 //! Entries of a later version in `system`, regardless of the database's feature level.
 
-use timenav_core::ledger::{HeadStatement, LeafRecord, Salt, leaf_hash};
-use timenav_engine::{FEATURE_LEVEL, Signer as _, Store, StoredEntry, TimelineCommit};
+use timenav_core::ledger::{LeafRecord, Salt, leaf_hash};
+use timenav_engine::{StoredEntry, TimelineCommit};
 
-use super::{hour, two};
-use crate::cluster::execute;
-use crate::house::{Home, House, is_unavailable, outcome_text};
+use crate::replicas::*;
 use crate::sample::{Ledger, commit_of};
 
 /// Bytes of a key's id, before the signature of a statement.
@@ -77,7 +75,7 @@ async fn replica_stops_at_entries_of_a_later_version() {
         let house = House::on_postgres();
         let other = two(&house).await;
         let (left, right) = (house.open().await, other.open().await);
-        left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+        left.change_clock(None, hour()).await;
         right.engine.catch_up_all().await.unwrap();
         let position = write_later(&house, &*house.store(), changes_directory).await;
         let expected = sentence(position);
@@ -99,7 +97,7 @@ async fn replica_stops_at_entries_of_a_later_version() {
         let mut joining = house.replica();
         joining.options.joins = true;
         for house in [&house, &joining] {
-            let refused = house.try_open(house.store()).await.err().expect("it is refused").to_string();
+            let refused = house.open_error().await.to_string();
             assert_eq!(refused, expected, "{changes_directory}");
         }
     }
@@ -119,15 +117,12 @@ async fn raised_feature_level_is_reported_with_unknown_entries() {
     right.engine.close().await;
 }
 
-/// An unsigned entry of an attacker is not reported as one of a later version.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn unsigned_unknown_action_is_not_reported_as_later_version() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+    let (left, right) = pair().await;
     left.user("ada", false).await;
     execute(
-        &house.database(),
+        &left.house.database(),
         "UPDATE entries SET leaf = convert_to(replace(convert_from(leaf, 'UTF8'), 'create_user', 'grant_wish'), 'UTF8')
         WHERE timeline = (SELECT timeline FROM timelines WHERE timeline_id = 'system')",
     );

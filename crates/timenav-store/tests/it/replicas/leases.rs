@@ -1,24 +1,14 @@
 //! Firings at two services on one database: each is leased to one worker, regardless of the service; an advance waits
 //! for workers at either; and a suspended service does nothing that another one has taken over.
 
-use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration as HostDuration;
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 
 use parking_lot::Mutex;
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::{FiringId, QueueId, TimerId};
-use timenav_core::time::Span;
-use timenav_core::timers::{AdvanceState, FiringState, Schedule};
-use timenav_engine::{Caller, Claim, ClaimedFiring, Engine, FiringsRequest, Refusal, TimerRequest};
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use timenav_core::ids::{FiringId, QueueId};
+use timenav_engine::{Claim, ClaimedFiring, FiringsRequest};
 
-use super::{end, two};
-use crate::cluster::execute;
-use crate::house::{Home, House};
-use crate::sample::moment;
+use crate::replicas::*;
 
 /// Timeout for all waits.
 const PATIENCE: HostDuration = HostDuration::from_mins(1);
@@ -52,20 +42,13 @@ impl Drop for Keeping {
     }
 }
 
-pub(super) async fn stand(home: &Home<'_>) {
-    for command in [ClockCommand::Pause, ClockCommand::Travel { to: moment(0), location: None }] {
-        home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
-    }
-}
-
-pub(super) async fn set(home: &Home<'_>, name: &str, at: i64) {
-    let schedule = Some(Schedule::At(moment(at)));
-    let request = TimerRequest { schedule, ..TimerRequest::default() };
-    home.engine.set_timer(&home.admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
-}
-
 pub(super) fn asking(max: usize, ttl_seconds: i64, waits: bool) -> Claim {
     Claim { queue: QueueId::unnamed(), max, ttl: Span::from_secs(ttl_seconds).unwrap(), waits }
+}
+
+/// Returns a timer for a time in microseconds.
+pub(super) fn timer_in_micros(at: i64) -> TimerRequest {
+    TimerRequest { schedule: Some(Schedule::At(moment(at))), ..TimerRequest::default() }
 }
 
 /// Repeats a claim until it returns something.
@@ -74,12 +57,8 @@ pub(super) async fn claimed(engine: &Engine, caller: &Caller, ttl_seconds: i64) 
     timeout(PATIENCE, engine.claim(caller, None, &claim)).await.expect("something comes").unwrap()
 }
 
-pub(super) fn ids(firings: &[ClaimedFiring]) -> Vec<FiringId> {
-    firings.iter().map(|claimed| claimed.firing.firing_id.clone()).collect()
-}
-
 pub(super) async fn acknowledge(engine: &Engine, caller: &Caller, firing_ids: Vec<FiringId>) -> Vec<FiringState> {
-    let request = FiringsRequest { timeline: None, firing_ids, lease_ids: None };
+    let request = firings(firing_ids);
     let answer = engine.acknowledge(caller, request, None).await.unwrap();
     answer.firings.into_iter().map(|(_, state)| state).collect()
 }
@@ -112,7 +91,7 @@ async fn work(one: (Engine, &'static str), other: Engine, caller: Caller, hands:
             };
             tokio::task::yield_now().await;
             let fails = times == 1 && firing_id.as_str().ends_with(['a', 'b', 'c', 'd', 'e']);
-            let request = FiringsRequest { timeline: None, firing_ids: vec![firing_id.clone()], lease_ids: None };
+            let request = firings(vec![firing_id.clone()]);
             hands.lock().held.remove(&firing_id);
             if fails {
                 other.fail_firings(&caller, request, Some("not yet".to_owned()), None).await.unwrap();
@@ -128,12 +107,10 @@ async fn work(one: (Engine, &'static str), other: Engine, caller: Caller, hands:
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn firing_is_leased_by_one_replica_at_a_time() {
     const COUNT: usize = 40;
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    stand(&left).await;
+    let (left, right) = pair().await;
+    left.pause_at_epoch().await;
     for number in 0..COUNT {
-        set(&left, &format!("t{number}"), -1 - i64::try_from(number).unwrap()).await;
+        left.set_timer(&format!("t{number}"), timer_in_micros(-1 - i64::try_from(number).unwrap())).await;
     }
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
     let hands = Arc::<Mutex<Hands>>::default();
@@ -153,17 +130,15 @@ async fn firing_is_leased_by_one_replica_at_a_time() {
     };
     assert_eq!((done, claimed), (COUNT, COUNT));
     drop(keeping);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn advance_waits_for_a_worker_of_another_replica() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    stand(&left).await;
+    let (left, right) = pair().await;
+    left.pause_at_epoch().await;
     for number in 1..=5 {
-        set(&left, &format!("t{number}"), number * 1_000_000).await;
+        left.set_timer(&format!("t{number}"), timer_in_micros(number * 1_000_000)).await;
     }
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
     let is_listening = Arc::<AtomicBool>::default();
@@ -188,7 +163,7 @@ async fn advance_waits_for_a_worker_of_another_replica() {
         let _ = timeout(EVERY, std::future::pending::<()>()).await;
     }
     let to = ClockCommand::Travel { to: moment(10_000_000), location: None };
-    let step = left.engine.change_clock(&left.admin, None, to, None).await.unwrap();
+    let step = left.change_clock(None, to).await;
     let advance = step.advance_id.expect("timers are on the way");
     let main = left.admin.timeline(None);
     timeout(PATIENCE, left.engine.until_settled(&main, &advance)).await.expect("it is settled in time");
@@ -200,30 +175,28 @@ async fn advance_waits_for_a_worker_of_another_replica() {
     let stored = [&left, &right].map(|home| home.engine.replica().unwrap().timekeeping.unwrap().timelines);
     assert!(stored.iter().sum::<u64>() <= 1, "{stored:?}");
     drop(keeping);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn abandoned_firing_is_offered_again_by_the_other_replica() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    stand(&left).await;
-    set(&left, "late", -1).await;
+    let (left, right) = pair().await;
+    left.pause_at_epoch().await;
+    left.set_timer("late", timer_in_micros(-1)).await;
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
     let first = claimed(&right.engine, &right.admin, 8).await;
     assert_eq!((first.len(), first[0].attempt), (1, 1));
     // It is extended through the other service, and then abandoned.
-    let request = FiringsRequest { timeline: None, firing_ids: ids(&first), lease_ids: None };
+    let request = firings(firing_ids(&first));
     let (_, extended) = left.engine.extend_leases(&left.admin, request, Span::from_secs(8).unwrap()).await.unwrap();
     assert!(extended[0].1.is_some(), "{extended:?}");
     assert!(left.engine.claim(&left.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
     let again = claimed(&left.engine, &left.admin, 30).await;
-    assert_eq!((ids(&again), again[0].attempt), (ids(&first), 2));
+    assert_eq!((firing_ids(&again), again[0].attempt), (firing_ids(&first), 2));
     // The previous worker uses its old lease, but the firing now belongs to the other one.
     let old = || {
         let lease_ids = first.iter().map(|one| one.lease_id.clone()).collect();
-        FiringsRequest { timeline: None, firing_ids: ids(&first), lease_ids: Some(lease_ids) }
+        FiringsRequest { timeline: None, firing_ids: firing_ids(&first), lease_ids: Some(lease_ids) }
     };
     for engine in [&left.engine, &right.engine] {
         let refused = engine.acknowledge(&right.admin, old(), None).await.unwrap_err();
@@ -234,31 +207,29 @@ async fn abandoned_firing_is_offered_again_by_the_other_replica() {
         assert_eq!(extended[0].1, None);
     }
     // Both acknowledge it as the same user. There is one outcome.
-    assert_eq!(acknowledge(&left.engine, &left.admin, ids(&again)).await, [FiringState::Acknowledged]);
+    assert_eq!(acknowledge(&left.engine, &left.admin, firing_ids(&again)).await, [FiringState::Acknowledged]);
     let before = right.size("main").await;
-    assert_eq!(acknowledge(&right.engine, &right.admin, ids(&first)).await, [FiringState::Acknowledged]);
+    assert_eq!(acknowledge(&right.engine, &right.admin, firing_ids(&first)).await, [FiringState::Acknowledged]);
     assert_eq!(right.size("main").await, before, "there is no second outcome");
     assert!(right.engine.claim(&right.admin, None, &asking(1, 30, false)).await.unwrap().is_empty());
     drop(keeping);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// A client waits for firings and disconnects before they arrive: no one has them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn firings_claimed_for_a_disconnected_client_are_released() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    stand(&left).await;
+    let (left, right) = pair().await;
+    left.pause_at_epoch().await;
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
     for number in 0..30 {
-        set(&left, &format!("t{number}"), -1 - number).await;
+        left.set_timer(&format!("t{number}"), timer_in_micros(-1 - number)).await;
         // It is dropped at an arbitrary point.
         let claim = asking(10, 600, true);
         let claiming = right.engine.claim(&right.admin, None, &claim);
         let broken_off = timeout(HostDuration::from_micros(u64::try_from(number * 700).unwrap()), claiming).await;
         if let Ok(found) = broken_off {
-            acknowledge(&right.engine, &right.admin, ids(&found.unwrap())).await;
+            acknowledge(&right.engine, &right.admin, firing_ids(&found.unwrap())).await;
         }
     }
     let is_done = async || {
@@ -275,26 +246,24 @@ async fn firings_claimed_for_a_disconnected_client_are_released() {
         let Ok(found) = claiming.await else { continue };
         let found = found.unwrap();
         assert!(found.iter().all(|one| one.attempt == 1), "an attempt that nobody was told of does not count");
-        acknowledge(&left.engine, &left.admin, ids(&found)).await;
+        acknowledge(&left.engine, &left.admin, firing_ids(&found)).await;
     }
     assert!(is_done().await, "somebody who is gone has them");
     drop(keeping);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// A claim is dropped after its result has arrived, and before it is read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn unread_claims_are_released() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    stand(&left).await;
+    let (left, right) = pair().await;
+    left.pause_at_epoch().await;
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
     let claim = asking(10, 600, true);
     let mut polls = 0;
     loop {
         polls += 1;
-        set(&left, &format!("t{polls}"), -1).await;
+        left.set_timer(&format!("t{polls}"), timer_in_micros(-1)).await;
         right.engine.catch_up_all().await.unwrap();
         let mut claiming = Box::pin(right.engine.claim(&right.admin, None, &claim));
         let mut found = None;
@@ -312,39 +281,34 @@ async fn unread_claims_are_released() {
         }
         drop(claiming);
         if let Some(found) = found {
-            assert_eq!(acknowledge(&right.engine, &right.admin, ids(&found.unwrap())).await.len(), 1);
+            assert_eq!(acknowledge(&right.engine, &right.admin, firing_ids(&found.unwrap())).await.len(), 1);
             break;
         }
         let found = timeout(PATIENCE, left.engine.claim(&left.admin, None, &claim)).await;
         let found = found.unwrap_or_else(|_| panic!("the firing stays leased after {polls} polls")).unwrap();
-        assert_eq!(acknowledge(&left.engine, &left.admin, ids(&found)).await.len(), 1);
+        assert_eq!(acknowledge(&left.engine, &left.admin, firing_ids(&found)).await.len(), 1);
     }
     drop(keeping);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn paused_timekeeper_writes_nothing_under_its_old_epoch() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    stand(&left).await;
-    set(&left, "far", 1_000_000_000_000).await;
-    left.engine.report_presence().await.unwrap();
-    left.engine.keep_time().await;
+    let (left, right) = pair().await;
+    left.pause_at_epoch().await;
+    left.set_timer("far", timer_in_micros(1_000_000_000_000)).await;
+    left.keep_time(1).await;
     let timelines = |home: &Home<'_>| home.engine.replica().unwrap().timekeeping.unwrap().timelines;
     right.engine.catch_up_all().await.unwrap();
-    right.engine.report_presence().await.unwrap();
-    right.engine.keep_time().await;
+    right.keep_time(1).await;
     assert_eq!((timelines(&left), timelines(&right)), (1, 0), "one of them keeps the time");
     // One is suspended until its time is over, and the other one takes over.
-    execute(&house.database(), "UPDATE services SET until = 0");
-    right.engine.report_presence().await.unwrap();
-    right.engine.keep_time().await;
+    execute(&left.house.database(), "UPDATE services SET until = 0");
+    right.keep_time(1).await;
     assert_eq!((timelines(&left), timelines(&right)), (1, 1), "the first one does not know yet");
     assert_eq!(right.engine.replica().unwrap().timekeeping.unwrap().takeovers, 1);
     // A timer becomes due, and the service that wakes up would fire it.
-    set(&right, "now", -1).await;
+    right.set_timer("now", timer_in_micros(-1)).await;
     left.engine.catch_up_all().await.unwrap();
     let before = right.size("main").await;
     left.engine.keep_time().await;
@@ -352,17 +316,15 @@ async fn paused_timekeeper_writes_nothing_under_its_old_epoch() {
     assert_eq!(timelines(&left), 0);
     right.engine.keep_time().await;
     assert_eq!(right.size("main").await, before + 1);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// The owner of the database can cause a firing to be repeated or delayed. It still has one outcome, and does not fail
 /// without an attempt.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn tampered_lease_rows_at_most_repeat_or_delay_firings() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    stand(&left).await;
+    let (left, right) = pair().await;
+    left.pause_at_epoch().await;
     let keeping = [Keeping::start(&left, true), Keeping::start(&right, false)];
     let far = "9000000000000000";
     for (number, statement) in [
@@ -375,16 +337,20 @@ async fn tampered_lease_rows_at_most_repeat_or_delay_firings() {
     .into_iter()
     .enumerate()
     {
-        set(&left, &format!("t{number}"), -1).await;
+        left.set_timer(&format!("t{number}"), timer_in_micros(-1)).await;
         let first = claimed(&right.engine, &right.admin, 600).await;
-        execute(&house.database(), &statement);
+        execute(&left.house.database(), &statement);
         let again = claimed(&left.engine, &left.admin, 600).await;
-        assert_eq!(ids(&again), ids(&first), "{statement}");
+        assert_eq!(firing_ids(&again), firing_ids(&first), "{statement}");
         assert!(again[0].attempt <= 2, "{statement}: {}", again[0].attempt);
         for engine in [&left.engine, &right.engine] {
-            assert_eq!(acknowledge(engine, &left.admin, ids(&first)).await, [FiringState::Acknowledged], "{statement}");
+            assert_eq!(
+                acknowledge(engine, &left.admin, firing_ids(&first)).await,
+                [FiringState::Acknowledged],
+                "{statement}"
+            );
         }
     }
     drop(keeping);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }

@@ -1,9 +1,6 @@
 //! A database that is rolled back while the service is idle: the service detects it on its own.
 
-use timenav_engine::{DivergenceKind, Refusal};
-
-use super::{hour, lose, two};
-use crate::house::{Home, House};
+use crate::replicas::*;
 
 async fn found(home: &Home<'_>) -> (DivergenceKind, String, u64, u64) {
     let Err(Refusal::Diverged(divergence)) = home.engine.look_back().await else { panic!("it was not noticed") };
@@ -36,11 +33,9 @@ async fn idle_replica_detects_a_fork_of_equal_length() {
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
     let (seen, _) = lose(&house, left, &right).await;
-    let mut third = house.replica();
-    third.options.joins = true;
-    let stranger = third.open().await;
+    let stranger = joining(&house).await;
     while stranger.size("main").await < seen {
-        stranger.engine.change_clock(&stranger.admin, None, hour(), None).await.unwrap();
+        stranger.change_clock(None, hour()).await;
     }
     assert_eq!(found(&right).await, (DivergenceKind::Fork, "main".to_owned(), seen, seen));
     right.engine.close().await;
@@ -54,11 +49,11 @@ async fn standalone_service_detects_a_rollback() {
         return;
     }
     let home = house.open().await;
-    home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
+    home.change_clock(None, hour()).await;
     let file = rusqlite::Connection::open(house.path()).unwrap();
     file.execute_batch("CREATE TEMP TABLE before AS SELECT * FROM timelines").unwrap();
     let stored = home.size("main").await;
-    home.engine.change_clock(&home.admin, None, hour(), None).await.unwrap();
+    home.change_clock(None, hour()).await;
     home.engine.look_back().await.unwrap();
     let seen = home.size("main").await;
     file.execute_batch(

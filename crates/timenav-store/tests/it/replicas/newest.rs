@@ -2,19 +2,12 @@
 //! Hints are disabled here, so a service knows only what it asks for.
 
 use timenav_core::as_of::AsOf;
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::TimerId;
-use timenav_core::timers::Schedule;
-use timenav_engine::{ClockChange, EventErasure, ImportId, TimerRequest, WhichEvents};
+use timenav_engine::{ClockChange, EventErasure, ImportId, WhichEvents};
 
-use super::{draft, end, two};
-use crate::house::{Home, House};
-use crate::sample::{event_id, moment, timeline_id};
-
-const SECOND: i64 = 1_000_000;
+use crate::replicas::*;
 
 async fn record(home: &Home<'_>, name: &str) -> u64 {
-    home.engine.record_events(&home.admin, None, vec![draft(name)], None).await.unwrap().ledger.position
+    home.record_events(None, vec![draft(name)]).await.ledger.position
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -29,7 +22,7 @@ async fn decisions_include_writes_confirmed_by_another_replica() {
     Box::pin(timers_rearm_from_a_moved_clock(left, right)).await;
     // Forks come last: an erasure would have to include them.
     Box::pin(fork_contains_confirmed_writes(&homes)).await;
-    end(&house, homes).await;
+    end(homes).await;
 }
 
 async fn fork_contains_confirmed_writes(homes: &[Home<'_>; 2]) {
@@ -75,19 +68,19 @@ async fn erasure_includes_confirmed_events(left: &Home<'_>, right: &Home<'_>) {
 /// Whether a clock goes back is decided from the position where another service has moved it.
 async fn timers_rearm_from_a_moved_clock(left: &Home<'_>, right: &Home<'_>) {
     let go = |seconds: i64| {
-        let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
+        let to = travel(seconds);
         ClockChange { settle: false, refire: true, ..ClockChange::from(to) }
     };
-    left.engine.change_clock(&left.admin, None, ClockCommand::Pause, None).await.unwrap();
-    left.engine.change_clock(&left.admin, None, go(0), None).await.unwrap();
+    left.change_clock(None, ClockCommand::Pause).await;
+    left.change_clock(None, go(0)).await;
     let schedule = Some(Schedule::At(moment(5 * SECOND)));
     let named = (Some(TimerId::new("single").unwrap()), TimerRequest { schedule, ..TimerRequest::default() });
     left.engine.set_timer(&left.admin, None, named, None).await.unwrap();
-    right.engine.read_clock(&right.admin, None).await.unwrap();
-    left.engine.change_clock(&left.admin, None, go(10), None).await.unwrap();
+    right.read_clock(None).await;
+    left.change_clock(None, go(10)).await;
     left.engine.keep_time().await;
     // From the service's own point of view, this would be a move forward.
-    right.engine.change_clock(&right.admin, None, go(1), None).await.unwrap();
+    right.change_clock(None, go(1)).await;
     let timer = right.engine.timer(&right.admin, None, &TimerId::new("single").unwrap()).await.unwrap().timer.row;
     assert_eq!((timer.next, timer.round), (Some(moment(5 * SECOND)), 1));
 }

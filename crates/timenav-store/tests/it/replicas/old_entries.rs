@@ -1,13 +1,7 @@
 //! Another history, signed by a deceived service, after the entries that were seen, which the owner of the database has
 //! restored.
 
-use timenav_core::clock::ClockCommand;
-use timenav_engine::{DivergenceKind, OpenError};
-
-use super::{check_diverged, hour, lose, two};
-use crate::cluster::execute;
-use crate::house::House;
-use crate::sample::timeline_id;
+use crate::replicas::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fork_before_the_latest_seen_entries_is_not_continued() {
@@ -15,11 +9,9 @@ async fn fork_before_the_latest_seen_entries_is_not_continued() {
     let other = two(&house).await;
     let (left, right) = (house.open().await, other.open().await);
     let (seen, _) = lose(&house, left, &right).await;
-    let mut third = house.replica();
-    third.options.joins = true;
-    let stranger = third.open().await;
+    let stranger = joining(&house).await;
     while stranger.size("main").await <= seen + 2 {
-        stranger.engine.change_clock(&stranger.admin, None, hour(), None).await.unwrap();
+        stranger.change_clock(None, hour()).await;
     }
     let found = stranger.size("main").await;
     stranger.engine.close().await;
@@ -33,9 +25,8 @@ async fn fork_before_the_latest_seen_entries_is_not_continued() {
         ),
     );
     check_diverged(&right, &other, (DivergenceKind::Fork, seen, found)).await;
-    right.engine.close().await;
-    drop(right);
-    let refused = other.try_open(other.store()).await.err().expect("it is refused");
+    right.stop().await;
+    let refused = other.open_error().await;
     assert!(matches!(&refused, OpenError::Fork { stored, .. } if *stored == seen), "{refused:?}");
 }
 
@@ -46,20 +37,16 @@ async fn start_rejects_a_fork_before_the_last_stored_checkpoint() {
         let mut house = House::new();
         let one = timeline_id("one");
         let home = house.open().await;
-        home.engine.create_timeline(&home.admin, one.clone(), None).await.unwrap();
-        home.engine.close().await;
-        drop(home);
-        let older = house.path().with_extension("older");
-        house.copy_database(&older);
+        home.create_timeline(one.clone()).await;
+        home.stop().await;
+        let older = house.backup();
         let home = house.open().await;
         for _ in 0..3 {
-            home.engine.change_clock(&home.admin, Some(one.clone()), hour(), None).await.unwrap();
+            home.change_clock(Some(one.clone()), hour()).await;
         }
         let stored_size = home.size("one").await;
-        home.engine.close().await;
-        drop(home);
-        let whole = house.path().with_extension("whole");
-        house.copy_database(&whole);
+        home.stop().await;
+        let whole = house.backup();
         let stored = house.outside.notes();
         // Deceived with an empty folder and the older copy.
         house.replace_database(&older);
@@ -67,14 +54,13 @@ async fn start_rejects_a_fork_before_the_last_stored_checkpoint() {
         house.options.joins = true;
         let home = house.open().await;
         for _ in 0..6 {
-            home.engine.change_clock(&home.admin, Some(one.clone()), ClockCommand::Pause, None).await.unwrap();
-            home.engine.change_clock(&home.admin, Some(one.clone()), hour(), None).await.unwrap();
+            home.change_clock(Some(one.clone()), ClockCommand::Pause).await;
+            home.change_clock(Some(one.clone()), hour()).await;
         }
         if ends {
-            home.engine.end_timeline(&home.admin, one.clone(), None).await.unwrap();
+            home.end_timeline(one.clone()).await;
         }
-        home.engine.close().await;
-        drop(home);
+        home.stop().await;
         let connection = rusqlite::Connection::open(house.path()).unwrap();
         connection.execute("ATTACH ?1 AS whole", [whole.to_str().unwrap()]).unwrap();
         let of_one = format!(

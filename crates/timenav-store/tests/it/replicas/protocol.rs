@@ -6,15 +6,12 @@
 //! connection. The revocation may be interrupted while it waits, and is repeated. Every part of the protocol is needed:
 //! for each rule there is a model without it, in which the guarantee is violated.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 use stateright::{Checker as _, Model, Property};
-use timenav_engine::{Caller, Engine, Refusal};
 
-use super::{end, hour, key_of, two};
 use crate::audit::Line;
-use crate::house::House;
-use crate::sample::{key_id, user_id};
+use crate::replicas::*;
 
 /// Services that write.
 const SERVICES: usize = 2;
@@ -357,9 +354,7 @@ async fn entries_of_two_replicas_are_a_trace_of_the_model() {
     const ROUNDS: usize = 4;
     // More than are made until the key is revoked.
     const CHANGES_MAX: u8 = 64;
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+    let (left, right) = pair().await;
     let protocol = Protocol { changes: CHANGES_MAX, ..WHOLE };
     for number in 0..ROUNDS {
         let name = format!("writer{number}");
@@ -374,7 +369,7 @@ async fn entries_of_two_replicas_are_a_trace_of_the_model() {
         }
         // Somewhere in the middle, each time in another place.
         for _ in 0..2 * number {
-            right.engine.read_clock(&right.admin, None).await.unwrap();
+            right.read_clock(None).await;
         }
         let caller = left.engine.identify(&secret).await.unwrap().unwrap();
         left.engine.revoke_api_key(&left.admin, key_id(&caller)).await.unwrap();
@@ -395,5 +390,5 @@ async fn entries_of_two_replicas_are_a_trace_of_the_model() {
         let moved: Vec<u64> = moved.map(|line| line.seq).collect();
         assert_eq!(moved, written.iter().map(|(position, _)| *position).collect::<Vec<_>>());
     }
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }

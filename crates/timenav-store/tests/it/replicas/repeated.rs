@@ -1,18 +1,12 @@
 //! Repeating a revocation whose first response is still pending: when the repetition returns, all requests admitted
 //! with the revoked permission have ended too.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use timenav_core::access::RestrictionLevel;
 use timenav_core::ids::KeyId;
-use timenav_engine::{Caller, Engine, Idempotency, Refusal, Store};
-use tokio::task::{JoinHandle, yield_now};
-use tokio::time::timeout;
+use tokio::task::yield_now;
 
-use super::{end, key_of, two};
-use crate::house::House;
-use crate::sample::{digest, key_id, timeline_id, user_id};
+use crate::replicas::*;
 
 /// A repetition that does not wait returns within this time. The server keeps a lock for longer.
 const ANSWERED_WITHIN: Duration = Duration::from_millis(700);
@@ -87,6 +81,6 @@ async fn repeated_revocation_waits_for_all_replicas() {
         slow.release().await;
         assert_eq!((first.await.unwrap().as_str(), again.await.unwrap().as_str()), ("done", second_time), "{name}");
         drop(slow);
-        end(&house, [left, right]).await;
+        end([left, right]).await;
     }
 }

@@ -1,10 +1,6 @@
 //! Permissions revoked at one service while the other one depends on them.
 
-use timenav_engine::{Caller, LedgerUpdate, ReadLog, Topic};
-
-use super::{draft, end, key_of, names, read_list, two};
-use crate::house::{Home, House, outcome_text, watch};
-use crate::sample::{key_id, timeline_id, user_id};
+use crate::replicas::*;
 
 /// Returns a user who may read a timeline, authenticated at the second service.
 async fn reader(left: &Home<'_>, right: &Home<'_>, name: &str, timeline: &str) -> Caller {
@@ -27,7 +23,7 @@ async fn stream_sends_nothing_written_after_a_revocation_on_another_replica() {
         assert_eq!(stream.next().await.unwrap().update, LedgerUpdate::Mark, "where it begins");
         let record = async |name: &str| {
             let drafts = vec![draft(name)];
-            left.engine.record_events(&left.admin, None, drafts, None).await.unwrap().ledger.position
+            left.record_events(None, drafts).await.ledger.position
         };
         let before = record("before").await;
         right.engine.catch_up_all().await.unwrap();
@@ -47,16 +43,14 @@ async fn stream_sends_nothing_written_after_a_revocation_on_another_replica() {
         right.engine.catch_up_all().await.unwrap();
         assert_eq!(stream.next().await.map(|message| message.position), None, "{round}");
         drop(stream);
-        end(&house, [left, right]).await;
+        end([left, right]).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn fork_racing_with_a_revocation_precedes_it_or_fails() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    left.engine.create_timeline(&left.admin, timeline_id("parent"), None).await.unwrap();
+    let (left, right) = pair().await;
+    left.create_timeline(timeline_id("parent")).await;
     let ada = reader(&left, &right, "ada", "parent").await;
     let fork = |name: String| {
         let (engine, ada, parent, name) =
@@ -78,5 +72,5 @@ async fn fork_racing_with_a_revocation_precedes_it_or_fails() {
         assert_eq!(raced.is_ok(), made.contains(&late), "{raced:?}");
         assert_eq!(outcome_text(&fork(later).await.unwrap()), "Hidden");
     }
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }

@@ -1,13 +1,8 @@
 //! Entries distributed over several servers by Citus: the server with a head may commit before the one with its last
 //! entry.
 
-use std::time::Duration as HostDuration;
-
-use tokio::time::timeout;
-
-use super::{draft, end, generation, hour, two};
-use crate::cluster::{execute, is_spread};
-use crate::house::{House, is_unavailable, outcome_text};
+use crate::cluster::is_spread;
+use crate::replicas::*;
 
 /// Removes the last entry of `main`, as if a server had not committed its part yet.
 const TAKE_AWAY: &str = "CREATE TABLE aside AS SELECT * FROM entries
@@ -20,31 +15,28 @@ async fn unfinished_citus_commit_is_awaited_without_stopping_the_service() {
     if !is_spread() {
         return println!("not tried: it needs PG_CITUS_WORKERS");
     }
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    let url = house.database();
+    let (left, right) = pair().await;
+    let url = left.house.database();
     let before = generation(&right).await;
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     execute(&url, TAKE_AWAY);
     // For a short time, reads wait for it.
-    let (engine, caller) = (right.engine.clone(), right.admin.clone());
-    let reading = tokio::spawn(async move { engine.read_clock(&caller, None).await });
+    let reading = right.spawn(move |engine, caller| async move { engine.read_clock(&caller, None).await });
     let _ = timeout(HostDuration::from_millis(100), std::future::pending::<()>()).await;
     assert!(!reading.is_finished(), "{}", outcome_text(&reading.await.unwrap()));
     execute(&url, BRING_BACK);
     assert_eq!(reading.await.unwrap().unwrap().clock.generation, before + 1);
     // After that the other one reports that it cannot respond now, and continues once it can.
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     execute(&url, TAKE_AWAY);
     let refused = right.engine.read_clock(&right.admin, None).await;
     assert!(is_unavailable(&refused), "{}", outcome_text(&refused));
     let refused = right.engine.change_clock(&right.admin, None, hour(), None).await;
     assert!(is_unavailable(&refused), "{}", outcome_text(&refused));
     execute(&url, BRING_BACK);
-    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    right.change_clock(None, hour()).await;
     assert_eq!(generation(&right).await, before + 3);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// Saves the ids of two-phase commits that Citus still knows. It cleans them up within a second.
@@ -58,19 +50,17 @@ async fn commits_are_prepared_on_the_citus_server_with_the_entries() {
     if !is_spread() {
         return println!("not tried: it needs PG_CITUS_WORKERS");
     }
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    let url = house.database();
+    let (left, right) = pair().await;
+    let url = left.house.database();
     for number in 0..10 {
         for (home, side) in [(&left, "left"), (&right, "right")] {
             // The check for an existing event is in the transaction that writes it.
             let drafts = vec![draft(&format!("{side}{number}"))];
-            home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+            home.record_events(None, drafts).await;
             execute(&url, KEEP_PREPARED);
         }
     }
     // Some may be gone before they are saved.
     execute(&url, "DO $$ BEGIN ASSERT (SELECT count(*) FROM prepared) >= 16; END $$");
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }

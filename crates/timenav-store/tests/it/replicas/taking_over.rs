@@ -8,11 +8,8 @@
 //! without it, in which the guarantee is violated.
 
 use stateright::{Checker as _, Model, Property};
-use timenav_engine::{Outside as _, Refusal};
 
-use super::{every_table, hour, remember, two};
-use crate::cluster::execute;
-use crate::house::{Home, House};
+use crate::replicas::*;
 
 const SERVICES: usize = 2;
 /// Number of entries written in a complete check.
@@ -236,14 +233,6 @@ fn failover_model_prevents_forks_and_needs_every_rule() {
     assert!(steps.iter().any(|step| matches!(step, Step::Start(_))), "{steps:?}");
     let steps = broken(Rules { goes_by_signed_tree: false, ..WHOLE }).expect("old rows are put back");
     assert!(steps.iter().any(|step| matches!(step, Step::PutBack(_))), "{steps:?}");
-}
-
-/// Draws a number below another one (`SplitMix64`, Steele, Lea and Flood 2014).
-fn draw(seed: &mut u64, below: usize) -> usize {
-    *seed = seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let mixed = (*seed ^ (*seed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    usize::try_from((mixed ^ (mixed >> 31)) % below as u64).unwrap()
 }
 
 /// Executes a step with a real service. Returns its resulting state.

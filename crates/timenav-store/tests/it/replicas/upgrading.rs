@@ -1,27 +1,37 @@
 //! Two versions on one database: the newer one writes only what both support until all are upgraded, and an outdated
 //! one stops.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use timenav_core::access::Role;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::TimelineId;
 use timenav_core::permissions::End;
-use timenav_core::time::{Span, TimeRange};
-use timenav_engine::{
-    EventFilter, FEATURE_LEVEL, FilterTexts, MonitorEvents, Options, PermissionsChange, Presence, Refusal,
-    RetentionPeriod, RetentionRequest,
-};
-use timenav_store::{Finished, PostgresUpgrade, SeenService};
+use timenav_core::time::TimeRange;
+use timenav_engine::{EventFilter, FilterTexts, MonitorEvents, Options, Presence, RetentionPeriod, RetentionRequest};
+use timenav_store::SeenService;
 
-use super::{end, hour, two};
-use crate::cluster::{execute, open};
-use crate::house::{Home, House, is_unavailable, outcome_text};
-use crate::sample::{event_id, every_event, moment, timeline_id, user_id, users};
+use crate::replicas::*;
+use crate::sample::{every_event, users};
 
 fn names(services: &[SeenService]) -> Vec<(&str, &str, u64, bool)> {
     services.iter().map(|one| (one.name.as_str(), one.version.as_str(), one.level, one.is_there())).collect()
+}
+
+/// Returns a database to an earlier feature level, with the schema of that time.
+pub(super) fn downgrade(url: &str, level: u64) {
+    for (last, schema) in [
+        (7, "DROP TABLE event_words; DELETE FROM migrations WHERE step > '0004-lengths'"),
+        (5, "ALTER TABLE events DROP COLUMN length_class; DELETE FROM migrations WHERE step > '0003-permission-ends'"),
+        (4, "ALTER TABLE permissions DROP COLUMN expires_at; DELETE FROM migrations WHERE step > '0002-followers'"),
+        (2, "DROP TABLE followers; DELETE FROM migrations WHERE step > '0001-init'"),
+    ] {
+        if level <= last {
+            execute(url, schema);
+        }
+    }
+    execute(url, &format!("UPDATE feature_level SET level = {level}"));
+}
+
+pub(super) async fn upgrade(url: &str) {
+    let finished = PostgresUpgrade::connect(url).await.unwrap().finish().await.unwrap();
+    assert_eq!(finished, Finished::Raised);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -45,7 +55,7 @@ async fn upgrade_finishes_without_older_replicas_and_stops_returning_ones() {
         listening: Vec::new(),
     };
     right.store.report_presence(old.clone()).await.unwrap();
-    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    right.change_clock(None, hour()).await;
     let Finished::Older(older) = upgrade.finish().await.unwrap() else { panic!("it was finished") };
     assert_eq!(names(&older), [("old", "1.9", FEATURE_LEVEL - 1, true)]);
     assert_eq!(upgrade.look().await.unwrap().0, FEATURE_LEVEL - 1, "nothing has changed");
@@ -54,7 +64,7 @@ async fn upgrade_finishes_without_older_replicas_and_stops_returning_ones() {
     assert_eq!(upgrade.finish().await.unwrap(), Finished::Raised);
     let (level, services) = upgrade.look().await.unwrap();
     assert_eq!((level, names(&services)[1].3), (FEATURE_LEVEL, false), "{services:?}");
-    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    right.change_clock(None, hour()).await;
 
     // Services of the next version have finished their upgrade while this one was suspended.
     execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
@@ -77,12 +87,10 @@ async fn upgrade_finishes_without_older_replicas_and_stops_returning_ones() {
 /// It follows the others without a lock of its own, and their entries may look damaged to it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn outdated_replica_reports_unreadable_entries() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
-    let url = house.database();
+    let (left, right) = pair().await;
+    let url = left.house.database();
     // Like data that only the next version understands: its statement covers more than is known here.
-    left.engine.change_clock(&left.admin, None, hour(), None).await.unwrap();
+    left.change_clock(None, hour()).await;
     execute(&url, "UPDATE timelines SET events_count = events_count + 1 WHERE timeline_id = 'main'");
     execute(&url, &format!("UPDATE feature_level SET level = {}", FEATURE_LEVEL + 1));
     let refused = right.engine.catch_up_all().await;
@@ -97,16 +105,9 @@ async fn outdated_replica_reports_unreadable_entries() {
 /// previous tables, and with the new ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn permissions_expire_once_an_upgrade_is_finished() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    let url = house.database();
-    execute(
-        &url,
-        "DROP TABLE event_words; ALTER TABLE permissions DROP COLUMN expires_at;
-        ALTER TABLE events DROP COLUMN length_class;
-        DELETE FROM migrations WHERE step > '0002-followers'; UPDATE feature_level SET level = 4",
-    );
+    let (left, right) = pair().await;
+    let url = left.house.database();
+    downgrade(&url, 4);
     let ada = right.user("ada", false).await;
     let set = async |expires: bool| {
         let end = ((Role::Read, user_id("ada")), End::In(Span::from_micros(3_600_000_000)));
@@ -120,34 +121,27 @@ async fn permissions_expire_once_an_upgrade_is_finished() {
     assert!(matches!(refused, Refusal::NotUpgraded { level: 5, .. }), "{refused}");
     // The previous schema, which is not reported as tampering.
     drop(open(&url).unwrap());
-    assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
+    upgrade(&url).await;
     set(true).await.unwrap();
     right.engine.read_clock(&ada, None).await.unwrap();
-    house.clock.advance(3_600_000_000);
+    left.house.clock.advance(3_600_000_000);
     for home in [&left, &right] {
         let refused = home.engine.read_clock(&ada, None).await;
         assert_eq!(outcome_text(&refused), "Hidden");
     }
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// Until an upgrade is finished, a service may record events without their length class.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn overlapping_events_are_found_once_an_upgrade_is_finished() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    let url = house.database();
-    execute(
-        &url,
-        "DROP TABLE event_words; ALTER TABLE events DROP COLUMN length_class;
-        DELETE FROM migrations WHERE step > '0003-permission-ends';
-        UPDATE feature_level SET level = 5",
-    );
+    let (left, right) = pair().await;
+    let url = left.house.database();
+    downgrade(&url, 5);
     let lasting = async |home: &Home<'_>, name: &str| {
         let end_time = Some(moment(1_000));
         let draft = EventDraft { event_id: Some(event_id(name)), end_time, ..EventDraft::at(moment(1), "lasts") };
-        home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
+        home.record_events(None, vec![draft]).await;
     };
     let found = async |home: &Home<'_>| {
         let request = MonitorEvents {
@@ -164,29 +158,23 @@ async fn overlapping_events_are_found_once_an_upgrade_is_finished() {
     left.check_clean(&timeline_id("main")).await;
     // The previous schema, which is not reported as tampering.
     drop(open(&url).unwrap());
-    assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
+    upgrade(&url).await;
     lasting(&right, "after").await;
     for home in [&left, &right] {
         assert_eq!(found(home).await.unwrap(), 2);
     }
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// Until an upgrade is finished, a service may record events without their words.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn words_are_indexed_once_an_upgrade_is_finished() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    let url = house.database();
-    execute(
-        &url,
-        "DROP TABLE event_words; DELETE FROM migrations WHERE step > '0004-lengths';
-        UPDATE feature_level SET level = 7",
-    );
+    let (left, right) = pair().await;
+    let url = left.house.database();
+    downgrade(&url, 7);
     let record = async |home: &Home<'_>, name: &str| {
-        let draft = EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), "rare") };
-        home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
+        let draft = named_event(name, 1, "rare");
+        home.record_events(None, vec![draft]).await;
     };
     let found = async |home: &Home<'_>| {
         let filter = FilterTexts { text: Some("rare".to_owned()), ..FilterTexts::default() };
@@ -197,7 +185,7 @@ async fn words_are_indexed_once_an_upgrade_is_finished() {
     record(&left, "before").await;
     assert_eq!(found(&right).await, 1);
     left.check_clean(&TimelineId::system()).await;
-    assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
+    upgrade(&url).await;
     record(&right, "after").await;
     let count = "(SELECT count(*) FROM event_words WHERE words @@ 'rare')";
     execute(&url, &format!("DO $$ BEGIN ASSERT {count} = 2, {count}; END $$"));
@@ -205,16 +193,14 @@ async fn words_are_indexed_once_an_upgrade_is_finished() {
         assert_eq!(found(home).await, 2);
         home.check_clean(&TimelineId::system()).await;
     }
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 /// Until an upgrade is finished, a running service may consider data outside its own statement as tampering.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn retention_is_signed_once_an_upgrade_is_finished() {
-    let house = House::on_postgres();
-    let second = two(&house).await;
-    let (left, right) = (house.open().await, second.open().await);
-    let url = house.database();
+    let (left, right) = pair().await;
+    let url = left.house.database();
     execute(&url, "UPDATE feature_level SET level = 6");
     let state = async |home: &Home<'_>| {
         let signed = home.engine.head_statement(&home.admin, &timeline_id("main")).await.unwrap();
@@ -228,7 +214,7 @@ async fn retention_is_signed_once_an_upgrade_is_finished() {
     let before = state(&left).await;
     set(&left, 20).await;
     assert_eq!(state(&right).await, before, "an older one would find another");
-    assert_eq!(PostgresUpgrade::connect(&url).await.unwrap().finish().await.unwrap(), Finished::Raised);
+    upgrade(&url).await;
     // Older statements remain valid, including at a start.
     drop(open(&url).unwrap());
     set(&right, 10).await;
@@ -236,5 +222,5 @@ async fn retention_is_signed_once_an_upgrade_is_finished() {
     assert_ne!(after, before);
     set(&left, 5).await;
     assert_ne!(state(&right).await, after);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }

@@ -1,15 +1,11 @@
 //! Cosigned checkpoints of witnesses, shared between two services: one of them requests them, both show them, and the
 //! shared row is trusted only as far as its signatures go.
 
-use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{Checkpoint, Note, VerifierKey, WitnessKey};
-use timenav_engine::{Cosigned, Engine, Evidence, Refusal, SignedCheckpoint, Signer as _, WitnessState};
+use timenav_engine::{Cosigned, Evidence, SignedCheckpoint, WitnessState};
 
-use super::{end, hour, two};
-use crate::cluster::execute;
-use crate::house::{Home, House};
 use crate::ports::SeedSigner;
-use crate::sample::{timeline_id, user_id};
+use crate::replicas::*;
 
 /// A witness that cosigns anything.
 struct Witness {
@@ -60,9 +56,7 @@ async fn state_of(home: &Home<'_>) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
-    let house = House::on_postgres();
-    let other = two(&house).await;
-    let (left, right) = (house.open().await, other.open().await);
+    let (left, right) = pair().await;
     let witness = Witness::new("witness.test");
     for home in [&left, &right] {
         home.engine.trust_witnesses(vec![witness.key.clone()]);
@@ -74,7 +68,7 @@ async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
         assert!(left.engine.asks_witnesses().await.unwrap());
         assert!(!right.engine.asks_witnesses().await.unwrap());
     }
-    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    right.change_clock(None, hour()).await;
     let first = witness.ask(&left.engine, 1_700_000_000).await;
     let (size, note) = proven(&right, 0).await;
     assert_eq!((note.as_str(), state_of(&right).await.as_str()), (&*first.note, &*first.note));
@@ -83,7 +77,7 @@ async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
     // Heads committed there are not committed again here. New ones are, and are found there.
     right.engine.commit_heads().await.unwrap();
     assert_eq!(right.engine.commit_heads().await.unwrap(), 0);
-    right.engine.change_clock(&right.admin, None, hour(), None).await.unwrap();
+    right.change_clock(None, hour()).await;
     left.engine.catch_up_all().await.unwrap();
     let (second, before) = (witness.ask(&left.engine, 1_700_000_001).await, row(&left).await.unwrap());
     let (grown, note) = proven(&right, size).await;
@@ -105,7 +99,7 @@ async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
         format!("UPDATE cosigned SET note = convert_to('{other_tree}', 'UTF8')"),
     ];
     for (number, statement) in spoiled.iter().enumerate() {
-        execute(&house.database(), statement);
+        execute(&left.house.database(), statement);
         assert_ne!(row(&left).await.as_deref(), Some(before.as_str()), "{statement}");
         assert_eq!(proven(&right, size).await.1, before, "{statement}");
         assert_eq!(state_of(&left).await, before, "{statement}");
@@ -118,9 +112,9 @@ async fn cosigned_checkpoint_is_shared_and_forged_rows_are_ignored() {
     let stranger = Witness::new("stranger.test");
     let line = stranger.key.cosign(&second.note, 1, |message| stranger.signer.sign(message)).unwrap();
     let more = Note::parse(second.note.as_bytes()).unwrap().with_signature(line).unwrap().to_string();
-    execute(&house.database(), &format!("UPDATE cosigned SET note = convert_to('{more}', 'UTF8')"));
+    execute(&left.house.database(), &format!("UPDATE cosigned SET note = convert_to('{more}', 'UTF8')"));
     assert_eq!(proven(&right, size).await.1, before);
-    end(&house, [left, right]).await;
+    end([left, right]).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

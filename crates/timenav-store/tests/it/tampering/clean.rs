@@ -5,28 +5,25 @@ mod moved;
 
 use std::io::Write as _;
 
-use proptest::collection::vec;
 use proptest::prelude::*;
-use timenav_core::clock::{ClockCommand, Rate};
-use timenav_core::scan::Depth;
-use timenav_engine::{AnchorRequest, ErasureRequest};
-use timenav_store::SqliteArchive;
 
 use super::{Outside, clean, connect, fill, finding_kinds, lived_in, look, put, record, row};
-use crate::cases::check_cases;
 use crate::cluster::variable;
-use crate::house::{Home, House};
-use crate::sample::{event_id, moment, timeline_id};
+use crate::tampering::*;
 
+/// Also with trailing bytes in the file (T29) and an event recorded late (T10).
 #[tokio::test]
 async fn untampered_history_has_no_findings() {
     let house = lived_in().await;
+    let mut file = std::fs::OpenOptions::new().append(true).open(house.path()).unwrap();
+    file.write_all(&vec![0xA5; 3 * 8_192]).unwrap();
+    drop(file);
     clean(&house).await;
     let home = house.open().await;
+    record(&home, "main", -900, 5).await;
     for timeline in ["system", "main", "one", "two", "three"] {
         for depth in [Depth::Full, Depth::Quick, "tail:7".parse().unwrap(), "sample:7".parse().unwrap()] {
-            let timeline = timeline_id(timeline);
-            let scan = home.engine.detect_tampering(&home.admin, &timeline, depth, &mut |_| ()).await.unwrap().scan;
+            let scan = home.scan(timeline, depth).await;
             assert_eq!(finding_kinds(&scan), [], "{timeline} {depth}: {:#?}", scan.findings);
         }
     }
@@ -35,74 +32,39 @@ async fn untampered_history_has_no_findings() {
 }
 
 #[tokio::test]
-async fn t10_event_recorded_late_has_no_findings() {
+async fn copies_and_torn_logs_have_no_findings() {
     let house = lived_in().await;
-    let home = house.open().await;
-    record(&home, "main", -900, 5).await;
-    home.close().await;
-    clean(&house).await;
-}
-
-#[tokio::test]
-async fn copies_of_a_stopped_or_running_database_have_no_findings() {
-    let house = lived_in().await;
-    let copy = house.path().with_extension("copy");
-    house.copy_database(&copy);
+    let copy = house.backup();
     house.replace_database(&copy);
     clean(&house).await;
     let home = house.open().await;
     record(&home, "main", 5_000, 300).await;
-    // The state after a kill: the file, and the log that is not folded into it.
-    let killed = house.path().with_extension("killed");
-    for end in ["", "-wal"] {
-        std::fs::copy(format!("{}{end}", house.path().display()), format!("{}{end}", killed.display())).unwrap();
-    }
+    let killed = copy_files(&house);
     record(&home, "main", 6_000, 3).await;
     home.engine.close().await;
     let note = house.outside.notes()[&timeline_id("main")].clone();
     let scan = super::look_at(&house, killed.clone(), "main", Depth::Full, None).await;
     assert_eq!(finding_kinds(&scan), [], "{:#?}", scan.findings);
     // It is behind the service that continued.
-    let behind = super::look_at(&house, killed, "main", Depth::Full, Some(&note)).await;
+    let behind = super::look_at(&house, killed.clone(), "main", Depth::Full, Some(&note)).await;
     assert_eq!(finding_kinds(&behind), [(timenav_core::scan::FindingKind::Rollback, Some(scan.size))]);
-}
-
-#[tokio::test]
-async fn t26_torn_wal_is_recovered() {
-    let house = lived_in().await;
-    let home = house.open().await;
-    record(&home, "main", 5_000, 300).await;
-    let killed = house.path().with_extension("killed");
-    for end in ["", "-wal"] {
-        std::fs::copy(format!("{}{end}", house.path().display()), format!("{}{end}", killed.display())).unwrap();
-    }
-    home.engine.close().await;
-    let log = format!("{}-wal", killed.display());
-    let length = std::fs::metadata(&log).unwrap().len();
-    std::fs::OpenOptions::new().write(true).open(&log).unwrap().set_len(length - length / 3).unwrap();
+    // T26: the log is torn.
+    let log = std::fs::OpenOptions::new().write(true).open(format!("{}-wal", killed.display())).unwrap();
+    let length = log.metadata().unwrap().len();
+    log.set_len(length - length / 3).unwrap();
     let scan = super::look_at(&house, killed, "main", Depth::Full, None).await;
     assert_eq!(finding_kinds(&scan), [], "{:#?}", scan.findings);
 }
 
-#[tokio::test]
-async fn t29_trailing_bytes_in_the_file_have_no_findings() {
-    let house = lived_in().await;
-    let mut file = std::fs::OpenOptions::new().append(true).open(house.path()).unwrap();
-    file.write_all(&vec![0xA5; 3 * 8_192]).unwrap();
-    drop(file);
-    clean(&house).await;
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn scans_concurrent_with_writes_have_no_findings() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     fill(&home).await;
     let writing = async {
         for number in 0..40 {
             record(&home, "main", 10_000 + number * 20, 20).await;
-            home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
-            home.engine.change_clock(&home.admin, None, ClockCommand::Resume, None).await.unwrap();
+            home.change_clock(None, ClockCommand::Pause).await;
+            home.change_clock(None, ClockCommand::Resume).await;
             let erasure = ErasureRequest::Event(None, event_id(&format!("e{}", 20 + number)));
             home.engine.erase_data(&home.admin, erasure, None).await.unwrap();
         }
@@ -110,9 +72,7 @@ async fn scans_concurrent_with_writes_have_no_findings() {
     let scanning = async {
         for _ in 0..20 {
             for timeline in ["main", "system"] {
-                let timeline = timeline_id(timeline);
-                let made = home.engine.detect_tampering(&home.admin, &timeline, Depth::Full, &mut |_| ()).await;
-                let scan = made.unwrap().scan;
+                let scan = home.scan(timeline, Depth::Full).await;
                 assert_eq!(finding_kinds(&scan), [], "{:#?}", scan.findings);
             }
         }
@@ -165,11 +125,10 @@ async fn do_all(house: &House, deeds: Vec<(Deed, bool)>) {
                 next += i64::from(count);
             }
             Deed::Steer(command) => {
-                home.engine.change_clock(&home.admin, timeline, command, None).await.unwrap();
+                home.change_clock(timeline, command).await;
             }
             Deed::Anchor => {
-                let anchor = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
-                home.engine.set_anchor(&home.admin, timeline, anchor, None).await.unwrap();
+                home.set_anchor(timeline).await;
             }
             Deed::Look => drop(home.engine.read_clock(&home.admin, timeline).await),
             Deed::Erase(number) => {
@@ -187,8 +146,8 @@ async fn do_all(house: &House, deeds: Vec<(Deed, bool)>) {
     home.engine.close().await;
 }
 
-/// Copies the files as a kill now would leave them, and scans them.
-async fn kill(house: &House) {
+/// Copies the files as a kill now would leave them: the database, and the log that is not folded into it.
+fn copy_files(house: &House) -> PathBuf {
     let killed = house.path().with_extension("killed");
     for end in ["", "-wal"] {
         std::fs::copy(format!("{}{end}", house.path().display()), format!("{}{end}", killed.display())).unwrap();
@@ -197,6 +156,12 @@ async fn kill(house: &House) {
         Ok(()) => {}
         Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound),
     }
+    killed
+}
+
+/// Scans the files as a kill now would leave them.
+async fn kill(house: &House) {
+    let killed = copy_files(house);
     let notes = house.outside.notes();
     let timelines = SqliteArchive::open(&killed).unwrap().timelines().unwrap();
     assert_eq!(timelines.len(), notes.len());

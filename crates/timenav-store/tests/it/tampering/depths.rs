@@ -1,8 +1,7 @@
 //! What each depth reads, and what it reports as not checked.
 
-use timenav_core::scan::{Depth, FindingKind};
-
 use super::{MAIN, Outside, check_found, connect, finding_kinds, found, lived_in, look, rewrite};
+use crate::tampering::*;
 
 fn depth(text: &str) -> Depth {
     text.parse().unwrap()

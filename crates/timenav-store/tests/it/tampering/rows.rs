@@ -11,14 +11,7 @@ mod tables;
 mod text_index;
 mod timers_again;
 
-use timenav_engine::{Acceptance, ApiKeyRequest, OpenError, RetentionPeriod, RetentionRequest};
-
-use super::ledger::authority::request;
 use super::*;
-
-async fn refused(house: &House) -> Option<OpenError> {
-    house.try_open(house.store()).await.err()
-}
 
 /// Ensures that each table with permissions or credentials has rows.
 async fn furnished(house: House) -> House {
@@ -27,15 +20,15 @@ async fn furnished(house: House) -> House {
     home.user("bob", false).await;
     home.restrict("bob", RestrictionLevel::NoAccess).await;
     for name in ["admin", "ada"] {
-        let request = PasswordRequest { user_id: Some(user_id(name)), password: password(SECRET), current: None };
+        let request = new_password(name, SECRET);
         home.engine.set_password(&home.admin, request).await.unwrap();
         home.engine.log_in(user_id(name), password(SECRET), None).await.unwrap().unwrap();
     }
-    let key = ApiKeyRequest { user_id: Some(user_id("bob")), ..request(None, None) };
+    let key = key_for("bob");
     home.engine.create_api_key(&home.admin, key, None).await.unwrap();
     let ends = BTreeMap::from([((Role::Read, user_id("bob")), End::At(host(1 << 52)))]);
     let lists = PermissionsChange { read: Some(users(["bob"])), ends, ..PermissionsChange::default() };
-    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    home.set_permissions("main", lists).await;
     for days in [20, 10] {
         let stored =
             RetentionRequest { reads: RetentionPeriod::Seconds(days * 86_400), refusals: RetentionPeriod::Ever };
@@ -43,9 +36,8 @@ async fn furnished(house: House) -> House {
     }
     home.engine.change_clock(&ada, Some(timeline_id("hers")), ClockCommand::Pause, None).await.unwrap();
     record(&home, "main", 0, 3).await;
-    let anchor = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
-    home.engine.set_anchor(&home.admin, None, anchor, None).await.unwrap();
-    home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
+    home.set_anchor(None).await;
+    home.fork("fork", "main").await;
     home.close().await;
     house
 }
@@ -121,19 +113,21 @@ const ATTACKS: [(&str, &str); 44] = [
 
 #[tokio::test]
 async fn unsigned_rows_block_the_start() {
-    let house = furnished(House::new()).await;
-    let (whole, attacked) = (house.path().with_extension("whole"), house.path());
-    house.copy_database(&whole);
+    let mut house = furnished(House::new()).await;
+    let whole = house.backup();
     for (attack, about) in ATTACKS {
         house.replace_database(&whole);
-        let rows = connect(&house).execute(attack, []).unwrap();
-        assert!(rows > 0, "{attack} changes nothing in {}", attacked.display());
-        let refused = refused(&house).await;
+        assert!(connect(&house).execute(attack, []).unwrap() > 0, "{attack} changes nothing");
+        let refused = house.open_error().await;
         assert!(
-            matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.as_str() == about),
+            matches!(&refused, OpenError::Rows { timeline, .. } if timeline.as_str() == about),
             "{attack}: {refused:?}"
         );
     }
+    // An operator cannot accept them either.
+    house.options.accept_rollback = Some(Acceptance::default());
+    assert!(matches!(house.open_error().await, OpenError::Rows { .. }));
+    house.options.accept_rollback = None;
     house.replace_database(&whole);
     house.open().await.close().await;
 }
@@ -143,9 +137,8 @@ async fn unsigned_rows_block_the_start() {
 #[tokio::test]
 async fn unsigned_policies_must_match_their_entries() {
     let house = furnished(House::new()).await;
-    let (whole, signer) = (house.path().with_extension("whole"), &house.signer);
-    restate(&house, signer).await;
-    house.copy_database(&whole);
+    restate(&house, &house.signer).await;
+    let whole = house.backup();
     for statement in [
         "UPDATE policies SET reads_seconds = 1 WHERE timeline = 2 AND reads_seconds = 864000",
         "UPDATE policies SET position = position + 1 WHERE timeline = 2 AND reads_seconds = 864000",
@@ -154,61 +147,89 @@ async fn unsigned_policies_must_match_their_entries() {
     ] {
         house.replace_database(&whole);
         assert_eq!(connect(&house).execute(statement, []).unwrap(), 1);
-        let refused = refused(&house).await;
-        assert!(matches!(&refused, Some(OpenError::Rows { .. })), "{statement}: {refused:?}");
+        let refused = house.open_error().await;
+        assert!(matches!(&refused, OpenError::Rows { .. }), "{statement}: {refused:?}");
     }
     house.replace_database(&whole);
     let home = house.open().await;
     let foreseen = home.engine.foresee_pruning(&home.admin, timeline_id("main")).await.unwrap();
     assert_eq!(foreseen.retention.reads_seconds, Some(864_000));
     home.check_clean(&timeline_id("main")).await;
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     // Its later statements cover everything.
     let statement = "DELETE FROM policies WHERE timeline = 2 AND reads_seconds = 1728000";
     connect(&house).execute(statement, []).unwrap();
-    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+    assert!(matches!(house.open_error().await, OpenError::Rows { .. }));
 }
 
+/// Old rows count only with the statement of their own tree, which is not the one in the external checkpoint.
 #[tokio::test]
-async fn unsigned_rows_cannot_be_accepted_by_an_operator() {
-    let mut house = furnished(House::new()).await;
-    connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
-    house.options.accept_rollback = Some(Acceptance::default());
-    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
-}
-
-/// The statement of an older state belongs to an older tree, which is not the one in the external checkpoint.
-#[tokio::test]
-async fn restored_statement_and_rows_are_rejected_as_a_rollback() {
-    let mut house = House::new();
-    let home = house.open().await;
-    home.user("ada", true).await;
-    home.engine.close().await;
-    let old = house.path().with_extension("old");
-    house.copy_database(&old);
-    let home = house.open().await;
-    home.engine.delete_user(&home.admin, user_id("ada")).await.unwrap();
-    home.engine.close().await;
-    let put_back = format!(
-        "ATTACH '{}' AS old;
-         INSERT INTO main.users SELECT * FROM old.users WHERE user_id = 'ada';
-         DELETE FROM main.api_keys; INSERT INTO main.api_keys SELECT * FROM old.api_keys;",
-        old.display()
-    );
-    connect(&house).execute_batch(&put_back).unwrap();
-    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })), "rows without their statement");
-    let statement = "UPDATE main.timelines SET (statement, directory) =
-        (SELECT statement, directory FROM old.timelines WHERE timeline_id = 'system') WHERE timeline_id = 'system'";
-    connect(&house).execute_batch(&format!("ATTACH '{}' AS old; {statement}", old.display())).unwrap();
-    assert!(matches!(refused(&house).await, Some(OpenError::Unsigned { .. })), "a statement of another tree");
-    house.options.accept_rollback = Some(Acceptance::default());
-    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })), "nor does an operator accept its rows");
-    house.options.accept_rollback = None;
-    let head = "UPDATE main.timelines SET (size, frontier) =
-        (SELECT size, frontier FROM old.timelines WHERE timeline_id = 'system') WHERE timeline_id = 'system'";
-    connect(&house).execute_batch(&format!("ATTACH '{}' AS old; {head}", old.display())).unwrap();
-    assert!(matches!(refused(&house).await, Some(OpenError::Rollback { .. })), "a tree of another time");
+async fn restored_rows_with_statement_and_tree_are_rejected() {
+    for (timeline, rows) in [
+        (
+            "system",
+            "INSERT INTO main.users SELECT * FROM old.users WHERE user_id = 'eve';
+            DELETE FROM main.api_keys; INSERT INTO main.api_keys SELECT * FROM old.api_keys;",
+        ),
+        // A password and a session that were replaced.
+        (
+            "system",
+            "REPLACE INTO main.passwords SELECT * FROM old.passwords;
+            REPLACE INTO main.sessions SELECT * FROM old.sessions;",
+        ),
+        (
+            "main",
+            "DELETE FROM main.permissions WHERE timeline = 2;
+            INSERT INTO main.permissions SELECT * FROM old.permissions WHERE timeline = 2;",
+        ),
+        (
+            "main",
+            "UPDATE main.timelines SET (clock_virtual, clock_host, clock_running, clock_generation) =
+            (SELECT clock_virtual, clock_host, clock_running, clock_generation FROM old.timelines WHERE timeline = 2)
+            WHERE timeline = 2;",
+        ),
+    ] {
+        let mut house = House::new();
+        let home = house.open().await;
+        home.user("ada", false).await;
+        home.user("eve", true).await;
+        log_in(&home).await;
+        home.set_permissions("main", admins(["admin", "ada"])).await;
+        home.stop().await;
+        let old = house.backup();
+        let home = house.open().await;
+        home.engine.delete_user(&home.admin, user_id("eve")).await.unwrap();
+        home.engine.set_password(&home.admin, new_password("ada", "seven geese over Graz")).await.unwrap();
+        home.set_permissions("main", admins(["admin"])).await;
+        home.change_clock(None, travel(5)).await;
+        home.stop().await;
+        let path = house.path();
+        let put_back = |statements: &str| {
+            let batch = format!("ATTACH '{}' AS old; {statements}", old.display());
+            Connection::open(&path).unwrap().execute_batch(&batch).unwrap();
+        };
+        let put_back_columns = |columns: &str| {
+            let of = format!("WHERE timeline_id = '{timeline}'");
+            put_back(&format!(
+                "UPDATE main.timelines SET ({columns}) = (SELECT {columns} FROM old.timelines {of}) {of}"
+            ));
+        };
+        put_back(rows);
+        let refused = house.open_error().await;
+        assert!(matches!(refused, OpenError::Rows { .. }), "{rows} without their statement: {refused:?}");
+        put_back_columns("statement, directory");
+        let refused = house.open_error().await;
+        assert!(matches!(refused, OpenError::Unsigned { .. }), "{rows} with another statement: {refused:?}");
+        house.options.accept_rollback = Some(Acceptance::default());
+        let refused = house.open_error().await;
+        assert!(matches!(refused, OpenError::Rows { .. }), "an operator accepts {rows}: {refused:?}");
+        house.options.accept_rollback = None;
+        put_back_columns("size, frontier");
+        let refused = house.open_error().await;
+        let is_found = matches!(refused, OpenError::Rollback { .. })
+            || timeline == "main" && matches!(refused, OpenError::Rows { .. });
+        assert!(is_found, "{rows} with a tree of another time: {refused:?}");
+    }
 }
 
 /// Rows are read when the service starts. Rows written while it runs grant nothing.
@@ -220,11 +241,10 @@ async fn rows_forged_during_operation_are_ignored_and_block_restart() {
     connect(&house).execute("UPDATE users SET operator = 1 WHERE user_id = 'ada'", []).unwrap();
     connect(&house).execute("INSERT INTO permissions VALUES (2, 'ada', 'admin', NULL)", []).unwrap();
     assert!(home.engine.users(&ada, 10, None).await.is_err());
-    assert!(home.engine.set_anchor(&ada, None, anchor(), None).await.is_err());
-    home.engine.set_anchor(&home.admin, None, anchor(), None).await.unwrap();
-    home.engine.close().await;
-    drop(home);
-    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+    assert!(home.engine.set_anchor(&ada, None, anchor_now(), None).await.is_err());
+    home.engine.set_anchor(&home.admin, None, anchor_now(), None).await.unwrap();
+    home.stop().await;
+    assert!(matches!(house.open_error().await, OpenError::Rows { .. }));
 }
 
 /// Former or forged credentials and permissions, written while the service runs.
@@ -235,17 +255,13 @@ async fn credentials_forged_during_operation_grant_nothing() {
     let (engine, admin) = (&home.engine, &home.admin);
     let read = async |caller: &timenav_engine::Caller| engine.read_clock(caller, Some(timeline_id("main"))).await;
     let bob = home.caller("bob", None).await;
-    let new =
-        engine.create_api_key(admin, ApiKeyRequest { user_id: Some(user_id("ada")), ..request(None, None) }, None);
-    let revoked = new.await.unwrap();
+    let revoked = engine.create_api_key(admin, key_for("ada"), None).await.unwrap();
     let secret = revoked.secret.unwrap();
     let session = engine.log_in(user_id("ada"), password(SECRET), None).await.unwrap().unwrap();
     let stored = connect(&house);
-    stored
-        .execute_batch(
-            "CREATE TEMP TABLE k AS SELECT * FROM main.api_keys; CREATE TEMP TABLE s AS SELECT * FROM main.sessions",
-        )
-        .unwrap();
+    for (copy, table) in [("k", "api_keys"), ("s", "sessions")] {
+        stored.execute_batch(&format!("CREATE TEMP TABLE {copy} AS SELECT * FROM main.{table}")).unwrap();
+    }
     engine.revoke_api_key(admin, revoked.key_id.clone()).await.unwrap();
     engine.log_out(&session.caller, false).await.unwrap();
     let clock = read(admin).await.unwrap().clock;
@@ -275,64 +291,6 @@ async fn credentials_forged_during_operation_grant_nothing() {
     let ada = home.caller("ada", None).await;
     assert!(stored.execute("DELETE FROM main.api_keys WHERE user_id = 'ada'", []).unwrap() > 0);
     assert!(engine.read_clock(&ada, Some(timeline_id("hers"))).await.is_ok());
-    home.engine.close().await;
-    drop(home);
-    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
-}
-
-/// Like for rows of `system`: those of a timeline count with the statement of their own tree.
-#[tokio::test]
-async fn restored_permissions_or_clock_with_statement_are_rejected() {
-    for (table, rows) in [
-        (
-            "permissions",
-            "DELETE FROM main.permissions WHERE timeline = 2;
-            INSERT INTO main.permissions SELECT * FROM old.permissions WHERE timeline = 2;",
-        ),
-        (
-            "clock",
-            "UPDATE main.timelines SET (clock_virtual, clock_host, clock_running, clock_generation) =
-            (SELECT clock_virtual, clock_host, clock_running, clock_generation FROM old.timelines WHERE timeline = 2)
-            WHERE timeline = 2;",
-        ),
-    ] {
-        let house = House::new();
-        let home = house.open().await;
-        home.user("ada", false).await;
-        let admins = PermissionsChange { admin: Some(users(["admin", "ada"])), ..PermissionsChange::default() };
-        home.engine.set_access_control(&home.admin, timeline_id("main"), admins, None).await.unwrap();
-        home.engine.close().await;
-        drop(home);
-        let old = house.path().with_extension("old");
-        house.copy_database(&old);
-        let home = house.open().await;
-        let admins = PermissionsChange { admin: Some(users(["admin"])), ..PermissionsChange::default() };
-        home.engine.set_access_control(&home.admin, timeline_id("main"), admins, None).await.unwrap();
-        let to = ClockCommand::Travel { to: moment(5), location: None };
-        home.engine.change_clock(&home.admin, None, to, None).await.unwrap();
-        home.engine.close().await;
-        drop(home);
-        let put_back = |what: &str| {
-            let batch = format!("ATTACH '{}' AS old; {what}", old.display());
-            connect(&house).execute_batch(&batch).unwrap();
-        };
-        put_back(rows);
-        assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })), "{table} without their statement");
-        let column = |name: &str| format!("(SELECT {name} FROM old.timelines WHERE timeline = 2)");
-        put_back(&format!("UPDATE main.timelines SET statement = {} WHERE timeline = 2", column("statement")));
-        let error = refused(&house).await;
-        assert!(
-            matches!(error, Some(OpenError::Unsigned { .. })),
-            "{table} with the statement of another tree: {error:?}"
-        );
-        let (size, frontier) = (column("size"), column("frontier"));
-        put_back(&format!("UPDATE main.timelines SET size = {size}, frontier = {frontier} WHERE timeline = 2"));
-        let error = refused(&house).await;
-        let is_found = matches!(error, Some(OpenError::Rollback { .. } | OpenError::Rows { .. }));
-        assert!(is_found, "{table} with a tree of another time: {error:?}");
-    }
-}
-
-fn anchor() -> AnchorRequest {
-    AnchorRequest { timestamp: None, description: String::new(), fixed: false }
+    home.stop().await;
+    assert!(matches!(house.open_error().await, OpenError::Rows { .. }));
 }

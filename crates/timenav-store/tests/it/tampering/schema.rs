@@ -1,11 +1,7 @@
 //! Attacks on the schema of a file, which SQLite would execute inside the service.
 
-use timenav_core::scan::{Depth, FindingKind};
-use timenav_store::SqliteStore;
-
 use super::{Outside, check_found, connect, finding_kinds, lived_in, look};
-use crate::house::House;
-use crate::sample::timeline_id;
+use crate::tampering::*;
 
 /// Deletes a forged permission before each scan, and inserts it again afterwards.
 const HIDING_TRIGGERS: &str = "INSERT INTO permissions VALUES (2, 'mallory', 'admin', NULL);

@@ -1,18 +1,9 @@
 //! Permissions that expire: they grant nothing after their end, and no entry is written for it.
 
-use std::collections::BTreeMap;
+use timenav_core::access::Ends;
+use timenav_engine::PermissionsAnswer;
 
-use timenav_core::access::{Ends, Permissions, Role};
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::UserId;
-use timenav_core::permissions::End;
-use timenav_core::time::{Instant, Span, Wall};
-use timenav_engine::{ApiKeyRequest, Caller, PermissionsAnswer, PermissionsChange, Refusal, WallClock as _};
-
-use crate::house::{Home, House, on, outcome_text};
-use crate::sample::{timeline_id, user_id, users};
-
-const HOUR: i64 = 3_600_000_000;
+use crate::engine::*;
 
 type NewEnds = BTreeMap<(Role, UserId), End>;
 
@@ -52,8 +43,7 @@ const HIDDEN: &str = "Hidden";
 
 #[tokio::test]
 async fn expired_role_falls_back_to_a_lower_role() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let bob = home.user("bob", false).await;
     let ends = within([(Role::Write, "bob", 1), (Role::Read, "bob", 2)]);
     let change = PermissionsChange { write: Some(users(["bob"])), ..reading("bob", ends) };
@@ -64,11 +54,11 @@ async fn expired_role_falls_back_to_a_lower_role() {
     assert_eq!(may(&home, &bob).await, ["ok", "ok"]);
     assert_eq!(seen(&home, &bob).await, [("main".to_owned(), first)]);
     assert_eq!(home.engine.access_ends_at(&bob, &timeline_id("main")), first);
-    house.clock.advance(HOUR);
+    home.house.clock.advance(HOUR);
     assert_eq!(may(&home, &bob).await, ["ok", DENIED]);
     assert_eq!(seen(&home, &bob).await, [("main".to_owned(), last)]);
     let size = home.size("main").await;
-    house.clock.advance(HOUR);
+    home.house.clock.advance(HOUR);
     assert_eq!(home.size("main").await, size, "nothing is written when a permission expires");
     assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
     assert_eq!((seen(&home, &bob).await, home.engine.access_ends_at(&bob, &timeline_id("main"))), (Vec::new(), None));
@@ -81,12 +71,11 @@ async fn expired_role_falls_back_to_a_lower_role() {
 
 #[tokio::test]
 async fn expired_permission_is_renewed_only_by_a_new_end() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let bob = home.user("bob", false).await;
     set(&home, reading("bob", within([(Role::Read, "bob", 1)]))).await.unwrap();
     assert!(set(&home, reading("bob", NewEnds::new())).await.unwrap().expired.is_empty());
-    house.clock.advance(HOUR);
+    home.house.clock.advance(HOUR);
     let again = set(&home, reading("bob", NewEnds::new())).await.unwrap();
     assert_eq!((again.expired, may(&home, &bob).await[0].as_str()), (vec!["bob".to_owned()], HIDDEN));
     // The lists can be sent back as they were read.
@@ -106,8 +95,7 @@ async fn expired_permission_is_renewed_only_by_a_new_end() {
 /// A fork belongs to its creator: whoever could read could also have copied.
 #[tokio::test]
 async fn fork_belongs_to_its_creator_without_inherited_permissions() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let bob = home.user("bob", false).await;
     let eve = home.user("eve", false).await;
     let change = PermissionsChange {
@@ -120,7 +108,7 @@ async fn fork_belongs_to_its_creator_without_inherited_permissions() {
     let (of_fork, _) = home.engine.access_control(&bob, &timeline_id("bobs")).await.unwrap();
     assert_eq!(of_fork, Permissions::of_creator(user_id("bob")));
     assert_eq!(outcome_text(&home.engine.read_clock(&eve, on("bobs")).await), HIDDEN);
-    house.clock.advance(HOUR);
+    home.house.clock.advance(HOUR);
     home.engine.read_clock(&bob, on("bobs")).await.unwrap();
     let refused = home.engine.fork_timeline(&eve, timeline_id("eves"), &timeline_id("main"), None, None).await;
     assert_eq!(outcome_text(&refused), HIDDEN);
@@ -129,8 +117,7 @@ async fn fork_belongs_to_its_creator_without_inherited_permissions() {
 
 #[tokio::test]
 async fn expired_key_and_permission_stay_expired_with_host_clock_set_back() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let bob = home.user("bob", false).await;
     set(&home, reading("bob", within([(Role::Read, "bob", 1)]))).await.unwrap();
     let request = ApiKeyRequest {
@@ -138,15 +125,15 @@ async fn expired_key_and_permission_stay_expired_with_host_clock_set_back() {
         timeline_id: on("main"),
         label: "short".to_owned(),
         scopes: None,
-        expires_at: house.clock.now().checked_add(Span::from_micros(HOUR)),
+        expires_at: home.house.clock.now().checked_add(Span::from_micros(HOUR)),
     };
     let key = home.engine.create_api_key(&home.admin, request, None).await.unwrap().secret.unwrap();
-    house.clock.advance(2 * HOUR);
+    home.house.clock.advance(2 * HOUR);
     assert!(home.engine.authenticate(&key).is_err());
     assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
     // Rejected attempts are entries, so the ledger shows how late it was.
     let home = home.reopen().await;
-    house.clock.advance(-2 * HOUR);
+    home.house.clock.advance(-2 * HOUR);
     assert!(home.engine.authenticate(&key).is_err());
     assert_eq!(may(&home, &bob).await, [HIDDEN, HIDDEN]);
     home.close().await;

@@ -1,10 +1,9 @@
 //! Users and keys.
 
-use timenav_core::time::{Instant, Wall};
-use timenav_engine::{ApiKeyRequest, AuthFailure, Refusal, WallClock as _};
+use timenav_engine::AuthFailure;
 
-use crate::house::{House, on};
-use crate::sample::{host, user_id};
+use crate::engine::*;
+use crate::sample::host;
 
 fn request(expires_at: Option<Instant<Wall>>) -> ApiKeyRequest {
     ApiKeyRequest { user_id: None, timeline_id: on("main"), label: "é".to_owned(), scopes: None, expires_at }

@@ -1,21 +1,8 @@
 //! A user with limited access, and a clock that someone else moved out of the window: commands that lead back into the
 //! window are allowed.
 
-use timenav_core::access::RestrictionLevel;
-use timenav_core::as_of::AsOf;
-use timenav_core::clock::{ClockCommand, Rate};
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, TimelineId, TimerId};
-use timenav_core::time::{Duration, Instant, Span, Virtual, parse_duration};
-use timenav_core::timers::Schedule;
-use timenav_engine::{
-    AnchorRequest, Caller, HoldRequest, PermissionsChange, ReturnScope, TimerRequest, WallClock as _,
-};
+use crate::engine::*;
 
-use crate::house::{Home, House, on, outcome_text};
-use crate::sample::{timeline_id, user_id, users};
-
-const DAY: i64 = 86_400_000_000;
 const FAR: &str = "TooFar { window_days: 30 }";
 const RATE: &str = "Restricted { level: LimitedAccess }";
 
@@ -39,7 +26,7 @@ impl Scene<'_> {
         let to = self.days(days);
         let state = if is_running { ClockCommand::Resume } else { ClockCommand::Pause };
         for command in [state, ClockCommand::Travel { to, location: None }] {
-            self.home.engine.change_clock(&self.home.admin, on("shared"), command, None).await.unwrap();
+            self.home.change_clock(on("shared"), command).await;
         }
     }
 
@@ -77,7 +64,7 @@ impl Scene<'_> {
     }
 
     async fn take_over(&self) -> String {
-        let lists = PermissionsChange { read: Some(users(["bob"])), ..PermissionsChange::default() };
+        let lists = readers(["bob"]);
         outcome_text(&self.home.engine.set_access_control(&self.ada, timeline_id("shared"), lists, None).await)
     }
 
@@ -100,10 +87,10 @@ async fn scene(house: &House) -> Scene<'_> {
     let engine = &home.engine;
     engine.create_timeline(&home.admin, timeline_id("shared"), None).await.unwrap();
     let ada = home.user("ada", false).await;
-    let lists = PermissionsChange { write: Some(users(["ada"])), ..PermissionsChange::default() };
+    let lists = writers(["ada"]);
     engine.set_access_control(&home.admin, timeline_id("shared"), lists, None).await.unwrap();
     engine.restrict_time_travel(&home.admin, user_id("ada"), RestrictionLevel::LimitedAccess, None).await.unwrap();
-    let request = || AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    let request = || anchor_now();
     let near = engine.set_anchor(&home.admin, on("shared"), request(), None).await.unwrap().0;
     let scene = Scene { ada, near: near.clone(), far: near, forks: std::cell::Cell::new(0), home };
     scene.taken(-40, true).await;
@@ -219,8 +206,8 @@ async fn commands_that_would_leave_the_window_later_are_rejected() {
         engine.change_clock(&scene.home.admin, on("shared"), command, None).await.unwrap();
     };
     let near = ClockCommand::Travel { to: scene.days(1), location: None };
-    let anchored = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
-    let lists = PermissionsChange { admin: Some(users(["admin", "ada"])), ..PermissionsChange::default() };
+    let anchored = anchor_now();
+    let lists = admins(["admin", "ada"]);
     engine.set_access_control(&scene.home.admin, timeline_id("shared"), lists, None).await.unwrap();
     for rate in [&fast, &slow] {
         scene.taken(0, true).await;

@@ -2,18 +2,7 @@
 //!
 //! Every rejection is recorded as one entry, `unauthorized_access_attempt`, on the timeline it was aimed at.
 
-use timenav_core::access::{RestrictionLevel, Scope};
-use timenav_core::clock::{ClockCommand, Rate};
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, KeyId};
-use timenav_core::time::{Instant, Span, Virtual};
-use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, Caller, DiffOf, EntriesRequest, MonitorEvents, PermissionsChange, ReturnScope,
-    TimelinesDiff, Topic, WallClock as _, WatchLedger,
-};
-
-use crate::house::{Home, House, on, outcome_text, watch};
-use crate::sample::{every_event, timeline_id, user_id, users};
+use crate::engine::*;
 
 /// Initial state of every test here: a timeline of the owner's, with permissions and anchors.
 struct Shared<'a> {
@@ -25,15 +14,13 @@ struct Shared<'a> {
     key_of_owner: KeyId,
 }
 
-const DAY: i64 = 86_400_000_000;
-
 async fn shared(house: &House) -> Shared<'_> {
     let home = house.open().await;
     let owner = home.user("owner", false).await;
     for name in ["stranger", "reader", "writer"] {
         home.engine.create_user(&home.admin, user_id(name), false, None).await.unwrap();
     }
-    let request = || AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    let request = || anchor_now();
     let near = home.engine.set_anchor(&owner, on("shared"), request(), None).await.unwrap().0;
     let double = ClockCommand::SetRate(Rate::from_factor(2.0).unwrap());
     home.engine.change_clock(&owner, on("shared"), double, None).await.unwrap();
@@ -58,7 +45,7 @@ impl Shared<'_> {
     /// Attempts an operation and returns its result in the form of [`outcome_text`].
     async fn attempt(&self, caller: &Caller, operation: &str) -> String {
         let (engine, shared) = (&self.home.engine, timeline_id("shared"));
-        let house = self.home.house;
+        let house = &self.home.house;
         let change = async |change| outcome_text(&engine.change_clock(caller, on("shared"), change, None).await);
         let anchor = async |timestamp| {
             let request = AnchorRequest { timestamp, description: String::new(), fixed: true };
@@ -145,8 +132,9 @@ impl Shared<'_> {
             let grown = head.frontier.size() - size;
             assert_eq!(grown, u64::from(head.id.as_str() == aimed), "{operation}: entries on {}", head.id);
         }
-        let lines = self.home.lines().await;
-        let line = lines.iter().rfind(|line| line.timeline == aimed).unwrap();
+        let (key, last) = (self.home.key(&timeline_id(aimed)).await, self.home.size(aimed).await - 1);
+        let entry = timenav_engine::OneFact::entry(&*self.home.store, key, last).await.unwrap().unwrap();
+        let line = crate::audit::lines_of(&entry).remove(0);
         assert_eq!(line.short(), format!("{aimed} {} unauthorized_access_attempt {name}", caller.user_id));
         assert_eq!(line.payload["operation"], name);
         assert_eq!(line.payload["code"], code, "{operation}");

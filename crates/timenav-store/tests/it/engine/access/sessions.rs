@@ -1,17 +1,12 @@
 //! Passwords and sessions.
 
-use std::sync::atomic::Ordering;
-
 use timenav_core::limits::{SESSIONS_PER_USER_MAX, SESSIONS_SWEPT_MAX};
-use timenav_engine::{Caller, Commit, DirectoryChange, NewSession, OpenError, PasswordRequest, SessionView};
+use timenav_engine::{NewSession, SessionView};
 
-use crate::house::{Home, House, outcome_text};
-use crate::sample::{password, user_id};
-use crate::tampering::{clean, evidence};
+use crate::engine::*;
+use crate::tampering::clean;
 
-const SECRET: &str = "correct horse battery staple";
 const OTHER: &str = "seven geese over Graz";
-const SECOND: i64 = 1_000_000;
 const IDLE: i64 = 1_800 * SECOND;
 const LONGEST: i64 = 43_200 * SECOND;
 
@@ -19,7 +14,6 @@ fn of(user: Option<&str>, secret: &str, current: Option<&str>) -> PasswordReques
     PasswordRequest { user_id: user.map(user_id), password: password(secret), current: current.map(password) }
 }
 
-/// Creates a user with a password.
 pub(in crate::engine) async fn with_password(home: &Home<'_>, name: &str) -> Caller {
     let caller = home.user(name, false).await;
     home.engine.set_password(&home.admin, of(Some(name), SECRET, None)).await.unwrap();
@@ -42,22 +36,21 @@ pub(in crate::engine) fn lasts(home: &Home<'_>, session: &NewSession) -> bool {
 
 /// Closes the home and compares every table with its ledger.
 async fn close(home: Home<'_>) {
-    let house = home.house;
+    let house = home.house.clone();
     home.close().await;
-    clean(house).await;
+    clean(&house).await;
 }
 
 #[tokio::test]
 async fn failed_login_does_not_reveal_the_reason() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     with_password(&home, "ada").await;
     home.user("bob", false).await;
-    house.passwords.compared_count.store(0, Ordering::SeqCst);
+    home.house.passwords.compared_count.store(0, Ordering::SeqCst);
     for (count, (name, secret)) in (1..).zip([("ada", OTHER), ("bob", SECRET), ("nobody", SECRET), ("ada", " ")]) {
         assert!(try_log_in(&home, name, secret).await.is_none(), "{name}");
         // The same work is done for every user.
-        assert_eq!(house.passwords.compared_count.load(Ordering::SeqCst), count);
+        assert_eq!(home.house.passwords.compared_count.load(Ordering::SeqCst), count);
     }
     let lines = home.lines().await;
     let attempts = lines.iter().filter(|line| line.action == "unauthorized_access_attempt");
@@ -73,23 +66,22 @@ async fn failed_login_does_not_reveal_the_reason() {
 
 #[tokio::test]
 async fn session_expires_when_idle_and_at_its_maximum_age() {
-    let house = House::new();
-    let home = house.open().await;
-    house.clock.stop();
+    let home = Home::new().await;
+    home.house.clock.stop();
     with_password(&home, "ada").await;
     let (idle, used) = (log_in(&home, "ada").await, log_in(&home, "ada").await);
     for _ in 0..LONGEST / IDLE * 2 {
         assert!(lasts(&home, &used));
         home.engine.renew_session(&used.caller).await.unwrap();
-        house.clock.advance(IDLE / 2);
+        home.house.clock.advance(IDLE / 2);
     }
     assert!(!lasts(&home, &idle) && !lasts(&home, &used), "none lasts longer, however it is used");
     assert_eq!(outcome_text(&home.engine.renew_session(&used.caller).await), "Unidentified(Session)");
     // Exact to the microsecond.
     let next = log_in(&home, "ada").await;
-    house.clock.advance(IDLE - 1);
+    home.house.clock.advance(IDLE - 1);
     assert!(lasts(&home, &next));
-    house.clock.advance(1);
+    home.house.clock.advance(1);
     assert!(!lasts(&home, &next));
     assert!(home.engine.sessions(&home.admin, Some(user_id("ada"))).await.unwrap().is_empty());
     close(home).await;
@@ -97,16 +89,15 @@ async fn session_expires_when_idle_and_at_its_maximum_age() {
 
 #[tokio::test]
 async fn session_renewal_is_recorded_at_intervals() {
-    let house = House::new();
-    let home = house.open().await;
-    house.clock.stop();
+    let home = Home::new().await;
+    home.house.clock.stop();
     with_password(&home, "ada").await;
     let session = log_in(&home, "ada").await;
     let size = home.size("system").await;
-    house.clock.advance(IDLE / 30 - 1);
+    home.house.clock.advance(IDLE / 30 - 1);
     home.engine.renew_session(&session.caller).await.unwrap();
     assert_eq!(home.size("system").await, size, "that it is used is known");
-    house.clock.advance(1);
+    home.house.clock.advance(1);
     let both = tokio::join!(home.engine.renew_session(&session.caller), home.engine.renew_session(&session.caller));
     assert_eq!((outcome_text(&both.0), outcome_text(&both.1)), ("ok".to_owned(), "ok".to_owned()));
     assert_eq!(home.size("system").await, size + 1, "once, however many ask at the same time");
@@ -117,17 +108,16 @@ async fn session_renewal_is_recorded_at_intervals() {
     assert!(is_current);
     // It survives a restart.
     let home = home.reopen().await;
-    house.clock.advance(IDLE - 1);
+    home.house.clock.advance(IDLE - 1);
     assert!(lasts(&home, &session));
-    house.clock.advance(1);
+    home.house.clock.advance(1);
     assert!(!lasts(&home, &session));
     close(home).await;
 }
 
 #[tokio::test]
 async fn sessions_are_limited_per_user_and_expired_ones_are_removed() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     with_password(&home, "ada").await;
     with_password(&home, "bob").await;
     let of_bob = log_in(&home, "bob").await;
@@ -139,7 +129,7 @@ async fn sessions_are_limited_per_user_and_expired_ones_are_removed() {
     let one_more = log_in(&home, "ada").await;
     assert!(!lasts(&home, &sessions[0]), "the oldest");
     assert!(sessions[1..].iter().chain([&one_more, &of_bob]).all(|session| lasts(&home, session)));
-    house.clock.advance(IDLE);
+    home.house.clock.advance(IDLE);
     assert_eq!(home.store.open().await.unwrap().directory.sessions.len(), SESSIONS_PER_USER_MAX + 1);
     log_in(&home, "bob").await;
     assert_eq!(home.store.open().await.unwrap().directory.sessions.len(), 1);
@@ -149,8 +139,7 @@ async fn sessions_are_limited_per_user_and_expired_ones_are_removed() {
 
 #[tokio::test]
 async fn new_session_replaces_the_previous_one() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     with_password(&home, "ada").await;
     let (first, other) = (log_in(&home, "ada").await, log_in(&home, "ada").await);
     let second = home.engine.log_in(user_id("ada"), password(SECRET), Some(&first.caller)).await.unwrap().unwrap();
@@ -163,8 +152,7 @@ async fn new_session_replaces_the_previous_one() {
 
 #[tokio::test]
 async fn password_change_without_authority_is_rejected() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let ada = with_password(&home, "ada").await;
     let bob = home.user("bob", false).await;
     let session = log_in(&home, "ada").await;
@@ -181,15 +169,14 @@ async fn password_change_without_authority_is_rejected() {
 
 #[tokio::test]
 async fn password_is_rehashed_at_login_if_the_cost_is_raised() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     with_password(&home, "ada").await;
     let stored =
         async || home.store.open().await.unwrap().directory.passwords.get(&user_id("ada")).unwrap().phc.to_string();
     let before = stored().await;
     log_in(&home, "ada").await;
     assert_eq!(stored().await, before);
-    house.passwords.raise();
+    home.house.passwords.raise();
     assert!(try_log_in(&home, "ada", OTHER).await.is_none());
     assert_eq!(stored().await, before);
     let session = log_in(&home, "ada").await;
@@ -202,53 +189,16 @@ async fn password_is_rehashed_at_login_if_the_cost_is_raised() {
 
 #[tokio::test]
 async fn first_run_lasts_until_an_operator_has_a_password() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     with_password(&home, "ada").await;
     assert!(home.engine.is_first_run(), "ada is no operator");
     home.engine.set_password(&home.admin, of(None, SECRET, None)).await.unwrap();
     assert!(!home.engine.is_first_run());
     let home = home.reopen().await;
     assert!(!home.engine.is_first_run());
-    house.passwords.set_busy(true);
+    home.house.passwords.set_busy(true);
     let busy = home.engine.log_in(user_id("admin"), password(SECRET), None).await;
     assert!(outcome_text(&busy).starts_with("RateLimited"), "{busy:?}");
-    house.passwords.set_busy(false);
+    home.house.passwords.set_busy(false);
     close(home).await;
-}
-
-/// A store with unsigned rows is not opened, whatever the operator accepts.
-async fn check_refused(house: &House) {
-    let refused = house.try_open(house.store()).await.err();
-    assert!(matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.is_system()), "{refused:?}");
-}
-
-/// Returns the findings of a scan in `system`: kind, table and row.
-async fn rows_found(house: &House) -> Vec<String> {
-    let row = |text: &String| text.splitn(3, ": ").take(2).collect::<Vec<_>>().join(": ");
-    evidence(house, "system").await.iter().map(row).collect()
-}
-
-/// Old rows of the service itself: they grant nothing, and a scan reports them.
-#[tokio::test]
-async fn replayed_login_rows_grant_nothing_and_are_reported() {
-    let house = House::new();
-    let home = house.open().await;
-    with_password(&home, "ada").await;
-    let session = log_in(&home, "ada").await;
-    let before = home.store.open().await.unwrap().directory;
-    home.engine.set_password(&home.admin, of(Some("ada"), OTHER, None)).await.unwrap();
-    assert!(!lasts(&home, &session));
-    let (password, session) =
-        (before.passwords.get(&user_id("ada")).unwrap(), before.sessions.values().next().unwrap());
-    let put_back =
-        vec![DirectoryChange::PutPassword((**password).clone()), DirectoryChange::PutSession((**session).clone())];
-    home.engine.close().await;
-    house.store().commit(Commit { directory: put_back, ..Commit::default() }).await.unwrap();
-    check_refused(&house).await;
-    let id = &session.session_id;
-    assert_eq!(
-        rows_found(&house).await,
-        ["state-mismatch: table passwords, ada".to_owned(), format!("state-mismatch: table sessions, {id}"),]
-    );
 }

@@ -1,38 +1,14 @@
 //! Counts that stop and continue: each event is counted once, even if many have the same time.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use timenav_core::event::EventDraft;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Bucket, TimeRange, parse_duration};
-use timenav_engine::{AggregateEvents, AggregatedEvents, Caller, EventFilter, FilterTexts, GroupBy, GroupKey, Refusal};
-
-use crate::house::{Home, House, on, outcome_text};
-use crate::sample::{moment, timeline_id};
+use crate::engine::*;
 
 /// The time of most of the counted events.
 const MOMENT: i64 = 500;
-const DAY: &str = "P1D";
 
 fn count_request(by: &GroupBy, text: Option<&str>, events_max: usize, cursor: Option<String>) -> AggregateEvents {
     let texts = FilterTexts { text: text.map(str::to_owned), ..FilterTexts::default() };
-    AggregateEvents {
-        timeline: on("what-if"),
-        location_text: "*".to_owned(),
-        location: LocationQuery::Anywhere,
-        range: TimeRange::everything(),
-        as_of: None,
-        filter: Arc::new(EventFilter::new(texts).unwrap()),
-        by_text: "any".to_owned(),
-        by: by.clone(),
-        second: None,
-        values: None,
-        groups_max: 100,
-        events_max,
-        events_read_max: events_max,
-        cursor,
-    }
+    let filter = Arc::new(EventFilter::new(texts).unwrap());
+    AggregateEvents { filter, cursor, ..count_by(on("what-if"), by.clone(), events_max) }
 }
 
 async fn count(home: &Home<'_>, caller: &Caller, of: AggregateEvents) -> Result<AggregatedEvents, Refusal> {
@@ -48,7 +24,7 @@ async fn record(home: &Home<'_>, timeline: &str, many: i64) {
         let description = if index % 4 == 0 { "needle" } else { "hay" };
         EventDraft { actors, ..EventDraft::at(moment(time), description) }
     });
-    home.engine.record_events(&home.admin, on(timeline), drafts.collect(), None).await.unwrap();
+    home.record_events(on(timeline), drafts.collect()).await;
 }
 
 /// Counts to the end, a few events at a time, during concurrent writes at the same time.
@@ -76,13 +52,13 @@ fn add(sums: &mut Sums, counted: &AggregatedEvents) {
     }
 }
 
-async fn goes_on_exactly(house: House) {
+async fn count_resumes_exactly_at_its_cursor(house: House) {
     let home = house.open().await;
-    record(&home, "main", 40).await;
-    home.engine.fork_timeline(&home.admin, timeline_id("what-if"), &timeline_id("main"), None, None).await.unwrap();
+    record(&home, "main", 20).await;
+    home.fork("what-if", "main").await;
     // At the same time as those that the fork has inherited.
-    record(&home, "what-if", 30).await;
-    let day = Bucket::new(parse_duration(DAY).unwrap()).unwrap();
+    record(&home, "what-if", 15).await;
+    let day = Bucket::new(parse_duration("P1D").unwrap()).unwrap();
     // A bucket may be split between two responses, and both parts have its key.
     let first = count(&home, &home.admin, count_request(&GroupBy::Time(day), None, 20, None)).await.unwrap();
     assert_eq!((first.counted_until, first.groups.len()), (Some(moment(MOMENT)), 1));
@@ -100,19 +76,14 @@ async fn goes_on_exactly(house: House) {
     home.close().await;
 }
 
-#[tokio::test]
-async fn count_resumes_exactly_at_its_cursor() {
-    Box::pin(goes_on_exactly(House::new())).await;
-    Box::pin(goes_on_exactly(House::on_postgres())).await;
-}
+on_each_store![count_resumes_exactly_at_its_cursor];
 
 #[tokio::test]
 async fn count_cursor_is_rejected_for_other_queries() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let ada = home.user("ada", true).await;
     record(&home, "main", 5).await;
-    home.engine.fork_timeline(&home.admin, timeline_id("what-if"), &timeline_id("main"), None, None).await.unwrap();
+    home.fork("what-if", "main").await;
     let stretches = |count| GroupBy::Stretches(count);
     let first = count(&home, &home.admin, count_request(&stretches(3), None, 4, None)).await.unwrap();
     let cursor = first.next_cursor;

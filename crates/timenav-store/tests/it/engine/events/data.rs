@@ -1,18 +1,9 @@
 //! Sealing, opening and erasing, with a vault without encryption.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-use timenav_core::data::{EncryptionKey, Plaintext};
-use timenav_core::event::EventDraft;
-use timenav_core::ids::DataId;
 use timenav_core::limits::{DATA_BYTES_MAX, DECRYPT_FREE_ATTEMPTS_MAX};
-use timenav_engine::{ErasureRequest, Options, Refusal};
-use zeroize::Zeroizing;
 
-use crate::house::{Home, House, outcome_text};
+use crate::engine::*;
 use crate::ports::FakeVault;
-use crate::sample::{event_id, moment, timeline_id};
 
 fn key(text: &str) -> EncryptionKey {
     EncryptionKey::new(Zeroizing::new(text.to_owned())).unwrap()
@@ -32,7 +23,6 @@ async fn open(home: &Home<'_>, data_id: &DataId, text: &str) -> Result<String, R
     opened.map(|data| data.as_str().to_owned())
 }
 
-/// Returns a house and its vault.
 fn house_with_vault(options: Options) -> (House, Arc<FakeVault>) {
     let vault = Arc::<FakeVault>::default();
     let mut house = House::with(options);
@@ -111,17 +101,16 @@ async fn busy_or_disabled_vault_returns_a_specific_error() {
 
 #[tokio::test]
 async fn concurrent_erasures_in_one_group_erase_once() {
-    let house = House::new();
-    let home = house.open().await;
-    let draft = EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "x") };
-    home.engine.record_events(&home.admin, None, vec![draft.clone()], None).await.unwrap();
+    let home = Home::new().await;
+    let draft = named_event("e", 1, "x");
+    home.record_events(None, vec![draft.clone()]).await;
     let erasure = ErasureRequest::Event(None, event_id("e"));
     let erase = || home.engine.erase_data(&home.admin, erasure.clone(), None);
     let (a, b, c) = tokio::join!(erase(), erase(), erase());
     let done = [&a, &b, &c].into_iter().filter(|one| one.is_ok()).count();
     assert_eq!(done, 1, "{a:?} {b:?} {c:?}");
     // The id is available again, and erasing it again erases the new event.
-    home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
+    home.record_events(None, vec![draft]).await;
     let home = home.reopen().await;
     let again = home.engine.erase_data(&home.admin, erasure.clone(), None).await.unwrap();
     assert!(again.position > a.or(b).or(c).unwrap().position);

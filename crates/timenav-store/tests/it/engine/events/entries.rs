@@ -1,19 +1,8 @@
 //! Entries with their contents: all of them match their signed hashes, and each caller sees only what they may.
 
-use std::collections::BTreeMap;
+use timenav_engine::{ENTRIES_PAGE_BYTES_MAX, EntryPage};
 
-use timenav_core::access::Scope;
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::TimelineId;
-use timenav_core::ledger::LeafRecord;
-use timenav_engine::{
-    AnchorRequest, Caller, ENTRIES_PAGE_BYTES_MAX, EntriesRequest, EntryContents, EntryPage, ErasureRequest,
-    PermissionsChange, Refusal,
-};
-
-use crate::house::{Home, House, on};
-use crate::sample::{event_id, moment, timeline_id, users};
+use crate::engine::*;
 
 async fn page(home: &Home<'_>, caller: &Caller, from: u64, items_max: usize) -> EntryPage {
     let request = EntriesRequest { timeline: timeline_id("main"), from, items_max };
@@ -21,7 +10,7 @@ async fn page(home: &Home<'_>, caller: &Caller, from: u64, items_max: usize) -> 
 }
 
 fn event(name: &str, description: &str) -> EventDraft {
-    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), description) }
+    named_event(name, 1, description)
 }
 
 /// Records entries of several kinds on `main`. The last one is an erasure.
@@ -30,8 +19,7 @@ async fn history(home: &Home<'_>) {
     let drafts = vec![event("kept", "kept"), event("gone", "a secret")];
     engine.record_events(admin, None, drafts, None).await.unwrap();
     engine.change_clock(admin, None, ClockCommand::Pause, None).await.unwrap();
-    let anchor = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
-    engine.set_anchor(admin, None, anchor, None).await.unwrap();
+    engine.set_anchor(admin, None, anchor_now(), None).await.unwrap();
     engine.read_clock(admin, None).await.unwrap();
     engine.erase_data(admin, ErasureRequest::Event(None, event_id("gone")), None).await.unwrap();
 }
@@ -53,8 +41,7 @@ fn seen(page: &EntryPage) -> BTreeMap<String, Vec<&'static str>> {
 
 #[tokio::test]
 async fn readers_see_clock_anchor_and_event_payloads() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     history(&home).await;
     for name in ["reader", "writer", "owner"] {
         home.user(name, false).await;
@@ -65,7 +52,7 @@ async fn readers_see_clock_anchor_and_event_payloads() {
         admin: Some(users(["admin", "owner"])),
         ..PermissionsChange::default()
     };
-    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    home.set_permissions("main", lists).await;
     let narrow = home.caller("owner", Some(vec![Scope::TimelineRead])).await;
     let readers = [home.caller("reader", None).await, home.caller("writer", None).await, narrow];
     for reader in &readers {
@@ -88,10 +75,9 @@ async fn readers_see_clock_anchor_and_event_payloads() {
 
 #[tokio::test]
 async fn entry_pages_are_contiguous() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let drafts = (0..100).map(|number| EventDraft::at(moment(number), "x")).collect();
-    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    home.record_events(None, drafts).await;
     let size = home.size("main").await;
     for items_max in [1, 31, 32, 33, 1_000] {
         let (mut from, mut positions) = (0, Vec::new());
@@ -119,11 +105,10 @@ async fn entry_pages_are_contiguous() {
 
 #[tokio::test]
 async fn entry_page_size_is_limited_in_bytes() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let long = "x".repeat(16 * 1024);
     let drafts = (0..600).map(|number| EventDraft::at(moment(number), long.clone())).collect();
-    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    home.record_events(None, drafts).await;
     let bytes_of = |page: &EntryPage| -> usize {
         let bytes = page.entries.iter().map(|entry| match &entry.contents {
             EntryContents::Visible { payload, .. } => entry.leaf.len() + payload.len(),
@@ -141,12 +126,11 @@ async fn entry_page_size_is_limited_in_bytes() {
 
 #[tokio::test]
 async fn fork_entries_name_the_parent_checkpoint() {
-    let house = House::new();
-    let home = house.open().await;
-    home.engine.record_events(&home.admin, None, vec![event("kept", "kept")], None).await.unwrap();
+    let home = Home::new().await;
+    home.record_events(None, vec![event("kept", "kept")]).await;
     let fork: TimelineId = timeline_id("fork");
     home.engine.fork_timeline(&home.admin, fork.clone(), &timeline_id("main"), None, None).await.unwrap();
-    home.engine.record_events(&home.admin, on("fork"), vec![event("own", "own")], None).await.unwrap();
+    home.record_events(on("fork"), vec![event("own", "own")]).await;
     let request = EntriesRequest { timeline: fork, from: 0, items_max: 100 };
     let page = home.engine.entries(&home.admin, request).await.unwrap();
     let (of, size) = page.fork.unwrap();

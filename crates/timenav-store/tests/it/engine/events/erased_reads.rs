@@ -1,14 +1,8 @@
 //! The access log with pruned or erased reads: it shows where, how many, and by which policy.
 
-use std::collections::BTreeSet;
+use timenav_engine::{LogGap, LogGapReason};
 
-use timenav_core::event::EventDraft;
-use timenav_core::ledger::Retention;
-use timenav_core::time::TimeRange;
-use timenav_engine::{AccessLogs, LogEntry, LogGap, LogGapReason, LogOrder, RetentionPeriod, RetentionRequest};
-
-use crate::house::{Home, House, on};
-use crate::sample::{event_id, moment, timeline_id};
+use crate::engine::*;
 
 const DAY: u32 = 86_400;
 const DAY_MICROS: i64 = 86_400_000_000;
@@ -22,10 +16,10 @@ async fn keep(home: &Home<'_>, reads_days: u32) {
 /// Reads the clock `reads` times, then records an event.
 async fn live(home: &Home<'_>, reads: usize, event: &str) {
     for _ in 0..reads {
-        home.engine.read_clock(&home.admin, on("main")).await.unwrap();
+        home.read_clock(on("main")).await;
     }
-    let draft = EventDraft { event_id: Some(event_id(event)), ..EventDraft::at(moment(1), "d") };
-    home.engine.record_events(&home.admin, on("main"), vec![draft], None).await.unwrap();
+    let draft = named_event(event, 1, "d");
+    home.record_events(on("main"), vec![draft]).await;
 }
 
 /// Returns all pages of the log up to a position.
@@ -37,15 +31,8 @@ async fn log(
 ) -> (Vec<LogEntry>, Vec<LogGap>) {
     let (mut logs, mut gaps, mut cursor) = (Vec::new(), Vec::new(), None);
     loop {
-        let request = AccessLogs {
-            timeline: timeline_id("main"),
-            range: TimeRange::everything(),
-            user_id: user_id.map(str::to_owned),
-            action: action.map(str::to_owned),
-            order,
-            items_max,
-            cursor,
-        };
+        let (user_id, action) = (user_id.map(str::to_owned), action.map(str::to_owned));
+        let request = AccessLogs { user_id, action, order, items_max, cursor, ..every_log("main") };
         let page = home.engine.access_logs(&home.admin, request).await.unwrap();
         assert!(page.logs.len() <= items_max && page.gaps.len() <= items_max);
         logs.extend(page.logs.into_iter().filter(|entry| entry.position < end));
@@ -63,8 +50,7 @@ fn entries(gaps: &[LogGap]) -> u64 {
 
 #[tokio::test]
 async fn log_reports_pruned_reads_with_the_reason() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     live(&home, 2, "before").await;
     keep(&home, 5).await;
     live(&home, 7, "a").await;
@@ -78,7 +64,7 @@ async fn log_reports_pruned_reads_with_the_reason() {
     assert_eq!((whole.0.len() as u64, whole.1.as_slice()), (size, &[][..]));
 
     for _ in 0..6 {
-        house.clock.advance(DAY_MICROS - 1);
+        home.house.clock.advance(DAY_MICROS - 1);
         home.engine.prune(&home.admin, timeline_id("main"), false, None).await.unwrap();
     }
     for _ in 0..10 {

@@ -3,23 +3,12 @@
 mod counted;
 mod differences;
 
-use std::collections::BTreeMap;
-
-use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::Index;
-use timenav_core::as_of::AsOf;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, TimelineId};
-use timenav_core::intervention::Effect;
-use timenav_core::limits::{FORK_DEPTH_MAX, RETURN_EVENTS_MAX};
-use timenav_core::time::parse_duration;
-use timenav_engine::{AnchorRequest, ErasureRequest, Expected, InterventionRequest, Refusal, ReturnScope};
+use timenav_core::limits::FORK_DEPTH_MAX;
+use timenav_engine::Expected;
 
-use crate::cases::check_cases;
 use crate::engine::timelines::life::{Known, Life, Mark, State, current_events, draft, found, is_free, listed, page};
-use crate::house::{Home, House};
-use crate::sample::{event_id, moment, timeline_id};
+use crate::engine::*;
 
 /// One step of a random life.
 #[derive(Clone, Debug)]
@@ -52,13 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<(Index, Step)>> {
 }
 
 async fn intervene(home: &Home<'_>, timeline: &TimelineId, event: u8, effect: Effect) -> Result<(), Refusal> {
-    let request = InterventionRequest {
-        event_id: event_id(&format!("e{event}")),
-        action: effect.as_str().to_owned(),
-        effect,
-        time: moment(0),
-        causes: Vec::new(),
-    };
+    let request = intervention(&format!("e{event}"), effect);
     let preview = home.engine.foresee_intervention(&home.admin, Some(timeline.clone()), request.clone()).await;
     let done = home.engine.manipulate_event(&home.admin, Some(timeline.clone()), request, None).await;
     match (preview, done) {
@@ -142,8 +125,8 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
         }
         Step::Note(event) => change(home, &mut lives[number], *event, Effect::Note).await,
         Step::Anchor => {
-            let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
-            let (anchor_id, _, ledger, _) = home.engine.set_anchor(&home.admin, named, request, None).await.unwrap();
+            let (anchor_id, _, ledger, _) =
+                home.engine.set_anchor(&home.admin, named, anchor_now(), None).await.unwrap();
             let mark = Mark { anchor_id, own: Some(ledger.position), state: lives[number].now.clone() };
             lives[number].anchors.push(mark);
         }
@@ -168,8 +151,7 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
 #[tokio::test(flavor = "multi_thread")]
 async fn every_past_state_is_readable_and_isolated_per_timeline() {
     check_cases(24, &steps(), async |steps| {
-        let house = House::new();
-        let mut home = house.open().await;
+        let mut home = Home::new().await;
         let empty = State::new();
         let mut lives = vec![Life {
             name: timeline_id("main"),
@@ -178,7 +160,7 @@ async fn every_past_state_is_readable_and_isolated_per_timeline() {
             anchors: Vec::new(),
         }];
         for (count, (on, one)) in steps.iter().enumerate() {
-            house.clock.advance(1_000_000);
+            home.house.clock.advance(1_000_000);
             let number = on.index(lives.len());
             step(&home, &mut lives, number, one).await;
             for life in &mut lives {
@@ -212,16 +194,11 @@ async fn every_past_state_is_readable_and_isolated_per_timeline() {
 
 #[tokio::test]
 async fn return_of_too_many_events_is_rejected() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let main = timeline_id("main");
-    let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
-    let (anchor_id, ..) = home.engine.set_anchor(&home.admin, None, request, None).await.unwrap();
+    let (anchor_id, ..) = home.engine.set_anchor(&home.admin, None, anchor_now(), None).await.unwrap();
     let back = async || home.engine.return_to_anchor(&home.admin, None, &anchor_id, ReturnScope::All, None).await;
-    let one = |number: usize| EventDraft {
-        event_id: Some(event_id(&format!("n{number}"))),
-        ..EventDraft::at(moment(1), "it happens")
-    };
+    let one = |number: usize| named_event(&format!("n{number}"), 1, "it happens");
     let most: Vec<_> = (0..RETURN_EVENTS_MAX).map(one).collect();
     home.engine.import_events(&home.admin, &main, most).await.unwrap();
     let size = back().await.unwrap().ledger.size;
@@ -237,9 +214,8 @@ async fn return_of_too_many_events_is_rejected() {
 
 #[tokio::test]
 async fn fork_depth_is_limited() {
-    let house = House::new();
-    let home = house.open().await;
-    home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
+    let home = Home::new().await;
+    home.record_events(None, vec![draft(1, 1)]).await;
     let mut of = timeline_id("main");
     for depth in 0..FORK_DEPTH_MAX {
         let name = timeline_id(&format!("fork{depth}"));
@@ -259,9 +235,8 @@ async fn fork_depth_is_limited() {
 
 #[tokio::test]
 async fn tag_of_an_inherited_version_becomes_stale_after_correction() {
-    let house = House::new();
-    let home = house.open().await;
-    home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
+    let home = Home::new().await;
+    home.record_events(None, vec![draft(1, 1)]).await;
     let fork = timeline_id("fork");
     home.engine.fork_timeline(&home.admin, fork.clone(), &timeline_id("main"), None, None).await.unwrap();
     let tag = async || {
@@ -280,14 +255,13 @@ async fn tag_of_an_inherited_version_becomes_stale_after_correction() {
 
 #[tokio::test]
 async fn fork_shows_the_past_of_its_parent() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let main = timeline_id("main");
-    home.engine.record_events(&home.admin, None, vec![draft(1, 1)], None).await.unwrap();
-    house.clock.advance(1_000_000);
+    home.record_events(None, vec![draft(1, 1)]).await;
+    home.house.clock.advance(1_000_000);
     let between = home.engine.now();
-    house.clock.advance(1_000_000);
-    home.engine.record_events(&home.admin, None, vec![draft(2, 2)], None).await.unwrap();
+    home.house.clock.advance(1_000_000);
+    home.record_events(None, vec![draft(2, 2)]).await;
     let fork = timeline_id("fork");
     home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
     assert_eq!(found(&home, &fork, Some(AsOf::Host(between))).await, [(1, "e1".to_owned())]);

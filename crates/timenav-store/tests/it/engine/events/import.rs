@@ -1,19 +1,16 @@
 //! Imported events, together or one by one.
 
-use timenav_core::event::EventDraft;
 use timenav_engine::RefusedRecord;
 
-use crate::house::House;
-use crate::sample::{event_id, moment, timeline_id};
+use crate::engine::*;
 
 fn draft(name: &str, description: &str) -> EventDraft {
-    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(1), description) }
+    named_event(name, 1, description)
 }
 
 #[tokio::test]
 async fn import_records_new_events_and_reports_conflicting_ones() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let main = timeline_id("main");
     let import = async |drafts| home.engine.import_events(&home.admin, &main, drafts).await.unwrap();
     let first = import(vec![draft("a", "x"), draft("b", "x"), draft("a", "x"), draft("b", "y")]).await;

@@ -1,14 +1,9 @@
 //! Pages show each item once, regardless of concurrent changes, and only to their caller.
 
-use std::sync::Arc;
-
-use timenav_core::event::EventDraft;
 use timenav_core::limits::ANCHORS_PER_TIMELINE_MAX;
-use timenav_core::time::TimeRange;
-use timenav_engine::{AnchorRequest, EVENTS_PAGE_BYTES_MAX, EventFilter, FilterTexts, MonitorEvents};
+use timenav_engine::EVENTS_PAGE_BYTES_MAX;
 
-use crate::house::{House, outcome_text};
-use crate::sample::{every_event, moment};
+use crate::engine::*;
 
 fn page_request(range: TimeRange<timenav_core::time::Virtual>, cursor: Option<String>) -> MonitorEvents {
     MonitorEvents { range, items_max: 7, cursor, ..every_event(None) }
@@ -16,11 +11,10 @@ fn page_request(range: TimeRange<timenav_core::time::Virtual>, cursor: Option<St
 
 #[tokio::test]
 async fn event_page_size_is_limited_in_bytes() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let long = "x".repeat(16 * 1024);
     let drafts = (0..600).map(|number| EventDraft::at(moment(number), long.clone())).collect();
-    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    home.record_events(None, drafts).await;
     let everything = TimeRange::new(None, None).unwrap();
     for newest_first in [false, true] {
         for filter in [FilterTexts::default(), FilterTexts { text: Some("x".repeat(9)), ..FilterTexts::default() }] {
@@ -50,13 +44,11 @@ async fn event_page_size_is_limited_in_bytes() {
 
 #[tokio::test]
 async fn anchors_over_the_limit_are_rejected() {
-    let house = House::new();
-    let home = house.open().await;
-    let request = || AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+    let home = Home::new().await;
+    let request = || anchor_now();
     // Concurrent requests become few groups.
     let question = (0..ANCHORS_PER_TIMELINE_MAX).map(|_| {
-        let (engine, admin) = (home.engine.clone(), home.admin.clone());
-        tokio::spawn(async move { engine.set_anchor(&admin, None, request(), None).await })
+        home.spawn(move |engine, admin| async move { engine.set_anchor(&admin, None, request(), None).await })
     });
     for set in question.collect::<Vec<_>>() {
         set.await.unwrap().unwrap();

@@ -1,14 +1,9 @@
 //! Searches by text with the index of words, which a thread of the store builds.
 
-use std::sync::Arc;
+use timenav_engine::{EventQuery, FilteredEvents, Pattern};
 
-use timenav_core::event::EventDraft;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::TimeRange;
-use timenav_engine::{ErasureRequest, EventFilter, EventQuery, FilterTexts, FilteredEvents, Pattern};
-
-use crate::house::{Home, House};
-use crate::sample::{event_id, layer, moment, timeline_id};
+use crate::engine::*;
+use crate::sample::layer;
 
 const EVENTS: i64 = 6_000;
 const BATCH: i64 = 1_000;
@@ -27,7 +22,7 @@ async fn record(home: &Home<'_>) {
             EventDraft { event_id, ..EventDraft::at(time, format!("Train {number} arrives in {rare}")) }
         };
         let drafts = (first..first + BATCH).map(draft).collect();
-        home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+        home.record_events(None, drafts).await;
     }
 }
 
@@ -60,8 +55,7 @@ async fn wait_for_index(home: &Home<'_>) -> usize {
 
 #[tokio::test]
 async fn rare_words_examine_few_events() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     record(&home).await;
     wait_for_index(&home).await;
     for (text, expected) in [("ŁÓDŹ", 12), ("lo arriv", 12), ("event_4242", 1), ("5507 lodz", 1), ("lodz krakow", 0)]
@@ -82,8 +76,7 @@ async fn rare_words_examine_few_events() {
 
 #[tokio::test]
 async fn erased_event_is_not_found_after_a_restart() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     record(&home).await;
     wait_for_index(&home).await;
     let erased = ErasureRequest::Event(None, event_id("event_5507"));

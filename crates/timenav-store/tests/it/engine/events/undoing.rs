@@ -1,16 +1,10 @@
 //! Undoing imports.
 
-use timenav_core::event::EventDraft;
-use timenav_core::ids::TimelineId;
-use timenav_core::intervention::Effect;
-use timenav_core::limits::RETURN_EVENTS_MAX;
-use timenav_engine::{Caller, Idempotency, ImportId, InterventionRequest, Refusal, UndoneImport};
+use timenav_engine::UndoneImport;
 
 use crate::engine::timelines::life::{draft, found};
-use crate::house::{Home, House, outcome_text};
-use crate::sample::{digest, event_id, moment, timeline_id};
+use crate::engine::*;
 
-/// Imports events as one batch, and returns the import id.
 async fn import(home: &Home<'_>, by: &Caller, on: &TimelineId, drafts: Vec<EventDraft>) -> ImportId {
     let batch = home.engine.import_events(by, on, drafts).await.unwrap();
     let end = batch.ledger.position + 1;
@@ -32,21 +26,14 @@ fn over(first: ImportId, last: ImportId) -> ImportId {
     ImportId::new(first[0], first[1].max(last[1]), first[2] + last[2]).unwrap()
 }
 
-async fn intervene(home: &Home<'_>, id: &str, effect: Effect) {
-    let action = effect.as_str().to_owned();
-    let request = InterventionRequest { event_id: event_id(id), action, effect, time: moment(0), causes: Vec::new() };
-    home.engine.manipulate_event(&home.admin, None, request, None).await.unwrap();
-}
-
 #[tokio::test]
 async fn undone_import_keeps_events_changed_since() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let main = timeline_id("main");
-    home.engine.record_events(&home.admin, None, vec![draft(9, 9)], None).await.unwrap();
+    home.record_events(None, vec![draft(9, 9)]).await;
     let bad = import(&home, &home.admin, &main, (1..=4).map(|event| draft(event, event.into())).collect()).await;
-    intervene(&home, "e2", Effect::Describe("somebody knew better".to_owned())).await;
-    intervene(&home, "e3", Effect::Cancel).await;
+    home.intervene(None, "e2", Effect::Describe("somebody knew better".to_owned())).await;
+    home.intervene(None, "e3", Effect::Cancel).await;
     let undone = undo(&home, &home.admin, &main, bad).await.unwrap();
     assert_eq!((undone.undone, undone.skipped_changed, undone.rest), (2, 1, None));
     assert_eq!(found(&home, &main, None).await, [(2, "e2".to_owned()), (9, "e9".to_owned())]);
@@ -69,8 +56,7 @@ async fn undone_import_keeps_events_changed_since() {
 
 #[tokio::test]
 async fn undo_excludes_events_recorded_by_others_during_the_import() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let main = timeline_id("main");
     let ada = home.user("ada", true).await;
     let first = import(&home, &home.admin, &main, vec![draft(1, 1)]).await;
@@ -102,8 +88,7 @@ async fn undo_excludes_events_recorded_by_others_during_the_import() {
 
 #[tokio::test]
 async fn fork_cannot_undo_an_import_of_its_parent() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let (main, fork) = (timeline_id("main"), timeline_id("fork"));
     let bad = import(&home, &home.admin, &main, vec![draft(1, 1)]).await;
     home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
@@ -117,16 +102,12 @@ async fn fork_cannot_undo_an_import_of_its_parent() {
 
 #[tokio::test]
 async fn large_import_is_undone_in_idempotent_steps() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let main = timeline_id("main");
-    let one = |number: usize| EventDraft {
-        event_id: Some(event_id(&format!("n{number}"))),
-        ..EventDraft::at(moment(1), "it happens")
-    };
+    let one = |number: usize| named_event(&format!("n{number}"), 1, "it happens");
     let drafts = (0..RETURN_EVENTS_MAX + 2).map(one).collect();
     let bad = import(&home, &home.admin, &main, drafts).await;
-    let request = Some(Idempotency { key: digest("undo"), fingerprint: digest("asked") });
+    let request = idempotent("undo", "asked");
     let step = async || home.engine.undo_import(&home.admin, None, bad, request).await.unwrap();
     let (first, again) = (step().await, step().await);
     assert_eq!((first.undone, again.undone), (RETURN_EVENTS_MAX as u64, RETURN_EVENTS_MAX as u64));

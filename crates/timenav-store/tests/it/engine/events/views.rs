@@ -1,42 +1,26 @@
 //! Results of views, and the position they are based on.
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
 use timenav_core::paradox::Kind;
-use timenav_core::time::TimeRange;
-use timenav_engine::{MonitorParadox, ParadoxPage};
 
-use crate::house::{Home, House, on};
-use crate::sample::{moment, timeline_id};
+use crate::engine::*;
 
-/// Returns the jumps of a timeline's clock.
 async fn jumps(home: &Home<'_>, timeline: &str) -> ParadoxPage {
-    let request = MonitorParadox {
-        timeline: on(timeline),
-        range: TimeRange::everything(),
-        kinds: Some(vec![Kind::ClockDiscontinuity]),
-        observations: true,
-        settings: None,
-        as_of: None,
-        items_max: 10,
-        cursor: None,
-    };
+    let request = MonitorParadox { kinds: Some(vec![Kind::ClockDiscontinuity]), ..every_paradox(on(timeline)) };
     home.engine.monitor_paradox(&home.admin, request).await.unwrap()
 }
 
 #[tokio::test]
 async fn creating_a_timeline_causes_no_clock_jump_elsewhere() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let far = ClockCommand::Travel { to: moment(-1_000_000_000_000), location: None };
-    home.engine.change_clock(&home.admin, None, far, None).await.unwrap();
-    home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
+    home.change_clock(None, far).await;
+    home.fork("fork", "main").await;
     // The next read is an entry of `system` with the host's time.
     home.engine.users(&home.admin, 5, None).await.unwrap();
     assert_eq!(jumps(&home, "system").await.paradoxes, []);
     assert_eq!(jumps(&home, "main").await.total, 1, "it was sent there");
     // Nor if the view is cached and continued.
-    home.engine.fork_timeline(&home.admin, timeline_id("other"), &timeline_id("main"), None, None).await.unwrap();
+    home.fork("other", "main").await;
     home.engine.users(&home.admin, 5, None).await.unwrap();
     assert_eq!(jumps(&home, "system").await.paradoxes, []);
     home.close().await;
@@ -44,14 +28,13 @@ async fn creating_a_timeline_causes_no_clock_jump_elsewhere() {
 
 #[tokio::test]
 async fn repeated_pause_or_resume_is_not_a_clock_jump() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     for command in [ClockCommand::Pause, ClockCommand::Pause, ClockCommand::Resume, ClockCommand::Resume] {
-        home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
-        house.pass(5_000_000);
+        home.change_clock(None, command).await;
+        home.house.pass(5_000_000);
         let event = EventDraft::at(moment(0), "told in between".to_owned());
-        home.engine.record_events(&home.admin, None, vec![event], None).await.unwrap();
-        house.pass(5_000_000);
+        home.record_events(None, vec![event]).await;
+        home.house.pass(5_000_000);
     }
     // After each pause the clock continues from where it was, and neither clock jumps.
     let found = jumps(&home, "main").await;

@@ -1,15 +1,8 @@
 //! Bundles exported during concurrent writes, and what aborts an export.
 
-use rusqlite::Connection;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::TimelineId;
-use timenav_core::ledger::VerifierKey;
-use timenav_engine::{
-    BundleCheck, BundleExport, CheckedBundle, ErasureRequest, Options, PermissionsChange, ReadLog, Refusal, Signer as _,
-};
+use timenav_engine::{BundleCheck, BundleExport, CheckedBundle};
 
-use crate::house::{Home, House, outcome_text};
-use crate::sample::{event_id, moment, timeline_id, users};
+use crate::engine::*;
 
 /// More than a block and more than a part, so that not everything has been read once the first part is there.
 const EVENTS: usize = 450;
@@ -20,8 +13,8 @@ fn name(number: usize) -> String {
 
 async fn record(home: &Home<'_>) {
     let text = "x".repeat(2_000);
-    let draft = |number| EventDraft { event_id: Some(event_id(&name(number))), ..EventDraft::at(moment(1), &text) };
-    home.engine.record_events(&home.admin, None, (0..EVENTS).map(draft).collect(), None).await.unwrap();
+    let draft = |number| named_event(&name(number), 1, &text);
+    home.record_events(None, (0..EVENTS).map(draft).collect()).await;
 }
 
 async fn erase(home: &Home<'_>, number: usize) {
@@ -42,7 +35,6 @@ async fn rest(export: &mut BundleExport) -> Result<String, Refusal> {
     Ok(text)
 }
 
-/// Returns the whole bundle of a timeline.
 pub(in crate::engine) async fn export_of(home: &Home<'_>, timeline: &TimelineId) -> String {
     rest(&mut home.engine.export_bundle(&home.admin, timeline).await.unwrap()).await.unwrap()
 }
@@ -71,8 +63,7 @@ pub(in crate::engine) fn checked_of(
 #[tokio::test]
 async fn concurrent_writes_and_erasures_do_not_resize_an_export() {
     for read_log in [ReadLog::Durable, ReadLog::Buffered] {
-        let house = House::with(Options { read_log, ..House::new().options });
-        let home = house.open().await;
+        let home = House::with(Options { read_log, ..House::new().options }).into_home().await;
         record(&home).await;
         erase(&home, 1).await;
         let mut export = export(&home).await;
@@ -93,12 +84,11 @@ async fn concurrent_writes_and_erasures_do_not_resize_an_export() {
 
 #[tokio::test]
 async fn revoked_permission_ends_a_bundle_export() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     record(&home).await;
     let ada = home.user("ada", false).await;
-    let lists = PermissionsChange { admin: Some(users(["ada"])), ..PermissionsChange::default() };
-    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    let lists = admins(["ada"]);
+    home.set_permissions("main", lists).await;
     let mut export = home.engine.export_bundle(&ada, &timeline_id("main")).await.unwrap();
     let begun = export.next_part().await.unwrap().unwrap();
     let of_ada = home.engine.api_keys(&ada, None, 10, None).await.unwrap().0;

@@ -1,20 +1,8 @@
 //! Checkpoints are signed only after their entries are durable.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use rusqlite::params;
 
-use rusqlite::{Connection, params};
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::TimelineId;
-use timenav_core::ledger::{NoteSignature, VerifierKey, origin};
-use timenav_engine::{OpenError, Signer as _};
-
-use crate::audit::open_note;
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, is_unavailable};
-use crate::ports::SeedSigner;
-use crate::sample::{moment, timeline_id};
+use crate::engine::*;
 use crate::tampering::clean;
 
 async fn record(home: &Home<'_>, name: &str) -> Result<u64, timenav_engine::Refusal> {
@@ -23,7 +11,6 @@ async fn record(home: &Home<'_>, name: &str) -> Result<u64, timenav_engine::Refu
     recorded.map(|recorded| recorded.ledger.size)
 }
 
-/// Returns the bytes of the database and its auxiliary files.
 fn database_bytes(house: &House) -> Vec<u8> {
     let folder = house.path().parent().unwrap().read_dir().unwrap();
     folder.flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
@@ -39,8 +26,7 @@ fn has_note(bytes: &[u8]) -> bool {
 #[tokio::test]
 async fn failed_group_leaves_no_checkpoint() {
     let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     let size = record(&home, "main").await.unwrap();
     let signed = house.signer.checkpoints();
     let stored = house.outside.steps_count();
@@ -75,8 +61,7 @@ async fn failed_group_leaves_no_checkpoint() {
 async fn timeline_end_waits_for_pending_writes_to_commit() {
     for fails in [false, true] {
         let house = House::new();
-        let store = Arc::new(FaultyStore::new(house.store()));
-        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        let (store, home) = house.open_faulty().await;
         let job = timeline_id("job");
         let before = record(&home, "job").await.unwrap();
         let signed = house.signer.checkpoints();
@@ -87,9 +72,7 @@ async fn timeline_end_waits_for_pending_writes_to_commit() {
             let end = home.engine.end_timeline(&home.admin, job.clone(), None);
             let opened = async {
                 // Both are queued by now and become one group.
-                for _ in 0..100 {
-                    tokio::task::yield_now().await;
-                }
+                yield_turns(100).await;
                 store.set_commits_failing(fails);
                 store.open_gate();
             };
@@ -167,7 +150,7 @@ async fn database_with_embedded_checkpoints_is_migrated() {
     ] {
         house.replace_database(&whole);
         assert_eq!(Connection::open(house.path()).unwrap().execute(attack, []).unwrap(), 1);
-        let refused = house.try_open(house.store()).await.err().unwrap();
+        let refused = house.open_error().await;
         let found = match refused {
             OpenError::Rows { .. } => "Rows",
             OpenError::Unsigned { .. } => "Unsigned",
@@ -216,7 +199,7 @@ async fn rotation_notes_survive_a_crash() {
     house.outside.hold(before);
     let home = house.open().await;
     assert_eq!(rotation_notes(&house), notes, "before anything else is written");
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     home.close().await;
     assert_eq!(rotation_notes(&house), notes);
 }

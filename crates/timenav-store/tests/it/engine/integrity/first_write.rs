@@ -1,12 +1,8 @@
 //! A timeline is created by the first write to it, or leaves no trace.
 
-use timenav_core::access::{Denial, RestrictionLevel};
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_engine::{AnchorRequest, Refusal};
+use timenav_core::access::Denial;
 
-use crate::house::{House, on, outcome_text};
-use crate::sample::{event_id, moment};
+use crate::engine::*;
 
 fn nowhere() -> ClockCommand {
     ClockCommand::Travel { to: moment(0), location: Some(String::new()) }
@@ -14,8 +10,7 @@ fn nowhere() -> ClockCommand {
 
 #[tokio::test]
 async fn rejected_first_write_leaves_no_trace() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let ada = home.user("ada", false).await;
     let before = home.lines().await;
     let refused = home.engine.change_clock(&ada, on("nowhere"), nowhere(), None).await;
@@ -23,7 +18,7 @@ async fn rejected_first_write_leaves_no_trace() {
     let long = AnchorRequest { timestamp: None, description: "x".repeat(20_000), fixed: true };
     let refused = home.engine.set_anchor(&ada, on("nowhere"), long, None).await;
     assert!(matches!(refused, Err(Refusal::Invalid { .. })));
-    let twice = EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "x") };
+    let twice = named_event("e", 1, "x");
     let refused = home.engine.record_events(&ada, on("nowhere"), vec![twice.clone(), twice], None).await;
     assert!(matches!(refused, Err(Refusal::Invalid { .. })));
     assert_eq!(home.lines().await, before);
@@ -72,8 +67,7 @@ async fn rejected_first_write_does_not_revert_its_group() {
 
 #[tokio::test]
 async fn unauthorized_first_write_is_logged_on_the_system_timeline() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let ada = home.user("ada", false).await;
     home.restrict("ada", RestrictionLevel::ReadOnly).await;
     let before = home.lines().await.len();

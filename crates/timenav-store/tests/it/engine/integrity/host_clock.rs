@@ -1,26 +1,19 @@
 //! A host clock that is a year ahead for a minute destroys nothing: everything that ends, is pruned or expires by host
 //! time checks its plausibility first. Sweeps are tested with the other attacks on retention.
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
 use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
-use timenav_core::time::Span;
-use timenav_engine::{Asker, FactsQuery, Idempotency, NewTimeline, Refusal};
+use timenav_engine::{Asker, FactsQuery};
 
 use crate::engine::access::sessions::{lasts, log_in, with_password};
-use crate::house::{Home, House, on};
-use crate::sample::{digest, event_id, moment, timeline_id};
+use crate::engine::*;
 
-const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
 const YEAR: i64 = 365 * DAY;
 
 async fn record(home: &Home<'_>, timeline: &str) {
-    let draft = EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "d") };
-    home.engine.record_events(&home.admin, on(timeline), vec![draft], None).await.unwrap();
+    let draft = named_event("e", 1, "d");
+    home.record_events(on(timeline), vec![draft]).await;
 }
 
-/// Returns the number of payloads of all ended timelines.
 fn contents(house: &House) -> i64 {
     let select = "SELECT count(*) FROM ended_timelines JOIN (SELECT entry FROM entries WHERE length(payload) > 0
         UNION ALL SELECT entry FROM contents) ON entry >> 40 = timeline";
@@ -34,7 +27,7 @@ async fn accept(home: &Home<'_>) {
 
 /// Starts with a clock that is a year ahead, runs maintenance for a minute, and restarts with the right one.
 async fn a_minute_ahead<'a>(home: Home<'a>, meanwhile: impl AsyncFnOnce(&Home<'a>)) -> Home<'a> {
-    let house = home.house;
+    let house = home.house.clone();
     let home = home.reopen().await;
     house.clock.advance(YEAR);
     for _ in 0..4 {
@@ -55,7 +48,7 @@ async fn contents_of_ended_timelines_survive_a_doubted_host_clock() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job").await;
-    home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    home.end_timeline(timeline_id("job")).await;
     home.engine.tend().await.unwrap();
     let full = contents(&house);
     assert!(full > 1);
@@ -78,7 +71,7 @@ async fn expiring_timeline_survives_a_doubted_host_clock() {
     let house = House::new();
     let home = house.open().await;
     let job = NewTimeline { expires_in: Some(Span::from_micros(30 * DAY)), ..timeline_id("job").into() };
-    home.engine.create_timeline(&home.admin, job, None).await.unwrap();
+    home.create_timeline(job).await;
     home.engine.tend().await.unwrap();
     let is_there = async |home: &Home<'_>| home.engine.read_clock(&home.admin, on("job")).await.is_ok();
     let home = a_minute_ahead(home, async |home| assert!(is_there(home).await, "it can be read meanwhile")).await;
@@ -96,7 +89,7 @@ async fn expiring_timeline_survives_a_doubted_host_clock() {
 async fn stored_outcomes_survive_a_doubted_host_clock() {
     let house = House::new();
     let home = house.open().await;
-    let idempotent = |name: &str| Some(Idempotency { key: digest(name), fingerprint: digest(name) });
+    let idempotent = |name: &str| idempotent(name, name);
     let pause = async |home: &Home<'_>, name: &str| {
         home.engine.change_clock(&home.admin, on("job"), ClockCommand::Pause, idempotent(name)).await.unwrap()
     };
@@ -128,8 +121,7 @@ async fn stored_outcomes_survive_a_doubted_host_clock() {
 
 #[tokio::test]
 async fn sessions_survive_a_doubted_host_clock() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     with_password(&home, "ada").await;
     let session = log_in(&home, "ada").await;
     home.engine.tend().await.unwrap();
@@ -149,9 +141,9 @@ async fn start_after_three_weeks_doubts_the_host_clock() {
     let house = House::new();
     let home = house.open().await;
     record(&home, "job").await;
-    home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    home.end_timeline(timeline_id("job")).await;
     let short = NewTimeline { expires_in: Some(Span::from_micros(DAY)), ..timeline_id("short").into() };
-    home.engine.create_timeline(&home.admin, short, None).await.unwrap();
+    home.create_timeline(short).await;
     home.engine.tend().await.unwrap();
     home.engine.close().await;
     house.clock.advance(21 * DAY);

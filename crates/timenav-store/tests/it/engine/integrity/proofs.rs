@@ -1,16 +1,13 @@
 //! Proofs that a third party can verify with only the service's public key.
 
-use timenav_core::event::EventDraft;
-use timenav_core::ledger::{VerifierKey, empty_root, leaf_hash, verify_consistency, verify_inclusion};
+use timenav_core::ledger::{empty_root, verify_consistency};
 
-use crate::audit::open_note;
-use crate::house::{Home, House};
-use crate::sample::{moment, timeline_id};
+use crate::engine::*;
 
 async fn check_inclusion(home: &Home<'_>, position: u64) {
     let main = timeline_id("main");
     let proof = home.engine.inclusion_proof(&home.admin, &main, position).await.unwrap();
-    let checkpoint = open_note(home.house, "main", &proof.checkpoint.note);
+    let checkpoint = open_note(&home.house, "main", &proof.checkpoint.note);
     assert_eq!((checkpoint.size, checkpoint.root), (proof.checkpoint.size, proof.checkpoint.root));
     assert_eq!(checkpoint.origin, proof.checkpoint.origin);
     let key = VerifierKey::parse(&proof.checkpoint.verifier_key).unwrap();
@@ -23,21 +20,20 @@ async fn check_inclusion(home: &Home<'_>, position: u64) {
 async fn check_consistency(home: &Home<'_>, from: u64) {
     let main = timeline_id("main");
     let proof = home.engine.consistency_proof(&home.admin, &main, from).await.unwrap();
-    let checkpoint = open_note(home.house, "main", &proof.checkpoint.note);
+    let checkpoint = open_note(&home.house, "main", &proof.checkpoint.note);
     let verified = verify_consistency(from, &proof.from_root, checkpoint.size, &checkpoint.root, &proof.hashes);
     assert_eq!(verified, Ok(()), "from {from} to {}", checkpoint.size);
 }
 
 #[tokio::test]
 async fn proofs_exist_for_every_entry_and_earlier_tree() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let main = timeline_id("main");
     // Roots returned at the time, to compare with later proofs.
     let mut trees = vec![(0, empty_root())];
     for count in [1, 2, 250, 3, 1, 255, 600] {
         let drafts = (0..count).map(|number| EventDraft::at(moment(number), "x")).collect();
-        let made = home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+        let made = home.record_events(None, drafts).await;
         trees.push((made.ledger.size, made.ledger.root));
     }
     let size = home.size("main").await;

@@ -1,30 +1,19 @@
 //! A database that is not in its signed state is not opened, unless the operator accepts it.
 
-use std::collections::BTreeMap;
-
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_engine::{
-    Acceptance, ExternalCheckpoint, LedgerMessage, LedgerUpdate, OpenError, Options, Seen, Topic, WatchLedger,
-};
+use timenav_engine::{Acceptance, ExternalCheckpoint};
 use timenav_store::SqliteStore;
 
-use crate::house::{Home, House, watch};
-use crate::sample::{moment, timeline_id};
-
-async fn write(home: &Home<'_>, command: ClockCommand) {
-    home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
-}
+use crate::engine::*;
 
 async fn record(home: &Home<'_>, count: i64) {
     let drafts = (0..count).map(|number| EventDraft::at(moment(number), "x")).collect();
-    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    home.record_events(None, drafts).await;
 }
 
 /// Writes to every timeline, so that each has a new checkpoint, and audits.
 async fn write_everywhere_and_close(home: Home<'_>) {
     for head in home.store.open().await.unwrap().heads {
-        home.engine.read_clock(&home.admin, Some(head.id)).await.unwrap();
+        home.read_clock(Some(head.id)).await;
     }
     home.close().await;
 }
@@ -42,11 +31,11 @@ async fn older_database_copy_is_rejected_until_accepted() {
     record(&home, 3).await;
     let home = home.reopen().await;
     house.copy_database(&older);
-    write(&home, ClockCommand::Pause).await;
-    write(&home, ClockCommand::Resume).await;
+    home.change_clock(None, ClockCommand::Pause).await;
+    home.change_clock(None, ClockCommand::Resume).await;
     home.close().await;
     house.replace_database(&older);
-    let refused = house.try_open(house.store()).await.err().unwrap();
+    let refused = house.open_error().await;
     assert!(
         matches!(&refused, OpenError::Rollback { timeline, found: 4, stored: 6 } if timeline.as_str() == "main"),
         "{refused:?}"
@@ -63,7 +52,7 @@ async fn older_database_copy_is_rejected_until_accepted() {
     house.options.accept_rollback = None;
     let home = house.open().await;
     assert_eq!(home.lines().await, lines);
-    assert_eq!(home.engine.read_clock(&home.admin, None).await.unwrap().clock.generation, 0);
+    assert_eq!(home.read_clock(None).await.clock.generation, 0);
     home.close().await;
 }
 
@@ -114,7 +103,7 @@ async fn accepted_rollback_explains_only_the_accepted_loss() {
     // One that saw another part of the lost entries does not, until that is accepted too.
     let newest = house.outside.notes();
     house.outside.hold(seen_by_another.clone());
-    let refused = house.try_open(house.store()).await.err().unwrap();
+    let refused = house.open_error().await;
     assert!(matches!(refused, OpenError::Fork { .. }), "{refused:?}");
     house.outside.hold(newest.clone());
     let note = seen_by_another[&main].as_str().into();
@@ -127,7 +116,7 @@ async fn accepted_rollback_explains_only_the_accepted_loss() {
     // An acceptance does not cover a second rollback, even if that has fewer entries than were lost before.
     house.outside.hold(newest);
     house.replace_database(&later);
-    let refused = house.try_open(house.store()).await.err().unwrap();
+    let refused = house.open_error().await;
     assert!(matches!(refused, OpenError::Rollback { .. }), "{refused:?}");
 }
 
@@ -138,7 +127,7 @@ async fn emptied_database_is_rejected_without_a_new_key_unless_accepted() {
     let empty = house.path().with_extension("empty");
     drop(SqliteStore::open(&empty).unwrap());
     house.replace_database(&empty);
-    let refused = house.try_open(house.store()).await.err().unwrap();
+    let refused = house.open_error().await;
     assert!(matches!(refused, OpenError::Rollback { found: 0, .. }), "{refused:?}");
     assert_eq!(house.first_keys.lock().len(), 1);
     assert!(house.store().open().await.unwrap().heads.is_empty());
@@ -175,7 +164,7 @@ async fn forked_history_is_rejected_until_accepted() {
     // Equally long, a little longer, and so long that the old root has to be computed from tiles.
     for (first, second) in [(2, 2), (2, 3), (300, 700), (255, 600), (511, 513)] {
         let house = forked(first, second).await;
-        let refused = house.try_open(house.store()).await.err().unwrap();
+        let refused = house.open_error().await;
         let expected = u64::try_from(first).unwrap() + 1;
         assert!(
             matches!(&refused, OpenError::Fork { timeline, stored } if timeline.as_str() == "main" && *stored == expected),
@@ -186,57 +175,49 @@ async fn forked_history_is_rejected_until_accepted() {
     }
 }
 
-/// Changes the database by hand and returns why it is not opened.
-async fn rewritten(statement: &str, loses_last: bool) -> (House, OpenError) {
-    let house = House::new();
-    let home = house.open().await;
-    record(&home, 5).await;
-    write(&home, ClockCommand::Pause).await;
-    home.close().await;
-    if loses_last {
-        house.outside.lose_last();
+/// A head without a valid signature is not accepted by an operator either.
+#[tokio::test]
+async fn tampered_head_tree_or_entry_is_rejected() {
+    type Check = fn(&OpenError) -> bool;
+    let is_head: Check = |error| matches!(error, OpenError::Head { .. });
+    let cases: [(&str, bool, Check); 7] = [
+        ("timelines SET frontier = randomblob(96)", false, |error| {
+            matches!(error, OpenError::Unsigned { signed: 7, found: 7, .. })
+        }),
+        // A tree that was signed one commit ago, with its size.
+        ("timelines SET size = 6, frontier = randomblob(64)", true, |error| {
+            matches!(error, OpenError::Unsigned { signed: 7, found: 6, .. })
+        }),
+        ("entries SET leaf = CAST('{}' AS BLOB)", true, |error| matches!(error, OpenError::Fork { stored: 6, .. })),
+        ("timelines SET statement = x''", false, is_head),
+        (
+            "timelines SET statement = CAST(replace(CAST(statement AS TEXT), 'test/main', 'test/fake') AS BLOB)",
+            false,
+            is_head,
+        ),
+        ("timelines SET statement = substr(statement, 1, length(statement) - 1)", false, is_head),
+        ("timelines SET statement = (SELECT statement FROM timelines WHERE timeline_id = 'system')", false, is_head),
+    ];
+    for (change, loses_last, is_expected) in cases {
+        let mut house = House::new();
+        let home = house.open().await;
+        record(&home, 5).await;
+        home.change_clock(None, ClockCommand::Pause).await;
+        home.close().await;
+        if loses_last {
+            house.outside.lose_last();
+        }
+        let of = if change.starts_with("entries") { "entry = (2 << 40) + 3" } else { "timeline_id = 'main'" };
+        let statement = format!("UPDATE {change} WHERE {of}");
+        assert_eq!(Connection::open(house.path()).unwrap().execute(&statement, []).unwrap(), 1, "{statement}");
+        let refused = house.open_error().await;
+        assert!(is_expected(&refused), "{statement}: {refused:?}");
+        if is_head(&refused) {
+            house.options.accept_rollback = Some(Acceptance::default());
+            let refused = house.open_error().await;
+            assert!(is_head(&refused), "{statement}: {refused:?}");
+        }
     }
-    let connection = rusqlite::Connection::open(house.path()).unwrap();
-    assert_eq!(connection.execute(statement, []).unwrap(), 1, "{statement}");
-    drop(connection);
-    let refused = house.try_open(house.store()).await.err().unwrap();
-    (house, refused)
-}
-
-#[tokio::test]
-async fn unsigned_tree_is_rejected() {
-    let statement = "UPDATE timelines SET frontier = randomblob(96) WHERE timeline_id = 'main'";
-    let (_, refused) = rewritten(statement, false).await;
-    assert!(matches!(refused, OpenError::Unsigned { signed: 7, found: 7, .. }), "{refused:?}");
-    // A tree that was signed one commit ago, with its size.
-    let statement = "UPDATE timelines SET size = 6, frontier = randomblob(64) WHERE timeline_id = 'main'";
-    let (_, refused) = rewritten(statement, true).await;
-    assert!(matches!(refused, OpenError::Unsigned { signed: 7, found: 6, .. }), "{refused:?}");
-}
-
-#[tokio::test]
-async fn invalid_head_signature_is_rejected_even_if_rollback_is_accepted() {
-    for statement in [
-        "UPDATE timelines SET statement = x'' WHERE timeline_id = 'main'",
-        "UPDATE timelines SET statement = CAST(replace(CAST(statement AS TEXT), 'test/main', 'test/fake') AS BLOB)
-            WHERE timeline_id = 'main'",
-        "UPDATE timelines SET statement = substr(statement, 1, length(statement) - 1) WHERE timeline_id = 'main'",
-        "UPDATE timelines SET statement = (SELECT statement FROM timelines WHERE timeline_id = 'system')
-            WHERE timeline_id = 'main'",
-    ] {
-        let (house, refused) = rewritten(statement, false).await;
-        assert!(matches!(refused, OpenError::Head { .. }), "{statement}: {refused:?}");
-        let house = accepting(house);
-        let refused = house.try_open(house.store()).await.err().unwrap();
-        assert!(matches!(refused, OpenError::Head { .. }), "{statement}: {refused:?}");
-    }
-}
-
-#[tokio::test]
-async fn rewritten_entry_is_rejected_when_the_tree_is_recomputed() {
-    let (_, refused) =
-        rewritten("UPDATE entries SET leaf = CAST('{}' AS BLOB) WHERE entry = (2 << 40) + 3", true).await;
-    assert!(matches!(refused, OpenError::Fork { stored: 6, .. }), "{refused:?}");
 }
 
 #[tokio::test]
@@ -258,7 +239,7 @@ async fn every_earlier_checkpoint_is_accepted_for_a_later_database() {
     }
     // No crash loses the checkpoints of the first start.
     house.outside.hold(BTreeMap::new());
-    let refused = house.try_open(house.store()).await.err().unwrap();
+    let refused = house.open_error().await;
     assert!(matches!(refused, OpenError::OutsideMissing { entries: 563 }), "{refused:?}");
     let house = accepting(house);
     write_everywhere_and_close(house.open().await).await;
@@ -284,7 +265,7 @@ async fn invalid_checkpoint_is_rejected_even_if_rollback_is_accepted() {
         let mut notes = good.clone();
         notes.insert(main.clone(), note.clone());
         house.outside.hold(notes);
-        let refused = house.try_open(house.store()).await.err().unwrap();
+        let refused = house.open_error().await;
         assert!(matches!(&refused, OpenError::Checkpoint { timeline, .. } if *timeline == main), "{note}: {refused:?}");
     }
     house.outside.hold(good);

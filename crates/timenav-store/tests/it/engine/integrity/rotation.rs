@@ -1,37 +1,24 @@
 //! Rotation of the signing key, also if it is interrupted.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use timenav_core::ledger::{Checkpoint, Note};
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_core::ledger::{
-    Checkpoint, LeafRecord, Note, NoteSignature, VerifierKey, leaf_hash, origin, verify_inclusion,
-};
-use timenav_engine::{Idempotency, OpenError, PasswordRequest, Refusal, Signer as _};
-
-use crate::audit::{Line, open_note};
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, outcome_text};
-use crate::ports::SeedSigner;
-use crate::sample::{digest, hour, moment, password, timeline_id, user_id};
+use crate::engine::*;
 use crate::tampering::clean;
 
-const SECRET: &str = "correct horse battery staple";
 const SEEDS: [[u8; 32]; 3] = [[7; 32], [8; 32], [9; 32]];
 
 /// Creates users with passwords and sessions, events, a fork, and a timeline that is never written to.
 async fn fill(home: &Home<'_>) {
     for name in ["one", "two"] {
-        home.engine.create_timeline(&home.admin, timeline_id(name), None).await.unwrap();
+        home.create_timeline(timeline_id(name)).await;
     }
     let drafts = (0..5).map(|number| EventDraft::at(moment(number), "x")).collect();
-    home.engine.record_events(&home.admin, None, drafts, None).await.unwrap();
+    home.record_events(None, drafts).await;
     let main = timeline_id("main");
     home.engine.fork_timeline(&home.admin, timeline_id("fork"), &main, None, None).await.unwrap();
     for name in ["ada", "bob"] {
         home.user(name, false).await;
-        let request = PasswordRequest { user_id: Some(user_id(name)), password: password(SECRET), current: None };
+        let request = new_password(name, SECRET);
         home.engine.set_password(&home.admin, request).await.unwrap();
         log_in(home, name).await;
     }
@@ -49,6 +36,16 @@ fn next(house: &mut House, seed: [u8; 32]) {
 /// Replaces the signing key by the next one.
 fn take_place(house: &mut House) {
     house.signer = house.next_signer.take().expect("there is a next key");
+}
+
+/// Rotates the key of a closed house. Returns the number of rotated ledgers.
+async fn rotate(house: &mut House, seed: [u8; 32]) -> u64 {
+    next(house, seed);
+    let home = house.open().await;
+    let rotated = home.engine.rotate_signing_key().await.unwrap().rotated;
+    home.close().await;
+    take_place(house);
+    rotated
 }
 
 /// Returns the entries about rotations.
@@ -113,7 +110,7 @@ async fn rotation_moves_every_ledger_to_the_next_key() {
         log_in(&home, name).await;
     }
     // From here on the new key alone signs.
-    home.engine.read_clock(&home.admin, None).await.unwrap();
+    home.read_clock(None).await;
     let note = home.engine.checkpoint(&home.admin, &timeline_id("main"), true).await.unwrap().note;
     assert_eq!(Note::parse(note.as_bytes()).unwrap().signatures().len(), 1);
     home.close().await;
@@ -124,11 +121,7 @@ async fn rotation_moves_every_ledger_to_the_next_key() {
 async fn key_can_be_rotated_twice() {
     let mut house = lived_in().await;
     for seed in &SEEDS[1..] {
-        next(&mut house, *seed);
-        let home = house.open().await;
-        assert_eq!(home.engine.rotate_signing_key().await.unwrap().rotated, 5);
-        home.close().await;
-        take_place(&mut house);
+        assert_eq!(rotate(&mut house, *seed).await, 5);
     }
     let home = house.open().await;
     log_in(&home, "ada").await;
@@ -138,7 +131,7 @@ async fn key_can_be_rotated_twice() {
     // The first two keys do not open the store any more.
     for seed in &SEEDS[..2] {
         house.signer = Arc::new(SeedSigner::new(*seed));
-        let refused = house.try_open(house.store()).await.err().expect("another key signs");
+        let refused = house.open_error().await;
         assert!(matches!(refused, OpenError::Head { .. }), "{refused:?}");
     }
     house.signer = Arc::new(SeedSigner::new(SEEDS[2]));
@@ -153,13 +146,11 @@ async fn interrupted_rotation_can_be_completed_after_every_step() {
     for (commits_count, is_stored_outside) in (0..20).flat_map(|count| [(count, true), (count, false)]) {
         let mut house = lived_in().await;
         next(&mut house, SEEDS[1]);
-        let store = Arc::new(FaultyStore::new(house.store()));
-        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        let (store, home) = house.open_faulty().await;
         let steps_before = house.outside.steps_count();
         store.fail_after(commits_count);
         let cut = home.engine.rotate_signing_key().await;
-        home.engine.close().await;
-        drop(home);
+        home.stop().await;
         drop(store);
         if !is_stored_outside && house.outside.steps_count() > steps_before {
             // The process ended between a commit and storing its checkpoints.
@@ -170,7 +161,7 @@ async fn interrupted_rotation_can_be_completed_after_every_step() {
         let home = house.open().await;
         let session = log_in(&home, "ada").await;
         log_in(&home, "bob").await;
-        home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+        home.change_clock(None, ClockCommand::Pause).await;
         assert!(home.engine.authenticate_session(&session).is_ok());
         if is_stored_outside {
             home.close().await;
@@ -212,7 +203,7 @@ async fn outdated_external_checkpoints_block_the_key_change_until_rewritten() {
     // Like a crash right after the last commit: the external checkpoints are older.
     house.outside.hold(stored.clone());
     house.signer = Arc::new(SeedSigner::new(SEEDS[1]));
-    let refused = house.try_open(house.store()).await.err().expect("what is outside is signed by the old key alone");
+    let refused = house.open_error().await;
     assert!(matches!(refused, OpenError::Checkpoint { .. }), "{refused:?}");
     house.signer = Arc::new(SeedSigner::new(SEEDS[0]));
     let home = house.open().await;
@@ -238,11 +229,7 @@ async fn forged_signature_of_the_next_key_is_ignored() {
     let update = "UPDATE timelines SET statement = ?1 WHERE timeline_id = 'one'";
     assert_eq!(connection.execute(update, [&forged]).unwrap(), 1);
     drop(connection);
-    next(&mut house, SEEDS[1]);
-    let home = house.open().await;
-    assert_eq!(home.engine.rotate_signing_key().await.unwrap().rotated, 5);
-    home.close().await;
-    take_place(&mut house);
+    assert_eq!(rotate(&mut house, SEEDS[1]).await, 5);
     house.open().await.close().await;
 }
 
@@ -257,11 +244,7 @@ async fn repeated_request_across_a_rotation_is_executed_once() {
     let asking = repeatable(&home, "k", "an hour");
     let first = home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
     home.close().await;
-    next(&mut house, SEEDS[1]);
-    let home = house.open().await;
-    home.engine.rotate_signing_key().await.unwrap();
-    home.close().await;
-    take_place(&mut house);
+    rotate(&mut house, SEEDS[1]).await;
     let home = house.open().await;
     let asking = repeatable(&home, "k", "an hour");
     let again = home.engine.change_clock(&home.admin, None, hour(), asking).await.unwrap();
@@ -280,7 +263,7 @@ async fn many_ledgers_are_rotated_in_few_commits() {
     let mut house = House::new();
     let home = house.open().await;
     for number in 0..600 {
-        home.engine.create_timeline(&home.admin, timeline_id(&format!("t{number}")), None).await.unwrap();
+        home.create_timeline(timeline_id(&format!("t{number}"))).await;
     }
     home.engine.close().await;
     next(&mut house, SEEDS[1]);

@@ -1,16 +1,6 @@
 //! Memory of a scan does not depend on the size of the ledger.
 
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-
-use timenav_core::event::EventDraft;
-use timenav_core::intervention::Effect;
-use timenav_core::scan::Depth;
-use timenav_engine::InterventionRequest;
-
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, on};
-use crate::sample::{event_id, moment};
+use crate::engine::*;
 use crate::tampering::look_through;
 
 /// More bytes than a scan receives for events as short as these.
@@ -36,15 +26,11 @@ async fn intervene(home: &Home<'_>, effect: Effect, action: &str) {
 #[tokio::test]
 async fn scan_queries_only_changed_events_individually() {
     let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
-    let draft = |number: i64| EventDraft {
-        event_id: Some(event_id(&format!("e{number}"))),
-        ..EventDraft::at(moment(number), "x".repeat(300))
-    };
+    let (store, home) = house.open_faulty().await;
+    let draft = |number: i64| named_event(&format!("e{number}"), number, "x".repeat(300));
     for first in [0, 1_000, 2_000] {
         let drafts = (first..first + 1_000).map(draft).collect();
-        home.engine.record_events(&home.admin, on("main"), drafts, None).await.unwrap();
+        home.record_events(on("main"), drafts).await;
     }
     let scan = look_through(&house, &*store, "main", Depth::Full, None).await;
     assert_eq!((scan.findings, store.looked_up.load(Ordering::SeqCst)), (Vec::new(), 0));
@@ -61,9 +47,8 @@ async fn scan_queries_only_changed_events_individually() {
 #[tokio::test]
 async fn scan_of_a_frequently_changed_event_reads_bounded_bytes() {
     let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
-    home.engine.record_events(&home.admin, on("main"), vec![draft(0)], None).await.unwrap();
+    let (store, home) = house.open_faulty().await;
+    home.record_events(on("main"), vec![draft(0)]).await;
     let mut handed = Vec::new();
     for times in [300, 600] {
         correct(&home, times).await;

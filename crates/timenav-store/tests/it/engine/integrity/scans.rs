@@ -1,13 +1,8 @@
 //! Concurrent scans, and scans that are abandoned.
 
-use std::sync::Arc;
+use timenav_engine::{EngineStats, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 
-use timenav_core::scan::Depth;
-use timenav_engine::{EngineStats, Refusal, SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
-
-use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
-use crate::house::House;
-use crate::sample::timeline_id;
+use crate::engine::*;
 
 fn counts(stats: EngineStats) -> [u64; 3] {
     [stats.scans_running, stats.scans_finished, stats.scans_cancelled]
@@ -15,9 +10,7 @@ fn counts(stats: EngineStats) -> [u64; 3] {
 
 #[tokio::test]
 async fn concurrent_scans_are_limited_and_dropped_ones_free_capacity() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     let main = timeline_id("main");
     // Scans stop before they read their first entries.
     store.scan_gate.forget_permits(OPEN_PERMITS);

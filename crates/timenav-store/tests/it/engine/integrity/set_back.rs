@@ -1,14 +1,9 @@
 //! A host clock that was wrong once, and is right again at the next start.
 
 use timenav_core::limits::HOST_CLOCK_BEHIND_SECONDS_MAX;
-use timenav_engine::WallClock as _;
 
 use crate::engine::access::sessions::{lasts, log_in, with_password};
-use crate::house::{Home, House, on, outcome_text};
-use crate::sample::timeline_id;
-
-const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
+use crate::engine::*;
 
 /// Goes through a start with the host clock 400 days ahead, and returns the state afterwards.
 async fn after_the_wrong_start(house: &House) -> Home<'_> {
@@ -19,7 +14,7 @@ async fn after_the_wrong_start(house: &House) -> Home<'_> {
     house.clock.advance(400 * DAY);
     let early = log_in(&home, "ada").await;
     assert!(lasts(&home, &early));
-    home.engine.read_clock(&home.admin, None).await.unwrap();
+    home.read_clock(None).await;
     let home = {
         home.engine.close().await;
         house.clock.advance(-400 * DAY);
@@ -68,7 +63,7 @@ async fn fork_continues_from_the_right_time_after_a_setback() {
     let house = House::new();
     let home = after_the_wrong_start(&house).await;
     let current_time = async |timeline: &str| {
-        let view = home.engine.read_clock(&home.admin, on(timeline)).await.unwrap();
+        let view = home.read_clock(on(timeline)).await;
         view.current_time.micros()
     };
     let stuck = current_time("main").await;

@@ -1,29 +1,16 @@
 //! Ends of timelines: an ended timeline cannot be read, its name is never available again, and its contents are pruned.
 
-use std::sync::Arc;
-
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
 use timenav_core::limits::EXPIRED_ENDED_AT_ONCE_MAX;
-use timenav_core::time::Span;
-use timenav_engine::{
-    Engine, Idempotency, LedgerStream, MonitorEvents, NewTimeline, Options, Refusal, TimelineKey, Topic, WatchLedger,
-};
 
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, on, outcome_text, watch};
-use crate::sample::{event_id, every_event, moment, timeline_id};
-
-const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
+use crate::engine::*;
 
 async fn record(home: &Home<'_>, timeline: &str, event: &str) {
-    let draft = EventDraft { event_id: Some(event_id(event)), ..EventDraft::at(moment(1), "a secret of the event") };
-    home.engine.record_events(&home.admin, on(timeline), vec![draft], None).await.unwrap();
+    let draft = named_event(event, 1, "a secret of the event");
+    home.record_events(on(timeline), vec![draft]).await;
 }
 
 async fn end(home: &Home<'_>, name: &str) {
-    home.engine.end_timeline(&home.admin, timeline_id(name), None).await.unwrap();
+    home.end_timeline(timeline_id(name)).await;
 }
 
 /// Advances by this many days, with maintenance twice a day.
@@ -57,35 +44,36 @@ fn contents(house: &House, key: TimelineKey) -> (i64, i64) {
 
 #[tokio::test]
 async fn ended_timeline_reveals_nothing() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let ada = home.user("ada", false).await;
     record(&home, "job", "e").await;
-    let end = home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
-    assert_eq!(end.heirs_count, 0);
-    for home in [home.reopen().await] {
-        assert_eq!(read(&home, "job").await, ended("job"));
+    let job = timeline_id("job");
+    assert_eq!(home.end_timeline(job.clone()).await.heirs_count, 0);
+    let home = home.reopen().await;
+    let (engine, admin) = (&home.engine, &home.admin);
+    let pause = ClockCommand::Pause;
+    for response in [
+        outcome_text(&engine.read_clock(admin, on("job")).await),
         // A user without any permission learns only what creating a timeline with that name would show.
-        assert_eq!(outcome_text(&home.engine.read_clock(&ada, on("job")).await), ended("job"));
-        let events = all_events("job");
-        assert_eq!(outcome_text(&home.engine.monitor_events(&home.admin, events).await), ended("job"));
-        assert_eq!(outcome_text(&home.engine.checkpoint(&home.admin, &timeline_id("job"), true).await), ended("job"));
-        assert_eq!(outcome_text(&home.engine.timeline(&home.admin, &timeline_id("job")).await), ended("job"));
-        let pause = home.engine.change_clock(&home.admin, on("job"), ClockCommand::Pause, None).await;
-        assert_eq!(outcome_text(&pause), ended("job"));
-        let (listed, _) = home.engine.timelines(&home.admin, 100, None).await.unwrap();
-        assert!(listed.iter().all(|view| view.state.head.id.as_str() != "job"));
-        assert_eq!(outcome_text(&home.engine.end_timeline(&home.admin, timeline_id("job"), None).await), ended("job"));
-        home.close().await;
+        outcome_text(&engine.read_clock(&ada, on("job")).await),
+        outcome_text(&engine.monitor_events(admin, all_events("job")).await),
+        outcome_text(&engine.checkpoint(admin, &job, true).await),
+        outcome_text(&engine.timeline(admin, &job).await),
+        outcome_text(&engine.change_clock(admin, on("job"), pause, None).await),
+        outcome_text(&engine.end_timeline(admin, job.clone(), None).await),
+    ] {
+        assert_eq!(response, ended("job"));
     }
+    let (listed, _) = engine.timelines(admin, 100, None).await.unwrap();
+    assert!(listed.iter().all(|view| view.state.head.id != job));
+    home.close().await;
 }
 
 #[tokio::test]
 async fn only_admins_can_end_timelines_except_main_and_system() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let ada = home.user("ada", false).await;
-    home.engine.create_timeline(&home.admin, timeline_id("theirs"), None).await.unwrap();
+    home.create_timeline(timeline_id("theirs")).await;
     for name in ["main", "system"] {
         let refused = home.engine.end_timeline(&home.admin, timeline_id(name), None).await;
         assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "timeline_id"), "{refused:?}");
@@ -101,8 +89,7 @@ async fn only_admins_can_end_timelines_except_main_and_system() {
 
 #[tokio::test]
 async fn name_of_an_ended_timeline_cannot_be_reused() {
-    let house = House::new();
-    let mut home = house.open().await;
+    let mut home = Home::new().await;
     record(&home, "job", "e").await;
     end(&home, "job").await;
     for round in 0..3 {
@@ -128,10 +115,9 @@ async fn name_of_an_ended_timeline_cannot_be_reused() {
 
 #[tokio::test]
 async fn repeated_requests_to_an_ended_timeline_report_the_end() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let key = |number: u8| Some(Idempotency { key: [number; 32], fingerprint: [number; 32] });
-    let draft = || EventDraft { event_id: Some(event_id("e")), ..EventDraft::at(moment(1), "a secret of the event") };
+    let draft = || named_event("e", 1, "a secret of the event");
     let ask = async |home: &Home<'_>| {
         let (engine, admin) = (&home.engine, &home.admin);
         [
@@ -180,8 +166,7 @@ async fn interrupted_pruning_is_completed_later() {
     home.engine.close().await;
     // Nothing was pruned before the process ended. Then it ends after each piece of the work.
     for round in 1..=3 {
-        let store = Arc::new(FaultyStore::new(house.store()));
-        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        let (store, home) = house.open_faulty().await;
         store.fail_after(1);
         assert_eq!(home.engine.tend().await.is_ok(), round == 3, "{round}");
         home.engine.close().await;
@@ -197,8 +182,7 @@ async fn next(stream: &mut LedgerStream) -> bool {
 
 #[tokio::test]
 async fn open_streams_end_with_their_timeline() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     record(&home, "job", "e").await;
     let request = WatchLedger { timeline: on("job"), ..watch(&[Topic::Events, Topic::Clock], None) };
     let mut ledger = home.engine.watch_ledger(&home.admin, request).await.unwrap();
@@ -222,9 +206,9 @@ async fn inherited_contents_are_kept_until_the_last_fork_ends() {
     record(&home, "parent", "e").await;
     let key = home.key(&timeline_id("parent")).await;
     for (name, of) in [("child", "parent"), ("grandchild", "child")] {
-        home.engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id(of), None, None).await.unwrap();
+        home.fork(name, of).await;
     }
-    let over = home.engine.end_timeline(&home.admin, timeline_id("parent"), None).await.unwrap();
+    let over = home.end_timeline(timeline_id("parent")).await;
     assert_eq!(over.heirs_count, 2);
     end(&home, "child").await;
     pass_days(&home, 10).await;
@@ -256,17 +240,16 @@ fn expiring(name: &str, seconds: i64) -> NewTimeline {
 
 #[tokio::test]
 async fn expired_timeline_is_ended_automatically() {
-    let house = House::new();
-    let home = house.open().await;
-    let made = home.engine.create_timeline(&home.admin, expiring("job", 60), None).await.unwrap();
+    let home = Home::new().await;
+    let made = home.create_timeline(expiring("job", 60)).await;
     let main = timeline_id("main");
     home.engine.fork_timeline(&home.admin, expiring("fork", 120), &main, None, None).await.unwrap();
     assert!(made.expires_at.is_some());
     let home = home.reopen().await;
-    house.clock.advance(59 * SECOND);
+    home.house.clock.advance(59 * SECOND);
     home.engine.tend().await.unwrap();
     assert_eq!(read(&home, "job").await, "ok");
-    house.clock.advance(SECOND);
+    home.house.clock.advance(SECOND);
     // Before any maintenance.
     assert_eq!(read(&home, "job").await, ended("job"));
     let draft = vec![EventDraft::at(moment(1), "too late")];
@@ -275,7 +258,7 @@ async fn expired_timeline_is_ended_automatically() {
     assert_eq!(outcome_text(&made), "NameEnded { timeline_id: \"job\" }");
     home.engine.tend().await.unwrap();
     assert_eq!(read(&home, "fork").await, "ok");
-    house.clock.advance(60 * SECOND);
+    home.house.clock.advance(60 * SECOND);
     home.engine.tend().await.unwrap();
     let lines = home.close().await;
     let ends: Vec<String> =
@@ -300,12 +283,11 @@ async fn forged_expiry_row_does_not_end_a_timeline() {
 
 #[tokio::test]
 async fn expired_timelines_are_ended_in_bounded_batches() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     for number in 0..EXPIRED_ENDED_AT_ONCE_MAX + 2 {
-        home.engine.create_timeline(&home.admin, expiring(&format!("job-{number}"), 60), None).await.unwrap();
+        home.create_timeline(expiring(&format!("job-{number}"), 60)).await;
     }
-    house.clock.advance(120 * SECOND);
+    home.house.clock.advance(120 * SECOND);
     for ended in [EXPIRED_ENDED_AT_ONCE_MAX, EXPIRED_ENDED_AT_ONCE_MAX + 2] {
         home.engine.tend().await.unwrap();
         assert_eq!(home.store.open().await.unwrap().ended.len(), ended);
@@ -315,8 +297,7 @@ async fn expired_timelines_are_ended_in_bounded_batches() {
 
 #[tokio::test]
 async fn ended_timelines_do_not_count_against_quotas() {
-    let house = House::with(Options { timelines_per_user_max: 3, ..House::new().options });
-    let mut home = house.open().await;
+    let mut home = House::with(Options { timelines_per_user_max: 3, ..House::new().options }).into_home().await;
     let ada = home.user("ada", false).await;
     for number in 0..50 {
         let name = timeline_id(&format!("job-{number}"));
@@ -336,9 +317,8 @@ async fn ended_timelines_do_not_count_against_quotas() {
 
 #[tokio::test]
 async fn writes_in_the_same_group_precede_the_timeline_end() {
-    let house = House::new();
-    let home = house.open().await;
-    home.engine.create_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    let home = Home::new().await;
+    home.create_timeline(timeline_id("job")).await;
     let engine = &home.engine;
     let draft = |number: i64| vec![EventDraft::at(moment(number), "before the end")];
     let (one, two, over, late) = tokio::join!(

@@ -1,13 +1,6 @@
 //! The first start creates the credentials for access, and no crash can leave a service without them.
 
-use std::sync::Arc;
-
-use timenav_core::time::Instant;
-use timenav_engine::{Engine, OpenError};
-
-use crate::faulty_store::FaultyStore;
-use crate::house::{House, on};
-use crate::sample::{timeline_id, user_id, users};
+use crate::engine::*;
 
 #[tokio::test]
 async fn first_start_creates_an_operator_a_key_and_two_timelines() {
@@ -84,12 +77,11 @@ async fn failed_first_commit_is_repeated_by_the_next_start() {
 async fn crash_before_first_checkpoints_keeps_the_first_key() {
     let house = House::new();
     let home = house.open().await;
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     house.outside.lose_last();
     let home = house.open().await;
     // Both timelines are written to, so that both have an external checkpoint again.
-    home.engine.read_clock(&home.admin, None).await.unwrap();
+    home.read_clock(None).await;
     home.engine.users(&home.admin, 100, None).await.unwrap();
     home.close().await;
     assert_eq!(house.first_keys.lock().len(), 1, "no second key was made");
@@ -106,8 +98,7 @@ async fn later_starts_create_nothing() {
 
 #[tokio::test]
 async fn closed_engine_rejects_requests_and_can_be_closed_again() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     home.engine.close().await;
     let refused = home.engine.read_clock(&home.admin, on("main")).await;
     assert!(matches!(refused, Err(timenav_engine::Refusal::Unavailable(_))));
@@ -120,6 +111,6 @@ async fn engine_opens_in_the_last_supported_year() {
     house.clock.stop();
     house.clock.advance(Instant::<timenav_core::time::Wall>::MAX.micros() - crate::ports::FakeClock::START);
     let home = house.open().await;
-    home.engine.read_clock(&home.admin, None).await.unwrap();
+    home.read_clock(None).await;
     home.close().await;
 }

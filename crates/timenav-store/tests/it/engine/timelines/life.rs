@@ -1,16 +1,9 @@
 //! A model of a timeline's events, with every past state.
 
-use std::collections::BTreeMap;
+use timenav_core::place::Geo;
+use timenav_engine::EventPage;
 
-use timenav_core::as_of::AsOf;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, TimelineId};
-use timenav_core::intervention::Effect;
-use timenav_core::place::{Geo, Point};
-use timenav_engine::{Caller, EventPage, MonitorEvents};
-
-use crate::house::Home;
-use crate::sample::{event_id, every_event, moment};
+use crate::engine::*;
 
 /// One event in the model, in seconds: as recorded, and as in effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A model of clocks based on the core crate, compared with the engine.
 
-use std::collections::BTreeMap;
+use timenav_core::clock::{self, Surroundings};
+use timenav_core::time::Zone;
 
-use timenav_core::clock::{self, Clock, ClockCommand, ClockMoved, ClockRefusal, Surroundings};
-use timenav_core::time::{Instant, Virtual, Wall, Zone};
+use crate::engine::*;
 
 #[derive(Clone)]
 struct Known {

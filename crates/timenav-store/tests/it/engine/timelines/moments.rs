@@ -1,17 +1,6 @@
 //! A read is based on the state at its entry, regardless of concurrent writes.
 
-use std::sync::Arc;
-
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::{Cause, CauseKind, EventDraft};
-use timenav_core::intervention::Effect;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::TimeRange;
-use timenav_engine::{AnchorRequest, Caller, Engine, InterventionRequest, MonitorEvents, MonitorParadox};
-
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House};
-use crate::sample::{event_id, every_event, moment};
+use crate::engine::*;
 
 /// Rounds in which started tasks reach what they wait for.
 const ROUNDS: usize = 100;
@@ -46,21 +35,16 @@ async fn reads_of(home: &Home<'_>, subject: &str) -> Vec<u64> {
 
 #[tokio::test]
 async fn event_page_shows_only_events_before_its_entry() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     record(&home.engine, &home.admin, "before", None).await;
     store.close_gate();
     store.close_versions_gate();
     // One task writes, and another one reads: admitted before the write is durable, with its entry after it.
-    let (engine, admin) = (home.engine.clone(), home.admin.clone());
-    let writing = tokio::spawn(async move { record(&engine, &admin, "meanwhile", None).await });
+    let writing = home.spawn(move |engine, admin| async move { record(&engine, &admin, "meanwhile", None).await });
     store.arrival().await;
-    let (engine, admin) = (home.engine.clone(), home.admin.clone());
-    let reading = tokio::spawn(async move { engine.monitor_events(&admin, at("quay")).await.unwrap() });
-    for _ in 0..ROUNDS {
-        tokio::task::yield_now().await;
-    }
+    let reading =
+        home.spawn(move |engine, admin| async move { engine.monitor_events(&admin, at("quay")).await.unwrap() });
+    yield_turns(ROUNDS).await;
     store.open_gate();
     writing.await.unwrap();
     store.arrival_at_versions_gate().await;
@@ -77,37 +61,18 @@ async fn event_page_shows_only_events_before_its_entry() {
 
 #[tokio::test]
 async fn both_parts_of_a_dry_run_use_one_position() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     record(&home.engine, &home.admin, "launch", None).await;
     record(&home.engine, &home.admin, "landing", Some("launch")).await;
     store.close_versions_gate();
-    let request = InterventionRequest {
-        event_id: event_id("launch"),
-        action: "cancel".to_owned(),
-        effect: Effect::Cancel,
-        time: moment(1),
-        causes: Vec::new(),
-    };
-    let (engine, admin) = (home.engine.clone(), home.admin.clone());
-    let reading = tokio::spawn(async move { engine.foresee_intervention(&admin, None, request).await.unwrap() });
+    let request = intervention("launch", Effect::Cancel);
+    let reading = home
+        .spawn(move |engine, admin| async move { engine.foresee_intervention(&admin, None, request).await.unwrap() });
     store.arrival_at_versions_gate().await;
     // Another event requires it, the clock moves, and both are read.
     record(&home.engine, &home.admin, "return", Some("launch")).await;
-    let far = ClockCommand::Travel { to: moment(7), location: None };
-    home.engine.change_clock(&home.admin, None, far, None).await.unwrap();
-    let paradoxes = MonitorParadox {
-        timeline: None,
-        range: TimeRange::everything(),
-        kinds: None,
-        observations: true,
-        settings: None,
-        as_of: None,
-        items_max: 5,
-        cursor: None,
-    };
-    home.engine.monitor_paradox(&home.admin, paradoxes).await.unwrap();
+    home.change_clock(None, travel(7)).await;
+    home.engine.monitor_paradox(&home.admin, every_paradox(None)).await.unwrap();
     store.open_versions_gate();
     let (preview, consequences) = reading.await.unwrap();
     assert!(preview.before.is_some() && preview.after.is_none());
@@ -123,17 +88,12 @@ async fn both_parts_of_a_dry_run_use_one_position() {
 
 #[tokio::test]
 async fn anchor_pages_omit_anchors_set_during_paging() {
-    let house = House::new();
-    let home = house.open().await;
-    let set = async || {
-        let request = AnchorRequest { timestamp: None, description: "x".to_owned(), fixed: false };
-        home.engine.set_anchor(&home.admin, None, request, None).await.unwrap();
-    };
+    let home = Home::new().await;
     for _ in 0..3 {
-        set().await;
+        home.set_anchor(None).await;
     }
     let first = home.engine.anchors(&home.admin, None, 2, None).await.unwrap();
-    set().await;
+    home.set_anchor(None).await;
     let second = home.engine.anchors(&home.admin, None, 2, first.next_cursor.as_deref()).await.unwrap();
     assert_eq!((first.anchors.len(), second.anchors.len(), second.next_cursor), (2, 1, None));
     home.close().await;

@@ -1,9 +1,7 @@
 //! Random lives of a service: all operations that change a timeline, lost responses, failed commits, kills, repeated
 //! requests, pruned or erased contents, and ends; timers, and interrupted advances; webhooks; imports; users with keys,
 //! sessions and permissions, and sealed data. After each life, every past state is read and compared with the model,
-//! all users read every timeline, some with keys that have a horizon, every timeline is adopted by another service, and
-//! every ledger is audited.
-//! timeline is adopted by another service, and every ledger is audited.
+//! all users read every timeline, and every ledger is exported and audited.
 
 mod erasing;
 mod accounts;
@@ -11,24 +9,15 @@ mod timers;
 mod timing;
 mod world;
 
-use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
-use timenav_core::access::{RestrictionLevel, Role, Scope};
-use timenav_core::clock::{ClockCommand, Rate};
-use timenav_core::intervention::Effect;
-use timenav_core::time::parse_duration;
-use timenav_core::timers::Misfire;
 
 use self::accounts::{Chore, USERS};
 use self::erasing::Clearing;
 use self::timers::{Rough, TimerDeed};
 use self::timing::Target;
 use self::world::World;
-use crate::cases::check_cases;
-use crate::house::House;
+use crate::engine::*;
 use crate::ports::FakeClock;
-use crate::sample::moment;
 
 /// A request on some timeline.
 #[derive(Clone, Debug)]
@@ -138,7 +127,6 @@ fn timer_deeds() -> impl Strategy<Value = TimerDeed> {
     ]
 }
 
-/// Commands that move a clock forward.
 fn forward() -> impl Strategy<Value = ClockCommand> {
     prop_oneof![
         2 => select(vec!["1h", "1d", "P1M"])

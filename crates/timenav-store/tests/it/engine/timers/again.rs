@@ -1,38 +1,12 @@
 //! Timers after clock moves back, returns and forks.
 
-use std::collections::BTreeSet;
-
-use timenav_core::as_of::AsOf;
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId};
-use timenav_core::time::{Instant, Span, Virtual, parse_duration};
-use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
-use timenav_engine::{
-    AnchorRequest, Claim, ClaimedFiring, ClockChange, Delivery, FiringRow, FiringsRequest, Refusal, ReturnScope,
-    ScheduleChange, TimerChangeRequest, TimerQuery, TimerRequest, TimerRow, TimerStatus, WallClock as _,
-};
+use timenav_engine::TimerStatus;
 
 use super::foreseen;
-use crate::house::{Home, House, on};
-use crate::sample::{moment, timeline_id};
+use crate::engine::*;
 
-const SECOND: i64 = 1_000_000;
 /// Longer than a listener stays registered on a queue, and than a lease.
 const LONG: i64 = 40 * SECOND;
-
-pub(in crate::engine) fn at(seconds: i64) -> Instant<Virtual> {
-    moment(seconds * SECOND)
-}
-
-pub(in crate::engine) fn once(seconds: i64) -> Schedule {
-    Schedule::At(at(seconds))
-}
-
-pub(in crate::engine) fn every(seconds: i64) -> Schedule {
-    let rule = format!("FREQ=SECONDLY;INTERVAL={seconds}");
-    let source = RuleSource::Every { rule, starts: at(0), zone: "UTC".to_owned() };
-    Schedule::Repeating(Box::new(Repeating::read(source, Misfire::All, false).unwrap()))
-}
 
 /// One timeline and its clock on an open engine.
 pub(in crate::engine) struct Line<'a> {
@@ -46,7 +20,6 @@ impl<'a> Line<'a> {
         Self::of(home, TimelineId::main()).await
     }
 
-    /// Returns a timeline with its clock paused at 0.
     pub(in crate::engine) async fn of(home: &'a Home<'a>, id: TimelineId) -> Self {
         let line = Self { home, id };
         line.change(ClockCommand::Pause, false).await.unwrap();
@@ -123,14 +96,11 @@ impl<'a> Line<'a> {
     }
 
     async fn claim(&self, max: usize) -> Vec<ClaimedFiring> {
-        let ttl = Span::from_secs(30).unwrap();
-        let claim = Claim { queue: QueueId::unnamed(), max, ttl, waits: false };
-        self.home.engine.claim(&self.home.admin, Some(self.id.clone()), &claim).await.unwrap()
+        self.home.engine.claim(&self.home.admin, Some(self.id.clone()), &claim_of(max)).await.unwrap()
     }
 
     async fn acknowledge(&self, firing_id: &FiringId) -> FiringState {
-        let request =
-            FiringsRequest { timeline: Some(self.id.clone()), firing_ids: vec![firing_id.clone()], lease_ids: None };
+        let request = FiringsRequest { timeline: Some(self.id.clone()), ..firings(vec![firing_id.clone()]) };
         self.home.engine.acknowledge(&self.home.admin, request, None).await.unwrap().firings[0].1
     }
 
@@ -172,13 +142,11 @@ impl<'a> Line<'a> {
     }
 
     pub(in crate::engine) async fn anchor(&self) -> AnchorId {
-        let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
-        self.home.engine.set_anchor(&self.home.admin, Some(self.id.clone()), request, None).await.unwrap().0
+        self.home.set_anchor(Some(self.id.clone())).await
     }
 
     pub(in crate::engine) async fn return_to(&self, anchor: &AnchorId) {
-        let engine = &self.home.engine;
-        engine.return_to_anchor(&self.home.admin, Some(self.id.clone()), anchor, ReturnScope::All, None).await.unwrap();
+        self.home.return_to(Some(self.id.clone()), anchor).await;
         self.drive().await;
     }
 
@@ -198,16 +166,17 @@ pub(in crate::engine) struct Picture {
     pub(in crate::engine) in_flight: BTreeSet<(i64, String)>,
 }
 
-#[tokio::test]
-async fn rewound_timers_fire_again_if_requested() {
-    Box::pin(fires_again(House::new())).await;
-}
+on_each_store![
+    rewound_timers_fire_again_if_requested,
+    unfinished_firings_are_superseded_and_late_settlement_is_rejected,
+    return_to_anchor_restores_timers,
+];
 
-pub(crate) async fn fires_again(house: House) {
+async fn rewound_timers_fire_again_if_requested(house: House) {
     let home = house.open().await;
     let line = Line::main(&home).await;
     line.set("single", once(10)).await.unwrap();
-    line.set("rule", every(4)).await.unwrap();
+    line.set("rule", every(4, Misfire::All)).await.unwrap();
     line.go(11, false).await;
     let (done, first) = line.work_off().await;
     assert_eq!(done, [(4, "rule".to_owned()), (8, "rule".to_owned()), (10, "single".to_owned())]);
@@ -230,12 +199,7 @@ pub(crate) async fn fires_again(house: House) {
     home.reopen().await.close().await;
 }
 
-#[tokio::test]
-async fn unfinished_firings_are_superseded_and_late_settlement_is_rejected() {
-    Box::pin(is_superseded(House::new())).await;
-}
-
-pub(crate) async fn is_superseded(house: House) {
+async fn unfinished_firings_are_superseded_and_late_settlement_is_rejected(house: House) {
     let home = house.open().await;
     let line = Line::main(&home).await;
     for second in [2, 6] {
@@ -256,19 +220,14 @@ pub(crate) async fn is_superseded(house: House) {
     home.close().await;
 }
 
-#[tokio::test]
-async fn return_to_anchor_restores_timers() {
-    Box::pin(returns(House::new())).await;
-}
-
-pub(crate) async fn returns(house: House) {
+async fn return_to_anchor_restores_timers(house: House) {
     let home = house.open().await;
     let line = Line::main(&home).await;
     line.set("changed", once(20)).await.unwrap();
     line.set("cancelled", once(21)).await.unwrap();
     line.set("fires", once(5)).await.unwrap();
     line.set("in-flight", once(1)).await.unwrap();
-    line.set("rule", every(3)).await.unwrap();
+    line.set("rule", every(3, Misfire::All)).await.unwrap();
     line.set("untouched", once(90)).await.unwrap();
     line.go(2, false).await;
     let flying = line.firings().await[0].firing_id.clone();
@@ -305,11 +264,10 @@ pub(crate) async fn returns(house: House) {
 
 #[tokio::test]
 async fn fork_inherits_timers_and_diverges() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
     line.set("single", once(10)).await.unwrap();
-    line.set("rule", every(4)).await.unwrap();
+    line.set("rule", every(4, Misfire::All)).await.unwrap();
     line.set("in-flight", once(1)).await.unwrap();
     line.go(2, false).await;
     let anchor = line.anchor().await;
@@ -349,8 +307,7 @@ async fn fork_inherits_timers_and_diverges() {
 
 #[tokio::test]
 async fn fork_can_return_to_timers_finished_before_it_was_created() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
     line.set("in-flight", once(1)).await.unwrap();
     line.set("cancelled", once(20)).await.unwrap();
@@ -393,8 +350,7 @@ impl Numbers {
 /// Makes random moves. A move back or a return has the previewed effect. Each anchor is returned to and forked at, and
 /// its timers are as they were then.
 async fn live(seed: u64) {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
     let mut numbers = Numbers(seed);
     let mut anchors: Vec<(AnchorId, Picture)> = Vec::new();
@@ -403,7 +359,7 @@ async fn live(seed: u64) {
         let name = format!("t{}", numbers.below(6));
         match numbers.below(12) {
             0 | 1 => drop(line.set(&name, once(now + numbers.seconds(20) - 3)).await),
-            2 => drop(line.set(&name, every(numbers.seconds(5) + 2)).await),
+            2 => drop(line.set(&name, every(numbers.seconds(5) + 2, Misfire::All)).await),
             3 => line.patch(&name, Some(once(now + numbers.seconds(20)))).await,
             4 => line.cancel(&name).await,
             5 | 6 => {
@@ -415,7 +371,7 @@ async fn live(seed: u64) {
                 foreseen::go_back(&line, now, numbers.below(2) == 0).await;
             }
             8 => {
-                house.pass(LONG);
+                home.house.pass(LONG);
                 home.engine.keep_time().await;
                 for one in line.claim(3).await {
                     line.acknowledge(&one.firing.firing_id).await;
@@ -452,23 +408,10 @@ async fn random_timer_histories_return_and_fork_to_recorded_states() {
 
 #[tokio::test]
 async fn return_to_anchor_restores_hundreds_of_timers() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
     for number in 0..700 {
-        line.home
-            .engine
-            .set_timer(
-                &home.admin,
-                None,
-                (
-                    Some(TimerId::new(&format!("t{number}")).unwrap()),
-                    TimerRequest { schedule: Some(once(5 + number % 3)), ..TimerRequest::default() },
-                ),
-                None,
-            )
-            .await
-            .unwrap();
+        home.set_timer(&format!("t{number}"), timer_at(5 + number % 3)).await;
     }
     let anchor = line.anchor().await;
     let then = line.picture().await;

@@ -1,12 +1,7 @@
 //! Comparisons of timers and firings of two timelines.
 
-use timenav_core::event::EventDraft;
-use timenav_core::timers::FiringState;
-use timenav_engine::{DiffOf, DiffPage, TimelinesDiff};
-
-use super::again::{Line, every, once};
-use crate::house::{Home, House, on};
-use crate::sample::{event_id, moment, timeline_id};
+use super::again::Line;
+use crate::engine::*;
 
 /// Returns all pages of a comparison, with `items_max` items on each.
 async fn pages(home: &Home<'_>, names: (&str, &str), of: DiffOf, items_max: usize) -> Vec<DiffPage> {
@@ -61,17 +56,17 @@ fn timer(name: &str, a: Option<i64>, b: Option<i64>) -> (String, Option<i64>, Op
 }
 
 /// Timers differ in their schedule, and firings in their outcome since the timelines diverged.
-pub(crate) async fn apart(house: House) {
+async fn comparison_of_forks_covers_timers_and_firings(house: House) {
     const PENDING: State = Some(FiringState::Pending);
     const DONE: State = Some(FiringState::Acknowledged);
     let home = house.open().await;
-    home.engine.create_timeline(&home.admin, timeline_id("p"), None).await.unwrap();
-    let draft = |id: &str| EventDraft { event_id: Some(event_id(id)), ..EventDraft::at(moment(1), "d") };
-    home.engine.record_events(&home.admin, on("p"), vec![draft("a"), draft("b")], None).await.unwrap();
+    home.create_timeline(timeline_id("p")).await;
+    let draft = |id: &str| named_event(id, 1, "d");
+    home.record_events(on("p"), vec![draft("a"), draft("b")]).await;
     let parent = Line::of(&home, timeline_id("p")).await;
     parent.set("over", once(1)).await.unwrap();
     parent.set("waits", once(3)).await.unwrap();
-    parent.set("rule", every(10)).await.unwrap();
+    parent.set("rule", every(10, Misfire::All)).await.unwrap();
     for (name, seconds) in [("alike", 60), ("cancelled", 70), ("changed", 80)] {
         parent.set(name, once(seconds)).await.unwrap();
     }
@@ -115,7 +110,4 @@ pub(crate) async fn apart(house: House) {
     home.close().await;
 }
 
-#[tokio::test]
-async fn comparison_of_forks_covers_timers_and_firings() {
-    Box::pin(apart(House::new())).await;
-}
+on_each_store![comparison_of_forks_covers_timers_and_firings];

@@ -1,59 +1,36 @@
 //! Many timers at one time, and many due times at once: more than are read first.
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::{QueueId, TimerId};
-use timenav_core::time::Span;
-use timenav_core::timers::{AdvanceState, Counts, FiringState, Schedule};
-use timenav_engine::{Claim, ClaimedFiring, ClockChange, FiringsRequest, TimerRequest};
+use crate::engine::*;
 
-use crate::house::{Home, House};
-use crate::sample::moment;
-
-const SECOND: i64 = 1_000_000;
 /// More than are read first, and fewer than may fire at once.
 const MANY: usize = 60;
-
-fn to(seconds: i64) -> ClockChange {
-    ClockCommand::Travel { to: moment(seconds * SECOND), location: None }.into()
-}
 
 /// Sets timers whose names have this prefix.
 async fn set(home: &Home<'_>, name: &str, seconds: impl Iterator<Item = i64>) {
     for (number, at) in seconds.enumerate() {
-        let request = TimerRequest { schedule: Some(Schedule::At(moment(at * SECOND))), ..TimerRequest::default() };
-        let timer_id = TimerId::new(&format!("{name}-{number}")).unwrap();
-        home.engine.set_timer(&home.admin, None, (Some(timer_id), request), None).await.unwrap();
+        home.set_timer(&format!("{name}-{number}"), timer_at(at)).await;
     }
 }
 
-async fn claim(home: &Home<'_>) -> Vec<ClaimedFiring> {
-    let claim = Claim { queue: QueueId::unnamed(), max: 1_000, ttl: Span::from_secs(30).unwrap(), waits: false };
-    home.engine.claim(&home.admin, None, &claim).await.unwrap()
-}
-
 async fn acknowledge(home: &Home<'_>, claimed: &[ClaimedFiring]) {
-    let firing_ids = claimed.iter().map(|claimed| claimed.firing.firing_id.clone()).collect();
-    let request = FiringsRequest { timeline: None, firing_ids, lease_ids: None };
-    let answer = home.engine.acknowledge(&home.admin, request, None).await.unwrap();
+    let answer = home.engine.acknowledge(&home.admin, firings(firing_ids(claimed)), None).await.unwrap();
     assert!(answer.firings.iter().all(|(_, state)| *state == FiringState::Acknowledged));
     home.engine.keep_time().await;
 }
 
 #[tokio::test]
 async fn timers_due_at_one_instant_are_claimed_together() {
-    let house = House::new();
-    let home = house.open().await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
-    home.engine.change_clock(&home.admin, None, to(0), None).await.unwrap();
+    let home = Home::new().await;
+    home.pause_at_epoch().await;
     set(&home, "alone", std::iter::once(5)).await;
     set(&home, "together", std::iter::repeat_n(10, MANY)).await;
     set(&home, "after", std::iter::once(20)).await;
     // Registers a listener for a while.
-    assert!(claim(&home).await.is_empty());
-    let begun = home.engine.change_clock(&home.admin, None, to(30), None).await.unwrap();
+    assert!(home.claim(1_000).await.is_empty());
+    let begun = home.change_clock(None, travel(30)).await;
     home.engine.keep_time().await;
     for (due, count) in [(5, 1), (10, MANY), (20, 1)] {
-        let claimed = claim(&home).await;
+        let claimed = home.claim(1_000).await;
         assert_eq!(claimed.len(), count, "{due}");
         assert!(claimed.iter().all(|one| one.firing.due_firing.due == moment(due * SECOND)), "{due}");
         acknowledge(&home, &claimed).await;
@@ -66,10 +43,10 @@ async fn timers_due_at_one_instant_are_claimed_together() {
 
     // With a jump or a running clock, all due timers fire in the order of their due times.
     set(&home, "jumped", (0..MANY).map(|number| 40 + i64::try_from(number / 2).unwrap())).await;
-    let jump = ClockChange { settle: false, ..to(100) };
-    home.engine.change_clock(&home.admin, None, jump, None).await.unwrap();
+    let jump = ClockChange { settle: false, ..travel(100).into() };
+    home.change_clock(None, jump).await;
     home.engine.keep_time().await;
-    let claimed = claim(&home).await;
+    let claimed = home.claim(1_000).await;
     assert_eq!(claimed.len(), MANY);
     assert!(claimed.is_sorted_by_key(|one| one.firing.due_firing.due));
     acknowledge(&home, &claimed).await;
@@ -78,12 +55,10 @@ async fn timers_due_at_one_instant_are_claimed_together() {
 
 #[tokio::test]
 async fn advance_without_listeners_passes_many_instants_at_once() {
-    let house = House::new();
-    let home = house.open().await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
-    home.engine.change_clock(&home.admin, None, to(0), None).await.unwrap();
+    let home = Home::new().await;
+    home.pause_at_epoch().await;
     set(&home, "each", (1..=200).chain(std::iter::repeat_n(150, MANY))).await;
-    let begun = home.engine.change_clock(&home.admin, None, to(300), None).await.unwrap();
+    let begun = home.change_clock(None, travel(300)).await;
     home.engine.keep_time().await;
     let main = home.admin.timeline_id.clone();
     let receipt = home.engine.receipt(&main, &begun.advance_id.unwrap()).await.unwrap();

@@ -1,36 +1,22 @@
 //! Events that a clock has passed, for clients that replay history.
 
-use std::sync::Arc;
+use crate::engine::*;
 
-use timenav_core::clock::{ClockCommand, Rate};
-use timenav_core::event::EventDraft;
-use timenav_core::ids::TimerId;
-use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::Schedule;
-use timenav_engine::{LedgerMessage, LedgerStream, LedgerUpdate, Seen, TimerRequest, Topic, WatchLedger};
-
-use crate::house::{Home, House, watch};
-use crate::sample::{event_id, moment};
-
-const SECOND: i64 = 1_000_000;
 /// How far a running clock may be ahead, in microseconds.
 const TICKS: i64 = 100_000;
 
 async fn record(home: &Home<'_>, micros: i64) {
-    let draft = EventDraft { event_id: Some(event_id(&format!("at-{micros}"))), ..EventDraft::at(moment(micros), "d") };
-    home.engine.record_events(&home.admin, None, vec![draft], None).await.unwrap();
+    let draft = named_event(&format!("at-{micros}"), micros, "d");
+    home.record_events(None, vec![draft]).await;
 }
 
 async fn change(home: &Home<'_>, command: ClockCommand) {
-    home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
-    for _ in 0..5 {
-        home.engine.report_presence().await.unwrap();
-        home.engine.keep_time().await;
-    }
+    home.change_clock(None, command).await;
+    home.keep_time(5).await;
 }
 
-async fn travel(home: &Home<'_>, seconds: i64) {
-    change(home, ClockCommand::Travel { to: moment(seconds * SECOND), location: None }).await;
+async fn move_to(home: &Home<'_>, seconds: i64) {
+    change(home, travel(seconds)).await;
 }
 
 /// Subscribes to due events. While nothing is written, host time advances by the time waited.
@@ -66,27 +52,27 @@ async fn expect(stream: &mut LedgerStream, after: i64, to: i64) -> Seen {
 
 /// A stream reports each range with events that the clock has passed, whether it was moved or ran at any rate, back and
 /// forth.
-pub(crate) async fn plays(house: House) {
+async fn stream_reports_event_ranges_passed_by_the_clock(house: House) {
     let home = house.open().await;
     change(&home, ClockCommand::Pause).await;
-    travel(&home, 0).await;
+    move_to(&home, 0).await;
     let half = SECOND / 2;
     for micros in [0, 10 * SECOND, 20 * SECOND, 30 * SECOND + half, 100 * SECOND, 9_000 * SECOND] {
         record(&home, micros).await;
     }
     let mut due = listen(&home, None).await;
-    travel(&home, 15).await;
+    move_to(&home, 15).await;
     let seen = expect(&mut due, 0, 15 * SECOND).await;
     // There is nothing in between, and nothing is reported.
-    travel(&home, 16).await;
+    move_to(&home, 16).await;
     change(&home, ClockCommand::Resume).await;
     expect(&mut due, 16 * SECOND, 20 * SECOND).await;
     let last = expect(&mut due, 20 * SECOND, 30 * SECOND + half).await;
     change(&home, ClockCommand::Pause).await;
     // An event recorded before the clock's time is not due. It is once the clock has gone back before it.
     record(&home, 12 * SECOND).await;
-    travel(&home, 11).await;
-    travel(&home, 25).await;
+    move_to(&home, 11).await;
+    move_to(&home, 25).await;
     expect(&mut due, 11 * SECOND, 25 * SECOND).await;
     // The faster the clock runs, the longer the ranges are.
     change(&home, ClockCommand::SetRate(Rate::from_factor(3_600.0).unwrap())).await;
@@ -98,32 +84,27 @@ pub(crate) async fn plays(house: House) {
     let late = to.micros() - 9_000 * SECOND;
     assert!(from < moment(9_000 * SECOND) && (0..3_600 * TICKS).contains(&late), "{from} {to}");
     change(&home, ClockCommand::Pause).await;
-    travel(&home, 9_030).await;
+    move_to(&home, 9_030).await;
     // An advance passes events too, wherever it pauses on its way.
-    let schedule = Some(Schedule::At(moment(9_050 * SECOND)));
-    let timer = (Some(TimerId::new("timer").unwrap()), TimerRequest { schedule, ..TimerRequest::default() });
-    home.engine.set_timer(&home.admin, None, timer, None).await.unwrap();
+    home.set_timer("timer", timer_at(9_050)).await;
     for seconds in [9_040, 9_060, 9_070] {
         record(&home, seconds * SECOND).await;
     }
-    travel(&home, 9_065).await;
+    move_to(&home, 9_065).await;
     expect(&mut due, 9_030 * SECOND, 9_065 * SECOND).await;
     drop(due);
     // A reconnecting client gets the missed ranges, and nothing twice.
-    let mut again = listen(&home, Some(seen)).await;
-    expect(&mut again, 16 * SECOND, 30 * SECOND + half).await;
-    drop(again);
-    let mut again = listen(&home, Some(last)).await;
-    expect(&mut again, 11 * SECOND, 25 * SECOND).await;
-    drop(again);
-    let mut anew = listen(&home, None).await;
-    travel(&home, 9_080).await;
-    expect(&mut anew, 9_065 * SECOND, 9_080 * SECOND).await;
-    drop(anew);
+    let mut resumed = listen(&home, Some(seen)).await;
+    expect(&mut resumed, 16 * SECOND, 30 * SECOND + half).await;
+    drop(resumed);
+    let mut resumed = listen(&home, Some(last)).await;
+    expect(&mut resumed, 11 * SECOND, 25 * SECOND).await;
+    drop(resumed);
+    let mut new = listen(&home, None).await;
+    move_to(&home, 9_080).await;
+    expect(&mut new, 9_065 * SECOND, 9_080 * SECOND).await;
+    drop(new);
     home.close().await;
 }
 
-#[tokio::test]
-async fn stream_reports_event_ranges_passed_by_the_clock() {
-    Box::pin(plays(House::new())).await;
-}
+on_each_store![stream_reports_event_ranges_passed_by_the_clock];

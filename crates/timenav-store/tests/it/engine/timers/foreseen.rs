@@ -1,14 +1,9 @@
 //! Previews of the effect of clock changes and returns on timers, compared with the actual effect.
 
-use std::collections::{BTreeMap, BTreeSet};
+use timenav_engine::ClockPreview;
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::AnchorId;
-use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::FiringState;
-use timenav_engine::{ClockChange, ClockPreview, FiringRow, ReturnScope, TimerRow};
-
-use super::again::{Line, at};
+use super::again::Line;
+use crate::engine::*;
 
 /// Changes, actual or previewed.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -72,8 +67,7 @@ impl Rows {
 
 /// Moves a clock back, and compares the effect with the preview.
 pub(in crate::engine) async fn go_back(line: &Line<'_>, seconds: i64, refire: bool) {
-    let command = ClockCommand::Travel { to: at(seconds), location: None };
-    let change = ClockChange { refire, ..ClockChange::from(command) };
+    let change = ClockChange { refire, ..travel(seconds).into() };
     let (engine, admin) = (&line.home.engine, &line.home.admin);
     let foreseen = engine.foresee(admin, Some(line.id.clone()), change).await.unwrap();
     let before = Rows::of(line).await;

@@ -1,21 +1,12 @@
 //! The cost of an instant of an advance: the last outcome and the next step of the clock share a commit.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::{AdvanceId, FiringId, LeaseId, QueueId, TimelineId, TimerId};
-use timenav_core::limits::ATTEMPTS_IN_ADVANCE_MAX;
-use timenav_core::time::Span;
-use timenav_core::timers::{AdvanceState, Counts, FiringState, Schedule};
-use timenav_engine::{Claim, ClaimedFiring, FiringAnswer, FiringsRequest, HoldRequest, Refusal, TimerRequest};
-use tokio::time::timeout;
+use timenav_core::ids::LeaseId;
+use timenav_engine::FiringAnswer;
 
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, is_unavailable};
-use crate::sample::moment;
+use crate::engine::*;
 
-const SECOND: i64 = 1_000_000;
 /// Long enough for everything that does not wait to finish.
 const MOMENT: Duration = Duration::from_millis(50);
 
@@ -26,46 +17,22 @@ struct Advancing<'a, 'b> {
 }
 
 async fn advancing<'a, 'b>(home: &'a Home<'b>, seconds: impl IntoIterator<Item = i64>) -> Advancing<'a, 'b> {
-    for command in [ClockCommand::Pause, ClockCommand::Travel { to: moment(0), location: None }] {
-        home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
-    }
+    home.pause_at_epoch().await;
     let mut last = 0;
     for (number, at) in seconds.into_iter().enumerate() {
         last = last.max(at);
-        let request = TimerRequest { schedule: Some(Schedule::At(moment(at * SECOND))), ..TimerRequest::default() };
-        let timer_id = TimerId::new(&format!("timer-{number}")).unwrap();
-        home.engine.set_timer(&home.admin, None, (Some(timer_id), request), None).await.unwrap();
+        home.set_timer(&format!("timer-{number}"), timer_at(at)).await;
     }
-    home.engine.report_presence().await.unwrap();
-    home.engine.keep_time().await;
+    home.keep_time(1).await;
     // Registers a listener for a while.
-    assert!(claim(home).await.is_empty());
-    let travel = ClockCommand::Travel { to: moment((last + 10) * SECOND), location: None };
-    let begun = home.engine.change_clock(&home.admin, None, travel, None).await.unwrap();
+    assert!(home.claim(1_000).await.is_empty());
+    let begun = home.change_clock(None, travel(last + 10)).await;
     home.engine.keep_time().await;
     Advancing { home, advance_id: begun.advance_id.unwrap() }
 }
 
-async fn claim(home: &Home<'_>) -> Vec<ClaimedFiring> {
-    let claim = Claim { queue: QueueId::unnamed(), max: 1_000, ttl: Span::from_secs(30).unwrap(), waits: false };
-    home.engine.claim(&home.admin, None, &claim).await.unwrap()
-}
-
-fn ids(claimed: &[ClaimedFiring]) -> Vec<FiringId> {
-    claimed.iter().map(|claimed| claimed.firing.firing_id.clone()).collect()
-}
-
-fn done(firing_ids: Vec<FiringId>) -> FiringsRequest {
-    FiringsRequest { timeline: None, firing_ids, lease_ids: None }
-}
-
 async fn acknowledge(home: &Home<'_>, firing_ids: Vec<FiringId>) -> FiringAnswer {
-    home.engine.acknowledge(&home.admin, done(firing_ids), None).await.unwrap()
-}
-
-fn looking(reason: &str) -> HoldRequest {
-    let ttl = Span::from_secs(600).unwrap();
-    HoldRequest { timeline: None, lease_id: None, reason: reason.to_owned(), ttl }
+    home.engine.acknowledge(&home.admin, firings(firing_ids), None).await.unwrap()
 }
 
 async fn release(home: &Home<'_>, lease_id: &LeaseId) {
@@ -93,16 +60,18 @@ async fn groups<T>(home: &Home<'_>, something: impl Future<Output = T>) -> (u64,
     (home.engine.stats().groups - before, result)
 }
 
+on_each_store![advance_takes_one_commit_per_instant, outcome_does_not_step_the_clock_during_a_hold];
+
 /// Each instant costs one commit, and the last one ends the advance. The entries are the same as with separate commits.
-pub(crate) async fn one_commit_an_instant(house: House) {
+async fn advance_takes_one_commit_per_instant(house: House) {
     const INSTANTS: i64 = 20;
     let home = house.open().await;
     let advance = advancing(&home, 1..=INSTANTS).await;
     for instant in 1..=INSTANTS {
         assert_eq!(advance.step().await, instant.unsigned_abs());
-        let claimed = claim(&home).await;
+        let claimed = home.claim(1_000).await;
         assert_eq!(claimed[0].firing.due_firing.due, moment(instant * SECOND));
-        let (count, answer) = groups(&home, acknowledge(&home, ids(&claimed))).await;
+        let (count, answer) = groups(&home, acknowledge(&home, firing_ids(&claimed))).await;
         assert_eq!(answer.firings, [(claimed[0].firing.firing_id.clone(), FiringState::Acknowledged)]);
         assert_eq!(count, 1, "the outcome and the next instant are one commit");
         // The outcome, and the step after it.
@@ -129,30 +98,25 @@ pub(crate) async fn one_commit_an_instant(house: House) {
     assert_eq!(actions, expected);
 }
 
-#[tokio::test]
-async fn advance_takes_one_commit_per_instant() {
-    Box::pin(one_commit_an_instant(House::new())).await;
-}
-
 /// An outcome does not cause a step while the instant is held otherwise: by another firing or a hold, or if no step is
 /// wanted.
-pub(crate) async fn no_step_while_held(house: House) {
+async fn outcome_does_not_step_the_clock_during_a_hold(house: House) {
     let home = house.open().await;
     let advance = advancing(&home, [1, 1, 2, 3, 4]).await;
     // Another firing.
-    let both = claim(&home).await;
-    let (count, _) = groups(&home, acknowledge(&home, ids(&both[..1]))).await;
+    let both = home.claim(1_000).await;
+    let (count, _) = groups(&home, acknowledge(&home, firing_ids(&both[..1]))).await;
     assert_eq!((count, advance.step().await), (1, 1));
     // A firing that already has its outcome does not affect the other one.
-    acknowledge(&home, ids(&both[..1])).await;
+    acknowledge(&home, firing_ids(&both[..1])).await;
     home.engine.keep_time().await;
     assert_eq!(advance.step().await, 1);
-    let (count, _) = groups(&home, acknowledge(&home, ids(&both))).await;
+    let (count, _) = groups(&home, acknowledge(&home, firing_ids(&both))).await;
     assert_eq!((count, advance.step().await), (1, 2));
     // A hold, which begins between claim and acknowledgment.
-    let claimed = claim(&home).await;
-    let (_, hold, _) = home.engine.hold_advances(&home.admin, looking("first"), None).await.unwrap();
-    let (count, _) = groups(&home, acknowledge(&home, ids(&claimed))).await;
+    let claimed = home.claim(1_000).await;
+    let (_, hold, _) = home.engine.hold_advances(&home.admin, hold_for(600, "first"), None).await.unwrap();
+    let (count, _) = groups(&home, acknowledge(&home, firing_ids(&claimed))).await;
     home.engine.keep_time().await;
     assert_eq!((count, advance.step().await), (1, 2));
     release(&home, &hold.lease_id).await;
@@ -161,40 +125,36 @@ pub(crate) async fn no_step_while_held(house: House) {
     // Exhausted attempts also cause the next step.
     for attempt in 1..=ATTEMPTS_IN_ADVANCE_MAX {
         home.house.pass(5 * SECOND);
-        home.engine.report_presence().await.unwrap();
-        home.engine.keep_time().await;
+        home.keep_time(1).await;
         assert_eq!(advance.step().await, 3);
-        let claimed = claim(&home).await;
+        let claimed = home.claim(1_000).await;
         assert_eq!(claimed[0].attempt, attempt);
-        home.engine.fail_firings(&home.admin, done(ids(&claimed)), Some("no".to_owned()), None).await.unwrap();
+        home.engine
+            .fail_firings(&home.admin, firings(firing_ids(&claimed)), Some("no".to_owned()), None)
+            .await
+            .unwrap();
     }
     let counts = Counts { fired: 5, acknowledged: 3, failed: 1 };
     assert_eq!(advance.progress().await, (AdvanceState::Running, 4, counts));
     // Pausing the clock ends the advance where it is.
-    let claimed = claim(&home).await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
-    let (count, answer) = groups(&home, acknowledge(&home, ids(&claimed))).await;
+    let claimed = home.claim(1_000).await;
+    home.change_clock(None, ClockCommand::Pause).await;
+    let (count, answer) = groups(&home, acknowledge(&home, firing_ids(&claimed))).await;
     assert_eq!((count, answer.firings[0].1), (1, FiringState::Acknowledged));
     home.engine.keep_time().await;
     assert_eq!(advance.progress().await, (AdvanceState::Stopped, 4, counts));
     home.close().await;
 }
 
-#[tokio::test]
-async fn outcome_does_not_step_the_clock_during_a_hold() {
-    Box::pin(no_step_while_held(House::new())).await;
-}
-
 /// Concurrent outcomes of several workers are written in groups, each with its own firings.
 #[tokio::test]
 async fn concurrent_outcomes_are_written_in_groups() {
     const WORKERS: usize = 50;
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let advance = advancing(&home, std::iter::repeat_n(1, WORKERS).chain([2])).await;
-    let claimed = claim(&home).await;
+    let claimed = home.claim(1_000).await;
     assert_eq!(claimed.len(), WORKERS);
-    let each = claimed.chunks(1).map(|one| acknowledge(&home, ids(one)));
+    let each = claimed.chunks(1).map(|one| acknowledge(&home, firing_ids(one)));
     let (count, answers) = groups(&home, futures_util::future::join_all(each)).await;
     assert!(answers.iter().all(|answer| answer.firings[0].1 == FiringState::Acknowledged));
     assert!(count < WORKERS as u64 / 2, "{count} groups");
@@ -203,7 +163,7 @@ async fn concurrent_outcomes_are_written_in_groups() {
     let counts = Counts { fired: acknowledged + 1, acknowledged, failed: 0 };
     assert_eq!(advance.progress().await, (AdvanceState::Running, 2, counts));
     // Two concurrent outcomes of the same firing result in one.
-    let last = ids(&claim(&home).await);
+    let last = firing_ids(&home.claim(1_000).await);
     let (one, other) = tokio::join!(acknowledge(&home, last.clone()), acknowledge(&home, last));
     assert_eq!((&one.firings, one.firings[0].1), (&other.firings, FiringState::Acknowledged));
     home.engine.keep_time().await;
@@ -218,44 +178,42 @@ async fn concurrent_outcomes_are_written_in_groups() {
 /// written, everything is as before.
 #[tokio::test(flavor = "multi_thread")]
 async fn hold_waits_for_a_step_in_progress() {
-    let house = House::new();
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = House::new().into_faulty_home().await;
     let advance = advancing(&home, [1, 2, 3]).await;
-    let first = ids(&claim(&home).await);
+    let first = firing_ids(&home.claim(1_000).await);
     store.set_commits_failing(true);
-    assert!(is_unavailable(&home.engine.acknowledge(&home.admin, done(first.clone()), None).await));
+    assert!(is_unavailable(&home.engine.acknowledge(&home.admin, firings(first.clone()), None).await));
     store.set_commits_failing(false);
     assert_eq!(advance.step().await, 1);
-    let (_, hold, _) = home.engine.hold_advances(&home.admin, looking("first"), None).await.unwrap();
+    let (_, hold, _) = home.engine.hold_advances(&home.admin, hold_for(600, "first"), None).await.unwrap();
     release(&home, &hold.lease_id).await;
     // The outcome and the step are being written, and the client disconnects.
     store.close_gate();
-    let (engine, admin) = (home.engine.clone(), home.admin.clone());
-    let sent = tokio::spawn(async move { engine.acknowledge(&admin, done(first), None).await });
+    let sent = home.spawn(move |engine, admin| async move { engine.acknowledge(&admin, firings(first), None).await });
     store.arrival().await;
-    let (engine, admin) = (home.engine.clone(), home.admin.clone());
-    let mut holding = tokio::spawn(async move { engine.hold_advances(&admin, looking("second"), None).await });
+    let mut holding = home
+        .spawn(move |engine, admin| async move { engine.hold_advances(&admin, hold_for(600, "second"), None).await });
     assert!(timeout(MOMENT, &mut holding).await.is_err(), "the clock is on its way");
     sent.abort();
     assert!(sent.await.unwrap_err().is_cancelled());
     assert!(timeout(MOMENT, &mut holding).await.is_err(), "it still is");
-    assert!(claim(&home).await.is_empty());
+    assert!(home.claim(1_000).await.is_empty());
     store.open_gate();
     let (_, hold, _) = holding.await.unwrap().unwrap();
     assert_eq!(advance.step().await, 2);
-    let second = claim(&home).await;
+    let second = home.claim(1_000).await;
     assert_eq!(second[0].firing.due_firing.due, moment(2 * SECOND));
-    acknowledge(&home, ids(&second)).await;
+    acknowledge(&home, firing_ids(&second)).await;
     home.engine.keep_time().await;
     assert_eq!(advance.step().await, 2, "held");
     release(&home, &hold.lease_id).await;
     home.engine.keep_time().await;
-    acknowledge(&home, ids(&claim(&home).await)).await;
+    acknowledge(&home, firing_ids(&home.claim(1_000).await)).await;
     let counts = Counts { fired: 3, acknowledged: 3, failed: 0 };
     assert_eq!(advance.progress().await, (AdvanceState::Settled, 3, counts));
     // An acknowledged firing cannot get another outcome.
-    let refused = home.engine.acknowledge(&home.admin, done(vec![FiringId::new("firing_none").unwrap()]), None).await;
+    let refused =
+        home.engine.acknowledge(&home.admin, firings(vec![FiringId::new("firing_none").unwrap()]), None).await;
     assert!(matches!(&refused, Err(Refusal::NotFound { .. })), "{refused:?}");
     home.close().await;
 }

@@ -1,37 +1,24 @@
 //! Firings, as seen by observers that claim none.
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::{FiringId, QueueId, TimerId};
-use timenav_core::time::Span;
-use timenav_core::timers::{FiringState, Schedule};
-use timenav_engine::{
-    Claim, ClockChange, Delivery, FiringUpdate, FiringsRequest, LedgerMessage, LedgerStream, LedgerUpdate,
-    PENDING_FIRINGS_MAX, Seen, TimerRequest, WatchFirings,
-};
+use timenav_engine::{FiringUpdate, PENDING_FIRINGS_MAX, WatchFirings};
 
-use crate::house::{Home, House};
-use crate::sample::moment;
-
-const SECOND: i64 = 1_000_000;
+use crate::engine::*;
 
 fn queue(name: &str) -> QueueId {
     QueueId::new(name).unwrap()
 }
 
 async fn set(home: &Home<'_>, name: &str, seconds: i64, to: &str) {
-    let (schedule, deliver) = (Some(Schedule::At(moment(seconds * SECOND))), Some(Delivery::Queue(queue(to))));
-    let request = TimerRequest { schedule, deliver, ..TimerRequest::default() };
-    home.engine.set_timer(&home.admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
+    home.set_timer(name, TimerRequest { deliver: Some(Delivery::Queue(queue(to))), ..timer_at(seconds) }).await;
 }
 
 async fn claim(home: &Home<'_>, of: &str, max: usize) -> Vec<FiringId> {
-    let claim = Claim { queue: queue(of), max, ttl: Span::from_secs(30).unwrap(), waits: false };
-    let claimed = home.engine.claim(&home.admin, None, &claim).await.unwrap();
-    claimed.into_iter().map(|claimed| claimed.firing.firing_id).collect()
+    let claim = Claim { queue: queue(of), ..claim_of(max) };
+    firing_ids(&home.engine.claim(&home.admin, None, &claim).await.unwrap())
 }
 
 fn named(firing_ids: &[FiringId]) -> FiringsRequest {
-    FiringsRequest { timeline: None, firing_ids: firing_ids.to_vec(), lease_ids: None }
+    firings(firing_ids.to_vec())
 }
 
 async fn observe(home: &Home<'_>, of: Option<&str>, seen: Option<Seen>) -> LedgerStream {
@@ -78,28 +65,24 @@ async fn all(stream: &mut LedgerStream, expected: &[&str]) -> Vec<LedgerMessage>
     messages
 }
 
-/// Pauses the clock at 0 and jumps over everything due by then.
-async fn travel(home: &Home<'_>, seconds: i64) {
-    let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
-    home.engine.change_clock(&home.admin, None, to, None).await.unwrap();
-    for _ in 0..20 {
-        home.engine.report_presence().await.unwrap();
-        home.engine.keep_time().await;
-    }
+/// Moves the clock, which fires everything due by then.
+async fn move_to(home: &Home<'_>, seconds: i64) {
+    home.change_clock(None, travel(seconds)).await;
+    home.keep_time(20).await;
 }
 
 /// An observer of a queue is notified when each firing is offered, claimed, retried and settled, and about no other
 /// queue.
-pub(crate) async fn observed(house: House) {
+async fn firings_are_observed_from_their_offer_to_their_outcome(house: House) {
     let home = house.open().await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
-    travel(&home, 0).await;
+    home.change_clock(None, ClockCommand::Pause).await;
+    move_to(&home, 0).await;
     for (name, at, to) in [("one", 10, "work"), ("two", 10, "work"), ("elsewhere", 10, "other"), ("three", 20, "work")]
     {
         set(&home, name, at, to).await;
     }
     let (mut work, mut whole) = (observe(&home, Some("work"), None).await, observe(&home, None, None).await);
-    travel(&home, 15).await;
+    move_to(&home, 15).await;
     let offered = all(&mut work, &["one offered", "two offered"]).await;
     assert_eq!((offered[0].part, offered[0].position), (Some(0), offered[1].position));
     assert_eq!(all(&mut whole, &["one offered", "two offered", "elsewhere offered"]).await[2].part, None);
@@ -114,8 +97,8 @@ pub(crate) async fn observed(house: House) {
     all(&mut whole, &["one leased", "two leased", "elsewhere leased", "one extended", "one acknowledged"]).await;
     // A reconnecting observer continues where it was, and is notified that claims may be missing.
     let seen = Seen { position: offered[0].position, part: Some(0), passed: None, entry: offered[0].entry };
-    let mut again = observe(&home, Some("work"), Some(seen)).await;
-    all(&mut again, &["gap", "two offered", "one acknowledged"]).await;
+    let mut resumed = observe(&home, Some("work"), Some(seen)).await;
+    all(&mut resumed, &["gap", "two offered", "one acknowledged"]).await;
     // The end of a lease is reported too, and finally the outcome.
     let last = loop {
         house.pass(400 * SECOND);
@@ -123,8 +106,7 @@ pub(crate) async fn observed(house: House) {
         assert_eq!(claim(&home, "work", 10).await, firings[1..]);
         all(&mut work, &["two leased"]).await;
         house.pass(31 * SECOND);
-        home.engine.report_presence().await.unwrap();
-        home.engine.keep_time().await;
+        home.keep_time(1).await;
         let (what, messages) = next(&mut work).await;
         if what != "two tried_again" {
             break (what, messages);
@@ -137,22 +119,20 @@ pub(crate) async fn observed(house: House) {
     home.engine.redeliver(&home.admin, None, failed, None).await.unwrap();
     all(&mut work, &["two redelivered"]).await;
     // The clock goes back, and times recur.
-    let back = ClockCommand::Travel { to: moment(5 * SECOND), location: None };
-    let back = ClockChange { refire: true, ..ClockChange::from(back) };
-    home.engine.change_clock(&home.admin, None, back, None).await.unwrap();
+    home.change_clock(None, ClockChange { refire: true, ..travel(5).into() }).await;
     all(&mut work, &["two superseded"]).await;
-    drop((work, whole, again));
+    drop((work, whole, resumed));
     home.close().await;
 }
 
 /// A slow reader is notified that claims are missing, and delays no one.
-pub(crate) async fn overheard(house: House) {
+async fn slow_observer_is_notified_of_missed_firings(house: House) {
     let home = house.open().await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
-    travel(&home, 0).await;
+    home.change_clock(None, ClockCommand::Pause).await;
+    move_to(&home, 0).await;
     set(&home, "one", 10, "work").await;
     let mut slow = observe(&home, None, None).await;
-    travel(&home, 15).await;
+    move_to(&home, 15).await;
     all(&mut slow, &["one offered"]).await;
     let firings = claim(&home, "work", 1).await;
     for _ in 0..PENDING_FIRINGS_MAX {
@@ -164,12 +144,4 @@ pub(crate) async fn overheard(house: House) {
     home.close().await;
 }
 
-#[tokio::test]
-async fn firings_are_observed_from_their_offer_to_their_outcome() {
-    Box::pin(observed(House::new())).await;
-}
-
-#[tokio::test]
-async fn slow_observer_is_notified_of_missed_firings() {
-    Box::pin(overheard(House::new())).await;
-}
+on_each_store![firings_are_observed_from_their_offer_to_their_outcome, slow_observer_is_notified_of_missed_firings,];

@@ -1,43 +1,13 @@
 //! Timers whose firings record events on their timeline.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use timenav_engine::Receipt;
 
-use timenav_core::as_of::AsOf;
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AdvanceId, QueueId, TimelineId, TimerId};
-use timenav_core::time::{Instant, Span, Virtual};
-use timenav_core::timers::{AdvanceState, Counts, FiringState, Misfire, Repeating, RuleSource, Schedule};
-use timenav_engine::{
-    AnchorRequest, Caller, Claim, ClockChange, Delivery, FiringRow, FiringsRequest, MonitorEvents, PermissionsChange,
-    Receipt, Refusal, ReturnScope, TimerQuery, TimerRequest,
-};
-
-use crate::house::{Home, House};
-use crate::sample::{event_id, every_event, moment, timeline_id, users};
-
-const SECOND: i64 = 1_000_000;
-
-fn at(seconds: i64) -> Instant<Virtual> {
-    moment(seconds * SECOND)
-}
-
-fn every(seconds: i64, misfire: Misfire) -> Schedule {
-    let rule = format!("FREQ=SECONDLY;INTERVAL={seconds}");
-    let source = RuleSource::Every { rule, starts: at(0), zone: "UTC".to_owned() };
-    Schedule::Repeating(Box::new(Repeating::read(source, misfire, false).unwrap()))
-}
-
-fn to(seconds: i64) -> ClockChange {
-    ClockCommand::Travel { to: at(seconds), location: None }.into()
-}
+use crate::engine::*;
 
 fn jump(seconds: i64) -> ClockChange {
-    ClockChange { settle: false, ..to(seconds) }
+    ClockChange { settle: false, ..travel(seconds).into() }
 }
 
-/// A timer whose firings record an event with this description.
 fn recording(schedule: Schedule, description: &str) -> TimerRequest {
     let event = EventDraft { name: Some("told".to_owned()), ..EventDraft::at(Instant::EPOCH, description) };
     TimerRequest {
@@ -73,7 +43,7 @@ impl<'a> Line<'a> {
     }
 
     async fn receipt(&self, seconds: i64) -> Receipt {
-        let advance_id = self.go(to(seconds)).await.expect("timers are passed");
+        let advance_id = self.go(travel(seconds).into()).await.expect("timers are passed");
         self.home.engine.receipt(&self.id, &advance_id).await.unwrap()
     }
 
@@ -127,12 +97,11 @@ impl<'a> Line<'a> {
 
 #[tokio::test]
 async fn recorded_firings_become_events_without_a_worker() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
-    line.set("single", recording(Schedule::At(at(5)), "once")).await;
+    line.set("single", recording(once(5), "once")).await;
     line.set("rule", recording(every(10, Misfire::All), "again")).await;
-    line.set("work", TimerRequest { schedule: Some(Schedule::At(at(5))), ..TimerRequest::default() }).await;
+    line.set("work", timer_at(5)).await;
     let receipt = line.receipt(30).await;
     assert_eq!((receipt.state, receipt.reached, receipt.step), (AdvanceState::Settled, at(30), 4));
     assert_eq!(receipt.counts, Counts { fired: 5, acknowledged: 4, failed: 0 });
@@ -141,13 +110,13 @@ async fn recorded_firings_become_events_without_a_worker() {
     let again = |time: i64| (time, "again".to_owned(), "timer:rule".to_owned());
     assert_eq!(found, [(5, "once".to_owned(), "timer:single".to_owned()), again(10), again(20), again(30)]);
     // A timer that was overdue when it was set records its event at its own time.
-    line.set("late", recording(Schedule::At(at(12)), "late")).await;
+    line.set("late", recording(once(12), "late")).await;
     assert!(line.events().await.iter().any(|(time, _, description, _)| (*time, description.as_str()) == (12, "late")));
     // There is nothing to claim, and no queue has its name.
     let queue = QueueId::of_timeline();
     let claim = Claim { queue: queue.clone(), max: 10, ttl: Span::from_secs(30).unwrap(), waits: false };
     assert!(home.engine.claim(&home.admin, None, &claim).await.unwrap().is_empty());
-    let request = TimerRequest { deliver: Some(Delivery::Queue(queue)), ..recording(Schedule::At(at(90)), "") };
+    let request = TimerRequest { deliver: Some(Delivery::Queue(queue)), ..recording(once(90), "") };
     let refused = line.set_as(&home.admin, "queue", request).await;
     assert!(matches!(&refused, Err(Refusal::Invalid { field, .. }) if field == "deliver/queue"), "{refused:?}");
     let home = home.reopen().await;
@@ -173,8 +142,7 @@ async fn recorded_firings_become_events_without_a_worker() {
 #[tokio::test]
 async fn thousands_of_firings_are_each_recorded_once() {
     const TO: i64 = 1_300;
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
     line.set("each", recording(every(1, Misfire::All), "tick")).await;
     line.set("last", recording(every(7, Misfire::Once), "last")).await;
@@ -194,7 +162,7 @@ async fn thousands_of_firings_are_each_recorded_once() {
     assert_eq!(line.moments().await, expected);
     // A fast clock: timers that become due during a lookup follow.
     line.go(ClockChange::from(ClockCommand::Resume)).await;
-    house.pass(40 * SECOND);
+    home.house.pass(40 * SECOND);
     home.engine.keep_time().await;
     let last = line.moments().await.pop();
     assert!(last.is_some_and(|last| last >= 2 * TO + 39), "{last:?}");
@@ -204,8 +172,7 @@ async fn thousands_of_firings_are_each_recorded_once() {
 /// Events are not recorded without a valid permission, and existing events are not overwritten.
 #[tokio::test]
 async fn disallowed_recording_fails_with_a_reason() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
     let bob = home.user("bob", false).await;
     let permit = async |write| {
@@ -213,8 +180,8 @@ async fn disallowed_recording_fails_with_a_reason() {
         home.engine.set_access_control(&home.admin, line.id.clone(), change, None).await.unwrap();
     };
     permit(users(["bob"])).await;
-    line.set_as(&bob, "bobs", recording(Schedule::At(at(5)), "by bob")).await.unwrap();
-    line.set("taken", recording(Schedule::At(at(7)), "by the timer")).await;
+    line.set_as(&bob, "bobs", recording(once(5), "by bob")).await.unwrap();
+    line.set("taken", recording(once(7), "by the timer")).await;
     permit(BTreeSet::new()).await;
     // A client that knows the next id may have recorded something with it.
     let before = line.receipt(5).await.firings;
@@ -227,7 +194,7 @@ async fn disallowed_recording_fails_with_a_reason() {
     let due_firing = timenav_core::timers::DueFiring { due: at(7), position, round: 0 };
     let taken = due_firing.firing_id(&line.id);
     let other = EventDraft { event_id: Some(event_id(taken.as_str())), ..EventDraft::at(at(1), "by somebody") };
-    home.engine.record_events(&home.admin, Some(line.id.clone()), vec![other], None).await.unwrap();
+    home.record_events(Some(line.id.clone()), vec![other]).await;
     let receipt = line.receipt(8).await;
     assert_eq!(receipt.counts, Counts { fired: 1, acknowledged: 0, failed: 1 });
     let reason = receipt.firings[0].reason.clone().unwrap();
@@ -239,19 +206,17 @@ async fn disallowed_recording_fails_with_a_reason() {
 
 #[tokio::test]
 async fn repeated_firing_is_recorded_under_another_id() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
     line.set("rule", recording(every(10, Misfire::All), "again")).await;
     line.receipt(10).await;
-    let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
-    let anchor = home.engine.set_anchor(&home.admin, Some(line.id.clone()), request, None).await.unwrap().0;
+    let anchor = home.set_anchor(Some(line.id.clone())).await;
     line.receipt(30).await;
     let first = line.events().await;
     let times = |events: &[RecordedFields]| events.iter().map(|(time, ..)| *time).collect::<Vec<_>>();
     assert_eq!(times(&first), [10, 20, 30]);
     // After the clock goes back, recorded events stay, and recurring firings record additional ones.
-    line.go(ClockChange { refire: true, ..to(15) }).await;
+    line.go(ClockChange { refire: true, ..travel(15).into() }).await;
     line.receipt(30).await;
     let second = line.events().await;
     assert_eq!(times(&second), [10, 20, 20, 30, 30]);
@@ -267,7 +232,7 @@ async fn repeated_firing_is_recorded_under_another_id() {
     assert!(ids(&second).is_disjoint(&ids(&third)));
     // A fork records on its own, whoever creates it.
     let bob = home.user("bob", false).await;
-    let change = PermissionsChange { read: Some(users(["bob"])), ..PermissionsChange::default() };
+    let change = readers(["bob"]);
     home.engine.set_access_control(&home.admin, line.id.clone(), change, None).await.unwrap();
     home.engine.fork_timeline(&bob, timeline_id("fork"), &line.id, None, None).await.unwrap();
     let fork = Line { home: &home, id: timeline_id("fork") };
@@ -293,28 +258,27 @@ async fn repeated_firing_is_recorded_under_another_id() {
 /// After the last acknowledgment the clock can be changed without waiting for the timekeeper.
 #[tokio::test]
 async fn clock_can_move_after_the_last_acknowledgment() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let line = Line::main(&home).await;
     for second in [5, 6] {
-        let request = TimerRequest { schedule: Some(Schedule::At(at(second))), ..TimerRequest::default() };
+        let request = timer_at(second);
         line.set(&format!("at-{second}"), request).await;
     }
     let claim = |max| Claim { queue: QueueId::unnamed(), max, ttl: Span::from_secs(30).unwrap(), waits: false };
     // Registers a listener.
     assert!(home.engine.claim(&home.admin, None, &claim(1)).await.unwrap().is_empty());
-    let advance_id = line.go(to(10)).await.expect("timers are passed");
+    let advance_id = line.go(travel(10).into()).await.expect("timers are passed");
     for _ in 0..2 {
-        let change = home.engine.change_clock(&home.admin, None, to(20), None).await;
+        let change = home.engine.change_clock(&home.admin, None, travel(20), None).await;
         assert!(matches!(&change, Err(Refusal::AdvanceInProgress { .. })), "{change:?}");
         home.engine.keep_time().await;
         let claimed = home.engine.claim(&home.admin, None, &claim(1)).await.unwrap();
         let firing_ids = vec![claimed[0].firing.firing_id.clone()];
-        let request = FiringsRequest { timeline: None, firing_ids, lease_ids: None };
+        let request = firings(firing_ids);
         home.engine.acknowledge(&home.admin, request, None).await.unwrap();
     }
     // The timekeeper has not run since.
-    let step = home.engine.change_clock(&home.admin, None, to(20), None).await.unwrap();
+    let step = home.change_clock(None, travel(20)).await;
     assert_eq!((step.view.current_time, step.advance_id), (at(20), None));
     let receipt = home.engine.receipt(&line.id, &advance_id).await.unwrap();
     assert_eq!((receipt.state, receipt.reached), (AdvanceState::Settled, at(10)));

@@ -1,16 +1,10 @@
 //! Requests that set a timer whose id exists.
 
-use timenav_core::ids::{QueueId, TimerId};
-use timenav_core::timers::Schedule;
-use timenav_engine::{Delivery, Refusal, TimerRequest};
-
-use crate::house::House;
-use crate::sample::moment;
+use crate::engine::*;
 
 #[tokio::test]
 async fn timer_set_again_is_rejected_if_any_part_differs() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let first = TimerRequest {
         schedule: Some(Schedule::At(moment(i64::from(i32::MAX) * 1_000_000))),
         deliver: Some(Delivery::Queue(QueueId::new("bills").unwrap())),

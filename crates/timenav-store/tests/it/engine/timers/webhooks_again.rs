@@ -1,25 +1,16 @@
 //! Retries of webhooks that no receiver accepts: how often, and for how long.
 
-use timenav_core::clock::ClockCommand;
-use timenav_core::ids::{TimelineId, TimerId};
-use timenav_core::limits::{ATTEMPTS_IN_ADVANCE_MAX, ATTEMPTS_MAX, WEBHOOK_RETRY_BACKLOG_MAX};
-use timenav_core::time::parse_duration;
-use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
-use timenav_engine::{ClaimedFiring, Delivery, TimerQuery, TimerRequest, WebhookTarget};
+use timenav_core::limits::WEBHOOK_RETRY_BACKLOG_MAX;
 
-use super::again::{at, once};
-use crate::house::{Home, House};
+use crate::engine::*;
 
-const SECOND: i64 = 1_000_000;
 /// The retry schedule recommended by Standard Webhooks, in seconds.
 const WAITS: [i64; ATTEMPTS_MAX as usize - 1] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-/// Sets a timer with delivery to a webhook or to a queue.
 async fn set(home: &Home<'_>, name: &str, schedule: Schedule, is_sent: bool) {
     let target = WebhookTarget { url: "https://shop.test/hook".to_owned(), secret: None };
     let deliver = is_sent.then_some(Delivery::Webhook(target));
-    let request = TimerRequest { schedule: Some(schedule), deliver, ..TimerRequest::default() };
-    home.engine.set_timer(&home.admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
+    home.set_timer(name, TimerRequest { schedule: Some(schedule), deliver, ..TimerRequest::default() }).await;
     home.engine.keep_time().await;
 }
 
@@ -66,8 +57,7 @@ async fn state(home: &Home<'_>, claimed: &ClaimedFiring) -> FiringState {
 
 #[tokio::test]
 async fn webhook_is_retried_for_days_with_backoff() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     set(&home, "down", once(0), true).await;
     for (attempt, wait) in (1..).zip(WAITS) {
         is_down(&home, attempt).await;
@@ -82,10 +72,9 @@ async fn webhook_is_retried_for_days_with_backoff() {
 
 #[tokio::test]
 async fn webhook_on_a_paused_clock_is_retried_sooner() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     set(&home, "down", once(0), true).await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     for attempt in 1..ATTEMPTS_MAX {
         is_down(&home, attempt).await;
         pass(&home, 300).await;
@@ -97,17 +86,16 @@ async fn webhook_on_a_paused_clock_is_retried_sooner() {
 
 #[tokio::test]
 async fn advance_shortens_retries_only_of_webhooks_it_awaits() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     set(&home, "down", once(0), true).await;
     for (attempt, wait) in (1..=ATTEMPTS_IN_ADVANCE_MAX).zip(WAITS) {
         is_down(&home, attempt).await;
         pass(&home, wait * 12 / 10).await;
     }
-    let now = home.engine.read_clock(&home.admin, None).await.unwrap().current_time.micros() / SECOND;
+    let now = home.read_clock(None).await.current_time.micros() / SECOND;
     set(&home, "hurried", once(now + 3_600), true).await;
     let forward = ClockCommand::FastForward(parse_duration("2h").unwrap());
-    home.engine.change_clock(&home.admin, None, forward, None).await.unwrap();
+    home.change_clock(None, forward).await;
     home.engine.keep_time().await;
     let old = is_down(&home, ATTEMPTS_IN_ADVANCE_MAX + 1).await;
     for attempt in 1..=ATTEMPTS_IN_ADVANCE_MAX {
@@ -127,8 +115,7 @@ async fn advance_shortens_retries_only_of_webhooks_it_awaits() {
 
 #[tokio::test]
 async fn webhook_retries_are_shortened_if_too_many_are_pending() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     set(&home, "down", once(0), true).await;
     let rule = format!("FREQ=SECONDLY;COUNT={}", WEBHOOK_RETRY_BACKLOG_MAX - 1);
     let source = RuleSource::Every { rule, starts: at(10), zone: "UTC".to_owned() };

@@ -1,20 +1,10 @@
 //! Random legitimate actions by many users, permitted or rejected and with any credentials, cause no findings.
 
-use std::collections::BTreeSet;
-
-use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use timenav_core::access::Scope;
-use timenav_core::clock::Rate;
-use timenav_core::ids::{TimelineId, UserId};
-use timenav_core::intervention::Effect;
-use timenav_core::time::{Duration, Span};
-use timenav_engine::{ApiKeyRequest, Caller, Engine, InterventionRequest, ReturnScope};
+use timenav_core::ids::UserId;
+use timenav_engine::Engine;
 
-use crate::cases::check_cases;
-use crate::sample::key_id;
-use crate::tampering::ledger::authority::{HOUR, request};
 use crate::tampering::*;
 
 /// An action or an attempt of a user.
@@ -102,7 +92,6 @@ fn name(user: u8) -> String {
     if user == 0 { "admin".to_owned() } else { format!("user{user}") }
 }
 
-/// Returns the users whose bits are set.
 fn named(bits: u8) -> BTreeSet<UserId> {
     (0..5).filter(|user| bits & (1 << user) != 0).map(|user| user_id(&name(user))).collect()
 }
@@ -133,7 +122,7 @@ impl Crowd {
                 let expires_at = expires_in.and_then(|micros| engine.now().checked_add(Span::from_micros(micros)));
                 let scopes = scope.map(|scope| vec![*scope.get(&Scope::ALL)]);
                 let user_id = Some(user_id(&name(user)));
-                let request = ApiKeyRequest { user_id, ..request(scopes, expires_at) };
+                let request = ApiKeyRequest { user_id, ..own_key(scopes, expires_at) };
                 let made = engine.create_api_key(caller, request, None).await;
                 let secret = made.ok().and_then(|made| made.secret);
                 self.callers.extend(secret.and_then(|secret| engine.authenticate(&secret).ok()));
@@ -215,8 +204,7 @@ async fn steer(home: &Home<'_>, caller: &Caller, timeline: TimelineId, deed: Dee
         }
         Deed::Steer(command) => drop(engine.change_clock(caller, on, command, None).await),
         Deed::Anchor => {
-            let anchor = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
-            drop(engine.set_anchor(caller, on, anchor, None).await);
+            drop(engine.set_anchor(caller, on, anchor_now(), None).await);
         }
         Deed::Return(all) => {
             let Ok(page) = engine.anchors(caller, on.clone(), 1, None).await else { return };
@@ -274,7 +262,12 @@ async fn random_allowed_and_rejected_actions_have_no_findings() {
                 let keep = |_: &str| Ok(());
                 let ports = house.ports();
                 let engine = Engine::open(Arc::clone(&store), ports, house.options.clone(), keep);
-                home = Home { house: &house, engine: engine.await.unwrap(), store, admin: home.admin };
+                home = Home {
+                    house: crate::house::HouseRef::Borrowed(&house),
+                    engine: engine.await.unwrap(),
+                    store,
+                    admin: home.admin,
+                };
             } else {
                 crowd.act(&home, deed, (who, on)).await;
             }

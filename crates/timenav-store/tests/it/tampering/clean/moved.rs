@@ -1,22 +1,13 @@
 //! A moved store has the same contents, confirmed by scans.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rusqlite::Connection;
-use rusqlite::types::Value;
-use timenav_core::event::EventDraft;
-use timenav_core::intervention::Effect;
-use timenav_core::scan::Depth;
-use timenav_engine::{Idempotency, InterventionRequest};
 use timenav_store::{Copied, Moved, PostgresOptions, PostgresStore, PostgresUpgrade, to_postgres, to_sqlite};
 use tokio::sync::Notify;
 
-use crate::cluster::{database, execute, open};
-use crate::house::House;
-use crate::sample::{event_id, moment, timeline_id};
-use crate::tampering::{clean, connect, lived_in, look_through, record};
+use crate::cluster::{database, open};
+use crate::tampering::*;
 
 fn options(url: &str) -> PostgresOptions {
     PostgresOptions { url: url.to_owned(), is_alone: true }
@@ -63,27 +54,14 @@ impl Cut {
 }
 
 /// Repeats a move, interrupted a little later each time, until it completes. Returns the number of attempts.
-async fn to_postgres_in_pieces(from: &Path, to: &PostgresOptions) -> (Copied, usize) {
+async fn move_in_pieces(copy: impl AsyncFn(&mut (dyn FnMut(Moved) + Send)) -> Copied) -> (Copied, usize) {
     for times in 1..1_000 {
         let cut = Cut::after(2 * times);
         let mut on_moved = |moved: Moved| cut.count_move(moved);
         tokio::select! {
             biased;
             () = cut.stop.notified() => {}
-            copied = to_postgres(from, to, &mut on_moved) => return (copied.unwrap(), times),
-        }
-    }
-    panic!("it never comes to an end");
-}
-
-async fn to_sqlite_in_pieces(from: &PostgresOptions, to: &Path) -> (Copied, usize) {
-    for times in 1..1_000 {
-        let cut = Cut::after(2 * times);
-        let mut on_moved = |moved: Moved| cut.count_move(moved);
-        tokio::select! {
-            biased;
-            () = cut.stop.notified() => {}
-            copied = to_sqlite(from, to, &mut on_moved) => return (copied.unwrap(), times),
+            copied = copy(&mut on_moved) => return (copied, times),
         }
     }
     panic!("it never comes to an end");
@@ -99,17 +77,10 @@ async fn filled() -> House {
         engine.fork_timeline(&home.admin, timeline_id(name), &timeline_id("main"), None, None).await.unwrap();
     }
     record(&home, "fork", 10_000, 3).await;
-    let effect = Effect::Cancel;
-    let request = InterventionRequest {
-        event_id: event_id("e9"),
-        action: "cancel".to_owned(),
-        effect,
-        time: moment(8),
-        causes: Vec::new(),
-    };
+    let request = intervention("e9", Effect::Cancel);
     let key = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
     engine.manipulate_event(&home.admin, Some(timeline_id("fork")), request, key).await.unwrap();
-    let draft = EventDraft { event_id: Some(event_id("nul")), ..EventDraft::at(moment(1), "a\0b – ü") };
+    let draft = named_event("nul", 1, "a\0b – ü");
     engine.record_events(&home.admin, Some(timeline_id("main")), vec![draft], None).await.unwrap();
     engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
     engine.close().await;
@@ -118,23 +89,10 @@ async fn filled() -> House {
 
 /// The tables with rows in [`filled`]. The others are policies, sweeps, rotation notes, the host clock, and two that are
 /// not moved.
+#[rustfmt::skip]
 const TABLES: [&str; 16] = [
-    "anchors",
-    "api_keys",
-    "contents",
-    "data_records",
-    "ended_timelines",
-    "entries",
-    "events",
-    "interventions",
-    "migrations",
-    "outcomes",
-    "passwords",
-    "permissions",
-    "sessions",
-    "tiles",
-    "timelines",
-    "users",
+    "anchors", "api_keys", "contents", "data_records", "ended_timelines", "entries", "events", "interventions",
+    "migrations", "outcomes", "passwords", "permissions", "sessions", "tiles", "timelines", "users",
 ];
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,14 +107,14 @@ async fn migration_to_postgresql_and_back_preserves_every_row() {
     connect(&house).execute_batch(of_other_tables).unwrap();
     let before = rows(&house.path());
     let (file, url) = (house.path(), database());
-    let (copied, times) = to_postgres_in_pieces(&file, &options(&url)).await;
+    let (copied, times) = move_in_pieces(async |moved| to_postgres(&file, &options(&url), moved).await.unwrap()).await;
     assert!(times > 3, "it was cut off {times} times");
     assert_eq!(copied.heads().len(), 6);
     let counts = "(SELECT count(*) FROM event_words) = (SELECT count(*) FROM events)";
     execute(&url, &format!("DO $$ BEGIN ASSERT {counts}, 'words are not filled'; END $$"));
     copied.end().await.unwrap();
     let back = house.path().with_extension("back");
-    let (copied, times) = to_sqlite_in_pieces(&options(&url), &back).await;
+    let (copied, times) = move_in_pieces(async |moved| to_sqlite(&options(&url), &back, moved).await.unwrap()).await;
     assert!(times > 3, "it was cut off {times} times");
     assert!(!back.exists(), "a file that is not whole has not got its name");
     assert!(copied.file().unwrap().expect("it goes into a file").exists());
@@ -171,8 +129,8 @@ async fn migration_to_postgresql_and_back_preserves_every_row() {
     clean(&house).await;
     let home = house.open().await;
     record(&home, "main", 20_000, 300).await;
-    let again = home.engine.end_timeline(&home.admin, timeline_id("job"), None).await;
-    assert!(again.is_err(), "what has ended stays so");
+    let repeated = home.engine.end_timeline(&home.admin, timeline_id("job"), None).await;
+    assert!(repeated.is_err(), "an ended timeline ended again");
     home.engine.close().await;
     clean(&house).await;
 }
@@ -189,33 +147,37 @@ async fn migration_rejects_nonempty_targets_and_changed_sources() {
         () = cut.stop.notified() => {}
         _ = to_postgres(&file, &into, &mut on_moved) => panic!("it was to be cut off"),
     }
-    let unfinished = open(&url).err().expect("it has not ended").to_string();
-    assert!(unfinished.contains("run the same `timenav migrate` again"), "{unfinished}");
-    let unfinished = PostgresStore::open_to_look(&options(&url)).await.err().expect("nothing is whole yet").to_string();
-    assert!(unfinished.contains("run the same `timenav migrate` again"), "{unfinished}");
     let mut upgrade = PostgresUpgrade::connect(&url).await.unwrap();
-    for refused in [upgrade.look().await.err(), upgrade.finish().await.err()] {
-        let refused = refused.expect("it has no level yet").to_string();
-        assert!(refused.contains("run the same `timenav migrate` again"), "{refused}");
+    for unfinished in [
+        open(&url).err(),
+        PostgresStore::open_to_look(&options(&url)).await.err(),
+        upgrade.look().await.err(),
+        upgrade.finish().await.err(),
+    ] {
+        let unfinished = unfinished.expect("the migration has not ended").to_string();
+        assert!(unfinished.contains("run the same `timenav migrate` again"), "{unfinished}");
     }
     let home = house.open().await;
     record(&home, "main", 30_000, 1).await;
     home.engine.close().await;
-    let refused = to_postgres(&file, &options(&url), &mut |_| ()).await.err().expect("another state").to_string();
-    assert!(refused.contains("an earlier state of this one"), "{refused}");
-    let other = database();
-    to_postgres(&file, &options(&other), &mut |_| ()).await.unwrap().end().await.unwrap();
+    let filled_target = database();
     // Repeating it finds nothing to do, which is how a move continues that was interrupted just before its end.
-    to_postgres(&file, &options(&other), &mut |_| ()).await.unwrap().end().await.unwrap();
-    let another = lived_in().await;
-    let refused =
-        to_postgres(&another.path(), &options(&other), &mut |_| ()).await.err().expect("it is another").to_string();
-    assert!(refused.contains("the target is not empty"), "{refused}");
-    let refused = to_sqlite(&options(&url), &file, &mut |_| ()).await.err().expect("there is a file").to_string();
-    assert!(refused.contains("already exists") || refused.contains("was not finished"), "{refused}");
-    let empty = house.path().with_extension("empty");
-    let refused = to_sqlite(&options(&database()), &empty, &mut |_| ()).await.err().expect("it is empty").to_string();
-    assert!(refused.contains("there is nothing to move"), "{refused}");
+    for _ in 0..2 {
+        to_postgres(&file, &options(&filled_target), &mut |_| ()).await.unwrap().end().await.unwrap();
+    }
+    let (other_house, empty) = (lived_in().await, house.path().with_extension("empty"));
+    for (refused, reason) in [
+        (to_postgres(&file, &options(&url), &mut |_| ()).await.err(), "an earlier state of this one"),
+        (
+            to_postgres(&other_house.path(), &options(&filled_target), &mut |_| ()).await.err(),
+            "the target is not empty",
+        ),
+        (to_sqlite(&options(&filled_target), &file, &mut |_| ()).await.err(), "already exists"),
+        (to_sqlite(&options(&database()), &empty, &mut |_| ()).await.err(), "there is nothing to move"),
+    ] {
+        let refused = refused.expect(reason).to_string();
+        assert!(refused.contains(reason), "{refused}");
+    }
 }
 
 /// A scan decides whether the copy is right, so it must read the copy.

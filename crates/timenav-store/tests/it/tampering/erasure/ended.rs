@@ -1,7 +1,5 @@
 //! Ended timelines, and a database in which an attacker revives them.
 
-use timenav_engine::OpenError;
-
 use crate::tampering::*;
 
 async fn ended() -> (House, PathBuf) {
@@ -10,16 +8,11 @@ async fn ended() -> (House, PathBuf) {
     record(&home, "job", 0, 3).await;
     record(&home, "other", 0, 3).await;
     home.engine.close().await;
-    let before = house.path().with_extension("before");
-    house.copy_database(&before);
+    let before = house.backup();
     let home = house.open().await;
-    home.engine.end_timeline(&home.admin, timeline_id("job"), None).await.unwrap();
+    home.end_timeline(timeline_id("job")).await;
     home.close().await;
     (house, before)
-}
-
-async fn refused(house: &House) -> Option<OpenError> {
-    house.try_open(house.store()).await.err()
 }
 
 const PUT_BACK: &str = "INSERT INTO main.timelines SELECT * FROM old.timelines WHERE timeline_id = 'job';
@@ -35,8 +28,7 @@ fn attack(house: &House, before: &std::path::Path, statements: &str) {
 #[tokio::test]
 async fn start_rejects_restored_or_freed_ended_timelines() {
     let (house, before) = ended().await;
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     let both = format!("{PUT_BACK}{FREE}");
     let changed = "UPDATE main.ended_timelines SET timeline_id = 'jobs' WHERE timeline_id = 'job'";
     let smaller = "UPDATE main.ended_timelines SET size = size - 1 WHERE timeline_id = 'job'";
@@ -44,10 +36,12 @@ async fn start_rejects_restored_or_freed_ended_timelines() {
     for attacked in [PUT_BACK, FREE, &both, changed, smaller, other] {
         house.replace_database(&whole);
         attack(&house, &before, attacked);
-        let refused = refused(&house).await;
-        let is_found = matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.is_system())
-            || matches!(&refused, Some(OpenError::Ended { timeline }) if timeline.as_str() == "job")
-            || matches!(&refused, Some(OpenError::Fork { .. } | OpenError::Rollback { .. }));
+        let refused = house.open_error().await;
+        let is_found = match &refused {
+            OpenError::Rows { timeline, .. } => timeline.is_system(),
+            OpenError::Ended { timeline } => timeline.as_str() == "job",
+            refused => matches!(refused, OpenError::Fork { .. } | OpenError::Rollback { .. }),
+        };
         assert!(is_found, "{attacked}: {refused:?}");
         let found = look(&house, "system", Depth::Full, Outside::Stored).await;
         assert!(found.tampering_detected(), "{attacked}");
@@ -60,8 +54,7 @@ async fn start_rejects_restored_or_freed_ended_timelines() {
 #[tokio::test]
 async fn tampered_rows_of_ended_timelines_are_reported() {
     let (house, _) = ended().await;
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     for attacked in [
         "UPDATE ended_timelines SET ended_at = ended_at - 1",
         "UPDATE ended_timelines SET fork_size = 1, fork_of = 2",
@@ -102,8 +95,7 @@ async fn scan_verifies_leaves_of_ended_timelines() {
     let empty = "UPDATE entries SET payload = x'', salt = x'' WHERE entry = ?1";
     connect(&house).execute(empty, [entry(key, 1)]).unwrap();
     assert!(!look(&house, "job", Depth::Full, Outside::Stored).await.tampering_detected());
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     for change in [
         "UPDATE entries SET payload = x'78' WHERE entry = ?1",
         "UPDATE entries SET leaf = CAST(replace(CAST(leaf AS TEXT), 'admin', 'bdmin') AS BLOB) WHERE entry = ?1",

@@ -1,29 +1,15 @@
 //! Attacks disguised as erasures: deletions without one, and entries that name what they may not.
 
-use std::sync::Arc;
+use timenav_core::ledger::{EventsErased, ReadsErased, RemainingReads};
+use timenav_engine::{ReadErasure, WhichReads};
 
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{EventId, TimelineId};
-use timenav_core::ledger::{Authority, EventsErased, PositionRuns, ReadsErased, RemainingReads};
-use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{EventErasure, Idempotency, ReadErasure, Signer as _, WhichEvents, WhichReads};
-
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, on};
-use crate::sample::{event_id, key_id, moment};
-use crate::tampering::{
-    MAIN, Outside, check_found, clean, connect, empty, entry, finding_kinds, first_reads, found, look, rebuild, record,
-    rewrite, row, sign,
-};
+use crate::tampering::*;
 
 /// Position of the first event of `main`.
 const FIRST: u64 = 1;
 
 async fn erase(home: &Home<'_>, ids: &[&str]) -> u64 {
-    let ids: Vec<EventId> = ids.iter().map(|id| event_id(id)).collect();
-    let request =
-        EventErasure { timeline: on("main"), which: WhichEvents::Ids(ids), include_forks: false, evaluated_at: None };
-    home.engine.erase_events(&home.admin, request, None).await.unwrap().ledger.position
+    home.engine.erase_events(&home.admin, erase_ids(on("main"), ids), None).await.unwrap().ledger.position
 }
 
 /// Returns a house with ten events, two of which and a read were erased, with the positions of these erasures. Another
@@ -33,8 +19,8 @@ async fn erased() -> (House, u64, u64, String) {
     let home = house.open().await;
     record(&home, "main", 0, 10).await;
     let bob = home.user("bob", false).await;
-    home.engine.read_clock(&home.admin, on("main")).await.unwrap();
-    home.engine.read_clock(&home.admin, on("main")).await.unwrap();
+    home.read_clock(on("main")).await;
+    home.read_clock(on("main")).await;
     let events = erase(&home, &["e0", "e4"]).await;
     let position = first_reads(&connect(&house));
     let which = WhichReads::Numbers([0].into());
@@ -46,18 +32,8 @@ async fn erased() -> (House, u64, u64, String) {
     (house, events, reads, key_id(&bob).to_string())
 }
 
-/// Changes an entry with the signing key, so that everything matches except for external checkpoints.
-fn forge(house: &House, position: u64, change: impl FnOnce(&mut Vec<u8>)) {
-    let connection = connect(house);
-    rewrite(&connection, MAIN, position, |_, payload| change(payload));
-    resign(house);
-}
-
-fn resign(house: &House) {
-    let connection = connect(house);
-    let frontier = rebuild(&connection, MAIN);
-    let (name, signer) = (format!("{}/main", house.options.service_name), Arc::clone(&house.signer));
-    sign(&connection, MAIN, &frontier, &name, signer.public_key(), |message| signer.sign(message));
+async fn forge_payload(house: &House, position: u64, change: impl FnOnce(&mut Vec<u8>)) -> Scan {
+    forge(house, MAIN, |connection| rewrite(connection, MAIN, position, |_, payload| change(payload))).await
 }
 
 /// Changes the versions named by an erasure.
@@ -90,8 +66,7 @@ async fn erasure_naming_a_different_entry_kind_is_reported() {
         }
         let mut positions = vec![FIRST, FIRST + 4, named];
         positions.sort_unstable();
-        forge(&house, events, |payload| name(payload, &positions));
-        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        let scan = forge_payload(&house, events, |payload| name(payload, &positions)).await;
         let kind = if taken { FindingKind::PayloadMismatch } else { FindingKind::StateMismatch };
         check_found(&scan, kind, Some(named));
         if taken {
@@ -111,13 +86,11 @@ async fn false_erasure_entry_is_reported() {
         (vec![FIRST, FIRST + 4, events], events),
         (vec![FIRST, FIRST + 4, events + 1_000_000], events),
     ] {
-        forge(&house, events, |payload| name(payload, &positions));
-        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        let scan = forge_payload(&house, events, |payload| name(payload, &positions)).await;
         check_found(&scan, FindingKind::StateMismatch, Some(at));
     }
     // It omits one, which is then missing without a reason.
-    forge(&house, events, |payload| name(payload, &[FIRST]));
-    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    let scan = forge_payload(&house, events, |payload| name(payload, &[FIRST])).await;
     check_found(&scan, FindingKind::PayloadMismatch, Some(FIRST + 4));
 }
 
@@ -126,13 +99,12 @@ async fn unauthorized_erasure_is_reported() {
     for number in 0..2 {
         let (house, events, reads, key) = erased().await;
         let position = [events, reads][number];
-        rewrite(&connect(&house), MAIN, position, |record, _| {
+        let change = |record: &mut LeafRecord<'static>, _: &mut Vec<u8>| {
             record.actor = "bob".into();
             let directory = record.authority.as_ref().unwrap().directory;
             record.authority = Some(Authority { key: key.clone().into(), directory });
-        });
-        resign(&house);
-        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        };
+        let scan = forge(&house, MAIN, |connection| rewrite(connection, MAIN, position, change)).await;
         check_found(&scan, FindingKind::UnauthorizedEntry, Some(position));
     }
 }
@@ -157,11 +129,11 @@ async fn mismatches_of_erased_reads_and_erasure_entries_are_reported() {
         .unwrap();
     clean(&house).await;
     for position in [other, FIRST, 0, reads, reads + 1_000_000] {
-        forge(&house, reads, |payload| {
+        let scan = forge_payload(&house, reads, |payload| {
             let original = payload.clone();
             *payload = ReadsErased { position, ..ReadsErased::decode(&original).unwrap() }.encode();
-        });
-        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        })
+        .await;
         check_found(&scan, FindingKind::StateMismatch, Some(reads));
         // The missing content is not named any more.
         check_found(&scan, FindingKind::PayloadMismatch, Some(first_reads(&connection)));
@@ -174,12 +146,9 @@ async fn interrupted_erasure_is_atomic() {
     let home = house.open().await;
     record(&home, "main", 0, 5).await;
     home.close().await;
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     store.fail_after(0);
-    let which = WhichEvents::Ids(vec![event_id("e1")]);
-    let request = EventErasure { timeline: Some(TimelineId::main()), which, include_forks: false, evaluated_at: None };
-    home.engine.erase_events(&home.admin, request, None).await.unwrap_err();
+    home.engine.erase_events(&home.admin, erase_ids(on("main"), &["e1"]), None).await.unwrap_err();
     store.fail_after(usize::MAX);
     home.close().await;
     clean(&house).await;
@@ -199,7 +168,7 @@ async fn restored_idempotency_response_is_reported() {
     let home = house.open().await;
     record(&home, "main", 0, 3).await;
     let request = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
-    let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what nobody is to know") };
+    let draft = named_event("e1", 5, "what nobody is to know");
     home.engine.correct_event(&home.admin, on("main"), draft, None, request).await.unwrap();
     let stored = |house: &House| -> String {
         connect(house).query_row("SELECT outcome FROM outcomes", [], |row| row.get(0)).unwrap()

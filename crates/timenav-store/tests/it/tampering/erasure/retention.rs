@@ -1,26 +1,11 @@
 //! Attacks disguised as retention, and interrupted sweeps.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use timenav_core::event::EventDraft;
-use timenav_core::ledger::{Hash, POSITION_RUNS_MAX, PositionRuns, PruneClass, Sweep};
+use timenav_core::ledger::{POSITION_RUNS_MAX, Sweep};
 use timenav_core::limits::{HOST_CLOCK_STEP_SECONDS_MAX, RETENTION_POLICIES_MAX};
-use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{
-    Caller, Pruned, Refusal, RetentionPeriod, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX,
-    Signer as _,
-};
-use tokio::sync::OnceCell;
+use timenav_engine::{Pruned, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
 
-use crate::faulty_store::FaultyStore;
-use crate::house::{Home, House, Template, on};
-use crate::sample::{moment, timeline_id};
 use crate::tampering::ledger::contents::as_before;
-use crate::tampering::{
-    MAIN, Outside, attack, check_found, clean, connect, empty, finding_kinds, found, look, rebuild, record, rewrite,
-    sign,
-};
+use crate::tampering::*;
 
 const DAY_MICROS: i64 = 86_400_000_000;
 const DAY: u32 = 86_400;
@@ -49,7 +34,7 @@ async fn pass(home: &Home<'_>, days: i64) {
 
 async fn read(home: &Home<'_>, times: usize) {
     for _ in 0..times {
-        home.engine.read_clock(&home.admin, on("main")).await.unwrap();
+        home.read_clock(on("main")).await;
     }
 }
 
@@ -98,7 +83,7 @@ async fn of_class(home: &Home<'_>, class: PruneClass) -> BTreeSet<u64> {
 
 /// Positions of `main` without payload.
 fn pruned_positions(home: &Home<'_>) -> BTreeSet<u64> {
-    let connection = connect(home.house);
+    let connection = connect(&home.house);
     let select = "SELECT entry & ((1 << 40) - 1) FROM entries WHERE entry >> 40 = ?1 AND payload = x'' AND salt = x''
         AND entry NOT IN (SELECT entry FROM contents)";
     let mut select = connection.prepare(select).unwrap();
@@ -156,32 +141,27 @@ async fn shorter_policy_applies_only_to_later_reads() {
     set(&home, "main", 10, 20).await.unwrap();
     let after = pruned_positions(&home);
     assert!(after.len() == 3 && after.is_disjoint(&before), "{after:?}");
-    // Their actions remain: leaves have user, action and time, and each policy is an entry.
-    let lines = home.lines().await;
-    let mut swept = lines.iter().filter(|line| line.timeline == "main" && after.contains(&line.seq));
-    assert!(swept.all(|line| line.action == "read" || line.action == "reads"));
-    assert_eq!(lines.iter().filter(|line| line.action == "set_retention").count(), 3);
-    home.close().await;
-    clean(&house).await;
-}
-
-#[tokio::test]
-async fn longer_later_policy_also_applies_to_earlier_reads() {
-    let house = filled().await;
-    let home = house.open().await;
+    // A longer later policy also applies to earlier reads.
     set(&home, "main", 1, 20).await.unwrap();
     read(&home, 3).await;
     set(&home, "main", 10, 20).await.unwrap();
     pass(&home, 2).await;
     sweep(&home).await;
-    assert!(pruned_positions(&home).is_empty());
+    assert_eq!(pruned_positions(&home), after);
+    // Their actions remain: leaves have user, action and time, and each policy is an entry.
+    let lines = home.lines().await;
+    let mut swept = lines.iter().filter(|line| line.timeline == "main" && after.contains(&line.seq));
+    assert!(swept.all(|line| line.action == "read" || line.action == "reads"));
+    assert_eq!(lines.iter().filter(|line| line.action == "set_retention").count(), 5);
     home.close().await;
+    clean(&house).await;
 }
 
 #[tokio::test]
-async fn doubted_host_clock_blocks_pruning() {
+async fn doubted_host_clock_blocks_pruning_until_confirmed() {
     let house = filled().await;
     let home = house.open().await;
+    let reads = of_class(&home, PruneClass::Reads).await.len() as u64;
     sweep(&home).await;
     let year = 365 * DAY_MICROS;
     let home = home.reopen().await;
@@ -201,22 +181,13 @@ async fn doubted_host_clock_blocks_pruning() {
     assert!(prune(&home, "main").await.waits.is_none(), "it is right again, and nobody has to say so");
     assert!(pruned_positions(&home).is_empty());
     home.close().await;
-    clean(&house).await;
-}
-
-#[tokio::test]
-async fn operator_can_confirm_the_host_clock() {
-    let house = filled().await;
-    let home = house.open().await;
-    let reads = of_class(&home, PruneClass::Reads).await;
-    home.close().await;
-    // The service was stopped for two weeks.
+    // The service was stopped for two weeks, and an operator confirms the clock.
     house.clock.advance(14 * DAY_MICROS);
     let home = house.open().await;
     sweep(&home).await;
     assert!(prune(&home, "main").await.waits.is_some() && pruned_positions(&home).is_empty());
     let pruned = home.engine.prune(&home.admin, timeline_id("main"), true, None).await.unwrap();
-    assert_eq!((pruned.waits, pruned.pruned.map(|pruned| pruned.count)), (None, Some(reads.len() as u64)));
+    assert_eq!((pruned.waits, pruned.pruned.map(|pruned| pruned.count)), (None, Some(reads)));
     let lines = home.lines().await;
     let confirmation = lines.iter().find(|line| line.action == "accept_host_clock").expect("that is an entry");
     assert_eq!((confirmation.timeline.as_str(), confirmation.actor.as_str()), ("system", "admin"));
@@ -293,8 +264,7 @@ async fn interrupted_sweep_is_completed_later_and_recorded_once() {
         let reads = of_class(&home, PruneClass::Reads).await;
         pass(&home, 11).await;
         home.close().await;
-        let store = Arc::new(FaultyStore::new(house.store()));
-        let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+        let (store, home) = house.open_faulty().await;
         if let Some(commits) = commits {
             store.fail_after(commits);
         }
@@ -333,26 +303,24 @@ pub(crate) async fn swept() -> (House, u64, BTreeSet<u64>) {
 }
 
 /// Changes a sweep with the signing key, so that everything matches except for external checkpoints.
-fn forge(house: &House, position: u64, change: impl FnOnce(&mut Sweep<'static>)) {
-    let connection = connect(house);
-    rewrite(&connection, MAIN, position, |_, payload| {
+async fn forge_sweep(house: &House, position: u64, change: impl FnOnce(&mut Sweep<'static>)) -> Scan {
+    let change = |payload: &mut Vec<u8>| {
         let mut sweep = Sweep::decode(payload).unwrap().into_owned();
         change(&mut sweep);
         *payload = sweep.encode();
-    });
-    let frontier = rebuild(&connection, MAIN);
-    let (name, signer) = (format!("{}/main", house.options.service_name), &house.signer);
-    sign(&connection, MAIN, &frontier, &name, signer.public_key(), |message| signer.sign(message));
+    };
+    forge(house, MAIN, |connection| rewrite(connection, MAIN, position, |_, payload| change(payload))).await
 }
 
 #[tokio::test]
 async fn contents_missing_without_a_sweep_are_reported() {
-    for (position_of, depths) in [("change", &["full"][..]), ("read", &["full", "sample:100000", "tail:1000"][..])] {
-        let (house, sweep, reads) = swept().await;
-        let first = *reads.first().unwrap();
-        // An event, and a read from before the policy, which is kept forever.
-        let position = if position_of == "change" { 2 } else { first - 3 };
+    let (house, sweep, reads) = swept().await;
+    let whole = house.backup();
+    let first = *reads.first().unwrap();
+    // An event, and a read from before the policy, which is kept forever.
+    for (position, depths) in [(2, &["full"][..]), (first - 3, &["full", "sample:100000", "tail:1000"][..])] {
         assert!(position < first && position < sweep);
+        house.replace_database(&whole);
         empty(&house, position);
         for depth in depths {
             let scan = look(&house, "main", depth.parse().unwrap(), Outside::Stored).await;
@@ -373,8 +341,7 @@ async fn sweep_naming_a_change_is_reported() {
         runs
     };
     empty(&house, 2);
-    forge(&house, sweep, |sweep| sweep.positions = named(2));
-    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    let scan = forge_sweep(&house, sweep, |sweep| sweep.positions = named(2)).await;
     check_found(&scan, FindingKind::SweepMismatch, Some(sweep));
     check_found(&scan, FindingKind::PayloadMismatch, Some(2));
     assert!(
@@ -393,39 +360,36 @@ async fn invalid_sweep_fields_are_reported() {
         (|sweep| sweep.leaf_hashes = Hash::from_bytes([7; 32]), "leaf hashes"),
         (|sweep| sweep.class = PruneClass::Refusals, "belongs to another class"),
     ];
+    let (house, sweep, _) = swept().await;
+    let whole = house.backup();
     for (change, expected) in changes {
-        let (house, sweep, _) = swept().await;
-        forge(&house, sweep, change);
-        let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+        house.replace_database(&whole);
+        let scan = forge_sweep(&house, sweep, change).await;
         check_found(&scan, FindingKind::SweepMismatch, Some(sweep));
         assert!(scan.findings.iter().any(|finding| finding.evidence.contains(expected)), "{:?}", scan.findings);
     }
 }
 
 #[tokio::test]
-async fn tampered_retention_rows_are_reported() {
+async fn tampered_retention_rows_are_reported_and_prune_nothing() {
+    let (house, _, reads) = swept().await;
+    let whole = house.backup();
     for (statement, expected) in [
         ("DELETE FROM sweeps", "table sweeps"),
         ("UPDATE policies SET reads_seconds = 1", "table policies"),
         ("DELETE FROM policies", "table policies"),
+        // Position 3 is an event.
         ("INSERT INTO sweeps VALUES (2, 3, 0)", "table sweeps"),
     ] {
-        let (house, ..) = swept().await;
+        house.replace_database(&whole);
         attack(&house, statement);
         let scan = found(&house, "main", FindingKind::StateMismatch, None).await;
         assert!(scan.findings.iter().any(|finding| finding.evidence.contains(expected)), "{:?}", scan.findings);
     }
-}
-
-#[tokio::test]
-async fn forged_sweep_row_prunes_nothing() {
-    let (house, _, reads) = swept().await;
-    // Position 3 is an event.
-    attack(&house, "INSERT INTO sweeps VALUES (2, 3, 0)");
     let home = house.open().await;
     sweep(&home).await;
     assert_eq!(pruned_positions(&home), reads);
-    home.engine.close().await;
+    home.stop().await;
 }
 
 #[tokio::test]

@@ -1,10 +1,6 @@
 //! Contents of entries are in one of two tables, and moves by an attacker are found.
 
-use timenav_core::ledger::{LeafRecord, PruneClass};
-use timenav_core::scan::{Depth, FindingKind};
-
-use crate::house::House;
-use crate::tampering::{MAIN, Outside, check_found, clean, connect, entry, first_reads, lived_in, look, row, whole};
+use crate::tampering::*;
 
 /// Converts a closed database to the form from before the second table existed.
 pub(crate) fn as_before(house: &House) {
@@ -72,7 +68,7 @@ async fn database_without_a_contents_table_is_readable() {
     as_before(&house);
     // A start adds the table, and does not move existing contents.
     let home = house.open().await;
-    home.engine.read_clock(&home.admin, None).await.unwrap();
+    home.read_clock(None).await;
     home.engine.close().await;
     let apart: Vec<u64> = {
         let connection = connect(&house);
@@ -97,8 +93,7 @@ async fn moved_contents_rows_are_reported() {
     drop(connection);
     let (event, key) = (10, |position| entry(MAIN, position));
     let (at_reads, at_refusal, at_event, at_erased) = (key(reads), key(refusal), key(event), key(erased));
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     for (attack, position) in [
         // Deleted without a sweep.
         (format!("DELETE FROM contents WHERE entry = {at_reads}"), reads),
@@ -161,8 +156,7 @@ fn is_refusal(leaf: &[u8]) -> bool {
 async fn contents_without_an_entry_are_reported() {
     let house = lived_in().await;
     let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     connect(&house)
         .execute(
             "INSERT INTO contents (entry, salt, payload) VALUES (?1, zeroblob(16), x'7b7d')",

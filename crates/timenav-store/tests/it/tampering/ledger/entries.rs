@@ -1,33 +1,24 @@
 //! Attacks on single entries, with or without their hashes.
 
-use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::OpenError;
-
-use crate::sample::timeline_id;
 use crate::tampering::erasure::retention::swept;
-use crate::tampering::{
-    MAIN, Outside, attack, connect, entry, finding_kinds, first_reads, found, lived_in, look, put, read_by_nobody,
-    rewrite, row,
-};
+use crate::tampering::*;
 
 /// Positions in a full tile, in another one, and at the right edge of the tree.
 const POSITIONS: [u64; 3] = [3, 300, 704];
 
 #[tokio::test]
 async fn t01_flipped_bit_in_an_entry_is_reported() {
+    let house = lived_in().await;
+    let whole = house.backup();
     for position in POSITIONS {
-        for (column, kind) in [
-            ("leaf", FindingKind::LeafMismatch),
-            ("salt", FindingKind::PayloadMismatch),
-            ("payload", FindingKind::PayloadMismatch),
-        ] {
-            let house = lived_in().await;
+        for column in 0..3 {
+            house.replace_database(&whole);
             let (leaf, salt, payload) = row(&connect(&house), MAIN, position);
             let mut columns = [leaf, salt, payload];
-            let number = ["leaf", "salt", "payload"].iter().position(|name| *name == column).unwrap();
-            columns[number][1] ^= 4;
+            columns[column][1] ^= 4;
             let [leaf, salt, payload] = columns;
             put(&connect(&house), MAIN, position, &(leaf, salt, payload));
+            let kind = if column == 0 { FindingKind::LeafMismatch } else { FindingKind::PayloadMismatch };
             let scan = found(&house, "main", kind, Some(position)).await;
             assert!(scan.details.contains("accident"), "{}", scan.details);
         }
@@ -79,88 +70,72 @@ async fn t03_edited_entry_with_recomputed_hash_is_reported() {
 }
 
 #[tokio::test]
-async fn t07_missing_entry_is_reported() {
-    for position in POSITIONS {
-        let house = lived_in().await;
-        attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));
-        found(&house, "main", FindingKind::SequenceGap, Some(position)).await;
-    }
+async fn t19_edited_read_entry_is_reported() {
     let house = lived_in().await;
-    let last = look(&house, "main", Depth::Quick, Outside::Stored).await.size - 1;
-    attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, last)));
-    found(&house, "main", FindingKind::SequenceGap, Some(last)).await;
-    let quick = look(&house, "main", Depth::Quick, Outside::Stored).await;
-    assert!(quick.tampering_detected());
-}
-
-#[tokio::test]
-async fn t15_swapped_entries_are_reported() {
-    let house = lived_in().await;
-    let connection = connect(&house);
-    let (one, other) = (row(&connection, MAIN, 20), row(&connection, MAIN, 300));
-    put(&connection, MAIN, 20, &other);
-    put(&connection, MAIN, 300, &one);
-    drop(connection);
-    let scan = found(&house, "main", FindingKind::LeafMismatch, Some(20)).await;
-    assert!(finding_kinds(&scan).contains(&(FindingKind::LeafMismatch, Some(300))));
-}
-
-#[tokio::test]
-async fn t16_entry_copied_from_another_position_or_timeline_is_reported() {
-    let house = lived_in().await;
-    let connection = connect(&house);
-    put(&connection, MAIN, 20, &row(&connection, MAIN, 21));
-    drop(connection);
-    found(&house, "main", FindingKind::LeafMismatch, Some(20)).await;
-    let house = lived_in().await;
-    let connection = connect(&house);
-    put(&connection, MAIN, 5, &row(&connection, MAIN + 1, 5));
-    drop(connection);
-    let scan = found(&house, "main", FindingKind::LeafMismatch, Some(5)).await;
-    assert!(scan.findings.iter().any(|finding| finding.evidence.contains("to the timeline `one`")), "{scan:#?}");
-}
-
-#[tokio::test]
-async fn t19_edited_or_deleted_read_entry_is_reported() {
-    let house = lived_in().await;
-    let connection = connect(&house);
-    let position = first_reads(&connection);
-    rewrite(&connection, MAIN, position, |_, payload| *payload = read_by_nobody(payload));
-    drop(connection);
+    let position = first_reads(&connect(&house));
+    rewrite(&connect(&house), MAIN, position, |_, payload| *payload = read_by_nobody(payload));
     let scan = look(&house, "main", Depth::Full, Outside::Stored).await;
     let first = scan.findings.iter().find(|finding| finding.kind == FindingKind::LeafMismatch).unwrap();
     assert!(first.position.unwrap() <= position, "{scan:#?}");
-    let house = lived_in().await;
+}
+
+#[tokio::test]
+async fn deleted_rows_and_wrong_tiles_are_reported() {
+    // A sweep prunes contents, never an entry.
+    let (house, _, reads) = swept().await;
+    let position = *reads.last().unwrap();
     attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));
     found(&house, "main", FindingKind::SequenceGap, Some(position)).await;
+    let house = lived_in().await;
+    let whole = house.backup();
+    let last = look(&house, "main", Depth::Quick, Outside::Stored).await.size - 1;
+    // T07: entries of all kinds and places, and T19: reads.
+    let deleted = POSITIONS.into_iter().chain([last, first_reads(&connect(&house))]).map(|position| {
+        let statement = format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position));
+        (statement, FindingKind::SequenceGap, position, position == last)
+    });
+    let wrong = "UPDATE tiles SET hashes = zeroblob(8192) WHERE timeline = 2 AND level = 0 AND tile = 1".to_owned();
+    let missing = "DELETE FROM tiles WHERE timeline = 2 AND level = 1 AND tile = 0".to_owned();
+    let tiles = [(wrong, FindingKind::TileMismatch, 256, false), (missing, FindingKind::TileMismatch, 0, true)];
+    for (statement, kind, position, is_found_quickly) in deleted.chain(tiles) {
+        house.replace_database(&whole);
+        attack(&house, &statement);
+        found(&house, "main", kind, Some(position)).await;
+        let quick = look(&house, "main", Depth::Quick, Outside::Stored).await;
+        assert!(quick.tampering_detected() || !is_found_quickly, "{statement}");
+    }
 }
 
 #[tokio::test]
-async fn entries_after_the_signed_size_are_reported() {
+async fn swapped_or_copied_entries_are_reported() {
     let house = lived_in().await;
-    let connection = connect(&house);
+    let whole = house.backup();
     let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
-    put(&connection, MAIN, size, &row(&connection, MAIN, 5));
-    drop(connection);
-    found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
-}
-
-#[tokio::test]
-async fn wrong_tile_over_correct_entries_is_reported() {
-    let house = lived_in().await;
-    attack(&house, "UPDATE tiles SET hashes = zeroblob(8192) WHERE timeline = 2 AND level = 0 AND tile = 1");
-    found(&house, "main", FindingKind::TileMismatch, Some(256)).await;
-    let house = lived_in().await;
-    attack(&house, "DELETE FROM tiles WHERE timeline = 2 AND level = 1 AND tile = 0");
-    found(&house, "main", FindingKind::TileMismatch, Some(0)).await;
-    assert!(look(&house, "main", Depth::Quick, Outside::Stored).await.tampering_detected());
+    // T15: two entries are swapped. T16: one is a copy of another, or of another timeline. One is added at the end.
+    for (copies, kind, position, reason) in [
+        (&[(20, MAIN, 300), (300, MAIN, 20)][..], FindingKind::LeafMismatch, 20, ""),
+        (&[(20, MAIN, 21)], FindingKind::LeafMismatch, 20, ""),
+        (&[(5, MAIN + 1, 5)], FindingKind::LeafMismatch, 5, "to the timeline `one`"),
+        (&[(size, MAIN, 5)], FindingKind::CheckpointMismatch, size, ""),
+    ] {
+        house.replace_database(&whole);
+        let connection = connect(&house);
+        let rows: Vec<_> = copies.iter().map(|(_, timeline, from)| row(&connection, *timeline, *from)).collect();
+        for ((to, ..), row) in copies.iter().zip(&rows) {
+            put(&connection, MAIN, *to, row);
+        }
+        drop(connection);
+        let scan = found(&house, "main", kind, Some(position)).await;
+        assert!(scan.findings.iter().any(|finding| finding.evidence.contains(reason)), "{scan:#?}");
+        let is_reported = |at: u64| finding_kinds(&scan).contains(&(kind, Some(at)));
+        assert!(copies.iter().all(|(to, ..)| is_reported(*to)), "{scan:#?}");
+    }
 }
 
 #[tokio::test]
 async fn t27_damaged_signature_is_reported() {
     let house = lived_in().await;
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     // After the text come the id of the key, the signature, and the code checked at a start.
     for damaged in [
         "x''",
@@ -170,23 +145,13 @@ async fn t27_damaged_signature_is_reported() {
     ] {
         house.replace_database(&whole);
         attack(&house, &format!("UPDATE timelines SET statement = {damaged} WHERE timeline = 2"));
-        check_damaged_signature(&house).await;
+        let scan = found(&house, "main", FindingKind::BadSignature, None).await;
+        assert_eq!(
+            finding_kinds(&scan),
+            [(FindingKind::BadSignature, Some(scan.size))],
+            "the data itself is unchanged"
+        );
+        let refused = house.open_error().await;
+        assert!(matches!(refused, OpenError::Head { .. }), "{refused:?}");
     }
-}
-
-async fn check_damaged_signature(house: &crate::house::House) {
-    let scan = found(house, "main", FindingKind::BadSignature, None).await;
-    assert_eq!(scan.findings.len(), 1, "the data itself is as it was: {:?}", finding_kinds(&scan));
-    assert_eq!(scan.findings[0].position, Some(scan.size));
-    let refused = house.try_open(house.store()).await.err().unwrap();
-    assert!(matches!(refused, OpenError::Head { .. }), "{refused:?}");
-}
-
-/// A sweep prunes contents, never an entry.
-#[tokio::test]
-async fn deleted_entry_named_by_a_sweep_is_reported() {
-    let (house, _, reads) = swept().await;
-    let position = *reads.last().unwrap();
-    attack(&house, &format!("DELETE FROM entries WHERE entry = {}", entry(MAIN, position)));
-    found(&house, "main", FindingKind::SequenceGap, Some(position)).await;
 }

@@ -1,11 +1,9 @@
 //! Commitments of `system` by `heads` entries, and timelines that contradict them.
 
-use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{CommittedHead, CommittedHeads, WitnessKey, sha256};
-use timenav_engine::{Acceptance, Divergence, Evidence, ExternalCheckpoint, Refusal};
+use timenav_engine::{Divergence, Evidence, ExternalCheckpoint};
 
-use super::authority::{SYSTEM, last_with, rewritten};
-use crate::ports::SeedSigner;
+use super::authority::{SYSTEM, last_with};
 use crate::tampering::*;
 
 /// Returns a house whose `system` has committed to its timelines, twice.
@@ -24,7 +22,7 @@ async fn committed() -> House {
 /// Rewrites the newest entry `heads`, and signs everything again. Returns the findings of a scan of `system`.
 async fn committed_to(house: &House, change: impl Fn(&mut CommittedHead)) -> Vec<(FindingKind, Option<u64>)> {
     let position = last_with(house, SYSTEM, "heads");
-    let scan = rewritten(house, SYSTEM, |connection| {
+    let scan = forge(house, SYSTEM, |connection| {
         rewrite(connection, SYSTEM, position, |record, payload| {
             let heads = CommittedHeads::decode(payload).unwrap();
             let mut changed = heads.as_slice().to_vec();
@@ -59,17 +57,16 @@ async fn old_head_commitment_is_recalled_across_thousands_of_entries() {
     let house = House::new();
     let home = house.open().await;
     let quiet = timeline_id("quiet");
-    home.engine.create_timeline(&home.admin, quiet.clone(), None).await.unwrap();
+    home.create_timeline(quiet.clone()).await;
     assert_eq!(home.engine.commit_heads().await.unwrap(), 2);
     for number in 0..ENTRIES {
         let command = if number % 2 == 0 { ClockCommand::Pause } else { ClockCommand::Resume };
-        home.engine.change_clock(&home.admin, None, command, None).await.unwrap();
+        home.change_clock(None, command).await;
         assert_eq!(home.engine.commit_heads().await.unwrap(), 1);
     }
     // It has no commitment yet, and none is searched for.
-    home.engine.create_timeline(&home.admin, timeline_id("new"), None).await.unwrap();
-    home.engine.close().await;
-    drop(home);
+    home.create_timeline(timeline_id("new")).await;
+    home.stop().await;
     let home = house.open().await;
     assert_eq!(home.engine.recall_heads().await.unwrap(), None);
     let mut pages = 1;
@@ -96,7 +93,7 @@ async fn rollback_or_rewrite_of_a_committed_timeline_is_reported() {
     assert_eq!(found, [(FindingKind::Rollback, Some(0))]);
     // The subject has the commitment, whatever the payload says.
     let position = last_with(&house, SYSTEM, "heads");
-    let scan = rewritten(&house, SYSTEM, |connection| {
+    let scan = forge(&house, SYSTEM, |connection| {
         rewrite(connection, SYSTEM, position, |record, _| record.subject = record.subject.replace("1:", "2:").into());
     })
     .await;
@@ -107,7 +104,7 @@ async fn rollback_or_rewrite_of_a_committed_timeline_is_reported() {
 async fn head_commitment_by_a_user_is_reported() {
     let house = committed().await;
     let position = last_with(&house, SYSTEM, "heads");
-    let scan = rewritten(&house, SYSTEM, |connection| {
+    let scan = forge(&house, SYSTEM, |connection| {
         rewrite(connection, SYSTEM, position, |record, _| record.actor = "admin".into());
     })
     .await;
@@ -201,15 +198,13 @@ async fn witnessed_proof_uses_the_newest_covering_cosigned_checkpoint() {
 #[tokio::test]
 async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
     let mut house = lived_in().await;
-    let older = house.path().with_extension("older");
-    house.copy_database(&older);
+    let older = house.backup();
     let home = house.open().await;
     home.engine.commit_heads().await.unwrap();
     let note = home.engine.witness_checkpoint(&TimelineId::system()).unwrap().unwrap().note;
     // The stored one is newer than the last one shown to the witness.
     home.engine.create_user(&home.admin, user_id("later"), false, None).await.unwrap();
-    home.engine.close().await;
-    drop(home);
+    home.stop().await;
     house.replace_database(&older);
     for (stored, is_accepted) in [
         (Vec::new(), false),
@@ -222,8 +217,7 @@ async fn witnessed_checkpoint_is_not_reported_after_accepted_rollback() {
         // If the acceptance covers the cosigned checkpoint, it is set aside. Otherwise it raises an alarm.
         assert_eq!(home.engine.recall_cosigned(&TimelineId::system(), &note, &[]).await.is_ok(), is_accepted);
         assert_eq!(home.engine.ready().await.is_ok(), is_accepted);
-        home.engine.close().await;
-        drop(home);
+        home.stop().await;
         // As evidence of a witness it stops the service: both states are signed by the same key.
         let home = house.open().await;
         let evidence = if is_accepted { Evidence::Accepted } else { Evidence::Proven };

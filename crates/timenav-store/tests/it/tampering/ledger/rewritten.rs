@@ -1,39 +1,26 @@
 //! Attacks that recompute all derived data, with and without a signing key.
 
-use std::sync::Arc;
+use timenav_core::ledger::{Salt, payload_hash};
+use timenav_core::timers::AdvanceState;
+use timenav_engine::Delivery;
 
-use rusqlite::Connection;
-use timenav_core::clock::ClockCommand;
-use timenav_core::event::EventDraft;
-use timenav_core::ledger::{Frontier, Leaf, LeafRecord, Salt, payload_hash};
-use timenav_core::scan::{Depth, FindingKind};
-use timenav_core::time::{Duration, Span};
-use timenav_core::timers::{AdvanceState, Schedule};
-use timenav_engine::{Delivery, OpenError, Signer as _, TimerRequest};
+use crate::tampering::*;
 
-use crate::house::{Home, House};
-use crate::ports::SeedSigner;
-use crate::sample::timeline_id;
-use crate::tampering::{
-    MAIN, Outside, attack, check_found, clean, connect, entry, finding_kinds, first_reads, found, lived_in, look, put,
-    read_by_nobody, rebuild, restate, rewrite, row, sign,
-};
-
-/// Sets a timer half an hour ahead of the clock of `main`.
-async fn set_timer(home: &Home<'_>) {
-    let now = home.engine.read_clock(&home.admin, None).await.unwrap().current_time;
-    let schedule = Some(Schedule::At(now.checked_add(Span::from_micros(1_800_000_000)).unwrap()));
-    let request = TimerRequest { schedule, ..TimerRequest::default() };
-    home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
+/// Returns a closed house with a timer half an hour ahead of the clock of `main`.
+async fn house_with_timer(deliver: Option<Delivery>) -> House {
+    let house = lived_in().await;
+    let home = house.open().await;
+    let now = home.read_clock(None).await.current_time;
+    let schedule = Some(Schedule::At(now.checked_add(Span::from_micros(HOUR / 2)).unwrap()));
+    home.set_timer("timer", TimerRequest { schedule, deliver, ..TimerRequest::default() }).await;
+    home.stop().await;
+    house
 }
 
 /// Payloads for workers come from the database, and a scan compares them with the entries.
 #[tokio::test]
 async fn changed_timer_payload_is_reported() {
-    let house = lived_in().await;
-    let home = house.open().await;
-    set_timer(&home).await;
-    home.engine.close().await;
+    let house = house_with_timer(None).await;
     attack(&house, "UPDATE timers SET payload = '{\"invoice\":666}'");
     found(&house, "main", FindingKind::StateMismatch, None).await;
 }
@@ -47,38 +34,29 @@ async fn changed_timer_due_time_stops_the_clock() {
         "UPDATE timers SET next = NULL",
         "DELETE FROM timers",
     ] {
-        let house = lived_in().await;
-        let home = house.open().await;
-        set_timer(&home).await;
-        home.engine.close().await;
+        let house = house_with_timer(None).await;
         attack(&house, forged);
         found(&house, "main", FindingKind::StateMismatch, None).await;
         let home = house.open().await;
-        let hour = Duration::new(0, Span::from_micros(3_600_000_000)).unwrap();
-        let step = home.engine.change_clock(&home.admin, None, ClockCommand::FastForward(hour), None).await.unwrap();
+        let step = home.change_clock(None, hour()).await;
         let advance_id = step.advance_id.expect("a timer is passed");
         home.engine.keep_time().await;
         let receipt = home.engine.receipt(&timeline_id("main"), &advance_id).await.unwrap();
         assert_eq!((receipt.state, receipt.step), (AdvanceState::Stopped, 0), "{forged}");
         assert!(receipt.held_by.is_some_and(|held_by| held_by.contains("scan this timeline")), "{forged}");
-        home.engine.close().await;
+        home.stop().await;
     }
 }
 
 /// The service itself records only events of firings, and a firing's outcome is its event.
 #[tokio::test]
 async fn timer_events_must_match_their_firings() {
-    let house = lived_in().await;
+    let event = Arc::new(EventDraft::at(moment(0), "it ends"));
+    let house = house_with_timer(Some(Delivery::Timeline(event))).await;
     let home = house.open().await;
-    let now = home.engine.read_clock(&home.admin, None).await.unwrap().current_time;
-    let schedule = Some(Schedule::At(now.checked_add(Span::from_micros(1_800_000_000)).unwrap()));
-    let deliver = Some(Delivery::Timeline(Arc::new(EventDraft::at(now, "it ends"))));
-    let request = TimerRequest { schedule, deliver, ..TimerRequest::default() };
-    home.engine.set_timer(&home.admin, None, (None, request), None).await.unwrap();
-    let hour = Duration::new(0, Span::from_micros(3_600_000_000)).unwrap();
-    home.engine.change_clock(&home.admin, None, ClockCommand::FastForward(hour), None).await.unwrap();
+    home.change_clock(None, hour()).await;
     home.engine.keep_time().await;
-    home.engine.close().await;
+    home.stop().await;
     clean(&house).await;
     let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
     let done = |action: &str, actor: Option<&str>| {
@@ -95,8 +73,7 @@ async fn timer_events_must_match_their_firings() {
         LeafRecord::decode(&leaf).unwrap().action == "record_event"
     });
     let by_user = by_user.unwrap();
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     let of_service = |record: &mut LeafRecord<'static>| {
         record.actor = "system".into();
         record.authority.as_mut().unwrap().key = "".into();
@@ -123,10 +100,6 @@ async fn timer_events_must_match_their_firings() {
     }
 }
 
-async fn refused(house: &House) -> OpenError {
-    house.try_open(house.store()).await.err().expect("it is not opened")
-}
-
 /// Recomputes everything that is derived from the entries.
 fn recompute(house: &House, change: impl FnOnce(&Connection)) -> Frontier {
     let connection = connect(house);
@@ -140,22 +113,109 @@ fn edit(connection: &Connection) {
 
 /// Signs the recomputed state with the service's own key.
 async fn steal_the_key(house: &House, frontier: &Frontier) {
-    let signer = &house.signer;
-    sign(&connect(house), MAIN, frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
-    restate(house, signer).await;
+    sign(house, MAIN, frontier, &house.signer);
+    restate(house, &house.signer).await;
+}
+
+/// Appends a read to `main`.
+fn append(connection: &Connection, size: u64) {
+    let leaf = Leaf {
+        timeline_id: "main",
+        seq: size,
+        recorded_at: "2027-01-01T00:00:00Z",
+        clock_time: "2027-01-01T00:00:00Z",
+        actor: "admin",
+        action: "read",
+        subject: "clock",
+        payload_hash: payload_hash(&Salt::from_bytes([1; 16]), b"{}"),
+    }
+    .encode_v2(&timenav_core::ledger::Authority { key: "key_1".into(), directory: 1 << 20 });
+    put(connection, MAIN, size, &(leaf, vec![1; 16], b"{}".to_vec()));
 }
 
 #[tokio::test]
-async fn t04_edited_entry_with_recomputed_tree_is_reported() {
+async fn unsigned_history_with_recomputed_tree_is_reported() {
+    type Change = fn(&Connection, u64);
     let house = lived_in().await;
-    let size = recompute(&house, edit).size();
-    found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
-    // The signature alone shows it, also in a quick scan.
-    for depth in [Depth::Full, Depth::Quick] {
-        check_found(&look(&house, "main", depth, Outside::Nothing).await, FindingKind::CheckpointMismatch, Some(size));
+    let whole = house.backup();
+    let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
+    let changes: [(Change, Option<(FindingKind, u64)>); 7] = [
+        // T04: an entry is edited, and T06: the last one.
+        (|connection, _| edit(connection), None),
+        (|connection, size| rewrite(connection, MAIN, size - 1, |record, _| record.actor = "mallory".into()), None),
+        (
+            // T08: an entry is deleted, and T09: one is inserted, and later ones are renumbered.
+            |connection, _| {
+                connection.execute("DELETE FROM entries WHERE entry = ?1", [entry(MAIN, 20)]).unwrap();
+                renumber(connection, 21, -1);
+            },
+            Some((FindingKind::Rollback, size - 1)),
+        ),
+        (
+            |connection, _| {
+                let inserted = row(connection, MAIN, 20);
+                renumber(connection, 20, 1);
+                put(connection, MAIN, 20, &inserted);
+            },
+            None,
+        ),
+        (append, None),
+        (
+            // T28: replaying the tables does not show it, only the tree does.
+            |connection, _| {
+                let change = |_: &mut LeafRecord<'static>, payload: &mut Vec<u8>| *payload = read_by_nobody(payload);
+                rewrite(connection, MAIN, first_reads(connection), change);
+            },
+            None,
+        ),
+        (
+            // T30: the version of the format is unknown.
+            |connection, _| {
+                let (leaf, salt, payload) = row(connection, MAIN, 20);
+                let text = String::from_utf8(leaf).unwrap().replace("\"v\":2}", "\"v\":3}");
+                put(connection, MAIN, 20, &(text.into_bytes(), salt, payload));
+            },
+            Some((FindingKind::UnknownFormat, 20)),
+        ),
+    ];
+    for (number, (change, more)) in changes.into_iter().enumerate() {
+        house.replace_database(&whole);
+        recompute(&house, |connection| change(connection, size));
+        let scan = found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
+        if let Some((kind, position)) = more {
+            check_found(&scan, kind, Some(position));
+        }
+        let is_replayed = finding_kinds(&scan).iter().any(|(kind, _)| *kind == FindingKind::StateMismatch);
+        assert!(number != 5 || !is_replayed, "{:#?}", scan.findings);
+        // The signature alone shows it, also in a quick scan.
+        for depth in [Depth::Full, Depth::Quick] {
+            let scan = look(&house, "main", depth, Outside::Nothing).await;
+            check_found(&scan, FindingKind::CheckpointMismatch, Some(size));
+        }
+        let refused = house.open_error().await;
+        assert!(matches!(refused, OpenError::Unsigned { .. }), "{number}: {refused:?}");
     }
-    let refused = refused(&house).await;
-    assert!(matches!(refused, OpenError::Unsigned { .. }), "{refused:?}");
+}
+
+/// The service never records these times, only someone with its signing key can.
+#[tokio::test]
+async fn forged_host_or_clock_time_is_reported() {
+    let house = lived_in().await;
+    let whole = house.backup();
+    // T25, and a clock that was elsewhere.
+    let frontier = recompute(&house, |connection| {
+        rewrite(connection, MAIN, 705, |record, _| record.recorded_at = "2020-01-01T00:00:00Z".into());
+    });
+    steal_the_key(&house, &frontier).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    check_found(&scan, FindingKind::HostTimeWentDown, Some(705));
+    house.replace_database(&whole);
+    let frontier = recompute(&house, |connection| {
+        rewrite(connection, MAIN, 100, |record, _| record.clock_time = "1999-01-01T00:00:00Z".into());
+    });
+    steal_the_key(&house, &frontier).await;
+    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    assert_eq!(finding_kinds(&scan), [(FindingKind::ClockDiscontinuity, Some(100))]);
 }
 
 #[tokio::test]
@@ -167,39 +227,25 @@ async fn t05_recomputed_tree_without_a_statement_is_reported() {
     // The data signed with the newest entries cannot be omitted.
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
     check_found(&alone, FindingKind::BadSignature, Some(size));
-    assert!(matches!(refused(&house).await, OpenError::Head { .. }));
+    assert!(matches!(house.open_error().await, OpenError::Head { .. }));
 }
 
 /// A forged advance would move the clock. A signed summary of the timers says whether one is in progress.
 #[tokio::test]
 async fn forged_timer_summary_is_rejected_at_start() {
-    let house = lived_in().await;
-    let home = house.open().await;
-    set_timer(&home).await;
-    home.engine.close().await;
+    let house = house_with_timer(None).await;
     clean(&house).await;
     let known = "UPDATE timelines SET timers = replace(timers, '\"armed\":1', '\"armed\":2') WHERE timeline = 2";
     for forged in [known, "UPDATE timelines SET timers = '' WHERE timeline = 2"] {
         attack(&house, forged);
-        let refused = refused(&house).await;
+        let refused = house.open_error().await;
         assert!(matches!(refused, OpenError::Rows { .. } | OpenError::Head { .. }), "{refused:?}");
     }
 }
 
-#[tokio::test]
-async fn t06_edited_last_entry_is_reported() {
-    let house = lived_in().await;
-    let size = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
-    recompute(&house, |connection| {
-        rewrite(connection, MAIN, size - 1, |record, _| record.actor = "mallory".into());
-    });
-    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    check_found(&scan, FindingKind::CheckpointMismatch, Some(size));
-}
-
 /// Shifts the positions of all entries from a position on.
 fn renumber(connection: &Connection, first: u64, by: i64) {
-    let last = (first..10_000).take_while(|position| exists(connection, *position)).last().unwrap();
+    let last = (first..10_000).take_while(|position| has_entry(connection, *position)).last().unwrap();
     let mut moved: Vec<_> = (first..=last).map(|position| (position, row(connection, MAIN, position))).collect();
     for (position, _) in &moved {
         for table in ["entries", "contents"] {
@@ -216,36 +262,9 @@ fn renumber(connection: &Connection, first: u64, by: i64) {
     }
 }
 
-fn exists(connection: &Connection, position: u64) -> bool {
-    let count = connection.query_row("SELECT count(*) FROM entries WHERE entry = ?1", [entry(MAIN, position)], |row| {
-        row.get::<_, i64>(0)
-    });
-    count.unwrap() == 1
-}
-
-#[tokio::test]
-async fn t08_deleted_entry_with_renumbering_is_reported() {
-    let house = lived_in().await;
-    let size = recompute(&house, |connection| {
-        connection.execute("DELETE FROM entries WHERE entry = ?1", [entry(MAIN, 20)]).unwrap();
-        renumber(connection, 21, -1);
-    })
-    .size();
-    found(&house, "main", FindingKind::CheckpointMismatch, Some(size + 1)).await;
-    check_found(&look(&house, "main", Depth::Full, Outside::Stored).await, FindingKind::Rollback, Some(size));
-}
-
-#[tokio::test]
-async fn t09_inserted_entry_is_reported() {
-    let house = lived_in().await;
-    let before = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
-    recompute(&house, |connection| {
-        let inserted = row(connection, MAIN, 20);
-        renumber(connection, 20, 1);
-        put(connection, MAIN, 20, &inserted);
-    });
-    found(&house, "main", FindingKind::CheckpointMismatch, Some(before)).await;
-    assert!(matches!(refused(&house).await, OpenError::Unsigned { .. }));
+fn has_entry(connection: &Connection, position: u64) -> bool {
+    let select = "SELECT EXISTS (SELECT 1 FROM entries WHERE entry = ?1)";
+    connection.query_row(select, [entry(MAIN, position)], |row| row.get(0)).unwrap()
 }
 
 #[tokio::test]
@@ -265,11 +284,11 @@ async fn t21_history_signed_with_another_key_is_reported() {
     let house = lived_in().await;
     let frontier = recompute(&house, edit);
     let thief = SeedSigner::new([9; 32]);
-    sign(&connect(&house), MAIN, &frontier, "timenav.test/main", thief.public_key(), |message| thief.sign(message));
+    sign(&house, MAIN, &frontier, &thief);
     let scan = found(&house, "main", FindingKind::UnknownKey, Some(frontier.size())).await;
     assert!(scan.findings.iter().any(|finding| finding.kind == FindingKind::ExternalCheckpointInconsistent));
     check_found(&look(&house, "main", Depth::Quick, Outside::Nothing).await, FindingKind::UnknownKey, None);
-    assert!(matches!(refused(&house).await, OpenError::Head { .. }));
+    assert!(matches!(house.open_error().await, OpenError::Head { .. }));
 }
 
 #[tokio::test]
@@ -285,78 +304,9 @@ async fn t22_history_signed_with_the_stolen_key_contradicts_external_checkpoint(
     steal_the_key(&house, &frontier).await;
     let scan = found(&house, "main", FindingKind::ExternalCheckpointInconsistent, Some(frontier.size())).await;
     assert!(scan.findings.iter().any(|finding| finding.kind == FindingKind::Fork), "both are signed");
-    assert!(matches!(refused(&house).await, OpenError::Fork { .. }));
+    assert!(matches!(house.open_error().await, OpenError::Fork { .. }));
     // Without an external checkpoint it passes, and the scan says so.
     let alone = look(&house, "main", Depth::Full, Outside::Nothing).await;
     assert_eq!(finding_kinds(&alone), []);
     assert!(alone.not_checked.iter().any(|sentence| sentence.contains("no checkpoint from outside")));
-}
-
-#[tokio::test]
-async fn t28_rewritten_entry_without_effect_is_reported() {
-    let house = lived_in().await;
-    // Replaying the tables does not show it, only the tree does.
-    let size = recompute(&house, |connection| {
-        rewrite(connection, MAIN, first_reads(connection), |_, payload| *payload = read_by_nobody(payload));
-    })
-    .size();
-    let scan = found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
-    assert!(!finding_kinds(&scan).iter().any(|(kind, _)| *kind == FindingKind::StateMismatch));
-}
-
-#[tokio::test]
-async fn t30_unknown_format_version_is_reported() {
-    let house = lived_in().await;
-    let size = recompute(&house, |connection| {
-        let (leaf, salt, payload) = row(connection, MAIN, 20);
-        let text = String::from_utf8(leaf).unwrap().replace("\"v\":2}", "\"v\":3}");
-        put(connection, MAIN, 20, &(text.into_bytes(), salt, payload));
-    })
-    .size();
-    found(&house, "main", FindingKind::UnknownFormat, Some(20)).await;
-    found(&house, "main", FindingKind::CheckpointMismatch, Some(size)).await;
-}
-
-#[tokio::test]
-async fn t25_decreasing_host_time_is_reported() {
-    // The service never records that, only someone with its signing key can.
-    let house = lived_in().await;
-    let frontier = recompute(&house, |connection| {
-        rewrite(connection, MAIN, 705, |record, _| record.recorded_at = "2020-01-01T00:00:00Z".into());
-    });
-    steal_the_key(&house, &frontier).await;
-    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    check_found(&scan, FindingKind::HostTimeWentDown, Some(705));
-}
-
-#[tokio::test]
-async fn forged_clock_time_of_an_entry_is_reported() {
-    let house = lived_in().await;
-    let frontier = recompute(&house, |connection| {
-        rewrite(connection, MAIN, 100, |record, _| record.clock_time = "1999-01-01T00:00:00Z".into());
-    });
-    steal_the_key(&house, &frontier).await;
-    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
-    assert_eq!(finding_kinds(&scan), [(FindingKind::ClockDiscontinuity, Some(100))]);
-}
-
-#[tokio::test]
-async fn manually_appended_entry_is_reported() {
-    let house = lived_in().await;
-    let before = look(&house, "main", Depth::Quick, Outside::Stored).await.size;
-    recompute(&house, |connection| {
-        let leaf = Leaf {
-            timeline_id: timeline_id("main").as_str(),
-            seq: before,
-            recorded_at: "2027-01-01T00:00:00Z",
-            clock_time: "2027-01-01T00:00:00Z",
-            actor: "admin",
-            action: "read",
-            subject: "clock",
-            payload_hash: payload_hash(&Salt::from_bytes([1; 16]), b"{}"),
-        }
-        .encode_v2(&timenav_core::ledger::Authority { key: "key_1".into(), directory: 1 << 20 });
-        put(connection, MAIN, before, &(leaf, vec![1; 16], b"{}".to_vec()));
-    });
-    found(&house, "main", FindingKind::CheckpointMismatch, Some(before)).await;
 }

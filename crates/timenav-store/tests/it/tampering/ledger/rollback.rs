@@ -1,24 +1,14 @@
 //! Attacks with whole files, and with the end of a ledger, which only an external checkpoint reveals.
 
-use std::path::PathBuf;
-
-use timenav_core::clock::ClockCommand;
-use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{Acceptance, OpenError, Refusal};
-use timenav_store::SqliteStore;
-
-use crate::house::House;
-use crate::sample::timeline_id;
-use crate::tampering::{Outside, check_found, clean, finding_kinds, found, lived_in, look, look_at, record};
+use crate::tampering::*;
 
 /// Returns a house that continued after a copy was made.
 async fn house_with_older_copy() -> (House, PathBuf) {
     let house = lived_in().await;
-    let older = house.path().with_extension("older");
-    house.copy_database(&older);
+    let older = house.backup();
     let home = house.open().await;
     record(&home, "main", 5_000, 50).await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     home.engine.close().await;
     (house, older)
 }
@@ -37,7 +27,7 @@ async fn t11_and_t12_truncated_or_older_database_is_reported() {
         assert_eq!(finding_kinds(&alone), []);
         assert!(alone.not_checked.iter().any(|sentence| sentence.contains("older copy")));
     }
-    let refused = house.try_open(house.store()).await.err().unwrap();
+    let refused = house.open_error().await;
     assert!(matches!(refused, OpenError::Rollback { .. }), "{refused:?}");
 }
 
@@ -74,7 +64,7 @@ async fn t14_split_view_is_reported_as_a_fork() {
     house.options.accept_rollback = Some(Acceptance::default());
     let home = house.open().await;
     record(&home, "main", 9_000, 49).await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     home.engine.close().await;
     let scan = look_at(&house, house.path(), "main", Depth::Full, Some(&witnessed_note)).await;
     check_found(&scan, FindingKind::Fork, None);
@@ -90,7 +80,7 @@ async fn t24_empty_database_is_reported_as_a_rollback() {
     house.replace_database(&empty);
     let scan = found(&house, "main", FindingKind::Rollback, Some(0)).await;
     assert!(scan.details.contains("there is no such ledger"), "{}", scan.details);
-    let refused = house.try_open(house.store()).await.err().unwrap();
+    let refused = house.open_error().await;
     assert!(matches!(refused, OpenError::Rollback { found: 0, .. }), "{refused:?}");
 }
 

@@ -1,16 +1,6 @@
 //! Attacks on the rotation of signing keys.
 
-use std::sync::Arc;
-
-use timenav_core::ledger::VerifierKey;
-use timenav_core::scan::{Depth, FindingKind};
-use timenav_engine::{OpenError, Signer as _};
-
-use crate::house::House;
-use crate::ports::SeedSigner;
-use crate::tampering::{
-    MAIN, Outside, check_found, connect, finding_kinds, lived_in, look, rebuild, restate, rewrite, row, sign,
-};
+use crate::tampering::*;
 
 const SEEDS: [[u8; 32]; 4] = [[7; 32], [8; 32], [9; 32], [66; 32]];
 
@@ -47,7 +37,7 @@ async fn rewrite_last(house: &House, before: u64, seed: [u8; 32], change: impl F
     });
     let frontier = rebuild(&connection, MAIN);
     let signer = SeedSigner::new(seed);
-    sign(&connection, MAIN, &frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
+    sign(house, MAIN, &frontier, &signer);
     restate(house, &signer).await;
     position
 }
@@ -95,7 +85,7 @@ async fn rotation_without_the_signing_key_is_reported_and_rejected() {
     check_found(&scan, FindingKind::UnknownKey, None);
     for seed in [SEEDS[1], SEEDS[3]] {
         house.signer = Arc::new(SeedSigner::new(seed));
-        let refused = house.try_open(house.store()).await.err().expect("it is not opened");
+        let refused = house.open_error().await;
         assert!(matches!(refused, OpenError::Head { .. } | OpenError::Checkpoint { .. }), "{refused:?}");
     }
 }
@@ -104,11 +94,7 @@ async fn rotation_without_the_signing_key_is_reported_and_rejected() {
 async fn rotation_entry_with_contradicting_payload_is_reported_as_unchecked() {
     let house = rotated(1).await;
     let position = look(&house, "main", Depth::Quick, Outside::Stored).await.size - 1;
-    let connection = connect(&house);
-    rewrite(&connection, MAIN, position, |record, _| record.subject = key(SEEDS[3]).into());
-    let frontier = rebuild(&connection, MAIN);
-    let signer = &house.signer;
-    sign(&connection, MAIN, &frontier, "timenav.test/main", signer.public_key(), |message| signer.sign(message));
-    let scan = look(&house, "main", Depth::Full, Outside::Nothing).await;
+    let change = |record: &mut LeafRecord<'static>, _: &mut Vec<u8>| record.subject = key(SEEDS[3]).into();
+    let scan = forge(&house, MAIN, |connection| rewrite(connection, MAIN, position, change)).await;
     assert!(scan.not_checked.iter().any(|reason| reason.contains("cannot be read")), "{:?}", scan.not_checked);
 }

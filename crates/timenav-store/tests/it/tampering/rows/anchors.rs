@@ -2,10 +2,8 @@
 
 use timenav_core::as_of::AsOf;
 use timenav_core::ids::AnchorId;
-use timenav_core::time::{Duration, Span};
-use timenav_engine::{MonitorEvents, Refusal, ReturnScope};
+use timenav_engine::MonitorEvents;
 
-use super::anchor;
 use crate::sample::every_event;
 use crate::tampering::*;
 
@@ -20,21 +18,25 @@ const ATTACKS: [&str; 7] = [
     "UPDATE anchors SET position = position + 1",
 ];
 
-fn hour() -> Duration {
-    Duration::new(0, Span::from_micros(3_600_000_000)).unwrap()
-}
-
 /// Sets an anchor on `main`, with later changes, also on a fork.
 async fn marked(home: &Home<'_>) -> AnchorId {
     let (engine, admin) = (&home.engine, &home.admin);
     engine.change_clock(admin, None, ClockCommand::Pause, None).await.unwrap();
     record(home, "main", 0, 3).await;
-    let (anchor_id, ..) = engine.set_anchor(admin, None, anchor(), None).await.unwrap();
+    let (anchor_id, ..) = engine.set_anchor(admin, None, anchor_now(), None).await.unwrap();
     record(home, "main", 10, 1).await;
-    engine.change_clock(admin, None, ClockCommand::FastForward(hour()), None).await.unwrap();
+    engine.change_clock(admin, None, hour(), None).await.unwrap();
     for (name, of) in [("fork", "main"), ("fork-of-fork", "fork")] {
         engine.fork_timeline(admin, timeline_id(name), &timeline_id(of), None, None).await.unwrap();
-        engine.change_clock(admin, Some(timeline_id(name)), ClockCommand::Rewind(hour()), None).await.unwrap();
+        engine
+            .change_clock(
+                admin,
+                Some(timeline_id(name)),
+                ClockCommand::Rewind(timenav_core::time::parse_duration("1h").unwrap()),
+                None,
+            )
+            .await
+            .unwrap();
     }
     anchor_id
 }
@@ -67,23 +69,19 @@ async fn used(home: &Home<'_>, timeline: &str, anchor_id: &AnchorId, round: usiz
 
 /// Returns the reading and the state of a timeline's clock.
 async fn clock(home: &Home<'_>, timeline: &str) -> String {
-    let read = home.engine.read_clock(&home.admin, Some(timeline_id(timeline))).await.unwrap();
+    let read = home.read_clock(Some(timeline_id(timeline))).await;
     format!("{:?} {:?}", read.clock, read.current_time)
 }
 
-/// Rewrites the entry of a return, and signs the whole timeline again.
-async fn resigned(house: &House, (name, number): (&str, i64), position: u64, change: impl Fn(&str) -> String) -> Scan {
-    let connection = connect(house);
-    rewrite(&connection, number, position, |_, payload| {
+/// Rewrites the entry of a return with the signing key.
+async fn forge_return(house: &House, timeline: i64, position: u64, change: impl Fn(&str) -> String) -> Scan {
+    let change = |_: &mut LeafRecord<'static>, payload: &mut Vec<u8>| {
         let text = String::from_utf8(payload.clone()).unwrap();
         let changed = change(&text);
         assert_ne!(changed, text);
         *payload = changed.into_bytes();
-    });
-    let frontier = rebuild(&connection, number);
-    let ledger = origin(&house.options.service_name, name);
-    sign(&connection, number, &frontier, &ledger, house.signer.public_key(), |text| house.signer.sign(text));
-    look(house, name, Depth::Full, Outside::Nothing).await
+    };
+    forge(house, timeline, |connection| rewrite(connection, timeline, position, change)).await
 }
 
 #[tokio::test]
@@ -118,18 +116,15 @@ async fn return_to_an_anchor_tampered_before_start_is_rejected() {
     let house = House::new();
     let home = house.open().await;
     let anchor_id = marked(&home).await;
-    home.engine.close().await;
-    drop(home);
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    home.stop().await;
+    let whole = house.backup();
     for attack in ATTACKS {
         house.replace_database(&whole);
         crate::tampering::attack(&house, attack);
         let home = house.open().await;
         let returned = home.engine.return_to_anchor(&home.admin, None, &anchor_id, ReturnScope::Clock, None).await;
         assert!(matches!(returned, Err(Refusal::Damaged(_))), "{attack}: {returned:?}");
-        home.engine.close().await;
-        drop(home);
+        home.stop().await;
         found(&house, "main", FindingKind::StateMismatch, None).await;
     }
 }
@@ -162,7 +157,7 @@ async fn fork_of_the_past_starts_with_the_signed_clock() {
     marked(&home).await;
     let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
     engine.change_clock(admin, None, ClockCommand::Travel { to: moment(5), location: None }, None).await.unwrap();
-    let (.., ledger, _) = engine.set_anchor(admin, None, anchor(), None).await.unwrap();
+    let (.., ledger, _) = engine.set_anchor(admin, None, anchor_now(), None).await.unwrap();
     let (connection, last) = (connect(&house), ledger.position);
     let row = entry(MAIN, last);
     let stored = "SELECT clock_entry FROM entries WHERE entry = ?1";
@@ -204,8 +199,7 @@ async fn signed_return_to_a_forged_anchor_is_reported() {
         let position = back.ledger.position;
         home.engine.close().await;
         clean(&house).await;
-        let whole = house.path().with_extension("whole");
-        house.copy_database(&whole);
+        let whole = house.backup();
         let nowhere = "anchor_00000000000000000000000000";
         for to in ["\"running\":true", "\"rate_micros\":2000000", "\"location\":\"Ohio\"", nowhere] {
             house.replace_database(&whole);
@@ -216,7 +210,7 @@ async fn signed_return_to_a_forged_anchor_is_reported() {
                 }
                 None => text.replace(anchor_id.as_str(), to),
             };
-            let scan = resigned(&house, (timeline, number), position, change).await;
+            let scan = forge_return(&house, number, position, change).await;
             let is_it = |finding: &timenav_core::scan::Finding| {
                 finding.kind == FindingKind::ClockDiscontinuity && finding.position == Some(position)
             };

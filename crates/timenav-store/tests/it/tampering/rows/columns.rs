@@ -3,26 +3,9 @@
 //! Tables and columns are read from the file, so that those added by a migration are not missed: each needs a row in
 //! this house, and a scan that reports the change, or a line in [`UNNOTICED`].
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use timenav_engine::NewTimeline;
 
-use rusqlite::types::Value;
-use timenav_core::ids::{QueueId, TimerId};
-use timenav_core::intervention::Effect;
-use timenav_core::time::Span;
-use timenav_core::timers::Schedule;
-use timenav_engine::{
-    ApiKeyRequest, Claim, ClockChange, FiringsRequest, Idempotency, InterventionRequest, NewTimeline, RetentionPeriod,
-    RetentionRequest, TimerRequest,
-};
-
-use crate::house::on;
-use crate::ports::SeedSigner;
-use crate::tampering::ledger::authority::request;
 use crate::tampering::*;
-
-const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
 
 /// Columns with undetected changes: the affected rows, and why that is harmless, or why it cannot be detected. Changes
 /// that are detected must not be listed.
@@ -252,21 +235,21 @@ fn is_indexed(house: &House) -> bool {
 
 async fn steer(home: &Home<'_>, command: ClockCommand) {
     let change = ClockChange { settle: false, ..ClockChange::from(command) };
-    home.engine.change_clock(&home.admin, None, change, None).await.unwrap();
+    home.change_clock(None, change).await;
 }
 
 /// Users, keys, passwords, sessions, roles.
 async fn let_in(home: &Home<'_>) {
     let ada = home.user("ada", false).await;
     let expires_at = Some(crate::sample::host(1 << 52));
-    let expiring = ApiKeyRequest { user_id: Some(user_id("ada")), expires_at, ..request(None, None) };
+    let expiring = ApiKeyRequest { expires_at, ..key_for("ada") };
     home.engine.create_api_key(&home.admin, expiring, None).await.unwrap();
     home.engine.revoke_api_key(&home.admin, crate::sample::key_id(&ada)).await.unwrap();
     let ends = BTreeMap::from([((Role::Read, user_id("ada")), End::At(host(1 << 52)))]);
     let change = PermissionsChange { read: Some(users(["ada"])), ends, ..PermissionsChange::default() };
-    home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.unwrap();
+    home.set_permissions("main", change).await;
     home.restrict("ada", RestrictionLevel::ReadOnly).await;
-    let request = PasswordRequest { user_id: Some(user_id("ada")), password: password(SECRET), current: None };
+    let request = new_password("ada", SECRET);
     home.engine.set_password(&home.admin, request).await.unwrap();
     home.engine.log_in(user_id("ada"), password(SECRET), None).await.unwrap().unwrap();
 }
@@ -275,7 +258,7 @@ async fn let_in(home: &Home<'_>) {
 async fn change_history(home: &Home<'_>) {
     let Home { engine, admin, .. } = home;
     let idempotent = |number: u8| Some(Idempotency { key: [number; 32], fingerprint: [8; 32] });
-    let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };
+    let draft = named_event("e1", 5, "what happened in fact");
     engine.correct_event(admin, None, draft, None, idempotent(1)).await.unwrap();
     let brief = NewTimeline { expires_in: Some(Span::from_micros(400 * DAY)), ..timeline_id("brief").into() };
     engine.create_timeline(admin, brief, idempotent(2)).await.unwrap();
@@ -283,19 +266,9 @@ async fn change_history(home: &Home<'_>) {
         engine.fork_timeline(admin, timeline_id(name), &timeline_id("main"), None, None).await.unwrap();
     }
     for timeline in ["main", "fork"] {
-        let (event_id, effect) = (event_id("e3"), Effect::Cancel);
-        let request =
-            InterventionRequest { event_id, action: "cancel".into(), effect, time: moment(8), causes: Vec::new() };
-        engine.manipulate_event(admin, on(timeline), request, None).await.unwrap();
+        home.intervene(on(timeline), "e3", Effect::Cancel).await;
     }
-    for text in ["{\"a\":1}", "{\"a\":2}"] {
-        let key = EncryptionKey::new(Zeroizing::new("a passphrase that is long enough".to_owned())).unwrap();
-        let data = Plaintext::new(Zeroizing::new(text.to_owned()));
-        let made = engine.encrypt_data(admin, timeline_id("main"), data, key, None).await.unwrap();
-        if text.contains('2') {
-            engine.erase_data(admin, ErasureRequest::Data(None, made.data_id), None).await.unwrap();
-        }
-    }
+    seal(home, 2).await;
     engine.erase_data(admin, ErasureRequest::Event(on("main"), event_id("e7")), None).await.unwrap();
     engine.end_timeline(admin, timeline_id("job"), None).await.unwrap();
 }
@@ -304,29 +277,21 @@ async fn change_history(home: &Home<'_>) {
 async fn fire(home: &Home<'_>) {
     let Home { engine, admin, .. } = home;
     for (name, seconds) in [("early", 10), ("late", 20), ("waits", 1_000)] {
-        let schedule = Some(Schedule::At(moment(seconds * SECOND)));
         let (order_key, payload) = (Some("k".to_owned()), Some("{\"a\":1}".into()));
-        let request = TimerRequest { schedule, order_key, payload, ..TimerRequest::default() };
-        engine.set_timer(admin, None, (Some(TimerId::new(name).unwrap()), request), None).await.unwrap();
+        home.set_timer(name, TimerRequest { order_key, payload, ..timer_at(seconds) }).await;
     }
-    let claim = || async {
-        let claim = Claim { queue: QueueId::unnamed(), max: 9, ttl: Span::from_micros(30 * SECOND), waits: false };
-        engine.claim(admin, None, &claim).await.unwrap()
-    };
-    assert!(claim().await.is_empty());
-    let to = ClockCommand::Travel { to: moment(15 * SECOND), location: None };
+    assert!(home.claim(9).await.is_empty());
+    let to = travel(15);
     engine.change_clock(admin, None, ClockChange::from(to), None).await.unwrap();
     engine.keep_time().await;
-    let firing_ids: Vec<_> = claim().await.into_iter().map(|claimed| claimed.firing.firing_id).collect();
+    let firing_ids = firing_ids(&home.claim(9).await);
     assert_eq!(firing_ids.len(), 1);
-    let request = FiringsRequest { timeline: None, firing_ids, lease_ids: None };
-    engine.acknowledge(admin, request, None).await.unwrap();
+    engine.acknowledge(admin, firings(firing_ids), None).await.unwrap();
     engine.keep_time().await;
-    steer(home, ClockCommand::Travel { to: moment(25 * SECOND), location: None }).await;
+    steer(home, travel(25)).await;
     engine.keep_time().await;
 }
 
-/// Pruned reads, and reads that are kept.
 async fn prune(home: &Home<'_>) {
     let Home { engine, admin, house, .. } = home;
     let stored = RetentionPeriod::Seconds(86_400);
@@ -344,7 +309,7 @@ async fn prune(home: &Home<'_>) {
         engine.read_clock(admin, None).await.unwrap();
     }
     let question = Some(Idempotency { key: [3; 32], fingerprint: [8; 32] });
-    let draft = EventDraft { event_id: Some(event_id("e2")), ..EventDraft::at(moment(5), "what happened indeed") };
+    let draft = named_event("e2", 5, "what happened indeed");
     engine.correct_event(admin, None, draft, None, question).await.unwrap();
 }
 
@@ -368,8 +333,7 @@ fn plant(house: &House, from: &Path, table: &str) {
 #[tokio::test]
 async fn every_column_is_verified_or_listed_as_unverified() {
     let (house, timelines) = whole_house().await;
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     clean(&house).await;
     let all = columns(&connect(&house));
     assert!(all.len() > 150, "{}", all.len());

@@ -1,9 +1,6 @@
 //! Attacks on several rows of events at once that preserve counts and simple sums: a scan reads all rows, and must
 //! detect them.
 
-use timenav_core::intervention::Effect;
-use timenav_engine::InterventionRequest;
-
 use crate::tampering::*;
 
 /// A change of the rows, and the expected findings: positions and texts.
@@ -89,17 +86,15 @@ const ATTACKS: [Attack; 17] = [
 async fn changed() -> House {
     let house = House::new();
     let home = house.open().await;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     record(&home, "main", 0, 10).await;
     for number in 1..3 {
         let id = Some(event_id(&format!("e{number}")));
         let draft = EventDraft { event_id: id, ..EventDraft::at(moment(number), "what happened in fact") };
         home.engine.correct_event(&home.admin, None, draft, None, None).await.unwrap();
     }
-    for (action, effect) in [("cancel", Effect::Cancel), ("restore", Effect::Restore)] {
-        let (action, event_id, time) = (action.to_owned(), event_id("e3"), moment(1));
-        let request = InterventionRequest { event_id, action, effect, time, causes: Vec::new() };
-        home.engine.manipulate_event(&home.admin, None, request, None).await.unwrap();
+    for effect in [Effect::Cancel, Effect::Restore] {
+        home.intervene(None, "e3", effect).await;
     }
     home.close().await;
     house
@@ -108,8 +103,7 @@ async fn changed() -> House {
 #[tokio::test]
 async fn tampered_event_rows_are_reported_individually() {
     let house = changed().await;
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     clean(&house).await;
     for (statement, expected) in ATTACKS {
         house.replace_database(&whole);

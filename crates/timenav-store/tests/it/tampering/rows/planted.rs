@@ -1,12 +1,6 @@
 //! Rows at positions that the ledger has not reached yet. They are invisible until it has, and would then be considered
 //! the result of an entry.
 
-use timenav_core::ids::TimerId;
-use timenav_core::intervention::Effect;
-use timenav_core::timers::Schedule;
-use timenav_engine::{ClockChange, InterventionRequest, RetentionPeriod, RetentionRequest, TimerRequest};
-
-use crate::cluster::execute;
 use crate::tampering::*;
 
 /// A position far beyond the ledger of the house.
@@ -21,18 +15,14 @@ async fn full() -> House {
     let house = lived_in().await;
     let home = house.open().await;
     let engine = &home.engine;
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
+    home.change_clock(None, ClockCommand::Pause).await;
     for (name, seconds) in [("soon", 5_000), ("later", 9_000)] {
-        let schedule = Some(Schedule::At(moment(seconds * 1_000_000)));
-        let named = (Some(TimerId::new(name).unwrap()), TimerRequest { schedule, ..TimerRequest::default() });
-        engine.set_timer(&home.admin, None, named, None).await.unwrap();
+        home.set_timer(name, timer_at(seconds)).await;
     }
     let to = ClockCommand::Travel { to: moment(6_000 * 1_000_000), location: None };
     engine.change_clock(&home.admin, None, ClockChange::from(to), None).await.unwrap();
     engine.keep_time().await;
-    let (action, time, effect) = ("rename it".to_owned(), moment(1), Effect::Rename("n".to_owned()));
-    let request = InterventionRequest { event_id: event_id("e9"), action, effect, time, causes: Vec::new() };
-    engine.manipulate_event(&home.admin, None, request, None).await.unwrap();
+    home.intervene(None, "e9", Effect::Rename("n".to_owned())).await;
     let days = RetentionPeriod::Seconds(10 * 86_400);
     let request = RetentionRequest { reads: days, refusals: days };
     engine.set_retention(&home.admin, timeline_id("main"), request, None).await.unwrap();
@@ -83,8 +73,7 @@ fn tables(house: &House) -> Vec<String> {
 async fn rows_at_future_positions_are_reported() {
     let house = full().await;
     clean(&house).await;
-    let stored = house.path().with_extension("kept");
-    house.copy_database(&stored);
+    let stored = house.backup();
     let mut unseen = Vec::new();
     for table in tables(&house) {
         assert_eq!(plant(&house, &table), 1, "{table}");

@@ -1,9 +1,6 @@
 //! The attacks on rows that grant access or move something, on a PostgreSQL that attackers can write to.
 
-use timenav_engine::{OpenError, Refusal};
-
-use super::{ATTACKS, anchor, furnished, refused};
-use crate::cluster::execute;
+use super::{ATTACKS, furnished};
 use crate::tampering::*;
 
 /// The tables with rows of that kind.
@@ -48,9 +45,9 @@ async fn unsigned_rows_block_the_start() {
     keep(&house);
     for (statement, about) in ATTACKS {
         attack(&house, &spoken(statement));
-        let refused = refused(&house).await;
+        let refused = house.open_error().await;
         assert!(
-            matches!(&refused, Some(OpenError::Rows { timeline, .. }) if timeline.as_str() == about),
+            matches!(&refused, OpenError::Rows { timeline, .. } if timeline.as_str() == about),
             "{statement}: {refused:?}"
         );
         put_back(&house, &TABLES);
@@ -68,8 +65,8 @@ async fn restored_old_rows_block_the_start() {
     let home = house.open().await;
     home.engine.revoke_api_key(&home.admin, crate::sample::key_id(&ada)).await.unwrap();
     home.restrict("ada", RestrictionLevel::NoAccess).await;
-    let lists = PermissionsChange { read: Some(users([])), ..PermissionsChange::default() };
-    home.engine.set_access_control(&home.admin, timeline_id("main"), lists, None).await.unwrap();
+    let lists = readers([]);
+    home.set_permissions("main", lists).await;
     home.close().await;
     execute(&house.database(), "CREATE SCHEMA new");
     for table in TABLES {
@@ -77,16 +74,16 @@ async fn restored_old_rows_block_the_start() {
     }
     for tables in [["users"].as_slice(), &["api_keys"], &["permissions"], &["users", "api_keys", "permissions"]] {
         put_back(&house, tables);
-        let refused = refused(&house).await;
-        assert!(matches!(&refused, Some(OpenError::Rows { .. })), "{tables:?}: {refused:?}");
+        let refused = house.open_error().await;
+        assert!(matches!(&refused, OpenError::Rows { .. }), "{tables:?}: {refused:?}");
         let again = |table: &&str| format!("DELETE FROM {table}; INSERT INTO {table} SELECT * FROM new.{table};");
         execute(&house.database(), &tables.iter().map(again).collect::<String>());
     }
     // With the statements and heads that were signed for them, they belong to an old tree, which is not the one in the
     // external checkpoint.
     put_back(&house, &TABLES);
-    let refused = refused(&house).await;
-    assert!(matches!(&refused, Some(OpenError::Rollback { .. })), "{refused:?}");
+    let refused = house.open_error().await;
+    assert!(matches!(&refused, OpenError::Rollback { .. }), "{refused:?}");
 }
 
 /// A service reads rows again after another one has changed them. Rows written by an attacker in the meantime grant
@@ -103,11 +100,11 @@ async fn forged_rows_grant_nothing_on_either_replica() {
     attack(&house, "DELETE FROM api_keys WHERE user_id = 'bob'");
     // An action of one service makes the other one read the rows.
     let made = home.engine.create_user(&home.admin, user_id("eve"), false, None).await;
-    let steered = home.engine.set_anchor(&home.admin, None, anchor(), None).await;
+    let steered = home.engine.set_anchor(&home.admin, None, anchor_now(), None).await;
     for engine in [&home.engine, &there.engine] {
         for _ in 0..3 {
             assert!(engine.users(&ada, 10, None).await.is_err());
-            assert!(engine.set_anchor(&ada, None, anchor(), None).await.is_err());
+            assert!(engine.set_anchor(&ada, None, anchor_now(), None).await.is_err());
             drop(engine.read_clock(&home.admin, Some(timeline_id("main"))).await);
         }
     }
@@ -115,7 +112,7 @@ async fn forged_rows_grant_nothing_on_either_replica() {
     home.engine.close().await;
     there.engine.close().await;
     drop((home, there));
-    assert!(matches!(refused(&house).await, Some(OpenError::Rows { .. })));
+    assert!(matches!(house.open_error().await, OpenError::Rows { .. }));
 }
 
 /// Old rows restored while two services run: revoked permissions stay revoked, and no service continues from the old
@@ -140,7 +137,7 @@ async fn restored_old_rows_grant_nothing_on_either_replica() {
         keep(&house);
         home.engine.revoke_api_key(&home.admin, crate::sample::key_id(&lost)).await.unwrap();
         home.engine.set_access_control(&home.admin, main.clone(), may_read(&[]), None).await.unwrap();
-        let steered = home.engine.set_anchor(&home.admin, None, anchor(), None).await;
+        let steered = home.engine.set_anchor(&home.admin, None, anchor_now(), None).await;
         assert!(steered.is_ok() && there.engine.read_clock(&stored, Some(main.clone())).await.is_err());
         put_back(&house, tables);
         // An action of one service makes the other one read the rows.
@@ -152,11 +149,11 @@ async fn restored_old_rows_grant_nothing_on_either_replica() {
                 for caller in [&lost, &stored] {
                     let read = engine.read_clock(caller, Some(main.clone())).await;
                     assert!(read.is_err(), "{tables:?}: {read:?}");
-                    assert!(engine.set_anchor(caller, None, anchor(), None).await.is_err());
+                    assert!(engine.set_anchor(caller, None, anchor_now(), None).await.is_err());
                 }
                 drop(engine.read_clock(&home.admin, Some(main.clone())).await);
             }
-            let steered = engine.set_anchor(&home.admin, None, anchor(), None).await;
+            let steered = engine.set_anchor(&home.admin, None, anchor_now(), None).await;
             assert!(!rolled_back || steered.is_err() && engine.ready().await.is_err(), "{tables:?}: {steered:?}");
             // One table alone does not match the others, which is detected first.
             let is_rollback = matches!(steered, Err(Refusal::Diverged(_)));
@@ -165,6 +162,6 @@ async fn restored_old_rows_grant_nothing_on_either_replica() {
         home.engine.close().await;
         there.engine.close().await;
         drop((home, there));
-        assert!(refused(&house).await.is_some(), "{tables:?}");
+        house.open_error().await;
     }
 }

@@ -1,9 +1,6 @@
 //! Stored responses for repeated requests, and checkpoints in the database, changed by hand, in both backends.
 
-use timenav_engine::Idempotency;
-
 use crate::cluster;
-use crate::house::on;
 use crate::tampering::*;
 
 /// Changes rows of a closed house by hand.
@@ -19,7 +16,7 @@ async fn with_requests(house: House) -> House {
     let home = house.open().await;
     record(&home, "main", 0, 3).await;
     home.house.clock.advance(1_000_000);
-    let draft = EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };
+    let draft = named_event("e1", 5, "what happened in fact");
     let request = Some(Idempotency { key: [7; 32], fingerprint: [8; 32] });
     home.engine.correct_event(&home.admin, on("main"), draft, None, request).await.unwrap();
     let request = Some(Idempotency { key: [9; 32], fingerprint: [8; 32] });
@@ -155,8 +152,7 @@ async fn response_of_a_no_op_can_name_an_old_entry() {
     for house in houses() {
         let house = Box::pin(with_requests(house)).await;
         let home = house.open().await;
-        let draft =
-            || EventDraft { event_id: Some(event_id("e1")), ..EventDraft::at(moment(5), "what happened in fact") };
+        let draft = || named_event("e1", 5, "what happened in fact");
         home.house.clock.advance(3_600_000_000);
         let again = |key| Some(Idempotency { key: [key; 32], fingerprint: [8; 32] });
         let first = home.engine.correct_event(&home.admin, on("main"), draft(), None, again(1)).await.unwrap();

@@ -1,32 +1,21 @@
 //! Rows of recurring timers, and of timers inherited by a fork, changed by hand.
 
-use timenav_core::ids::TimerId;
-use timenav_core::timers::Schedule;
-use timenav_engine::{ClockChange, TimerRequest};
-
 use crate::tampering::*;
-
-const SECOND: i64 = 1_000_000;
 
 /// Creates a house with timers that fired, were rewound, and were inherited by a fork.
 async fn house_after_return() -> House {
     let house = House::new();
     let home = house.open().await;
-    let go = |seconds: i64| {
-        let to = ClockCommand::Travel { to: moment(seconds * SECOND), location: None };
-        ClockChange { settle: false, refire: true, ..ClockChange::from(to) }
-    };
-    home.engine.change_clock(&home.admin, None, ClockCommand::Pause, None).await.unwrap();
-    home.engine.change_clock(&home.admin, None, go(0), None).await.unwrap();
+    let jump = |seconds: i64| ClockChange { settle: false, refire: true, ..travel(seconds).into() };
+    home.change_clock(None, ClockCommand::Pause).await;
+    home.change_clock(None, jump(0)).await;
     for (name, seconds) in [("single", 5), ("other", 6)] {
-        let schedule = Some(Schedule::At(moment(seconds * SECOND)));
-        let named = (Some(TimerId::new(name).unwrap()), TimerRequest { schedule, ..TimerRequest::default() });
-        home.engine.set_timer(&home.admin, None, named, None).await.unwrap();
+        home.set_timer(name, timer_at(seconds)).await;
     }
-    home.engine.change_clock(&home.admin, None, go(10), None).await.unwrap();
+    home.change_clock(None, jump(10)).await;
     home.engine.keep_time().await;
-    home.engine.change_clock(&home.admin, None, go(1), None).await.unwrap();
-    home.engine.fork_timeline(&home.admin, timeline_id("fork"), &timeline_id("main"), None, None).await.unwrap();
+    home.change_clock(None, jump(1)).await;
+    home.fork("fork", "main").await;
     home.close().await;
     house
 }
@@ -35,8 +24,7 @@ async fn house_after_return() -> House {
 async fn tampered_rearmed_timers_are_reported() {
     let house = house_after_return().await;
     clean(&house).await;
-    let whole = house.path().with_extension("whole");
-    house.copy_database(&whole);
+    let whole = house.backup();
     for (attacked, timeline) in [
         ("UPDATE timers SET round = 0 WHERE timeline = 2 AND timer_id = 'single'", "main"),
         ("UPDATE firings SET state = 1 WHERE timeline = 2 AND due = 5000000 AND state = 3", "main"),

@@ -1,18 +1,10 @@
 //! Counts of events, compared with the same events page by page.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use proptest::sample::select;
-use timenav_core::place::{BBox, LocationQuery, Point};
-use timenav_core::time::{Bucket, Instant, TimeRange, Virtual};
-use timenav_engine::{
-    AggregateEvents, AggregatedEvents, Caller, EventFilter, EventGroup, FilterTexts, GroupBy, GroupKey, MonitorEvents,
-    StoredEvent,
-};
+use timenav_core::place::BBox;
+use timenav_engine::{EventGroup, StoredEvent};
 
 use super::*;
-use crate::sample::every_event;
+use crate::engine::*;
 
 /// A query.
 #[derive(Clone, Debug)]
@@ -86,21 +78,16 @@ impl Question {
         loop {
             let cursor = answers.last().map(|answer| answer.next_cursor.clone());
             let Some(cursor) = cursor.map_or(Some(None), |cursor| cursor.map(Some)) else { return answers };
+            let on = Some(life.name.clone());
             let request = AggregateEvents {
-                timeline: Some(life.name.clone()),
-                location_text: "asked".to_owned(),
                 location: self.location.clone(),
                 range: self.range,
                 as_of: self.as_of(life),
                 filter: self.filter(),
-                by_text: "asked".to_owned(),
-                by: self.by.clone(),
                 second: self.second.clone(),
                 values: self.values.clone(),
-                groups_max: 1_000,
-                events_max: self.events_max,
-                events_read_max: self.events_max,
                 cursor,
+                ..count_by(on, self.by.clone(), self.events_max)
             };
             answers.push(home.engine.aggregate_events(caller, request).await.unwrap());
         }
@@ -128,7 +115,6 @@ impl Question {
         }
     }
 
-    /// Returns the names of the groups that contain an event.
     fn groups_of(&self, event: &StoredEvent) -> Vec<String> {
         let of_last = |by| {
             let mut keys = keys_of(by, event);
@@ -223,13 +209,12 @@ async fn erase(home: &Home<'_>) {
 
 fn check_counts(house: impl Fn() -> House, cases: u32) {
     check_cases(cases, &(steps(), questions()), async |(steps, questions)| {
-        let house = house();
-        let home = house.open().await;
+        let home = house().into_home().await;
         let empty = State::new();
         let past = BTreeMap::from([(0, empty.clone())]);
         let mut lives = vec![Life { name: timeline_id("main"), past, now: empty, anchors: Vec::new() }];
         for (on, one) in &steps {
-            house.clock.advance(1_000_000);
+            home.house.clock.advance(1_000_000);
             let number = on.index(lives.len());
             step(&home, &mut lives, number, one).await;
             for life in &mut lives {

@@ -1,10 +1,9 @@
 //! Comparisons of related timelines, against the same model.
 
-use std::collections::BTreeSet;
-
-use timenav_engine::{DiffOf, DiffPage, EventVersion, TimelinesDiff};
+use timenav_engine::EventVersion;
 
 use super::*;
+use crate::engine::*;
 
 /// A difference: the event id, and its time on either timeline.
 type Difference = (String, Option<i64>, Option<i64>);
@@ -55,15 +54,11 @@ fn sizes(page: &DiffPage) -> (Option<u64>, Option<u64>, u64) {
 
 #[tokio::test]
 async fn comparison_pages_continue_past_many_identical_events() {
-    let house = House::new();
-    let home = house.open().await;
+    let home = Home::new().await;
     let (main, fork) = (timeline_id("main"), timeline_id("fork"));
     home.engine.fork_timeline(&home.admin, fork.clone(), &main, None, None).await.unwrap();
     // More identical events than one page examines, and then one that differs.
-    let one = |number: usize| EventDraft {
-        event_id: Some(event_id(&format!("n{number:05}"))),
-        ..EventDraft::at(moment(1), "it happens")
-    };
+    let one = |number: usize| named_event(&format!("n{number:05}"), 1, "it happens");
     let same: Vec<_> = (0..10_000).map(one).collect();
     home.engine.import_events(&home.admin, &main, same.clone()).await.unwrap();
     home.engine.import_events(&home.admin, &fork, same).await.unwrap();

@@ -2,26 +2,11 @@
 
 use std::pin::Pin;
 
-use timenav_core::access::RestrictionLevel;
-use timenav_core::data::Plaintext;
-use timenav_core::fault::Fault;
-use timenav_core::ids::{TimelineId, TimerId};
-use timenav_core::intervention::Effect;
-use timenav_core::place::LocationQuery;
-use timenav_core::scan::Depth;
-use timenav_core::time::{Span, TimeRange};
-use timenav_engine::{
-    AnchorRequest, Caller, Engine, ErasureRequest, EventErasure, FaultRequest, Idempotency, InterventionRequest,
-    LedgerPosition, MadeTimeline, OnParadox, PermissionsChange, ReadErasure, Refusal, RetentionPeriod,
-    RetentionRequest, ReturnScope, WhichEvents, WhichReads,
-};
-use zeroize::Zeroizing;
+use timenav_engine::{MadeTimeline, OnParadox};
 
 use super::request::Request;
-use super::scene::{
-    About, SECRET, Scene, draft, drive, held, hour, key_of, later, named, new_password, sealing_key, timer,
-};
-use crate::sample::{digest, event_id, moment, password, timeline_id, user_id, users};
+use super::scene::{About, Scene, drive, held, key_of, later, named, sealing_key};
+use crate::engine::*;
 
 /// The position in a response, if it has one, and whether it is a repetition.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,56 +39,10 @@ struct Sending {
 }
 
 impl Request {
-    /// Sends it to an engine.
     pub(super) fn ask(self, engine: Engine, scene: Scene) -> Asking {
-        let key = Some(Idempotency { key: digest(&scene.name), fingerprint: digest("the request") });
+        let key = idempotent(&scene.name, "the request");
         let sending = Sending { engine, scene, key };
-        Box::pin(async move {
-            match self {
-                Self::Clock | Self::FireTimers | Self::EndAdvance | Self::Anchor | Self::Return => {
-                    sending.steer(self).await
-                }
-                Self::Record | Self::Correct | Self::Cancel | Self::CancelWithoutParadox | Self::UndoImport => {
-                    sending.change_events(self).await
-                }
-                Self::Erase
-                | Self::EraseIds
-                | Self::EraseFound
-                | Self::EraseUnchanged
-                | Self::EraseReads
-                | Self::EraseRecord
-                | Self::Seal
-                | Self::Unseal => sending.change_contents(self).await,
-                Self::Create | Self::Fork | Self::End => sending.change_timelines(self).await,
-                Self::Permissions
-                | Self::User
-                | Self::Restrict
-                | Self::RemoveUser
-                | Self::Key
-                | Self::RevokeKey
-                | Self::SetPassword
-                | Self::LogIn
-                | Self::Renew
-                | Self::LogOut
-                | Self::EndSession => sending.change_users(self).await,
-                Self::SetTimer
-                | Self::ChangeTimer
-                | Self::CancelTimer
-                | Self::Advance
-                | Self::Acknowledge
-                | Self::Redeliver
-                | Self::Hold => sending.change_timers(self).await,
-                Self::Retention
-                | Self::Fault
-                | Self::Sweep
-                | Self::Read
-                | Self::Refused
-                | Self::CountedRefusals
-                | Self::Scan
-                | Self::CommitHeads
-                | Self::AcceptHostClock => sending.look_after(self).await,
-            }
-        })
+        Box::pin(sending.steer(self))
     }
 
     pub(super) fn erasure(self, scene: &Scene) -> EventErasure {
@@ -145,7 +84,10 @@ impl Sending {
                 let to = &anchors.first().unwrap().1.anchor_id;
                 engine.return_to_anchor(caller, Some(self.on()), to, ReturnScope::All, key).await?
             }
-            _ => engine.change_clock(caller, Some(self.on()), hour(), key).await?,
+            Request::Clock | Request::FireTimers | Request::EndAdvance => {
+                engine.change_clock(caller, Some(self.on()), hour(), key).await?
+            }
+            other => return self.change_events(other).await,
         };
         Ok(given(step.ledger, step.replayed))
     }
@@ -155,12 +97,13 @@ impl Sending {
         let event = format!("event-of-{name}");
         match request {
             Request::Record => {
-                let drafts = vec![draft(&format!("new-{name}"), 1), draft(&format!("newer-{name}"), 2)];
+                let drafts = ["new", "newer"].map(|new| named_event(&format!("{new}-{name}"), 1, "")).into();
                 let recorded = engine.record_events(caller, Some(self.on()), drafts, key).await?;
                 Ok(given(recorded.ledger, recorded.replayed))
             }
             Request::Correct => {
-                let corrected = engine.correct_event(caller, Some(self.on()), draft(&event, 9), None, key).await?;
+                let corrected =
+                    engine.correct_event(caller, Some(self.on()), named_event(&event, 9, ""), None, key).await?;
                 Ok(given(corrected.ledger, corrected.replayed))
             }
             Request::UndoImport => {
@@ -168,19 +111,14 @@ impl Sending {
                 let undone = engine.undo_import(caller, Some(self.on()), import, key).await?;
                 Ok(given(undone.ledger, undone.replayed))
             }
-            _ => {
+            Request::Cancel | Request::CancelWithoutParadox => {
                 let is_careful = request == Request::CancelWithoutParadox;
                 let on_paradox = if is_careful { OnParadox::Refuse } else { OnParadox::Report };
-                let cancel = InterventionRequest {
-                    event_id: event_id(&event),
-                    action: "cancel".to_owned(),
-                    effect: Effect::Cancel,
-                    time: moment(1),
-                    causes: Vec::new(),
-                };
+                let cancel = intervention(&event, Effect::Cancel);
                 let (done, _) = engine.intervene(caller, Some(self.on()), cancel, on_paradox, key).await?;
                 Ok(given(done.ledger, done.replayed))
             }
+            other => self.change_contents(other).await,
         }
     }
 
@@ -207,7 +145,7 @@ impl Sending {
                 engine.decrypt_data(caller, Some(self.on()), data_id.clone(), sealing_key()).await?;
                 Ok(done())
             }
-            _ => {
+            Request::Erase | Request::EraseRecord => {
                 let erasure = match &self.scene.about {
                     About::Data(data_id) => ErasureRequest::Data(Some(self.on()), data_id.clone()),
                     _ => ErasureRequest::Event(Some(self.on()), event_id(&format!("event-of-{name}"))),
@@ -215,6 +153,7 @@ impl Sending {
                 let erased = engine.erase_data(caller, erasure, key).await?;
                 Ok(given(erased.ledger, erased.replayed))
             }
+            other => self.change_timelines(other).await,
         }
     }
 
@@ -224,10 +163,11 @@ impl Sending {
         match request {
             Request::Create => engine.create_timeline(caller, new, key).await.map(|one| made(&one)),
             Request::Fork => engine.fork_timeline(caller, new, &self.scene.on, None, key).await.map(|one| made(&one)),
-            _ => {
+            Request::End => {
                 let end = engine.end_timeline(caller, new, key).await?;
                 Ok(given(end.ledger, end.replayed))
             }
+            other => self.change_users(other).await,
         }
     }
 
@@ -236,8 +176,7 @@ impl Sending {
         let of = |(_, ledger, replayed)| given(ledger, replayed);
         match request {
             Request::Permissions => {
-                let change = PermissionsChange { read: Some(users(["ada"])), ..PermissionsChange::default() };
-                let set = engine.set_access_control(caller, self.scene.on.clone(), change, key).await?;
+                let set = engine.set_access_control(caller, self.scene.on.clone(), readers(["ada"]), key).await?;
                 Ok(given(set.ledger, set.replayed))
             }
             Request::User => engine.create_user(caller, user_id(name), false, key).await.map(of),
@@ -255,7 +194,7 @@ impl Sending {
                 let (_, ledger, replayed) = engine.revoke_api_key(caller, key_id.clone()).await?;
                 Ok(given(ledger, replayed))
             }
-            Request::SetPassword => engine.set_password(caller, new_password(name)).await.map(|_| done()),
+            Request::SetPassword => engine.set_password(caller, new_password(name, SECRET)).await.map(|_| done()),
             Request::LogIn => {
                 let session = engine.log_in(user_id(name), password(SECRET), None).await?;
                 assert!(session.is_some(), "user and password are right");
@@ -263,10 +202,11 @@ impl Sending {
             }
             Request::Renew => engine.renew_session(caller).await.map(|()| done()),
             Request::LogOut => engine.log_out(caller, false).await.map(|()| done()),
-            _ => {
+            Request::EndSession => {
                 let About::Session(session_id) = &self.scene.about else { panic!("a session") };
                 engine.end_session(caller, session_id.clone()).await.map(|()| done())
             }
+            other => self.change_timers(other).await,
         }
     }
 
@@ -278,7 +218,7 @@ impl Sending {
             firings.clone()
         };
         let step = match request {
-            Request::SetTimer => engine.set_timer(caller, Some(self.on()), (Some(timer_id), timer(10)), key).await?,
+            Request::SetTimer => engine.set_timer(caller, Some(self.on()), (Some(timer_id), timer_at(10)), key).await?,
             Request::ChangeTimer => engine.change_timer(caller, Some(self.on()), (timer_id, later(20)), key).await?,
             Request::CancelTimer => engine.cancel_timer(caller, Some(self.on()), timer_id, key).await?.0,
             Request::Advance => {
@@ -293,10 +233,11 @@ impl Sending {
                 let answer = engine.acknowledge(caller, named(&self.scene.on, firings()), key).await?;
                 return Ok(given(answer.ledger.unwrap(), answer.replayed));
             }
-            _ => {
+            Request::Redeliver => {
                 let answer = engine.redeliver(caller, Some(self.on()), firings().remove(0), key).await?;
                 return Ok(given(answer.ledger.unwrap(), answer.replayed));
             }
+            other => return self.look_after(other).await,
         };
         Ok(given(step.ledger, step.replayed))
     }
@@ -340,7 +281,8 @@ impl Sending {
                 let found = engine.detect_tampering(caller, on, Depth::Full, &mut |_| {}).await?;
                 assert!(!found.scan.tampering_detected(), "{}", found.scan.details);
             }
-            _ => assert!(engine.commit_heads().await? > 0),
+            Request::CommitHeads => assert!(engine.commit_heads().await? > 0),
+            other => unreachable!("{other:?} is sent elsewhere"),
         }
         Ok(done())
     }

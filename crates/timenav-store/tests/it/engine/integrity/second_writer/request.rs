@@ -1,12 +1,12 @@
 //! The requests sent during interference, and which decisions of the engine they cover.
 
-use timenav_engine::Action;
-
 use super::Meddling;
+use crate::engine::*;
 
-/// Generates the enum and the list of all requests, so that the list is complete.
+/// Generates the enum and the list of all requests: what each needs, its result if it is sent twice, and the entries that
+/// it writes if it happens once, which are all entries with their actions.
 macro_rules! requests {
-    ($($(#[$doc:meta])* $name:ident,)+) => {
+    ($($(#[$doc:meta])* $name:ident: $needs:ident, $twice:ident, [$(($action:ident, $count:literal)),*];)+) => {
         /// A request, with a unique name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub(super) enum Request {
@@ -15,65 +15,102 @@ macro_rules! requests {
 
         impl Request {
             pub(super) const ALL: &'static [Self] = &[$(Self::$name,)+];
+
+            pub(super) const fn needs(self) -> Needs {
+                match self {
+                    $(Self::$name => Needs::$needs,)+
+                }
+            }
+
+            pub(super) const fn twice(self) -> Twice {
+                match self {
+                    $(Self::$name => Twice::$twice,)+
+                }
+            }
+
+            pub(super) const fn writes(self) -> &'static [(Action, usize)] {
+                match self {
+                    $(Self::$name => &[$((Action::$action, $count)),*],)+
+                }
+            }
         }
     };
 }
 
 requests! {
-    Clock,
-    Anchor,
+    Clock: Main, Reported, [(FastForward, 1)];
+    Anchor: Main, Reported, [(SetAnchor, 1)];
+    Return: Return, Reported, [(ReturnToAnchor, 1), (ManipulateEvent, 1)];
+    Record: Main, Reported, [(RecordEvent, 2)];
+    Correct: Events, Reported, [(CorrectEvent, 1)];
+    Cancel: Events, Reported, [(ManipulateEvent, 1)];
+    CancelWithoutParadox: Events, Reported, [(ManipulateEvent, 1)];
+    UndoImport: Events, Reported, [(ManipulateEvent, 2)];
+    Erase: Events, Reported, [(EraseData, 1)];
+    EraseIds: Events, Reported, [(EraseEvents, 1)];
+    EraseFound: Events, Reported, [(EraseEvents, 1)];
+    EraseUnchanged: Events, Reported, [(EraseEvents, 1)];
+    EraseReads: Own, Reported, [(EraseReads, 1)];
+    Seal: Own, Reported, [(EncryptData, 1)];
+    Unseal: Sealed, Both, [(DecryptData, 1)];
+    EraseRecord: Sealed, Reported, [(EraseData, 1)];
+    // One on the timeline, and one on `system`.
+    Create: Main, Reported, [(CreateTimeline, 2)];
+    Fork: Main, Reported, [(CreateTimeline, 2)];
+    End: Own, Reported, [(EndTimeline, 1)];
+    Permissions: Main, Reported, [(SetAccessControl, 1)];
+    Retention: Own, Reported, [(SetRetention, 1)];
+    Fault: Own, Reported, [(SetFault, 1)];
+    Sweep: Sweep, Reported, [(Sweep, 1)];
+    User: Main, Reported, [(CreateUser, 1)];
+    Restrict: User, Reported, [(RestrictTimeTravel, 1)];
+    RemoveUser: User, OrRefused, [(DeleteUser, 1)];
+    Key: Main, Reported, [(CreateApiKey, 1)];
+    RevokeKey: User, OrRefused, [(RevokeApiKey, 1)];
+    SetPassword: User, Both, [(SetPassword, 1)];
+    LogIn: User, Both, [(LogIn, 1)];
+    Renew: User, Once, [(RenewSession, 1)];
+    LogOut: User, OrRefused, [(LogOut, 1)];
+    EndSession: User, OrRefused, [(EndSession, 1)];
+    SetTimer: Timers, Reported, [(SetTimer, 1)];
+    ChangeTimer: Timers, Reported, [(ChangeTimer, 1)];
+    CancelTimer: Timers, Reported, [(CancelTimer, 1)];
+    /// Moves a clock with overdue timers, so that they fire first.
+    FireTimers: Timers, Reported, [(FireTimers, 1), (FastForward, 1)];
+    /// Completes an advance, instant by instant.
+    Advance: Timers, Once, [(FireTimers, 2), (EndAdvance, 1)];
+    /// Moves a clock whose advance is complete, but not ended.
+    EndAdvance: Timers, Reported, [(EndAdvance, 1), (FastForward, 1)];
+    Acknowledge: Timers, Reported, [(SettleFirings, 1)];
+    // One about the timer, one about the firing.
+    Redeliver: Timers, Reported, [(RestoreTimers, 2)];
+    /// Holds advances, which no entry records.
+    Hold: Own, Reported, [];
+    Read: Main, Both, [(Reads, 1)];
+    /// Reads something without permission.
+    Refused: User, Both, [(Attempt, 1)];
+    CountedRefusals: Main, Both, [(AttemptsCounted, 1)];
+    Scan: Own, Both, [(DetectTampering, 1)];
+    CommitHeads: Own, Both, [(Heads, 1)];
+    /// Last, because the host clock jumps.
+    AcceptHostClock: Own, Both, [(AcceptHostClock, 1)];
+}
+
+/// What a request needs before it is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    Main,
+    /// An anchor.
     Return,
-    Record,
-    Correct,
-    Cancel,
-    CancelWithoutParadox,
-    UndoImport,
-    Erase,
-    EraseIds,
-    EraseFound,
-    EraseUnchanged,
-    EraseReads,
-    Seal,
-    Unseal,
-    EraseRecord,
-    Create,
-    Fork,
-    End,
-    Permissions,
-    Retention,
-    Fault,
+    Events,
+    /// A new timeline on which only the clock was read.
+    Own,
+    /// A sealed record.
+    Sealed,
+    /// Entries to be pruned.
     Sweep,
     User,
-    Restrict,
-    RemoveUser,
-    Key,
-    RevokeKey,
-    SetPassword,
-    LogIn,
-    Renew,
-    LogOut,
-    EndSession,
-    SetTimer,
-    ChangeTimer,
-    CancelTimer,
-    /// Moves a clock with overdue timers, so that they fire first.
-    FireTimers,
-    /// Completes an advance, instant by instant.
-    Advance,
-    /// Moves a clock whose advance is complete, but not ended.
-    EndAdvance,
-    Acknowledge,
-    Redeliver,
-    /// Holds advances, which no entry records.
-    Hold,
-    Read,
-    /// Reads something without permission.
-    Refused,
-    CountedRefusals,
-    Scan,
-    CommitHeads,
-    /// Last, because the host clock jumps.
-    AcceptHostClock,
+    Timers,
 }
 
 /// The guaranteed result if two clients send a request concurrently.
@@ -89,141 +126,9 @@ pub(super) enum Twice {
     Both,
 }
 
-impl Request {
-    /// Returns whether it writes no entry, but stores its response for repetitions.
-    pub(super) const fn keeps_an_answer_alone(self) -> bool {
-        matches!(self, Self::Hold)
-    }
-
-    /// Returns whether it is about a stream, which services on a shared store know of.
-    pub(super) const fn is_about_a_stream(self) -> bool {
-        matches!(self, Self::Fault)
-    }
-
-    pub(super) const fn twice(self) -> Twice {
-        match self {
-            Self::Clock
-            | Self::Anchor
-            | Self::Return
-            | Self::Record
-            | Self::Correct
-            | Self::Cancel
-            | Self::CancelWithoutParadox
-            | Self::UndoImport
-            | Self::Erase
-            | Self::EraseIds
-            | Self::EraseFound
-            | Self::EraseUnchanged
-            | Self::EraseReads
-            | Self::Seal
-            | Self::EraseRecord
-            | Self::Create
-            | Self::Fork
-            | Self::End
-            | Self::Permissions
-            | Self::Retention
-            | Self::Fault
-            | Self::Sweep
-            | Self::User
-            | Self::Restrict
-            | Self::Key
-            | Self::SetTimer
-            | Self::ChangeTimer
-            | Self::CancelTimer
-            | Self::FireTimers
-            | Self::EndAdvance
-            | Self::Acknowledge
-            | Self::Redeliver
-            | Self::Hold => Twice::Reported,
-            Self::Renew | Self::Advance => Twice::Once,
-            Self::RemoveUser | Self::RevokeKey | Self::LogOut | Self::EndSession => Twice::OrRefused,
-            Self::Unseal
-            | Self::SetPassword
-            | Self::LogIn
-            | Self::Read
-            | Self::Refused
-            | Self::CountedRefusals
-            | Self::Scan
-            | Self::CommitHeads
-            | Self::AcceptHostClock => Twice::Both,
-        }
-    }
-
-    /// Returns the entries written if it happens once. These are all entries with their actions.
-    pub(super) const fn writes(self) -> &'static [(Action, usize)] {
-        match self {
-            Self::Clock => &[(Action::FastForward, 1)],
-            Self::Anchor => &[(Action::SetAnchor, 1)],
-            Self::Return => &[(Action::ReturnToAnchor, 1), (Action::ManipulateEvent, 1)],
-            Self::Record => &[(Action::RecordEvent, 2)],
-            Self::Correct => &[(Action::CorrectEvent, 1)],
-            Self::Cancel | Self::CancelWithoutParadox => &[(Action::ManipulateEvent, 1)],
-            Self::UndoImport => &[(Action::ManipulateEvent, 2)],
-            Self::Erase | Self::EraseRecord => &[(Action::EraseData, 1)],
-            Self::EraseIds | Self::EraseFound | Self::EraseUnchanged => &[(Action::EraseEvents, 1)],
-            Self::EraseReads => &[(Action::EraseReads, 1)],
-            Self::Seal => &[(Action::EncryptData, 1)],
-            Self::Unseal => &[(Action::DecryptData, 1)],
-            // One on the timeline, and one on `system`.
-            Self::Create | Self::Fork => &[(Action::CreateTimeline, 2)],
-            Self::End => &[(Action::EndTimeline, 1)],
-            Self::Permissions => &[(Action::SetAccessControl, 1)],
-            Self::Retention => &[(Action::SetRetention, 1)],
-            Self::Fault => &[(Action::SetFault, 1)],
-            Self::Sweep => &[(Action::Sweep, 1)],
-            Self::User => &[(Action::CreateUser, 1)],
-            Self::Restrict => &[(Action::RestrictTimeTravel, 1)],
-            Self::RemoveUser => &[(Action::DeleteUser, 1)],
-            Self::Key => &[(Action::CreateApiKey, 1)],
-            Self::RevokeKey => &[(Action::RevokeApiKey, 1)],
-            Self::SetPassword => &[(Action::SetPassword, 1)],
-            Self::LogIn => &[(Action::LogIn, 1)],
-            Self::Renew => &[(Action::RenewSession, 1)],
-            Self::LogOut => &[(Action::LogOut, 1)],
-            Self::EndSession => &[(Action::EndSession, 1)],
-            Self::SetTimer => &[(Action::SetTimer, 1)],
-            Self::ChangeTimer => &[(Action::ChangeTimer, 1)],
-            Self::CancelTimer => &[(Action::CancelTimer, 1)],
-            Self::FireTimers => &[(Action::FireTimers, 1), (Action::FastForward, 1)],
-            Self::Advance => &[(Action::FireTimers, 2), (Action::EndAdvance, 1)],
-            Self::EndAdvance => &[(Action::EndAdvance, 1), (Action::FastForward, 1)],
-            Self::Acknowledge => &[(Action::SettleFirings, 1)],
-            // One about the timer, one about the firing.
-            Self::Redeliver => &[(Action::RestoreTimers, 2)],
-            Self::Hold => &[],
-            Self::Read => &[(Action::Reads, 1)],
-            Self::Refused => &[(Action::Attempt, 1)],
-            Self::CountedRefusals => &[(Action::AttemptsCounted, 1)],
-            Self::Scan => &[(Action::DetectTampering, 1)],
-            Self::CommitHeads => &[(Action::Heads, 1)],
-            Self::AcceptHostClock => &[(Action::AcceptHostClock, 1)],
-        }
-    }
-
-    /// Returns whether nothing can happen on its timeline afterwards.
-    pub(super) const fn closes_timeline(self) -> bool {
-        matches!(self, Self::End)
-    }
-
-    /// Returns whether it is about timers, which a clock change would make fire.
-    pub(super) const fn is_about_timers(self) -> bool {
-        matches!(
-            self,
-            Self::SetTimer
-                | Self::ChangeTimer
-                | Self::CancelTimer
-                | Self::FireTimers
-                | Self::Advance
-                | Self::EndAdvance
-                | Self::Acknowledge
-                | Self::Redeliver
-        )
-    }
-}
-
 impl Meddling {
     /// Returns the entries of the interference itself.
-    pub(super) const fn writes(self, request: Request) -> &'static [(Action, usize)] {
+    pub(super) fn writes(self, request: Request) -> &'static [(Action, usize)] {
         match self {
             Self::SameTimeline => Self::alongside(request).writes(),
             Self::System => Request::User.writes(),
@@ -244,7 +149,6 @@ pub(super) enum Covered {
     Never(&'static str),
 }
 
-/// Returns the coverage of every action. The compiler requires new ones to be added.
 pub(super) const fn covered(action: Action) -> Covered {
     match action {
         Action::Travel | Action::PauseTime | Action::ResumeTime | Action::Rewind | Action::SetRate => {
@@ -255,46 +159,7 @@ pub(super) const fn covered(action: Action) -> Covered {
         Action::Read | Action::Adopt | Action::HandedOver | Action::LayerErased => {
             Covered::Never("earlier versions wrote it")
         }
-        Action::CreateTimeline
-        | Action::EndTimeline
-        | Action::FastForward
-        | Action::ReturnToAnchor
-        | Action::SetAnchor
-        | Action::RecordEvent
-        | Action::CorrectEvent
-        | Action::ManipulateEvent
-        | Action::EncryptData
-        | Action::DecryptData
-        | Action::EraseData
-        | Action::EraseEvents
-        | Action::EraseReads
-        | Action::SetAccessControl
-        | Action::DetectTampering
-        | Action::CreateUser
-        | Action::DeleteUser
-        | Action::RestrictTimeTravel
-        | Action::CreateApiKey
-        | Action::RevokeApiKey
-        | Action::LogIn
-        | Action::LogOut
-        | Action::RenewSession
-        | Action::EndSession
-        | Action::SetPassword
-        | Action::Reads
-        | Action::Attempt
-        | Action::AttemptsCounted
-        | Action::SetRetention
-        | Action::SetFault
-        | Action::Sweep
-        | Action::AcceptHostClock
-        | Action::Heads
-        | Action::SetTimer
-        | Action::ChangeTimer
-        | Action::CancelTimer
-        | Action::FireTimers
-        | Action::SettleFirings
-        | Action::EndAdvance
-        | Action::RestoreTimers => Covered::Here,
+        _ => Covered::Here,
     }
 }
 

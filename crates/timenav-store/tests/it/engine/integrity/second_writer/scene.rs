@@ -1,29 +1,9 @@
 //! The objects of requests, prepared before they are sent.
 
-use std::sync::Arc;
-
-use timenav_core::clock::ClockCommand;
-use timenav_core::data::{EncryptionKey, Plaintext};
-use timenav_core::event::EventDraft;
-use timenav_core::followers::FollowerPlace;
-use timenav_core::ids::{DataId, FiringId, FollowerName, KeyId, QueueId, SessionId, TimelineId, TimerId};
-use timenav_core::limits::ATTEMPTS_MAX;
-use timenav_core::time::{Duration, Instant, Span, Virtual};
-use timenav_core::timers::{FiringState, Schedule};
-use timenav_engine::{
-    AnchorRequest, ApiKeyRequest, Caller, Claim, ClockChange, ClockStream, Engine, EventErasure, FiringsRequest,
-    FollowAs, HoldRequest, ImportId, PasswordRequest, RetentionPeriod, RetentionRequest, ScheduleChange,
-    TimerChangeRequest, TimerRequest, WhichEvents,
-};
-use zeroize::Zeroizing;
-
-use super::request::Request;
+use super::request::{Needs, Request};
 use crate::engine::access::sessions;
-use crate::house::Home;
-use crate::sample::{event_id, moment, password, timeline_id, user_id};
+use crate::engine::*;
 
-pub(super) const SECRET: &str = "correct horse battery staple";
-const SECOND: i64 = 1_000_000;
 const WEEK: i64 = 7 * 86_400 * SECOND;
 
 /// The object of a request.
@@ -31,7 +11,6 @@ const WEEK: i64 = 7 * 86_400 * SECOND;
 pub(super) struct Scene {
     /// Unique among the requests.
     pub(super) name: String,
-    /// The caller.
     pub(super) caller: Caller,
     /// The timeline of the request and of the interference.
     pub(super) on: TimelineId,
@@ -52,22 +31,6 @@ pub(super) enum About {
     Firings(Vec<FiringId>),
 }
 
-pub(super) fn hour() -> ClockCommand {
-    ClockCommand::FastForward(Duration::new(0, Span::from_micros(3_600 * SECOND)).unwrap())
-}
-
-pub(super) fn at(seconds: i64) -> Instant<Virtual> {
-    moment(seconds * SECOND)
-}
-
-pub(super) fn draft(name: &str, time: i64) -> EventDraft {
-    EventDraft { event_id: Some(event_id(name)), ..EventDraft::at(moment(time), "") }
-}
-
-pub(super) fn timer(seconds: i64) -> TimerRequest {
-    TimerRequest { schedule: Some(Schedule::At(at(seconds))), ..TimerRequest::default() }
-}
-
 pub(super) fn later(seconds: i64) -> TimerChangeRequest {
     let schedule = Some(ScheduleChange::To(Schedule::At(at(seconds))));
     TimerChangeRequest { schedule, ..TimerChangeRequest::default() }
@@ -75,8 +38,7 @@ pub(super) fn later(seconds: i64) -> TimerChangeRequest {
 
 /// Requests a hold that lasts longer than a test.
 pub(super) fn held(on: &TimelineId) -> HoldRequest {
-    let (reason, ttl) = ("a test".to_owned(), Span::from_secs(10).unwrap());
-    HoldRequest { timeline: Some(on.clone()), lease_id: None, reason, ttl }
+    HoldRequest { timeline: Some(on.clone()), ..hold_for(10, "a test") }
 }
 
 pub(super) fn sealing_key() -> EncryptionKey {
@@ -85,10 +47,6 @@ pub(super) fn sealing_key() -> EncryptionKey {
 
 pub(super) fn key_of(user: &str, label: String) -> ApiKeyRequest {
     ApiKeyRequest { user_id: Some(user_id(user)), timeline_id: None, label, scopes: None, expires_at: None }
-}
-
-pub(super) fn new_password(user: &str) -> PasswordRequest {
-    PasswordRequest { user_id: Some(user_id(user)), password: password(SECRET), current: None }
 }
 
 /// Runs the engine's background work until no advance is in progress, or for a limited time.
@@ -128,59 +86,19 @@ impl Request {
             position: 0,
             about: About::Nothing,
         };
-        match self {
-            Self::Clock
-            | Self::Anchor
-            | Self::Record
-            | Self::Create
-            | Self::Fork
-            | Self::Permissions
-            | Self::User
-            | Self::Key
-            | Self::Read
-            | Self::CountedRefusals => scene.on = TimelineId::main(),
-            Self::Return => return_to(home, &mut scene).await,
-            Self::Correct
-            | Self::Cancel
-            | Self::CancelWithoutParadox
-            | Self::Erase
-            | Self::EraseIds
-            | Self::EraseFound
-            | Self::EraseUnchanged
-            | Self::UndoImport => self.prepare_events(home, &mut scene).await,
-            Self::EraseReads
-            | Self::Seal
-            | Self::End
-            | Self::Retention
-            | Self::Scan
-            | Self::Hold
-            | Self::Fault
-            | Self::CommitHeads
-            | Self::AcceptHostClock => self.prepare_own(home, &mut scene).await,
-            Self::Unseal | Self::EraseRecord => seal(home, &mut scene).await,
-            Self::Sweep => sweep(home, &scene).await,
-            Self::Restrict
-            | Self::RemoveUser
-            | Self::SetPassword
-            | Self::Refused
-            | Self::RevokeKey
-            | Self::LogIn
-            | Self::Renew
-            | Self::LogOut
-            | Self::EndSession => self.prepare_user(home, &mut scene).await,
-            Self::SetTimer
-            | Self::ChangeTimer
-            | Self::CancelTimer
-            | Self::FireTimers
-            | Self::Advance
-            | Self::EndAdvance
-            | Self::Acknowledge
-            | Self::Redeliver => self.prepare_timer(home, &mut scene).await,
+        match self.needs() {
+            Needs::Main => scene.on = TimelineId::main(),
+            Needs::Return => return_to(home, &mut scene).await,
+            Needs::Events => self.prepare_events(home, &mut scene).await,
+            Needs::Own => self.prepare_own(home, &mut scene).await,
+            Needs::Sealed => seal(home, &mut scene).await,
+            Needs::Sweep => sweep(home, &scene).await,
+            Needs::User => self.prepare_user(home, &mut scene).await,
+            Needs::Timers => self.prepare_timer(home, &mut scene).await,
         }
         scene
     }
 
-    /// Prepares the events of the request.
     async fn prepare_events(self, home: &Home<'_>, scene: &mut Scene) {
         match self {
             Self::Correct | Self::Cancel | Self::CancelWithoutParadox | Self::Erase => {
@@ -197,7 +115,7 @@ impl Request {
                 }
             }
             Self::UndoImport => {
-                let drafts = vec![draft(&format!("a-{}", scene.name), 1), draft(&format!("b-{}", scene.name), 2)];
+                let drafts = ["a", "b"].map(|event| named_event(&format!("{event}-{}", scene.name), 1, "")).into();
                 let batch = home.engine.import_events(&home.admin, &scene.on, drafts).await.unwrap();
                 let end = batch.ledger.position + 1;
                 scene.about = About::Import(ImportId::new(end - batch.taken, end, batch.taken).unwrap());
@@ -209,7 +127,7 @@ impl Request {
     /// Prepares a new timeline on which only the clock was read.
     async fn prepare_own(self, home: &Home<'_>, scene: &mut Scene) {
         create(home, scene).await;
-        home.engine.read_clock(&home.admin, Some(scene.on.clone())).await.unwrap();
+        home.read_clock(Some(scene.on.clone())).await;
         scene.position = home.size(&scene.name).await - 1;
         self.prepare_last(home).await;
         if self == Self::Fault {
@@ -221,7 +139,7 @@ impl Request {
         match self {
             Self::CommitHeads => {
                 home.engine.commit_heads().await.unwrap();
-                home.engine.read_clock(&home.admin, None).await.unwrap();
+                home.read_clock(None).await;
             }
             Self::AcceptHostClock => home.house.pass(2 * WEEK),
             _ => {}
@@ -260,18 +178,17 @@ impl Request {
     /// Creates a timeline with its clock paused at 0, with the timers that the request needs.
     async fn prepare_timer(self, home: &Home<'_>, scene: &mut Scene) {
         let (engine, admin) = (&home.engine, &home.admin);
-        let to = |seconds: i64| ClockCommand::Travel { to: at(seconds), location: None };
-        let jump = |seconds: i64| ClockChange { settle: false, ..ClockChange::from(to(seconds)) };
+        let jump = |seconds: i64| ClockChange { settle: false, ..ClockChange::from(travel(seconds)) };
         let change = async |change: ClockChange| {
             engine.change_clock(admin, Some(scene.on.clone()), change, None).await.unwrap();
         };
         change(ClockCommand::Pause.into()).await;
-        change(to(0).into()).await;
+        change(travel(0).into()).await;
         if self == Self::SetTimer {
             return;
         }
         let set = async |name: &str, seconds: i64| {
-            let named = (Some(TimerId::new(name).unwrap()), timer(seconds));
+            let named = (Some(TimerId::new(name).unwrap()), timer_at(seconds));
             engine.set_timer(admin, Some(scene.on.clone()), named, None).await.unwrap();
         };
         set("timer", 10).await;
@@ -279,14 +196,13 @@ impl Request {
             Self::FireTimers => change(jump(15)).await,
             Self::Advance => {
                 set("later", 20).await;
-                change(to(30).into()).await;
+                change(travel(30).into()).await;
             }
             Self::EndAdvance => {
                 // With a listener, the instant is held until the firing is done.
                 assert!(claim(home, &scene.on).await.is_empty());
-                change(to(15).into()).await;
-                engine.report_presence().await.unwrap();
-                engine.keep_time().await;
+                change(travel(15).into()).await;
+                home.keep_time(1).await;
                 let firings = named(&scene.on, claim(home, &scene.on).await);
                 // A hold prevents the advance from ending with the outcome.
                 let (_, hold, _) = engine.hold_advances(admin, held(&scene.on), None).await.unwrap();
@@ -295,8 +211,7 @@ impl Request {
             }
             Self::Acknowledge | Self::Redeliver => {
                 change(jump(15)).await;
-                engine.report_presence().await.unwrap();
-                engine.keep_time().await;
+                home.keep_time(1).await;
                 let firings = claim(home, &scene.on).await;
                 assert_eq!(firings.len(), 1);
                 if self == Self::Redeliver {
@@ -310,18 +225,17 @@ impl Request {
 }
 
 async fn create(home: &Home<'_>, scene: &Scene) {
-    home.engine.create_timeline(&home.admin, scene.on.clone(), None).await.unwrap();
+    home.create_timeline(scene.on.clone()).await;
 }
 
 async fn record(home: &Home<'_>, scene: &Scene, names: &[&str]) {
-    let drafts = names.iter().map(|name| draft(&format!("{name}-{}", scene.name), 3)).collect();
-    home.engine.record_events(&home.admin, Some(scene.on.clone()), drafts, None).await.unwrap();
+    let drafts = names.iter().map(|name| named_event(&format!("{name}-{}", scene.name), 3, "")).collect();
+    home.record_events(Some(scene.on.clone()), drafts).await;
 }
 
 async fn return_to(home: &Home<'_>, scene: &mut Scene) {
     scene.on = TimelineId::main();
-    let request = AnchorRequest { timestamp: None, description: String::new(), fixed: false };
-    home.engine.set_anchor(&home.admin, None, request, None).await.unwrap();
+    home.set_anchor(None).await;
     // An event to be restored.
     record(home, scene, &["late"]).await;
 }
@@ -331,7 +245,7 @@ async fn sweep(home: &Home<'_>, scene: &Scene) {
     create(home, scene).await;
     let request = RetentionRequest { reads: RetentionPeriod::Seconds(1), refusals: RetentionPeriod::Ever };
     home.engine.set_retention(&home.admin, scene.on.clone(), request, None).await.unwrap();
-    home.engine.read_clock(&home.admin, Some(scene.on.clone())).await.unwrap();
+    home.read_clock(Some(scene.on.clone())).await;
     home.house.clock.advance(2 * SECOND);
 }
 
@@ -340,9 +254,7 @@ pub(super) fn named(on: &TimelineId, firing_ids: Vec<FiringId>) -> FiringsReques
 }
 
 async fn claim(home: &Home<'_>, on: &TimelineId) -> Vec<FiringId> {
-    let claim = Claim { queue: QueueId::unnamed(), max: 9, ttl: Span::from_secs(30).unwrap(), waits: false };
-    let claimed = home.engine.claim(&home.admin, Some(on.clone()), &claim).await.unwrap();
-    claimed.into_iter().map(|claimed| claimed.firing.firing_id).collect()
+    firing_ids(&home.engine.claim(&home.admin, Some(on.clone()), &claim_of(9)).await.unwrap())
 }
 
 /// Exhausts the attempts of claimed firings.

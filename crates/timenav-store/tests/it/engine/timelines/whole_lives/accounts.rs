@@ -2,23 +2,10 @@
 
 mod checks;
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use proptest::sample::Index;
-use timenav_core::access::{self, CallerAccess, Demand, Permissions, RestrictionLevel, Role, Scope};
-use timenav_core::data::{EncryptionKey, Plaintext};
-use timenav_core::ids::{DataId, KeyId, SessionId, TimelineId, UserId};
-use timenav_core::permissions::End;
-use timenav_core::time::Instant;
-use timenav_engine::{
-    ApiKeyRequest, Caller, Engine, ErasureRequest, Idempotency, LedgerPosition, PasswordRequest, PermissionsChange,
-    Refusal,
-};
-use zeroize::Zeroizing;
+use timenav_core::access::CallerAccess;
 
 use super::world::Repetition;
-use crate::house::Home;
-use crate::sample::{password, timeline_id, user_id};
+use crate::engine::*;
 
 /// Maximum number of users in addition to the first operator.
 pub(super) const USERS: u8 = 3;
@@ -231,7 +218,6 @@ impl Errand {
     }
 }
 
-/// Returns the change that results in these permissions.
 fn replacing(set: &Permissions) -> PermissionsChange {
     let Permissions { read, write, admin, ends } = set;
     // Users who stay on a list keep their end, unless another one is given.
@@ -288,7 +274,7 @@ impl Accounts {
         }
         let scopes = scope.map(|scope| [scope]);
         let caller_access = self.caller_access(&asker.user, on, scopes.as_ref().map(<[Scope; 1]>::as_slice));
-        let denied = demands.iter().find_map(|demand| access::decide(caller_access, *demand).err());
+        let denied = demands.iter().find_map(|demand| timenav_core::access::decide(caller_access, *demand).err());
         denied.map(|denial| format!("{denial:?}"))
     }
 
@@ -296,7 +282,7 @@ impl Accounts {
     pub(super) fn recorders(&self, on: &TimelineId) -> BTreeSet<UserId> {
         let users = self.members.keys();
         users
-            .filter(|user| access::decide(self.caller_access(user, on, None), Demand::Record).is_ok())
+            .filter(|user| timenav_core::access::decide(self.caller_access(user, on, None), Demand::Record).is_ok())
             .cloned()
             .collect()
     }

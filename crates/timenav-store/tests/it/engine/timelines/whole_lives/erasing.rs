@@ -1,20 +1,8 @@
 //! Erased contents: events by a query, by their age or one by one, and reads.
 
-use std::collections::BTreeSet;
-
-use proptest::sample::Index;
-use timenav_core::ids::TimelineId;
-use timenav_core::place::LocationQuery;
-use timenav_core::time::{Span, TimeRange};
-use timenav_engine::{ErasureRequest, EventErasure, Idempotency, ReadErasure, Refusal, WhichEvents, WhichReads};
-
 use super::accounts::{Made, Reply};
 use crate::audit::lines;
-use crate::house::Home;
-use crate::sample::{event_id, moment};
-
-const SECOND: i64 = 1_000_000;
-const DAY: i64 = 86_400 * SECOND;
+use crate::engine::*;
 
 /// A request to erase something.
 #[derive(Clone, Debug)]
@@ -112,7 +100,6 @@ impl Clearance {
         })
     }
 
-    /// Returns the events erased by it.
     pub(super) fn erased(&self) -> Vec<usize> {
         match self {
             Self::Events { born, .. } => born.iter().copied().collect(),

@@ -1,21 +1,10 @@
 //! Requests about timers, and the state of each timeline's timers compared with the model.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, FiringId, QueueId, TimelineId, TimerId, UserId};
-use timenav_core::time::{Instant, Span, Virtual};
-use timenav_core::timers::{FiringState, Misfire, Repeating, RuleSource, Schedule};
-use timenav_engine::{
-    Caller, Claim, Delivery, Engine, FiringRow, FiringsRequest, Idempotency, Refusal, ScheduleChange,
-    TimerChangeRequest, TimerQuery, TimerRequest, TimerRow, TimerSetStep, WebhookTarget,
-};
+use timenav_engine::TimerSetStep;
 
 use super::accounts::{Made, Reply};
 use super::timing::{Fired, Plan, SECOND, Target, Timing, When, firing_id};
-use crate::house::Home;
-use crate::sample::moment;
+use crate::engine::*;
 
 const HALF_AN_HOUR: i64 = 1_800;
 /// Longer than a listener stays registered on a queue after a claim.

@@ -1,13 +1,9 @@
 //! A model of the timers of one timeline: a list of times, independent of how the service finds them. Times are whole
 //! seconds.
 
-use std::collections::{BTreeMap, BTreeSet};
+use timenav_core::timers::DueFiring;
 
-use timenav_core::ids::{FiringId, TimelineId, UserId};
-use timenav_core::time::{Instant, Virtual};
-use timenav_core::timers::{DueFiring, FiringState, Misfire};
-
-use crate::sample::moment;
+use crate::engine::*;
 
 pub(super) const SECOND: i64 = 1_000_000;
 
@@ -143,7 +139,6 @@ impl Timing {
         armed.flat_map(|timer| timer.plan.when.all()).any(|due| !has_come(due, from) && has_come(due, to))
     }
 
-    /// Returns whether a timer is due at this time.
     pub(super) fn is_due(&self, now: Instant<Virtual>) -> bool {
         self.timers.values().filter_map(|timer| timer.next).any(|next| has_come(next, now))
     }

@@ -7,18 +7,6 @@ mod request;
 mod running;
 mod sending;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use proptest::sample::Index;
-use timenav_core::as_of::AsOf;
-use timenav_core::clock::Moment;
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, TimelineId};
-use timenav_core::time::{Instant, Virtual, Wall};
-use timenav_engine::{ImportId, Refusal, ReturnScope, WallClock as _};
-
-pub(super) use self::request::Repetition;
 use self::request::{Answer, Request, What, id_of, plain};
 use self::running::{HALF_A_DAY, open};
 use super::accounts::{Accounts, Errand, NO_KEY};
@@ -27,9 +15,9 @@ use super::timing::Timing;
 use super::{Deed, Fate};
 use crate::engine::timelines::life::{Life, Mark, State, current_events, draft, found, listed};
 use crate::engine::timelines::model::Model;
-use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
-use crate::house::{Home, House, is_unavailable, outcome_text};
-use crate::sample::timeline_id;
+use crate::engine::*;
+
+pub(super) use self::request::Repetition;
 
 /// How long a request can be repeated, in microseconds.
 const REPEATABLE: i64 = 2 * HALF_A_DAY;
@@ -109,7 +97,7 @@ impl<'a> World<'a> {
             requests_count: 0,
         };
         let home = world.home();
-        home.engine.create_timeline(&home.admin, timeline_id("other"), None).await.unwrap();
+        home.create_timeline(timeline_id("other")).await;
         for name in ["main", "other"] {
             world.begin(timeline_id(name), State::new(), Vec::new(), Timing::default()).await;
         }
@@ -197,7 +185,6 @@ impl<'a> World<'a> {
         Some(Request { on, what, number: self.requests_count, by })
     }
 
-    /// Returns the event with that id recorded on a timeline, if there is one.
     fn born(&self, on: &TimelineId, event: u8) -> Option<usize> {
         let of = (on.clone(), format!("e{event}"));
         self.recorded.iter().find(|(_, recorded)| **recorded == of).map(|(born, _)| *born)
@@ -375,7 +362,7 @@ impl<'a> World<'a> {
         for life in self.lives.iter().filter(|life| !self.ended.contains(&life.name)) {
             let (home, name) = (self.home(), &life.name);
             self.timings.check(home, name).await;
-            let reading = home.engine.read_clock(&home.admin, Some(name.clone())).await.unwrap();
+            let reading = home.read_clock(Some(name.clone())).await;
             assert_eq!(reading.clock, *self.clocks.clock(name.as_str()), "{name}");
             assert_eq!(found(home, name, None).await, current_events(&life.now), "{name}");
             let view = home.engine.timeline(&home.admin, name).await.unwrap();

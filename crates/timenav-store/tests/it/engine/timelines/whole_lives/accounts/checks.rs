@@ -1,13 +1,7 @@
 //! What each user can read.
 
-use std::collections::BTreeMap;
-
-use timenav_core::access::{self, Demand};
-use timenav_core::ids::{TimelineId, UserId};
-use timenav_engine::{Caller, Refusal};
-
 use super::{Accounts, GivenKey, Member, own_key};
-use crate::house::Home;
+use crate::engine::*;
 
 impl Accounts {
     /// Reads everything, and has all users read every live timeline.
@@ -74,6 +68,6 @@ impl Accounts {
     }
 
     pub(super) fn may_look(&self, user: &UserId, on: &TimelineId) -> bool {
-        access::decide(self.caller_access(user, on, None), Demand::Look).is_ok()
+        timenav_core::access::decide(self.caller_access(user, on, None), Demand::Look).is_ok()
     }
 }

@@ -1,14 +1,9 @@
 //! The events erased by a query.
 
-use std::collections::BTreeSet;
-
-use timenav_core::ids::TimelineId;
-use timenav_engine::{WallClock as _, WhichEvents};
-
 use super::World;
 use crate::engine::timelines::life::Known;
 use crate::engine::timelines::whole_lives::erasing::{Clearance, Clearing};
-use crate::sample::moment;
+use crate::engine::*;
 
 impl World<'_> {
     /// Turns drawn values into an erasure, unless there is nothing to erase.

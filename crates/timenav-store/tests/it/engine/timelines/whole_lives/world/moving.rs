@@ -1,10 +1,9 @@
 //! Timelines exported at the end of a life.
 
-use timenav_engine::Refusal;
-
 use super::World;
 use crate::engine::integrity::bundles::{checked_of, export_of};
 use crate::engine::timelines::life::Life;
+use crate::engine::*;
 
 impl World<'_> {
     /// Exports a timeline: a verification of the file without the service finds all of its entries and no fault.

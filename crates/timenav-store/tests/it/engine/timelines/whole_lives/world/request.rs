@@ -1,24 +1,10 @@
 //! Requests, repetitions and responses.
 
-use timenav_core::access::Demand;
-use timenav_core::as_of::AsOf;
-use timenav_core::clock::{Clock, ClockCommand};
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, TimelineId};
-use timenav_core::intervention::Effect;
-use timenav_core::ledger::Retention;
-use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{
-    AnchorRequest, Caller, ClockChange, ClockStep, Engine, EventErasure, Idempotency, ImportId, InterventionRequest,
-    NewTimeline, Refusal, RetentionPeriod, RetentionRequest, ReturnScope, WhichEvents,
-};
-
 use crate::engine::timelines::whole_lives::Passing;
 use crate::engine::timelines::whole_lives::accounts::{Asker, Errand, Made, Reply};
 use crate::engine::timelines::whole_lives::erasing::Clearance;
 use crate::engine::timelines::whole_lives::timers::TimerErrand;
-use crate::house::Home;
-use crate::sample::{digest, event_id, moment};
+use crate::engine::*;
 
 const DAY_SECONDS: u32 = 86_400;
 
@@ -136,12 +122,14 @@ impl Request {
                 plain(summary, made.replayed, made.ledger.position)
             }
             What::Intervene(event, effect) => {
-                let made = engine.manipulate_event(caller, named, intervention(*event, effect), key).await?;
+                let made = engine
+                    .manipulate_event(caller, named, intervention(&format!("e{event}"), effect.clone()), key)
+                    .await?;
                 let summary = format!("{} {:?} {:?} {:?}", made.intervention_id, made.before, made.after, made.ledger);
                 plain(summary, made.replayed, made.ledger.position)
             }
             What::Anchor => {
-                let request = AnchorRequest { timestamp: None, description: String::new(), fixed: true };
+                let request = anchor_now();
                 let (anchor_id, at, ledger, replayed) = engine.set_anchor(caller, named, request, key).await?;
                 let summary = format!("{anchor_id} {at} {ledger:?}");
                 Answer { anchor_id: Some(anchor_id), ..plain(summary, replayed, ledger.position) }
@@ -204,16 +192,6 @@ async fn erase(
     assert_eq!((made.events_count, made.left), (1, 0), "e{event}");
     let summary = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
     Ok(plain(summary, made.replayed, made.ledger.position))
-}
-
-fn intervention(event: u8, effect: &Effect) -> InterventionRequest {
-    InterventionRequest {
-        event_id: event_id(&format!("e{event}")),
-        action: effect.as_str().to_owned(),
-        effect: effect.clone(),
-        time: moment(0),
-        causes: Vec::new(),
-    }
 }
 
 pub(super) fn plain(summary: String, replayed: bool, position: u64) -> Answer {

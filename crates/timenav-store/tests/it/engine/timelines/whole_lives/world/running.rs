@@ -1,18 +1,9 @@
 //! Passing of time, stops and restarts of the service.
 
-use std::path::Path;
-use std::sync::Arc;
-
-use timenav_core::clock::ClockMoved;
-use timenav_core::ids::TimelineId;
-use timenav_core::time::{Instant, Span, Wall};
-use timenav_engine::WallClock as _;
-
 use super::World;
 use crate::engine::timelines::whole_lives::Cut;
 use crate::engine::timelines::whole_lives::timing::{Coming, Leave};
-use crate::faulty_store::{FaultyStore, OPEN_PERMITS};
-use crate::house::{Home, House};
+use crate::engine::*;
 
 /// How much later the timekeeper retries failed writes, in microseconds.
 const LATER: i64 = 2_000_000;
@@ -130,7 +121,6 @@ impl World<'_> {
         Leave { recorders: self.accounts.recorders(name), sends_from }
     }
 
-    /// Returns the ancestors of a timeline, the nearest first.
     pub(super) fn ancestors(&self, name: &TimelineId) -> impl Iterator<Item = &TimelineId> {
         let parent = |name: &TimelineId| {
             let number = self.lives.iter().position(|life| life.name == *name).expect("the model has it");
@@ -170,7 +160,6 @@ impl World<'_> {
 }
 
 pub(super) async fn open(house: &House) -> (Arc<FaultyStore>, Home<'_>) {
-    let store = Arc::new(FaultyStore::new(house.store()));
-    let home = house.try_open(Arc::clone(&store) as _).await.unwrap();
+    let (store, home) = house.open_faulty().await;
     (store, home)
 }

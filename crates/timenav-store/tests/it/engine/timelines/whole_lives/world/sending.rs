@@ -2,10 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use timenav_core::ids::{QueueId, TimelineId};
-use timenav_engine::{Refusal, TimerQuery};
-
 use super::World;
+use crate::engine::*;
 
 /// More than are ever pending at once.
 const SENT_MAX: usize = 1_000;

@@ -1,20 +1,12 @@
 //! The expected effect of a request on the model.
 
-use std::collections::BTreeSet;
-
-use timenav_core::clock::{Clock, ClockCommand, ClockMoved, ClockRefusal, Moment};
-use timenav_core::event::EventDraft;
-use timenav_core::ids::{AnchorId, TimelineId};
-use timenav_core::intervention::Effect;
-use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{ImportId, ReturnScope, WallClock as _};
-
 use super::request::{Answer, Request, What, id_of, seconds_of};
 use super::{Import, Imported, World};
 use crate::engine::timelines::life::{Known, Mark, is_free};
 use crate::engine::timelines::whole_lives::Passing;
 use crate::engine::timelines::whole_lives::accounts::Made;
 use crate::engine::timelines::whole_lives::timing::{Fired, Timing, firing_id};
+use crate::engine::*;
 
 impl World<'_> {
     /// Returns whether the request succeeds according to the model.
