@@ -30,7 +30,9 @@ export class EventNames {
     private readonly most = REQUESTS_MAX,
     /** Whether time spans are needed in addition to names. */
     private readonly withSpans = false,
-  ) {}
+  ) {
+    $effect(() => () => (this.#round += 1));
+  }
 
   /**
    * Loads the names of the first events. For `mayBeMissing` events, uses a request that does not fail if the event was
@@ -150,9 +152,6 @@ export class EventNames {
   }
 
   /** Ignores responses that arrive later. */
-  close(): void {
-    this.#round += 1;
-  }
 }
 
 /**

@@ -1,4 +1,7 @@
-/** A read request of a view: its response, its error and whether it is pending. */
+/**
+ * A read request of a view: its response, its error and whether it is pending. Must be created during component
+ * initialization; stops with the component.
+ */
 import { isAborted } from './api';
 
 export class Reading<T> {
@@ -7,7 +10,9 @@ export class Reading<T> {
   isBusy = $state(false);
   #abort: AbortController | null = null;
 
-  constructor(private readonly ask: (signal: AbortSignal) => Promise<T>) {}
+  constructor(private readonly ask: (signal: AbortSignal) => Promise<T>) {
+    $effect(() => () => this.stop());
+  }
 
   /** Sends the request again and aborts a pending one. Keeps the current body until the response arrives. */
   async read(): Promise<void> {

@@ -22,6 +22,7 @@ export class AdvanceMonitor {
     private readonly timeline: string,
     private readonly clock: () => LiveClock | null,
   ) {
+    $effect(() => () => this.#abort.abort());
     // Another page, program or user may have started the advance.
     $effect(() => {
       const id = this.clock()?.body?.advance?.advance_id;
@@ -101,9 +102,5 @@ export class AdvanceMonitor {
   /** Whether no receipt of this advance is shown yet. */
   #isNew(advanceId: string): boolean {
     return this.receipt?.advance_id !== advanceId;
-  }
-
-  close(): void {
-    this.#abort.abort();
   }
 }

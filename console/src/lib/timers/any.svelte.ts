@@ -13,6 +13,7 @@ export class AnyTimers {
     upcoming: WatchedTimers,
     clock: () => LiveClock | null,
   ) {
+    $effect(() => () => this.#abort.abort());
     $effect(() => {
       if (upcoming.timers.length > 0) this.isAny = true;
     });
@@ -34,9 +35,5 @@ export class AnyTimers {
     } catch {
       // On errors, hide the timer UI; moving the clock reports the error.
     }
-  }
-
-  close(): void {
-    this.#abort.abort();
   }
 }

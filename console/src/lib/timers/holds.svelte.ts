@@ -70,8 +70,4 @@ export class WatchedHolds {
     await this.read();
     return status;
   }
-
-  close(): void {
-    this.#reading.stop();
-  }
 }

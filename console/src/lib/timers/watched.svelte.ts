@@ -45,6 +45,10 @@ export class WatchedTimers {
       void [body.generation, body.advance?.step];
       untrack(() => this.soon(this.isRead && body.advance ? AGAIN_MS : 0));
     });
+    $effect(() => () => {
+      clearTimeout(this.#timer);
+      this.#abort.abort();
+    });
     // Changes while the page was hidden were missed.
     $effect(() => {
       const seen = (): void => {
@@ -100,10 +104,5 @@ export class WatchedTimers {
       this.error = error;
     }
     this.isBusy = false;
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#abort.abort();
   }
 }

@@ -88,6 +88,11 @@ export class Agenda {
     $effect(() => {
       if (this.isRead && this.#hasMore && this.entries.length < VISIBLE) untrack(() => this.#soon());
     });
+    $effect(() => () => {
+      clearTimeout(this.#timer);
+      this.#abortController.abort();
+      this.#stream.close();
+    });
   }
 
   /** Schedules a read: immediately if the last one was long enough ago. */
@@ -117,11 +122,5 @@ export class Agenda {
     } catch (error) {
       if (!isAborted(error)) this.error = error;
     }
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#abortController.abort();
-    this.#stream.close();
   }
 }

@@ -52,6 +52,7 @@ export class WatchedFollowers {
     this.#reading = new Reading(
       (signal) => service.followers({ timeline_id: timeline }, { signal }) as Promise<FollowersBody>,
     );
+    $effect(() => () => clearTimeout(this.#timer));
     let isFirst = true;
     $effect(() => {
       if (clock()?.body?.generation === undefined) return;
@@ -87,10 +88,5 @@ export class WatchedFollowers {
     await this.read();
     const hasPendingFollower = this.body?.followers.some(({ state }) => state === 'lagging') ?? false;
     if (isAgain && hasPendingFollower) this.#later(AGAIN_MS, false);
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#reading.stop();
   }
 }

@@ -50,17 +50,19 @@ export class Monitor {
   #isStale = false;
   /** Updates that arrived during a read. */
   #pendingUpdates: ParadoxUpdate[] = [];
-  #stop: () => void;
 
   constructor(private readonly timeline: string) {
-    this.#stop = $effect.root(() => {
-      $effect(() => {
-        const state = this.#stream?.state;
-        untrack(() => {
-          if (state === 'open') this.#opened();
-          if (state === 'rejected' && this.#isExact) this.#listen(false);
-        });
+    $effect(() => {
+      const state = this.#stream?.state;
+      untrack(() => {
+        if (state === 'open') this.#opened();
+        if (state === 'rejected' && this.#isExact) this.#listen(false);
       });
+    });
+    $effect(() => () => {
+      this.#request?.abort();
+      clearTimeout(this.#timer);
+      this.#stream?.close();
     });
   }
 
@@ -203,12 +205,5 @@ export class Monitor {
   cancel(): void {
     this.#request?.abort();
     this.isBusy = false;
-  }
-
-  close(): void {
-    this.#stop();
-    this.#request?.abort();
-    clearTimeout(this.#timer);
-    this.#stream?.close();
   }
 }

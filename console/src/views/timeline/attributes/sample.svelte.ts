@@ -13,7 +13,9 @@ export class Sample {
   #of = '';
   #request = new AbortController();
 
-  constructor(private readonly model: TimelineModel) {}
+  constructor(private readonly model: TimelineModel) {
+    $effect(() => () => this.#request.abort());
+  }
 
   get bodies(): readonly EventBody[] {
     return this.model.isFar ? this.#found : this.model.all.bodies;
@@ -42,9 +44,5 @@ export class Sample {
       // A name can still be typed, and the next call retries.
       if (!isAborted(error)) this.#of = '';
     }
-  }
-
-  close(): void {
-    this.#request.abort();
   }
 }

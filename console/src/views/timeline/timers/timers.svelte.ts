@@ -49,6 +49,10 @@ export class AxisTimers {
         this.#timer ??= setTimeout(() => void this.#read(), wait);
       });
     });
+    $effect(() => () => {
+      clearTimeout(this.#timer);
+      this.#request.abort();
+    });
   }
 
   async #read(): Promise<void> {
@@ -70,11 +74,5 @@ export class AxisTimers {
       // The axis is correct without them; the timers view reports the error.
       if (!isAborted(error)) this.#coming = [];
     }
-  }
-
-  close(): void {
-    clearTimeout(this.#timer);
-    this.#request.abort();
-    this.#watched.close();
   }
 }
