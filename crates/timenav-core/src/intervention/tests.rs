@@ -79,33 +79,14 @@ fn leading_verb_determines_the_effect() {
 
 #[test]
 fn verb_with_missing_arguments_is_a_note() {
-    for action in [
-        "delay the launch",
-        "advance",
-        "move it",
-        "relocate",
-        "relocate to",
-        "describe",
-        "rename",
-        "postpone",
-        "reschedule",
-        "bring forward",
-        "put off",
-        "move forward by 2h",
-        "move back 2h",
-        "push forward 1d",
-        // An order is never carried out in part.
-        "delay by two hours 30 minutes",
-        "delay by an hour and 30 minutes",
-        "delay by 2 hours and a half",
-        "delay by 2 hours 30",
-        "delay by 1 day and 3 fortnights",
-        "delay by 1,500 hours 5 minutes",
-        "delay by 2h or 3h",
-        "delay by 1 M",
-        "delay 2h to 2000-01-01T00:00:00Z",
-        "move 1999-01-01T00:00:00Z 2000-01-01T00:00:00Z",
-    ] {
+    let without = "delay the launch|advance|move it|relocate|relocate to|describe|rename|postpone|reschedule|bring forward|\
+                   put off|move forward by 2h|move back 2h|push forward 1d";
+    // An order is never carried out in part.
+    let in_part = "delay by two hours 30 minutes|delay by an hour and 30 minutes|delay by 2 hours and a half|\
+                   delay by 2 hours 30|delay by 1 day and 3 fortnights|delay by 1,500 hours 5 minutes|delay by 2h or 3h|\
+                   delay by 1 M|delay 2h to 2000-01-01T00:00:00Z|\
+                   move 1999-01-01T00:00:00Z 2000-01-01T00:00:00Z";
+    for action in without.split('|').chain(in_part.split('|')) {
         let understood = understand(action);
         assert_eq!(understood.effect, Effect::Note, "{action}");
         assert!(understood.missing.is_some(), "{action}");

@@ -140,10 +140,26 @@ impl Form {
         let line = line.as_bytes();
         let before = line[..time.start()].trim_ascii_end().last();
         let behind = line.get(time.end());
+        // A year after the abbreviation of a zone is not supported.
+        let mut words = found.name("text").map_or(&b""[..], |text| text.as_bytes()).split(|byte| *byte == b' ');
+        let is_zone = |word: &[u8]| (3..=5).contains(&word.len()) && word.iter().all(u8::is_ascii_uppercase);
+        let is_year = |word: &[u8]| word.len() == 4 && word.iter().all(u8::is_ascii_digit);
+        if self.without_year.is_some() && words.next().is_some_and(is_zone) && words.next().is_some_and(is_year) {
+            return None;
+        }
         let is_row = [before, behind].into_iter().flatten().any(|byte| DELIMITERS.contains(byte));
         // If more digits follow, it is another number.
         (!is_row && behind.is_none_or(|byte| !byte.is_ascii_alphanumeric())).then_some(found)
     }
+}
+
+/// Returns the zone that the name of a column has in brackets, such as `Time (CET/CEST)`, if it is known.
+pub(super) fn zone_in_name(name: &str) -> Option<LocalZone> {
+    name.split(['(', '[']).skip(1).find_map(|end| {
+        let given = end.split([')', ']', '/']).next()?.trim();
+        let (_, zone, _) = OFFSETS.into_iter().find(|(offset, ..)| *offset == given)?;
+        Some(LocalZone { given: given.to_owned(), zone })
+    })
 }
 
 /// Returns the zone of the times, if almost all lines name its offset, and it applies at these times.

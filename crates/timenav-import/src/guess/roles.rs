@@ -261,7 +261,7 @@ impl<'c> Roles<'c> {
     }
 
     fn text(&mut self, field: &'static str, names: &[&str], fits: impl Fn(&str) -> bool) {
-        let is_text = |text: &str| text.chars().any(char::is_alphabetic) && fits(text);
+        let is_text = |text: &str| text.chars().any(char::is_alphabetic) && !is_moment(text) && fits(text);
         // `log.origin.file.name` and `threadName` refer to something else.
         let is_of_event = |name: &str| match field {
             "name" if self.shape.is_of_records && name.contains('.') => false,

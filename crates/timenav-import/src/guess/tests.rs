@@ -36,7 +36,7 @@ fn mapping_of_a_single_time_column_is_guessed() {
     );
     check(
         "country,place,name,year\nUSA,Alamogordo,Trinity,1945\nUSSR,Semi Kazakh,Nan,1949\n",
-        r#"{ "time": {"year":"year"}, "name": "name", "location": "place", "actors": "country", "missing": {"name":["Nan"]} }"#,
+        r#"{ "time": {"year":"year"}, "name": "name", "location": "{place}, {country}", "actors": "country", "missing": {"name":["Nan"]} }"#,
         0,
     );
 }
@@ -85,6 +85,10 @@ fn log_and_document_mappings_are_guessed() {
         r#"{ "records": "hits.hits", "time": "@timestamp", "event_id": "_id", "description": "message" }"#,
         0,
     );
+    // A time is no actor.
+    let trail = r#"{"Records":[{"eventTime":"2024-05-01T10:00:00Z","userIdentity":{"created":"2024-05-01T09:00:00Z","userName":"ada"}}]}"#;
+    let mapping = r#"{ "records": "Records", "time": "eventTime", "actors": "userIdentity.userName" }"#;
+    check(trail, Format::Json, mapping, 1);
     // No mapping is needed.
     let feature = r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"time":1}}]}"#;
     check(feature, Format::GeoJson, "", 0);

@@ -215,16 +215,6 @@ proptest! {
     }
 
     #[test]
-    fn built_view_continues_like_an_incremental_one(log in history(24), at in 0..24_usize) {
-        let at = at.min(log.len());
-        let mut view = View::build(Settings::default(), records(&log[..at]));
-        for log in &log[at..] {
-            view.apply(&log.record());
-        }
-        prop_assert_eq!(keys(&view), keys(&View::build(Settings::default(), records(&log))));
-    }
-
-    #[test]
     fn batch_of_records_is_one_change(log in history(16), at in 0..16_usize) {
         let at = at.min(log.len());
         let mut view = View::build(Settings::default(), records(&log[..at]));

@@ -35,6 +35,11 @@ const BOTH: [&str; 13] = [
     "gps",
 ];
 const NOWHERE: &str = "0,0";
+/// Words in the names of columns with the degrees, minutes and seconds of a coordinate.
+const UNITS: [[&str; 3]; 3] =
+    [["deg", "degree", "degrees"], ["min", "minute", "minutes"], ["sec", "second", "seconds"]];
+/// Words in the names of columns with the sides of coordinates, such as `S`, other than those of the axis.
+const SIDES: [&str; 4] = ["hemisphere", "hem", "ns", "ew"];
 
 impl Roles<'_> {
     pub(super) fn place(&mut self) {
@@ -58,8 +63,10 @@ impl Roles<'_> {
         let texts = |place: usize| self.columns[place].texts.iter();
         let is_zero = |text: &str| text.parse() == Ok(0.0);
         let zeros = texts(lat).zip(texts(lon)).filter(|(lat, lon)| is_zero(lat) && is_zero(lon)).count();
+        let templates = (self.in_columns(lat, Axis::Lat), self.in_columns(lon, Axis::Lon));
         let (lat, lon) = (self.take(lat), self.take(lon));
-        let mut geo = json!({ "lat": lat, "lon": lon });
+        let mut geo =
+            json!({ "lat": templates.0.as_ref().unwrap_or(&lat), "lon": templates.1.as_ref().unwrap_or(&lon) });
         if is_doubtful {
             self.unsure.push(format!("`{lat}` and `{lon}` are read as a latitude and a longitude"));
         }
@@ -110,6 +117,41 @@ impl Roles<'_> {
         // Degrees have fractions; pixel positions do not.
         let has_fractions = |place| self.is(place, |text| text.contains(['.', ',']));
         (!is_doubtful || (has_fractions(lat) && has_fractions(lon))).then_some((lat, lon, is_doubtful))
+    }
+
+    /// Returns the template of a coordinate with its minutes, its seconds or its side in columns of their own.
+    fn in_columns(&self, place: usize, axis: Axis) -> Option<String> {
+        let name = &self.columns[place].name;
+        let is_unit = |word: &String| UNITS.as_flattened().contains(&word.as_str());
+        let rest = |name: &str| -> Vec<String> { words(name).filter(|word| !is_unit(word)).collect() };
+        let unit = |number: usize| {
+            let is_part = |text: &str| text.parse().is_ok_and(|part: f64| (0.0..60.0).contains(&part));
+            self.free().filter(|other| *other != place).find(|other| {
+                let other_name = &self.columns[*other].name;
+                has_word(other_name, &UNITS[number]) && rest(other_name) == rest(name) && self.is_all(*other, is_part)
+            })
+        };
+        let mut places = vec![place];
+        // With a maximum, `min` is the minimum.
+        let has_maximum = self.columns.iter().any(|column| has_word(&column.name, &["max"]));
+        if !has_maximum && self.is_all(place, |text| text.parse::<i16>().is_ok()) {
+            places.extend(unit(1));
+            places.extend(unit(2).filter(|_| places.len() > 1));
+        }
+        let (letters, number) = if axis == Axis::Lat { (["N", "S"], 0) } else { (["E", "W"], 1) };
+        let is_side = |other: &usize| {
+            let name = &self.columns[*other].name;
+            let is_of_axis = AXES.into_iter().any(|(lat, lon)| has_word(name, &[[lat, lon][number]]));
+            let is_named = is_of_axis || has_word(name, &SIDES);
+            is_named && self.is(*other, |text| letters.iter().any(|letter| text.eq_ignore_ascii_case(letter)))
+        };
+        let has_digits_alone = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        if self.is_all(place, has_digits_alone) {
+            places.extend(self.free().find(is_side));
+        }
+        let names: Vec<&str> = places.iter().map(|place| self.columns[*place].name.as_str()).collect();
+        let is_plain = names.iter().all(|name| !name.contains(['{', '}']));
+        (is_plain && names.len() > 1).then(|| format!("{{{}}}", names.join("} {")))
     }
 
     fn in_one_text(&mut self) -> bool {

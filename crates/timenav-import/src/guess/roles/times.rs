@@ -1,12 +1,14 @@
 use serde_json::{Map, Value, json};
+use timenav_core::time::Zone;
 
+use super::super::lines::zone_in_name;
 use super::names::{has_word, rest_of, words};
-use super::{Roles, named};
+use super::{LocalZone, Roles, named};
 use crate::mapping::TimePart;
 use crate::time::time_format::number_alone;
 pub(in crate::guess) use readings::{is_date, is_moment};
 use readings::{is_local_timestamp, is_timestamp};
-use vocabulary::{BETWEEN, ENDS, NAMES, OF_EVENT, OTHERS, PARTS, UTC};
+use vocabulary::{BETWEEN, CREATED, ENDS, NAMES, OF_EVENT, OTHERS, PARTS, PARTS_OF_YEAR, STARTED, UTC, ZONES};
 
 mod readings;
 mod vocabulary;
@@ -94,7 +96,11 @@ impl Roles<'_> {
         if let Some((place, reading)) = self.whole_time(moment) {
             return Some(self.in_one(place, reading));
         }
-        if let Some(found) = self.in_parts(moment).or_else(|| self.date_and_time(moment)) {
+        // A year next to a date repeats it.
+        let parts = self.in_parts(moment);
+        let is_month = |found: &Found| found.value.get("month").is_some();
+        let date = if parts.as_ref().is_some_and(is_month) { None } else { self.date_and_time(moment) };
+        if let Some(found) = date.or(parts) {
             return Some(found);
         }
         let (place, reading) = (moment == Moment::Start).then(|| self.unmistakable())??;
@@ -125,6 +131,9 @@ impl Roles<'_> {
         let (name, mut notes) = (self.name(place), reading.notes);
         let value = reading.suffix.map_or_else(|| name.clone(), |suffix| format!("{name}|{suffix}"));
         let value = if self.needs_zone(place, &value) {
+            if let Some(template) = self.with_zone_column(place).filter(|_| value == name) {
+                return Found { value: Value::from(template), places: vec![place], notes };
+            }
             json!({ "column": value, "zone": self.zone(&name, &mut notes) })
         } else {
             Value::from(value)
@@ -135,10 +144,31 @@ impl Roles<'_> {
         Found { value, places: vec![place], notes }
     }
 
+    /// Returns a template of a local time and the zone or offset in another column, if there is one.
+    fn with_zone_column(&self, place: usize) -> Option<String> {
+        let is_offset =
+            |text: &str| text.starts_with(['+', '-']) && is_timestamp(&format!("2000-01-01T00:00:00{text}"));
+        let is_zone = |text: &str| Zone::named(text).is_some();
+        let column = |place: usize| Some(&self.columns[place].name).filter(|name| !name.contains(['{', '}']));
+        let time = column(place)?;
+        // Of several, the one whose name has the most words of that of the time.
+        let shared = |zone: &usize| {
+            let count = words(&self.columns[*zone].name).filter(|word| has_word(time, &[word])).count();
+            (count, std::cmp::Reverse(*zone))
+        };
+        let named = |place: &usize| has_word(&self.columns[*place].name, &ZONES);
+        let zone = self.free().filter(named).max_by_key(shared)?;
+        let name = column(zone)?;
+        match (self.is(zone, is_offset), self.is(zone, is_zone)) {
+            (true, _) => Some(format!("{{{time}}}{{{name}}}")),
+            (false, true) => Some(format!("{{{time}}}[{{{name}}}]")),
+            (false, false) => None,
+        }
+    }
+
     /// Returns the zone for times without one, and reports it.
     fn zone(&self, name: &str, notes: &mut Vec<String>) -> &'static str {
-        if let Some(local) = &self.shape.zone {
-            let (given, zone) = (&local.given, local.zone);
+        if let Some(LocalZone { given, zone }) = self.shape.zone.clone().or_else(|| zone_in_name(name)) {
             notes.push(format!("the times have the zone `{given}`; `{zone}` is used"));
             return zone;
         }
@@ -187,6 +217,11 @@ impl Roles<'_> {
         let most = found.iter().map(|(_, place, _)| filled(*place)).max()?;
         // Among several, one that most records have.
         found.retain(|(_, place, _)| moment == Moment::End || filled(*place) * 10 >= most * 9);
+        let has = |place: usize, these: &[&str]| has_word(&self.columns[place].name, these);
+        if found.iter().any(|(_, place, _)| has(*place, &STARTED)) {
+            // When a record was created is then not when its event was.
+            found.retain(|(_, place, _)| !has(*place, &CREATED));
+        }
         let (_, place, reading) = found.iter().min_by_key(|(rank, place, _)| (*rank, *place))?.clone();
         self.passed_over.extend(found.iter().map(|(_, place, _)| *place));
         Some((place, reading))
@@ -243,6 +278,7 @@ impl Roles<'_> {
         for (part, names) in PARTS.into_iter().skip(1) {
             let Some((place, _)) = self.part(moment, part, names, Some(&rest)) else {
                 found.notes.extend(self.doubted(moment, part, names));
+                found.notes.extend((part == TimePart::Month).then(|| self.unused_part()).flatten());
                 break;
             };
             found.places.push(place);
@@ -268,7 +304,7 @@ impl Roles<'_> {
 
     fn add_time_of_day(&mut self, moment: Moment, found: &mut Found) {
         let Some((place, format)) = self.time_of_day(moment).filter(|(place, _)| !found.places.contains(place)) else {
-            return;
+            return self.add_clock_parts(moment, found);
         };
         self.doubt_zeros(place, &mut found.notes);
         let name = self.name(place);
@@ -279,6 +315,33 @@ impl Roles<'_> {
         if !self.is(place, has_offset) {
             found.value["zone"] = Value::from(self.zone(&name, &mut found.notes));
         }
+    }
+
+    /// Adds the hour, minute and second to a date, if they have columns of their own.
+    fn add_clock_parts(&self, moment: Moment, found: &mut Found) {
+        let Some(date) = found.value.get("date").cloned() else { return };
+        for (part, names) in PARTS.into_iter().skip(3) {
+            let place = self.part(moment, part, names, Some(&[])).map(|(place, _)| place);
+            let Some(place) = place.filter(|place| !found.places.contains(place)) else { break };
+            found.value[part.as_str()] = Value::from(self.name(place));
+            found.places.push(place);
+        }
+        if found.value.get("hour").is_some() {
+            let date = date.as_str().unwrap_or_default();
+            found.value["zone"] = Value::from(self.zone(date, &mut found.notes));
+        }
+    }
+
+    /// Reports a column with the day, week or quarter of the year, which a mapping cannot use.
+    fn unused_part(&self) -> Option<String> {
+        let is_part = |place: &usize| {
+            let name = &self.columns[*place].name;
+            let is_day_of_year = has_word(name, &["day"]) && has_word(name, &["year"]);
+            is_day_of_year || has_word(name, &PARTS_OF_YEAR)
+        };
+        let place = self.free().filter(is_part).find(|place| self.is(*place, |text| number_alone(text).is_some()))?;
+        let name = &self.columns[place].name;
+        Some(format!("`{name}` may be a part of the time, but no mapping reads it; it stays an attribute"))
     }
 
     /// Reports a column that is named like a part of a time, but does not always contain one.

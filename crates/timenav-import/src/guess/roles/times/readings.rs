@@ -2,14 +2,13 @@ use serde_json::{Map, Value};
 use timenav_core::time::{Instant, TimestampError, Virtual, parse_timestamp};
 
 use super::super::Roles;
-use super::super::names::{rest_of, words};
+use super::super::names::{has_word, rest_of, words};
 use super::vocabulary::{
-    BETWEEN, CLOCKS, DATES, ENDS, FORMATS, SHORT_DATES, SPREADSHEET_DAYS, STARTS, TIMES_OF_DAY, YEARS,
+    BETWEEN, CLOCKS, DATES, ENDS, FORMATS, PARTS, SHORT_DATES, SPREADSHEET_DAYS, STARTS, TIMES_OF_DAY, YEARS,
 };
 use super::{Moment, Reading};
 use crate::mapping::{TimePart, TimeRules};
-use crate::time::partial_time;
-use crate::time::partial_time::PartText;
+use crate::time::partial_time::{self, PartText};
 use crate::time::time_format::{TimeFormat, number_alone, seconds_alone, year_alone};
 
 impl Roles<'_> {
@@ -17,7 +16,7 @@ impl Roles<'_> {
     pub(super) fn is_written_out(&self, moment: Moment, place: usize) -> Option<bool> {
         let has_time = |text: &str| text.contains(':') || is_timestamp(text);
         let is_either = self.is(place, |text| is_timestamp(text) || is_local_timestamp(text));
-        is_either.then(|| self.is(place, has_time) || self.time_of_day(moment).is_none_or(|(other, _)| other == place))
+        is_either.then(|| self.is(place, has_time) || !self.has_clock_column(moment, place))
     }
 
     /// Returns how to parse a column with complete times. A date with a separate time of day is not one.
@@ -53,8 +52,15 @@ impl Roles<'_> {
         }
         let mut reading = self.short_date(place)?;
         reading.suffix = reading.suffix.map(|suffix| format!("{literal}{suffix}"));
-        let is_whole = self.has_clock(place, &reading) || self.time_of_day(moment).is_none();
+        let is_whole = self.has_clock(place, &reading) || !self.has_clock_column(moment, place);
         is_whole.then_some(reading)
+    }
+
+    /// Returns whether the time of day, or at least the hour, has a column of its own.
+    fn has_clock_column(&self, moment: Moment, date: usize) -> bool {
+        let (hour, names) = PARTS[3];
+        self.time_of_day(moment).is_some_and(|(place, _)| place != date)
+            || self.part(moment, hour, names, None).is_some()
     }
 
     /// Returns the common text before the dates of a column, such as `EOW: `, as a pattern, and its length.
@@ -203,7 +209,9 @@ impl Roles<'_> {
         let found =
             names.iter().flat_map(|name| self.free().map(move |place| (place, *name))).filter_map(|(place, name)| {
                 let other = rest_of(&self.columns[place].name, name)?;
-                let is_right = self.is_of(moment, place) && self.is(place, fits);
+                // With a maximum, it is the minimum.
+                let is_minimum = name == "min" && self.columns.iter().any(|column| has_word(&column.name, &["max"]));
+                let is_right = !is_minimum && self.is_of(moment, place) && self.is(place, fits);
                 is_right.then(|| (rest.is_some_and(|rest| rest != other), other.len(), place, name))
             });
         // Of equally good ones the first, in the order of the words.

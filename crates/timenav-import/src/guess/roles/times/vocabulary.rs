@@ -166,4 +166,11 @@ pub(super) const DATES: [&str; 6] = ["date", "day", "datum", "fecha", "date_long
 pub(super) const TIMES_OF_DAY: [&str; 8] = ["time", "clock", "utc", "hour", "hhmmss", "uhrzeit", "zeit", "hora"];
 /// Words in the names of times of day that accompany a date.
 pub(super) const STARTS: [&str; 5] = ["start", "begin", "from", "beginn", "von"];
+/// Words in the names of times at which an event started, and of times at which a record was created.
+pub(super) const STARTED: [&str; 6] = ["start", "started", "starts", "begin", "began", "begins"];
+pub(super) const CREATED: [&str; 2] = ["created", "creation"];
 pub(super) const UTC: &str = "UTC";
+/// Words in the names of columns with the zone or the offset of a local time.
+pub(super) const ZONES: [&str; 5] = ["timezone", "zone", "tz", "offset", "utcoffset"];
+/// Words in the names of parts of a year other than its months.
+pub(super) const PARTS_OF_YEAR: [&str; 6] = ["doy", "yday", "julian", "week", "quarter", "semester"];
