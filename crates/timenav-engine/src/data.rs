@@ -6,11 +6,12 @@ use timenav_core::limits::DATA_BYTES_MAX;
 
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{ContentErased, DataStored, LedgerPosition};
+use crate::ledger::changes::{ContentErased, DataStored};
 use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::DataRecord;
 use crate::ports::vault::{RecordPlace, Vault, VaultError};
 use crate::requests::caller::Caller;
+use crate::requests::code::Code;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::{Refusal, no_record};
 use crate::writer::deciding::data::{EncryptData, EraseData, EraseEvent, LogDecryption};
@@ -21,27 +22,11 @@ use crate::writer::submission::Answer;
 const BUSY_SECONDS: u64 = 1;
 
 #[derive(Clone, Debug)]
-pub struct Encrypted {
-    pub data_id: DataId,
-    pub timeline_id: TimelineId,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
-}
-
-#[derive(Clone, Debug)]
 pub enum ErasureRequest {
     /// A sealed record, and optionally the timeline it is expected on.
     Data(Option<TimelineId>, DataId),
     /// An event of a timeline, which defaults to the key's own.
     Event(Option<TimelineId>, EventId),
-}
-
-#[derive(Clone, Debug)]
-pub struct Erased {
-    pub timeline_id: TimelineId,
-    pub position: u64,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
 }
 
 impl Engine {
@@ -57,7 +42,7 @@ impl Engine {
         data: Plaintext,
         key: EncryptionKey,
         idempotency: Option<Idempotency>,
-    ) -> Result<Encrypted, Refusal> {
+    ) -> Result<Answer<DataStored>, Refusal> {
         let vault = self.vault()?;
         let length = data.as_str().len();
         if length > DATA_BYTES_MAX {
@@ -75,10 +60,7 @@ impl Engine {
         let kind = key.kind();
         let sealed = vault.seal(&caller.user_id, place, data, key).await.map_err(refusal)?;
         let encryption = EncryptData { data_id, kind, sealed };
-        let Answer { timeline_id, change, ledger, replayed } =
-            self.submit(caller, timeline, encryption, idempotency).await?;
-        let DataStored { data_id } = change;
-        Ok(Encrypted { data_id, timeline_id, ledger, replayed })
+        self.submit(caller, timeline, encryption, idempotency).await
     }
 
     /// Opens a sealed record.
@@ -101,7 +83,7 @@ impl Engine {
         if record.erased.is_some() {
             return Err(no_record(&data_id));
         }
-        let tried = self.attempts().reserve(&data_id, || self.now()).await;
+        let tried = self.shared().attempts.reserve(&data_id, || self.now()).await;
         let tried = tried.map_err(|retry_after_seconds| Refusal::RateLimited {
             what: "wrong keys for this record",
             retry_after_seconds,
@@ -116,10 +98,9 @@ impl Engine {
             }
             Err(VaultError::Closed) => {
                 tried.wrong(self.now());
-                let code = "wrong_encryption_key";
-                let detail = format!("the key does not open {data_id}");
-                let refused = LogRefusal { operation: Action::DecryptData.word().to_owned(), code, detail };
-                self.submit(caller, timeline_id, refused, None).await?;
+                let reason = format!("the key does not open {data_id}");
+                let log = LogRefusal::new(Action::DecryptData.word(), Code::WrongEncryptionKey.as_str(), &reason);
+                self.submit(caller, timeline_id, log, None).await?;
                 Err(Refusal::WrongEncryptionKey)
             }
             Err(error @ (VaultError::Busy | VaultError::Failed)) => {
@@ -139,24 +120,22 @@ impl Engine {
         caller: &Caller,
         erasure: ErasureRequest,
         idempotency: Option<Idempotency>,
-    ) -> Result<Erased, Refusal> {
-        let answer = match erasure {
+    ) -> Result<Answer<ContentErased>, Refusal> {
+        match erasure {
             ErasureRequest::Data(timeline, data_id) => {
                 let demand = Demand::Erase;
                 let access = DataAccess { timeline, data_id: &data_id, demand, operation: Action::EraseData.word() };
                 // The writer decides whether it is erased already, because the request may be a repetition.
                 let (timeline, _) = self.data_record(caller, access).await?;
-                self.submit(caller, timeline, EraseData { data_id }, idempotency).await?
+                self.submit(caller, timeline, EraseData { data_id }, idempotency).await
             }
             ErasureRequest::Event(timeline, event_id) => {
                 let timeline = caller.timeline(timeline);
                 let answer = self.submit(caller, timeline, EraseEvent { event_id }, idempotency).await?;
                 self.forget_in_forks(&answer.timeline_id);
-                answer
+                Ok(answer)
             }
-        };
-        let Answer { timeline_id, change: ContentErased { position }, ledger, replayed } = answer;
-        Ok(Erased { timeline_id, position, ledger, replayed })
+        }
     }
 
     /// Without access to the timeline, an existing record looks like a missing one.
@@ -175,8 +154,8 @@ impl Engine {
                 self.admit(caller, named, demand, operation).await.map_err(unseen)?;
             }
             let aimed = timeline.unwrap_or_else(TimelineId::system);
-            let (operation, detail) = (operation.to_owned(), refused.to_string());
-            self.submit(caller, aimed, LogRefusal { operation, code: "not_found", detail }, None).await?;
+            let log = LogRefusal::new(operation, Code::NotFound.as_str(), &refused);
+            self.submit(caller, aimed, log, None).await?;
             return Err(refused);
         };
         self.admit(caller, &on, demand, operation).await.map_err(unseen)?;

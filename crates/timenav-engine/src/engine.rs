@@ -2,7 +2,7 @@ mod submitting;
 
 use async_recursion::async_recursion as boxed;
 use parking_lot::{Mutex, RwLock};
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use timenav_core::access::{self, Demand, Denial};
@@ -18,27 +18,20 @@ use crate::clock::follower_registry::FollowerRegistry;
 use crate::clock::host_clock::HostClock;
 use crate::integrity::opening::loaded::Loaded;
 use crate::integrity::opening::{self, OpenError};
-use crate::integrity::scan_places::ScanPlaces;
 use crate::integrity::witnessed::Witnessed;
 use crate::ledger::action::{Action, Demanded};
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::notes::keep_rotations;
-use crate::ledger::published::Published;
-use crate::paradoxes::view_board::Views;
-use crate::ports::all::Ports;
-use crate::ports::all::uuid;
+use crate::ports::all::{Ports, uuid};
 use crate::ports::store::{Health, Store};
 use crate::ports::store_error::StoreError;
-use crate::read::live::Live;
+use crate::read::live::Growth;
 use crate::read::long_work::LongWork;
-use crate::replication::following::Following;
-use crate::requests::attempts::Attempts;
 use crate::requests::caller::{AuthFailure, Caller};
 use crate::requests::code::Code;
 use crate::requests::options::Options;
 use crate::requests::rate_limited_log::RateLimitedLog;
 use crate::requests::refusal::{Refusal, denial_code};
-use crate::requests::refused::CountedRefusals;
 use crate::requests::stats::{EngineStats, behind_seconds};
 use crate::writer::commit_times::CommitStats;
 use crate::writer::committer::{Committer, QUEUE_SUBMISSIONS_MAX};
@@ -206,36 +199,8 @@ impl Engine {
         &*self.0.store
     }
 
-    pub(crate) fn live(&self) -> &Live {
-        &self.0.shared.live
-    }
-
-    pub(crate) fn views(&self) -> &Views {
-        &self.0.shared.views
-    }
-
-    pub(crate) fn attempts(&self) -> &Attempts {
-        &self.0.shared.attempts
-    }
-
     pub(crate) fn long_work(&self) -> &LongWork {
         &self.0.shared.long_work
-    }
-
-    pub(crate) fn counted_refusals(&self) -> &CountedRefusals {
-        &self.0.shared.counted_refusals
-    }
-
-    pub(crate) fn scan_places(&self) -> &ScanPlaces {
-        &self.0.shared.scans
-    }
-
-    pub(crate) fn sweeping(&self) -> &tokio::sync::Mutex<VecDeque<TimelineId>> {
-        &self.0.shared.sweeping
-    }
-
-    pub(crate) fn following(&self) -> &Following {
-        &self.0.shared.following
     }
 
     pub(crate) fn failure(&self) -> Option<Refusal> {
@@ -274,14 +239,24 @@ impl Engine {
         self.0.shared.directory.load_full()
     }
 
-    pub(crate) fn keys_where(&self, is_match: impl Fn(&TimelineState) -> bool) -> HashSet<TimelineKey> {
+    pub(crate) fn forks_of(&self, timeline: TimelineKey) -> HashSet<TimelineKey> {
         let timelines = self.0.shared.timelines.read();
-        timelines.all().filter(|state| is_match(state)).map(|state| state.head.key).collect()
+        timelines.all().filter(|state| state.is_fork_of(timeline)).map(|state| state.head.key).collect()
     }
 
     pub(crate) fn state(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
         let state = self.0.shared.timelines.read().get(timeline).cloned();
         state.filter(|state| !self.has_expired(state))
+    }
+
+    pub(crate) fn existing_state(&self, timeline: &TimelineId) -> Result<Arc<TimelineState>, Refusal> {
+        self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
+    }
+
+    /// Returns the size of a ledger, with a signal for each change.
+    pub(crate) fn growth_of(&self, timeline: &TimelineId) -> Growth {
+        let size = || self.state(timeline).map_or(0, |state| state.head.frontier.size());
+        self.0.shared.live.listen_to_growth(timeline, size)
     }
 
     pub(crate) fn states(&self) -> Vec<Arc<TimelineState>> {
@@ -297,15 +272,6 @@ impl Engine {
     ) -> Vec<Arc<TimelineState>> {
         let user = user.map(|user| (user, self.now()));
         self.0.shared.timelines.read().page(user, after, items_max)
-    }
-
-    pub(crate) fn published(&self) -> &RwLock<Published> {
-        &self.0.shared.timelines
-    }
-
-    /// Returns the lock held while ends of timelines are handled.
-    pub(crate) fn tending(&self) -> &tokio::sync::Mutex<()> {
-        &self.0.shared.tending
     }
 
     pub(crate) fn has_ended(&self, timeline: &TimelineId) -> bool {
@@ -362,7 +328,9 @@ impl Engine {
         self.admit_as_known(caller, timeline, demand, operation).await
     }
 
-    async fn admit_as_known(
+    /// Like [`Engine::admit`], by the state in memory. Requests that are computed from the state before they are decided
+    /// must catch up with other services first.
+    pub(crate) async fn admit_as_known(
         &self,
         caller: &Caller,
         timeline: &TimelineId,
@@ -373,33 +341,16 @@ impl Engine {
             return Err(self.refuse_ended(caller, timeline, operation).await);
         }
         if let Err(refused) = self.check_exists(timeline) {
-            let (operation, detail) = (operation.to_owned(), refused.to_string());
-            let refusal = LogRefusal { operation, code: Code::TimelineEnded.as_str(), detail };
-            self.submit(caller, timeline.clone(), refusal, None).await?;
+            let log = LogRefusal::new(operation, Code::TimelineEnded.as_str(), &refused);
+            self.submit(caller, timeline.clone(), log, None).await?;
             return Err(refused);
         }
         if let Err(denial) = self.decide(caller, timeline, demand) {
-            let (operation, detail) = (operation.to_owned(), denial.to_string());
-            let refusal = LogRefusal { operation, code: denial_code(denial), detail };
-            self.submit(caller, timeline.clone(), refusal, None).await?;
+            let log = LogRefusal::new(operation, denial_code(denial), &denial);
+            self.submit(caller, timeline.clone(), log, None).await?;
             return Err(Refusal::from(denial).about(timeline));
         }
-        self.state(timeline).ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })
-    }
-
-    /// Like [`Engine::admit`], for requests that are computed from the state before they are decided: that state
-    /// includes everything other services have acknowledged so far.
-    pub(crate) async fn admit_to_newest(
-        &self,
-        caller: &Caller,
-        timeline: &TimelineId,
-        demand: Demand,
-        operation: &str,
-    ) -> Result<Arc<TimelineState>, Refusal> {
-        if self.has_others() {
-            self.catch_up_with(timeline).await?;
-        }
-        self.admit_as_known(caller, timeline, demand, operation).await
+        self.existing_state(timeline)
     }
 
     /// Rejects a write to a timeline that does not exist, if the caller does not want it created.

@@ -27,7 +27,7 @@ mod data;
 pub use access::access_logs::{AccessLogs, LOG_ENTRIES_READ_MAX, LogEntry, LogGap, LogGapReason, LogOrder, LogPage};
 pub use access::directory::DirectoryChange;
 pub use access::identity::{ApiKeyRequest, NewApiKey};
-pub use access::permissions::{PermissionsAnswer, PermissionsChange, permissions_tag};
+pub use access::permissions::{PermissionsChange, permissions_tag};
 pub use access::sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
 pub use anchors::commands::{AnchorPage, AnchorRequest, ReturnScope, Returning};
 pub use clock::clock_offset::{ClockFault, ClockOffset};
@@ -35,24 +35,24 @@ pub use clock::clocks::{
     AdvanceSeen, ClockChange, ClockChanges, ClockNews, ClockStep, ClockStream, ClockView, DeliveryLag,
     RETAINED_CHANGES_MAX,
 };
-pub use clock::faults::{FaultRequest, FaultStep};
+pub use clock::faults::FaultRequest;
 pub use clock::followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
 pub use clock::host_clock::HostClockDoubt;
 pub use clock::preview::{ClockPreview, FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer};
 pub use clock::receipts::Receipt;
-pub use data::{Encrypted, Erased, ErasureRequest};
+pub use data::ErasureRequest;
 pub use engine::Engine;
 pub use events::aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use events::commands::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use events::erasing::{
-    ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, ErasedEvents, ErasedReads, EventErasure, ForeseenErasure,
-    ForkSeen, ReadErasure, WhichEvents,
+    ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, EventErasure, ForeseenErasure, ForkSeen, ReadErasure,
+    WhichEvents,
 };
 pub use events::event_columns::{EventColumns, name_key};
 pub use events::event_filter::{EventFilter, FilterError, FilterTexts, each_event_word};
 pub use events::event_search::EVENTS_PAGE_BYTES_MAX;
 pub use events::export::{EventExport, ExportEvents};
-pub use events::history::{CorrectedEvent, EventHistory, IntervenedEvent, InterventionDetail, InterventionRequest};
+pub use events::history::{EventHistory, InterventionDetail, InterventionRequest};
 pub use events::import_rehearsal::{IMPORT_DRY_RUN_RECORDS_MAX, ImportRehearsal};
 pub use events::length_class::{LengthClass, lasts_into};
 pub use events::places::Understood;
@@ -71,7 +71,11 @@ pub use integrity::scan_places::{SCANS_RUNNING_MAX, SCANS_RUNNING_PER_USER_MAX};
 pub use integrity::witnessed::{Cosigned, Evidence, WitnessState, WitnessStatus};
 pub use integrity::witnessing::{ComparedCheckpoint, WitnessedProof};
 pub use ledger::action::{Action, Topic};
-pub use ledger::changes::{LedgerPosition, PrunedContents};
+pub use ledger::changes::{
+    AnchorMarked, ContentErased, DataStored, EventCorrected, EventIntervened, EventsErasureResult, FaultOutcome,
+    KeyChanged, LedgerPosition, PermissionsAfter, PrunedContents, ReadsErasureResult, RetentionSet, TimelineMade,
+    UserChanged,
+};
 pub use ledger::entries::{ENTRIES_PAGE_BYTES_MAX, EntriesRequest, EntryContents, EntryPage, LedgerEntry};
 pub use ledger::head::{EndedTimeline, Fork, Head, Layer, Origin, TimelineKey, TimelineState};
 pub use ledger::import_id::{ImportId, NoImportId};
@@ -140,7 +144,7 @@ pub use timelines::bundles::{
     BUNDLE_FORMAT, BUNDLE_FORMAT_OF_LAYERS, BUNDLE_LINE_BYTES_MAX, BUNDLE_MISSING_MAX, BundleCheck, BundleExport,
     CheckedBundle,
 };
-pub use timelines::commands::{MadeTimeline, NewTimeline, TimelineView};
+pub use timelines::commands::{NewTimeline, TimelineView};
 pub use timelines::diff::{DiffOf, DiffPage, DiffSide, Difference, FiringDifference, TimelinesDiff, TimerDifference};
 pub use timelines::ends::TimelineEnd;
 pub use timelines::sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
@@ -161,3 +165,4 @@ pub use writer::commit_times::{CommitPart, CommitStats, Distribution, OnWritten,
 pub use writer::committer::QUEUE_SUBMISSIONS_MAX;
 pub use writer::deciding::erasing::WhichReads;
 pub use writer::deciding::timelines::retention::RetentionPeriod;
+pub use writer::submission::Answer;

@@ -2,6 +2,7 @@
 
 pub(crate) mod rate_limited_log;
 pub(crate) mod json;
+pub(crate) mod stored;
 pub(crate) mod caller;
 pub(crate) mod actor;
 pub(crate) mod background;

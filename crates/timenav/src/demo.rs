@@ -107,7 +107,7 @@ async fn fork(engine: &Engine, caller: &Caller, of: &TimelineId) -> anyhow::Resu
         description: "The eve of Sarajevo".to_owned(),
         fixed: true,
     };
-    let (anchor, ..) = engine.set_anchor(caller, Some(of.clone()), eve, None).await?;
+    let anchor = engine.set_anchor(caller, Some(of.clone()), eve, None).await?.change.anchor_id;
     let timeline = TimelineId::new(FORK)?;
     match engine.fork_timeline(caller, timeline.clone(), of, Some(&AsOf::Anchor(anchor)), None).await {
         Ok(_) => {}

@@ -7,15 +7,16 @@ use timenav_core::directory::user::UserCommand;
 use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::permissions::PermissionsCommand;
 
-use crate::access::permissions::{PermissionsAnswer, PermissionsChange, permissions_tag};
+use crate::access::permissions::{PermissionsChange, permissions_tag};
 use crate::engine::Engine;
-use crate::ledger::changes::{LedgerPosition, PermissionsAfter};
+use crate::ledger::changes::{PermissionsAfter, UserChanged};
 use crate::ledger::payload::Reading;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::access::SetPermissions;
 use crate::writer::deciding::access::identity::ChangeUser;
+use crate::writer::submission::Answer;
 
 impl Engine {
     /// Sets the permissions of a timeline, with effect from the next request.
@@ -30,12 +31,10 @@ impl Engine {
         timeline: TimelineId,
         change: PermissionsChange,
         idempotency: Option<Idempotency>,
-    ) -> Result<PermissionsAnswer, Refusal> {
+    ) -> Result<Answer<PermissionsAfter>, Refusal> {
         let PermissionsChange { read, write, admin, ends, expected } = change;
         let setting = SetPermissions { command: PermissionsCommand { read, write, admin, ends }, expected };
-        let answer = self.submit(caller, timeline, setting, idempotency).await?;
-        let PermissionsAfter { tag, expired } = answer.change;
-        Ok(PermissionsAnswer { tag, expired, ledger: answer.ledger, replayed: answer.replayed })
+        self.submit(caller, timeline, setting, idempotency).await
     }
 
     /// Empty unless the caller is an operator: only operators may list users.
@@ -75,10 +74,9 @@ impl Engine {
         user_id: UserId,
         level: RestrictionLevel,
         idempotency: Option<Idempotency>,
-    ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
+    ) -> Result<Answer<UserChanged>, Refusal> {
         let restricting = ChangeUser(UserCommand::Restrict { user_id, level });
-        let answer = self.submit(caller, TimelineId::system(), restricting, idempotency).await?;
-        Ok((answer.change.user_id, answer.ledger, answer.replayed))
+        self.submit(caller, TimelineId::system(), restricting, idempotency).await
     }
 
     /// Returns the users whose time travel is restricted, by name.

@@ -136,10 +136,9 @@ impl Engine {
         user_id: UserId,
         operator: bool,
         idempotency: Option<Idempotency>,
-    ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
+    ) -> Result<Answer<UserChanged>, Refusal> {
         let creating = ChangeUser(UserCommand::Create { user_id, operator });
-        let answer = self.submit(caller, TimelineId::system(), creating, idempotency).await?;
-        Ok(user_of(answer))
+        self.submit(caller, TimelineId::system(), creating, idempotency).await
     }
 
     /// Deletes a user and revokes their keys. Their name stays in ledgers and permissions.
@@ -147,14 +146,9 @@ impl Engine {
     /// # Errors
     /// There is no such user, it is the last operator, the caller is not an operator, or the ledger cannot be written.
     #[boxed]
-    pub async fn delete_user(
-        &self,
-        caller: &Caller,
-        user_id: UserId,
-    ) -> Result<(UserId, LedgerPosition, bool), Refusal> {
+    pub async fn delete_user(&self, caller: &Caller, user_id: UserId) -> Result<Answer<UserChanged>, Refusal> {
         let removing = ChangeUser(UserCommand::Remove { user_id });
-        let answer = self.submit(caller, TimelineId::system(), removing, None).await?;
-        Ok(user_of(answer))
+        self.submit(caller, TimelineId::system(), removing, None).await
     }
 
     /// Returns a page of users by name, and the name after which the next page begins.
@@ -206,7 +200,7 @@ impl Engine {
             revoked_at: None,
         };
         let answer = self.submit(caller, TimelineId::system(), CreateKey(key), idempotency).await?;
-        let (key_id, ledger, replayed) = key_of(answer);
+        let Answer { change: KeyChanged { key_id }, ledger, replayed, .. } = answer;
         // On a repeated request, the key may have been revoked since.
         let made = self.known_key(&key_id).await?;
         let made = made.ok_or_else(|| Refusal::NotFound { what: "API key", id: key_id.to_string() })?;
@@ -220,14 +214,9 @@ impl Engine {
     /// # Errors
     /// There is no such live key, the caller is not authorized, or the ledger cannot be written.
     #[boxed]
-    pub async fn revoke_api_key(
-        &self,
-        caller: &Caller,
-        key_id: KeyId,
-    ) -> Result<(KeyId, LedgerPosition, bool), Refusal> {
+    pub async fn revoke_api_key(&self, caller: &Caller, key_id: KeyId) -> Result<Answer<KeyChanged>, Refusal> {
         let owner = self.known_key(&key_id).await?.map(|key| key.user_id);
-        let answer = self.submit(caller, TimelineId::system(), RevokeKey { key_id, owner }, None).await?;
-        Ok(key_of(answer))
+        self.submit(caller, TimelineId::system(), RevokeKey { key_id, owner }, None).await
     }
 
     /// A live key comes from memory, so that tampering with its row has no effect; others are only in the store.
@@ -271,12 +260,4 @@ impl Engine {
         let next = keys.last().filter(|_| is_more).map(|last| last.key_id.clone());
         Ok((keys, next))
     }
-}
-
-fn user_of(answer: Answer<UserChanged>) -> (UserId, LedgerPosition, bool) {
-    (answer.change.user_id, answer.ledger, answer.replayed)
-}
-
-fn key_of(answer: Answer<KeyChanged>) -> (KeyId, LedgerPosition, bool) {
-    (answer.change.key_id, answer.ledger, answer.replayed)
 }

@@ -5,7 +5,6 @@ use timenav_core::ids::UserId;
 use timenav_core::ledger::sha256;
 use timenav_core::permissions::End;
 
-use crate::ledger::changes::LedgerPosition;
 use crate::ledger::payload::PermissionsRecord;
 use crate::requests::expected::Expected;
 use crate::requests::json::json;
@@ -19,15 +18,6 @@ pub struct PermissionsChange {
     /// When permissions expire. Users of a list that are not named here keep their expiry.
     pub ends: BTreeMap<(Role, UserId), End>,
     pub expected: Option<Expected>,
-}
-
-#[derive(Clone, Debug)]
-pub struct PermissionsAnswer {
-    pub tag: String,
-    /// Users in the request whose permission had expired and who got no new expiry.
-    pub expired: Vec<String>,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
 }
 
 /// Returns the tag of permissions: equal if and only if lists and expiries are equal.

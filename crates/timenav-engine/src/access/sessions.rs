@@ -18,6 +18,7 @@ use crate::ports::passwords::{PasswordMatch, Passwords};
 use crate::ports::vault::VaultError;
 use crate::read::live::{AccessChanges, Growth};
 use crate::requests::caller::{AuthFailure, Caller, Credential};
+use crate::requests::code::Code;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::access::sessions::ChangeSessions;
 use crate::writer::deciding::logged::LogRefusal;
@@ -119,8 +120,8 @@ impl Engine {
     }
 
     async fn log_failed_log_in(&self, detail: String) -> Result<(), Refusal> {
-        let (operation, code) = (Action::LogIn.word().to_owned(), AuthFailure::Login.code());
-        self.submit_unknown(TimelineId::system(), LogRefusal { operation, code, detail }).await.map(|_| ())
+        let log = LogRefusal::new(Action::LogIn.word(), AuthFailure::Login.code(), &detail);
+        self.submit_unknown(TimelineId::system(), log).await.map(|_| ())
     }
 
     /// Returns the caller for a session's secret.
@@ -267,9 +268,9 @@ impl Engine {
         if let Some(stored) = stored.filter(|_| matched != PasswordMatch::Wrong) {
             return Ok((*stored).clone());
         }
-        let (operation, detail) = (Action::SetPassword.word().to_owned(), Refusal::WrongPassword.to_string());
-        let refused = LogRefusal { operation, code: "wrong_password", detail };
-        self.submit(caller, TimelineId::system(), refused, None).await?;
+        let code = Code::WrongPassword.as_str();
+        let log = LogRefusal::new(Action::SetPassword.word(), code, &Refusal::WrongPassword);
+        self.submit(caller, TimelineId::system(), log, None).await?;
         Err(Refusal::WrongPassword)
     }
 
@@ -285,8 +286,8 @@ impl Engine {
         operation: &str,
     ) -> Result<(), Refusal> {
         let aimed = aimed.unwrap_or_else(TimelineId::system);
-        let detail = "a page of another site sent the cookie of a session".to_owned();
-        let refused = LogRefusal { operation: operation.to_owned(), code: CROSS_SITE_CODE, detail };
+        let reason = "a page of another site sent the cookie of a session";
+        let refused = LogRefusal::new(operation, CROSS_SITE_CODE, reason);
         match caller {
             Some(caller) => self.submit(caller, aimed, refused, None).await.map(|_| ()),
             None => self.submit_unknown(aimed, refused).await.map(|_| ()),
@@ -296,15 +297,13 @@ impl Engine {
     /// Returns a signal for changes of sessions and keys. It may fire without one.
     #[must_use]
     pub fn identity_changes(&self) -> Growth {
-        let system = TimelineId::system();
-        let size = || self.state(&system).map_or(0, |state| state.head.frontier.size());
-        self.live().listen_to_growth(&system, size)
+        self.growth_of(&TimelineId::system())
     }
 
     /// Signals changes of keys, sessions and permissions, to detect loss of access. It may fire without one.
     #[must_use]
     pub fn access_changes(&self) -> AccessChanges {
-        self.live().listen_to_access(self.identity_changes())
+        self.shared().live.listen_to_access(self.identity_changes())
     }
 
     fn passwords(&self) -> Result<&dyn Passwords, Refusal> {

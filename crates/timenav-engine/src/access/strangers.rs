@@ -12,7 +12,7 @@ impl Engine {
     /// Returns whether the rejection is the first since the last sum, so that recording the sum must be scheduled.
     #[must_use]
     pub fn count_refusal(&self, network: String, operation: &str, code: &'static str) -> bool {
-        self.counted_refusals().count(self.now(), network, operation, code)
+        self.shared().counted_refusals.count(self.now(), network, operation, code)
     }
 
     /// Records the rejections since the last sum in one entry of `system`, if there are any.
@@ -21,13 +21,13 @@ impl Engine {
     /// The ledger cannot be written. The counts are kept in that case.
     #[boxed]
     pub async fn log_counted_refusals(&self) -> Result<(), Refusal> {
-        let _telling = self.counted_refusals().logging.lock().await;
-        let Some(sum) = self.counted_refusals().take() else { return Ok(()) };
+        let _telling = self.shared().counted_refusals.logging.lock().await;
+        let Some(sum) = self.shared().counted_refusals.take() else { return Ok(()) };
         let system = TimelineId::system();
         let logged = self.submit_unknown(system, LogRefusals { payload: sum.payload() }).await;
         if let Err(refusal) = logged {
             tracing::error!(%refusal, refusals = sum.count, "counted rejections could not be written to the ledger");
-            self.counted_refusals().put_back(sum);
+            self.shared().counted_refusals.put_back(sum);
             return Err(refusal);
         }
         Ok(())
@@ -45,8 +45,6 @@ impl Engine {
         failure: AuthFailure,
     ) -> Result<(), Refusal> {
         let aimed = aimed.unwrap_or_else(TimelineId::system);
-        let (operation, detail) = (operation.to_owned(), failure.to_string());
-        let refused = LogRefusal { operation, code: failure.code(), detail };
-        self.submit_unknown(aimed, refused).await.map(|_| ())
+        self.submit_unknown(aimed, LogRefusal::new(operation, failure.code(), &failure)).await.map(|_| ())
     }
 }

@@ -7,7 +7,7 @@ use timenav_core::time::{Instant, Virtual};
 use crate::clock::clocks::ClockStep;
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{AnchorMarked, ClockAfter, LedgerPosition};
+use crate::ledger::changes::{AnchorMarked, ClockAfter};
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::Reading;
 use crate::read::cursor;
@@ -18,6 +18,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::deciding::anchors::SetAnchor;
 use crate::writer::deciding::clocks::ReturnToAnchor;
 use crate::writer::deciding::repeated::Again;
+use crate::writer::submission::Answer;
 
 #[derive(Clone, Debug)]
 pub struct AnchorRequest {
@@ -84,15 +85,13 @@ impl Engine {
         timeline: Option<TimelineId>,
         request: AnchorRequest,
         idempotency: Option<Idempotency>,
-    ) -> Result<(AnchorId, Instant<Virtual>, LedgerPosition, bool), Refusal> {
+    ) -> Result<Answer<AnchorMarked>, Refusal> {
         let timeline = caller.timeline(timeline);
         let anchor_id =
             AnchorId::new(&type_id("anchor", self.uuid())).map_err(|error| Refusal::id("anchor_id", error))?;
         let AnchorRequest { timestamp, description, fixed } = request;
         let anchor = SetAnchor(AnchorCommand { anchor_id, timestamp, description, fixed });
-        let answer = self.submit(caller, timeline, anchor, idempotency).await?;
-        let AnchorMarked { anchor_id, timestamp } = answer.change;
-        Ok((anchor_id, timestamp, answer.ledger, answer.replayed))
+        self.submit(caller, timeline, anchor, idempotency).await
     }
 
     /// Returns the clock to an anchor. With [`ReturnScope::All`], also restores events, with one entry for each that

@@ -369,8 +369,7 @@ impl Engine {
             None => None,
         };
         // Subscribe before the clock is read, so that no change is missed in between.
-        let size = || self.state(&timeline).map_or(0, |state| state.head.frontier.size());
-        let growth = self.live().listen_to_growth(&timeline, size);
+        let growth = self.growth_of(&timeline);
         let state = self.state(&timeline).unwrap_or(look.state);
         let (mut missed, reset) = self.missed(&state, seen).await?;
         if follower.is_some() && missed.is_empty() {

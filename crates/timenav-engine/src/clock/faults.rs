@@ -7,7 +7,7 @@ use timenav_core::ids::{FollowerId, FollowerName, TimelineId, UserId};
 
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{FaultOutcome, LedgerPosition};
+use crate::ledger::changes::FaultOutcome;
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::{FaultSet, TimelineCreated, faults_of};
 use crate::ports::lookups::OneFact;
@@ -17,6 +17,7 @@ use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::faults::SetFault;
 use crate::writer::deciding::repeated::Again;
+use crate::writer::submission::Answer;
 
 #[derive(Clone, Debug)]
 pub struct FaultRequest {
@@ -25,16 +26,6 @@ pub struct FaultRequest {
     pub follower_id: FollowerId,
     /// `None` removes it.
     pub fault: Option<Fault>,
-}
-
-#[derive(Clone, Debug)]
-pub struct FaultStep {
-    pub timeline_id: TimelineId,
-    pub user_id: UserId,
-    pub name: FollowerName,
-    pub fault: Option<Fault>,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
 }
 
 impl Engine {
@@ -49,20 +40,16 @@ impl Engine {
         caller: &Caller,
         request: FaultRequest,
         idempotency: Option<Idempotency>,
-    ) -> Result<FaultStep, Refusal> {
+    ) -> Result<Answer<FaultOutcome>, Refusal> {
         let FaultRequest { timeline, follower_id, fault } = request;
         let timeline = caller.timeline(timeline);
         self.admit(caller, &timeline, Demand::Record, Action::SetFault.word()).await?;
         let again = Again::<FaultOutcome>::of(Action::SetFault, &[Demand::Record]);
-        let answer = if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
-            answer
-        } else {
-            let whose = self.follower_named(&timeline, &follower_id).await?;
-            self.submit(caller, timeline.clone(), SetFault { whose, fault }, idempotency).await?
-        };
-        let FaultOutcome { whose: (user_id, name), fault } = answer.change;
-        let (ledger, replayed) = (answer.ledger, answer.replayed);
-        Ok(FaultStep { timeline_id: timeline, user_id, name, fault, ledger, replayed })
+        if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
+            return Ok(answer);
+        }
+        let whose = self.follower_named(&timeline, &follower_id).await?;
+        self.submit(caller, timeline, SetFault { whose, fault }, idempotency).await
     }
 
     async fn follower_named(

@@ -9,15 +9,15 @@ use tokio::sync::Notify;
 #[derive(Default)]
 pub(crate) struct FollowerRegistry {
     followers: Mutex<Followers>,
-    changed: Notify,
+    pub(crate) changed: Notify,
     /// Whether the services on the database share their followers. Never becomes `false` again.
     is_shared: AtomicBool,
     /// Followers to report to other services: new ones, those that have confirmed, and those that are gone.
     pending: Mutex<BTreeSet<(TimelineId, FollowerId)>>,
     /// Locked while followers are reported, so that reports are in order.
-    sharing_lock: tokio::sync::Mutex<()>,
+    pub(crate) sharing_lock: tokio::sync::Mutex<()>,
     /// Locked while followers elsewhere are read, so that results are applied in order.
-    asking: tokio::sync::Mutex<()>,
+    pub(crate) asking: tokio::sync::Mutex<()>,
     waiting: Mutex<BTreeMap<TimelineId, usize>>,
 }
 
@@ -36,10 +36,6 @@ impl FollowerRegistry {
         self.changed.notify_waiters();
     }
 
-    pub(crate) const fn changed(&self) -> &Notify {
-        &self.changed
-    }
-
     pub(crate) fn is_shared(&self) -> bool {
         self.is_shared.load(Ordering::Acquire)
     }
@@ -51,14 +47,6 @@ impl FollowerRegistry {
 
     pub(crate) fn pending(&self) -> MutexGuard<'_, BTreeSet<(TimelineId, FollowerId)>> {
         self.pending.lock()
-    }
-
-    pub(crate) const fn sharing_lock(&self) -> &tokio::sync::Mutex<()> {
-        &self.sharing_lock
-    }
-
-    pub(crate) const fn asking(&self) -> &tokio::sync::Mutex<()> {
-        &self.asking
     }
 
     pub(crate) fn wait<'a>(&'a self, timeline: &'a TimelineId) -> WaitingHere<'a> {

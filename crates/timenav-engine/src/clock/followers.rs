@@ -246,7 +246,7 @@ impl Engine {
         let _waiting = self.roll().wait(&wait.timeline);
         self.learn_followers_or_continue(&wait.timeline).await;
         loop {
-            let changed = self.roll().changed().notified();
+            let changed = self.roll().changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
             if is_confirmed(&self.statuses_of(wait)) {

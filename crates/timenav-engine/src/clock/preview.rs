@@ -240,9 +240,8 @@ impl Engine {
         let level = directory::caller_access(&self.directory(), caller, None, self.now()).restriction;
         let (before, window_days) = (look.state.head.clock.rate(), self.options().limited_access_window_days);
         let Err(denial) = access::decide_clock(level, moved, before, self.now(), window_days) else { return Ok(()) };
-        let (operation, detail) = (Reading::Foresee {}.operation().to_owned(), denial.to_string());
-        let refusal = LogRefusal { operation, code: denial_code(denial), detail };
-        let logged = self.submit(caller, look.timeline().clone(), refusal, None).await;
+        let log = LogRefusal::new(Reading::Foresee {}.operation(), denial_code(denial), &denial);
+        let logged = self.submit(caller, look.timeline(), log, None).await;
         Err(logged.err().unwrap_or_else(|| denial.into()))
     }
 

@@ -36,8 +36,7 @@ impl Engine {
             let advance = state.head.timers.advance.as_ref()?;
             (advance.advance_id == *advance_id).then_some(())
         };
-        let size = || self.state(timeline).map_or(0, |state| state.head.frontier.size());
-        let mut growth = self.live().listen_to_growth(timeline, size);
+        let mut growth = self.growth_of(timeline);
         loop {
             growth.size();
             if goes_on().is_none() || !growth.changed().await {

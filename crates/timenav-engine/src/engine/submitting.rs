@@ -81,7 +81,8 @@ impl Engine {
         then: Option<Box<dyn QueuedCommand>>,
     ) -> Result<Answer<D::Output>, Refusal> {
         let (reply, outcome) = oneshot::channel();
-        let (is_held_back, is_check_only) = (self.is_held_back(&actor, &command), command.is_check_only());
+        let spec = command.spec();
+        let (is_held_back, is_check_only) = (self.is_held_back(&actor, &spec), spec.is_check_only);
         let by_service =
             |command| Submission { actor: Actor::Service, timeline: timeline.clone(), command, idempotency: None };
         let then = then.map(by_service);
@@ -113,7 +114,7 @@ impl Engine {
         }
         // An entry recorded by a wrong clock would stall all services until their clocks have reached its time.
         if self.has_others()
-            && submission.command.spec().catches_up().is_none()
+            && submission.command.spec().catches_up.is_none()
             && let Some(offset) = self.host_clock().apart_from_database()
         {
             return Err(Refusal::Unavailable(offset.to_string()));

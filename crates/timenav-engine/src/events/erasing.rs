@@ -17,7 +17,7 @@ use timenav_core::time::{Instant, Span, TimeRange, Virtual, Wall, parse_timestam
 use crate::clock::host_clock::HostClockDoubt;
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{EventsErasureResult, LedgerPosition, ReadsErasureResult};
+use crate::ledger::changes::{EventsErasureResult, ReadsErasureResult};
 use crate::ledger::head::{Layer, TimelineState};
 use crate::ledger::payload::Reading;
 use crate::ports::lookups::OneFact as _;
@@ -76,36 +76,10 @@ pub struct ForkSeen {
 }
 
 #[derive(Clone, Debug)]
-pub struct ErasedEvents {
-    pub timeline_id: TimelineId,
-    pub events_count: u64,
-    /// How many payloads were erased, including those of forks.
-    pub payloads_count: u64,
-    /// How many forks lost content of their own.
-    pub forks_count: u64,
-    /// How many stored responses to repeated requests were erased.
-    pub outcomes_count: u64,
-    /// How many selected events are left. Repeat the request to erase them.
-    pub left: u64,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
-}
-
-#[derive(Clone, Debug)]
 pub struct ReadErasure {
     pub timeline: Option<TimelineId>,
     pub position: u64,
     pub which: WhichReads,
-}
-
-#[derive(Clone, Debug)]
-pub struct ErasedReads {
-    pub timeline_id: TimelineId,
-    pub position: u64,
-    pub erased: u64,
-    pub left: u64,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
 }
 
 #[derive(Default)]
@@ -156,7 +130,7 @@ impl Engine {
         caller: &Caller,
         request: EventErasure,
         idempotency: Option<Idempotency>,
-    ) -> Result<ErasedEvents, Refusal> {
+    ) -> Result<Answer<EventsErasureResult>, Refusal> {
         let timeline = caller.timeline(request.timeline.clone());
         let again = || Again::<EventsErasureResult>::of(Action::EraseEvents, alone(Demand::Erase));
         let answer = match self.answered_before(caller, &timeline, again(), idempotency).await? {
@@ -168,18 +142,7 @@ impl Engine {
             },
         };
         self.forget_in_forks(&answer.timeline_id);
-        let Answer { timeline_id, change, ledger, replayed } = answer;
-        let EventsErasureResult { events_count, payloads_count, forks_count, outcomes_count, left } = change;
-        Ok(ErasedEvents {
-            timeline_id,
-            events_count,
-            payloads_count,
-            forks_count,
-            outcomes_count,
-            left,
-            ledger,
-            replayed,
-        })
+        Ok(answer)
     }
 
     async fn erase_batch(
@@ -190,11 +153,12 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<Answer<EventsErasureResult>, Refusal> {
         let EventErasure { which, include_forks, evaluated_at, .. } = request;
-        let state = self.admit_to_newest(caller, timeline, Demand::Erase, Action::EraseEvents.word()).await?;
+        self.catch_up_with(timeline).await?;
+        let state = self.admit_as_known(caller, timeline, Demand::Erase, Action::EraseEvents.word()).await?;
         check_has_events(timeline)?;
         let by = which.by();
         let evaluated_at = self.check_evaluated_at(&state, by, evaluated_at).await?;
-        let forks = self.keys_where(|other| is_fork(other, &state)).len();
+        let forks = self.forks_of(state.head.key).len();
         let batch_max = (ERASE_EVENTS_BATCH_MAX / (1 + forks)).max(1);
         if let WhichEvents::Ids(event_ids) = &which
             && event_ids.len() > batch_max
@@ -227,12 +191,9 @@ impl Engine {
         caller: &Caller,
         request: ReadErasure,
         idempotency: Option<Idempotency>,
-    ) -> Result<ErasedReads, Refusal> {
+    ) -> Result<Answer<ReadsErasureResult>, Refusal> {
         let ReadErasure { timeline, position, which } = request;
-        let timeline_id = caller.timeline(timeline);
-        let answer = self.submit(caller, timeline_id.clone(), EraseReads { position, which }, idempotency).await?;
-        let Answer { change: ReadsErasureResult { position, erased, left }, ledger, replayed, .. } = answer;
-        Ok(ErasedReads { timeline_id, position, erased, left, ledger, replayed })
+        self.submit(caller, caller.timeline(timeline), EraseReads { position, which }, idempotency).await
     }
 
     /// Checks the ledger size at which events were selected. It is required for a query or an age.
@@ -374,7 +335,7 @@ impl Engine {
     }
 
     fn forks_seen(&self, caller: &Caller, state: &TimelineState) -> Vec<ForkSeen> {
-        let forks = self.states().into_iter().filter(|other| is_fork(other, state));
+        let forks = self.states().into_iter().filter(|other| other.is_fork_of(state.head.key));
         let seen = |fork: Arc<TimelineState>| {
             let timeline_id = fork.head.id.clone();
             ForkSeen { may_erase: self.decide(caller, &timeline_id, Demand::Erase).is_ok(), timeline_id }
@@ -388,10 +349,6 @@ impl Engine {
 fn check_has_events(timeline: &TimelineId) -> Result<(), Refusal> {
     let detail = "`system` holds data about the service itself, and has no events";
     if timeline.is_system() { Err(Refusal::invalid("timeline_id", detail)) } else { Ok(()) }
-}
-
-fn is_fork(of: &TimelineState, state: &TimelineState) -> bool {
-    of.ancestors.iter().any(|layer| layer.timeline == state.head.key)
 }
 
 impl WhichEvents {

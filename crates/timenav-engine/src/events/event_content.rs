@@ -12,6 +12,7 @@ use timenav_core::place::{Geo, Point};
 use timenav_core::time::parse_timestamp;
 
 use crate::requests::json::{json, raw};
+use crate::requests::stored::try_map;
 
 /// An event as stored and returned. Also the payload of `record_event`.
 #[derive(Serialize, Deserialize)]
@@ -139,32 +140,20 @@ pub(crate) fn event_draft(content: &str) -> Option<EventDraft> {
         predicate: predicate.into_owned(),
         value: value.get().to_owned(),
     });
-    let one_of = |word: Option<Cow<str>>, all: &[EventKind]| match word {
-        Some(word) => all.iter().copied().find(|kind| kind.as_str() == word).map(Some),
-        None => Some(None),
-    };
-    let precision = match stored.precision {
-        Some(word) => Some(Precision::ALL.into_iter().find(|precision| precision.as_str() == word)?),
-        None => None,
-    };
+    let precision = |word| Precision::ALL.into_iter().find(|precision| precision.as_str() == word);
+    let kind = |word| EventKind::ALL.into_iter().find(|kind| kind.as_str() == word);
     Some(EventDraft {
         event_id: Some(EventId::new(&stored.event_id).ok()?),
         time: parse_timestamp(&stored.time).ok()?,
-        end_time: match stored.end_time {
-            Some(text) => Some(parse_timestamp(&text).ok()?),
-            None => None,
-        },
-        precision,
+        end_time: try_map(stored.end_time, |text| parse_timestamp(&text).ok())?,
+        precision: try_map(stored.precision, precision)?,
         description: stored.description.into_owned(),
         name: stored.name.map(Cow::into_owned),
         location: stored.location.map(Cow::into_owned),
-        geo: match stored.geo {
-            Some(geo) => Some(geo.geo()?),
-            None => None,
-        },
+        geo: try_map(stored.geo, |geo| geo.geo())?,
         causes: causes.collect::<Option<_>>()?,
         actors: stored.actors.into_owned(),
-        kind: one_of(stored.kind, &EventKind::ALL)?,
+        kind: try_map(stored.kind, kind)?,
         asserts: asserts.collect(),
         attributes: stored.attributes.map(|text| text.get().to_owned()),
         source: stored.source.map(Cow::into_owned),

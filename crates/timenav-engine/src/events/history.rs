@@ -1,5 +1,4 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use async_recursion::async_recursion as boxed;
 use timenav_core::access::Demand;
@@ -13,7 +12,7 @@ use timenav_core::time::{Instant, Virtual};
 
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{EventCorrected, EventIntervened, LedgerPosition};
+use crate::ledger::changes::{EventCorrected, EventIntervened};
 use crate::ledger::head::{Layer, TimelineState};
 use crate::ledger::payload::Reading;
 use crate::ports::lookups::OneFact as _;
@@ -29,37 +28,12 @@ use crate::writer::submission::Answer;
 const BLOCK_LEAVES: usize = 4_096;
 
 #[derive(Clone, Debug)]
-pub struct CorrectedEvent {
-    pub timeline_id: TimelineId,
-    pub event_id: EventId,
-    /// The current event as JSON.
-    pub content: Arc<str>,
-    pub changed: bool,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
-}
-
-#[derive(Clone, Debug)]
 pub struct InterventionRequest {
     pub event_id: EventId,
     pub action: String,
     pub effect: Effect,
     pub time: Instant<Virtual>,
     pub causes: Vec<Cause>,
-}
-
-#[derive(Clone, Debug)]
-pub struct IntervenedEvent {
-    pub timeline_id: TimelineId,
-    pub intervention_id: InterventionId,
-    pub event_id: EventId,
-    pub effect: Effect,
-    /// The previous event as JSON; `None` if it was canceled.
-    pub before: Option<Arc<str>>,
-    /// The current event as JSON; `None` if it is canceled.
-    pub after: Option<Arc<str>>,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -97,14 +71,11 @@ impl Engine {
         draft: EventDraft,
         expected: Option<Expected>,
         idempotency: Option<Idempotency>,
-    ) -> Result<CorrectedEvent, Refusal> {
+    ) -> Result<Answer<EventCorrected>, Refusal> {
         let timeline = caller.timeline(timeline);
         draft.check().map_err(|error| Refusal::invalid(&error.field, error.detail))?;
         let event = self.prepare(draft)?;
-        let answer = self.submit(caller, timeline, CorrectEvent { event, expected }, idempotency).await?;
-        let Answer { timeline_id, change, ledger, replayed } = answer;
-        let EventCorrected { event_id, content, changed } = change;
-        Ok(CorrectedEvent { timeline_id, event_id, content, changed, ledger, replayed })
+        self.submit(caller, timeline, CorrectEvent { event, expected }, idempotency).await
     }
 
     /// Intervenes in an event. All versions are kept.
@@ -119,7 +90,7 @@ impl Engine {
         timeline: Option<TimelineId>,
         request: InterventionRequest,
         idempotency: Option<Idempotency>,
-    ) -> Result<IntervenedEvent, Refusal> {
+    ) -> Result<Answer<EventIntervened>, Refusal> {
         let timeline = caller.timeline(timeline);
         self.manipulate_guarded(caller, timeline, request, None, idempotency).await
     }
@@ -132,13 +103,12 @@ impl Engine {
         request: InterventionRequest,
         guard: Option<u64>,
         idempotency: Option<Idempotency>,
-    ) -> Result<IntervenedEvent, Refusal> {
+    ) -> Result<Answer<EventIntervened>, Refusal> {
         request.check()?;
         let InterventionRequest { event_id, action, effect, time, causes } = request;
         let id = self.new_intervention_id()?;
         let one = Intervene { id, event_id, action, time, effect, causes, guard };
-        let answer = self.submit(caller, timeline, one, idempotency).await?;
-        Ok(IntervenedEvent::of(answer))
+        self.submit(caller, timeline, one, idempotency).await
     }
 
     /// Returns an event with its versions and interventions.
@@ -249,13 +219,5 @@ impl InterventionRequest {
             ));
         }
         Ok(())
-    }
-}
-
-impl IntervenedEvent {
-    pub(crate) fn of(answer: Answer<EventIntervened>) -> Self {
-        let Answer { timeline_id, change, ledger, replayed } = answer;
-        let EventIntervened { intervention_id, event_id, effect, before, after } = change;
-        Self { timeline_id, intervention_id, event_id, effect, before, after, ledger, replayed }
     }
 }

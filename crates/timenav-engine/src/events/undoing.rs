@@ -51,7 +51,8 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<UndoneImport, Refusal> {
         let timeline = caller.timeline(timeline);
-        let state = self.admit_to_newest(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
+        self.catch_up_with(&timeline).await?;
+        let state = self.admit_as_known(caller, &timeline, Demand::Intervene, Action::ManipulateEvent.word()).await?;
         let (engine, asker) = (self.clone(), caller.user_id.clone());
         let choosing = async move { engine.choose_imported(&state, import, &asker).await };
         let Chosen { events, rest } = self.long_work().in_turn(caller, choosing).await?;

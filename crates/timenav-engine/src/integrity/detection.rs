@@ -15,6 +15,7 @@ use crate::integrity::scan_places::ScanPlace;
 use crate::ledger::action::Action;
 use crate::ledger::changes::LedgerPosition;
 use crate::ledger::notes::{newest_note, note_of_scanned};
+use crate::read::long_work::off_thread;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::logged::LogScan;
@@ -83,7 +84,8 @@ impl Engine {
     ) -> Result<ReservedScan, Refusal> {
         self.admit(caller, timeline, Demand::Inspect, Action::DetectTampering.word()).await?;
         let place = self
-            .scan_places()
+            .shared()
+            .scans
             .take(&caller.user_id)
             .ok_or(Refusal::RateLimited { what: "scans at the same time", retry_after_seconds: BUSY_SECONDS })?;
         let scan = LogScan { depth: depth.to_string() };
@@ -178,13 +180,11 @@ impl Engine {
         let states = if timeline.is_system() { self.states() } else { self.state(timeline).into_iter().collect() };
         let engine = self.clone();
         // It may be a long file.
-        let last = tokio::task::spawn_blocking(move || {
+        let last = off_thread(move || {
             engine.shared().keeper.flush();
             engine.ports().outside.last()
         });
-        let last = last.await;
-        let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
-        let last = last.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        let last = last.await?.map_err(|error| Refusal::Unavailable(error.to_string()))?;
         let last: HashMap<TimelineId, Arc<str>> =
             last.into_iter().map(|checkpoint| (checkpoint.timeline, checkpoint.note)).collect();
         let states = states.iter().map(|state| &state.head.id);

@@ -20,8 +20,7 @@ use crate::ledger::head::{EndedTimeline, Fork, Head, Layer, TimelineKey, Timelin
 use crate::ledger::notes::newest_note;
 use crate::ledger::tree::root_at;
 use crate::ledger::unknown_entry::UnknownEntry;
-use crate::ports::all::Ports;
-use crate::ports::all::uuid;
+use crate::ports::all::{Ports, uuid};
 use crate::ports::outside::{ExternalCheckpoint, OutsideError, system_last};
 use crate::ports::store::{Opened, Store};
 use crate::ports::store_error::StoreError;

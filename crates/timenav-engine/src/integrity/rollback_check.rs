@@ -17,6 +17,7 @@ use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::notes::keep_both;
 use crate::ledger::stored_statement::signed_text;
 use crate::ports::store::{Opened, StoredTree};
+use crate::read::long_work::off_thread;
 use crate::requests::refusal::Refusal;
 
 /// Timelines checked per call in addition to `system`. The next call continues after them.
@@ -56,7 +57,7 @@ impl Engine {
     /// Waits until the directory was updated from entries, so that its rows have not been compared yet.
     #[boxed]
     pub async fn directory_moved(&self) {
-        self.following().rows_moved.notified().await;
+        self.shared().following.rows_moved.notified().await;
     }
 
     /// Compares the rows of the directory with the signed ones, concurrently with the writer. If they differ, they were
@@ -71,18 +72,18 @@ impl Engine {
         }
         let opened = self.store().open_directory().await;
         // Try again later if the store does not respond.
-        let opened = opened.inspect_err(|_| self.following().rows_moved.notify_one());
+        let opened = opened.inspect_err(|_| self.shared().following.rows_moved.notify_one());
         let Opened { heads, ended, directory, .. } = opened?;
         let Some(system) = states_of(heads, &[]).into_values().next() else { return Ok(()) };
         if check_current(&system, self.ports(), self.options()).is_err() {
             // The next write detects this.
             return Ok(());
         }
-        let rows = tokio::task::spawn_blocking(move || {
+        let root = off_thread(move || {
             let ended = ended.iter().map(|ended| ended_row(&ended.id, ended.size, ended.root));
             DirectoryRows::of(&directory, ended).root()
-        });
-        let root = rows.await.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        })
+        .await?;
         let checked = check_signed(self.store(), &system, root, self.ports(), self.options()).await.map_err(refused);
         let Err(refusal @ Refusal::Damaged(_)) = checked else { return checked };
         if let Some(refusal) = self.shared().misread(self.store(), &refusal).await {
@@ -97,12 +98,12 @@ impl Engine {
     fn unchecked_states(&self) -> HashMap<TimelineKey, Arc<TimelineState>> {
         let mut states = self.states();
         states.sort_unstable_by_key(|state| state.head.key);
-        let after = TimelineKey(self.following().checked_until.load(Ordering::Relaxed));
+        let after = TimelineKey(self.shared().following.checked_until.load(Ordering::Relaxed));
         let first = states.partition_point(|state| state.head.key <= after);
         let turn: Vec<_> = states[first..].iter().take(TREES_EXAMINED_MAX).cloned().collect();
         let last = turn.last().filter(|_| turn.len() == TREES_EXAMINED_MAX);
         let next = last.map_or(i64::MIN, |last| last.head.key.0);
-        self.following().checked_until.store(next, Ordering::Relaxed);
+        self.shared().following.checked_until.store(next, Ordering::Relaxed);
         let system = self.state(&TimelineId::system());
         turn.into_iter().chain(system).map(|state| (state.head.key, state)).collect()
     }

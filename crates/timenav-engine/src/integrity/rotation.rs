@@ -17,6 +17,7 @@ use crate::ledger::notes::{has_signed, keep_rotations, newest_note, signed_by_ne
 use crate::ledger::proofs::InclusionProof;
 use crate::ports::outside::{ExternalCheckpoint, OutsideError, system_last};
 use crate::ports::signer::Signer;
+use crate::read::long_work::off_thread;
 use crate::requests::actor::Actor;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::Command;
@@ -71,8 +72,7 @@ impl Engine {
     /// There is no such ledger, or the store cannot be read.
     #[boxed]
     pub async fn rotation_proof(&self, timeline: &TimelineId) -> Result<InclusionProof, Refusal> {
-        let state = self.state(timeline);
-        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        let state = self.existing_state(timeline)?;
         self.prove_entry(&state, state.head.frontier.size().saturating_sub(1)).await
     }
 
@@ -119,15 +119,14 @@ impl Engine {
     /// signed by it. This includes ended timelines, whose ledgers are not rotated any more.
     async fn keep_outside(&self) -> Result<(), Refusal> {
         let engine = self.clone();
-        let flushed = tokio::task::spawn_blocking(move || engine.shared().keeper.flush()).await;
-        flushed.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        off_thread(move || engine.shared().keeper.flush()).await?;
         let (ports, options) = (self.ports().clone(), self.options().clone());
         let sealed = |state: &Arc<TimelineState>| {
             let note = newest_note(state, &ports, &options)?;
             Ok(ExternalCheckpoint::seal(state.head.id.clone(), note, &*ports.signer))
         };
         let heads = self.states().iter().map(sealed).collect::<Result<Vec<ExternalCheckpoint>, Refusal>>()?;
-        let stored = tokio::task::spawn_blocking(move || {
+        off_thread(move || {
             let unavailable = |error: OutsideError| Refusal::Unavailable(error.to_string());
             let last = ports.outside.last().map_err(unavailable)?;
             let mut last: BTreeMap<TimelineId, ExternalCheckpoint> =
@@ -142,7 +141,7 @@ impl Engine {
             }
             system_last(&mut missing);
             if missing.is_empty() { Ok(()) } else { ports.outside.keep(&missing).map_err(unavailable) }
-        });
-        stored.await.map_err(|error| Refusal::Unavailable(error.to_string()))?
+        })
+        .await?
     }
 }

@@ -6,8 +6,7 @@ use async_recursion::async_recursion as boxed;
 use timenav_core::ledger::Checkpoint;
 use timenav_core::scan::{FindingKind, Findings, Mark, open_stored};
 
-use crate::ledger::stored_statement::carried_fault;
-use crate::ledger::stored_statement::open_newest;
+use crate::ledger::stored_statement::{carried_fault, open_newest};
 use crate::ports::archive::Snapshot;
 use crate::ports::store_error::StoreError;
 

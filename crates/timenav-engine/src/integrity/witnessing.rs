@@ -22,6 +22,7 @@ use crate::ledger::payload::Reading;
 use crate::ledger::proofs::SignedCheckpoint;
 use crate::ledger::tree::{SignedTree, node_hashes, root_at};
 use crate::ports::lookups::OneFact as _;
+use crate::read::long_work::off_thread;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::heads::CommitHeads;
@@ -66,8 +67,7 @@ impl Engine {
         let _one_at_a_time = self.witnessed().committing.lock().await;
         self.learn_heads(u64::MAX, self.witnessed().size()).await?;
         let engine = self.clone();
-        let moved = tokio::task::spawn_blocking(move || engine.moved_heads()).await;
-        let moved = moved.map_err(|error| Refusal::Unavailable(error.to_string()))?;
+        let moved = off_thread(move || engine.moved_heads()).await?;
         let count = moved.len();
         for chunk in moved.chunks(HEADS_MAX) {
             let keys: BTreeMap<&TimelineId, TimelineKey> =
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     pub(crate) fn state_even_expired(&self, timeline: &TimelineId) -> Option<Arc<TimelineState>> {
-        self.published().read().get(timeline).cloned()
+        self.shared().timelines.read().get(timeline).cloned()
     }
 
     /// Returns the newest checkpoint of a timeline, to show to witnesses; `None` if the timeline does not exist.

@@ -146,6 +146,11 @@ impl TimelineState {
         self.lineage.iter().chain(own).take(layers.len()).cloned().collect()
     }
 
+    /// Returns whether it was forked from another timeline, directly or indirectly.
+    pub(crate) fn is_fork_of(&self, timeline: TimelineKey) -> bool {
+        self.ancestors.iter().any(|layer| layer.timeline == timeline)
+    }
+
     /// Returns how many timelines this one counts as: itself, and each layer that was adopted with it.
     #[must_use]
     pub fn counted(&self) -> usize {

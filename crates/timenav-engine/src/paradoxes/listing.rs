@@ -10,10 +10,10 @@ use timenav_core::time::{Instant, TimeRange, Virtual, Wall, Zone};
 
 use crate::engine::Engine;
 use crate::events::effects::preview;
-use crate::events::history::{IntervenedEvent, InterventionRequest};
+use crate::events::history::InterventionRequest;
 use crate::events::location::zone_of;
 use crate::ledger::action::Action;
-use crate::ledger::changes::LedgerPosition;
+use crate::ledger::changes::{EventIntervened, LedgerPosition};
 use crate::ledger::head::{Layer, TimelineState};
 use crate::ledger::payload::Reading;
 use crate::ledger::tree::SignedTree;
@@ -23,6 +23,7 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::repeated::Again;
+use crate::writer::submission::Answer;
 
 /// How often the effects of an intervention are recomputed if others change events in the meantime.
 const ATTEMPTS_MAX: usize = 8;
@@ -128,19 +129,20 @@ impl Engine {
         request: InterventionRequest,
         on_paradox: OnParadox,
         idempotency: Option<Idempotency>,
-    ) -> Result<(IntervenedEvent, Consequences), Refusal> {
+    ) -> Result<(Answer<EventIntervened>, Consequences), Refusal> {
         let timeline = caller.timeline(timeline);
         for _ in 0..ATTEMPTS_MAX {
             let mut guard = None;
             if on_paradox == OnParadox::Refuse {
                 request.check()?;
                 let word = Action::ManipulateEvent.word();
-                let state = self.admit_to_newest(caller, &timeline, Demand::Intervene, word).await?;
+                self.catch_up_with(&timeline).await?;
+                let state = self.admit_as_known(caller, &timeline, Demand::Intervene, word).await?;
                 guard = Some(state.head.frontier.size());
                 if let Err(refusal) = self.refuse_paradoxes(caller, &state, &request).await {
                     let again = Again::of(Action::ManipulateEvent, &[Demand::Intervene]);
                     let answer = self.answered_before(caller, &timeline, again, idempotency).await?;
-                    return self.with_consequences(caller, IntervenedEvent::of(answer.ok_or(refusal)?)).await;
+                    return self.with_consequences(caller, answer.ok_or(refusal)?).await;
                 }
             }
             let done = self.manipulate_guarded(caller, timeline.clone(), request.clone(), guard, idempotency).await;
@@ -174,14 +176,14 @@ impl Engine {
     async fn with_consequences(
         &self,
         caller: &Caller,
-        done: IntervenedEvent,
-    ) -> Result<(IntervenedEvent, Consequences), Refusal> {
+        done: Answer<EventIntervened>,
+    ) -> Result<(Answer<EventIntervened>, Consequences), Refusal> {
         let timeline = &done.timeline_id;
         let state = self.state(timeline);
         let state = state.ok_or_else(|| Refusal::Damaged(format!("timeline `{timeline}` is gone")))?;
         let layers = state.layers_now();
         let delta = self.delta_at(caller, &layers, done.ledger.position).await?;
-        let look = downstream_of(done.event_id.clone());
+        let look = downstream_of(done.change.event_id.clone());
         let downstream = if done.replayed {
             let then = state.layers(done.ledger.position + 1);
             self.look_at(caller, timeline, &then, look).await?
@@ -201,7 +203,7 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         request: InterventionRequest,
-    ) -> Result<(IntervenedEvent, Consequences), Refusal> {
+    ) -> Result<(Answer<EventIntervened>, Consequences), Refusal> {
         request.check()?;
         let read = Reading::ManipulateEvent { dry_run: true, event_id: request.event_id.to_string() };
         let look = self.look(caller, timeline, Demand::Intervene, read).await?;
@@ -215,13 +217,11 @@ impl Engine {
             self.view_of(caller, &look, move |view| (hypothetical.delta(view), downstream(view))).await?;
         let size = look.size();
         let root = SignedTree::of(&look.state).root_at(self.store(), size).await?;
-        let preview = IntervenedEvent {
+        let InterventionRequest { event_id, effect, .. } = request;
+        let intervention_id = self.new_intervention_id()?;
+        let preview = Answer {
             timeline_id: look.timeline(),
-            intervention_id: self.new_intervention_id()?,
-            event_id: request.event_id,
-            effect: request.effect,
-            before,
-            after,
+            change: EventIntervened { intervention_id, event_id, effect, before, after },
             ledger: LedgerPosition { position: size.saturating_sub(1), size, root, timeline_created: false },
             replayed: false,
         };

@@ -46,7 +46,7 @@ impl Engine {
         settings: Settings,
         look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let held = self.views().slot(own(layers)?.timeline, settings, self.now()).lock_owned().await;
+        let held = self.shared().views.slot(own(layers)?.timeline, settings, self.now()).lock_owned().await;
         self.with_held(held, layers, settings, look).await
     }
 
@@ -67,7 +67,7 @@ impl Engine {
             view = self.make_view(layers, settings).await?;
         }
         let weight_max = self.options().views_events_max;
-        self.views().weigh(own.timeline, &settings, view.weight(), weight_max);
+        self.shared().views.weigh(own.timeline, &settings, view.weight(), weight_max);
         // This may take long, so do not run it on a thread that serves requests.
         let result = tokio::task::spawn_blocking(move || {
             let found = look(&mut view);
@@ -90,7 +90,8 @@ impl Engine {
         let looking = async move {
             if is_shared {
                 let own = own(&layers)?;
-                let held = engine.views().slot(own.timeline, Settings::default(), engine.now()).lock_owned().await;
+                let held =
+                    engine.shared().views.slot(own.timeline, Settings::default(), engine.now()).lock_owned().await;
                 if held.as_ref().is_none_or(|view| view.can_show(own.as_of)) {
                     return engine.with_held(held, &layers, Settings::default(), what).await;
                 }

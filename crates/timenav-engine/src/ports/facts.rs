@@ -9,8 +9,7 @@ use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId};
 
 use crate::ledger::head::{EndedTimeline, Layer, TimelineKey};
 use crate::ports::rows::{DataRecord, IdempotencyRecord, KnownEvent, StoredEntry};
-use crate::ports::shared_leases::ActivityQuery;
-use crate::ports::shared_leases::AtWork;
+use crate::ports::shared_leases::{ActivityQuery, AtWork};
 use crate::ports::timer_rows::{TimerQuery, TimersFound};
 
 /// Queries answered from one snapshot. Each field is a list of queries; the result has a value for each, in the same

@@ -1,28 +1,39 @@
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AdvanceId, FiringId, QueueId, TimerId};
 use timenav_core::time::{Instant, Virtual, Wall};
 use timenav_core::timers::{DueFiring, FiringState};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+use crate::requests::stored;
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerRow {
     /// Position of the entry that set it.
     pub position: u64,
+    #[serde(with = "stored")]
     pub timer_id: TimerId,
+    #[serde(with = "stored")]
     pub next: Option<Instant<Virtual>>,
     /// Incremented when due times recur that have fired already.
     pub round: u32,
+    #[serde(rename = "cancelled")]
     pub is_cancelled: bool,
     /// The schedule, as JSON.
+    #[serde(with = "stored")]
     pub schedule: Arc<str>,
     /// The delivery, as JSON.
+    #[serde(with = "stored")]
     pub deliver: Arc<str>,
+    #[serde(with = "stored")]
     pub queue: QueueId,
     /// Firings with the same key are worked on one after the other.
     pub order_key: Option<String>,
     /// The payload handed to workers, as JSON. Empty if it was not requested.
+    #[serde(with = "stored")]
     pub payload: Arc<str>,
     pub set_by: String,
+    #[serde(with = "stored")]
     pub set_at: Instant<Wall>,
 }
 

@@ -176,7 +176,7 @@ impl Engine {
         let paradoxes =
             if topics.contains(&Topic::Paradoxes) { Some(self.watch_paradoxes(&look, paradoxes).await?) } else { None };
         let firings = firings.map(|OfQueue(queue)| Observing::begin(self, &timeline_id, queue));
-        let grown = self.live().listen_to_growth(&timeline_id, || self.size_of(&timeline_id));
+        let grown = self.growth_of(&timeline_id);
         let mut stream = LedgerStream {
             engine: self.clone(),
             caller: caller.clone(),
@@ -208,10 +208,6 @@ impl Engine {
         }
         stream.prepare().await?;
         Ok(stream)
-    }
-
-    fn size_of(&self, timeline: &TimelineId) -> u64 {
-        self.state(timeline).map_or(0, |state| state.head.frontier.size())
     }
 }
 

@@ -83,7 +83,12 @@ impl Engine {
         match self.read_log_of(reading.object()) {
             // Its entry is decided before the response.
             Some(ReadLog::Durable) => self.admit(caller, timeline, demand, operation).await,
-            Some(ReadLog::Buffered) | None => self.admit_to_newest(caller, timeline, demand, operation).await,
+            Some(ReadLog::Buffered) | None => {
+                if self.has_others() {
+                    self.catch_up_with(timeline).await?;
+                }
+                self.admit_as_known(caller, timeline, demand, operation).await
+            }
         }
     }
 
@@ -91,10 +96,9 @@ impl Engine {
     #[boxed]
     pub async fn refuse_ended(&self, caller: &Caller, timeline: &TimelineId, operation: &str) -> Refusal {
         let failure = if caller.session_id().is_some() { AuthFailure::Session } else { AuthFailure::Invalid };
-        let (operation, detail) = (operation.to_owned(), failure.to_string());
-        let refusal = LogRefusal { operation, code: failure.code(), detail };
+        let log = LogRefusal::new(operation, failure.code(), &failure);
         // The decision comes to the same result, and logs it.
-        let logged = self.submit(caller, timeline.clone(), refusal, None).await;
+        let logged = self.submit(caller, timeline.clone(), log, None).await;
         logged.err().unwrap_or_else(|| failure.into())
     }
 

@@ -92,7 +92,7 @@ impl Engine {
     }
 
     async fn share_pending(&self, service: &str) -> Result<(), Refusal> {
-        let _telling = self.roll().sharing_lock().lock().await;
+        let _telling = self.roll().sharing_lock.lock().await;
         let pending = std::mem::take(&mut *self.roll().pending());
         if pending.is_empty() {
             return Ok(());
@@ -169,7 +169,7 @@ impl Engine {
             return Ok(());
         }
         let Some(sharing) = self.shares_followers().await? else { return Ok(()) };
-        let _asking = self.roll().asking().lock().await;
+        let _asking = self.roll().asking.lock().await;
         let states: Vec<Option<Arc<TimelineState>>> = timelines.iter().map(|timeline| self.state(timeline)).collect();
         let keys: Vec<TimelineKey> = states.iter().flatten().map(|state| state.head.key).collect();
         let mut rows = self.store().followers_of(keys).await?;

@@ -12,11 +12,7 @@ use tokio::sync::oneshot;
 
 use crate::engine::Engine;
 use crate::ledger::head::{TimelineKey, TimelineState};
-use crate::ports::shared_leases::LEASE_LASTS_MICROS_MAX;
-use crate::ports::shared_leases::LeaseChanges;
-use crate::ports::shared_leases::LeaseQuery;
-use crate::ports::shared_leases::LeaseRow;
-use crate::ports::shared_leases::LeasesFound;
+use crate::ports::shared_leases::{LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseQuery, LeaseRow, LeasesFound};
 use crate::ports::signer::Signer;
 use crate::ports::timer_rows::FiringRow;
 use crate::requests::refusal::Refusal;

@@ -51,7 +51,7 @@ impl Engine {
     #[must_use]
     pub fn replica(&self) -> Option<ReplicaStats> {
         let connections = self.store().connections_use()?;
-        let following = self.following();
+        let following = &self.shared().following;
         let caught_up_at = following.caught_up_at.load(Ordering::Acquire);
         let lag = self.has_others().then(|| Lag {
             positions: following.lag_positions.load(Ordering::Acquire),
@@ -81,7 +81,7 @@ impl Engine {
 
     #[must_use]
     pub fn is_unseen(&self) -> bool {
-        self.following().is_unseen.load(Ordering::Acquire)
+        self.shared().following.is_unseen.load(Ordering::Acquire)
     }
 
     /// Measures the age of the oldest snapshot on the server: rows it may still see cannot be cleaned up, which slows
@@ -92,7 +92,7 @@ impl Engine {
     #[boxed]
     pub async fn look_at_snapshots(&self) -> Result<(), Refusal> {
         let age = self.store().snapshot_age().await?;
-        self.following().snapshot_age.store(age, Ordering::Relaxed);
+        self.shared().following.snapshot_age.store(age, Ordering::Relaxed);
         Ok(())
     }
 

@@ -7,8 +7,7 @@ use parking_lot::Mutex;
 use timenav_core::ids::{QueueId, TimelineId};
 use timenav_core::time::{Instant, Wall};
 
-use crate::ports::shared_leases::Keeper;
-use crate::ports::shared_leases::LISTENING_REPORT_MICROS;
+use crate::ports::shared_leases::{Keeper, LISTENING_REPORT_MICROS};
 
 /// The known timekeepers. The database is authoritative: each step checks there. Each timeline with timers is in one of
 /// these.

@@ -101,8 +101,7 @@ impl Engine {
         layers::check(self, &state).await?;
         self.log_read(caller, timeline, &[Demand::Look, Demand::Administer], &Reading::Bundle {}).await?;
 
-        let state = self.state(timeline);
-        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        let state = self.existing_state(timeline)?;
         let layers = state.layers_now();
         let names = state.names_of(&layers);
         let layer = |(layer, id): (&crate::ledger::head::Layer, TimelineId)| Layer {
@@ -379,7 +378,7 @@ impl Layer {
 }
 
 async fn prove(engine: &Engine, id: &TimelineId, key: TimelineKey, row: &EntryRow) -> Result<TlogProof, Refusal> {
-    let state = engine.state(id).ok_or_else(|| Refusal::NotFound { what: "timeline", id: id.to_string() })?;
+    let state = engine.existing_state(id)?;
     let nodes = inclusion_nodes(row.position, state.head.frontier.size());
     let nodes = nodes.map_err(|error| Refusal::Damaged(error.to_string()))?;
     let hashes = node_hashes(engine.store(), key, &nodes).await?;

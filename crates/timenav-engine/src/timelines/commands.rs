@@ -13,7 +13,7 @@ use crate::access::directory;
 use crate::clock::clocks::ClockView;
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{LedgerPosition, TimelineMade};
+use crate::ledger::changes::TimelineMade;
 use crate::ledger::head::{Fork, TimelineState};
 use crate::ledger::notes::newest_note;
 use crate::ledger::payload::{Reading, clock_in};
@@ -54,20 +54,6 @@ impl From<TimelineId> for NewTimeline {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct MadeTimeline {
-    pub expires_at: Option<Instant<Wall>>,
-    pub ledger: LedgerPosition,
-    pub replayed: bool,
-}
-
-impl From<Answer<TimelineMade>> for MadeTimeline {
-    fn from(answer: Answer<TimelineMade>) -> Self {
-        let Answer { change: TimelineMade { expires_at }, ledger, replayed, .. } = answer;
-        Self { expires_at, ledger, replayed }
-    }
-}
-
 impl Engine {
     /// Creates a timeline, with the caller as its admin and an optional expiry.
     ///
@@ -78,10 +64,10 @@ impl Engine {
         caller: &Caller,
         timeline: impl Into<NewTimeline>,
         idempotency: Option<Idempotency>,
-    ) -> Result<MadeTimeline, Refusal> {
+    ) -> Result<Answer<TimelineMade>, Refusal> {
         let NewTimeline { timeline_id, expires_in, .. } = timeline.into();
         let command = CreateTimeline { fork: None, expires_in };
-        Ok(self.submit(caller, timeline_id, command, idempotency).await?.into())
+        self.submit(caller, timeline_id, command, idempotency).await
     }
 
     /// Forks a timeline at an instant, or now. Earlier entries are shared, and later ones are independent. Nothing is
@@ -98,7 +84,7 @@ impl Engine {
         of: &TimelineId,
         at: Option<&AsOf>,
         idempotency: Option<Idempotency>,
-    ) -> Result<MadeTimeline, Refusal> {
+    ) -> Result<Answer<TimelineMade>, Refusal> {
         self.fork_as(caller, timeline.into(), of, at, idempotency).await
     }
 
@@ -110,11 +96,12 @@ impl Engine {
         of: &TimelineId,
         at: Option<&AsOf>,
         idempotency: Option<Idempotency>,
-    ) -> Result<MadeTimeline, Refusal> {
+    ) -> Result<Answer<TimelineMade>, Refusal> {
         let NewTimeline { timeline_id: timeline, expires_in, deliver_webhooks } = timeline;
         let demand = demand_to_fork(deliver_webhooks);
         // Include everything that another service has acknowledged.
-        let parent = self.admit_to_newest(caller, of, demand, Action::CreateTimeline.word()).await?;
+        self.catch_up_with(of).await?;
+        let parent = self.admit_as_known(caller, of, demand, Action::CreateTimeline.word()).await?;
         if of.is_system() {
             return Err(Refusal::invalid(
                 "fork_of",
@@ -123,7 +110,7 @@ impl Engine {
         }
         let again = Again::<TimelineMade>::of(Action::CreateTimeline, &[Demand::Create]);
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
-            return Ok(answer.into());
+            return Ok(answer);
         }
         let reading = Reading::Fork { timeline_id: timeline.to_string() };
         self.log_read(caller, of, &[Demand::Look], &reading).await?;
@@ -132,7 +119,7 @@ impl Engine {
             other => other,
         })?;
         let command = CreateTimeline { fork: Some(fork), expires_in };
-        Ok(self.submit(caller, timeline, command, idempotency).await?.into())
+        self.submit(caller, timeline, command, idempotency).await
     }
 
     /// The cost depends only on the number of inherited timers and the changes of timers since then.

@@ -48,7 +48,7 @@ impl Engine {
         let key = self.state(&timeline).map(|state| state.head.key);
         let answer = self.submit(caller, timeline, EndTimeline, idempotency).await?;
         let Answer { change: TimelineOver { size, root, checkpoint, due_at }, ledger, replayed, .. } = answer;
-        let heirs_count = key.map_or(0, |key| self.published().read().heirs_count(key));
+        let heirs_count = key.map_or(0, |key| self.shared().timelines.read().heirs_count(key));
         Ok(TimelineEnd { size, root, checkpoint, contents_until: due_at, heirs_count, ledger, replayed })
     }
 
@@ -59,8 +59,8 @@ impl Engine {
     /// The ledger cannot be written, or the store does not respond.
     #[boxed]
     pub async fn tend(&self) -> Result<(), Refusal> {
-        let _turn = self.tending().lock().await;
-        self.views().drop_idle(self.now());
+        let _turn = self.shared().tending.lock().await;
+        self.shared().views.drop_idle(self.now());
         self.tend_ends().await?;
         self.forget_outcomes().await
     }
@@ -79,7 +79,7 @@ impl Engine {
     async fn tend_ends(&self) -> Result<(), Refusal> {
         let (now, doubt) = (self.now(), self.doubt_host_clock().await?);
         // An end cannot be undone.
-        let expired = self.published().read().expired(self.sure(), EXPIRED_ENDED_AT_ONCE_MAX);
+        let expired = self.shared().timelines.read().expired(self.sure(), EXPIRED_ENDED_AT_ONCE_MAX);
         for state in expired {
             self.end_expired(&state).await?;
         }
@@ -87,7 +87,7 @@ impl Engine {
             return Ok(());
         }
         loop {
-            let due = self.published().read().due(now);
+            let due = self.shared().timelines.read().due(now);
             let Some(ended) = due else { return Ok(()) };
             self.prune_ended(&ended).await?;
         }
@@ -99,7 +99,7 @@ impl Engine {
         if !self.was_made_to_expire(state).await? {
             tracing::error!(timeline_id = %id, "a timeline without an expiry expired: its row was modified outside \
                 timenav");
-            self.published().write().expires_not(id);
+            self.shared().timelines.write().expires_not(id);
             return Ok(());
         }
         match self.submit_service(id.clone(), EndTimeline).await {
@@ -128,14 +128,14 @@ impl Engine {
         if root_at(self.store(), ended.key, ended.size).await.ok() != Some(ended.root) {
             tracing::error!(timeline_id = %ended.id, "an ended timeline does not match what was signed; its contents \
                 are kept");
-            self.published().write().forget(ended.key);
+            self.shared().timelines.write().forget(ended.key);
             return Ok(());
         }
         let mut from = Some(0);
         while let Some(at) = from {
             from = self.store().prune_ended(ended, at, PRUNE_ROWS_MAX).await?;
         }
-        self.published().write().forget(ended.key);
+        self.shared().timelines.write().forget(ended.key);
         tracing::info!(timeline_id = %ended.id, entries = ended.size, "the contents of an ended timeline were deleted");
         Ok(())
     }

@@ -16,7 +16,7 @@ use timenav_core::time::{Instant, Span, Wall, parse_timestamp};
 use crate::clock::host_clock::HostClockDoubt;
 use crate::engine::Engine;
 use crate::ledger::action::Action;
-use crate::ledger::changes::{LedgerPosition, PrunedContents, Swept};
+use crate::ledger::changes::{LedgerPosition, PrunedContents, RetentionSet, Swept};
 use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::payload::Reading;
 use crate::ports::lookups::OneFact as _;
@@ -102,11 +102,9 @@ impl Engine {
         timeline: TimelineId,
         request: RetentionRequest,
         idempotency: Option<Idempotency>,
-    ) -> Result<(Retention, LedgerPosition, bool), Refusal> {
+    ) -> Result<Answer<RetentionSet>, Refusal> {
         let RetentionRequest { reads, refusals } = request;
-        let deciding = SetRetention { reads, refusals };
-        let answer = self.submit(caller, timeline, deciding, idempotency).await?;
-        Ok((answer.change.retention, answer.ledger, answer.replayed))
+        self.submit(caller, timeline, SetRetention { reads, refusals }, idempotency).await
     }
 
     /// Dry run: returns what the next sweep of a timeline would prune.
@@ -121,7 +119,7 @@ impl Engine {
         let state = self.state(&timeline).unwrap_or(state);
         let (engine, retention) = (self.clone(), state.head.retention.in_force());
         let looking = self.long_work().aside(async move {
-            let _turn = engine.sweeping().lock().await;
+            let _turn = engine.shared().sweeping.lock().await;
             let waits = engine.doubt_host_clock().await?;
             let Chosen { sweep, has_more } = engine.choose(&state, true).await?;
             let foreseen = sweep.map(|(sweep, _)| ForeseenSweep {
@@ -175,13 +173,12 @@ impl Engine {
         accept_host_clock: bool,
         idempotency: Option<Idempotency>,
     ) -> Result<Pruned, Refusal> {
-        let state = self.state(timeline);
-        let state = state.ok_or_else(|| Refusal::NotFound { what: "timeline", id: timeline.to_string() })?;
+        let state = self.existing_state(timeline)?;
         let (key, retention) = (state.head.key, state.head.retention.in_force());
         let nothing = Pruned::nothing(retention);
         let (engine, asking, on) = (self.clone(), caller.clone(), timeline.clone());
         let pruning = self.long_work().aside(async move {
-            let _turn = engine.sweeping().lock().await;
+            let _turn = engine.shared().sweeping.lock().await;
             let again = Again::<Swept>::of(Action::Sweep, alone(Demand::Administer)).aimed(Aim::Ledger);
             if let Some(answer) = engine.answered_before(&asking, &on, again, idempotency).await? {
                 return Ok(Pruned::swept(&answer));
@@ -214,7 +211,7 @@ impl Engine {
     }
 
     async fn sweep_next(&self) -> Result<bool, Refusal> {
-        let mut round = self.sweeping().lock().await;
+        let mut round = self.shared().sweeping.lock().await;
         let Some(timeline) = round.pop_front() else {
             self.finish_left(None).await?;
             if self.doubt_host_clock().await?.is_some() {

@@ -14,9 +14,7 @@ use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
-use crate::timers::timers_at::AboutTimers;
-use crate::timers::timers_at::TimerEntries;
-use crate::timers::timers_at::TimerEntryInfo;
+use crate::timers::timers_at::{AboutTimers, TimerEntries, TimerEntryInfo};
 
 #[derive(Debug, Default)]
 struct Left {

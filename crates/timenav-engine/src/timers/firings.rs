@@ -13,8 +13,7 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{FiringsAfter, LedgerPosition};
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::Webhook;
-use crate::ports::shared_leases::LeaseQuery;
-use crate::ports::shared_leases::OFFERED_BUSY_MAX;
+use crate::ports::shared_leases::{LeaseQuery, OFFERED_BUSY_MAX};
 use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::replication::leasing::{AttemptsEnded, attempt_of};
 use crate::requests::actor::Actor;
@@ -117,10 +116,9 @@ impl Engine {
     ) -> Result<Vec<ClaimedFiring>, Refusal> {
         let _listening = Listening::begin(self, timeline, &claim.queue);
         self.report_listening(timeline, &claim.queue).await?;
-        let size = || self.state(timeline).map_or(0, |state| state.head.frontier.size());
-        let mut growth = self.live().listen_to_growth(timeline, size);
+        let mut growth = self.growth_of(timeline);
         loop {
-            let woken = self.timing().claims().notified();
+            let woken = self.timing().claims.notified();
             tokio::pin!(woken);
             woken.as_mut().enable();
             // Mark the current growth as seen before reading, so that only later growth wakes this up.
@@ -234,7 +232,7 @@ impl Engine {
 
     pub(crate) fn record_attempts(&self, state: &TimelineState, firings: impl FnOnce() -> Vec<(FiringId, Attempt)>) {
         let note = || Note { size: state.head.frontier.size(), firings: firings() };
-        self.timing().observers().notify(&state.head.id, note);
+        self.timing().observers.notify(&state.head.id, note);
     }
 
     /// Acknowledges firings.

@@ -10,8 +10,7 @@ use crate::ports::facts::{Asker, FactsQuery};
 use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow, TimerStatus};
 use crate::requests::refusal::Refusal;
-use crate::timers::timers_at::TimerEntries;
-use crate::timers::timers_at::taken_back;
+use crate::timers::timers_at::{TimerEntries, taken_back};
 use crate::writer::deciding::timelines::Carried;
 use crate::writer::deciding::timers::restoring::{Restoring, TimerChanged};
 
@@ -38,8 +37,7 @@ impl Engine {
 
     /// Returns nothing if definitions of timers changed in the meantime.
     async fn try_carry(&self, of: &TimelineId, size: u64) -> Result<Option<Carried>, Refusal> {
-        let missing = || Refusal::NotFound { what: "timeline", id: of.to_string() };
-        let state = self.state(of).ok_or_else(missing)?;
+        let state = self.existing_state(of)?;
         if *state.head.timers == Timers::default() {
             return Ok(Some(Carried::default()));
         }
@@ -48,7 +46,7 @@ impl Engine {
         let mut pending = self.pending_firings(key, &mut room).await?;
         // Read entries after the rows, so that they include all changes in the rows, even those that readers do not see
         // yet.
-        let newest = self.state(of).ok_or_else(missing)?;
+        let newest = self.existing_state(of)?;
         let seen = newest.head.frontier.size();
         let later = self.entries_from(key, seen).await?;
         let mut undo = Undo::default();

@@ -15,13 +15,9 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::AdvancesHeld;
 use crate::ledger::head::TimelineState;
 use crate::ledger::payload::Reading;
-use crate::ports::shared_leases::ActivityQuery;
-use crate::ports::shared_leases::LEASE_LASTS_MICROS_MAX;
-use crate::ports::shared_leases::LeaseChanges;
-use crate::ports::shared_leases::LeaseQuery;
-use crate::ports::shared_leases::LeaseRow;
-use crate::ports::shared_leases::LeasesFound;
-use crate::ports::shared_leases::lease_row_id;
+use crate::ports::shared_leases::{
+    ActivityQuery, LEASE_LASTS_MICROS_MAX, LeaseChanges, LeaseQuery, LeaseRow, LeasesFound, lease_row_id,
+};
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
@@ -159,7 +155,7 @@ impl Engine {
             return self.change_leases(state.head.key, LeaseQuery::Holds, move |found| changed(&found, change)).await;
         }
         loop {
-            let woken = self.timing().claims().notified();
+            let woken = self.timing().claims.notified();
             tokio::pin!(woken);
             woken.as_mut().enable();
             let now = self.now();

@@ -12,8 +12,7 @@ use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
-use crate::timers::timers_at::TimerEntries;
-use crate::timers::timers_at::taken_back;
+use crate::timers::timers_at::{TimerEntries, taken_back};
 
 /// Skipped due times are only in entries, so that this rare case costs nothing otherwise.
 const ENTRIES_EXAMINED_MAX: u64 = 4_096;

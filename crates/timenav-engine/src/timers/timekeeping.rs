@@ -89,7 +89,7 @@ impl Engine {
     /// Waits until there may be work earlier than the last returned instant.
     #[boxed]
     pub async fn time_changed(&self) {
-        self.timing().keeper().notified().await;
+        self.timing().keeper.notified().await;
     }
 
     /// Does all due work. Returns when to call again, if there is no change before.

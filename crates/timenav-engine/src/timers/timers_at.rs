@@ -20,6 +20,7 @@ use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
+use crate::requests::stored::try_map;
 
 const BLOCK_ENTRIES: u64 = 256;
 
@@ -185,10 +186,8 @@ fn taken_back_restored(restored: &TimersRestored<'_>, undo: &mut Undo<TimerRow>)
         return Some(());
     }
     for timer in &restored.timers {
-        let before: Option<PreviousState<TimerRow>> = match &timer.was {
-            Some(was) => Some(was.previous_state(timer.position)?),
-            None => None,
-        };
+        let before: Option<PreviousState<TimerRow>> =
+            try_map(timer.was.as_ref(), |was| was.previous_state(timer.position))?;
         undo.record_state(timer.position, before);
     }
     for due_firing in &restored.superseded {

@@ -22,16 +22,16 @@ pub(crate) struct Timing {
     agenda: Mutex<Agenda>,
     leases: Mutex<Leases>,
     /// Wakes the timekeeper: there may be work earlier than it knows.
-    keeper: Notify,
+    pub(crate) keeper: Notify,
     /// Wakes waiting claims: there may be new firings.
-    claims: Notify,
+    pub(crate) claims: Notify,
     /// Timekeeping shared with other services; `None` if this is the only one.
     sharing: Option<Sharing>,
     /// Timelines with webhook timers; `None` if the service sends no webhooks.
     webhooks: Option<Mutex<BTreeSet<TimelineId>>>,
     /// Wakes the sender of webhooks: there may be new ones.
-    sender: Notify,
-    observers: Arc<Observers>,
+    pub(crate) sender: Notify,
+    pub(crate) observers: Arc<Observers>,
     /// Serializes repeatable reports of failed attempts.
     failing: FailingTurns,
     /// Cached pending firings at the instants of advances, because each wakeup needs them.
@@ -80,10 +80,6 @@ impl Timing {
         found
     }
 
-    pub(crate) const fn sender(&self) -> &Notify {
-        &self.sender
-    }
-
     fn note_webhooks(&self, timeline: &TimelineId, timers: &Timers) {
         let Some(timelines) = self.webhooks.as_ref().filter(|_| timers.webhooks) else { return };
         let is_on = timers.next.is_some() || timers.advance.is_some() || timers.pending > 0;
@@ -102,10 +98,6 @@ impl Timing {
     pub(crate) async fn turn_to_fail(&self, idempotency: &Idempotency) -> tokio::sync::MutexGuard<'_, ()> {
         let [first, ..] = idempotency.key;
         self.failing.0[usize::from(first)].lock().await
-    }
-
-    pub(crate) const fn observers(&self) -> &Arc<Observers> {
-        &self.observers
     }
 
     pub(crate) const fn sharing(&self) -> Option<&Sharing> {
@@ -170,14 +162,6 @@ impl Timing {
 
     pub(crate) fn wake_claims(&self) {
         self.claims.notify_waiters();
-    }
-
-    pub(crate) const fn keeper(&self) -> &Notify {
-        &self.keeper
-    }
-
-    pub(crate) const fn claims(&self) -> &Notify {
-        &self.claims
     }
 }
 

@@ -39,7 +39,7 @@ impl Engine {
     /// Waits until there may be new ones. Only one task may wait.
     #[boxed]
     pub async fn webhook_timelines_changed(&self) {
-        self.timing().sender().notified().await;
+        self.timing().sender.notified().await;
     }
 
     /// Claims webhook firings of a timeline, and waits until there is one. Returns none if the timeline has ended.

@@ -27,8 +27,7 @@ use crate::ports::store::{Locked, Store};
 use crate::ports::store_error::StoreError;
 use crate::requests::rate_limited_log::RateLimitedLog;
 use crate::requests::refusal::Refusal;
-use crate::writer::batch_delay::LINGER;
-use crate::writer::batch_delay::collect;
+use crate::writer::batch_delay::{LINGER, collect};
 use crate::writer::draft::SaltPool;
 use crate::writer::gathering::known;
 use crate::writer::group::{Finished, Group};
@@ -184,7 +183,7 @@ impl Committer {
         if locked.is_some() {
             // Locked timelines cannot have moved, and of `system` only the directory matters.
             commit.relied.retain(|(_, size)| size.is_none());
-            commit.decided_against = Some(self.heads.directory().version);
+            commit.decided_against = Some(self.heads.directory.version);
             if is_nothing(&commit) {
                 self.wait_for(self.store.release());
                 self.wait_for_open_steps(submissions, &finished)?;
@@ -228,8 +227,7 @@ impl Committer {
         let is_missing =
             |response: &Option<Result<Recorded, Refusal>>| !matches!(response, Some(Err(Refusal::Denied(_))) | None);
         let mut responses = submissions.iter().zip(&finished.responses);
-        if !responses.any(|(submission, response)| submission.command.spec().action().revokes() && is_missing(response))
-        {
+        if !responses.any(|(submission, response)| submission.command.spec().action.revokes() && is_missing(response)) {
             return Ok(());
         }
         Ok(self.wait_for(self.store.wait_for_open_steps())?)
@@ -294,12 +292,12 @@ impl Committer {
         let is_moved = |(key, size): &(&TimelineKey, &u64)| sizes.get(*key) != Some(*size);
         let mut moved: BTreeSet<TimelineKey> = keys.iter().filter(is_moved).map(|(key, _)| *key).collect();
         if let Some(system) = self.heads.get(&TimelineId::system())
-            && (system.head.frontier.size(), self.heads.directory().version) != (system_size, version)
+            && (system.head.frontier.size(), self.heads.directory.version) != (system_size, version)
         {
             moved.insert(system.head.key);
         }
         // Timelines that this group writes to get a newer checkpoint shortly.
-        let is_written = submissions.iter().any(|submission| submission.command.spec().catches_up().is_none());
+        let is_written = submissions.iter().any(|submission| submission.command.spec().catches_up.is_none());
         let to_grow: BTreeSet<TimelineKey> = requested.iter().copied().filter(|_| is_written).collect();
         let taken =
             if moved.is_empty() { Ok(None) } else { self.take_over(&moved.into_iter().collect::<Vec<_>>(), &to_grow) };
@@ -366,7 +364,7 @@ fn take_group(rest: &mut std::iter::Peekable<std::vec::IntoIter<Submission>>) ->
     let mut events_count = 0;
     let mut group = Vec::new();
     while let Some(submission) = rest.next_if(|_| events_count < GROUP_EVENTS_MAX) {
-        events_count += submission.command.spec().events_count();
+        events_count += submission.command.spec().events_count;
         group.push(submission);
     }
     group

@@ -37,53 +37,10 @@ pub(crate) trait Command: Send + Sync + 'static {
     /// The response, which is also returned for a repeated request.
     type Output: Change;
 
-    fn action(&self) -> Action;
-
-    /// All are required. Empty if they depend on more, and are checked as part of the decision.
-    fn demands(&self) -> &'static [Demand] {
-        match self.action().demands() {
-            Demanded::All(demands) => demands,
-            Demanded::Own | Demanded::Reading | Demanded::Nothing | Demanded::Service => &[],
-        }
-    }
-
-    fn aim(&self) -> Aim;
-
-    /// Returns the name of the operation in entries about rejected attempts.
-    fn operation(&self) -> &str {
-        self.action().word()
-    }
+    fn spec(&self) -> CommandSpec<'_>;
 
     fn needs(&self) -> Needs<'_> {
         Needs::default()
-    }
-
-    fn needs_credential(&self) -> bool {
-        true
-    }
-
-    /// Returns whether it only looks up the response to an earlier request.
-    fn is_repeat_only(&self) -> bool {
-        false
-    }
-
-    /// Whether it only asks whether something is allowed: it changes nothing, but may create the timeline.
-    fn is_check_only(&self) -> bool {
-        false
-    }
-
-    /// Returns the state to catch up with, if that is its only purpose.
-    fn catches_up(&self) -> Option<CatchUp> {
-        None
-    }
-
-    /// Returns another timeline that the decision depends on.
-    fn relies_on(&self) -> Option<&TimelineId> {
-        None
-    }
-
-    fn events_count(&self) -> usize {
-        0
     }
 
     /// Decides the request. On success, the draft is applied; otherwise it is dropped.
@@ -96,58 +53,44 @@ pub(crate) trait Command: Send + Sync + 'static {
 }
 
 /// The properties of a command, independent of the type of its response.
-pub(crate) trait CommandSpec {
-    fn action(&self) -> Action;
-    fn demands(&self) -> &'static [Demand];
-    fn aim(&self) -> Aim;
-    fn operation(&self) -> &str;
-    fn needs(&self) -> Needs<'_>;
-    fn needs_credential(&self) -> bool;
-    fn is_repeat_only(&self) -> bool;
-    fn catches_up(&self) -> Option<CatchUp>;
-    fn relies_on(&self) -> Option<&TimelineId>;
-    fn events_count(&self) -> usize;
+pub(crate) struct CommandSpec<'a> {
+    pub(crate) action: Action,
+    pub(crate) aim: Aim,
+    /// All are required. Empty if they depend on more, and are checked as part of the decision.
+    pub(crate) demands: &'static [Demand],
+    /// The name of the operation in entries about rejected attempts.
+    pub(crate) operation: &'a str,
+    pub(crate) needs_credential: bool,
+    /// Whether it only looks up the response to an earlier request.
+    pub(crate) is_repeat_only: bool,
+    /// Whether it only asks whether something is allowed: it changes nothing, but may create the timeline.
+    pub(crate) is_check_only: bool,
+    /// The state to catch up with, if that is its only purpose.
+    pub(crate) catches_up: Option<&'a CatchUp>,
+    /// Another timeline that the decision depends on.
+    pub(crate) relies_on: Option<&'a TimelineId>,
+    pub(crate) events_count: usize,
 }
 
-impl<C: Command> CommandSpec for C {
-    fn action(&self) -> Action {
-        Command::action(self)
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        Command::demands(self)
-    }
-
-    fn aim(&self) -> Aim {
-        Command::aim(self)
-    }
-
-    fn operation(&self) -> &str {
-        Command::operation(self)
-    }
-
-    fn needs(&self) -> Needs<'_> {
-        Command::needs(self)
-    }
-
-    fn needs_credential(&self) -> bool {
-        Command::needs_credential(self)
-    }
-
-    fn is_repeat_only(&self) -> bool {
-        Command::is_repeat_only(self)
-    }
-
-    fn catches_up(&self) -> Option<CatchUp> {
-        Command::catches_up(self)
-    }
-
-    fn relies_on(&self) -> Option<&TimelineId> {
-        Command::relies_on(self)
-    }
-
-    fn events_count(&self) -> usize {
-        Command::events_count(self)
+impl CommandSpec<'_> {
+    /// Returns the properties of a command with an entry of that action, which is also the name of its operation.
+    pub(crate) const fn of(action: Action, aim: Aim) -> Self {
+        let demands = match action.demands() {
+            Demanded::All(demands) => demands,
+            Demanded::Own | Demanded::Reading | Demanded::Nothing | Demanded::Service => &[],
+        };
+        Self {
+            action,
+            aim,
+            demands,
+            operation: action.word(),
+            needs_credential: true,
+            is_repeat_only: false,
+            is_check_only: false,
+            catches_up: None,
+            relies_on: None,
+            events_count: 0,
+        }
     }
 }
 

@@ -8,8 +8,7 @@ use std::collections::HashMap;
 use timenav_core::anchor::Anchor;
 use timenav_core::directory::Directory;
 use timenav_core::ids::{DataId, EventId, KeyId, TimelineId, UserId};
-use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, Retention, Salt};
-use timenav_core::ledger::{leaf_hash, payload_hash};
+use timenav_core::ledger::{Authority, Hash, Leaf, Read, ReadParameters, Retention, Salt, leaf_hash, payload_hash};
 
 use crate::access::directory::DirectoryChange;
 use crate::ledger::action::Action;
@@ -19,8 +18,7 @@ use crate::ports::all::Ports;
 use crate::ports::rows::{
     DataRecord, Erasure, EventEnd, EventRow, IdempotencyRecord, InterventionRow, KnownEvent, StoredEntry, SweepRow,
 };
-use crate::ports::shared_leases::ActivityQuery;
-use crate::ports::shared_leases::AtWork;
+use crate::ports::shared_leases::{ActivityQuery, AtWork};
 use crate::ports::timer_rows::{TimerQuery, TimerRows, TimersFound};
 use crate::ports::wall_clock::Host;
 use crate::requests::actor::Actor;
@@ -228,7 +226,7 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn timelines_count(&self) -> usize {
-        self.context.heads.counted() + self.context.accepted.made
+        self.context.heads.counted + self.context.accepted.made
     }
 
     pub(crate) fn made_by(&self, user_id: &UserId) -> usize {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use timenav_core::ids::{EventId, TimelineId};
 
-use crate::ledger::head::{Layer, TimelineKey, TimelineState};
+use crate::ledger::head::{Layer, TimelineKey};
 use crate::ports::facts::{Asker, Facts, FactsQuery};
 use crate::ports::rows::KnownEvent;
 use crate::ports::shared_leases::ActivityQuery;
@@ -21,14 +21,12 @@ pub(crate) async fn known(store: &dyn Store, heads: &Heads, submissions: &[Submi
     let mut ended_on: HashSet<&TimelineId> = HashSet::new();
     for submission in submissions {
         let Needs { events: event_queries, forks, outcomes, endings, data, entry, timers, at_work } =
-            submission.command.spec().needs();
+            submission.command.needs();
         query.outcomes.extend(submission.idempotency.map(|event_queries| event_queries.key));
         let aimed = heads.get(&submission.timeline);
         if outcomes && let Some(aimed) = aimed {
             let event_ids: Vec<EventId> = event_queries.iter().copied().cloned().collect();
-            let is_fork =
-                |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
-            for state in heads.all().filter(is_fork).chain([aimed]) {
+            for state in heads.all().filter(|state| state.is_fork_of(aimed.head.key)).chain([aimed]) {
                 let id = &state.head.id;
                 if forks && id != &submission.timeline {
                     events.entry(id).or_default().extend(event_ids.iter().cloned());

@@ -127,7 +127,7 @@ impl<'a> Group<'a> {
         for number in 0..submissions.len() {
             let (earlier, rest) = submissions.split_at_mut(number);
             let Some(submission) = rest.first_mut() else { return };
-            if (submission.command.spec().action() == Action::Reads) != reads {
+            if (submission.command.spec().action == Action::Reads) != reads {
                 continue;
             }
             if self.is_early(submission) {
@@ -152,14 +152,14 @@ impl<'a> Group<'a> {
     /// checkpoint, and uncommitted entries have none. Later requests for that timeline wait with it.
     fn is_early(&mut self, submission: &Submission) -> bool {
         let timeline = &submission.timeline;
-        let is_end = submission.command.spec().aim() == Aim::TimelineToEnd;
+        let is_end = submission.command.spec().aim == Aim::TimelineToEnd;
         if is_end && self.accepted.steps.contains_key(timeline) {
             self.put_off.insert(timeline.clone());
         }
         // Rows of timers were prefetched before the group.
         let has_moved = |step: &&Step| !step.timers.is_empty();
         if let Some(step) = self.accepted.steps.get(timeline).filter(has_moved)
-            && self.is_late(step, &submission.command.spec().needs().timers)
+            && self.is_late(step, &submission.command.needs().timers)
         {
             self.put_off.insert(timeline.clone());
         }
@@ -230,8 +230,8 @@ impl<'a> Group<'a> {
         let Submission { actor, timeline, command, .. } = &mut *submission;
         let (context, salts) = self.parts();
         let mut draft = Draft::new(context, actor, timeline, salts);
-        let timeline_created = command.spec().aim() == Aim::TimelineOrNew && draft.look(timeline).is_none();
-        let admitted = admission::admit(&mut draft, command.spec());
+        let timeline_created = command.spec().aim == Aim::TimelineOrNew && draft.look(timeline).is_none();
+        let admitted = admission::admit(&mut draft, &command.spec());
         // A hidden resource on `system` may be a user or a key, unless the request is for that timeline itself.
         let is_about_the_timeline = admitted.is_err() || !timeline.is_system();
         let decided = admitted.and_then(|()| command.decide(&mut draft));
@@ -252,7 +252,7 @@ impl<'a> Group<'a> {
     /// Identification may be long ago: a body may be slow, and a key may be revoked in the meantime.
     fn check_live(&mut self, submission: &Submission) -> Result<(), Refusal> {
         let Actor::Caller(caller) = &submission.actor else { return Ok(()) };
-        if !submission.command.spec().needs_credential() {
+        if !submission.command.spec().needs_credential {
             return Ok(());
         }
         let times = (self.now, self.host_clock.for_expiry(self.now));
@@ -306,8 +306,8 @@ impl<'a> Group<'a> {
         let (context, salts) = self.parts();
         let draft = Draft::new(context, actor, timeline, salts);
         let spec = command.spec();
-        let admitted_output = if spec.aim() == Aim::TimelineToEnd { Ok(()) } else { draft.check_exists(timeline) };
-        let allowed = || Ok(admission::check(&draft, spec).and_then(|()| command.check_output(&draft))?);
+        let admitted_output = if spec.aim == Aim::TimelineToEnd { Ok(()) } else { draft.check_exists(timeline) };
+        let allowed = || Ok(admission::check(&draft, &spec).and_then(|()| command.check_output(&draft))?);
         let Err(refusal) = admitted_output.and_then(|()| allowed()) else { return Ok(()) };
         self.log_refused(submission, &refusal)?;
         Err(refusal)
@@ -330,7 +330,7 @@ impl<'a> Group<'a> {
         let Submission { actor, timeline, command, .. } = submission;
         let (context, salts) = self.parts();
         let mut draft = Draft::new(context, actor, timeline, salts);
-        draft.append_refusal(command.spec().operation(), code, detail)?;
+        draft.append_refusal(command.spec().operation, code, detail)?;
         let drafted = draft.into_drafted();
         self.accepted.accept(drafted);
         Ok(())
@@ -357,9 +357,9 @@ impl<'a> Group<'a> {
         }
         let Accepted { steps, directory, directory_changes, forget_fingerprints, outcomes_erased, .. } = accepted;
         let rows = if directory_changes.is_empty() {
-            Arc::clone(heads.rows())
+            Arc::clone(&heads.rows)
         } else {
-            Arc::new(heads.rows().after(&directory_changes))
+            Arc::new(heads.rows.after(&directory_changes))
         };
         let ended = directory_changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
         let mut commit = Commit { directory: directory_changes, forget_fingerprints, ..Commit::default() };

@@ -12,14 +12,14 @@ use crate::ledger::head::{EndedTimeline, TimelineKey, TimelineState};
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     timelines: HashMap<TimelineId, Arc<TimelineState>>,
-    directory: Arc<Directory>,
+    pub(crate) directory: Arc<Directory>,
     /// The rows of the directory, including those of credentials that are no longer valid.
-    rows: Arc<DirectoryRows>,
-    last_key: i64,
+    pub(crate) rows: Arc<DirectoryRows>,
+    pub(crate) last_key: i64,
     /// The negative store keys, which belong to adopted timelines, ended or not.
     arrived: BTreeSet<TimelineKey>,
     made_by: HashMap<UserId, usize>,
-    counted: usize,
+    pub(crate) counted: usize,
 }
 
 impl Heads {
@@ -83,22 +83,6 @@ impl Heads {
 
     pub(crate) fn len(&self) -> usize {
         self.timelines.len()
-    }
-
-    pub(crate) const fn counted(&self) -> usize {
-        self.counted
-    }
-
-    pub(crate) const fn directory(&self) -> &Arc<Directory> {
-        &self.directory
-    }
-
-    pub(crate) const fn rows(&self) -> &Arc<DirectoryRows> {
-        &self.rows
-    }
-
-    pub(crate) const fn last_key(&self) -> i64 {
-        self.last_key
     }
 
     /// Returns a range of store keys in which all timelines are known. An adoption reserves the highest free negative

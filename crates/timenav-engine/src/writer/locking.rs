@@ -22,23 +22,21 @@ pub(crate) fn to_lock(
     also.iter().filter_map(|timeline| heads.get(timeline)).for_each(&mut lock);
     for Submission { timeline, command, .. } in submissions {
         let spec = command.spec();
-        if spec.catches_up().is_some() {
+        if spec.catches_up.is_some() {
             // Every lock returns the state of `system` anyway.
             heads.get(timeline).filter(|_| !timeline.is_system()).into_iter().for_each(&mut lock);
             continue;
         }
         let Some(aimed) = heads.get(timeline) else {
             is_on_system = true;
-            spec.relies_on().and_then(|other| heads.get(other)).into_iter().for_each(&mut lock);
+            spec.relies_on.and_then(|other| heads.get(other)).into_iter().for_each(&mut lock);
             continue;
         };
         lock(aimed);
-        is_on_system |= spec.aim() == Aim::TimelineToEnd;
-        let needs = spec.needs();
+        is_on_system |= spec.aim == Aim::TimelineToEnd;
+        let needs = command.needs();
         if needs.forks || needs.outcomes {
-            let is_fork =
-                |state: &&Arc<TimelineState>| state.ancestors.iter().any(|layer| layer.timeline == aimed.head.key);
-            heads.all().filter(is_fork).for_each(&mut lock);
+            heads.all().filter(|state| state.is_fork_of(aimed.head.key)).for_each(&mut lock);
         }
     }
     if is_on_system {

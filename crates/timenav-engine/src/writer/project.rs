@@ -17,8 +17,9 @@ use timenav_core::ledger::Retention;
 use timenav_core::time::{Instant, Wall};
 use timenav_core::timers::{DueFiring, Timers};
 
-use crate::ledger::payload::{FaultSet, StatePayload, TimelineCreated, faults_of, whose};
+use crate::ledger::payload::{FaultRecord, FaultSet, StatePayload, TimelineCreated, faults_of, whose};
 use crate::ports::timer_rows::{FiringRow, TimerRow, TimerRows};
+use crate::requests::stored::try_map;
 
 mod clock;
 mod events;
@@ -139,10 +140,7 @@ fn timeline_created(created: &TimelineCreated) -> Option<Changes> {
 }
 
 fn fault_set(set: &FaultSet, entry: Entry<'_>, before: Before<'_>) -> Option<Changes> {
-    let fault = match &set.fault {
-        Some(fault) => Some(fault.fault()?),
-        None => None,
-    };
+    let fault = try_map(set.fault.as_ref(), FaultRecord::fault)?;
     let mut timers = before.timers.clone();
     Arc::make_mut(&mut timers.faults).set(entry.position, whose(&set.user_id, &set.follower)?, fault);
     Some(Changes { timers: Some(timers), ..Changes::default() })

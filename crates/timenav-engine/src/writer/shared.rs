@@ -16,8 +16,7 @@ use crate::integrity::witnessed::Witnessed;
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::ledger::published::Published;
 use crate::paradoxes::view_board::Views;
-use crate::ports::all::Ports;
-use crate::ports::all::uuid;
+use crate::ports::all::{Ports, uuid};
 use crate::ports::store::Store;
 use crate::read::live::Live;
 use crate::read::long_work::LongWork;
@@ -100,7 +99,7 @@ impl Shared {
         has_others: bool,
     ) -> Self {
         let mut published = Published::default();
-        published.set_rows(Arc::clone(heads.rows()));
+        published.set_rows(Arc::clone(&heads.rows));
         for ended in ended {
             published.end(ended);
         }
@@ -129,7 +128,7 @@ impl Shared {
             sealing: AtomicUsize::new(0),
             keeper: Keeper::default(),
             timelines: RwLock::new(published),
-            directory: ArcSwap::new(Arc::clone(heads.directory())),
+            directory: ArcSwap::new(Arc::clone(&heads.directory)),
             failure: Mutex::new(None),
             is_refused: AtomicBool::new(false),
             entries: AtomicU64::new(0),

@@ -6,7 +6,7 @@ use crate::ledger::changes::{Change, LedgerPosition};
 use crate::requests::actor::Actor;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::{Command, CommandSpec};
+use crate::writer::deciding::{Command, CommandSpec, Needs};
 use crate::writer::draft::{Done, Draft};
 
 /// A request by one actor on one timeline, to be decided by the writer.
@@ -30,7 +30,7 @@ impl QueueItem {
     }
 
     pub(crate) fn events_count(&self) -> usize {
-        self.each().map(|one| one.command.spec().events_count()).sum()
+        self.each().map(|one| one.command.spec().events_count).sum()
     }
 
     fn each(&self) -> impl Iterator<Item = &Submission> {
@@ -46,11 +46,12 @@ impl QueueItem {
 
 /// The outcome of a write, durable and signed.
 #[derive(Clone, Debug)]
-pub(crate) struct Answer<C> {
-    pub(crate) timeline_id: TimelineId,
-    pub(crate) change: C,
-    pub(crate) ledger: LedgerPosition,
-    pub(crate) replayed: bool,
+pub struct Answer<C> {
+    pub timeline_id: TimelineId,
+    pub change: C,
+    pub ledger: LedgerPosition,
+    /// Whether this is the outcome of an earlier request with the same idempotency key.
+    pub replayed: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +65,8 @@ pub(crate) type Reply<C> = oneshot::Sender<Result<Answer<C>, Refusal>>;
 
 /// A pending request, independent of the type of its response.
 pub(crate) trait QueuedCommand: Send {
-    fn spec(&self) -> &dyn CommandSpec;
+    fn spec(&self) -> CommandSpec<'_>;
+    fn needs(&self) -> Needs<'_>;
 
     /// Decides the request, and stores the response. May be called again, in which case the last call counts.
     fn decide(&mut self, draft: &mut Draft<'_>) -> Result<Done<()>, Refusal>;
@@ -99,8 +101,12 @@ impl<D: Command> PendingCommand<D> {
 }
 
 impl<D: Command> QueuedCommand for PendingCommand<D> {
-    fn spec(&self) -> &dyn CommandSpec {
-        &self.command
+    fn spec(&self) -> CommandSpec<'_> {
+        self.command.spec()
+    }
+
+    fn needs(&self) -> Needs<'_> {
+        self.command.needs()
     }
 
     fn decide(&mut self, draft: &mut Draft<'_>) -> Result<Done<()>, Refusal> {

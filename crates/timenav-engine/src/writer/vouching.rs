@@ -21,11 +21,11 @@ fn is_relied_on(action: Action) -> bool {
 
 impl Engine {
     /// Returns whether the response is delayed until witnesses vouch for it: only for changes requested by a caller.
-    pub(crate) fn is_held_back(&self, actor: &Actor, spec: &dyn CommandSpec) -> bool {
+    pub(crate) fn is_held_back(&self, actor: &Actor, spec: &CommandSpec<'_>) -> bool {
         self.options().witnesses_required > 0
             && !matches!(actor, Actor::Service)
-            && spec.catches_up().is_none()
-            && is_relied_on(spec.action())
+            && spec.catches_up.is_none()
+            && is_relied_on(spec.action)
     }
 
     /// Waits until enough witnesses vouch for an entry.
@@ -74,7 +74,7 @@ impl Engine {
         if timeline.is_system() {
             return Some(position + 1);
         }
-        let Some(state) = self.published().read().get(timeline).cloned() else {
+        let Some(state) = self.shared().timelines.read().get(timeline).cloned() else {
             // It has ended, and an entry of `system` records that with its root.
             return Some(self.state(&TimelineId::system())?.head.frontier.size());
         };

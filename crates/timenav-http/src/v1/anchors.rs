@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::text::counted;
 use timenav_core::time::{Instant, Virtual};
-use timenav_engine::{Action, Anchor, AnchorPage, AnchorRequest, Refusal, ReturnScope, Returning};
+use timenav_engine::{
+    Action, Anchor, AnchorMarked, AnchorPage, AnchorRequest, Answer, Refusal, ReturnScope, Returning,
+};
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, is_inside, once_done};
 use super::parameters::timeline;
@@ -196,7 +198,7 @@ async fn set_anchor(
     };
     let timeline_id = caller.timeline(timeline(request.timeline_id));
     expect_timeline(&app, &headers, (&caller, &timeline_id), Action::SetAnchor).await?;
-    let (anchor_id, timestamp, ledger, replayed) =
+    let Answer { change: AnchorMarked { anchor_id, timestamp }, ledger, replayed, .. } =
         app.engine.set_anchor(&caller, Some(timeline_id.clone()), anchor, idempotency).await?;
     let status = format!("The anchor marks {timestamp}.");
     let (status, timeline_created) = created_first(ledger, timeline_id.as_str(), status);

@@ -150,7 +150,7 @@ async fn encrypt_data(
     let body = EncryptedBody {
         status,
         timeline_created,
-        data_id: made.data_id.to_string(),
+        data_id: made.change.data_id.to_string(),
         encryption: ENCRYPTION,
         timeline_id: made.timeline_id.to_string(),
         ledger: made.ledger.into(),
@@ -180,10 +180,11 @@ async fn erase_data(
         }
     };
     let erased = app.engine.erase_data(&caller, erasure, idempotency).await?;
+    let position = erased.change.position;
     let body = ErasedBody {
-        status: format!("The content of entry {} was erased; its proofs remain valid.", erased.position),
+        status: format!("The content of entry {position} was erased; its proofs remain valid."),
         timeline_id: erased.timeline_id.to_string(),
-        position: erased.position,
+        position,
         ledger: erased.ledger.into(),
     };
     Ok(Changed::ok(body, erased.replayed))

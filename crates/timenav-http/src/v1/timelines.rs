@@ -8,7 +8,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::{EXPIRES_IN_DAYS_MAX, EXPIRES_IN_SECONDS_MIN};
 use timenav_core::text::counted;
 use timenav_core::time::{Duration, Span};
-use timenav_engine::{MadeTimeline, NewTimeline, TimelineView};
+use timenav_engine::{Answer, NewTimeline, TimelineView};
 
 use self::retention::RetentionBody;
 use super::clock::ClockBody;
@@ -265,8 +265,8 @@ async fn create_timeline(
             (format!("The timeline `{timeline_id}` was forked from `{of}`; you are its admin."), made)
         }
     };
-    let MadeTimeline { expires_at, ledger, replayed } = made;
-    let expires_at = expires_at.map(|at| at.to_string());
+    let Answer { change, ledger, replayed, .. } = made;
+    let expires_at = change.expires_at.map(|at| at.to_string());
     let timeline_id = timeline_id.to_string();
     Ok(Changed::created(TimelineCreatedBody { status, timeline_id, expires_at, ledger: ledger.into() }, replayed))
 }

@@ -12,10 +12,10 @@ use timenav_core::scan::Depth;
 use timenav_core::time::{Instant, Span, TimeRange, Virtual, Wall};
 use timenav_core::timers::{Misfire, Repeating, RuleSource, Schedule};
 use timenav_engine::{
-    AccessLogs, AggregateEvents, AnchorRequest, ApiKeyRequest, Caller, Claim, ClaimedFiring, ClockChange, ClockStep,
-    ClockView, Engine, EventErasure, FiringsRequest, GroupBy, HoldRequest, Idempotency, InterventionRequest, LogOrder,
-    MadeTimeline, MonitorParadox, NewTimeline, PasswordRequest, PermissionsAnswer, PermissionsChange, Recorded,
-    ReturnScope, Scan, TimelineEnd, TimerRequest, WhichEvents,
+    AccessLogs, AggregateEvents, AnchorRequest, Answer, ApiKeyRequest, Caller, Claim, ClaimedFiring, ClockChange,
+    ClockStep, ClockView, Engine, EventErasure, FiringsRequest, GroupBy, HoldRequest, Idempotency, InterventionRequest,
+    LogOrder, MonitorParadox, NewTimeline, PasswordRequest, PermissionsAfter, PermissionsChange, Recorded, ReturnScope,
+    Scan, TimelineEnd, TimelineMade, TimerRequest, WhichEvents,
 };
 use tokio::task::JoinHandle;
 
@@ -190,7 +190,7 @@ impl Home<'_> {
         self.engine.record_events(&self.admin, timeline, drafts, None).await.unwrap()
     }
 
-    pub(crate) async fn create_timeline(&self, timeline: impl Into<NewTimeline>) -> MadeTimeline {
+    pub(crate) async fn create_timeline(&self, timeline: impl Into<NewTimeline>) -> Answer<TimelineMade> {
         self.engine.create_timeline(&self.admin, timeline, None).await.unwrap()
     }
 
@@ -198,17 +198,17 @@ impl Home<'_> {
         self.engine.end_timeline(&self.admin, timeline, None).await.unwrap()
     }
 
-    pub(crate) async fn fork(&self, fork: &str, of: &str) -> MadeTimeline {
+    pub(crate) async fn fork(&self, fork: &str, of: &str) -> Answer<TimelineMade> {
         let (fork, of) = (timeline_id(fork), timeline_id(of));
         self.engine.fork_timeline(&self.admin, fork, &of, None, None).await.unwrap()
     }
 
-    pub(crate) async fn set_permissions(&self, timeline: &str, change: PermissionsChange) -> PermissionsAnswer {
+    pub(crate) async fn set_permissions(&self, timeline: &str, change: PermissionsChange) -> Answer<PermissionsAfter> {
         self.engine.set_access_control(&self.admin, timeline_id(timeline), change, None).await.unwrap()
     }
 
     pub(crate) async fn set_anchor(&self, timeline: Option<TimelineId>) -> AnchorId {
-        self.engine.set_anchor(&self.admin, timeline, anchor_now(), None).await.unwrap().0
+        self.engine.set_anchor(&self.admin, timeline, anchor_now(), None).await.unwrap().change.anchor_id
     }
 
     pub(crate) async fn return_to(&self, timeline: Option<TimelineId>, anchor: &AnchorId) -> ClockStep {

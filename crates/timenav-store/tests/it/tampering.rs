@@ -113,7 +113,7 @@ async fn seal(home: &Home<'_>, count: usize) {
         let data = Plaintext::new(Zeroizing::new(format!("{{\"a\":{number}}}")));
         let sealed = home.engine.encrypt_data(&home.admin, timeline_id("main"), data, key, None).await.unwrap();
         if number == count {
-            let erasure = ErasureRequest::Data(None, sealed.data_id);
+            let erasure = ErasureRequest::Data(None, sealed.change.data_id);
             home.engine.erase_data(&home.admin, erasure, None).await.unwrap();
         }
     }

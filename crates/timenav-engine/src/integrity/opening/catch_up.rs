@@ -92,26 +92,26 @@ pub(crate) async fn directory_after(
 ) -> Result<DirectoryAfter, CatchUpError> {
     let known = before.get(&TimelineId::system()).map(|known| known.head.frontier.clone()).unwrap_or_default();
     let (first, size) = (known.size(), system.frontier.size());
-    if size <= first || system.directory < before.directory().version {
+    if size <= first || system.directory < before.directory.version {
         return Err(ReloadReason::RolledBack { found: size, known: first }.into());
     }
     if size - first > CATCH_UP_ENTRIES_MAX {
         return Err(ReloadReason::TooMany(size - first).into());
     }
-    let updated = read_changes(store, (before.directory(), known), system).await?;
+    let updated = read_changes(store, (&before.directory, known), system).await?;
     let found = look_up(store, &updated).await?;
     let mut changes = Vec::with_capacity(updated.len());
     for change in updated {
         changes.push(resolved(change, &found)?);
     }
-    let mut directory = Directory::clone(before.directory());
+    let mut directory = Directory::clone(&before.directory);
     for change in &changes {
         directory.apply(change);
     }
     if directory.version != system.directory {
         return Err(ReloadReason::Otherwise.into());
     }
-    let rows = Arc::new(before.rows().after(&changes));
+    let rows = Arc::new(before.rows.after(&changes));
     let ended = changes.iter().filter_map(DirectoryChange::ended).cloned().collect();
     Ok(DirectoryAfter { directory: Arc::new(directory), rows, ended })
 }

@@ -58,7 +58,7 @@ pub(crate) async fn heads_moved(
             return Err(later.into());
         }
     }
-    let is_over = |id: &TimelineId| heads.get(id).is_none() && heads.rows().has_ended(id);
+    let is_over = |id: &TimelineId| heads.get(id).is_none() && heads.rows.has_ended(id);
     ended.retain(|ended| before.get(&ended.id).is_some_and(|known| known.head.key == ended.key) && is_over(&ended.id));
     let is_missing = |known: &&Arc<TimelineState>| heads.get(&known.head.id).is_none() && !is_over(&known.head.id);
     let missing = before.all().filter(is_missing).min_by_key(|known| known.head.key);
@@ -69,7 +69,7 @@ pub(crate) async fn heads_moved(
             continue;
         }
         check_current(state, ports, options)?;
-        check_signed(store, state, heads.rows().root(), ports, options).await.map_err(refused)?;
+        check_signed(store, state, heads.rows.root(), ports, options).await.map_err(refused)?;
         if let Some(known) = known {
             check_continued(store, known, state).await?;
         }
@@ -85,7 +85,7 @@ pub(crate) async fn heads_moved(
     let unmoved: Vec<_> = before.all().filter(|known| stays(known)).cloned().collect();
     let has_system_moved = !heads.get(&TimelineId::system()).is_some_and(|system| is_known(system));
     let now = if has_system_moved { &heads } else { before };
-    let (directory, rows) = (Arc::clone(now.directory()), Arc::clone(now.rows()));
+    let (directory, rows) = (Arc::clone(&now.directory), Arc::clone(&now.rows));
     heads.take_over(unmoved, directory, rows);
     Ok(Moved { heads: Some(heads), directory: None, states, ended })
 }
@@ -148,7 +148,7 @@ impl Taking<'_> {
         let keys: Vec<TimelineKey> = requested.iter().copied().collect();
         let found = store.newest(&keys, before.known_keys()).await?;
         let system_changes = match found.iter().find(|head| head.id.is_system()) {
-            Some(system) if system.directory != before.directory().version => {
+            Some(system) if system.directory != before.directory.version => {
                 Some(directory_after(store, before, system).await?)
             }
             Some(system) => {
@@ -159,7 +159,7 @@ impl Taking<'_> {
         };
         let ended = system_changes.as_ref().map_or_else(Vec::new, |system_changes| system_changes.ended.clone());
         self.check_missing(requested, &found, &ended)?;
-        let rows = system_changes.as_ref().map_or_else(|| before.rows(), |system_changes| &system_changes.rows);
+        let rows = system_changes.as_ref().map_or_else(|| &before.rows, |system_changes| &system_changes.rows);
         let grown = self.grown(&found).await?;
         let mut states: Vec<Arc<TimelineState>> = Vec::with_capacity(found.len());
         for head in found {

@@ -15,8 +15,7 @@ use crate::ledger::action::Action;
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::ledger::notes::newest_note;
 use crate::ledger::statement::{StatementState, how_stated, is_sealed};
-use crate::ledger::stored_statement::StoredStatement;
-use crate::ledger::stored_statement::signed_by;
+use crate::ledger::stored_statement::{StoredStatement, signed_by};
 use crate::ledger::tree::SignedTree;
 use crate::ports::all::Ports;
 use crate::ports::archive::EntryRow;
@@ -62,7 +61,7 @@ pub(crate) async fn compare_with_signed(
     let mut accepting = Accepting::new(store, heads, ports, options);
     let stored: ExternalCheckpoints<'_> = all.iter().map(|stored| (&stored.timeline, stored)).collect();
     let states: Vec<&TimelineState> = heads.all().map(|state| &**state).collect();
-    let mut compared = compare_all(&states, &stored, heads.rows().root(), ports, options);
+    let mut compared = compare_all(&states, &stored, heads.rows.root(), ports, options);
     let has_rotated_key = states.iter().zip(&compared).filter(|(_, one)| one.has_rotated_key).map(|(state, _)| *state);
     if let Some(state) = has_rotated_key.min_by_key(|state| &state.head.id).filter(|_| store.has_others()) {
         // Check this first: timelines that were created after the rotation do not verify with the retired key, although
@@ -94,7 +93,7 @@ pub(crate) async fn compare_with_signed(
     let of_others = options.accept_rollback.iter().flat_map(|acceptance| &acceptance.checkpoints);
     let of_others = of_others.chain(&options.checkpoints_of_others);
     let (of_ended, differing): (Vec<_>, Vec<_>) =
-        differing.chain(of_others).partition(|stored| heads.rows().has_ended(&stored.timeline));
+        differing.chain(of_others).partition(|stored| heads.rows.has_ended(&stored.timeline));
     for stored in differing {
         let (signed, compared) = compare_with_stored(store, heads, ports, options, stored).await;
         if let Err(error) = compared {
@@ -104,7 +103,7 @@ pub(crate) async fn compare_with_signed(
     for (stored, signed, found, error) in compare_with_ended(store, ended, &of_ended, ports, options).await? {
         accepting.take_stored(stored, signed.as_ref(), Some(found), error).await?;
     }
-    if let Some(state) = states.iter().find(|state| heads.rows().has_ended(&state.head.id)) {
+    if let Some(state) = states.iter().find(|state| heads.rows.has_ended(&state.head.id)) {
         return Err(OpenError::Ended { timeline: state.head.id.clone() });
     }
     // Rows come last: they follow from history, so a rewritten history is the better error.
@@ -237,8 +236,8 @@ fn signers(ports: &Ports) -> Vec<&dyn Signer> {
     std::iter::once(&ports.signer).chain(&ports.next_signer).map(|signer| &**signer).collect()
 }
 
-/// Returns whether the last key that signed the newest head of a timeline belongs to this service, if the head names
-/// it.
+/// Returns whether the last key that signed the newest head of a timeline belongs to this service. The statement names
+/// the key, or else the note that the head carries. If neither does, returns `true`.
 fn is_by_known_key(state: &TimelineState, ports: &Ports, options: &Options) -> bool {
     let last = signed_by(&state.head.statement).last().and_then(|signed| signed.id);
     let of_note = || {

@@ -1,140 +1,34 @@
 use serde::{Deserialize, Serialize};
-use timenav_core::ids::{EventId, FiringId, LeaseId, QueueId, TimerId};
+use timenav_core::ids::{EventId, FiringId};
 use timenav_core::limits::FIRINGS_AT_ONCE_MAX;
 use timenav_core::time::{Instant, Virtual};
 use timenav_core::timers::FiringState;
 use timenav_core::timers::holds::Hold;
 
-use super::Change;
 use crate::ports::timer_rows::{TimerQuery, TimerRow};
+use crate::requests::stored;
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerAfter {
+    #[serde(flatten)]
     pub(crate) timer: TimerRow,
     pub(crate) changed: bool,
 }
 
-#[derive(Serialize, Deserialize)]
-pub(crate) struct TimerAfterRecord {
-    position: u64,
-    timer_id: String,
-    next: Option<i64>,
-    round: u32,
-    cancelled: bool,
-    schedule: String,
-    deliver: String,
-    queue: String,
-    order_key: Option<String>,
-    payload: String,
-    set_by: String,
-    set_at: i64,
-    changed: bool,
-}
-
-impl Change for TimerAfter {
-    const KIND: &'static str = "timer";
-    type Record = TimerAfterRecord;
-
-    fn record(&self) -> TimerAfterRecord {
-        let Self { timer, changed } = self;
-        TimerAfterRecord {
-            position: timer.position,
-            timer_id: timer.timer_id.to_string(),
-            next: timer.next.map(Instant::micros),
-            round: timer.round,
-            cancelled: timer.is_cancelled,
-            schedule: timer.schedule.to_string(),
-            deliver: timer.deliver.to_string(),
-            queue: timer.queue.to_string(),
-            order_key: timer.order_key.clone(),
-            payload: timer.payload.to_string(),
-            set_by: timer.set_by.clone(),
-            set_at: timer.set_at.micros(),
-            changed: *changed,
-        }
-    }
-
-    fn of(record: TimerAfterRecord) -> Option<Self> {
-        let next = match record.next {
-            Some(micros) => Some(Instant::from_micros(micros)?),
-            None => None,
-        };
-        let timer = TimerRow {
-            position: record.position,
-            timer_id: TimerId::new(&record.timer_id).ok()?,
-            next,
-            round: record.round,
-            is_cancelled: record.cancelled,
-            schedule: record.schedule.into(),
-            deliver: record.deliver.into(),
-            queue: QueueId::new(&record.queue).ok()?,
-            order_key: record.order_key,
-            payload: record.payload.into(),
-            set_by: record.set_by,
-            set_at: Instant::from_micros(record.set_at)?,
-        };
-        Some(Self { timer, changed: record.changed })
-    }
-}
-
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct FiringsAfter {
+    #[serde(with = "stored")]
     pub(crate) firings: Vec<(FiringId, FiringState)>,
     /// Whether they are only retried, so that no entry was written.
+    #[serde(default, rename = "untold", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_withheld: bool,
 }
 
-#[derive(Serialize, Deserialize)]
-pub(crate) struct FiringsAfterRecord {
-    firings: Vec<(String, String)>,
-    #[serde(default, rename = "untold", skip_serializing_if = "std::ops::Not::not")]
-    is_withheld: bool,
-}
-
-impl Change for FiringsAfter {
-    const KIND: &'static str = "firings";
-    type Record = FiringsAfterRecord;
-
-    fn record(&self) -> FiringsAfterRecord {
-        let one = |(id, state): &(FiringId, FiringState)| (id.to_string(), state.as_str().to_owned());
-        FiringsAfterRecord { firings: self.firings.iter().map(one).collect(), is_withheld: self.is_withheld }
-    }
-
-    fn of(record: FiringsAfterRecord) -> Option<Self> {
-        let one = |(id, state): (String, String)| Some((FiringId::new(&id).ok()?, FiringState::parse(&state)?));
-        let is_withheld = record.is_withheld;
-        Some(Self { firings: record.firings.into_iter().map(one).collect::<Option<_>>()?, is_withheld })
-    }
-}
-
 /// No entry records a hold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct AdvancesHeld {
+    #[serde(flatten, with = "stored")]
     pub(crate) hold: Hold,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) struct AdvancesHeldRecord {
-    lease_id: String,
-    owner: String,
-    reason: String,
-    until: i64,
-}
-
-impl Change for AdvancesHeld {
-    const KIND: &'static str = "advances_held";
-    type Record = AdvancesHeldRecord;
-
-    fn record(&self) -> AdvancesHeldRecord {
-        let Hold { lease_id, owner, reason, until } = self.hold.clone();
-        AdvancesHeldRecord { lease_id: lease_id.to_string(), owner, reason, until: until.micros() }
-    }
-
-    fn of(record: AdvancesHeldRecord) -> Option<Self> {
-        let AdvancesHeldRecord { lease_id, owner, reason, until } = record;
-        let (lease_id, until) = (LeaseId::new(&lease_id).ok()?, Instant::from_micros(until)?);
-        Some(Self { hold: Hold { lease_id, owner, reason, until } })
-    }
 }
 
 /// How many of the next timers to read. If more fall due at once, they are read again.
@@ -196,17 +90,4 @@ pub(crate) struct TimersMoved {
     /// What to prefetch before trying again, if that is why nothing was decided.
     #[serde(skip)]
     pub(crate) look_up: Option<LookUp>,
-}
-
-impl Change for TimersMoved {
-    const KIND: &'static str = "timers_moved";
-    type Record = Self;
-
-    fn record(&self) -> Self {
-        self.clone()
-    }
-
-    fn of(record: Self) -> Option<Self> {
-        Some(record)
-    }
 }

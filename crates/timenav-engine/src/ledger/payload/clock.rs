@@ -9,6 +9,7 @@ use super::{AdvanceBegun, AdvanceEnded};
 use crate::ledger::action::Action;
 use crate::ports::archive::EntryRow;
 use crate::requests::json::read;
+use crate::requests::stored::Stored;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ClockRecord {
@@ -44,6 +45,18 @@ impl ClockRecord {
             ClockState::Paused { since: host, at, rate }
         };
         Some(Clock { state, location: self.location.clone(), generation: self.generation })
+    }
+}
+
+impl Stored for Clock {
+    type Form = ClockRecord;
+
+    fn form(&self) -> ClockRecord {
+        ClockRecord::of(self)
+    }
+
+    fn of(record: ClockRecord) -> Option<Self> {
+        record.clock()
     }
 }
 

@@ -8,6 +8,7 @@ use timenav_core::time::{parse_duration, parse_timestamp};
 
 use super::parts::is_not;
 use crate::events::event_content::{CauseContent, GeoContent};
+use crate::requests::stored::{Stored, try_map};
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Corrected<'a> {
@@ -98,15 +99,24 @@ impl EffectRecord {
             "advance" => Effect::Advance(duration()?),
             "move" => Effect::Move(parse_timestamp(self.time.as_deref()?).ok()?),
             "relocate" => {
-                let geo = match &self.geo {
-                    Some(geo) => Some(geo.geo()?),
-                    None => None,
-                };
+                let geo = try_map(self.geo.as_ref(), GeoContent::geo)?;
                 Effect::Relocate { location: self.location.clone()?, geo }
             }
             "describe" => Effect::Describe(self.description.clone()?),
             "rename" => Effect::Rename(self.name.clone()?),
             _ => return None,
         })
+    }
+}
+
+impl Stored for Effect {
+    type Form = EffectRecord;
+
+    fn form(&self) -> EffectRecord {
+        EffectRecord::of(self)
+    }
+
+    fn of(record: EffectRecord) -> Option<Self> {
+        record.effect()
     }
 }

@@ -2,6 +2,8 @@ use serde::{Deserialize, Serialize};
 use timenav_core::fault::{Fault, FaultWritten, Faults};
 use timenav_core::ids::{FollowerName, UserId};
 
+use crate::requests::stored::Stored;
+
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FaultSet {
     /// The user whose followers with the name `follower` have the fault.
@@ -57,6 +59,18 @@ impl FaultRecord {
         let written =
             FaultWritten { offset, drift_ppm, jitter, jitter_seed, slew_ppm, slew_back_ppm, leap, leap_smear };
         written.fault().ok().filter(|fault| !fault.is_none())
+    }
+}
+
+impl Stored for Fault {
+    type Form = FaultRecord;
+
+    fn form(&self) -> FaultRecord {
+        FaultRecord::of(self)
+    }
+
+    fn of(record: FaultRecord) -> Option<Self> {
+        record.fault()
     }
 }
 

@@ -12,8 +12,10 @@ use timenav_core::fault::{Fault, Faults, Leap, LeapKind, Slew};
 use timenav_core::horizon::Horizon;
 use timenav_core::ids::{AnchorId, EventId, KeyId, QueueId, SessionId, TimelineId, TimerId, UserId};
 use timenav_core::intervention::Effect;
-use timenav_core::ledger::{Adopted, HandedOver, Hash, PositionRuns, PruneClass, Retention, Sweep, TimelineEnded};
-use timenav_core::ledger::{CommittedHead, CommittedHeads, ErasedBy, EventsErased, ReadsErased};
+use timenav_core::ledger::{
+    Adopted, CommittedHead, CommittedHeads, ErasedBy, EventsErased, HandedOver, Hash, PositionRuns, PruneClass,
+    ReadsErased, Retention, Sweep, TimelineEnded,
+};
 use timenav_core::place::{Geo, Point};
 use timenav_core::time::{Instant, Span, TimeScale, Virtual, Wall, parse_duration};
 use timenav_core::timers::{Advance, DueFiring, FiringState, Timers};

@@ -7,6 +7,7 @@ use timenav_core::timers::PreviousState;
 use super::delivery::DeliverRecord;
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::{raw, read};
+use crate::requests::stored::try_map;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct TimerRecord<'a> {
@@ -118,10 +119,7 @@ impl<'a> TimerStateRecord<'a> {
     }
 
     pub(crate) fn previous_state(&self, position: u64) -> Option<PreviousState<TimerRow>> {
-        let definition = match &self.timer {
-            Some(_) => Some(self.row(position, None)?),
-            None => None,
-        };
+        let definition = try_map(self.timer.as_ref(), |_| self.row(position, None))?;
         let next = self.next.as_deref().map(parse_timestamp).transpose().ok()?;
         Some(PreviousState { definition, next, round: Some(self.round), is_cancelled: self.cancelled })
     }

@@ -9,6 +9,7 @@ use super::timer_record::{TimerRecord, TimerStateRecord, is_zero};
 use super::{AdvanceBegun, AdvanceEnded, ClockRecord};
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::{json, read};
+use crate::requests::stored::try_map;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ScheduleRecord {
@@ -109,10 +110,7 @@ pub(crate) struct TimerSet<'a> {
 impl<'a> TimerSet<'a> {
     /// Includes the previous state if the entry changes the timer. `None` if a part of the rows is not JSON.
     pub(crate) fn of(row: &'a TimerRow, was: Option<&'a TimerRow>, before: Option<u64>) -> Option<Self> {
-        let previous = match was {
-            Some(was) => Some(Box::new(TimerStateRecord::of(was, true)?)),
-            None => None,
-        };
+        let previous = try_map(was, |was| TimerStateRecord::of(was, true).map(Box::new))?;
         Some(Self {
             timer: TimerRecord::of(row)?,
             position: was.map(|was| was.position),
@@ -300,19 +298,13 @@ pub fn read_timers(text: &str) -> Option<Arc<Timers>> {
     }
     let TimersRecord { next, armed, pending, advance, last, base, webhooks, sends_from, faults, faults_changed } =
         read(text.as_bytes())?;
-    let advance = match advance {
-        None => None,
-        Some(record) => {
-            let begun = record.begun.advance(record.position, Instant::from_micros(record.held_since)?)?;
-            let AdvanceRecord { step, stepped, at_instant, open, fired, acknowledged, failed, .. } = record;
-            let counts = Counts { fired, acknowledged, failed };
-            Some(Advance { step, stepped, at_instant, open, counts, ..begun })
-        }
-    };
-    let next = match next {
-        None => None,
-        Some(micros) => Some(Instant::from_micros(micros)?),
-    };
+    let advance = try_map(advance, |record| {
+        let begun = record.begun.advance(record.position, Instant::from_micros(record.held_since)?)?;
+        let AdvanceRecord { step, stepped, at_instant, open, fired, acknowledged, failed, .. } = record;
+        let counts = Counts { fired, acknowledged, failed };
+        Some(Advance { step, stepped, at_instant, open, counts, ..begun })
+    })?;
+    let next = try_map(next, Instant::from_micros)?;
     let sends_from = sends_from.unwrap_or(base);
     let faults = faults_of(&faults)?.since(faults_changed).into();
     Some(Arc::new(Timers { next, armed, pending, advance, last, base, webhooks, sends_from, faults }))

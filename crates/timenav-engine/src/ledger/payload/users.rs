@@ -6,6 +6,7 @@ use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
 use super::parts::digest;
+use crate::requests::stored::try_map;
 
 /// Payload of `create_user`, `delete_user` and `restrict_time_travel`.
 #[derive(Serialize, Deserialize)]
@@ -77,14 +78,8 @@ impl KeyRecord {
 
     pub(crate) fn key(self, created_at: Instant<Wall>) -> Option<ApiKey> {
         let scope = |word: &String| Scope::ALL.into_iter().find(|scope| scope.as_str() == word);
-        let scopes = match &self.scopes {
-            None => None,
-            Some(words) => Some(words.iter().map(scope).collect::<Option<Vec<_>>>()?.into()),
-        };
-        let expires_at = match &self.expires_at {
-            None => None,
-            Some(text) => Some(parse_timestamp(text).ok()?),
-        };
+        let scopes = try_map(self.scopes.as_ref(), |words| words.iter().map(scope).collect::<Option<_>>())?;
+        let expires_at = try_map(self.expires_at.as_ref(), |text| parse_timestamp(text).ok())?;
         let until_clock = match self.horizon.as_deref() {
             None => false,
             Some(Horizon::CLOCK) => true,

@@ -7,7 +7,7 @@ use timenav_core::paradox::{Delta, Settings};
 
 use super::own;
 use crate::engine::Engine;
-use crate::ledger::head::{Layer, TimelineState};
+use crate::ledger::head::Layer;
 use crate::paradoxes::view_board::{Behind, CachedView, Following, PlaceBehind};
 use crate::requests::refusal::Refusal;
 
@@ -19,9 +19,8 @@ impl Engine {
     /// Called if an event of the timeline was erased. Its own view detects that in the ledger.
     pub(crate) fn forget_in_forks(&self, timeline: &TimelineId) {
         let Some(erased) = self.state(timeline).map(|state| state.head.key) else { return };
-        let is_fork = |state: &TimelineState| state.ancestors.iter().any(|layer| layer.timeline == erased);
-        let forks = self.keys_where(is_fork);
-        self.views().forget(|timeline| forks.contains(&timeline));
+        let forks = self.forks_of(erased);
+        self.shared().views.forget(|timeline| forks.contains(&timeline));
     }
 
     /// Begins to follow the paradoxes of a timeline with the given number of current events.
@@ -35,10 +34,10 @@ impl Engine {
         events_count: u64,
     ) -> Result<Following, Refusal> {
         let timeline = own(layers)?.timeline;
-        if !self.views().is_followed(timeline, &settings) {
+        if !self.shared().views.is_followed(timeline, &settings) {
             self.check_room(events_count)?;
         }
-        let following = self.views().follow(timeline, settings, self.now());
+        let following = self.shared().views.follow(timeline, settings, self.now());
         self.with_followed(layers, settings, |_| ()).await?;
         self.check_room(0)?;
         Ok(following)
@@ -47,7 +46,7 @@ impl Engine {
     /// Checks that the weight of views that cannot be evicted may grow by this much.
     fn check_room(&self, events_count: u64) -> Result<(), Refusal> {
         let max = self.options().views_events_max;
-        let room = max.checked_sub(self.views().followed_weight());
+        let room = max.checked_sub(self.shared().views.followed_weight());
         if room.is_some_and(|room| events_count <= room as u64) {
             return Ok(());
         }
@@ -72,7 +71,7 @@ impl Engine {
         let (engine, layers, settings) = (self.clone(), Arc::clone(layers), following.settings);
         let behind = match following.behind.take() {
             Some(behind) => Ok(behind),
-            None => match self.views().place_behind() {
+            None => match self.shared().views.place_behind() {
                 Some(place) => Err(place),
                 None => return Ok(None),
             },

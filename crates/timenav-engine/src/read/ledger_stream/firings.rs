@@ -79,7 +79,7 @@ impl Engine {
 
 impl Observing {
     pub(super) fn begin(engine: &Engine, timeline: &TimelineId, queue: Option<QueueId>) -> Self {
-        Self { queue, subscription: engine.timing().observers().listen(timeline) }
+        Self { queue, subscription: engine.timing().observers.listen(timeline) }
     }
 
     /// Waits until there may be a change that is not in the ledger.

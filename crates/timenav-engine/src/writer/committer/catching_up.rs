@@ -20,9 +20,8 @@ use crate::writer::submission::Submission;
 impl Committer {
     /// Returns whether catching up is all the group is for.
     pub(super) fn catch_up(&mut self, submissions: &[Submission]) -> Result<bool, NotCommitted> {
-        let catches_up = |submission: &Submission| submission.command.spec().catches_up();
         let is_all = submissions.iter().all(|submission| catches_up(submission).is_some());
-        if submissions.iter().any(|submission| catches_up(submission) == Some(CatchUp::All)) {
+        if submissions.iter().any(|submission| catches_up(submission) == Some(&CatchUp::All)) {
             self.catch_up_with_all()?;
         }
         let mut keys = BTreeSet::new();
@@ -33,7 +32,7 @@ impl Committer {
             }
         }
         if is_all {
-            let aimed = submissions.iter().filter(|submission| catches_up(submission) == Some(CatchUp::Aimed));
+            let aimed = submissions.iter().filter(|submission| catches_up(submission) == Some(&CatchUp::Aimed));
             let system = TimelineId::system();
             let aimed = aimed.flat_map(|submission| [&submission.timeline, &system]);
             keys.extend(aimed.filter_map(|id| Some(self.heads.get(id)?.head.key)));
@@ -139,14 +138,14 @@ impl Committer {
         if let Some(heads) = heads {
             self.heads = heads;
         } else {
-            let known = || (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
+            let known = || (Arc::clone(&self.heads.directory), Arc::clone(&self.heads.rows));
             let (directory, rows) = directory.unwrap_or_else(known);
             self.heads.take_over(states.iter().cloned(), directory, rows);
             self.heads.end(&ended);
         }
         let sizes = states.iter().map(|state| (state.head.id.clone(), state.head.frontier.size()));
         let sizes: Vec<(TimelineId, u64)> = sizes.collect();
-        let (directory, rows) = (Arc::clone(self.heads.directory()), Arc::clone(self.heads.rows()));
+        let (directory, rows) = (Arc::clone(&self.heads.directory), Arc::clone(&self.heads.rows));
         shared.publish(Committed { states, directory, rows, ended, entries_count: 0 });
         shared.live.grow(&sizes);
         if is_reported {
@@ -165,4 +164,8 @@ impl Committer {
             self.shared.views.forget(|timeline| forks.contains(&timeline));
         }
     }
+}
+
+fn catches_up(submission: &Submission) -> Option<&CatchUp> {
+    submission.command.spec().catches_up
 }

@@ -5,7 +5,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::permissions::{self, End, PermissionsCommand, PermissionsRefusal};
 use timenav_core::time::{Instant, Wall};
 
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::access::permissions::permissions_tag;
 use crate::ledger::action::Action;
 use crate::ledger::changes::PermissionsAfter;
@@ -26,12 +26,8 @@ pub(crate) struct SetPermissions {
 impl Command for SetPermissions {
     type Output = PermissionsAfter;
 
-    fn action(&self) -> Action {
-        Action::SetAccessControl
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::SetAccessControl, Aim::Timeline)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<PermissionsAfter>, Refusal> {

@@ -11,12 +11,12 @@ use crate::requests::refusal::{Refusal, denial_code};
 use crate::writer::draft::Draft;
 
 /// Authorizes a request, and creates its timeline if this is the first write to the name.
-pub(crate) fn admit(draft: &mut Draft<'_>, spec: &dyn CommandSpec) -> Result<(), Refusal> {
+pub(crate) fn admit(draft: &mut Draft<'_>, spec: &CommandSpec<'_>) -> Result<(), Refusal> {
     // For a repeated request, this is checked when there is a response to return.
-    if !matches!(draft.actor(), Actor::Caller(_)) || spec.demands().is_empty() || spec.is_repeat_only() {
+    if !matches!(draft.actor(), Actor::Caller(_)) || spec.demands.is_empty() || spec.is_repeat_only {
         return Ok(());
     }
-    let (timeline, aim) = (draft.timeline(), spec.aim());
+    let (timeline, aim) = (draft.timeline(), spec.aim);
     if aim != Aim::NewTimeline {
         draft.check_exists(timeline)?;
     }
@@ -35,12 +35,12 @@ pub(crate) fn admit(draft: &mut Draft<'_>, spec: &dyn CommandSpec) -> Result<(),
 }
 
 /// Authorizes a request. Requests without fixed demands are authorized as part of their decision.
-pub(crate) fn check(draft: &Draft<'_>, spec: &dyn CommandSpec) -> Result<(), Denial> {
-    let (Actor::Caller(caller), demands) = (draft.actor(), spec.demands()) else { return Ok(()) };
+pub(crate) fn check(draft: &Draft<'_>, spec: &CommandSpec<'_>) -> Result<(), Denial> {
+    let (Actor::Caller(caller), demands) = (draft.actor(), spec.demands) else { return Ok(()) };
     let state = draft.look(draft.timeline());
     let mut caller_access = directory::caller_access(draft.directory(), caller, state, draft.for_expiry());
-    let is_ended = spec.aim() == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
-    if state.is_none() && (spec.aim().makes_timeline() || is_ended) {
+    let is_ended = spec.aim == Aim::TimelineToEnd && draft.has_ended(draft.timeline());
+    if state.is_none() && (spec.aim.makes_timeline() || is_ended) {
         // The creator of a timeline becomes its admin, and whoever ended it was one.
         caller_access.role = Some(Role::Admin);
     }

@@ -1,7 +1,7 @@
 use timenav_core::access::Denial;
 use timenav_core::anchor::{self, AnchorCommand};
 
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::ledger::action::Action;
 use crate::ledger::changes::AnchorMarked;
 use crate::ledger::payload::{AnchorSet, StatePayload};
@@ -13,12 +13,8 @@ pub(crate) struct SetAnchor(pub(crate) AnchorCommand);
 impl Command for SetAnchor {
     type Output = AnchorMarked;
 
-    fn action(&self) -> Action {
-        Action::SetAnchor
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::TimelineOrNew
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::SetAnchor, Aim::TimelineOrNew)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<AnchorMarked>, Refusal> {

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use timenav_core::access::Demand;
-
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::ledger::head::TimelineKey;
@@ -24,21 +22,9 @@ pub(crate) enum CatchUp {
 impl Command for CatchUp {
     type Output = Logged;
 
-    /// It belongs to a read.
-    fn action(&self) -> Action {
-        Action::Reads
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[]
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
-    }
-
-    fn catches_up(&self) -> Option<Self> {
-        Some(self.clone())
+    fn spec(&self) -> CommandSpec<'_> {
+        // It belongs to a read.
+        CommandSpec { demands: &[], catches_up: Some(self), ..CommandSpec::of(Action::Reads, Aim::Ledger) }
     }
 
     fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {

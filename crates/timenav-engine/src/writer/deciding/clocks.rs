@@ -6,7 +6,7 @@ use timenav_core::time::Duration;
 use timenav_core::timers::AdvanceState;
 
 use super::history::{HistoryRestored, check_unchanged, restore_history};
-use super::{Aim, Command, Needs, NeedsAtWork};
+use super::{Aim, Command, CommandSpec, Needs, NeedsAtWork};
 use crate::events::location::zone_of;
 use crate::ledger::action::Action;
 use crate::ledger::changes::ClockAfter;
@@ -38,10 +38,8 @@ fn to_supersede(going_back: Option<&GoingBack>) -> Option<NeedsAtWork<'static>> 
     is_needed.then_some(NeedsAtWork::default())
 }
 
-impl Command for ChangeClock {
-    type Output = ClockAfter;
-
-    fn action(&self) -> Action {
+impl ChangeClock {
+    const fn action(&self) -> Action {
         match &self.command {
             ClockCommand::Travel { .. } => Action::Travel,
             ClockCommand::Pause => Action::PauseTime,
@@ -55,14 +53,18 @@ impl Command for ChangeClock {
             ClockCommand::Restore(_) => Action::ReturnToAnchor,
         }
     }
+}
 
-    fn aim(&self) -> Aim {
+impl Command for ChangeClock {
+    type Output = ClockAfter;
+
+    fn spec(&self) -> CommandSpec<'_> {
         // A precondition requires an existing clock.
         // So do two commands that make no sense on a new clock: it runs, so no time can be spent on it, and it has no
         // timers to go to.
         let is_there = self.expected.is_some()
             || matches!(self.command, ClockCommand::Elapse { .. } | ClockCommand::ToNext { .. });
-        if is_there { Aim::Timeline } else { Aim::TimelineOrNew }
+        CommandSpec::of(self.action(), if is_there { Aim::Timeline } else { Aim::TimelineOrNew })
     }
 
     fn needs(&self) -> Needs<'_> {
@@ -103,16 +105,9 @@ impl ReturnToAnchor {
 impl Command for ReturnToAnchor {
     type Output = ClockAfter;
 
-    fn action(&self) -> Action {
-        Action::ReturnToAnchor
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        if self.history.is_some() { Self::ALL_DEMANDS } else { Self::CLOCK_DEMANDS }
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        let demands = if self.history.is_some() { Self::ALL_DEMANDS } else { Self::CLOCK_DEMANDS };
+        CommandSpec { demands, ..CommandSpec::of(Action::ReturnToAnchor, Aim::Timeline) }
     }
 
     fn needs(&self) -> Needs<'_> {

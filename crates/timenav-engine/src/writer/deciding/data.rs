@@ -4,7 +4,7 @@ use timenav_core::data::{KeyKind, SealedData};
 use timenav_core::ids::{DataId, EventId};
 
 use super::erasing::forget;
-use super::{Aim, Command, Needs};
+use super::{Aim, Command, CommandSpec, Needs};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{ContentErased, DataStored, Logged};
 use crate::ledger::payload::{DataDecrypted, DataEncrypted, DataErased, StatePayload};
@@ -35,12 +35,8 @@ pub(crate) struct EraseEvent {
 impl Command for EncryptData {
     type Output = DataStored;
 
-    fn action(&self) -> Action {
-        Action::EncryptData
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::TimelineOrNew
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::EncryptData, Aim::TimelineOrNew)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<DataStored>, Refusal> {
@@ -68,12 +64,8 @@ impl Command for EncryptData {
 impl Command for LogDecryption {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::DecryptData
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::DecryptData, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
@@ -88,12 +80,8 @@ impl Command for LogDecryption {
 impl Command for EraseData {
     type Output = ContentErased;
 
-    fn action(&self) -> Action {
-        Action::EraseData
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::EraseData, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {
@@ -122,12 +110,8 @@ impl Command for EraseData {
 impl Command for EraseEvent {
     type Output = ContentErased;
 
-    fn action(&self) -> Action {
-        Action::EraseData
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::EraseData, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {

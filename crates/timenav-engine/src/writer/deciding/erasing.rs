@@ -8,8 +8,7 @@ use timenav_core::ledger::{
     RemainingReads,
 };
 
-use super::repeated::RepeatableOutput;
-use super::{Aim, Command, Needs};
+use super::{Aim, Command, CommandSpec, Needs};
 use crate::access::directory;
 use crate::ledger::action::Action;
 use crate::ledger::changes::{EventsErasureResult, ReadsErasureResult};
@@ -76,21 +75,13 @@ struct Saying {
 impl Command for EraseEvents {
     type Output = EventsErasureResult;
 
-    fn action(&self) -> Action {
-        Action::EraseEvents
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec { events_count: self.chosen.len(), ..CommandSpec::of(Action::EraseEvents, Aim::Timeline) }
     }
 
     fn needs(&self) -> Needs<'_> {
         let events = self.chosen.iter().map(|chosen| &chosen.event_id).collect();
         Needs { events, forks: self.include_forks, outcomes: true, ..Needs::default() }
-    }
-
-    fn events_count(&self) -> usize {
-        self.chosen.len()
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsErasureResult>, Refusal> {
@@ -129,12 +120,6 @@ impl Command for EraseEvents {
             append(draft, ledger, &Saying { evaluated_at, ..saying }, (holding, Vec::new()));
         }
         Ok(draft.done(ledger, position, change))
-    }
-}
-
-impl RepeatableOutput for EventsErasureResult {
-    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
-        Ok(())
     }
 }
 
@@ -366,12 +351,8 @@ impl Holding {
 impl Command for EraseReads {
     type Output = ReadsErasureResult;
 
-    fn action(&self) -> Action {
-        Action::EraseReads
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::EraseReads, Aim::Ledger)
     }
 
     fn needs(&self) -> Needs<'_> {

@@ -5,7 +5,7 @@ use timenav_core::event::EventDraft;
 use timenav_core::ids::EventId;
 use timenav_core::ledger::{Hash, Salt};
 
-use super::{Aim, Command, Needs};
+use super::{Aim, Command, CommandSpec, Needs};
 use crate::events::event_columns::EventColumns;
 use crate::events::event_content::event_content;
 use crate::ledger::action::Action;
@@ -34,24 +34,13 @@ pub(crate) struct CompareEvents {
 impl Command for CompareEvents {
     type Output = EventsRecorded;
 
-    fn action(&self) -> Action {
-        Action::RecordEvent
-    }
-
-    fn is_check_only(&self) -> bool {
-        true
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        let events_count = self.events.len();
+        CommandSpec { is_check_only: true, events_count, ..CommandSpec::of(Action::RecordEvent, Aim::Timeline) }
     }
 
     fn needs(&self) -> Needs<'_> {
         needs(&self.events)
-    }
-
-    fn events_count(&self) -> usize {
-        self.events.len()
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsRecorded>, Refusal> {
@@ -100,25 +89,14 @@ enum Compared {
 impl Command for RecordEvents {
     type Output = EventsRecorded;
 
-    fn action(&self) -> Action {
-        Action::RecordEvent
-    }
-
-    // An import without events only checks authorization, before it reads the file.
-    fn is_check_only(&self) -> bool {
-        self.events.is_empty()
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::TimelineOrNew
+    fn spec(&self) -> CommandSpec<'_> {
+        // An import without events only checks authorization, before it reads the file.
+        let (is_check_only, events_count) = (self.events.is_empty(), self.events.len());
+        CommandSpec { is_check_only, events_count, ..CommandSpec::of(Action::RecordEvent, Aim::TimelineOrNew) }
     }
 
     fn needs(&self) -> Needs<'_> {
         needs(&self.events)
-    }
-
-    fn events_count(&self) -> usize {
-        self.events.len()
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<EventsRecorded>, Refusal> {

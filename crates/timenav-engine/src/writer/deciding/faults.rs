@@ -2,7 +2,7 @@ use timenav_core::fault::{Fault, Faults};
 use timenav_core::ids::{FollowerName, UserId};
 use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
 
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::ledger::action::Action;
 use crate::ledger::changes::FaultOutcome;
 use crate::ledger::payload::{FaultRecord, FaultSet, StatePayload, faults_record};
@@ -19,12 +19,8 @@ pub(crate) struct SetFault {
 impl Command for SetFault {
     type Output = FaultOutcome;
 
-    fn action(&self) -> Action {
-        Action::SetFault
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::SetFault, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<FaultOutcome>, Refusal> {
@@ -52,6 +48,10 @@ impl Command for SetFault {
         });
         let (entry, host) = ((Action::SetFault, follower.as_str()), draft.host(ledger));
         let position = draft.record(ledger, entry, &payload, host)?;
-        Ok(draft.done(ledger, position, FaultOutcome { whose: whose.clone(), fault: *fault }))
+        Ok(draft.done(
+            ledger,
+            position,
+            FaultOutcome { user_id: whose.0.clone(), follower: whose.1.clone(), fault: *fault },
+        ))
     }
 }

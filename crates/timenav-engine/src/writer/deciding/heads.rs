@@ -2,7 +2,7 @@
 
 use timenav_core::ledger::CommittedHeads;
 
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::requests::refusal::Refusal;
@@ -16,12 +16,8 @@ pub(crate) struct CommitHeads {
 impl Command for CommitHeads {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::Heads
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::Heads, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {

@@ -8,11 +8,8 @@ use timenav_core::intervention::Effect;
 use timenav_core::time::{Instant, Virtual};
 
 use super::events::PreparedEvent;
-use super::{Aim, Command, Needs};
-use crate::events::effects::Version;
-use crate::events::effects::becomes;
-use crate::events::effects::missing;
-use crate::events::effects::stored_draft;
+use super::{Aim, Command, CommandSpec, Needs};
+use crate::events::effects::{Version, becomes, missing, stored_draft};
 use crate::events::event_content::CauseContent;
 use crate::events::location::{columns_of, zone_of};
 use crate::ledger::action::Action;
@@ -72,12 +69,8 @@ pub(super) struct Before {
 impl Command for CorrectEvent {
     type Output = EventCorrected;
 
-    fn action(&self) -> Action {
-        Action::CorrectEvent
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::CorrectEvent, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {
@@ -109,12 +102,8 @@ impl Command for CorrectEvent {
 impl Command for Intervene {
     type Output = EventIntervened;
 
-    fn action(&self) -> Action {
-        Action::ManipulateEvent
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::ManipulateEvent, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {

@@ -3,7 +3,7 @@
 use timenav_core::access::Demand;
 use timenav_core::ids::UserId;
 
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::ledger::payload::{RollbackAccepted, ScanPayload};
@@ -30,9 +30,15 @@ pub(crate) struct LogRollbackAccepted {
 }
 
 pub(crate) struct LogRefusal {
-    pub(crate) operation: String,
-    pub(crate) code: &'static str,
-    pub(crate) detail: String,
+    operation: String,
+    code: &'static str,
+    detail: String,
+}
+
+impl LogRefusal {
+    pub(crate) fn new(operation: &str, code: &'static str, reason: &(impl ToString + ?Sized)) -> Self {
+        Self { operation: operation.to_owned(), code, detail: reason.to_string() }
+    }
 }
 
 pub(crate) struct LogRefusals {
@@ -42,25 +48,11 @@ pub(crate) struct LogRefusals {
 impl Command for LogRead {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::Reads
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
-    }
-
-    fn operation(&self) -> &str {
-        self.operation
-    }
-
-    // A read that was already answered is logged, even if it would be rejected now.
-    fn demands(&self) -> &'static [Demand] {
-        if self.is_answered { &[] } else { self.demands }
-    }
-
-    fn needs_credential(&self) -> bool {
-        !self.is_answered
+    fn spec(&self) -> CommandSpec<'_> {
+        // A read that was already answered is logged, even if it would be rejected now.
+        let demands = if self.is_answered { &[] } else { self.demands };
+        let spec = CommandSpec::of(Action::Reads, Aim::Ledger);
+        CommandSpec { operation: self.operation, demands, needs_credential: !self.is_answered, ..spec }
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
@@ -85,12 +77,8 @@ impl Command for LogRead {
 impl Command for LogScan {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::DetectTampering
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::DetectTampering, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
@@ -102,12 +90,8 @@ impl Command for LogScan {
 impl Command for LogRollbackAccepted {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::AcceptRollback
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::AcceptRollback, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
@@ -122,16 +106,8 @@ impl Command for LogRollbackAccepted {
 impl Command for LogRefusal {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::Attempt
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
-    }
-
-    fn operation(&self) -> &str {
-        &self.operation
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec { operation: &self.operation, ..CommandSpec::of(Action::Attempt, Aim::Ledger) }
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {
@@ -143,12 +119,8 @@ impl Command for LogRefusal {
 impl Command for LogRefusals {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::AttemptsCounted
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::AttemptsCounted, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {

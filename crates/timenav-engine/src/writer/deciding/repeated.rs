@@ -3,10 +3,11 @@ use std::marker::PhantomData;
 use timenav_core::access::{Demand, Denial};
 
 use super::clocks::check_clock_output;
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{
-    AdvancesHeld, Change, ClockAfter, EventIntervened, FaultOutcome, FiringsAfter, Swept, TimelineMade,
+    AdvancesHeld, Change, ClockAfter, EventIntervened, EventsErasureResult, FaultOutcome, FiringsAfter, Swept,
+    TimelineMade,
 };
 use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
@@ -38,7 +39,9 @@ impl<C> Again<C> {
 
 /// A response that can be requested again, with its authorization check.
 pub(crate) trait RepeatableOutput: Change {
-    fn check_output(&self, draft: &Draft<'_>) -> Result<(), Denial>;
+    fn check_output(&self, _draft: &Draft<'_>) -> Result<(), Denial> {
+        Ok(())
+    }
 }
 
 impl RepeatableOutput for ClockAfter {
@@ -47,59 +50,19 @@ impl RepeatableOutput for ClockAfter {
     }
 }
 
-impl RepeatableOutput for TimelineMade {
-    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
-        Ok(())
-    }
-}
-
-impl RepeatableOutput for EventIntervened {
-    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
-        Ok(())
-    }
-}
-
-impl RepeatableOutput for Swept {
-    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
-        Ok(())
-    }
-}
-
-impl RepeatableOutput for FiringsAfter {
-    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
-        Ok(())
-    }
-}
-
-impl RepeatableOutput for AdvancesHeld {
-    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
-        Ok(())
-    }
-}
-
-impl RepeatableOutput for FaultOutcome {
-    fn check_output(&self, _: &Draft<'_>) -> Result<(), Denial> {
-        Ok(())
-    }
-}
+impl RepeatableOutput for AdvancesHeld {}
+impl RepeatableOutput for EventIntervened {}
+impl RepeatableOutput for EventsErasureResult {}
+impl RepeatableOutput for FaultOutcome {}
+impl RepeatableOutput for FiringsAfter {}
+impl RepeatableOutput for Swept {}
+impl RepeatableOutput for TimelineMade {}
 
 impl<C: RepeatableOutput> Command for Again<C> {
     type Output = C;
 
-    fn action(&self) -> Action {
-        self.action
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        self.demands
-    }
-
-    fn aim(&self) -> Aim {
-        self.aim
-    }
-
-    fn is_repeat_only(&self) -> bool {
-        true
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec { demands: self.demands, is_repeat_only: true, ..CommandSpec::of(self.action, self.aim) }
     }
 
     fn decide(&self, _draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {
@@ -116,16 +79,8 @@ impl<C: RepeatableOutput + Sync> Command for Keep<C> {
     type Output = C;
 
     /// The required permission is that to settle firings, for responses about firings and holds.
-    fn action(&self) -> Action {
-        Action::SettleFirings
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
-    }
-
-    fn operation(&self) -> &str {
-        self.operation
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec { operation: self.operation, ..CommandSpec::of(Action::SettleFirings, Aim::Timeline) }
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<C>, Refusal> {

@@ -1,4 +1,4 @@
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::ledger::payload::SigningKeyRotated;
@@ -13,12 +13,8 @@ pub(crate) struct RotateSigningKey;
 impl Command for RotateSigningKey {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::RotateSigningKey
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::RotateSigningKey, Aim::Ledger)
     }
 
     /// Both keys sign the checkpoint over the entry.

@@ -7,7 +7,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, empty_root};
 use timenav_core::time::{Instant, Span, Virtual};
 
-use super::{Aim, Command};
+use super::{Aim, Command, CommandSpec};
 use crate::ledger::action::Action;
 use crate::ledger::changes::TimelineMade;
 use crate::ledger::head::{Fork, Head, Layer, TimelineState};
@@ -34,16 +34,9 @@ pub(crate) struct CreateTimeline {
 impl Command for CreateTimeline {
     type Output = TimelineMade;
 
-    fn action(&self) -> Action {
-        Action::CreateTimeline
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::NewTimeline
-    }
-
-    fn relies_on(&self) -> Option<&TimelineId> {
-        self.fork.as_ref().map(|fork| &fork.of)
+    fn spec(&self) -> CommandSpec<'_> {
+        let relies_on = self.fork.as_ref().map(|fork| &fork.of);
+        CommandSpec { relies_on, ..CommandSpec::of(Action::CreateTimeline, Aim::NewTimeline) }
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineMade>, Refusal> {

@@ -10,14 +10,13 @@ use timenav_core::timers::{Coming, FellDue, FiringState, Repeating, Schedule, Sk
 use self::upcoming::{Upcoming, check_next};
 use super::outcomes::{Outcome, record_outcomes};
 use super::recording::{Recording, record_events};
-use super::{Aim, Command, Needs, NeedsAtWork, TimersNeeded};
+use super::{Aim, Command, CommandSpec, Needs, NeedsAtWork, TimersNeeded};
 use crate::ledger::action::Action;
 use crate::ledger::changes::{FiringsAfter, LookUp, Reach, TimerAfter, TimersMoved};
 use crate::ledger::payload::{
     ClockRecord, ScheduleRecord, StatePayload, TimerCancelled, TimerSet, TimersFired, schedule_of,
 };
-use crate::ports::shared_leases::Held;
-use crate::ports::shared_leases::Keeper;
+use crate::ports::shared_leases::{Held, Keeper};
 use crate::ports::timer_changes::{OrderKeyChange, ScheduleChange};
 use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::requests::json::json;
@@ -50,12 +49,8 @@ pub(crate) struct SetTimer {
 impl Command for SetTimer {
     type Output = TimerAfter;
 
-    fn action(&self) -> Action {
-        Action::SetTimer
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::TimelineOrNew
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::SetTimer, Aim::TimelineOrNew)
     }
 
     fn needs(&self) -> Needs<'_> {
@@ -115,6 +110,15 @@ pub(crate) enum TimerChange {
     Cancel,
 }
 
+impl TimerChange {
+    const fn action(&self) -> Action {
+        match self {
+            Self::To(_) => Action::ChangeTimer,
+            Self::Cancel => Action::CancelTimer,
+        }
+    }
+}
+
 /// The changed parts of a timer; `None` for unchanged ones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TimerChanges {
@@ -132,15 +136,8 @@ pub(crate) struct ChangeTimer {
 impl Command for ChangeTimer {
     type Output = TimerAfter;
 
-    fn action(&self) -> Action {
-        match self.change {
-            TimerChange::To(_) => Action::ChangeTimer,
-            TimerChange::Cancel => Action::CancelTimer,
-        }
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(self.change.action(), Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {
@@ -186,7 +183,7 @@ impl Command for ChangeTimer {
                 StatePayload::TimerChanged(TimerSet::of(&timer, Some(before), last).ok_or_else(no_json)?)
             }
         };
-        let (entry, known) = ((self.action(), timer.timer_id.as_str()), KnownTimerRows::of_timers([before]));
+        let (entry, known) = ((self.change.action(), timer.timer_id.as_str()), KnownTimerRows::of_timers([before]));
         let position = draft.record_on_timers(ledger, entry, &payload, &known, host)?;
         draft.set_next_timer(ledger, next_of_others.into_iter().chain(timer.next).min());
         Ok(draft.done(ledger, position, TimerAfter { timer, changed: true }))
@@ -268,12 +265,8 @@ pub(crate) struct FireTimers {
 impl Command for FireTimers {
     type Output = TimersMoved;
 
-    fn action(&self) -> Action {
-        Action::FireTimers
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::FireTimers, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {
@@ -368,12 +361,8 @@ pub(crate) struct SettleFirings {
 impl Command for SettleFirings {
     type Output = FiringsAfter;
 
-    fn action(&self) -> Action {
-        Action::SettleFirings
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::SettleFirings, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {

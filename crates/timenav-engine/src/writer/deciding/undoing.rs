@@ -4,7 +4,7 @@ use timenav_core::ids::{EventId, InterventionId};
 use timenav_core::intervention::Effect;
 
 use super::history::{Before, Intervene, TakenBack, append_intervention};
-use super::{Aim, Command, Needs};
+use super::{Aim, Command, CommandSpec, Needs};
 use crate::ledger::action::Action;
 use crate::ledger::changes::ImportUndone;
 use crate::ledger::import_id::ImportId;
@@ -32,12 +32,8 @@ enum Found {
 impl Command for UndoImport {
     type Output = ImportUndone;
 
-    fn action(&self) -> Action {
-        Action::ManipulateEvent
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::ManipulateEvent, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {

@@ -54,7 +54,7 @@ impl Accepted {
     pub(crate) fn nothing(heads: &Heads) -> Self {
         Self {
             steps: BTreeMap::new(),
-            directory: Arc::clone(heads.directory()),
+            directory: Arc::clone(&heads.directory),
             directory_changes: Vec::new(),
             forget_fingerprints: false,
             reads: BTreeMap::new(),
@@ -65,7 +65,7 @@ impl Accepted {
             outcomes_of: HashMap::new(),
             outcomes_erased: HashMap::new(),
             ended: HashSet::new(),
-            last_key: heads.last_key(),
+            last_key: heads.last_key,
             made_by: HashMap::new(),
             made: 0,
         }
@@ -125,7 +125,7 @@ pub(crate) struct DecisionContext<'a> {
 
 impl<'a> DecisionContext<'a> {
     pub(super) fn has_ended(&self, timeline: &TimelineId) -> bool {
-        self.accepted.ended.contains(timeline) || self.heads.rows().has_ended(timeline)
+        self.accepted.ended.contains(timeline) || self.heads.rows.has_ended(timeline)
     }
 
     pub(crate) fn state(&self, timeline: &TimelineId) -> Option<&'a TimelineState> {

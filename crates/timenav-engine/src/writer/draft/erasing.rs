@@ -12,10 +12,9 @@ impl Draft<'_> {
     /// Returns the names of the timelines forked from another one, directly or indirectly, that have not ended.
     pub(crate) fn forks_of(&self, timeline: TimelineKey) -> BTreeSet<TimelineId> {
         let DecisionContext { heads, accepted, .. } = self.context;
-        let is_fork = |state: &&TimelineState| state.ancestors.iter().any(|layer| layer.timeline == timeline);
-        let before = heads.all().map(|state| &**state).filter(is_fork);
-        let since = accepted.steps.values().map(|step| &step.state).filter(is_fork);
-        let forks = before.chain(since).map(|state| &state.head.id);
+        let before = heads.all().map(|state| &**state);
+        let since = accepted.steps.values().map(|step| &step.state);
+        let forks = before.chain(since).filter(|state| state.is_fork_of(timeline)).map(|state| &state.head.id);
         forks.filter(|id| !accepted.ended.contains(*id)).cloned().collect()
     }
 

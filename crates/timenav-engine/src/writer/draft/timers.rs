@@ -4,10 +4,7 @@ use timenav_core::ids::{FiringId, TimerId};
 use timenav_core::time::{Instant, Virtual};
 
 use super::{Accepted, Draft, Known, Ledger};
-use crate::ports::shared_leases::ActivityQuery;
-use crate::ports::shared_leases::AtWork;
-use crate::ports::shared_leases::Held;
-use crate::ports::shared_leases::Keeper;
+use crate::ports::shared_leases::{ActivityQuery, AtWork, Held, Keeper};
 use crate::ports::timer_rows::{TimerQuery, TimerRow, TimersFound};
 use crate::requests::refusal::Refusal;
 

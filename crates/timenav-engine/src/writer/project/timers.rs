@@ -6,10 +6,11 @@ use timenav_core::timers::{DueFiring, FiringState, Timers};
 
 use super::{Before, Changes, Entry};
 use crate::ledger::payload::{
-    FiringsSettled, OutcomeOfFiring, TimerCancelled, TimerRestored, TimerSet, TimerStateRecord, TimersFired,
-    TimersRestored, due_firing_of,
+    ClockRecord, FiringsSettled, OutcomeOfFiring, TimerCancelled, TimerRestored, TimerSet, TimerStateRecord,
+    TimersFired, TimersRestored, due_firing_of,
 };
 use crate::ports::timer_rows::{FiringEnd, FiringRow, TimerMove, TimerRows};
+use crate::requests::stored::try_map;
 
 #[cfg(test)]
 mod tests;
@@ -46,10 +47,7 @@ pub(super) fn cancelled(cancelled: &TimerCancelled, entry: Entry<'_>, before: Be
 /// instant. `None` if a timer is unknown or an instant is out of range.
 pub(super) fn fired(fired: &TimersFired, entry: Entry<'_>, before: Before<'_>) -> Option<Changes> {
     let mut timers = before.timers.clone();
-    let clock = match &fired.clock {
-        Some(clock) => Some(clock.clock()?),
-        None => None,
-    };
+    let clock = try_map(fired.clock.as_ref(), ClockRecord::clock)?;
     if let (Some(clock), Some(was), Some(advance)) = (&clock, before.clock, &mut timers.advance) {
         let is_new_instant = clock.now(entry.recorded_at) > was.now(entry.recorded_at);
         advance.step_to(is_new_instant, entry.position, entry.recorded_at);
@@ -89,10 +87,7 @@ fn moved(fired: &TimersFired, before: Before<'_>) -> Option<Vec<TimerMove>> {
         if !seen.insert(position) {
             continue;
         }
-        let next = match next {
-            Some(micros) => Some(Instant::from_micros(micros)?),
-            None => None,
-        };
+        let next = try_map(next, Instant::from_micros)?;
         let round = match round {
             Some(round) => round,
             None => before.rows.timer(position)?.round,
@@ -146,10 +141,7 @@ pub(super) fn restored(restored: &TimersRestored<'_>, entry: Entry<'_>, before: 
             removed.push(*position);
             continue;
         };
-        let of_entry = match was.as_ref().filter(|was| was.is_whole()) {
-            Some(was) => Some(was.row(*position, None)?),
-            None => None,
-        };
+        let of_entry = try_map(was.as_ref().filter(|was| was.is_whole()), |was| was.row(*position, None))?;
         let row = is.row(*position, of_entry.as_ref().or_else(|| before.rows.timer(*position)))?;
         timers.armed += u64::from(row.next.is_some());
         timers.fires_into(&row.queue);

@@ -117,7 +117,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Code {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::BTreeSet;
     use std::path::Path;
 
     use timenav_engine::CROSS_SITE_CODE;
@@ -140,16 +140,16 @@ mod tests {
 
     #[test]
     fn every_code_is_documented_with_status_and_sentence() {
-        let answered = Code::ALL.map(|code| {
-            let (status, sentence) = answer_of(code);
+        let answered = Code::ALL.iter().map(|code| {
+            let (status, sentence) = answer_of(*code);
             (code.as_str().to_owned(), status.as_u16(), sentence.to_owned())
         });
-        assert_eq!(documented(), answered);
+        assert_eq!(documented(), answered.collect::<Vec<_>>());
     }
 
     #[test]
     fn problem_codes_have_distinct_words() {
-        let words: BTreeMap<&str, Code> = Code::ALL.into_iter().map(|code| (code.as_str(), code)).collect();
+        let words: BTreeSet<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(words.len(), Code::ALL.len());
     }
 

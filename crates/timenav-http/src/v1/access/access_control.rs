@@ -11,7 +11,7 @@ use timenav_core::ids::{TimelineId, UserId};
 use timenav_core::limits::PERMISSION_USERS_MAX;
 use timenav_core::permissions::End;
 use timenav_core::time::{Duration, Instant, Wall};
-use timenav_engine::{PermissionsAnswer, PermissionsChange};
+use timenav_engine::{Answer, PermissionsAfter, PermissionsChange};
 
 use crate::request::call::{Change, Read};
 use crate::request::entity_tag::{etag, if_match};
@@ -166,7 +166,7 @@ async fn set_access_control(
     let everybody = [&read, &write, &admin].into_iter().flatten().flatten().cloned().collect();
     let change = PermissionsChange { read, write, admin, ends, expected: if_match(&headers)? };
     let timeline_id = request.timeline_id.0;
-    let PermissionsAnswer { tag, expired, ledger, replayed } =
+    let Answer { change: PermissionsAfter { tag, expired }, ledger, replayed, .. } =
         app.engine.set_access_control(&caller, timeline_id.clone(), change, idempotency).await?;
     let unknown: Vec<String> = app.engine.unknown_users(&caller, &everybody).iter().map(ToString::to_string).collect();
     let status = sentence(&timeline_id, &unknown, &expired);

@@ -8,7 +8,7 @@ use timenav_core::access::Scope;
 use timenav_core::ids::{KeyId, TimelineId, UserId};
 use timenav_core::text::counted;
 use timenav_core::time::{Instant, Wall};
-use timenav_engine::{ApiKey, ApiKeyRequest, Refusal};
+use timenav_engine::{Answer, ApiKey, ApiKeyRequest, KeyChanged, Refusal};
 
 use crate::request::call::{Change, Read};
 use crate::request::params::InPath;
@@ -177,7 +177,8 @@ async fn revoke_api_key(
     Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Changed<KeyRevokedBody>, Failure> {
     let key_id = KeyId::new(&key_id).map_err(|_| Refusal::NotFound { what: "API key", id: key_id })?;
-    let (key_id, ledger, replayed) = app.engine.revoke_api_key(&caller, key_id).await?;
+    let Answer { change: KeyChanged { key_id }, ledger, replayed, .. } =
+        app.engine.revoke_api_key(&caller, key_id).await?;
     let status = "The API key was revoked.".to_owned();
     Ok(Changed::ok(KeyRevokedBody { status, key_id: key_id.to_string(), ledger: ledger.into() }, replayed))
 }

@@ -5,6 +5,7 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use timenav_core::access::RestrictionLevel;
 use timenav_core::ids::UserId;
+use timenav_engine::{Answer, User, UserChanged};
 
 use crate::request::call::{Change, Read};
 use crate::response::answer::{Changed, LedgerBody};
@@ -84,7 +85,7 @@ async fn restrict_time_travel(
     Change { app, caller, idempotency, request, .. }: Change<RestrictRequest>,
 ) -> Result<Changed<RestrictedBody>, Failure> {
     let level = request.restriction_level.0;
-    let (user_id, ledger, replayed) =
+    let Answer { change: UserChanged { user_id }, ledger, replayed, .. } =
         app.engine.restrict_time_travel(&caller, request.user_id.0, level, idempotency).await?;
     let restriction_level = level.as_str();
     let status = format!("The restriction level of `{user_id}` is now `{restriction_level}`.");
@@ -94,7 +95,7 @@ async fn restrict_time_travel(
 
 async fn restrictions(Read { app, caller, .. }: Read<NoParameters>) -> Result<Json<RestrictionsBody>, Failure> {
     let users = app.engine.restrictions(&caller).await?;
-    let one = |user: &timenav_engine::User| RestrictionBody {
+    let one = |user: &User| RestrictionBody {
         user_id: user.user_id.to_string(),
         restriction_level: user.restriction.as_str(),
     };

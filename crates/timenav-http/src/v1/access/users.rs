@@ -5,7 +5,7 @@ use axum::Json;
 use serde::{Deserialize, Serialize};
 use timenav_core::ids::UserId;
 use timenav_core::text::counted;
-use timenav_engine::{Refusal, User};
+use timenav_engine::{Answer, Refusal, User, UserChanged};
 
 use crate::request::call::{Change, Read};
 use crate::request::params::InPath;
@@ -99,7 +99,8 @@ async fn create_user(
     Change { app, caller, idempotency, request, .. }: Change<UserRequest>,
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let operator = request.operator.unwrap_or(false);
-    let (user_id, ledger, replayed) = app.engine.create_user(&caller, request.user_id.0, operator, idempotency).await?;
+    let Answer { change: UserChanged { user_id }, ledger, replayed, .. } =
+        app.engine.create_user(&caller, request.user_id.0, operator, idempotency).await?;
     let status = format!("The user `{user_id}` was created.");
     Ok(Changed::created(UserChangedBody { status, user_id: user_id.to_string(), ledger: ledger.into() }, replayed))
 }
@@ -110,7 +111,8 @@ async fn delete_user(
     Read { app, caller, .. }: Read<NoParameters>,
 ) -> Result<Changed<UserChangedBody>, Failure> {
     let user_id = UserId::new(&user_id).map_err(|_| Refusal::NotFound { what: "user", id: user_id })?;
-    let (user_id, ledger, replayed) = app.engine.delete_user(&caller, user_id).await?;
+    let Answer { change: UserChanged { user_id }, ledger, replayed, .. } =
+        app.engine.delete_user(&caller, user_id).await?;
     let status = format!(
         "The user `{user_id}` was removed; their API keys no longer work. Roles on timelines stay with the name."
     );

@@ -4,7 +4,7 @@ use crate::schema::ToSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use timenav_core::fault::{Fault, FaultError, FaultWritten};
 use timenav_core::ids::{FollowerId, TimelineId};
-use timenav_engine::{FaultRequest, Refusal};
+use timenav_engine::{Answer, FaultOutcome, FaultRequest, Refusal};
 
 use crate::request::call::Change;
 use crate::request::params::InPath;
@@ -108,17 +108,19 @@ async fn set_fault(
     let missing = |_| Refusal::NotFound { what: "follower", id: follower_id.clone() };
     let follower_id = FollowerId::new(&follower_id).map_err(missing)?;
     let engine_request = FaultRequest { timeline: timeline(request.timeline_id), follower_id, fault };
-    let step = app.engine.set_fault(&caller, engine_request, idempotency).await?;
-    let phrase = if step.fault.is_some() { "with the error in `fault`" } else { "without an error" };
+    let Answer { timeline_id, change, ledger, replayed } =
+        app.engine.set_fault(&caller, engine_request, idempotency).await?;
+    let FaultOutcome { user_id, follower, fault } = change;
+    let phrase = if fault.is_some() { "with the error in `fault`" } else { "without an error" };
     let body = FaultSetBody {
-        status: format!("`{}` shows the clock of `{}` {phrase}.", step.name, step.timeline_id),
-        timeline_id: step.timeline_id.to_string(),
-        name: step.name.to_string(),
-        user_id: step.user_id.to_string(),
-        fault: step.fault.as_ref().map(FaultBody::of),
-        ledger: step.ledger.into(),
+        status: format!("`{follower}` shows the clock of `{timeline_id}` {phrase}."),
+        timeline_id: timeline_id.to_string(),
+        name: follower.to_string(),
+        user_id: user_id.to_string(),
+        fault: fault.as_ref().map(FaultBody::of),
+        ledger: ledger.into(),
     };
-    Ok(Changed::ok(body, step.replayed))
+    Ok(Changed::ok(body, replayed))
 }
 
 /// Reads a required member that may be null.

@@ -7,8 +7,8 @@ use timenav_core::ledger::READS_MAX;
 use timenav_core::text::counted;
 use timenav_core::time::{Duration, TimeRange, Virtual};
 use timenav_engine::{
-    ERASE_EVENTS_BATCH_MAX, ErasedEvents, ErasedReads, EventErasure, ForeseenErasure, ForkSeen, ReadErasure,
-    WhichEvents, WhichReads,
+    Answer, ERASE_EVENTS_BATCH_MAX, EventErasure, EventsErasureResult, ForeseenErasure, ForkSeen, ReadErasure,
+    ReadsErasureResult, WhichEvents, WhichReads,
 };
 #[cfg(feature = "schema")]
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
@@ -183,7 +183,8 @@ async fn erase_reads(
     };
     let erasure = ReadErasure { timeline: timeline(timeline_id), position, which };
     let erased = app.engine.erase_reads(&caller, erasure, idempotency).await?;
-    let ErasedReads { timeline_id, position, erased, left, ledger, replayed } = erased;
+    let Answer { timeline_id, change, ledger, replayed } = erased;
+    let ReadsErasureResult { position, erased, left } = change;
     let status = format!("{} of entry {position} erased; {left} left.", counted(erased, "read"));
     let body = ErasedReadsBody {
         status,
@@ -256,10 +257,9 @@ impl ErasedEventsBody {
         }
     }
 
-    fn erased(erased: ErasedEvents) -> Self {
-        let ErasedEvents {
-            timeline_id, events_count, payloads_count, forks_count, outcomes_count, left, ledger, ..
-        } = erased;
+    fn erased(erased: Answer<EventsErasureResult>) -> Self {
+        let Answer { timeline_id, change, ledger, .. } = erased;
+        let EventsErasureResult { events_count, payloads_count, forks_count, outcomes_count, left } = change;
         let status = match (events_count, left) {
             (0, _) => format!("Nothing on `{timeline_id}` is left to erase."),
             (_, 0) => format!("{} of `{timeline_id}` erased; proofs remain valid.", counted(events_count, "event")),

@@ -9,8 +9,8 @@ use timenav_core::ids::{EventId, TimelineId};
 use timenav_core::intervention::{Effect, Understood, understand};
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    Consequences, EventHistory, EventVersion, IntervenedEvent, InterventionDetail, InterventionRequest, OnParadox,
-    Refusal,
+    Answer, Consequences, EventCorrected, EventHistory, EventIntervened, EventVersion, InterventionDetail,
+    InterventionRequest, OnParadox, Refusal,
 };
 
 use crate::request::call::{Change, Read};
@@ -260,21 +260,22 @@ async fn correct_event(
         return Err(Failure::missing("event/event_id"));
     }
     let expected = if_match(&headers)?;
-    let corrected =
+    let Answer { timeline_id, change, ledger, replayed } =
         app.engine.correct_event(&caller, timeline(request.timeline_id), draft, expected, idempotency).await?;
+    let EventCorrected { event_id, content, changed } = change;
     let body = CorrectedBody {
-        status: if corrected.changed {
-            format!("The event `{}` was corrected.", corrected.event_id)
+        status: if changed {
+            format!("The event `{event_id}` was corrected.")
         } else {
-            format!("The event `{}` already has this content.", corrected.event_id)
+            format!("The event `{event_id}` already has this content.")
         },
-        timeline_id: corrected.timeline_id.to_string(),
-        event_id: corrected.event_id.to_string(),
-        event: raw(&corrected.content),
-        changed: corrected.changed,
-        ledger: corrected.ledger.into(),
+        timeline_id: timeline_id.to_string(),
+        event_id: event_id.to_string(),
+        event: raw(&content),
+        changed,
+        ledger: ledger.into(),
     };
-    Ok(Changed::ok(body, corrected.replayed))
+    Ok(Changed::ok(body, replayed))
 }
 
 async fn manipulate_event(
@@ -366,14 +367,15 @@ impl EventReadBody {
 
 impl ManipulatedBody {
     fn of(
-        done: &IntervenedEvent,
+        done: &Answer<EventIntervened>,
         consequences: &Consequences,
         ledger: Option<LedgerBody>,
         missing: Option<&str>,
     ) -> Self {
         let dry_run = ledger.is_none();
-        let changed = done.before != done.after;
-        let what = match (&done.after, changed, done.effect.as_str()) {
+        let EventIntervened { intervention_id, event_id, effect, before, after } = &done.change;
+        let changed = before != after;
+        let what = match (after, changed, effect.as_str()) {
             (_, false, "note") => "is saved as a note and changes nothing".to_owned(),
             (_, false, _) => "changes nothing: the event already has that state".to_owned(),
             (None, true, _) => "cancels the event".to_owned(),
@@ -385,11 +387,11 @@ impl ManipulatedBody {
         Self {
             status: format!("{would} {what}.{hint}"),
             timeline_id: done.timeline_id.to_string(),
-            event_id: done.event_id.to_string(),
-            intervention_id: (!dry_run).then(|| done.intervention_id.to_string()),
-            effect: EffectBody::of(&done.effect),
-            before: done.before.as_deref().and_then(raw),
-            after: done.after.as_deref().and_then(raw),
+            event_id: event_id.to_string(),
+            intervention_id: (!dry_run).then(|| intervention_id.to_string()),
+            effect: EffectBody::of(effect),
+            before: before.as_deref().and_then(raw),
+            after: after.as_deref().and_then(raw),
             downstream: consequences.downstream.iter().map(ToString::to_string).collect(),
             downstream_count: consequences.downstream_count,
             paradoxes_created: consequences.created.iter().map(ParadoxBody::of).collect(),

@@ -5,7 +5,9 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::{PruneClass, Retention};
 use timenav_core::text::counted;
 use timenav_core::time::Duration;
-use timenav_engine::{ForeseenSweep, HostClockDoubt, Pruned, PrunedContents, RetentionPeriod, RetentionRequest};
+use timenav_engine::{
+    Answer, ForeseenSweep, HostClockDoubt, Pruned, PrunedContents, RetentionPeriod, RetentionRequest, RetentionSet,
+};
 
 use crate::request::call::Change;
 use crate::response::answer::{Changed, LedgerBody};
@@ -163,7 +165,7 @@ async fn set_retention(
         ));
     }
     let request = RetentionRequest { reads, refusals: rejections };
-    let (retention, ledger, replayed) =
+    let Answer { change: RetentionSet { retention }, ledger, replayed, .. } =
         app.engine.set_retention(&caller, timeline_id.clone(), request, idempotency).await?;
     let status = format!("On `{timeline_id}`, {}.", retention_text(retention));
     let body = RetentionSetBody {

@@ -125,7 +125,7 @@ async fn users_and_sealed_records_over_the_limit_are_rejected() {
     let home = home.reopen().await;
     let expected = r#"LimitReached { what: "sealed records on this timeline, erased ones among them", max: 2 }"#;
     assert_eq!(outcome_text(&seal(&home).await), expected);
-    home.engine.erase_data(&home.admin, ErasureRequest::Data(None, first.data_id), None).await.unwrap();
+    home.engine.erase_data(&home.admin, ErasureRequest::Data(None, first.change.data_id), None).await.unwrap();
     assert_eq!(outcome_text(&seal(&home).await), expected);
     home.close().await;
 }

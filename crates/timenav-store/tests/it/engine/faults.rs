@@ -3,7 +3,7 @@
 use timenav_core::fault::Slew;
 use timenav_core::ids::FollowerId;
 use timenav_core::limits::FAULTS_PER_TIMELINE_MAX;
-use timenav_engine::FaultStep;
+use timenav_engine::{Answer, FaultOutcome};
 
 use crate::engine::*;
 
@@ -27,7 +27,7 @@ async fn set(
     follower_id: FollowerId,
     fault: Option<Fault>,
     key: Option<Idempotency>,
-) -> Result<FaultStep, Refusal> {
+) -> Result<Answer<FaultOutcome>, Refusal> {
     let request = FaultRequest { timeline: None, follower_id, fault };
     home.engine.set_fault(&home.admin, request, key).await
 }

@@ -62,7 +62,7 @@ async fn erasure_includes_confirmed_events(left: &Home<'_>, right: &Home<'_>) {
     record(left, "four").await;
     let which = WhichEvents::Ids(vec![event_id("three"), event_id("four")]);
     let request = EventErasure { timeline: None, which, include_forks: false, evaluated_at: None };
-    assert_eq!(right.engine.erase_events(&right.admin, request, None).await.unwrap().events_count, 2);
+    assert_eq!(right.engine.erase_events(&right.admin, request, None).await.unwrap().change.events_count, 2);
 }
 
 /// Whether a clock goes back is decided from the position where another service has moved it.

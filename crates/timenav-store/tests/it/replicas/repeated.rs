@@ -32,7 +32,7 @@ const WAYS: [(&str, Take, &str); 3] = [
     (
         "revoke-api-key",
         |engine, admin, key_id| {
-            tokio::spawn(async move { became(engine.revoke_api_key(&admin, key_id).await, |(_, _, again)| *again) })
+            tokio::spawn(async move { became(engine.revoke_api_key(&admin, key_id).await, |answer| answer.replayed) })
         },
         "no API key",
     ),
@@ -40,7 +40,7 @@ const WAYS: [(&str, Take, &str); 3] = [
         "delete-user",
         |engine, admin, _| {
             let user = user_id("ada");
-            tokio::spawn(async move { became(engine.delete_user(&admin, user).await, |(_, _, again)| *again) })
+            tokio::spawn(async move { became(engine.delete_user(&admin, user).await, |answer| answer.replayed) })
         },
         "no user",
     ),
@@ -50,7 +50,7 @@ const WAYS: [(&str, Take, &str); 3] = [
             tokio::spawn(async move {
                 let (user, level) = (user_id("ada"), RestrictionLevel::NoAccess);
                 let taken = engine.restrict_time_travel(&admin, user, level, Some(idempotency())).await;
-                became(taken, |(_, _, again)| *again)
+                became(taken, |answer| answer.replayed)
             })
         },
         "replayed",

@@ -11,7 +11,7 @@ use crate::ledger::changes::{KeyChanged, UserChanged};
 use crate::ledger::payload::entry_of;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::admission::hidden;
-use crate::writer::deciding::{Aim, Command};
+use crate::writer::deciding::{Aim, Command, CommandSpec};
 use crate::writer::draft::{Done, Draft, Ledger};
 
 pub(crate) struct ChangeUser(pub(crate) UserCommand);
@@ -27,16 +27,13 @@ pub(crate) struct RevokeKey {
 impl Command for ChangeUser {
     type Output = UserChanged;
 
-    fn action(&self) -> Action {
-        match &self.0 {
+    fn spec(&self) -> CommandSpec<'_> {
+        let action = match &self.0 {
             UserCommand::Create { .. } => Action::CreateUser,
             UserCommand::Remove { .. } => Action::DeleteUser,
             UserCommand::Restrict { .. } => Action::RestrictTimeTravel,
-        }
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+        };
+        CommandSpec::of(action, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<UserChanged>, Refusal> {
@@ -51,12 +48,8 @@ impl Command for ChangeUser {
 impl Command for CreateKey {
     type Output = KeyChanged;
 
-    fn action(&self) -> Action {
-        Action::CreateApiKey
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::CreateApiKey, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<KeyChanged>, Refusal> {
@@ -84,12 +77,8 @@ impl Command for CreateKey {
 impl Command for RevokeKey {
     type Output = KeyChanged;
 
-    fn action(&self) -> Action {
-        Action::RevokeApiKey
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::RevokeApiKey, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<KeyChanged>, Refusal> {

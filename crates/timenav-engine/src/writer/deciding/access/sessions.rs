@@ -6,7 +6,7 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::Logged;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::admission::hidden;
-use crate::writer::deciding::{Aim, Command};
+use crate::writer::deciding::{Aim, Command, CommandSpec};
 use crate::writer::draft::{Done, Draft};
 
 pub(crate) struct ChangeSessions(pub(crate) SessionCommand);
@@ -14,23 +14,17 @@ pub(crate) struct ChangeSessions(pub(crate) SessionCommand);
 impl Command for ChangeSessions {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        match &self.0 {
+    fn spec(&self) -> CommandSpec<'_> {
+        let action = match &self.0 {
             SessionCommand::LogIn { .. } => Action::LogIn,
             SessionCommand::Renew(_) => Action::RenewSession,
             SessionCommand::End { is_log_out: true, .. } => Action::LogOut,
             SessionCommand::End { is_log_out: false, .. } => Action::EndSession,
             SessionCommand::SetPassword { .. } => Action::SetPassword,
-        }
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
-    }
-
-    // A login presents a password, and has no session yet.
-    fn needs_credential(&self) -> bool {
-        !matches!(self.0, SessionCommand::LogIn { .. })
+        };
+        // A login presents a password, and has no session yet.
+        let needs_credential = action != Action::LogIn;
+        CommandSpec { needs_credential, ..CommandSpec::of(action, Aim::Ledger) }
     }
 
     /// The password comparison and the authorization came earlier, and must still hold.

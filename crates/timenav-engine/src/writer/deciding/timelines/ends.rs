@@ -11,7 +11,7 @@ use crate::ledger::changes::TimelineOver;
 use crate::ledger::head::{EndedTimeline, TimelineState};
 use crate::ledger::notes::newest_note;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::{Aim, Command};
+use crate::writer::deciding::{Aim, Command, CommandSpec};
 use crate::writer::draft::{Done, Draft};
 
 pub(crate) struct EndTimeline;
@@ -19,16 +19,8 @@ pub(crate) struct EndTimeline;
 impl Command for EndTimeline {
     type Output = TimelineOver;
 
-    fn action(&self) -> Action {
-        Action::EndTimeline
-    }
-
-    fn demands(&self) -> &'static [Demand] {
-        &[Demand::Erase]
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::TimelineToEnd
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec { demands: &[Demand::Erase], ..CommandSpec::of(Action::EndTimeline, Aim::TimelineToEnd) }
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<TimelineOver>, Refusal> {

@@ -11,7 +11,7 @@ use crate::ledger::payload::{HostClockAccepted, StatePayload};
 use crate::ports::rows::{SweepMark, SweepRow};
 use crate::requests::json::json;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::{Aim, Command};
+use crate::writer::deciding::{Aim, Command, CommandSpec};
 use crate::writer::draft::{Done, Draft};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,12 +56,8 @@ pub(crate) struct AcceptHostClock {
 impl Command for SetRetention {
     type Output = RetentionSet;
 
-    fn action(&self) -> Action {
-        Action::SetRetention
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::SetRetention, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<RetentionSet>, Refusal> {
@@ -88,12 +84,8 @@ impl Command for SetRetention {
 impl Command for PrunePayloads {
     type Output = Swept;
 
-    fn action(&self) -> Action {
-        Action::Sweep
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::Sweep, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Swept>, Refusal> {
@@ -120,12 +112,8 @@ impl Command for PrunePayloads {
 impl Command for AcceptHostClock {
     type Output = Logged;
 
-    fn action(&self) -> Action {
-        Action::AcceptHostClock
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Ledger
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::AcceptHostClock, Aim::Ledger)
     }
 
     fn decide(&self, draft: &mut Draft<'_>) -> Result<Done<Logged>, Refusal> {

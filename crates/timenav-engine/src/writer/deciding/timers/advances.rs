@@ -9,13 +9,12 @@ use crate::ledger::action::Action;
 use crate::ledger::changes::{LookUp, Reach, TimersMoved};
 use crate::ledger::head::Head;
 use crate::ledger::payload::{AdvanceEnded, AdvanceOver, ClockRecord, StatePayload};
-use crate::ports::shared_leases::AtWork;
-use crate::ports::shared_leases::Keeper;
+use crate::ports::shared_leases::{AtWork, Keeper};
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::recording::Recording;
 use crate::writer::deciding::timers::upcoming::Upcoming;
 use crate::writer::deciding::timers::{fire, look_up_first};
-use crate::writer::deciding::{Aim, Command, Needs, NeedsAtWork, TimersNeeded};
+use crate::writer::deciding::{Aim, Command, CommandSpec, Needs, NeedsAtWork, TimersNeeded};
 use crate::writer::draft::{Done, Draft, Ledger};
 
 /// Maximum number of instants passed by one decision if nothing listens to the firings there.
@@ -70,12 +69,8 @@ impl SeenInstant {
 impl Command for StepAdvance {
     type Output = TimersMoved;
 
-    fn action(&self) -> Action {
-        Action::FireTimers
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::FireTimers, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {
@@ -174,12 +169,8 @@ pub(crate) struct StopAdvance {
 impl Command for StopAdvance {
     type Output = TimersMoved;
 
-    fn action(&self) -> Action {
-        Action::EndAdvance
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::EndAdvance, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {

@@ -6,7 +6,7 @@ use crate::ledger::changes::FiringsAfter;
 use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow};
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::timers::restoring::{Restored, Restoring, TimerChanged, restore};
-use crate::writer::deciding::{Aim, Command, Needs, TimersNeeded};
+use crate::writer::deciding::{Aim, Command, CommandSpec, Needs, TimersNeeded};
 use crate::writer::draft::{Done, Draft};
 
 pub(crate) struct Redeliver {
@@ -30,12 +30,8 @@ impl Redeliver {
 impl Command for Redeliver {
     type Output = FiringsAfter;
 
-    fn action(&self) -> Action {
-        Action::RestoreTimers
-    }
-
-    fn aim(&self) -> Aim {
-        Aim::Timeline
+    fn spec(&self) -> CommandSpec<'_> {
+        CommandSpec::of(Action::RestoreTimers, Aim::Timeline)
     }
 
     fn needs(&self) -> Needs<'_> {

@@ -1,7 +1,7 @@
 //! Permissions that expire: they grant nothing after their end, and no entry is written for it.
 
 use timenav_core::access::Ends;
-use timenav_engine::PermissionsAnswer;
+use timenav_engine::PermissionsAfter;
 
 use crate::engine::*;
 
@@ -18,8 +18,8 @@ fn reading(name: &str, ends: NewEnds) -> PermissionsChange {
     PermissionsChange { read: Some(users([name])), ends, ..PermissionsChange::default() }
 }
 
-async fn set(home: &Home<'_>, change: PermissionsChange) -> Result<PermissionsAnswer, Refusal> {
-    home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await
+async fn set(home: &Home<'_>, change: PermissionsChange) -> Result<PermissionsAfter, Refusal> {
+    home.engine.set_access_control(&home.admin, timeline_id("main"), change, None).await.map(|set| set.change)
 }
 
 async fn lists(home: &Home<'_>) -> Permissions {

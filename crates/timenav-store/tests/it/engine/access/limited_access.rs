@@ -91,10 +91,11 @@ async fn scene(house: &House) -> Scene<'_> {
     engine.set_access_control(&home.admin, timeline_id("shared"), lists, None).await.unwrap();
     engine.restrict_time_travel(&home.admin, user_id("ada"), RestrictionLevel::LimitedAccess, None).await.unwrap();
     let request = || anchor_now();
-    let near = engine.set_anchor(&home.admin, on("shared"), request(), None).await.unwrap().0;
+    let near = engine.set_anchor(&home.admin, on("shared"), request(), None).await.unwrap().change.anchor_id;
     let scene = Scene { ada, near: near.clone(), far: near, forks: std::cell::Cell::new(0), home };
     scene.taken(-40, true).await;
-    let far = scene.home.engine.set_anchor(&scene.home.admin, on("shared"), request(), None).await.unwrap().0;
+    let far =
+        scene.home.engine.set_anchor(&scene.home.admin, on("shared"), request(), None).await.unwrap().change.anchor_id;
     Scene { far, ..scene }
 }
 
@@ -212,7 +213,8 @@ async fn commands_that_would_leave_the_window_later_are_rejected() {
     for rate in [&fast, &slow] {
         scene.taken(0, true).await;
         owner(rate.clone()).await;
-        let running = engine.set_anchor(&scene.home.admin, on("shared"), anchored.clone(), None).await.unwrap().0;
+        let running =
+            engine.set_anchor(&scene.home.admin, on("shared"), anchored.clone(), None).await.unwrap().change.anchor_id;
         // The clock runs at another rate than host time. Commands that leave or inherit this rate are rejected.
         for command in [near.clone(), ClockCommand::FastForward(by("1s")), ClockCommand::Rewind(by("1s"))] {
             assert_eq!(scene.change(command.clone()).await, RATE, "{command:?}");
@@ -228,7 +230,8 @@ async fn commands_that_would_leave_the_window_later_are_rejected() {
         assert_eq!(scene.fork(None).await, "ok", "it stands");
         assert_eq!(scene.change(ClockCommand::Resume).await, RATE);
         assert_eq!(scene.change(near.clone()).await, "ok");
-        let paused = engine.set_anchor(&scene.ada, on("shared"), anchored.clone(), None).await.unwrap().0;
+        let paused =
+            engine.set_anchor(&scene.ada, on("shared"), anchored.clone(), None).await.unwrap().change.anchor_id;
         // Nor on a fork of it, which ada administers.
         let fork = on(&format!("fork{}", scene.forks.get()));
         assert_eq!(outcome_text(&engine.change_clock(&scene.ada, fork, ClockCommand::Resume, None).await), RATE);

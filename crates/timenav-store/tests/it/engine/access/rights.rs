@@ -21,10 +21,10 @@ async fn shared(house: &House) -> Shared<'_> {
         home.engine.create_user(&home.admin, user_id(name), false, None).await.unwrap();
     }
     let request = || anchor_now();
-    let near = home.engine.set_anchor(&owner, on("shared"), request(), None).await.unwrap().0;
+    let near = home.engine.set_anchor(&owner, on("shared"), request(), None).await.unwrap().change.anchor_id;
     let double = ClockCommand::SetRate(Rate::from_factor(2.0).unwrap());
     home.engine.change_clock(&owner, on("shared"), double, None).await.unwrap();
-    let fast = home.engine.set_anchor(&owner, on("shared"), request(), None).await.unwrap().0;
+    let fast = home.engine.set_anchor(&owner, on("shared"), request(), None).await.unwrap().change.anchor_id;
     let normal = ClockCommand::SetRate(Rate::NORMAL);
     home.engine.change_clock(&owner, on("shared"), normal, None).await.unwrap();
     let lists = PermissionsChange {

@@ -15,7 +15,7 @@ fn data(text: &str) -> Plaintext {
 
 async fn seal(home: &Home<'_>, timeline: &str) -> DataId {
     let sealed = home.engine.encrypt_data(&home.admin, timeline_id(timeline), data("{\"a\":1}"), key("k"), None);
-    sealed.await.unwrap().data_id
+    sealed.await.unwrap().change.data_id
 }
 
 async fn open(home: &Home<'_>, data_id: &DataId, text: &str) -> Result<String, Refusal> {
@@ -113,6 +113,6 @@ async fn concurrent_erasures_in_one_group_erase_once() {
     home.record_events(None, vec![draft]).await;
     let home = home.reopen().await;
     let again = home.engine.erase_data(&home.admin, erasure.clone(), None).await.unwrap();
-    assert!(again.position > a.or(b).or(c).unwrap().position);
+    assert!(again.change.position > a.or(b).or(c).unwrap().change.position);
     home.close().await;
 }

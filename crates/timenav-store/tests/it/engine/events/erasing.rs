@@ -1,7 +1,7 @@
 //! Erasing events by their ids, by a query and by their age, and erasing single reads.
 
 use timenav_core::ledger::EventsErased;
-use timenav_engine::{ERASE_EVENTS_BATCH_MAX, ErasedEvents, ForeseenErasure};
+use timenav_engine::{ERASE_EVENTS_BATCH_MAX, EventsErasureResult, ForeseenErasure};
 
 use crate::engine::*;
 use crate::tampering::clean;
@@ -57,8 +57,8 @@ async fn foresee(home: &Home<'_>, request: EventErasure) -> ForeseenErasure {
     home.engine.foresee_erasure(&home.admin, request).await.unwrap()
 }
 
-async fn erase(home: &Home<'_>, request: EventErasure) -> Result<ErasedEvents, Refusal> {
-    home.engine.erase_events(&home.admin, request, None).await
+async fn erase(home: &Home<'_>, request: EventErasure) -> Result<EventsErasureResult, Refusal> {
+    home.engine.erase_events(&home.admin, request, None).await.map(|erased| erased.change)
 }
 
 /// Erases the result of a dry run, in all batches.
@@ -108,8 +108,9 @@ async fn erasure_removes_every_copy_of_the_event_only() {
     // It has no effect, and the response contains the current event.
     intervene(&home, "main", ("b", Effect::Note), idempotent("b", "asked")).await.unwrap();
     assert!(secrets(&house) > 10);
-    let erased = erase(&home, erase_ids(on("main"), &["a", "a"])).await.unwrap();
-    assert_eq!((erased.events_count, erased.payloads_count, erased.outcomes_count, erased.left), (1, 4, 3, 0));
+    let erased = home.engine.erase_events(&home.admin, erase_ids(on("main"), &["a", "a"]), None).await.unwrap();
+    let EventsErasureResult { events_count, payloads_count, outcomes_count, left, .. } = erased.change;
+    assert_eq!((events_count, payloads_count, outcomes_count, left), (1, 4, 3, 0));
     let lines = home.lines().await;
     let [erasure] = &erasures(&lines, "main")[..] else { panic!("{lines:?}") };
     assert_eq!((erasure.versions.count(), erasure.interventions.count(), erasure.outcomes.len()), (2, 2, 3));
@@ -245,7 +246,8 @@ async fn concurrent_erasures_of_the_same_events_erase_once() {
     let one = || home.engine.erase_events(&home.admin, everything("main", Some(at)), None);
     let named = home.engine.erase_events(&home.admin, erase_ids(on("main"), &["b"]), None);
     let (a, b, c) = tokio::join!(one(), one(), named);
-    let erased = [&a, &b, &c].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.events_count).sum::<u64>();
+    let erased =
+        [&a, &b, &c].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.change.events_count).sum::<u64>();
     assert_eq!(erased, 3, "{a:?} {b:?} {c:?}");
     home.close().await;
     assert_eq!(secrets(&house), 0);
@@ -296,7 +298,7 @@ async fn erasure_in_forks_requires_the_flag_and_admin_of_each() {
     assert_eq!(forks, [("one", true), ("plain", true), ("two", false)]);
     let change = admins(["admin", "ada"]);
     home.set_permissions("two", change).await;
-    let erased = home.engine.erase_events(&ada, request, None).await.unwrap();
+    let erased = home.engine.erase_events(&ada, request, None).await.unwrap().change;
     assert_eq!((erased.events_count, erased.payloads_count, erased.forks_count), (4, 10, 2));
     for again in [
         correct(&home, "one", "a", idempotent("one a", "asked")).await,
@@ -392,7 +394,7 @@ async fn remaining_reads_are_provable_after_single_reads_are_erased() {
     assert_eq!(outcome_text(&refused), "Permission { needs: Admin }");
     let erased =
         home.engine.erase_reads(&home.admin, erasure(position, of("ada")), idempotent("reads", "asked")).await.unwrap();
-    assert_eq!((erased.erased, erased.left), (query, there - query));
+    assert_eq!((erased.change.erased, erased.change.left), (query, there - query));
     let again =
         home.engine.erase_reads(&home.admin, erasure(position, of("ada")), idempotent("reads", "asked")).await.unwrap();
     assert!(again.replayed);
@@ -422,7 +424,7 @@ async fn remaining_reads_are_provable_after_single_reads_are_erased() {
             home.engine.erase_reads(&home.admin, erasure(position, one), None),
             home.engine.erase_reads(&home.admin, erasure(position, of("admin")), None),
         );
-        let all = [&a, &b].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.erased).sum::<u64>();
+        let all = [&a, &b].into_iter().filter_map(|one| one.as_ref().ok()).map(|one| one.change.erased).sum::<u64>();
         assert_eq!(all, there - query, "{a:?} {b:?}");
     }
     home.close().await;

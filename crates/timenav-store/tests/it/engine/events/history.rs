@@ -46,6 +46,7 @@ async fn intervene(home: &Home<'_>, timeline: &TimelineId, event: u8, effect: Ef
     let done = home.engine.manipulate_event(&home.admin, Some(timeline.clone()), request, None).await;
     match (preview, done) {
         (Ok((preview, _)), Ok(done)) => {
+            let (preview, done) = (preview.change, done.change);
             assert_eq!((preview.before, preview.after), (done.before, done.after));
             Ok(())
         }
@@ -111,7 +112,7 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
             let known = lives[number].now.get_mut(&id(event)).filter(|known| known.active_at.is_some());
             assert_eq!(done.is_ok(), known.is_some(), "{done:?}");
             if let Some(known) = known {
-                assert_eq!(done.unwrap().changed, known.active_at != Some(*time));
+                assert_eq!(done.unwrap().change.changed, known.active_at != Some(*time));
                 // Recording the same again is not a correction.
                 let recorded = if known.active_at == Some(*time) { known.recorded } else { *time };
                 *known = Known { recorded, active_at: Some(*time), ..*known };
@@ -125,9 +126,9 @@ async fn step(home: &Home<'_>, lives: &mut Vec<Life>, number: usize, step: &Step
         }
         Step::Note(event) => change(home, &mut lives[number], *event, Effect::Note).await,
         Step::Anchor => {
-            let (anchor_id, _, ledger, _) =
-                home.engine.set_anchor(&home.admin, named, anchor_now(), None).await.unwrap();
-            let mark = Mark { anchor_id, own: Some(ledger.position), state: lives[number].now.clone() };
+            let made = home.engine.set_anchor(&home.admin, named, anchor_now(), None).await.unwrap();
+            let (anchor_id, own) = (made.change.anchor_id, Some(made.ledger.position));
+            let mark = Mark { anchor_id, own, state: lives[number].now.clone() };
             lives[number].anchors.push(mark);
         }
         Step::Return(at, all) => {
@@ -196,7 +197,7 @@ async fn every_past_state_is_readable_and_isolated_per_timeline() {
 async fn return_of_too_many_events_is_rejected() {
     let home = Home::new().await;
     let main = timeline_id("main");
-    let (anchor_id, ..) = home.engine.set_anchor(&home.admin, None, anchor_now(), None).await.unwrap();
+    let anchor_id = home.set_anchor(None).await;
     let back = async || home.engine.return_to_anchor(&home.admin, None, &anchor_id, ReturnScope::All, None).await;
     let one = |number: usize| named_event(&format!("n{number}"), 1, "it happens");
     let most: Vec<_> = (0..RETURN_EVENTS_MAX).map(one).collect();

@@ -244,7 +244,7 @@ async fn expired_timeline_is_ended_automatically() {
     let made = home.create_timeline(expiring("job", 60)).await;
     let main = timeline_id("main");
     home.engine.fork_timeline(&home.admin, expiring("fork", 120), &main, None, None).await.unwrap();
-    assert!(made.expires_at.is_some());
+    assert!(made.change.expires_at.is_some());
     let home = home.reopen().await;
     home.house.clock.advance(59 * SECOND);
     home.engine.tend().await.unwrap();

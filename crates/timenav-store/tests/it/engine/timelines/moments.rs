@@ -75,7 +75,7 @@ async fn both_parts_of_a_dry_run_use_one_position() {
     home.engine.monitor_paradox(&home.admin, every_paradox(None)).await.unwrap();
     store.open_versions_gate();
     let (preview, consequences) = reading.await.unwrap();
-    assert!(preview.before.is_some() && preview.after.is_none());
+    assert!(preview.change.before.is_some() && preview.change.after.is_none());
     assert_eq!(consequences.downstream, [event_id("landing")]);
     assert_eq!((consequences.downstream_count, consequences.created.len(), consequences.resolved.len()), (1, 1, 0));
     // One read, one entry, and the tree before it.

@@ -220,8 +220,8 @@ async fn steer(home: &Home<'_>, caller: &Caller, timeline: TimelineId, deed: Dee
             let key = || EncryptionKey::new(Zeroizing::new("a passphrase that is long enough".to_owned())).unwrap();
             let data = Plaintext::new(Zeroizing::new("{}".to_owned()));
             let Ok(made) = engine.encrypt_data(caller, timeline, data, key(), None).await else { return };
-            drop(engine.decrypt_data(caller, None, made.data_id.clone(), key()).await);
-            drop(engine.erase_data(caller, ErasureRequest::Data(None, made.data_id), None).await);
+            drop(engine.decrypt_data(caller, None, made.change.data_id.clone(), key()).await);
+            drop(engine.erase_data(caller, ErasureRequest::Data(None, made.change.data_id), None).await);
         }
         Deed::Look(what) => look_at_something(home, caller, timeline, what).await,
         Deed::Wait(micros) => home.house.clock.advance(micros),

@@ -23,7 +23,7 @@ async fn marked(home: &Home<'_>) -> AnchorId {
     let (engine, admin) = (&home.engine, &home.admin);
     engine.change_clock(admin, None, ClockCommand::Pause, None).await.unwrap();
     record(home, "main", 0, 3).await;
-    let (anchor_id, ..) = engine.set_anchor(admin, None, anchor_now(), None).await.unwrap();
+    let anchor_id = engine.set_anchor(admin, None, anchor_now(), None).await.unwrap().change.anchor_id;
     record(home, "main", 10, 1).await;
     engine.change_clock(admin, None, hour(), None).await.unwrap();
     for (name, of) in [("fork", "main"), ("fork-of-fork", "fork")] {
@@ -157,7 +157,7 @@ async fn fork_of_the_past_starts_with_the_signed_clock() {
     marked(&home).await;
     let (engine, admin, main) = (&home.engine, &home.admin, timeline_id("main"));
     engine.change_clock(admin, None, ClockCommand::Travel { to: moment(5), location: None }, None).await.unwrap();
-    let (.., ledger, _) = engine.set_anchor(admin, None, anchor_now(), None).await.unwrap();
+    let ledger = engine.set_anchor(admin, None, anchor_now(), None).await.unwrap().ledger;
     let (connection, last) = (connect(&house), ledger.position);
     let row = entry(MAIN, last);
     let stored = "SELECT clock_entry FROM entries WHERE entry = ?1";

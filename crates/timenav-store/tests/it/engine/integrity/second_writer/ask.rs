@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 
-use timenav_engine::{MadeTimeline, OnParadox};
+use timenav_engine::{Answer, OnParadox};
 
 use super::request::Request;
 use super::scene::{About, Scene, drive, held, key_of, later, named, sealing_key};
@@ -27,8 +27,8 @@ const fn done() -> Given {
     Given { ledger: None, replayed: false }
 }
 
-fn made(made: &MadeTimeline) -> Given {
-    given(made.ledger, made.replayed)
+fn of<C>(Answer { ledger, replayed, .. }: Answer<C>) -> Given {
+    given(ledger, replayed)
 }
 
 /// One request for an engine.
@@ -76,8 +76,7 @@ impl Sending {
         let step = match request {
             Request::Anchor => {
                 let request = AnchorRequest { timestamp: None, description: self.scene.name.clone(), fixed: false };
-                let (_, _, ledger, replayed) = engine.set_anchor(caller, Some(self.on()), request, key).await?;
-                return Ok(given(ledger, replayed));
+                return engine.set_anchor(caller, Some(self.on()), request, key).await.map(of);
             }
             Request::Return => {
                 let anchors = engine.anchors(caller, Some(self.on()), 1, None).await?.anchors;
@@ -102,9 +101,7 @@ impl Sending {
                 Ok(given(recorded.ledger, recorded.replayed))
             }
             Request::Correct => {
-                let corrected =
-                    engine.correct_event(caller, Some(self.on()), named_event(&event, 9, ""), None, key).await?;
-                Ok(given(corrected.ledger, corrected.replayed))
+                engine.correct_event(caller, Some(self.on()), named_event(&event, 9, ""), None, key).await.map(of)
             }
             Request::UndoImport => {
                 let About::Import(import) = self.scene.about else { panic!("an import") };
@@ -115,8 +112,7 @@ impl Sending {
                 let is_careful = request == Request::CancelWithoutParadox;
                 let on_paradox = if is_careful { OnParadox::Refuse } else { OnParadox::Report };
                 let cancel = intervention(&event, Effect::Cancel);
-                let (done, _) = engine.intervene(caller, Some(self.on()), cancel, on_paradox, key).await?;
-                Ok(given(done.ledger, done.replayed))
+                engine.intervene(caller, Some(self.on()), cancel, on_paradox, key).await.map(|(done, _)| of(done))
             }
             other => self.change_contents(other).await,
         }
@@ -128,17 +124,14 @@ impl Sending {
             Request::EraseReads => {
                 let which = WhichReads::Of("admin".to_owned());
                 let erasure = ReadErasure { timeline: Some(self.on()), position: self.scene.position, which };
-                let erased = engine.erase_reads(caller, erasure, key).await?;
-                Ok(given(erased.ledger, erased.replayed))
+                engine.erase_reads(caller, erasure, key).await.map(of)
             }
             Request::EraseIds | Request::EraseFound | Request::EraseUnchanged => {
-                let erased = engine.erase_events(caller, request.erasure(&self.scene), key).await?;
-                Ok(given(erased.ledger, erased.replayed))
+                engine.erase_events(caller, request.erasure(&self.scene), key).await.map(of)
             }
             Request::Seal => {
                 let data = Plaintext::new(Zeroizing::new("{}".to_owned()));
-                let sealed = engine.encrypt_data(caller, self.scene.on.clone(), data, sealing_key(), key).await?;
-                Ok(given(sealed.ledger, sealed.replayed))
+                engine.encrypt_data(caller, self.scene.on.clone(), data, sealing_key(), key).await.map(of)
             }
             Request::Unseal => {
                 let About::Data(data_id) = &self.scene.about else { panic!("a sealed record") };
@@ -150,8 +143,7 @@ impl Sending {
                     About::Data(data_id) => ErasureRequest::Data(Some(self.on()), data_id.clone()),
                     _ => ErasureRequest::Event(Some(self.on()), event_id(&format!("event-of-{name}"))),
                 };
-                let erased = engine.erase_data(caller, erasure, key).await?;
-                Ok(given(erased.ledger, erased.replayed))
+                engine.erase_data(caller, erasure, key).await.map(of)
             }
             other => self.change_timelines(other).await,
         }
@@ -161,8 +153,8 @@ impl Sending {
         let (engine, caller, key) = (&self.engine, self.caller(), self.key);
         let new = timeline_id(&self.scene.name);
         match request {
-            Request::Create => engine.create_timeline(caller, new, key).await.map(|one| made(&one)),
-            Request::Fork => engine.fork_timeline(caller, new, &self.scene.on, None, key).await.map(|one| made(&one)),
+            Request::Create => engine.create_timeline(caller, new, key).await.map(of),
+            Request::Fork => engine.fork_timeline(caller, new, &self.scene.on, None, key).await.map(of),
             Request::End => {
                 let end = engine.end_timeline(caller, new, key).await?;
                 Ok(given(end.ledger, end.replayed))
@@ -173,11 +165,9 @@ impl Sending {
 
     async fn change_users(self, request: Request) -> Outcome {
         let (engine, caller, key, name) = (&self.engine, self.caller(), self.key, &self.scene.name);
-        let of = |(_, ledger, replayed)| given(ledger, replayed);
         match request {
             Request::Permissions => {
-                let set = engine.set_access_control(caller, self.scene.on.clone(), readers(["ada"]), key).await?;
-                Ok(given(set.ledger, set.replayed))
+                engine.set_access_control(caller, self.scene.on.clone(), readers(["ada"]), key).await.map(of)
             }
             Request::User => engine.create_user(caller, user_id(name), false, key).await.map(of),
             Request::Restrict => {
@@ -191,8 +181,7 @@ impl Sending {
             }
             Request::RevokeKey => {
                 let About::Key(key_id) = &self.scene.about else { panic!("a key") };
-                let (_, ledger, replayed) = engine.revoke_api_key(caller, key_id.clone()).await?;
-                Ok(given(ledger, replayed))
+                engine.revoke_api_key(caller, key_id.clone()).await.map(of)
             }
             Request::SetPassword => engine.set_password(caller, new_password(name, SECRET)).await.map(|_| done()),
             Request::LogIn => {
@@ -248,16 +237,14 @@ impl Sending {
             Request::Retention => {
                 let request =
                     RetentionRequest { reads: RetentionPeriod::Seconds(86_400), refusals: RetentionPeriod::Ever };
-                let (_, ledger, replayed) = engine.set_retention(caller, on.clone(), request, key).await?;
-                return Ok(given(ledger, replayed));
+                return engine.set_retention(caller, on.clone(), request, key).await.map(of);
             }
             Request::Fault => {
                 let About::Stream(stream) = &self.scene.about else { panic!("a stream") };
                 let follower_id = stream.follower.as_ref().unwrap().follower_id().clone();
                 let fault = Some(Fault { drift_ppm: 200, ..Fault::default() });
                 let request = FaultRequest { timeline: Some(on.clone()), follower_id, fault };
-                let step = engine.set_fault(caller, request, key).await?;
-                return Ok(given(step.ledger, step.replayed));
+                return engine.set_fault(caller, request, key).await.map(of);
             }
             Request::Sweep => {
                 let pruned = engine.prune(caller, on.clone(), false, key).await?;

@@ -65,7 +65,7 @@ async fn seal(home: &Home<'_>, scene: &mut Scene) {
     create(home, scene).await;
     let data = Plaintext::new(Zeroizing::new("{}".to_owned()));
     let sealed = home.engine.encrypt_data(&home.admin, scene.on.clone(), data, sealing_key(), None).await.unwrap();
-    scene.about = About::Data(sealed.data_id);
+    scene.about = About::Data(sealed.change.data_id);
 }
 
 /// Follows a clock like a program that can show faults.

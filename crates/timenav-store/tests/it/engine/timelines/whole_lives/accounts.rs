@@ -3,6 +3,7 @@
 mod checks;
 
 use timenav_core::access::CallerAccess;
+use timenav_engine::{Answer, UserChanged};
 
 use super::world::Repetition;
 use crate::engine::*;
@@ -166,7 +167,7 @@ impl Errand {
             replayed,
             made: Made::Nothing,
         };
-        let of_user = |(user, ledger, replayed): (UserId, _, _)| plain((user.to_string(), ledger, replayed));
+        let of_user = |made: Answer<UserChanged>| plain((made.change.user_id.to_string(), made.ledger, made.replayed));
         Ok(match self {
             Self::Add { user, operator } => of_user(engine.create_user(admin, user.clone(), *operator, key).await?),
             Self::Remove(user) => of_user(engine.delete_user(admin, user.clone()).await?),
@@ -180,8 +181,8 @@ impl Errand {
                 Reply { made: Made::Key(given.key_id, given.secret), ..reply }
             }
             Self::StopKey(key_id) => {
-                let (key_id, ledger, replayed) = engine.revoke_api_key(admin, key_id.clone()).await?;
-                plain((key_id.to_string(), ledger, replayed))
+                let made = engine.revoke_api_key(admin, key_id.clone()).await?;
+                plain((made.change.key_id.to_string(), made.ledger, made.replayed))
             }
             Self::SetPassword(user) => {
                 let user_id = Some(user.clone());
@@ -201,18 +202,18 @@ impl Errand {
             }
             Self::Permit(set) => {
                 let set = engine.set_access_control(admin, on.clone(), replacing(set), key).await?;
-                plain((set.tag, set.ledger, set.replayed))
+                plain((set.change.tag, set.ledger, set.replayed))
             }
             Self::Seal(text) => {
                 let data = Plaintext::new(Zeroizing::new(text.clone()));
                 let sealed = engine.encrypt_data(admin, on.clone(), data, own_key(), key).await?;
-                let reply = plain((sealed.data_id.to_string(), sealed.ledger, sealed.replayed));
-                Reply { made: Made::Data(sealed.data_id), ..reply }
+                let reply = plain((sealed.change.data_id.to_string(), sealed.ledger, sealed.replayed));
+                Reply { made: Made::Data(sealed.change.data_id), ..reply }
             }
             Self::EraseData(data_id) => {
                 let erasure = ErasureRequest::Data(Some(on.clone()), data_id.clone());
                 let erased = engine.erase_data(admin, erasure, key).await?;
-                plain((format!("{} {}", erased.timeline_id, erased.position), erased.ledger, erased.replayed))
+                plain((format!("{} {}", erased.timeline_id, erased.change.position), erased.ledger, erased.replayed))
             }
         })
     }

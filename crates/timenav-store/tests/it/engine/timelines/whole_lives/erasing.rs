@@ -81,20 +81,21 @@ impl Clearance {
             Self::Events { which, evaluated_at, born } => {
                 let request = erasure(on, which.clone(), Some(*evaluated_at));
                 let made = engine.erase_events(admin, request, key).await?;
-                assert_eq!((made.events_count, made.left), (born.len() as u64, 0), "{self:?}");
-                let summary = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
+                assert_eq!((made.change.events_count, made.change.left), (born.len() as u64, 0), "{self:?}");
+                let summary =
+                    format!("{} {} {:?}", made.change.payloads_count, made.change.outcomes_count, made.ledger);
                 reply(summary, made.ledger.position, made.replayed)
             }
             Self::One { event_id: id, .. } => {
                 let request = ErasureRequest::Event(Some(on.clone()), event_id(id));
                 let made = engine.erase_data(admin, request, key).await?;
-                reply(format!("{} {:?}", made.position, made.ledger), made.ledger.position, made.replayed)
+                reply(format!("{} {:?}", made.change.position, made.ledger), made.ledger.position, made.replayed)
             }
             Self::Reads { position, erased, left } => {
                 let which = WhichReads::Of("admin".to_owned());
                 let request = ReadErasure { timeline: Some(on.clone()), position: *position, which };
                 let made = engine.erase_reads(admin, request, key).await?;
-                assert_eq!((made.erased, made.left), (*erased, *left), "{self:?}");
+                assert_eq!((made.change.erased, made.change.left), (*erased, *left), "{self:?}");
                 reply(format!("{:?}", made.ledger), made.ledger.position, made.replayed)
             }
         })

@@ -1,5 +1,7 @@
 //! Requests, repetitions and responses.
 
+use timenav_engine::{AnchorMarked, EventIntervened};
+
 use crate::engine::timelines::whole_lives::Passing;
 use crate::engine::timelines::whole_lives::accounts::{Asker, Errand, Made, Reply};
 use crate::engine::timelines::whole_lives::erasing::Clearance;
@@ -118,21 +120,23 @@ impl Request {
             }
             What::Correct(draft) => {
                 let made = engine.correct_event(caller, named, draft.clone(), None, key).await?;
-                let summary = format!("{} {} {:?}", made.content, made.changed, made.ledger);
+                let summary = format!("{} {} {:?}", made.change.content, made.change.changed, made.ledger);
                 plain(summary, made.replayed, made.ledger.position)
             }
             What::Intervene(event, effect) => {
                 let made = engine
                     .manipulate_event(caller, named, intervention(&format!("e{event}"), effect.clone()), key)
                     .await?;
-                let summary = format!("{} {:?} {:?} {:?}", made.intervention_id, made.before, made.after, made.ledger);
+                let EventIntervened { intervention_id, before, after, .. } = made.change;
+                let summary = format!("{intervention_id} {before:?} {after:?} {:?}", made.ledger);
                 plain(summary, made.replayed, made.ledger.position)
             }
             What::Anchor => {
                 let request = anchor_now();
-                let (anchor_id, at, ledger, replayed) = engine.set_anchor(caller, named, request, key).await?;
-                let summary = format!("{anchor_id} {at} {ledger:?}");
-                Answer { anchor_id: Some(anchor_id), ..plain(summary, replayed, ledger.position) }
+                let made = engine.set_anchor(caller, named, request, key).await?;
+                let AnchorMarked { anchor_id, timestamp } = made.change;
+                let summary = format!("{anchor_id} {timestamp} {:?}", made.ledger);
+                Answer { anchor_id: Some(anchor_id), ..plain(summary, made.replayed, made.ledger.position) }
             }
             What::Steer(command, passing) => {
                 let Passing { settle, refire } = *passing;
@@ -146,14 +150,14 @@ impl Request {
                 let at = at.map(AsOf::Position);
                 let fork = NewTimeline { deliver_webhooks: *sends, ..name.clone().into() };
                 let made = engine.fork_timeline(caller, fork, &on, at.as_ref(), key).await?;
-                plain(format!("{:?} {:?}", made.expires_at, made.ledger), made.replayed, made.ledger.position)
+                plain(format!("{:?} {:?}", made.change.expires_at, made.ledger), made.replayed, made.ledger.position)
             }
             What::Retain(days) => {
                 let stored = RetentionPeriod::Seconds(days * DAY_SECONDS);
                 let request = RetentionRequest { reads: stored, refusals: stored };
-                let (stored, ledger, replayed): (Retention, _, _) =
-                    engine.set_retention(caller, on, request, key).await?;
-                plain(format!("{stored:?} {ledger:?}"), replayed, ledger.position)
+                let made = engine.set_retention(caller, on, request, key).await?;
+                let summary = format!("{:?} {:?}", made.change.retention, made.ledger);
+                plain(summary, made.replayed, made.ledger.position)
             }
             What::Erase(event) => erase(engine, caller, (on, *event), key).await?,
             What::End => {
@@ -189,8 +193,8 @@ async fn erase(
     let which = WhichEvents::Ids(vec![event_id(&format!("e{event}"))]);
     let erasure = EventErasure { timeline: Some(on), which, include_forks: true, evaluated_at: None };
     let made = engine.erase_events(caller, erasure, key).await?;
-    assert_eq!((made.events_count, made.left), (1, 0), "e{event}");
-    let summary = format!("{} {} {:?}", made.payloads_count, made.outcomes_count, made.ledger);
+    assert_eq!((made.change.events_count, made.change.left), (1, 0), "e{event}");
+    let summary = format!("{} {} {:?}", made.change.payloads_count, made.change.outcomes_count, made.ledger);
     Ok(plain(summary, made.replayed, made.ledger.position))
 }
 
