@@ -132,7 +132,7 @@ impl Engine {
             ErasureRequest::Event(timeline, event_id) => {
                 let timeline = caller.timeline(timeline);
                 let answer = self.submit(caller, timeline, EraseEvent { event_id }, idempotency).await?;
-                self.forget_in_forks(&answer.timeline_id);
+                self.drop_views_of_forks(&answer.timeline_id);
                 Ok(answer)
             }
         }

@@ -216,8 +216,8 @@ impl Engine {
         &self.0.shared
     }
 
-    pub(crate) fn roll(&self) -> &FollowerRegistry {
-        &self.0.shared.roll
+    pub(crate) fn follower_registry(&self) -> &FollowerRegistry {
+        &self.0.shared.follower_registry
     }
 
     pub(crate) fn host_clock(&self) -> &HostClock {

@@ -29,7 +29,7 @@ pub use access::directory::DirectoryChange;
 pub use access::identity::{ApiKeyRequest, NewApiKey};
 pub use access::permissions::{PermissionsChange, permissions_tag};
 pub use access::sessions::{CROSS_SITE_CODE, NewSession, PasswordRequest, SessionView};
-pub use anchors::commands::{AnchorPage, AnchorRequest, ReturnScope, Returning};
+pub use anchors::commands::{AnchorPage, AnchorRequest, AnchorReturn, ReturnScope};
 pub use clock::clock_offset::{ClockFault, ClockOffset};
 pub use clock::clocks::{
     AdvanceSeen, ClockChange, ClockChanges, ClockNews, ClockStep, ClockStream, ClockView, DeliveryLag,
@@ -38,15 +38,14 @@ pub use clock::clocks::{
 pub use clock::faults::FaultRequest;
 pub use clock::followers::{Confirmation, FollowAs, FollowedBy, FollowersSeen, WaitFor, WhichFollowers};
 pub use clock::host_clock::HostClockDoubt;
-pub use clock::preview::{ClockPreview, FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer};
+pub use clock::preview::{ClockPreview, FirstOf, PreviewedEnd, PreviewedFiring, PreviewedTimer, RefirePreview};
 pub use clock::receipts::Receipt;
 pub use data::ErasureRequest;
 pub use engine::Engine;
 pub use events::aggregate::{AggregateEvents, AggregatedEvents, EventGroup, GroupBy, GroupKey};
 pub use events::commands::{EventPage, ImportBatch, MonitorEvents, Recorded, RefusedRecord};
 pub use events::erasing::{
-    ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, EventErasure, ForeseenErasure, ForkSeen, ReadErasure,
-    WhichEvents,
+    ERASE_EVENTS_BATCH_MAX, ERASE_EVENTS_SELECTED_MAX, ErasurePreview, EventErasure, ForkSeen, ReadErasure, WhichEvents,
 };
 pub use events::event_columns::{EventColumns, name_key};
 pub use events::event_filter::{EventFilter, FilterError, FilterTexts, each_event_word};
@@ -91,7 +90,7 @@ pub use ports::archive::{
     StoredOutcome, StoredRows, StoredVersion,
 };
 pub use ports::entropy::Entropy;
-pub use ports::facts::{Asker, Facts, FactsQuery, UnloggedRows};
+pub use ports::facts::{Facts, FactsQuery, QueryOrigin, UnloggedRows};
 pub use ports::gazetteer::{Gazetteer, KnownPlace};
 pub use ports::hint::{HINTED_TIMELINES_MAX, Hint};
 pub use ports::lookups::OneFact;
@@ -147,7 +146,7 @@ pub use timelines::bundles::{
 pub use timelines::commands::{NewTimeline, TimelineView};
 pub use timelines::diff::{DiffOf, DiffPage, DiffSide, Difference, FiringDifference, TimelinesDiff, TimerDifference};
 pub use timelines::ends::TimelineEnd;
-pub use timelines::sweeping::{ForeseenSweep, Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX};
+pub use timelines::sweeping::{Pruned, RetentionRequest, SWEEP_ENTRIES_READ_MAX, SWEEP_POSITIONS_MAX, SweepPreview};
 pub use timenav_core::anchor::Anchor;
 pub use timenav_core::directory::{
     ApiKey, Directory, PersistentMap, Secret, Secrets, Session, SessionSpans, StoredPassword, User,

@@ -93,7 +93,7 @@ impl Engine {
     pub async fn access_logs(&self, caller: &Caller, request: AccessLogs) -> Result<LogPage, Refusal> {
         let timeline = &request.timeline;
         let read = Reading::AccessLogs { time_range: request.range.to_string() };
-        let admitted = self.let_on(caller, timeline.clone(), Demand::Administer, read).await?;
+        let admitted = self.authorize_read(caller, timeline.clone(), Demand::Administer, read).await?;
         if timeline.is_system() {
             // Write counted refusals first, so that the log includes recent ones.
             self.log_counted_refusals().await?;

@@ -8,9 +8,9 @@ use timenav_core::ids::AnchorId;
 
 use crate::engine::Engine;
 use crate::ledger::head::TimelineState;
-use crate::ledger::payload::marked_anchor;
+use crate::ledger::payload::anchor_in_entry;
 use crate::ledger::tree::SignedTree;
-use crate::ports::facts::{Asker, FactsQuery};
+use crate::ports::facts::{FactsQuery, QueryOrigin};
 use crate::requests::refusal::Refusal;
 
 impl Engine {
@@ -26,7 +26,8 @@ impl Engine {
     ) -> Result<(usize, Anchor), Refusal> {
         let layers = state.layers(u64::MAX);
         let anchors = layers.iter().map(|layer| (layer.timeline, anchor_id.clone())).collect();
-        let found = self.store().facts(FactsQuery { anchors, ..FactsQuery::default() }, Asker::Reader).await?.anchors;
+        let found =
+            self.store().facts(FactsQuery { anchors, ..FactsQuery::default() }, QueryOrigin::Reader).await?.anchors;
         let mut found = layers.iter().zip(found).enumerate().rev();
         let seen = found.find_map(|(number, (layer, anchor))| {
             Some((number, anchor.filter(|anchor| anchor.position < layer.as_of)?))
@@ -41,7 +42,7 @@ impl Engine {
         }
         let entry = tree.entry(self.store(), row.position).await?;
         let differs = || tree.damaged(row.position, &format!("does not match the stored anchor `{anchor_id}`"));
-        let anchor = marked_anchor(&entry).filter(|marked| *marked == row).ok_or_else(differs)?;
+        let anchor = anchor_in_entry(&entry).filter(|marked| *marked == row).ok_or_else(differs)?;
         Ok((layer, anchor))
     }
 

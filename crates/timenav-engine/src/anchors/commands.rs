@@ -17,7 +17,7 @@ use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::anchors::SetAnchor;
 use crate::writer::deciding::clocks::ReturnToAnchor;
-use crate::writer::deciding::repeated::Again;
+use crate::writer::deciding::repeated::RepeatedRequest;
 use crate::writer::submission::Answer;
 
 #[derive(Clone, Debug)]
@@ -38,26 +38,26 @@ pub enum ReturnScope {
 }
 
 #[derive(Clone, Debug)]
-pub struct Returning {
+pub struct AnchorReturn {
     pub scope: ReturnScope,
     pub expected: Option<Expected>,
     /// Whether the request comes from the handler of a firing.
     pub is_inside: bool,
 }
 
-impl From<ReturnScope> for Returning {
+impl From<ReturnScope> for AnchorReturn {
     fn from(scope: ReturnScope) -> Self {
         Self { scope, expected: None, is_inside: false }
     }
 }
 
 impl ReturnScope {
-    const fn again(self) -> Again<ClockAfter> {
+    const fn again(self) -> RepeatedRequest<ClockAfter> {
         let demands = match self {
             Self::Clock => ReturnToAnchor::CLOCK_DEMANDS,
             Self::All => ReturnToAnchor::ALL_DEMANDS,
         };
-        Again::of(Action::ReturnToAnchor, demands)
+        RepeatedRequest::of(Action::ReturnToAnchor, demands)
     }
 }
 
@@ -105,7 +105,7 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         anchor_id: &AnchorId,
-        how: impl Into<Returning>,
+        how: impl Into<AnchorReturn>,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         self.return_as(caller, timeline, anchor_id, how.into(), idempotency).await
@@ -117,11 +117,11 @@ impl Engine {
         caller: &Caller,
         timeline: Option<TimelineId>,
         anchor_id: &AnchorId,
-        how: Returning,
+        how: AnchorReturn,
         idempotency: Option<Idempotency>,
     ) -> Result<ClockStep, Refusal> {
         let timeline = caller.timeline(timeline);
-        let Returning { scope, expected, is_inside } = how;
+        let AnchorReturn { scope, expected, is_inside } = how;
         for attempt in 1..=ATTEMPTS_MAX {
             let state = self.admit(caller, &timeline, Demand::Steer, Action::ReturnToAnchor.word()).await?;
             let returning = match self.returning(&state, anchor_id, scope).await {
@@ -139,7 +139,7 @@ impl Engine {
             let superseded = returning.timers.as_ref().map(|timers| self.superseding(&timeline, &timers.restoring));
             match self.submit(caller, timeline.clone(), returning, idempotency).await {
                 Err(Refusal::ChangedMeanwhile) => {}
-                Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
+                Err(Refusal::TimersBehind) => self.fire_due_timers(&timeline).await?,
                 Err(refusal) => return Err(refusal),
                 Ok(answer) => {
                     if let Some(superseded) = superseded.filter(|_| !answer.replayed) {
@@ -205,7 +205,7 @@ impl Engine {
     ) -> Result<AnchorPage, Refusal> {
         let timeline = caller.timeline(timeline);
         let query = format!("anchors {timeline}");
-        let admitted = self.let_on(caller, timeline, Demand::Look, Reading::Anchors {}).await?;
+        let admitted = self.authorize_read(caller, timeline, Demand::Look, Reading::Anchors {}).await?;
         let from = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;
         let layers = &look.layers;

@@ -21,7 +21,7 @@ use crate::writer::deciding::timers::restoring::{GoingBack, Restoring, TimerChan
 const BLOCK_TIMERS: usize = 1_000;
 const BLOCK_FIRINGS: usize = 500;
 
-struct Then {
+struct AnchoredTimers {
     undo: Undo<TimerRow>,
     rows: BTreeMap<u64, TimerRow>,
     /// Timers that do not exist now, because the fork did not inherit them.
@@ -60,7 +60,7 @@ impl Engine {
         let left: Vec<u64> = positions.iter().copied().filter(is_left).collect();
         let left = self.timers_left(before, left, &mut room).await?;
         let in_flight = self.firings_of_layers(state, in_flight, &pending).await?;
-        let then = Then { undo, rows, left, in_flight };
+        let then = AnchoredTimers { undo, rows, left, in_flight };
         let (mut changed, mut fired) = (Vec::new(), Vec::new());
         for position in positions {
             then.restore(position, &mut changed, &mut fired)?;
@@ -146,7 +146,7 @@ impl Engine {
     }
 }
 
-impl Then {
+impl AnchoredTimers {
     fn state_at(&self, position: u64) -> Result<Option<TimerRow>, Refusal> {
         state_at(&self.undo, position, self.rows.get(&position).or_else(|| self.left.get(&position)))
     }

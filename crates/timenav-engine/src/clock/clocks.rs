@@ -255,7 +255,7 @@ impl Engine {
             let superseded = refire.as_ref().map(|refire| self.superseding(&timeline, &refire.restoring));
             let change = ChangeClock { command: command.clone(), expected: expected.clone(), advance_context, refire };
             match self.submit(caller, timeline.clone(), change, idempotency).await {
-                Err(Refusal::TimersBehind) => self.let_fall_due(&timeline).await?,
+                Err(Refusal::TimersBehind) => self.fire_due_timers(&timeline).await?,
                 Err(Refusal::ChangedMeanwhile) => {}
                 Err(Refusal::AdvanceInProgress { is_inside: false, .. })
                     if attempt < TICKS_BEFORE_MAX && self.end_if_done(&timeline).await? => {}

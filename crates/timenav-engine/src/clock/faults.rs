@@ -16,7 +16,7 @@ use crate::requests::idempotency::Idempotency;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::faults::SetFault;
-use crate::writer::deciding::repeated::Again;
+use crate::writer::deciding::repeated::RepeatedRequest;
 use crate::writer::submission::Answer;
 
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl Engine {
         let FaultRequest { timeline, follower_id, fault } = request;
         let timeline = caller.timeline(timeline);
         self.admit(caller, &timeline, Demand::Record, Action::SetFault.word()).await?;
-        let again = Again::<FaultOutcome>::of(Action::SetFault, &[Demand::Record]);
+        let again = RepeatedRequest::<FaultOutcome>::of(Action::SetFault, &[Demand::Record]);
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
             return Ok(answer);
         }
@@ -58,7 +58,7 @@ impl Engine {
         follower_id: &FollowerId,
     ) -> Result<(UserId, FollowerName), Refusal> {
         self.learn_followers(timeline).await?;
-        let followers = self.roll().followers().of(timeline, self.now());
+        let followers = self.follower_registry().followers().of(timeline, self.now());
         let follower = followers.into_iter().find(|follower| follower.follower_id == *follower_id);
         let follower = follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?;
         if follower.shows_faults == Some(false) {

@@ -23,7 +23,7 @@ pub(crate) struct FollowerRegistry {
 
 /// A response that waits for the followers of a timeline, until this is dropped.
 pub(crate) struct WaitingHere<'a> {
-    roll: &'a FollowerRegistry,
+    registry: &'a FollowerRegistry,
     timeline: &'a TimelineId,
 }
 
@@ -51,7 +51,7 @@ impl FollowerRegistry {
 
     pub(crate) fn wait<'a>(&'a self, timeline: &'a TimelineId) -> WaitingHere<'a> {
         *self.waiting.lock().entry(timeline.clone()).or_default() += 1;
-        WaitingHere { roll: self, timeline }
+        WaitingHere { registry: self, timeline }
     }
 
     pub(crate) fn waiting(&self) -> Vec<TimelineId> {
@@ -61,7 +61,7 @@ impl FollowerRegistry {
 
 impl Drop for WaitingHere<'_> {
     fn drop(&mut self) {
-        let mut waiting = self.roll.waiting.lock();
+        let mut waiting = self.registry.waiting.lock();
         if let Some(count) = waiting.get_mut(self.timeline) {
             *count -= 1;
             if *count == 0 {

@@ -43,8 +43,8 @@ impl FollowedBy {
 impl Drop for FollowedBy {
     fn drop(&mut self) {
         let host = self.engine.now();
-        self.engine.roll().followers().leave(&self.timeline, &self.follower_id, host);
-        self.engine.roll().notify();
+        self.engine.follower_registry().followers().leave(&self.timeline, &self.follower_id, host);
+        self.engine.follower_registry().notify();
         self.engine.share_follower_later(&self.timeline, &self.follower_id);
         // Firings may have waited for it.
         self.engine.timing().wake_claims();
@@ -154,8 +154,8 @@ impl Engine {
             is_late: false,
         };
         let too_many = |_| Refusal::LimitReached { what: "followers of this clock", max: FOLLOWERS_PER_TIMELINE_MAX };
-        self.roll().followers().begin(follower).map_err(too_many)?;
-        self.roll().notify();
+        self.follower_registry().followers().begin(follower).map_err(too_many)?;
+        self.follower_registry().notify();
         let whose = (caller.user_id.clone(), name);
         let open = FollowedBy { engine: self.clone(), timeline: timeline.clone(), follower_id, whose };
         self.share_follower(timeline, open.follower_id()).await?;
@@ -190,7 +190,7 @@ impl Engine {
             return Err(Refusal::invalid("step", detail));
         }
         let whose = (&timeline, &caller.user_id);
-        let follower = self.roll().followers().confirm(whose, &follower_id, confirmed).cloned();
+        let follower = self.follower_registry().followers().confirm(whose, &follower_id, confirmed).cloned();
         let follower = if let Some(follower) = follower {
             if let Err(refusal) = self.share_follower(&timeline, &follower_id).await {
                 tracing::debug!(%refusal, "the other services will detect a confirmation later");
@@ -200,7 +200,7 @@ impl Engine {
             let follower = self.confirm_elsewhere((&state, &caller.user_id), &follower_id, confirmed).await?;
             follower.ok_or_else(|| Refusal::NotFound { what: "follower", id: follower_id.to_string() })?
         };
-        self.roll().notify();
+        self.follower_registry().notify();
         if follower.steps && state.head.timers.advance.is_some() {
             self.timing().wake_claims();
         }
@@ -217,7 +217,7 @@ impl Engine {
         let timeline_id = look.timeline();
         let sees_all = self.decide(caller, &timeline_id, Demand::Record).is_ok();
         self.learn_followers(&timeline_id).await?;
-        let mut followers = self.roll().followers().of(&timeline_id, self.now());
+        let mut followers = self.follower_registry().followers().of(&timeline_id, self.now());
         followers.retain(|follower| sees_all || follower.user_id == caller.user_id);
         let (step, (changed_at, _)) = (come_to(&look.state), look.state.head.clock.origin());
         let faults = Arc::clone(&look.state.head.timers.faults);
@@ -232,7 +232,7 @@ impl Engine {
         let awaited = match which {
             WhichFollowers::Named(names) => Awaited::Named(names),
             WhichFollowers::All => {
-                let there: Vec<Follower> = self.roll().followers().there(timeline).cloned().collect();
+                let there: Vec<Follower> = self.follower_registry().followers().there(timeline).cloned().collect();
                 let state = self.state(timeline);
                 let may_write = |follower: &Follower| self.may_write(state.as_deref(), &follower.user_id);
                 Awaited::These(there.into_iter().filter(may_write).collect())
@@ -243,10 +243,10 @@ impl Engine {
 
     #[boxed]
     pub async fn until_confirmed(&self, wait: &WaitFor) {
-        let _waiting = self.roll().wait(&wait.timeline);
+        let _waiting = self.follower_registry().wait(&wait.timeline);
         self.learn_followers_or_continue(&wait.timeline).await;
         loop {
-            let changed = self.roll().changed.notified();
+            let changed = self.follower_registry().changed.notified();
             tokio::pin!(changed);
             changed.as_mut().enable();
             if is_confirmed(&self.statuses_of(wait)) {
@@ -258,7 +258,7 @@ impl Engine {
 
     #[must_use]
     pub fn statuses_of(&self, wait: &WaitFor) -> Vec<AwaitedStatus> {
-        self.roll().followers().statuses(&wait.timeline, &wait.awaited, wait.generation)
+        self.follower_registry().followers().statuses(&wait.timeline, &wait.awaited, wait.generation)
     }
 
     /// The step of an awaited change, and its host time; `None` once the clock has changed again.
@@ -290,7 +290,7 @@ impl Engine {
         let advance = state.head.timers.advance.as_ref()?;
         let instant = (&state.head.id, state.head.clock.generation, advance);
         let may_write = |user_id: &UserId| self.may_write(Some(state), user_id);
-        self.roll().followers().waited_for(instant, self.host(state), may_write)
+        self.follower_registry().followers().waited_for(instant, self.host(state), may_write)
     }
 
     pub(crate) async fn followed_by(&self, state: &TimelineState) -> Result<Option<String>, Refusal> {

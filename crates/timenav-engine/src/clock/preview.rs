@@ -32,7 +32,7 @@ const BLOCK_TIMERS: usize = 1_000;
 const ATTEMPTS_MAX: usize = 8;
 
 #[derive(Clone, Debug)]
-pub struct ForeseenFiring {
+pub struct PreviewedFiring {
     pub timer_id: TimerId,
     pub due: Instant<Virtual>,
     /// The queue of the firing; `None` if it would be recorded as an event.
@@ -40,14 +40,14 @@ pub struct ForeseenFiring {
 }
 
 #[derive(Clone, Debug)]
-pub struct ForeseenTimer {
+pub struct PreviewedTimer {
     pub timer_id: TimerId,
     pub next: Instant<Virtual>,
 }
 
 /// A pending firing with a due time that would recur, or would not have been reached.
 #[derive(Clone, Debug)]
-pub struct ForeseenEnd {
+pub struct PreviewedEnd {
     pub firing_id: FiringId,
     pub timer_id: TimerId,
     pub due: Instant<Virtual>,
@@ -70,13 +70,13 @@ impl<T> FirstOf<T> {
 
 /// The effect on timers and firings with due times that would recur or would not have been reached.
 #[derive(Clone, Debug)]
-pub struct ForeseenAgain {
+pub struct RefirePreview {
     /// Timers that would be armed for another due time or changed otherwise, the earliest first.
-    pub rearmed: FirstOf<ForeseenTimer>,
+    pub rearmed: FirstOf<PreviewedTimer>,
     /// Armed timers that would be disarmed, in the order of their creation.
     pub disarmed: FirstOf<TimerId>,
     /// Firings that would be superseded, in the order of delivery.
-    pub superseded: FirstOf<ForeseenEnd>,
+    pub superseded: FirstOf<PreviewedEnd>,
 }
 
 #[derive(Clone, Debug)]
@@ -84,12 +84,12 @@ pub struct ClockPreview {
     pub view: ClockView,
     pub to: Instant<Virtual>,
     pub is_back: bool,
-    pub firings: Vec<ForeseenFiring>,
+    pub firings: Vec<PreviewedFiring>,
     pub count: u64,
     pub by_timer: Vec<(TimerId, u64)>,
     pub is_complete: bool,
     /// The effect on timers and firings if the clock goes back; `None` if only the clock would move.
-    pub again: Option<ForeseenAgain>,
+    pub again: Option<RefirePreview>,
     /// The events that would be restored; `None` if only the clock would move.
     pub events: Option<FirstOf<EventId>>,
 }
@@ -100,17 +100,17 @@ impl Engine {
     /// # Errors
     /// The caller may not move clocks, the clock rejects the change, too many timers would recur, or the ledger cannot
     /// be written.
-    pub async fn foresee(
+    pub async fn preview_clock_change(
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
         change: impl Into<ClockChange>,
     ) -> Result<ClockPreview, Refusal> {
-        self.foresee_change(caller, timeline, change.into()).await
+        self.preview_change(caller, timeline, change.into()).await
     }
 
     #[boxed]
-    async fn foresee_change(
+    async fn preview_change(
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
@@ -119,17 +119,17 @@ impl Engine {
         let ClockChange { command, refire, .. } = change;
         let look = self.look(caller, timeline, Demand::Steer, Reading::Foresee {}).await?;
         let moved = self.moved(&look.state, &command)?;
-        self.admit_foreseen(caller, &look, moved.as_ref()).await?;
+        self.admit_preview(caller, &look, moved.as_ref()).await?;
         let to = self.reached(&look.state, moved);
         if !refire {
-            return self.foretold(&look, to, None).await;
+            return self.clock_preview(&look, to, None).await;
         }
         for attempt in 1..=ATTEMPTS_MAX {
             let state = self.state(&look.state.head.id).unwrap_or_else(|| Arc::clone(&look.state));
             match self.going_back(caller, state, &command).await {
                 // The state can appear damaged while others change the rows being read.
                 Err(Refusal::Damaged(_)) if attempt < ATTEMPTS_MAX => tokio::task::yield_now().await,
-                again => return self.foretold(&look, to, again?.map(|back| back.restoring)).await,
+                again => return self.clock_preview(&look, to, again?.map(|back| back.restoring)).await,
             }
         }
         Err(Refusal::ChangedMeanwhile)
@@ -141,7 +141,7 @@ impl Engine {
     /// The caller may not return there, there is no such anchor, too much has changed since, or the ledger cannot be
     /// written.
     #[boxed]
-    pub async fn foresee_return(
+    pub async fn preview_return(
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
@@ -164,9 +164,9 @@ impl Engine {
                 returning => returning?,
             };
             let moved = self.moved(&state, &ClockCommand::Restore(returning.anchor.restored()))?;
-            self.admit_foreseen(caller, &look, moved.as_ref()).await?;
+            self.admit_preview(caller, &look, moved.as_ref()).await?;
             let to = self.reached(&state, moved);
-            let foresight = self.foretold(&look, to, returning.timers.map(|timers| timers.restoring)).await?;
+            let foresight = self.clock_preview(&look, to, returning.timers.map(|timers| timers.restoring)).await?;
             let event_ids = |history: HistoryRestored| {
                 FirstOf::of(history.compensations.into_iter().map(|one| one.event_id).collect())
             };
@@ -175,7 +175,7 @@ impl Engine {
         Err(Refusal::ChangedMeanwhile)
     }
 
-    async fn foretold(
+    async fn clock_preview(
         &self,
         look: &ReadView,
         to: Instant<Virtual>,
@@ -189,16 +189,16 @@ impl Engine {
         let firing = |one: &DueFiring| {
             let row = rows.get(&one.position)?;
             let (timer_id, queue) = (row.timer_id.clone(), queue_of(&row.queue));
-            Some((*one, ForeseenFiring { timer_id, due: one.due, queue }))
+            Some((*one, PreviewedFiring { timer_id, due: one.due, queue }))
         };
-        let mut firings: BTreeMap<DueFiring, ForeseenFiring> = foreseen.firings.iter().filter_map(firing).collect();
+        let mut firings: BTreeMap<DueFiring, PreviewedFiring> = foreseen.firings.iter().filter_map(firing).collect();
         let counted = |(position, count): &(u64, u64)| Some((rows.get(position)?.timer_id.clone(), *count));
         let mut by_timer: BTreeMap<TimerId, u64> = foreseen.by_timer.iter().filter_map(counted).collect();
         // Firings without an outcome would be delivered again.
         let fired = restoring.iter().flat_map(|restoring| &restoring.fired).filter(|firing| !firing.records_event());
         let mut count = foreseen.count;
         for FiringRow { due_firing, timer_id, queue, .. } in fired {
-            let again = ForeseenFiring { timer_id: timer_id.clone(), due: due_firing.due, queue: queue_of(queue) };
+            let again = PreviewedFiring { timer_id: timer_id.clone(), due: due_firing.due, queue: queue_of(queue) };
             firings.insert(*due_firing, again);
             *by_timer.entry(timer_id.clone()).or_default() += 1;
             count += 1;
@@ -235,7 +235,7 @@ impl Engine {
     }
 
     /// Rejects a dry run if the caller may not travel to its target. Logged like an actual attempt.
-    async fn admit_foreseen(&self, caller: &Caller, look: &ReadView, moved: Option<&Moment>) -> Result<(), Refusal> {
+    async fn admit_preview(&self, caller: &Caller, look: &ReadView, moved: Option<&Moment>) -> Result<(), Refusal> {
         let Some(moved) = moved else { return Ok(()) };
         let level = directory::caller_access(&self.directory(), caller, None, self.now()).restriction;
         let (before, window_days) = (look.state.head.clock.rate(), self.options().limited_access_window_days);
@@ -286,7 +286,7 @@ impl Engine {
     }
 }
 
-fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
+fn again(restoring: Restoring, to: Instant<Virtual>) -> RefirePreview {
     let Restoring { timers, mut superseded, .. } = restoring;
     let (mut rearmed, mut disarmed) = (Vec::new(), Vec::new());
     for TimerChanged { was, is } in &timers {
@@ -297,7 +297,7 @@ fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
                 // Otherwise only its firings recur. A timer already due at the target fires at once, and is listed as a
                 // firing.
                 if !is_as_now && next > to {
-                    rearmed.push(ForeseenTimer { timer_id: is.timer_id.clone(), next });
+                    rearmed.push(PreviewedTimer { timer_id: is.timer_id.clone(), next });
                 }
             }
             None => disarmed.extend(was.as_ref().filter(|_| was_armed).map(|was| was.timer_id.clone())),
@@ -306,13 +306,13 @@ fn again(restoring: Restoring, to: Instant<Virtual>) -> ForeseenAgain {
     // Timers with the same due time keep their firing order.
     rearmed.sort_by_key(|timer| timer.next);
     superseded.sort_by_key(|firing| firing.due_firing);
-    let end = |FiringRow { firing_id, timer_id, due_firing, queue, .. }| ForeseenEnd {
+    let end = |FiringRow { firing_id, timer_id, due_firing, queue, .. }| PreviewedEnd {
         firing_id,
         timer_id,
         due: due_firing.due,
         queue,
     };
-    ForeseenAgain {
+    RefirePreview {
         rearmed: FirstOf::of(rearmed),
         disarmed: FirstOf::of(disarmed),
         superseded: FirstOf::of(superseded.into_iter().map(end).collect()),

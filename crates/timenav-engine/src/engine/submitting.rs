@@ -9,7 +9,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::batch_delay::hand_over;
 use crate::writer::committer::Committer;
 use crate::writer::deciding::Command;
-use crate::writer::deciding::repeated::{Again, RepeatableOutput};
+use crate::writer::deciding::repeated::{RepeatableOutput, RepeatedRequest};
 use crate::writer::submission::{Answer, PendingCommand, QueueItem, QueuedCommand, Reply, Submission};
 
 impl Engine {
@@ -33,7 +33,7 @@ impl Engine {
         &self,
         caller: &Caller,
         timeline: &TimelineId,
-        again: Again<C>,
+        again: RepeatedRequest<C>,
         idempotency: Option<Idempotency>,
     ) -> Result<Option<Answer<C>>, Refusal> {
         if idempotency.is_none() {

@@ -144,7 +144,7 @@ impl Engine {
         let by = (request.by, request.second);
         let cursor_query = format!("aggregate_events {timeline} {by:?} {}", json(&counted));
         let read = Reading::AggregateEvents(counted);
-        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let admitted = self.authorize_read(caller, timeline, Demand::Look, read).await?;
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &cursor_query, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         let look = admitted.with_first_page(from.map(|cursor| cursor.as_of)).look().await?;

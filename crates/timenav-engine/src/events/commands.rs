@@ -196,7 +196,7 @@ impl Engine {
             request.range,
             request.location_text
         );
-        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let admitted = self.authorize_read(caller, timeline, Demand::Look, read).await?;
         let from = request.cursor.as_deref().map(|text| self.open_cursor(caller, &cursor_query, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         if request.overlapping && self.store().feature_level().await? < LEVEL_OF_OVERLAPPING {

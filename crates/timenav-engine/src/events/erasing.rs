@@ -28,7 +28,7 @@ use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::alone;
 use crate::writer::deciding::erasing::{ChosenEvent, ChosenWhy, EraseEvents, EraseReads, WhichReads, not_own};
-use crate::writer::deciding::repeated::Again;
+use crate::writer::deciding::repeated::RepeatedRequest;
 use crate::writer::submission::Answer;
 
 /// Maximum number of events per batch. Counted on each timeline that may hold them: the timeline itself and its forks.
@@ -61,7 +61,7 @@ pub enum WhichEvents {
 }
 
 #[derive(Clone, Debug)]
-pub struct ForeseenErasure {
+pub struct ErasurePreview {
     pub timeline_id: TimelineId,
     pub events_count: u64,
     pub event_ids: Vec<EventId>,
@@ -96,7 +96,7 @@ impl Engine {
     /// The caller may not erase there, too many events are selected, a named event does not exist, or the ledger cannot
     /// be written.
     #[boxed]
-    pub async fn foresee_erasure(&self, caller: &Caller, request: EventErasure) -> Result<ForeseenErasure, Refusal> {
+    pub async fn preview_erasure(&self, caller: &Caller, request: EventErasure) -> Result<ErasurePreview, Refusal> {
         let timeline = caller.timeline(request.timeline);
         if self.decide(caller, &timeline, Demand::Erase).is_ok() {
             check_has_events(&timeline)?;
@@ -111,7 +111,7 @@ impl Engine {
         let selected = self.long_work().in_turn(caller, looking).await?;
         let event_ids = selected.first.into_iter().take(FORESEEN_IDS_MAX).map(|chosen| chosen.event_id).collect();
         let forks = self.forks_seen(caller, &look.state);
-        Ok(ForeseenErasure {
+        Ok(ErasurePreview {
             timeline_id: timeline,
             events_count: selected.all.len() as u64,
             event_ids,
@@ -132,7 +132,7 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<Answer<EventsErasureResult>, Refusal> {
         let timeline = caller.timeline(request.timeline.clone());
-        let again = || Again::<EventsErasureResult>::of(Action::EraseEvents, alone(Demand::Erase));
+        let again = || RepeatedRequest::<EventsErasureResult>::of(Action::EraseEvents, alone(Demand::Erase));
         let answer = match self.answered_before(caller, &timeline, again(), idempotency).await? {
             Some(answer) => answer,
             None => match self.erase_batch(caller, &timeline, request, idempotency).await {
@@ -141,7 +141,7 @@ impl Engine {
                 Err(refusal) => self.answered_before(caller, &timeline, again(), idempotency).await?.ok_or(refusal)?,
             },
         };
-        self.forget_in_forks(&answer.timeline_id);
+        self.drop_views_of_forks(&answer.timeline_id);
         Ok(answer)
     }
 

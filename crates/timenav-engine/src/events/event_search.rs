@@ -9,7 +9,7 @@ use crate::events::event_filter::EventFilter;
 use crate::events::participants::is_whole_event;
 use crate::ports::rows::{EventPlace, EventSpot, EventStretch, StoredEvent};
 use crate::ports::store::{EventQuery, FilteredEvents};
-use crate::read::long_work::giving_way;
+use crate::read::long_work::yielding;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
 
@@ -99,7 +99,7 @@ impl Engine {
             let engine = self.clone();
             let adding = async move {
                 let piece = search.next_piece(&engine).await?;
-                giving_way(&piece.events).for_each(|event| add(&mut made, event));
+                yielding(&piece.events).for_each(|event| add(&mut made, event));
                 Ok((made, search, piece.searched_until))
             };
             (made, search, searched_until) = self.long_work().in_turn(caller, adding).await?;
@@ -122,7 +122,7 @@ impl Engine {
             query.items_max = left.min(PIECE_STRETCHES_MAX);
             let adding = async move {
                 let counted = engine.store().event_stretches(query.clone(), bucket).await?;
-                for stretch in giving_way(counted.iter().flat_map(|counted| &counted.stretches)) {
+                for stretch in yielding(counted.iter().flat_map(|counted| &counted.stretches)) {
                     add(&mut made, stretch);
                 }
                 Ok((made, query, counted.map(|counted| counted.counted_until)))
@@ -158,7 +158,7 @@ impl Engine {
             let adding = async move {
                 let spots = engine.store().event_spots(query.clone(), with_parties).await?;
                 let counts = |spot: &&EventSpot| !overridden[spot.layer].contains(&spot.position);
-                for spots in giving_way(spots.chunks(SPOTS_AT_ONCE)) {
+                for spots in yielding(spots.chunks(SPOTS_AT_ONCE)) {
                     spots.iter().filter(counts).for_each(|spot| add(&mut made, spot));
                 }
                 let last = spots.last().filter(|_| spots.len() == query.items_max);

@@ -62,7 +62,7 @@ impl Engine {
         exported.filtered_by(request.filter.texts());
         let read = Reading::ExportEvents(exported);
         let as_of = request.as_of.as_ref().map(|(_, as_of)| as_of);
-        let admitted = self.let_on(caller, request.timeline, Demand::Look, read).await?;
+        let admitted = self.authorize_read(caller, request.timeline, Demand::Look, read).await?;
         let look = admitted.at(as_of).await?.look().await?;
         let understood = self.understand(&look.layers, request.location).await?;
         let timeline_id = look.timeline();

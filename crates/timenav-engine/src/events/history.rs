@@ -92,11 +92,11 @@ impl Engine {
         idempotency: Option<Idempotency>,
     ) -> Result<Answer<EventIntervened>, Refusal> {
         let timeline = caller.timeline(timeline);
-        self.manipulate_guarded(caller, timeline, request, None, idempotency).await
+        self.manipulate_if_unchanged(caller, timeline, request, None, idempotency).await
     }
 
     /// Intervenes in an event, unless events have changed since the ledger had a given size.
-    pub(crate) async fn manipulate_guarded(
+    pub(crate) async fn manipulate_if_unchanged(
         &self,
         caller: &Caller,
         timeline: TimelineId,
@@ -124,7 +124,7 @@ impl Engine {
         as_of: Option<&AsOf>,
     ) -> Result<EventHistory, Refusal> {
         let read = Reading::Event { event_id: event_id.to_string() };
-        let look = self.let_on(caller, timeline, Demand::Look, read).await?.at(as_of).await?.look().await?;
+        let look = self.authorize_read(caller, timeline, Demand::Look, read).await?.at(as_of).await?.look().await?;
         let known = self.versions_of(&look.layers, event_id).await?;
         let known = known.ok_or_else(|| Refusal::NotFound { what: "event", id: event_id.to_string() })?;
         self.history_of(&look, known).await

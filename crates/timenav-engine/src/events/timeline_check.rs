@@ -66,7 +66,7 @@ impl Engine {
             as_of: as_of.map(|(text, _)| (*text).clone()),
             significant_event: significant_event.to_owned(),
         };
-        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let admitted = self.authorize_read(caller, timeline, Demand::Look, read).await?;
         let _turn = self.long_work().turn_to_search(caller).await;
         let look = admitted.at(as_of.map(|(_, as_of)| as_of)).await?.look().await?;
         let clock_at = look.state.head.clock.now(look.host);

@@ -107,7 +107,7 @@ impl Engine {
         // Only the newest progress is kept, because the receiver may be slower than the scan.
         let (sender, mut updates) = watch::channel(Progress::default());
         let (engine, scanned) = (self.clone(), timeline.clone());
-        let scanning = self.long_work().aside(async move {
+        let scanning = self.long_work().without_turn(async move {
             let mut sender = |progress| {
                 sender.send_replace(progress);
             };

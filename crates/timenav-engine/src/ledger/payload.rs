@@ -28,7 +28,7 @@ mod tests;
 
 pub(crate) use access::{AttemptRecord, AttemptsCounted, NetworkCount, OperationCount};
 pub(crate) use advances::{AdvanceBegun, AdvanceEnded};
-pub(crate) use clock::{AnchorSet, ClockChanged, ClockPayload, ClockRecord, clock_in, marked_anchor};
+pub(crate) use clock::{AnchorSet, ClockChanged, ClockPayload, ClockRecord, anchor_in_entry, clock_in};
 pub(crate) use data::{DataDecrypted, DataEncrypted, DataErased, ScanPayload};
 pub use delivery::{Delivery, Webhook, WebhookTarget};
 pub(crate) use events::{Corrected, EffectRecord, Intervened};

@@ -20,7 +20,7 @@ pub(crate) struct Published {
     /// Timelines with an expiry, the next one first.
     expiring: BTreeSet<(Instant<Wall>, TimelineId)>,
     /// The number of forks of each timeline.
-    heirs: HashMap<TimelineKey, usize>,
+    forks: HashMap<TimelineKey, usize>,
     /// The rows that include ended timelines.
     rows: Arc<DirectoryRows>,
     /// Ended timelines whose contents are not pruned yet.
@@ -56,7 +56,7 @@ impl Published {
         self.pending.replace(before.as_deref().map_or_else(Pending::default, Pending::of), now);
         if before.is_none() {
             self.expiring.extend(expires_at.map(|at| (at, id.clone())));
-            ancestors.iter().for_each(|layer| *self.heirs.entry(layer.timeline).or_default() += 1);
+            ancestors.iter().for_each(|layer| *self.forks.entry(layer.timeline).or_default() += 1);
         }
         let before = before.map(|before| Arc::clone(&before.head.permissions));
         // States loaded from another service have their own copies of mostly identical permissions.
@@ -81,10 +81,10 @@ impl Published {
                 self.expiring.remove(&(at, head.id.clone()));
             }
             for layer in &*state.ancestors {
-                if let Some(count) = self.heirs.get_mut(&layer.timeline) {
+                if let Some(count) = self.forks.get_mut(&layer.timeline) {
                     *count -= 1;
                     if *count == 0 {
-                        self.heirs.remove(&layer.timeline);
+                        self.forks.remove(&layer.timeline);
                     }
                 }
             }
@@ -121,8 +121,8 @@ impl Published {
         due.filter_map(|(_, id)| self.by_id.get(id)).cloned().collect()
     }
 
-    pub(crate) fn heirs_count(&self, key: TimelineKey) -> usize {
-        self.heirs.get(&key).copied().unwrap_or(0)
+    pub(crate) fn forks_count(&self, key: TimelineKey) -> usize {
+        self.forks.get(&key).copied().unwrap_or(0)
     }
 
     /// Only returns timelines without forks. Adopted layers are pruned after the contents of their fork.
@@ -131,7 +131,7 @@ impl Published {
             self.to_prune.values().filter_map(|ended| ended.fork.map(|fork| fork.of)).collect();
         let is_last = |ended: &EndedTimeline| ended.id.adopting_fork().is_none() || !forked.contains(&ended.key);
         let is_due =
-            |ended: &&EndedTimeline| ended.due_at <= host && !self.heirs.contains_key(&ended.key) && is_last(ended);
+            |ended: &&EndedTimeline| ended.due_at <= host && !self.forks.contains_key(&ended.key) && is_last(ended);
         self.to_prune.values().find(is_due).cloned()
     }
 

@@ -22,7 +22,7 @@ use crate::paradoxes::views::what_if;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::repeated::Again;
+use crate::writer::deciding::repeated::RepeatedRequest;
 use crate::writer::submission::Answer;
 
 /// How often the effects of an intervention are recomputed if others change events in the meantime.
@@ -93,7 +93,7 @@ impl Engine {
             observations: request.observations,
             time_range: request.range.to_string(),
         };
-        let admitted = self.let_on(caller, timeline, Demand::Look, read).await?;
+        let admitted = self.authorize_read(caller, timeline, Demand::Look, read).await?;
         let cursor = request.cursor.as_deref().map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let admitted = admitted.at(request.as_of.as_ref().map(|(_, as_of)| as_of)).await?;
         let look = admitted.with_first_page(cursor.map(|cursor| cursor.as_of)).look().await?;
@@ -140,12 +140,13 @@ impl Engine {
                 let state = self.admit_as_known(caller, &timeline, Demand::Intervene, word).await?;
                 guard = Some(state.head.frontier.size());
                 if let Err(refusal) = self.refuse_paradoxes(caller, &state, &request).await {
-                    let again = Again::of(Action::ManipulateEvent, &[Demand::Intervene]);
+                    let again = RepeatedRequest::of(Action::ManipulateEvent, &[Demand::Intervene]);
                     let answer = self.answered_before(caller, &timeline, again, idempotency).await?;
                     return self.with_consequences(caller, answer.ok_or(refusal)?).await;
                 }
             }
-            let done = self.manipulate_guarded(caller, timeline.clone(), request.clone(), guard, idempotency).await;
+            let done =
+                self.manipulate_if_unchanged(caller, timeline.clone(), request.clone(), guard, idempotency).await;
             let done = match done {
                 Err(Refusal::ChangedMeanwhile) if guard.is_some() => continue,
                 other => other?,
@@ -164,7 +165,7 @@ impl Engine {
         let layers = state.layers_now();
         let (host, clock) = (self.host(state), &state.head.clock);
         let zone = zone_of(self.ports(), clock.location.as_deref());
-        let hypothetical = self.what_would_be(&layers, request, (host, clock.now(host)), &zone).await?;
+        let hypothetical = self.hypothetical_intervention(&layers, request, (host, clock.now(host)), &zone).await?;
         let created = self.with_view(caller, &layers, move |view| hypothetical.delta(view)).await?;
         match created.created.iter().find(|paradox| !paradox.is_observation) {
             Some(first) => Err(Refusal::WouldCreateParadox { explanation: first.explanation.clone() }),
@@ -198,7 +199,7 @@ impl Engine {
     /// # Errors
     /// As [`Engine::manipulate_event`].
     #[boxed]
-    pub async fn foresee_intervention(
+    pub async fn preview_intervention(
         &self,
         caller: &Caller,
         timeline: Option<TimelineId>,
@@ -210,7 +211,7 @@ impl Engine {
         // Only observations depend on the clock, and they are not returned.
         let clock_at = look.state.head.clock.now(look.host);
         let zone = zone_of(self.ports(), look.state.head.clock.location.as_deref());
-        let hypothetical = self.what_would_be(&look.layers, &request, (look.host, clock_at), &zone).await?;
+        let hypothetical = self.hypothetical_intervention(&look.layers, &request, (look.host, clock_at), &zone).await?;
         let (before, after) = (hypothetical.before.clone(), hypothetical.after.clone());
         let downstream = downstream_of(request.event_id.clone());
         let (delta, downstream) =
@@ -229,24 +230,24 @@ impl Engine {
     }
 
     /// Treats the intervention as the next entry, recorded at the given host time and clock reading.
-    async fn what_would_be(
+    async fn hypothetical_intervention(
         &self,
         layers: &Arc<[Layer]>,
         request: &InterventionRequest,
         now: (Instant<Wall>, Instant<Virtual>),
         zone: &Zone,
-    ) -> Result<WouldBe, Refusal> {
+    ) -> Result<HypotheticalIntervention, Refusal> {
         let missing = || Refusal::NotFound { what: "event", id: request.event_id.to_string() };
         let known = self.versions_of(layers, &request.event_id).await?.ok_or_else(missing)?;
         let before = known.current().map(|version| Arc::clone(&version.content));
         let after = preview(&known, &request.event_id, &request.effect, zone)?;
         let intervention_id = self.new_intervention_id()?;
         let intervention_id = EventId::new(intervention_id.as_str()).map_err(|error| Refusal::id("event_id", error))?;
-        Ok(WouldBe { request: request.clone(), intervention_id, before, after, now })
+        Ok(HypotheticalIntervention { request: request.clone(), intervention_id, before, after, now })
     }
 }
 
-struct WouldBe {
+struct HypotheticalIntervention {
     request: InterventionRequest,
     intervention_id: EventId,
     /// The current event as JSON; `None` if it is canceled.
@@ -256,7 +257,7 @@ struct WouldBe {
     now: (Instant<Wall>, Instant<Virtual>),
 }
 
-impl WouldBe {
+impl HypotheticalIntervention {
     fn delta(self, view: &mut CachedView) -> Delta {
         what_if(view, &self.request, self.intervention_id, (self.before, self.after), self.now)
     }

@@ -15,7 +15,7 @@ use crate::events::history::InterventionRequest;
 use crate::ledger::head::Layer;
 use crate::paradoxes::view_board::CachedView;
 use crate::ports::archive::EntryRow;
-use crate::read::long_work::giving_way;
+use crate::read::long_work::yielding;
 use crate::read::read_view::ReadView;
 use crate::requests::caller::Caller;
 use crate::requests::refusal::Refusal;
@@ -147,7 +147,7 @@ impl Engine {
                 let rows = self.read_entries(layer, at).await?;
                 at += rows.len() as u64;
                 let fed = tokio::task::spawn_blocking(move || {
-                    for row in giving_way(&rows) {
+                    for row in yielding(&rows) {
                         feed::records(row, offset, &mut |records| {
                             // Paradoxes are not tracked while a view is built.
                             if !matches!(records, [Record::Other(_)]) {
@@ -176,7 +176,7 @@ impl Engine {
     async fn catch_up(&self, view: &mut CachedView, layers: &Arc<[Layer]>) -> Result<bool, Refusal> {
         let own = own(layers)?;
         while view.size < own.as_of {
-            for row in giving_way(self.read_entries(&own, view.size).await?) {
+            for row in yielding(self.read_entries(&own, view.size).await?) {
                 if feed::erases(&row) {
                     return Ok(false);
                 }

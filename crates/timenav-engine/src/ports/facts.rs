@@ -48,7 +48,7 @@ pub struct Facts {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asker {
+pub enum QueryOrigin {
     /// The committer, between two commits, on its own thread, which may block.
     Writer,
     /// Any other task, on a thread that must not block.

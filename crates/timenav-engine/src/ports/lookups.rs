@@ -7,7 +7,7 @@ use timenav_core::directory::ApiKey;
 use timenav_core::ids::{AnchorId, DataId, EventId, KeyId, TimelineId};
 
 use crate::ledger::head::{Layer, TimelineKey};
-use crate::ports::facts::{Asker, FactsQuery};
+use crate::ports::facts::{FactsQuery, QueryOrigin};
 use crate::ports::rows::{DataRecord, KnownEvent, StoredEntry};
 use crate::ports::store::Store;
 use crate::ports::store_error::StoreError;
@@ -25,7 +25,7 @@ pub trait OneFact: Store {
         event_ids: Vec<EventId>,
     ) -> Result<HashMap<EventId, KnownEvent>, StoreError> {
         let query = FactsQuery { events: vec![(layers, event_ids)], ..FactsQuery::default() };
-        Ok(self.facts(query, Asker::Reader).await?.events.pop().unwrap_or_default())
+        Ok(self.facts(query, QueryOrigin::Reader).await?.events.pop().unwrap_or_default())
     }
 
     /// Returns one ledger entry.
@@ -34,7 +34,7 @@ pub trait OneFact: Store {
     /// The store does not respond.
     async fn entry(&self, timeline: TimelineKey, position: u64) -> Result<Option<StoredEntry>, StoreError> {
         let query = FactsQuery { entries: vec![(timeline, position)], ..FactsQuery::default() };
-        Ok(self.facts(query, Asker::Reader).await?.entries.pop().flatten())
+        Ok(self.facts(query, QueryOrigin::Reader).await?.entries.pop().flatten())
     }
 
     /// Returns one anchor.
@@ -43,7 +43,7 @@ pub trait OneFact: Store {
     /// The store does not respond.
     async fn anchor(&self, timeline: TimelineKey, id: &AnchorId) -> Result<Option<Anchor>, StoreError> {
         let query = FactsQuery { anchors: vec![(timeline, id.clone())], ..FactsQuery::default() };
-        Ok(self.facts(query, Asker::Reader).await?.anchors.pop().flatten())
+        Ok(self.facts(query, QueryOrigin::Reader).await?.anchors.pop().flatten())
     }
 
     /// Returns one API key, valid or not.
@@ -52,7 +52,7 @@ pub trait OneFact: Store {
     /// The store does not respond.
     async fn api_key(&self, id: &KeyId) -> Result<Option<ApiKey>, StoreError> {
         let query = FactsQuery { keys: vec![id.clone()], ..FactsQuery::default() };
-        Ok(self.facts(query, Asker::Reader).await?.keys.pop().flatten())
+        Ok(self.facts(query, QueryOrigin::Reader).await?.keys.pop().flatten())
     }
 
     /// Returns one sealed record, and the name of its timeline.
@@ -61,7 +61,7 @@ pub trait OneFact: Store {
     /// The store does not respond.
     async fn data_record(&self, id: &DataId) -> Result<Option<(TimelineId, DataRecord)>, StoreError> {
         let query = FactsQuery { data: vec![id.clone()], ..FactsQuery::default() };
-        Ok(self.facts(query, Asker::Reader).await?.data.pop().flatten())
+        Ok(self.facts(query, QueryOrigin::Reader).await?.data.pop().flatten())
     }
 
     /// Returns the stored checkpoint signed by two keys whose last entry is at a position.
@@ -70,7 +70,7 @@ pub trait OneFact: Store {
     /// The store does not respond.
     async fn rotation_note(&self, timeline: TimelineKey, position: u64) -> Result<Option<String>, StoreError> {
         let query = FactsQuery { rotation_notes: vec![(timeline, position)], ..FactsQuery::default() };
-        Ok(self.facts(query, Asker::Reader).await?.rotation_notes.pop().flatten())
+        Ok(self.facts(query, QueryOrigin::Reader).await?.rotation_notes.pop().flatten())
     }
 }
 

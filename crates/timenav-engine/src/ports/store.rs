@@ -13,7 +13,7 @@ use crate::access::directory::DirectoryChange;
 use crate::events::event_filter::EventFilter;
 use crate::ledger::head::{EndedTimeline, Head, Layer, TimelineKey};
 use crate::ports::archive::{Orphan, ScanSource};
-use crate::ports::facts::{Asker, Facts, FactsQuery, UnloggedRows};
+use crate::ports::facts::{Facts, FactsQuery, QueryOrigin, UnloggedRows};
 use crate::ports::hint::Hint;
 use crate::ports::rows::{
     DataRecord, Described, Erasure, EventEnd, EventPlace, EventRow, EventSpot, EventStretches, IdempotencyRecord,
@@ -204,7 +204,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     }
 
     /// Begins a step: locks the heads of timelines until the step ends. The returned state, and later reads as
-    /// [`Asker::Writer`], are from after the lock was taken. The next commit ends the step; without a commit,
+    /// [`QueryOrigin::Writer`], are from after the lock was taken. The next commit ends the step; without a commit,
     /// [`Store::release`] does. `None` if this service is the only writer and no lock is needed.
     async fn lock(&self, _timelines: &[TimelineKey]) -> Result<Option<Locked>, StoreError> {
         Ok(None)
@@ -292,7 +292,7 @@ pub trait Store: ScanSource + Upkeep + SharedLeases + SharedFollowers {
     async fn commit(&self, commit: Commit) -> Result<(), StoreError>;
 
     /// Returns the requested facts, from one snapshot.
-    async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError>;
+    async fn facts(&self, query: FactsQuery, origin: QueryOrigin) -> Result<Facts, StoreError>;
 
     /// Returns the ids of up to `items_max` events of a name, the earliest first: current events or, if there are none,
     /// canceled ones that had the name last. `key` is the result of [`crate::name_key`].

@@ -40,15 +40,15 @@ const ROWS_BETWEEN_YIELDS: usize = 32;
 /// Low-priority threads keep a processor until the end of their time slice, up to four milliseconds, even if a thread
 /// that serves a request is ready: Linux does not preempt them earlier. Work that yields voluntarily keeps its share of
 /// the processors, which is smaller for threads of the lowest priority.
-pub(crate) fn giving_way<T>(rows: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
+pub(crate) fn yielding<T>(rows: impl IntoIterator<Item = T>) -> impl Iterator<Item = T> {
     rows.into_iter().enumerate().map(|(number, row)| {
-        give_way_after(number);
+        yield_after(number);
         row
     })
 }
 
-/// Like [`giving_way`], for loops that count rows themselves. Call it with the number of each row.
-pub(crate) fn give_way_after(number: usize) {
+/// Like [`yielding`], for loops that count rows themselves. Call it with the number of each row.
+pub(crate) fn yield_after(number: usize) {
     if number % ROWS_BETWEEN_YIELDS == ROWS_BETWEEN_YIELDS - 1 {
         std::thread::yield_now();
     }
@@ -104,7 +104,7 @@ impl LongWork {
     }
 
     /// Runs work that has limits of its own on the threads for long-running work.
-    pub(crate) fn aside<T: Send + 'static>(
+    pub(crate) fn without_turn<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Refusal>> + Send + 'static,
     ) -> impl Future<Output = Result<T, Refusal>> + Send {

@@ -68,7 +68,7 @@ impl Engine {
         demand: Demand,
         reading: Reading,
     ) -> Result<ReadView, Refusal> {
-        self.let_on(caller, named, demand, reading).await?.look().await
+        self.authorize_read(caller, named, demand, reading).await?.look().await
     }
 
     /// Authorizes a read of a timeline. A rejected attempt is logged.
@@ -103,7 +103,7 @@ impl Engine {
     }
 
     /// Like [`Engine::look`], without the entry: for queries with an instant or a cursor, which may be invalid.
-    pub(crate) async fn let_on<'a>(
+    pub(crate) async fn authorize_read<'a>(
         &'a self,
         caller: &'a Caller,
         named: impl Into<Option<TimelineId>>,

@@ -22,15 +22,15 @@ use crate::requests::refusal::Refusal;
 impl Engine {
     async fn shares_followers(&self) -> Result<Option<&Sharing>, Refusal> {
         let Some(sharing) = self.timing().sharing() else { return Ok(None) };
-        if !self.roll().is_shared() {
+        if !self.follower_registry().is_shared() {
             if self.store().feature_level().await? < LEVEL_OF_SHARED_FOLLOWERS {
                 return Ok(None);
             }
             // Services that were killed have left rows behind.
             self.store().forget_followers().await?;
-            if self.roll().share() {
+            if self.follower_registry().share() {
                 // Followers that came before sharing began have not been reported yet.
-                self.retell_followers();
+                self.report_all_followers();
             }
         }
         Ok(Some(sharing))
@@ -39,15 +39,15 @@ impl Engine {
     /// Returns whether there may be followers at other services that this one does not know.
     #[must_use]
     pub fn misses_followers(&self) -> bool {
-        self.has_others() && !self.roll().is_shared()
+        self.has_others() && !self.follower_registry().is_shared()
     }
 
     /// Reports all followers again, because other services may have deleted them.
-    pub(crate) fn retell_followers(&self) {
-        let followers = self.roll().followers();
+    pub(crate) fn report_all_followers(&self) {
+        let followers = self.follower_registry().followers();
         let here = followers.followed_here().flat_map(|timeline| followers.there(timeline));
         let here = here.map(|follower| (follower.timeline.clone(), follower.follower_id.clone()));
-        self.roll().pending().extend(here);
+        self.follower_registry().pending().extend(here);
     }
 
     /// Reports a follower to other services: it is new, has confirmed a change, or is gone.
@@ -58,7 +58,7 @@ impl Engine {
         if !self.has_others() {
             return Ok(());
         }
-        self.roll().pending().insert((timeline.clone(), follower_id.clone()));
+        self.follower_registry().pending().insert((timeline.clone(), follower_id.clone()));
         self.share_followers().await
     }
 
@@ -66,7 +66,7 @@ impl Engine {
         if !self.has_others() {
             return;
         }
-        self.roll().pending().insert((timeline.clone(), follower_id.clone()));
+        self.follower_registry().pending().insert((timeline.clone(), follower_id.clone()));
         // Without a runtime, the service has shut down.
         if let Ok(runtime) = Handle::try_current() {
             let engine = self.clone();
@@ -92,14 +92,14 @@ impl Engine {
     }
 
     async fn share_pending(&self, service: &str) -> Result<(), Refusal> {
-        let _telling = self.roll().sharing_lock.lock().await;
-        let pending = std::mem::take(&mut *self.roll().pending());
+        let _telling = self.follower_registry().sharing_lock.lock().await;
+        let pending = std::mem::take(&mut *self.follower_registry().pending());
         if pending.is_empty() {
             return Ok(());
         }
         let (mut there, mut removed) = (Vec::new(), Vec::new());
         for (timeline, follower_id) in &pending {
-            let follower = self.roll().followers().here(timeline, follower_id).cloned();
+            let follower = self.follower_registry().followers().here(timeline, follower_id).cloned();
             match (follower, self.state(timeline)) {
                 (Some(follower), Some(state)) => there.push(row_of(follower, service, state.head.key)),
                 // A timeline that has ended has no followers.
@@ -108,7 +108,7 @@ impl Engine {
         }
         let shared = self.store().share_followers(there, removed).await;
         if shared.is_err() {
-            self.roll().pending().extend(pending);
+            self.follower_registry().pending().extend(pending);
         }
         Ok(shared?)
     }
@@ -126,7 +126,7 @@ impl Engine {
         let Some(row) = self.store().confirm_follower(follower_id, whose, confirmed).await? else { return Ok(None) };
         let timeline = state.head.id.clone();
         if let Some(confirmed) = row.confirmed {
-            self.roll().followers().learn_confirmation(&timeline, follower_id, confirmed);
+            self.follower_registry().followers().learn_confirmation(&timeline, follower_id, confirmed);
         }
         Ok(Some(follower_of(row, timeline)))
     }
@@ -142,12 +142,12 @@ impl Engine {
     /// The store does not respond.
     #[boxed]
     pub async fn learn_awaited_followers(&self) -> Result<(), Refusal> {
-        if !self.roll().is_shared() {
+        if !self.follower_registry().is_shared() {
             return Ok(());
         }
-        let mut timelines: BTreeSet<TimelineId> = self.roll().waiting().into_iter().collect();
+        let mut timelines: BTreeSet<TimelineId> = self.follower_registry().waiting().into_iter().collect();
         {
-            let followers = self.roll().followers();
+            let followers = self.follower_registry().followers();
             let followed = followers.followed_here().chain(followers.followed_elsewhere());
             let advances = |timeline: &&TimelineId| {
                 self.state(timeline).is_some_and(|state| state.head.timers.advance.is_some())
@@ -160,7 +160,7 @@ impl Engine {
 
     /// Like [`Engine::learn_followers`], for all timelines with known followers elsewhere.
     pub(crate) async fn learn_known_followers(&self) -> Result<(), Refusal> {
-        let timelines: Vec<TimelineId> = self.roll().followers().followed_elsewhere().cloned().collect();
+        let timelines: Vec<TimelineId> = self.follower_registry().followers().followed_elsewhere().cloned().collect();
         self.learn_followers_of(&timelines).await
     }
 
@@ -169,7 +169,7 @@ impl Engine {
             return Ok(());
         }
         let Some(sharing) = self.shares_followers().await? else { return Ok(()) };
-        let _asking = self.roll().asking.lock().await;
+        let _asking = self.follower_registry().asking.lock().await;
         let states: Vec<Option<Arc<TimelineState>>> = timelines.iter().map(|timeline| self.state(timeline)).collect();
         let keys: Vec<TimelineKey> = states.iter().flatten().map(|state| state.head.key).collect();
         let mut rows = self.store().followers_of(keys).await?;
@@ -178,7 +178,7 @@ impl Engine {
             let key = state.map(|state| state.head.key);
             let of_it: Vec<FollowerRow> = rows.extract_if(.., |row| Some(row.timeline) == key).collect();
             let (here, elsewhere): (Vec<_>, Vec<_>) = of_it.into_iter().partition(|row| row.service == sharing.service);
-            let mut followers = self.roll().followers();
+            let mut followers = self.follower_registry().followers();
             for row in here {
                 // It may have confirmed at another service.
                 if let Some(confirmed) = row.confirmed
@@ -193,7 +193,7 @@ impl Engine {
             is_new |= followers.learn_others(timeline, elsewhere, host);
         }
         if is_new {
-            self.roll().notify();
+            self.follower_registry().notify();
             self.timing().wake_claims();
         }
         Ok(())

@@ -68,7 +68,7 @@ impl Engine {
         let presence = Presence { service, name, version, level: FEATURE_LEVEL, listening };
         if !self.store().report_presence(presence).await? {
             sharing.forget_all();
-            self.retell_followers();
+            self.report_all_followers();
         }
         sharing.set_listening(queues, now);
         Ok(())

@@ -17,12 +17,12 @@ use crate::ledger::payload::{DataEncrypted, LaterEntry, LayerErased, Reading, is
 use crate::ledger::tree::node_hashes;
 use crate::ports::archive::{EntryRow, EntryRows};
 use crate::ports::lookups::OneFact as _;
-use crate::read::long_work::give_way_after;
+use crate::read::long_work::yield_after;
 use crate::requests::caller::Caller;
 use crate::requests::json::read;
 use crate::requests::refusal::Refusal;
 use line::{DataLine, EndLine, EntryLine, Header, LayerLine, Line, NoteLine};
-use missing::{MissingContents, Teller};
+use missing::{ErasureSource, MissingContents};
 
 mod check;
 mod missing;
@@ -279,7 +279,7 @@ impl Writing {
             salt: Cow::Owned(HEXLOWER.encode(&row.salt)),
         };
         self.add(text, &Line::Entry(line))?;
-        give_way_after(usize::try_from(self.entries).unwrap_or_default());
+        yield_after(usize::try_from(self.entries).unwrap_or_default());
         self.entries += 1;
         if record.action == Action::RotateSigningKey.word() && at + 1 == self.layers.len() {
             let note = engine.store().rotation_note(self.layers[at].key, row.position).await?;
@@ -308,7 +308,7 @@ impl Writing {
         let layer =
             earlier.find(|layer| layer.id.entry_name().as_str() == record.timeline_id && layer.size <= record.seq);
         let Some(layer) = layer else { return Ok(false) };
-        layer.missing_contents.explain(&record, &later_entry.payload, Teller::After(layer.size))
+        layer.missing_contents.explain(&record, &later_entry.payload, ErasureSource::After(layer.size))
     }
 
     /// Returns the next layer from `from` on that has an unexplained erasure.
@@ -327,8 +327,8 @@ impl Writing {
     /// Searches later entries for explanations of erasures in a layer. The content was erased after the fork, or while
     /// the bundle was being written; or the bundle contains the fork as of before its layers were adopted.
     async fn erasures(&mut self, engine: &Engine, at: usize, from: u64, text: &mut String) -> Result<Next, Refusal> {
-        let teller = self.teller_of(at);
-        let (id, key) = (self.layers[teller].id.clone(), self.layers[teller].key);
+        let source = self.teller_of(at);
+        let (id, key) = (self.layers[source].id.clone(), self.layers[source].key);
         let rows = engine.store().entry_rows(key, from, from + BLOCK_ENTRIES).await?.rows;
         // An adopted layer gets no new entries.
         let rows = if id.adopting_fork().is_some() { Vec::new() } else { rows };
@@ -349,10 +349,10 @@ impl Writing {
             let Ok(record) = LeafRecord::decode(&row.leaf) else { continue };
             let damaged = |what| Refusal::Damaged(format!("entry {}: {what}", row.position));
             let is_reported = if is_layer_erased(&record) {
-                self.explain_earlier(teller, LaterEntry::decode_later(&row.payload))
+                self.explain_earlier(source, LaterEntry::decode_later(&row.payload))
             } else {
-                let layer = &mut self.layers[teller];
-                layer.missing_contents.explain(&record, &row.payload, Teller::After(layer.size))
+                let layer = &mut self.layers[source];
+                layer.missing_contents.explain(&record, &row.payload, ErasureSource::After(layer.size))
             };
             if !is_reported.map_err(damaged)? {
                 continue;

@@ -22,7 +22,7 @@ use crate::ports::archive::EntryRow;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::repeated::Again;
+use crate::writer::deciding::repeated::RepeatedRequest;
 use crate::writer::deciding::timelines::{CreateTimeline, ForkPoint, demand_to_fork};
 use crate::writer::submission::Answer;
 
@@ -108,7 +108,7 @@ impl Engine {
                 "`system` holds data about the service itself and cannot be forked",
             ));
         }
-        let again = Again::<TimelineMade>::of(Action::CreateTimeline, &[Demand::Create]);
+        let again = RepeatedRequest::<TimelineMade>::of(Action::CreateTimeline, &[Demand::Create]);
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
             return Ok(answer);
         }

@@ -117,8 +117,8 @@ impl Engine {
     pub async fn timelines_diff(&self, caller: &Caller, request: TimelinesDiff) -> Result<DiffPage, Refusal> {
         let TimelinesDiff { a, b, of, items_max, cursor } = request;
         let read = Reading::TimelinesDiff { a: a.to_string(), b: b.to_string() };
-        let admitted_a = self.let_on(caller, a.clone(), Demand::Look, read.clone()).await?;
-        let admitted_b = self.let_on(caller, b.clone(), Demand::Look, read).await?;
+        let admitted_a = self.authorize_read(caller, a.clone(), Demand::Look, read.clone()).await?;
+        let admitted_b = self.authorize_read(caller, b.clone(), Demand::Look, read).await?;
         let query = match of {
             DiffOf::Events => format!("diff {a} {b}"),
             DiffOf::Timers => format!("diff timers {a} {b}"),

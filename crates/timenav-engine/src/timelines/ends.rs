@@ -28,7 +28,7 @@ pub struct TimelineEnd {
     pub checkpoint: String,
     pub contents_until: Instant<Wall>,
     /// The number of timelines forked from it. Contents they inherit are kept until all of them have ended.
-    pub heirs_count: usize,
+    pub forks_count: usize,
     pub ledger: LedgerPosition,
     pub replayed: bool,
 }
@@ -48,8 +48,8 @@ impl Engine {
         let key = self.state(&timeline).map(|state| state.head.key);
         let answer = self.submit(caller, timeline, EndTimeline, idempotency).await?;
         let Answer { change: TimelineOver { size, root, checkpoint, due_at }, ledger, replayed, .. } = answer;
-        let heirs_count = key.map_or(0, |key| self.shared().timelines.read().heirs_count(key));
-        Ok(TimelineEnd { size, root, checkpoint, contents_until: due_at, heirs_count, ledger, replayed })
+        let forks_count = key.map_or(0, |key| self.shared().timelines.read().forks_count(key));
+        Ok(TimelineEnd { size, root, checkpoint, contents_until: due_at, forks_count, ledger, replayed })
     }
 
     /// Ends expired timelines, prunes the contents of those that ended long enough ago, and deletes expired outcomes.

@@ -21,12 +21,12 @@ use crate::ledger::head::{TimelineKey, TimelineState};
 use crate::ledger::payload::Reading;
 use crate::ports::lookups::OneFact as _;
 use crate::ports::rows::SweepMark;
-use crate::read::long_work::give_way_after;
+use crate::read::long_work::yield_after;
 use crate::requests::background::Background;
 use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
-use crate::writer::deciding::repeated::Again;
+use crate::writer::deciding::repeated::RepeatedRequest;
 use crate::writer::deciding::timelines::retention::{PrunePayloads, RetentionPeriod, SetRetention};
 use crate::writer::deciding::{Aim, alone};
 use crate::writer::submission::Answer;
@@ -51,7 +51,7 @@ pub struct Pruned {
     pub retention: Retention,
     pub pruned: Option<PrunedContents>,
     /// For a dry run, what the next sweep would prune.
-    pub foreseen: Option<ForeseenSweep>,
+    pub foreseen: Option<SweepPreview>,
     /// Contents deleted only now that an earlier sweep had named.
     pub finished: u64,
     /// Why nothing is pruned, if the host's clock is not trusted.
@@ -62,7 +62,7 @@ pub struct Pruned {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ForeseenSweep {
+pub struct SweepPreview {
     pub class: PruneClass,
     pub count: u64,
     /// All of it was recorded before this host time.
@@ -112,17 +112,17 @@ impl Engine {
     /// # Errors
     /// The caller does not administer the timeline, or the ledger cannot be written.
     #[boxed]
-    pub async fn foresee_pruning(&self, caller: &Caller, timeline: TimelineId) -> Result<Pruned, Refusal> {
+    pub async fn preview_pruning(&self, caller: &Caller, timeline: TimelineId) -> Result<Pruned, Refusal> {
         let state = self.admit(caller, &timeline, Demand::Administer, OPERATION).await?;
         self.log_read(caller, &timeline, &[Demand::Administer], &Reading::Prune {}).await?;
         // Readers see an entry before its response is sent, so this state includes it.
         let state = self.state(&timeline).unwrap_or(state);
         let (engine, retention) = (self.clone(), state.head.retention.in_force());
-        let looking = self.long_work().aside(async move {
+        let looking = self.long_work().without_turn(async move {
             let _turn = engine.shared().sweeping.lock().await;
             let waits = engine.doubt_host_clock().await?;
             let Chosen { sweep, has_more } = engine.choose(&state, true).await?;
-            let foreseen = sweep.map(|(sweep, _)| ForeseenSweep {
+            let foreseen = sweep.map(|(sweep, _)| SweepPreview {
                 class: sweep.class,
                 count: sweep.positions.count(),
                 cutoff: sweep.cutoff,
@@ -177,9 +177,9 @@ impl Engine {
         let (key, retention) = (state.head.key, state.head.retention.in_force());
         let nothing = Pruned::nothing(retention);
         let (engine, asking, on) = (self.clone(), caller.clone(), timeline.clone());
-        let pruning = self.long_work().aside(async move {
+        let pruning = self.long_work().without_turn(async move {
             let _turn = engine.shared().sweeping.lock().await;
-            let again = Again::<Swept>::of(Action::Sweep, alone(Demand::Administer)).aimed(Aim::Ledger);
+            let again = RepeatedRequest::<Swept>::of(Action::Sweep, alone(Demand::Administer)).aimed(Aim::Ledger);
             if let Some(answer) = engine.answered_before(&asking, &on, again, idempotency).await? {
                 return Ok(Pruned::swept(&answer));
             }
@@ -207,7 +207,7 @@ impl Engine {
     #[boxed]
     pub async fn sweep_in_turn(&self) -> Result<bool, Refusal> {
         let engine = self.clone();
-        self.long_work().aside(async move { engine.sweep_next().await }).await
+        self.long_work().without_turn(async move { engine.sweep_next().await }).await
     }
 
     async fn sweep_next(&self) -> Result<bool, Refusal> {
@@ -305,7 +305,7 @@ impl Engine {
         let (mut at, mut named) = (first, 0);
         while at < end {
             for leaf in self.leaves_between(key, at, end.min(at + BLOCK_ENTRIES)).await? {
-                give_way_after(usize::try_from(at).unwrap_or_default());
+                yield_after(usize::try_from(at).unwrap_or_default());
                 let (record, recorded_at) = entry_at(&leaf, at)?;
                 let entry =
                     SweptEntry { position: at, action: &record.action, recorded_at, leaf_hash: leaf_hash(&leaf) };

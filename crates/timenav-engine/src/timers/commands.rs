@@ -189,7 +189,7 @@ impl Engine {
     ) -> Result<TimerPage, Refusal> {
         let timeline = caller.timeline(timeline);
         let query = format!("timers {timeline} {status:?}");
-        let admitted = self.let_on(caller, timeline, Demand::Look, Reading::Timers {}).await?;
+        let admitted = self.authorize_read(caller, timeline, Demand::Look, Reading::Timers {}).await?;
         let after = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let look = admitted.look().await?;
         let after = after.and_then(|cursor| Some((Instant::from_micros(cursor.micros)?, cursor.position)));

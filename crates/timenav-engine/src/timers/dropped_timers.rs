@@ -17,7 +17,7 @@ use crate::requests::refusal::Refusal;
 use crate::timers::timers_at::{AboutTimers, TimerEntries, TimerEntryInfo};
 
 #[derive(Debug, Default)]
-struct Left {
+struct DroppedTimers {
     timers: BTreeMap<u64, KnownState>,
     found: BTreeMap<u64, TimerRow>,
 }
@@ -37,7 +37,7 @@ impl Engine {
         room: &mut Room,
     ) -> Result<BTreeMap<u64, TimerRow>, Refusal> {
         let timers = positions.into_iter().map(|position| (position, KnownState::default())).collect();
-        let mut left = Left { timers, ..Left::default() };
+        let mut left = DroppedTimers { timers, ..DroppedTimers::default() };
         if !left.timers.is_empty() {
             let look = |entry: &StoredEntry| {
                 let learned = left.learn(entry, entries.base)?;
@@ -51,7 +51,7 @@ impl Engine {
     }
 }
 
-impl Left {
+impl DroppedTimers {
     /// Processes one entry, from the newest to the oldest. Returns `None` if it cannot be parsed.
     fn learn(&mut self, entry: &StoredEntry, base: u64) -> Option<AboutTimers> {
         let record = LeafRecord::decode(&entry.leaf).ok()?;

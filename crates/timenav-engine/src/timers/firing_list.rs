@@ -58,7 +58,7 @@ impl Engine {
     ) -> Result<FiringPage, Refusal> {
         let timeline = caller.timeline(timeline);
         let query = format!("firings {timeline} {filter:?}");
-        let admitted = self.let_on(caller, timeline, Demand::Look, filter.reading()).await?;
+        let admitted = self.authorize_read(caller, timeline, Demand::Look, filter.reading()).await?;
         let from = cursor.map(|text| self.open_cursor(caller, &query, text)).transpose()?;
         let look = admitted.look().await?;
         let (search, mut after) = self.firings_examined(&look, filter).await?;

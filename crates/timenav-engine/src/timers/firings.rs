@@ -25,7 +25,7 @@ use crate::timers::observing::{Attempt, Note};
 use crate::timers::pacing::{KnownFiring, Paces};
 use crate::timers::timing::Settling;
 use crate::writer::deciding::alone;
-use crate::writer::deciding::repeated::{Again, Keep};
+use crate::writer::deciding::repeated::{RepeatedRequest, StoreResponse};
 use crate::writer::deciding::timers::SettleFirings;
 use crate::writer::submission::{Answer, PendingCommand};
 
@@ -324,7 +324,7 @@ impl Engine {
             Some(idempotency) => Some(self.timing().turn_to_fail(idempotency).await),
             None => None,
         };
-        let again = Again::<FiringsAfter>::of(Action::SettleFirings, alone(Demand::Record));
+        let again = RepeatedRequest::<FiringsAfter>::of(Action::SettleFirings, alone(Demand::Record));
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
             return Ok(FiringAnswer::of(answer));
         }
@@ -341,7 +341,7 @@ impl Engine {
             return Ok(FiringAnswer { timeline_id: timeline, firings: known, ledger: None, replayed: false });
         }
         let change = FiringsAfter { firings: known, is_withheld: true };
-        let keep = Keep { operation: Action::SettleFirings.word(), change };
+        let keep = StoreResponse { operation: Action::SettleFirings.word(), change };
         Ok(FiringAnswer::of(self.submit(caller, timeline, keep, idempotency).await?))
     }
 

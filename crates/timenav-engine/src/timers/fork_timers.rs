@@ -6,7 +6,7 @@ use timenav_core::timers::{DueFiring, Room, Timers, Undo};
 use crate::anchors::returning::state_at;
 use crate::engine::Engine;
 use crate::ledger::head::TimelineKey;
-use crate::ports::facts::{Asker, FactsQuery};
+use crate::ports::facts::{FactsQuery, QueryOrigin};
 use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::{FiringRow, TimerQuery, TimerRow, TimerStatus};
 use crate::requests::refusal::Refusal;
@@ -99,8 +99,10 @@ impl Engine {
         loop {
             let from = first + found.len() as u64;
             let positions = (from..from + BLOCK_ENTRIES).map(|position| (key, position)).collect();
-            let read =
-                self.store().facts(FactsQuery { entries: positions, ..FactsQuery::default() }, Asker::Reader).await?;
+            let read = self
+                .store()
+                .facts(FactsQuery { entries: positions, ..FactsQuery::default() }, QueryOrigin::Reader)
+                .await?;
             let before = found.len();
             found.extend(read.entries.into_iter().map_while(|entry| entry));
             if ((found.len() - before) as u64) < BLOCK_ENTRIES {

@@ -22,7 +22,7 @@ use crate::requests::caller::Caller;
 use crate::requests::idempotency::Idempotency;
 use crate::requests::refusal::Refusal;
 use crate::writer::deciding::alone;
-use crate::writer::deciding::repeated::{Again, Keep};
+use crate::writer::deciding::repeated::{RepeatedRequest, StoreResponse};
 
 const HOLD: &str = "hold_advances";
 
@@ -57,7 +57,7 @@ impl Engine {
         }
         let timeline = caller.timeline(timeline);
         let state = self.admit(caller, &timeline, Demand::Record, HOLD).await?;
-        let again = Again::<AdvancesHeld>::of(Action::SettleFirings, alone(Demand::Record));
+        let again = RepeatedRequest::<AdvancesHeld>::of(Action::SettleFirings, alone(Demand::Record));
         if let Some(answer) = self.answered_before(caller, &timeline, again, idempotency).await? {
             return Ok((timeline, answer.change.hold, true));
         }
@@ -81,7 +81,7 @@ impl Engine {
         if idempotency.is_none() {
             return Ok((timeline, hold, false));
         }
-        let keep = Keep { operation: HOLD, change: AdvancesHeld { hold } };
+        let keep = StoreResponse { operation: HOLD, change: AdvancesHeld { hold } };
         let answer = self.submit(caller, timeline.clone(), keep, idempotency).await?;
         Ok((timeline, answer.change.hold, answer.replayed))
     }

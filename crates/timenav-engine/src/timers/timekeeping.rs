@@ -112,7 +112,7 @@ impl Engine {
     }
 
     /// Fires timers up to the reading of a timeline's clock.
-    pub(crate) async fn let_fall_due(&self, timeline: &TimelineId) -> Result<(), Refusal> {
+    pub(crate) async fn fire_due_timers(&self, timeline: &TimelineId) -> Result<(), Refusal> {
         for _ in 0..TURNS_MAX {
             match self.fire_timers(timeline, None).await {
                 Ok(()) => {}
@@ -221,7 +221,7 @@ impl Engine {
 
     fn until_followed(&self, state: &TimelineState) -> Option<Instant<Wall>> {
         let waited_for = self.follow_steps(state);
-        if waited_for.is_none() && self.roll().followers().any_confirms_steps(&state.head.id) {
+        if waited_for.is_none() && self.follower_registry().followers().any_confirms_steps(&state.head.id) {
             // Claims may have waited for followers until now.
             self.timing().wake_claims();
         }

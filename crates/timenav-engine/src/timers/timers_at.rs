@@ -15,7 +15,7 @@ use crate::ledger::head::TimelineKey;
 use crate::ledger::payload::{
     FiringsSettled, ForkRecord, TimelineCreated, TimerCancelled, TimerSet, TimersFired, TimersRestored, due_firing_of,
 };
-use crate::ports::facts::{Asker, FactsQuery};
+use crate::ports::facts::{FactsQuery, QueryOrigin};
 use crate::ports::rows::StoredEntry;
 use crate::ports::timer_rows::TimerRow;
 use crate::requests::json::read;
@@ -57,8 +57,10 @@ impl Engine {
         while let Some(end) = next.filter(|position| *position >= first) {
             let from = (end + 1).saturating_sub(block).max(first);
             let positions = (from..=end).map(|position| (key, position)).collect();
-            let found =
-                self.store().facts(FactsQuery { entries: positions, ..FactsQuery::default() }, Asker::Reader).await?;
+            let found = self
+                .store()
+                .facts(FactsQuery { entries: positions, ..FactsQuery::default() }, QueryOrigin::Reader)
+                .await?;
             let found: BTreeMap<u64, StoredEntry> =
                 found.entries.into_iter().flatten().map(|entry| (entry.seq, entry)).collect();
             let mut read = 0;
@@ -80,7 +82,7 @@ impl Engine {
 
     pub(crate) async fn forked(&self, key: TimelineKey) -> Result<Option<ForkRecord>, Refusal> {
         let query = FactsQuery { entries: vec![(key, 0)], ..FactsQuery::default() };
-        let first = self.store().facts(query, Asker::Reader).await?.entries.pop().flatten();
+        let first = self.store().facts(query, QueryOrigin::Reader).await?.entries.pop().flatten();
         let created = first.and_then(|first| read::<TimelineCreated>(&first.payload));
         Ok(created.ok_or_else(|| unreadable(0))?.fork)
     }

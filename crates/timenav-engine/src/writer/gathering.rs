@@ -4,7 +4,7 @@ use std::sync::Arc;
 use timenav_core::ids::{EventId, TimelineId};
 
 use crate::ledger::head::{Layer, TimelineKey};
-use crate::ports::facts::{Asker, Facts, FactsQuery};
+use crate::ports::facts::{Facts, FactsQuery, QueryOrigin};
 use crate::ports::rows::KnownEvent;
 use crate::ports::shared_leases::ActivityQuery;
 use crate::ports::store::Store;
@@ -79,7 +79,7 @@ struct EventsQuery {
 async fn find(store: &dyn Store, query: FactsQuery, event_queries: Vec<EventsQuery>) -> Result<Known, StoreError> {
     let (outcomes_requested, entries_requested) = (query.outcomes_of.clone(), query.entries.clone());
     let (timers_requested, at_work_requested) = (query.timers.clone(), query.at_work.clone());
-    let found = store.facts(query, Asker::Writer).await?;
+    let found = store.facts(query, QueryOrigin::Writer).await?;
     let Facts { events, outcomes, outcomes_of, entries, data, timers, at_work, .. } = found;
     let data = data.into_iter().flatten().filter(|(_, record)| record.erased.is_none());
     let entries = entries_requested.into_iter().zip(entries);
@@ -119,7 +119,7 @@ async fn add_endings(
         return Ok(());
     }
     let query = FactsQuery { entries: endings.clone(), ..FactsQuery::default() };
-    let found = store.facts(query, Asker::Writer).await?.entries;
+    let found = store.facts(query, QueryOrigin::Writer).await?.entries;
     known.entries.extend(endings.into_iter().zip(found).filter_map(|(of, entry)| Some((of, entry?))));
     Ok(())
 }

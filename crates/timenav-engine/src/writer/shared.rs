@@ -74,7 +74,7 @@ pub(crate) struct Shared {
     pub(crate) tending: tokio::sync::Mutex<()>,
     pub(crate) witnessed: Witnessed,
     pub(crate) timing: Arc<Timing>,
-    pub(crate) roll: FollowerRegistry,
+    pub(crate) follower_registry: FollowerRegistry,
     pub(crate) background: OnceLock<Arc<dyn BackgroundTraces>>,
 }
 
@@ -141,7 +141,7 @@ impl Shared {
             tending: tokio::sync::Mutex::default(),
             witnessed: Witnessed::default(),
             timing: Arc::new(timing),
-            roll: FollowerRegistry::default(),
+            follower_registry: FollowerRegistry::default(),
             background: OnceLock::new(),
         }
     }

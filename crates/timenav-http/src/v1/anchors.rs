@@ -7,7 +7,7 @@ use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::text::counted;
 use timenav_core::time::{Instant, Virtual};
 use timenav_engine::{
-    Action, Anchor, AnchorMarked, AnchorPage, AnchorRequest, Answer, Refusal, ReturnScope, Returning,
+    Action, Anchor, AnchorMarked, AnchorPage, AnchorRequest, AnchorReturn, Answer, Refusal, ReturnScope,
 };
 
 use super::clock::{ClockBody, GENERATION, INSIDE, INSIDE_SAYS, Operation, is_inside, once_done};
@@ -221,11 +221,11 @@ async fn return_to_anchor(
     };
     let anchor_id = request.anchor_id.0;
     if request.dry_run == Some(true) {
-        let foresight = app.engine.foresee_return(&caller, timeline(request.timeline_id), &anchor_id, scope).await?;
+        let foresight = app.engine.preview_return(&caller, timeline(request.timeline_id), &anchor_id, scope).await?;
         return Ok(Changed::ok(ClockBody::foreseen(&foresight), false));
     }
     let patience = Patience::of(request.wait, request.followers)?;
-    let how = Returning { scope, expected: if_match(&headers)?, is_inside: is_inside(&headers)? };
+    let how = AnchorReturn { scope, expected: if_match(&headers)?, is_inside: is_inside(&headers)? };
     let step =
         app.engine.return_to_anchor(&caller, timeline(request.timeline_id), &anchor_id, how, idempotency).await?;
     once_done(&app, &step, Operation::Return { anchor_id: anchor_id.as_str() }, patience).await

@@ -254,7 +254,7 @@ pub(crate) async fn foresee(
     timeline: Option<TimelineId>,
     change: impl Into<ClockChange>,
 ) -> Result<Changed<ClockBody>, Failure> {
-    let foresight = app.engine.foresee(caller, timeline, change).await?;
+    let foresight = app.engine.preview_clock_change(caller, timeline, change).await?;
     Ok(Changed::ok(ClockBody::foreseen(&foresight), false))
 }
 

@@ -291,7 +291,7 @@ async fn end_timeline(
 ) -> Result<Changed<TimelineEndedBody>, Failure> {
     let timeline_id = named(&timeline_id)?;
     let end = app.engine.end_timeline(&caller, timeline_id.clone(), idempotency).await?;
-    let forks = match end.heirs_count {
+    let forks = match end.forks_count {
         0 => String::new(),
         1 => "; contents inherited by its 1 fork are kept as long as that fork exists".to_owned(),
         count => {
@@ -308,7 +308,7 @@ async fn end_timeline(
             timeline_id: timeline_id.to_string(),
             head: HeadBody { size: end.size, root: end.root.to_hex(), checkpoint: end.checkpoint },
             contents_until: end.contents_until.to_string(),
-            forks: end.heirs_count as u64,
+            forks: end.forks_count as u64,
             ledger: end.ledger.into(),
         },
         end.replayed,

@@ -9,9 +9,10 @@ use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, LeafRecord, TileId};
 use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
+    ApiKey, CarriedSeals, Commit, ConnectionsUse, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
     EventStretches, Facts, FactsQuery, FilteredEvents, Head, Health, Hint, Layer, Locked, LogRow, Opened, Overridden,
-    RotationNote, Store, StoreError, StoredEvent, StrayArrivals, SweepMark, TimelineKey, UnloggedRows, Upkeep,
+    QueryOrigin, RotationNote, Store, StoreError, StoredEvent, StrayArrivals, SweepMark, TimelineKey, UnloggedRows,
+    Upkeep,
 };
 
 use super::transaction::{Moment, wait_for_open};
@@ -150,17 +151,17 @@ impl Store for PostgresStore {
         Ok(())
     }
 
-    async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError> {
-        let held = if asker == Asker::Writer { Some(self.held.lock().await) } else { None };
+    async fn facts(&self, query: FactsQuery, origin: QueryOrigin) -> Result<Facts, StoreError> {
+        let held = if origin == QueryOrigin::Writer { Some(self.held.lock().await) } else { None };
         if let Some(held) = held.as_ref().and_then(|held| held.as_ref()) {
             // Lock the leases that are read until the commit ends.
             let timelines = query.at_work.iter().map(|query| query.timeline);
             leasing::lock(held.on()?, &timelines.collect()).await?;
             return Ok(facts::find(held.on()?, query).await?);
         }
-        let connection = match asker {
-            Asker::Writer => self.connections.writer().await?,
-            Asker::Reader => self.connections.reader().await?,
+        let connection = match origin {
+            QueryOrigin::Writer => self.connections.writer().await?,
+            QueryOrigin::Reader => self.connections.reader().await?,
         };
         Ok(Moment::read(connection, |on| facts::find(on, query).boxed()).await?)
     }

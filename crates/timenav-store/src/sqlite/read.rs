@@ -12,8 +12,8 @@ use timenav_core::ids::{EventId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Frontier, Hash, LeafRecord, TileId};
 use timenav_core::time::{Bucket, Instant, Wall, parse_timestamp};
 use timenav_engine::{
-    ApiKey, Asker, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventStretches, Facts,
-    FactsQuery, FilteredEvents, Head, Health, Layer, LogRow, Opened, Overridden, RotationNote, SharedFollowers,
+    ApiKey, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot, EventStretches, Facts, FactsQuery,
+    FilteredEvents, Head, Health, Layer, LogRow, Opened, Overridden, QueryOrigin, RotationNote, SharedFollowers,
     SharedLeases, Store, StoreError, StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, Upkeep,
 };
 
@@ -66,12 +66,12 @@ impl Store for SqliteStore {
         self.read(move |connection| trees(connection, &timelines)).await
     }
 
-    async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError> {
-        match asker {
+    async fn facts(&self, query: FactsQuery, origin: QueryOrigin) -> Result<Facts, StoreError> {
+        match origin {
             // Between two commits, on the writing connection: its page cache is warm, no other thread has to be woken,
             // and there are no concurrent writes.
-            Asker::Writer => facts::find(&self.shared.writer.lock(), &query),
-            Asker::Reader => {
+            QueryOrigin::Writer => facts::find(&self.shared.writer.lock(), &query),
+            QueryOrigin::Reader => {
                 let of_one_moment = move |connection: &Connection| {
                     let moment = connection.unchecked_transaction().map_err(failed)?;
                     facts::find(&moment, &query)

@@ -12,9 +12,9 @@ use timenav_core::ids::{EventId, FollowerId, KeyId, TimelineId, UserId};
 use timenav_core::ledger::{Hash, TileId};
 use timenav_core::time::{Bucket, Instant, Wall};
 use timenav_engine::{
-    ActivityQuery, ApiKey, Asker, AtWork, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery,
-    EventSpot, EventStretches, Facts, FactsQuery, FilteredEvents, FollowerRow, Head, Health, Hint, Layer, LeaseQuery,
-    Locked, LogRow, Opened, Overridden, Presence, RotationNote, SharedFollowers, SharedLeases, Store, StoreError,
+    ActivityQuery, ApiKey, AtWork, ChangeLeases, Commit, Described, EndedTimeline, EventFilter, EventQuery, EventSpot,
+    EventStretches, Facts, FactsQuery, FilteredEvents, FollowerRow, Head, Health, Hint, Layer, LeaseQuery, Locked,
+    LogRow, Opened, Overridden, Presence, QueryOrigin, RotationNote, SharedFollowers, SharedLeases, Store, StoreError,
     StoredEvent, StoredTree, StrayArrivals, SweepMark, TimelineKey, UnloggedRows, Upkeep,
 };
 use tokio::sync::Semaphore;
@@ -322,14 +322,14 @@ forward! {
             self.inner.commit(commit).await
         }
 
-        async fn facts(&self, query: FactsQuery, asker: Asker) -> Result<Facts, StoreError> {
-            if asker == Asker::Writer || !query.rotation_notes.is_empty() {
+        async fn facts(&self, query: FactsQuery, origin: QueryOrigin) -> Result<Facts, StoreError> {
+            if origin == QueryOrigin::Writer || !query.rotation_notes.is_empty() {
                 self.point().await;
             } else if !query.events.is_empty() {
                 self.at_versions_gate.add_permits(1);
                 drop(self.versions_gate.acquire().await.unwrap());
             }
-            self.read()?.facts(query, asker).await
+            self.read()?.facts(query, origin).await
         }
 
         async fn names_near(

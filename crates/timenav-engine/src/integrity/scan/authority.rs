@@ -21,7 +21,7 @@ use crate::ledger::payload::{KeyRecord, LoggedIn, PasswordSet, SessionsEnded, de
 use crate::ledger::stored_statement::open_newest;
 use crate::ports::archive::{EntryRow, Snapshot};
 use crate::ports::store_error::StoreError;
-use crate::read::long_work::{giving_way, off_thread};
+use crate::read::long_work::{off_thread, yielding};
 use crate::requests::json::read;
 
 pub(super) struct Claim<'a> {
@@ -269,7 +269,7 @@ fn keys_of_system(keys: &TrustedKeys) -> Option<TrustedKeys> {
 
 impl Carried {
     fn take(mut self, rows: &[EntryRow], end: u64) -> Self {
-        for row in giving_way(rows) {
+        for row in yielding(rows) {
             if row.position > self.ledger.position() {
                 self.ledger.gap(row.position);
             }

@@ -13,7 +13,7 @@ use crate::ledger::head::TimelineKey;
 use crate::ports::archive::ScanSource;
 use crate::ports::gazetteer::Gazetteer;
 use crate::ports::store_error::StoreError;
-use crate::read::long_work::{giving_way, off_thread};
+use crate::read::long_work::{off_thread, yielding};
 use crate::writer::project::EventMade;
 
 /// Number of parts of a block, which are looked up concurrently. Lookups are the slowest part of a scan.
@@ -52,7 +52,7 @@ async fn compare_part(
     let gazetteer = gazetteer.cloned();
     off_thread(move || {
         let mut compared = Compared::default();
-        for (event, stored) in giving_way(events.into_iter().zip(stored)) {
+        for (event, stored) in yielding(events.into_iter().zip(stored)) {
             // The preceding version may have been erased.
             if let Some(key) = facts.filter(|_| event.ends && stored.before.is_some()) {
                 compared.ends.add(end_of(&key, event.position, &event.event_id));

@@ -5,7 +5,7 @@ use timenav_core::scan::EntryHashes;
 
 use crate::ports::archive::EntryRow;
 use crate::ports::store_error::StoreError;
-use crate::read::long_work::{giving_way, off_thread};
+use crate::read::long_work::{off_thread, yielding};
 
 const PARTS: usize = 4;
 
@@ -22,7 +22,7 @@ pub(super) async fn hash(mut rows: Vec<EntryRow>) -> Result<Vec<HashedRow>, Stor
         let rest = rows.split_off(rows.len().min(part_length));
         let part = std::mem::replace(&mut rows, rest);
         let hashed = |row: EntryRow| HashedRow { hashes: EntryHashes::of(&row.as_bytes()), row };
-        parts.push(off_thread(move || giving_way(part).map(hashed).collect::<Vec<_>>()));
+        parts.push(off_thread(move || yielding(part).map(hashed).collect::<Vec<_>>()));
     }
     let parts = try_join_all(parts).await?;
     let mut whole = Vec::with_capacity(rows_count);

@@ -14,7 +14,7 @@ use crate::ports::archive::ScanSource;
 use crate::ports::gazetteer::Gazetteer;
 use crate::ports::seen_events::{SeenEvent, SeenEvents};
 use crate::ports::store_error::StoreError;
-use crate::read::long_work::{giving_way, off_thread};
+use crate::read::long_work::{off_thread, yielding};
 use crate::read::pace::Pace;
 
 /// Number and approximate bytes of rows read at a time. Two pages are in memory: one is read while the other is hashed.
@@ -22,12 +22,12 @@ const PAGE_ROWS: usize = 256;
 const PAGE_BYTES: usize = 1024 * 1024;
 const PAGE_PLACES: usize = 1_024;
 
-pub(super) struct Passed {
+pub(super) struct PassResult {
     /// The facts of all rows; `None` if a row is invalid by itself, or if rows cannot be read.
     rows: Option<Fingerprint>,
 }
 
-impl Passed {
+impl PassResult {
     pub(super) fn is_of(&self, expected: Fingerprint) -> bool {
         self.rows == Some(expected)
     }
@@ -40,7 +40,7 @@ pub(super) async fn pass(
     end: u64,
     key: FactKey,
     gazetteer: Option<Arc<dyn Gazetteer>>,
-) -> Passed {
+) -> PassResult {
     let seen = Seen {
         end,
         facts: RowFacts::new(key),
@@ -57,7 +57,7 @@ pub(super) async fn pass(
         let is_indexed = indexed.is_none_or(|places| places == seen.places.sum());
         is_indexed.then_some(seen.facts.sum())
     });
-    Passed { rows }
+    PassResult { rows }
 }
 
 async fn pass_rows(source: &dyn ScanSource, timeline: TimelineKey, mut seen: Seen) -> Result<Seen, StoreError> {
@@ -94,7 +94,7 @@ async fn pass_index(
     while let Some(after) = next.last().cloned() {
         let page = next;
         let working = off_thread(move || {
-            for place in giving_way(page.iter().filter(|place| place.position < end)) {
+            for place in yielding(page.iter().filter(|place| place.position < end)) {
                 places.place(&place.event_id, place.position, (place.time_micros, place.cell));
             }
             places
@@ -123,7 +123,7 @@ struct Seen {
 impl Seen {
     fn page(mut self, page: &SeenEvents) -> Self {
         let end = self.end;
-        for row in giving_way(page.iter().filter(|row| row.position < end)) {
+        for row in yielding(page.iter().filter(|row| row.position < end)) {
             self.row(&row);
         }
         self

@@ -97,7 +97,7 @@ fn details(request: &ScanRequest<'_>, outcome: &Outcome, size: u64) -> String {
     );
     format!(
         "`{timeline}` does not match what was signed: {findings}; {which} {}{at}: {}; {good}. A scan cannot \
-         distinguish tampering from accidental damage. Keep the files as evidence.",
+         distinguish tampering from accidental damage. StoreResponse the files as evidence.",
         first.kind, first.evidence
     )
 }

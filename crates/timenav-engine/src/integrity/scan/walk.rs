@@ -37,7 +37,7 @@ use heads::Heads;
 const BLOCK_DATA: usize = 16;
 const BLOCK_ANCHORS: usize = 1_000;
 
-struct Way<'a, 'b> {
+struct ScanWalk<'a, 'b> {
     request: &'a ScanRequest<'b>,
     snapshot: Snapshot,
     signed: Option<Checkpoint>,
@@ -78,7 +78,7 @@ pub(super) async fn walk(
     report_progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Scan, StoreError> {
     let checkpoints = marks.len() as u64 + u64::from(signed.is_some());
-    let mut way = Way {
+    let mut way = ScanWalk {
         request,
         snapshot,
         signed,
@@ -94,7 +94,7 @@ pub(super) async fn walk(
         progress: Progress::default(),
         report_progress,
     };
-    way.look_beyond();
+    way.check_beyond_head();
     match request.depth {
         Depth::Full => way.read_from(0, marks).await?,
         Depth::Quick => way.compare_tree(marks).await?,
@@ -110,7 +110,7 @@ pub(super) async fn walk(
     Ok(way.report())
 }
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     const fn size(&self) -> u64 {
         self.snapshot.head.frontier.size()
     }
@@ -126,7 +126,7 @@ impl Way<'_, '_> {
     }
 
     /// Checks for entries beyond the head, which are not signed.
-    fn look_beyond(&mut self) {
+    fn check_beyond_head(&mut self) {
         let size = self.size();
         if let Some(last) = self.snapshot.last_position.filter(|last| *last >= size) {
             let evidence = format!("there are entries up to position {last}, but the tree ends before {size}");

@@ -160,7 +160,7 @@ impl AnchorSet {
     }
 }
 
-pub(crate) fn marked_anchor(entry: &EntryRow) -> Option<Anchor> {
+pub(crate) fn anchor_in_entry(entry: &EntryRow) -> Option<Anchor> {
     let record = LeafRecord::decode(&entry.leaf).ok().filter(|record| Action::of(record) == Some(Action::SetAnchor))?;
     read::<AnchorSet>(&entry.payload)?.anchor(entry.position, parse_timestamp(&record.recorded_at).ok()?)
 }

@@ -17,7 +17,7 @@ const ENTRIES_AHEAD: u64 = 32;
 
 impl Engine {
     /// Called if an event of the timeline was erased. Its own view detects that in the ledger.
-    pub(crate) fn forget_in_forks(&self, timeline: &TimelineId) {
+    pub(crate) fn drop_views_of_forks(&self, timeline: &TimelineId) {
         let Some(erased) = self.state(timeline).map(|state| state.head.key) else { return };
         let forks = self.forks_of(erased);
         self.shared().views.forget(|timeline| forks.contains(&timeline));
@@ -77,7 +77,7 @@ impl Engine {
             },
         };
         let catching_up = async move { engine.caught_up(behind, weight, &layers, position, settings).await };
-        let behind = self.long_work().aside(catching_up).await?;
+        let behind = self.long_work().without_turn(catching_up).await?;
         let delta = behind.view.delta(position);
         following.behind = Some(behind);
         Ok(delta)
@@ -91,7 +91,7 @@ impl Engine {
         look: impl FnOnce(&mut CachedView) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
         let (engine, layers) = (self.clone(), Arc::clone(layers));
-        self.long_work().aside(async move { engine.with_view_of(&layers, settings, look).await }).await
+        self.long_work().without_turn(async move { engine.with_view_of(&layers, settings, look).await }).await
     }
 
     /// Returns the view updated past the entry. A missing private view is built, with about the given weight.

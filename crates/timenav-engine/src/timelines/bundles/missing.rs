@@ -21,7 +21,7 @@ struct MissingRecord {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Teller {
+pub(super) enum ErasureSource {
     /// An entry of the layer itself.
     OfLayer,
     /// An entry after the given size, which is all that the bundle includes of the layer.
@@ -63,7 +63,7 @@ impl MissingContents {
         } else if Action::of(record) == Some(Action::SetRetention) && record.authority.is_some() {
             self.policy(record.seq, payload)?;
         } else {
-            self.explain(record, payload, Teller::OfLayer)?;
+            self.explain(record, payload, ErasureSource::OfLayer)?;
         }
         self.check_count()
     }
@@ -88,7 +88,12 @@ impl MissingContents {
     ///
     /// # Errors
     /// A sweep violates the retention policy.
-    pub(super) fn explain(&mut self, record: &LeafRecord<'_>, payload: &[u8], teller: Teller) -> Result<bool, String> {
+    pub(super) fn explain(
+        &mut self,
+        record: &LeafRecord<'_>,
+        payload: &[u8],
+        source: ErasureSource,
+    ) -> Result<bool, String> {
         let is_second = record.authority.is_some();
         Ok(match Action::of(record).and_then(Action::erases) {
             Some(Erases::Data) => read(payload).is_some_and(|erased| self.erased(record.seq, &erased)),
@@ -96,7 +101,7 @@ impl MissingContents {
                 self.payloads.erased(&erased.versions) + self.payloads.erased(&erased.interventions) > 0
             }),
             Some(Erases::Contents) if is_second => match Sweep::decode(payload) {
-                Ok(sweep) => self.swept(record, &sweep, teller)? > 0,
+                Ok(sweep) => self.swept(record, &sweep, source)? > 0,
                 Err(_) => false,
             },
             Some(Erases::Reads) if is_second => {
@@ -107,11 +112,11 @@ impl MissingContents {
         })
     }
 
-    fn swept(&mut self, record: &LeafRecord<'_>, sweep: &Sweep<'_>, teller: Teller) -> Result<u64, String> {
+    fn swept(&mut self, record: &LeafRecord<'_>, sweep: &Sweep<'_>, source: ErasureSource) -> Result<u64, String> {
         let recorded_at = parse_timestamp(&record.recorded_at).map_err(|error| error.to_string())?;
-        let pruned = match teller {
-            Teller::OfLayer => self.payloads.sweep(record.seq, recorded_at, sweep),
-            Teller::After(size) => self.payloads.later_sweep(size, (record.seq, recorded_at), sweep),
+        let pruned = match source {
+            ErasureSource::OfLayer => self.payloads.sweep(record.seq, recorded_at, sweep),
+            ErasureSource::After(size) => self.payloads.later_sweep(size, (record.seq, recorded_at), sweep),
         };
         let pruned = pruned.map_err(|fault| fault.to_string())?;
         self.pruned += pruned;
@@ -209,7 +214,7 @@ mod tests {
         missing_contents.data(2, "d".to_owned(), 5).unwrap();
         missing_contents.data(1, "e".to_owned(), 6).unwrap();
         let explain = |missing_contents: &mut MissingContents, payload: &str| {
-            missing_contents.explain(&record, payload.as_bytes(), Teller::OfLayer).unwrap()
+            missing_contents.explain(&record, payload.as_bytes(), ErasureSource::OfLayer).unwrap()
         };
         // Another entry erased the record of entry 1, whose payload is not missing.
         assert!(!explain(&mut missing_contents, of_event));
@@ -232,9 +237,9 @@ mod tests {
         let erased = format!(r#"{{"position":0,"also":{positions:?},"event_id":"e"}}"#);
         let leaf = leaf(Action::ALL.len() as u64, Action::EraseData);
         let record = LeafRecord::decode(&leaf).unwrap();
-        assert!(missing_contents.explain(&record, erased.as_bytes(), Teller::OfLayer).unwrap());
+        assert!(missing_contents.explain(&record, erased.as_bytes(), ErasureSource::OfLayer).unwrap());
         let (of_events, left) = (Action::ALL.iter().filter(events).count(), missing_contents.payloads.count());
         assert_eq!((of_events, left), (3, Action::ALL.len() - of_events));
-        assert!(!missing_contents.explain(&record, erased.as_bytes(), Teller::OfLayer).unwrap());
+        assert!(!missing_contents.explain(&record, erased.as_bytes(), ErasureSource::OfLayer).unwrap());
     }
 }

@@ -56,7 +56,7 @@ pub enum WhichReads {
 
 /// The entries of one ledger that contain content of the events.
 #[derive(Default)]
-struct Holding {
+struct ErasedEntries {
     versions: BTreeMap<u64, EventId>,
     interventions: BTreeMap<u64, EventId>,
     events_count: u64,
@@ -66,7 +66,7 @@ struct Holding {
 }
 
 /// The fields of an erasure's entries, besides the erased positions.
-struct Saying {
+struct ErasureTerms {
     by: ErasedBy,
     evaluated_at: u64,
     include_forks: bool,
@@ -88,17 +88,17 @@ impl Command for EraseEvents {
         let ledger = draft.aimed()?;
         let forks = draft.forks_of(draft.state(ledger).head.key);
         admit_on_forks(draft, &forks, self.include_forks)?;
-        let (mut event_ids, mut holding) = (Vec::with_capacity(self.chosen.len()), Holding::default());
+        let (mut event_ids, mut entries) = (Vec::with_capacity(self.chosen.len()), ErasedEntries::default());
         for chosen in &self.chosen {
             if self.is_to_go(draft, ledger, chosen)? {
                 let known = draft.known_event(ledger, &chosen.event_id).cloned().unwrap_or_default();
-                holding.add(&known, draft.own_layer(ledger), &chosen.event_id);
+                entries.add(&known, draft.own_layer(ledger), &chosen.event_id);
                 event_ids.push(chosen.event_id.clone());
             }
         }
         let mut change = EventsErasureResult {
             events_count: event_ids.len() as u64,
-            payloads_count: holding.payloads_count(),
+            payloads_count: entries.payloads_count(),
             forks_count: 0,
             outcomes_count: 0,
             left: self.left,
@@ -110,14 +110,14 @@ impl Command for EraseEvents {
         let outcomes = forget(draft, ledger, (&forks, &event_ids));
         change.outcomes_count = outcomes.len() as u64;
         let evaluated_at = self.evaluated_at.unwrap_or_else(|| draft.state(ledger).head.frontier.size());
-        let saying = Saying { by: self.by, evaluated_at, include_forks: self.include_forks };
-        let position = append(draft, ledger, &saying, (holding, outcomes));
-        for (fork, holding) in of_forks {
+        let terms = ErasureTerms { by: self.by, evaluated_at, include_forks: self.include_forks };
+        let position = append(draft, ledger, &terms, (entries, outcomes));
+        for (fork, entries) in of_forks {
             change.forks_count += 1;
-            change.payloads_count += holding.payloads_count();
+            change.payloads_count += entries.payloads_count();
             let ledger = draft.ledger(&fork)?;
             let evaluated_at = draft.state(ledger).head.frontier.size();
-            append(draft, ledger, &Saying { evaluated_at, ..saying }, (holding, Vec::new()));
+            append(draft, ledger, &ErasureTerms { evaluated_at, ..terms }, (entries, Vec::new()));
         }
         Ok(draft.done(ledger, position, change))
     }
@@ -189,7 +189,7 @@ fn holdings_of_forks(
     draft: &Draft<'_>,
     ledger: Ledger,
     (forks, event_ids): (&BTreeSet<TimelineId>, &[EventId]),
-) -> Result<Vec<(TimelineId, Holding)>, Refusal> {
+) -> Result<Vec<(TimelineId, ErasedEntries)>, Refusal> {
     let erased = draft.state(ledger).head.key;
     let mut all = Vec::new();
     for fork in forks {
@@ -200,7 +200,7 @@ fn holdings_of_forks(
                 layer.timeline == erased || state.lineage.get(number).is_some_and(|name| forks.contains(name))
             }
         };
-        let mut holding = Holding::default();
+        let mut entries = ErasedEntries::default();
         for event_id in event_ids {
             let Some(known) = draft.known_on(state, event_id).filter(|known| is_of(known, state, erased)) else {
                 continue;
@@ -213,10 +213,10 @@ fn holdings_of_forks(
                 );
                 return Err(Refusal::invalid("include_forks", detail));
             }
-            holding.add(known, state.ancestors.len(), event_id);
+            entries.add(known, state.ancestors.len(), event_id);
         }
-        if holding.payloads_count() > 0 {
-            all.push((fork.clone(), holding));
+        if entries.payloads_count() > 0 {
+            all.push((fork.clone(), entries));
         }
     }
     Ok(all)
@@ -252,8 +252,13 @@ pub(super) fn forget(
 }
 
 /// Appends usually one entry, and erases the positions it names. Returns the position of the last entry.
-fn append(draft: &mut Draft<'_>, ledger: Ledger, saying: &Saying, (holding, outcomes): (Holding, Vec<Hash>)) -> u64 {
-    let Holding { versions, interventions, mut events_count, active_count, overrides } = holding;
+fn append(
+    draft: &mut Draft<'_>,
+    ledger: Ledger,
+    terms: &ErasureTerms,
+    (entries, outcomes): (ErasedEntries, Vec<Hash>),
+) -> u64 {
+    let ErasedEntries { versions, interventions, mut events_count, active_count, overrides } = entries;
     let head = &mut draft.state_mut(ledger).head;
     head.events_count = head.events_count.saturating_add_signed(-active_count);
     head.overrides_count = head.overrides_count.saturating_sub(overrides);
@@ -263,10 +268,10 @@ fn append(draft: &mut Draft<'_>, ledger: Ledger, saying: &Saying, (holding, outc
     for (versions, interventions, outcomes) in parts(&versions, &interventions, &outcomes) {
         let erased_payload = EventsErased {
             requested_by: Cow::Borrowed(&requested_by),
-            by: saying.by,
-            evaluated_at: saying.evaluated_at,
+            by: terms.by,
+            evaluated_at: terms.evaluated_at,
             events_count: std::mem::take(&mut events_count),
-            include_forks: saying.include_forks,
+            include_forks: terms.include_forks,
             interventions,
             outcomes,
             versions,
@@ -320,7 +325,7 @@ fn runs(positions: &mut std::iter::Peekable<impl Iterator<Item = u64>>) -> Posit
     runs
 }
 
-impl Holding {
+impl ErasedEntries {
     fn add(&mut self, known: &KnownEvent, layer: usize, event_id: &EventId) {
         let inherited = known.versions.iter().rev().find(|version| version.layer < layer);
         let own: Vec<u64> =

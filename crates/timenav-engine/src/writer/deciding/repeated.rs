@@ -13,7 +13,7 @@ use crate::requests::refusal::Refusal;
 use crate::writer::draft::{Done, Draft};
 
 /// Return the response to an earlier request with the same key, without a change.
-pub(crate) struct Again<C> {
+pub(crate) struct RepeatedRequest<C> {
     action: Action,
     demands: &'static [Demand],
     aim: Aim,
@@ -21,12 +21,12 @@ pub(crate) struct Again<C> {
 }
 
 /// Store the response to a request that has no entry, without another change.
-pub(crate) struct Keep<C> {
+pub(crate) struct StoreResponse<C> {
     pub(crate) operation: &'static str,
     pub(crate) change: C,
 }
 
-impl<C> Again<C> {
+impl<C> RepeatedRequest<C> {
     /// Asks for the response to a request that required these permissions, which are checked again.
     pub(crate) const fn of(action: Action, demands: &'static [Demand]) -> Self {
         Self { action, demands, aim: Aim::Timeline, change: PhantomData }
@@ -58,7 +58,7 @@ impl RepeatableOutput for FiringsAfter {}
 impl RepeatableOutput for Swept {}
 impl RepeatableOutput for TimelineMade {}
 
-impl<C: RepeatableOutput> Command for Again<C> {
+impl<C: RepeatableOutput> Command for RepeatedRequest<C> {
     type Output = C;
 
     fn spec(&self) -> CommandSpec<'_> {
@@ -75,7 +75,7 @@ impl<C: RepeatableOutput> Command for Again<C> {
     }
 }
 
-impl<C: RepeatableOutput + Sync> Command for Keep<C> {
+impl<C: RepeatableOutput + Sync> Command for StoreResponse<C> {
     type Output = C;
 
     /// The required permission is that to settle firings, for responses about firings and holds.

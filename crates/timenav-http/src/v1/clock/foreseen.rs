@@ -4,7 +4,7 @@ use crate::schema::ToSchema;
 use serde::Serialize;
 use timenav_core::ids::{EventId, TimerId};
 use timenav_core::text::counted;
-use timenav_engine::{ClockPreview, FirstOf, ForeseenAgain, ForeseenEnd, ForeseenFiring, ForeseenTimer};
+use timenav_engine::{ClockPreview, FirstOf, PreviewedEnd, PreviewedFiring, PreviewedTimer, RefirePreview};
 
 /// Firings that would be due if the clock moved.
 #[derive(Debug, Serialize, ToSchema)]
@@ -45,7 +45,7 @@ pub(crate) struct WouldFireTimerBody {
 
 impl WouldFireBody {
     pub(crate) fn of(foresight: &ClockPreview) -> Self {
-        let firing = |one: &ForeseenFiring| WouldFireFiringBody {
+        let firing = |one: &PreviewedFiring| WouldFireFiringBody {
             timer_id: one.timer_id.to_string(),
             due: one.due.to_string(),
             queue: one.queue.as_ref().map(ToString::to_string),
@@ -141,8 +141,8 @@ impl WouldComeAgain {
 }
 
 impl WouldRearmBody {
-    fn of(rearmed: &FirstOf<ForeseenTimer>) -> Self {
-        let timer = |timer: &ForeseenTimer| WouldRearmTimerBody {
+    fn of(rearmed: &FirstOf<PreviewedTimer>) -> Self {
+        let timer = |timer: &PreviewedTimer| WouldRearmTimerBody {
             timer_id: timer.timer_id.to_string(),
             next: timer.next.to_string(),
         };
@@ -157,8 +157,8 @@ impl WouldDisarmBody {
 }
 
 impl WouldSupersedeBody {
-    fn of(superseded: &FirstOf<ForeseenEnd>) -> Self {
-        let firing = |one: &ForeseenEnd| WouldSupersedeFiringBody {
+    fn of(superseded: &FirstOf<PreviewedEnd>) -> Self {
+        let firing = |one: &PreviewedEnd| WouldSupersedeFiringBody {
             firing_id: one.firing_id.to_string(),
             timer_id: one.timer_id.to_string(),
             due: one.due.to_string(),
@@ -182,7 +182,7 @@ pub(in crate::v1) fn sentence(foresight: &ClockPreview) -> String {
         (true, 1) => Some("1 firing".to_owned()),
         (_, count) => Some(format!("{more}{count} firings")),
     };
-    let Some(ForeseenAgain { rearmed, disarmed, superseded }) = &foresight.again else {
+    let Some(RefirePreview { rearmed, disarmed, superseded }) = &foresight.again else {
         return match (foresight.is_back, fires) {
             (true, _) => format!(
                 "The clock would go back to {to}; timers that have fired would not fire again. Nothing has moved."

@@ -7,7 +7,7 @@ use timenav_core::ledger::READS_MAX;
 use timenav_core::text::counted;
 use timenav_core::time::{Duration, TimeRange, Virtual};
 use timenav_engine::{
-    Answer, ERASE_EVENTS_BATCH_MAX, EventErasure, EventsErasureResult, ForeseenErasure, ForkSeen, ReadErasure,
+    Answer, ERASE_EVENTS_BATCH_MAX, ErasurePreview, EventErasure, EventsErasureResult, ForkSeen, ReadErasure,
     ReadsErasureResult, WhichEvents, WhichReads,
 };
 #[cfg(feature = "schema")]
@@ -162,7 +162,7 @@ async fn erase_events(
     let is_dry = request.dry_run == Some(true);
     let erasure = request.read()?;
     if is_dry {
-        let foreseen = app.engine.foresee_erasure(&caller, erasure).await?;
+        let foreseen = app.engine.preview_erasure(&caller, erasure).await?;
         return Ok(Changed::ok(ErasedEventsBody::foreseen(foreseen), false));
     }
     let erased = app.engine.erase_events(&caller, erasure, idempotency).await?;
@@ -236,8 +236,8 @@ fn read_ids(ids: &[String]) -> Result<Vec<EventId>, Failure> {
 }
 
 impl ErasedEventsBody {
-    fn foreseen(foreseen: ForeseenErasure) -> Self {
-        let ForeseenErasure { timeline_id, events_count, event_ids, evaluated_at: as_of_size, forks } = foreseen;
+    fn foreseen(foreseen: ErasurePreview) -> Self {
+        let ErasurePreview { timeline_id, events_count, event_ids, evaluated_at: as_of_size, forks } = foreseen;
         let would = counted(events_count, "event");
         let fork =
             |ForkSeen { timeline_id, may_erase }| ErasureForkBody { timeline_id: timeline_id.to_string(), may_erase };

@@ -293,7 +293,7 @@ async fn manipulate_event(
     let request = InterventionRequest { event_id: event_id.0, action, effect, time: time.0, causes };
     let timeline = timeline(timeline_id);
     if dry_run == Some(true) {
-        let (preview, foreseen) = app.engine.foresee_intervention(&caller, timeline, request).await?;
+        let (preview, foreseen) = app.engine.preview_intervention(&caller, timeline, request).await?;
         return Ok(Changed::ok(ManipulatedBody::of(&preview, &foreseen, None, missing), false));
     }
     let on_paradox = match on_paradox {

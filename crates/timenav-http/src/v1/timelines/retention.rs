@@ -6,7 +6,7 @@ use timenav_core::ledger::{PruneClass, Retention};
 use timenav_core::text::counted;
 use timenav_core::time::Duration;
 use timenav_engine::{
-    Answer, ForeseenSweep, HostClockDoubt, Pruned, PrunedContents, RetentionPeriod, RetentionRequest, RetentionSet,
+    Answer, HostClockDoubt, Pruned, PrunedContents, RetentionPeriod, RetentionRequest, RetentionSet, SweepPreview,
 };
 
 use crate::request::call::Change;
@@ -148,8 +148,8 @@ pub(crate) struct WouldPruneBody {
     recorded_before: String,
 }
 
-impl From<ForeseenSweep> for WouldPruneBody {
-    fn from(ForeseenSweep { class, count, cutoff }: ForeseenSweep) -> Self {
+impl From<SweepPreview> for WouldPruneBody {
+    fn from(SweepPreview { class, count, cutoff }: SweepPreview) -> Self {
         Self { class: class.field(), count, recorded_before: cutoff.to_string() }
     }
 }
@@ -186,7 +186,7 @@ async fn prune(
         if trust_host_clock {
             return Err(Failure::invalid("trust_host_clock", "a dry run changes nothing, so leave it out"));
         }
-        let pruned = app.engine.foresee_pruning(&caller, timeline_id.clone()).await?;
+        let pruned = app.engine.preview_pruning(&caller, timeline_id.clone()).await?;
         return Ok(Changed::ok(PrunedBody::new(&timeline_id, &pruned, true), false));
     }
     let pruned = app.engine.prune(&caller, timeline_id.clone(), trust_host_clock, idempotency).await?;
@@ -210,7 +210,7 @@ impl PrunedBody {
             }
         };
         let done = match pruned.foreseen.filter(|_| blocked_by.is_none()) {
-            Some(ForeseenSweep { class, count, cutoff }) => {
+            Some(SweepPreview { class, count, cutoff }) => {
                 format!("On `{timeline_id}`, {} recorded before {cutoff} would be.", counted_as(class, count))
             }
             None => done,

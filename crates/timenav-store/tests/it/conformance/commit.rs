@@ -23,7 +23,7 @@ async fn check_empty_store_holds_nothing(backend: &dyn Backend) {
     let key = Ledger::new(1, "main").head.key;
     assert!(store.event_versions(layer(key, u64::MAX), vec![event_id("e")]).await.unwrap().is_empty());
     let query = FactsQuery { outcomes: vec![digest("x")], ..FactsQuery::default() };
-    assert!(store.facts(query, Asker::Writer).await.unwrap().outcomes[0].is_none());
+    assert!(store.facts(query, QueryOrigin::Writer).await.unwrap().outcomes[0].is_none());
     assert!(store.anchor_rows(key, None, 10).await.unwrap().is_empty());
     assert_eq!(store.anchor(key, &anchor("a", 0).anchor_id).await.unwrap(), None);
     assert_eq!(store.entry(key, 0).await.unwrap(), None);

@@ -13,7 +13,7 @@ const TWO: TimelineKey = TimelineKey(2);
 /// Asks as the writer and as a reader. Both must get the same result.
 async fn facts(store: &dyn Store, query: &FactsQuery) -> Facts {
     let [expected, other] =
-        [store.facts(query.clone(), Asker::Writer).await, store.facts(query.clone(), Asker::Reader).await]
+        [store.facts(query.clone(), QueryOrigin::Writer).await, store.facts(query.clone(), QueryOrigin::Reader).await]
             .map(Result::unwrap);
     assert_eq!(format!("{expected:#?}"), format!("{other:#?}"));
     expected

@@ -44,6 +44,6 @@ pub(super) async fn picture(store: &dyn Store, event_ids: &[EventId], outcome_ke
         }
     }
     let timer_query = FactsQuery { outcomes: outcome_keys.to_vec(), ..FactsQuery::default() };
-    writeln!(text, "{:#?}", store.facts(timer_query, Asker::Reader).await.unwrap().outcomes).unwrap();
+    writeln!(text, "{:#?}", store.facts(timer_query, QueryOrigin::Reader).await.unwrap().outcomes).unwrap();
     text
 }

@@ -267,7 +267,7 @@ async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
     for rows in [2, 1] {
         assert!(store.forget_outcomes(Instant::MAX, 1).await.unwrap());
         let query = FactsQuery { outcomes: ["b", "c"].map(digest).to_vec(), ..FactsQuery::default() };
-        let left = store.facts(query, Asker::Writer).await.unwrap().outcomes;
+        let left = store.facts(query, QueryOrigin::Writer).await.unwrap().outcomes;
         assert_eq!(left.iter().flatten().count(), rows - 1);
     }
     assert!(!store.forget_outcomes(Instant::MAX, 1).await.unwrap());
@@ -294,7 +294,7 @@ async fn check_outcomes_are_replaced_and_expire(backend: &dyn Backend) {
 async fn assert_outcomes(store: &dyn Store, expected: &[IdempotencyRecord]) {
     let keys = ["a", "nothing", "b", "c", "d"].map(digest);
     let query = FactsQuery { outcomes: keys.to_vec(), ..FactsQuery::default() };
-    let found = store.facts(query, Asker::Writer).await.unwrap().outcomes;
+    let found = store.facts(query, QueryOrigin::Writer).await.unwrap().outcomes;
     let mut found: Vec<_> = found.into_iter().flatten().collect();
     let mut expected = expected.to_vec();
     found.sort_by_key(|record| record.key);

@@ -4,7 +4,7 @@
 use std::panic::{catch_unwind, resume_unwind};
 use std::time::Instant;
 
-use timenav_engine::{Asker, FactsQuery, IdempotencyRecord};
+use timenav_engine::{QueryOrigin, FactsQuery, IdempotencyRecord};
 
 use crate::postgres::*;
 use crate::sample::digest;
@@ -74,7 +74,7 @@ fn read_after_a_lock_sees_earlier_commits() {
             let waiting = scope.spawn(|| {
                 let locked = wait_for(second.lock(&[MAIN])).unwrap().unwrap();
                 let query = FactsQuery { outcomes: vec![digest("key")], ..FactsQuery::default() };
-                let found = wait_for(second.facts(query, Asker::Writer)).unwrap();
+                let found = wait_for(second.facts(query, QueryOrigin::Writer)).unwrap();
                 wait_for(second.release());
                 (locked.sizes[&MAIN], found.outcomes[0].is_some())
             });
@@ -158,7 +158,7 @@ fn concurrent_requests_with_one_key_are_executed_once() {
         let refused = wait_for(second.commit(with_outcome(&mut system, "one")));
         assert!(matches!(refused, Err(StoreError::Moved(_))), "{refused:?}");
         let query = FactsQuery { outcomes: vec![digest("key")], ..FactsQuery::default() };
-        let found = wait_for(second.facts(query, Asker::Writer)).unwrap();
+        let found = wait_for(second.facts(query, QueryOrigin::Writer)).unwrap();
         assert_eq!(found.outcomes[0].as_ref().unwrap().fingerprint, digest("one"));
     });
 }

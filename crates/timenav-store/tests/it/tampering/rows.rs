@@ -152,7 +152,7 @@ async fn unsigned_policies_must_match_their_entries() {
     }
     house.replace_database(&whole);
     let home = house.open().await;
-    let foreseen = home.engine.foresee_pruning(&home.admin, timeline_id("main")).await.unwrap();
+    let foreseen = home.engine.preview_pruning(&home.admin, timeline_id("main")).await.unwrap();
     assert_eq!(foreseen.retention.reads_seconds, Some(864_000));
     home.check_clean(&timeline_id("main")).await;
     home.stop().await;

@@ -6,7 +6,7 @@ use crate::integrity::scan::replay::{
     EntryData, ForgottenOutcomes, Recorded, RecordedData, RecordedEvent, RecordedHeads, Replay,
 };
 use crate::ports::archive::EntryRow;
-use crate::read::long_work::giving_way;
+use crate::read::long_work::yielding;
 
 #[derive(Default)]
 pub(super) struct Block {
@@ -25,7 +25,7 @@ pub(super) fn take(
     mut is_pruned: impl FnMut(&LeafRecord<'_>, &EntryRow, bool) -> bool,
 ) -> Block {
     let mut block = Block::default();
-    for HashedRow { row, hashes } in giving_way(rows) {
+    for HashedRow { row, hashes } in yielding(rows) {
         if row.position > ledger.position() {
             let first = ledger.position();
             ledger.gap(row.position);

@@ -2,15 +2,15 @@ use timenav_core::scan::{FactKey, Fingerprint, LedgerScan};
 
 use super::super::compared::Compared;
 use super::super::facts::RowFacts;
-use super::super::pass::Passed;
+use super::super::pass::PassResult;
 use super::super::replay::Replay;
 use super::super::request::ScanStage;
 use super::super::{blocks, events, hashing};
-use super::{Carried, Way, block};
+use super::{Carried, ScanWalk, block};
 use crate::ports::store_error::StoreError;
 use crate::read::long_work::off_thread;
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     /// Reads entries in blocks, and compares their effects. With a key, events that were recorded and not changed are
     /// left to the pass over all rows, and the result of comparing the others is returned; `None` if some of their rows
     /// cannot be read.
@@ -71,7 +71,7 @@ impl Way<'_, '_> {
         &mut self,
         replay: &Replay,
         changes: Option<Compared>,
-        passed: &Passed,
+        passed: &PassResult,
     ) -> Result<(), StoreError> {
         let mut expected = replay.facts.as_ref().map_or_else(Fingerprint::default, RowFacts::sum);
         match changes {

@@ -5,10 +5,10 @@ use timenav_core::ids::{AnchorId, TimelineId};
 use timenav_core::ledger::Hash;
 use timenav_core::scan::FindingKind;
 
-use super::{BLOCK_ANCHORS, Way};
+use super::{BLOCK_ANCHORS, ScanWalk};
 use crate::integrity::scan::{replay::Replay, report::Checked, tree};
 use crate::ledger::head::TimelineKey;
-use crate::ledger::payload::marked_anchor;
+use crate::ledger::payload::anchor_in_entry;
 use crate::ledger::tree::SignedTree;
 use crate::ports::archive::ScanSource;
 use crate::ports::store_error::StoreError;
@@ -21,7 +21,7 @@ async fn parent_of(source: &dyn ScanSource, parent: &TimelineId) -> Result<Optio
     Ok(source.ended(parent).await?.map(|ended| (ended.key, ended.size)))
 }
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     /// The shared entries are scanned with the origin, not here.
     pub(super) async fn compare_fork(&mut self, replay: &Replay) -> Result<(), StoreError> {
         let Some(fork) = &replay.fork else { return Ok(()) };
@@ -114,7 +114,7 @@ impl Way<'_, '_> {
                     }
                     Err(error) => return Err(StoreError::Unavailable(error.to_string())),
                 };
-                let marked = marked_anchor(&entry).filter(|marked_row| marked_row.anchor_id == row.anchor_id);
+                let marked = anchor_in_entry(&entry).filter(|marked_row| marked_row.anchor_id == row.anchor_id);
                 if marked.is_none_or(|marked_row| marked_row.restored() != moment) {
                     let (id, at) = (&row.anchor_id, moment.at);
                     let evidence =

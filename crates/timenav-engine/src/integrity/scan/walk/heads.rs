@@ -4,7 +4,7 @@ use timenav_core::ids::TimelineId;
 use timenav_core::ledger::CommittedHead;
 use timenav_core::scan::FindingKind;
 
-use super::Way;
+use super::ScanWalk;
 use crate::integrity::scan::replay::RecordedHeads;
 use crate::integrity::scan::report::Checked;
 use crate::integrity::scan::tree;
@@ -18,7 +18,7 @@ pub(super) struct Heads {
     count: u64,
 }
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     /// Checks that the ledgers still have the trees that `system` was committed to.
     pub(super) async fn compare_heads(&mut self, recorded: &[RecordedHeads]) -> Result<(), StoreError> {
         for RecordedHeads { position, subject, heads } in recorded {

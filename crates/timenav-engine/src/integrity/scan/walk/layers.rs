@@ -5,7 +5,7 @@ use timenav_core::ledger::{Checkpoint, LeafRecord, PruneClass};
 use timenav_core::scan::{FindingKind, Findings, LedgerScan};
 
 use super::block::{self, Block};
-use super::{Way, stored_anchors};
+use super::{ScanWalk, stored_anchors};
 use crate::integrity::scan::compared::Unplaced;
 use crate::integrity::scan::hashing::HashedRow;
 use crate::integrity::scan::replay::Replay;
@@ -17,28 +17,28 @@ use crate::ports::store_error::StoreError;
 use crate::read::long_work::off_thread;
 
 /// Entries that explain erasures in an earlier layer: ledger and positions.
-type Tellers = Vec<(TimelineKey, Vec<u64>)>;
+type LaterErasures = Vec<(TimelineKey, Vec<u64>)>;
 
 struct Carried {
     ledger: LedgerScan,
     replay: Replay,
 }
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     /// Compares the adopted layers, from the newest one on: each names its origin in its first entry. `entry_name` are the
     /// entries of the timeline that explain erasures in them.
     pub(super) async fn compare_layers(&mut self, newest: TimelineId, adopted_at: Vec<u64>) -> Result<(), StoreError> {
         let (mut next, mut count) = (Some(newest), 0);
-        let mut tellers: Tellers = vec![(self.snapshot.head.key, adopted_at)];
+        let mut later_erasures: LaterErasures = vec![(self.snapshot.head.key, adopted_at)];
         while let Some(layer) = next.take() {
             let Some(ended) = self.request.source.ended(&layer).await? else {
                 let evidence = format!("the layer `{layer}` of this timeline is missing");
                 self.findings.add(FindingKind::StateMismatch, Some(0), evidence);
                 break;
             };
-            let (replay, findings) = self.walk_layer(&ended, &tellers).await?;
+            let (replay, findings) = self.walk_layer(&ended, &later_erasures).await?;
             self.findings.append_of(layer.as_str(), findings);
-            tellers.push((ended.key, replay.recorded_layers.clone()));
+            later_erasures.push((ended.key, replay.recorded_layers.clone()));
             if let Some(fork) = &replay.fork {
                 let parent = TimelineId::new(&fork.fork_of).ok();
                 next = parent.map(|parent| TimelineId::layer_of(&self.request.timeline, &parent));
@@ -49,7 +49,11 @@ impl Way<'_, '_> {
         Ok(())
     }
 
-    async fn walk_layer(&mut self, ended: &EndedTimeline, tellers: &Tellers) -> Result<(Replay, Findings), StoreError> {
+    async fn walk_layer(
+        &mut self,
+        ended: &EndedTimeline,
+        later_erasures: &LaterErasures,
+    ) -> Result<(Replay, Findings), StoreError> {
         let (source, gazetteer) = (self.request.source, self.request.gazetteer.as_ref());
         let (EndedTimeline { key, size, root, .. }, name) = (ended.clone(), ended.id.entry_name());
         let mut findings = Findings::default();
@@ -87,7 +91,7 @@ impl Way<'_, '_> {
         let signed = Checkpoint { origin: String::new(), size, root, extensions: Vec::new() };
         findings.append(ledger.finish(&frontier, Some(&signed)).0);
         if !is_damaged && replay.blind.is_none() {
-            self.compare_rows_of_layer(ended, &mut replay, tellers).await?;
+            self.compare_rows_of_layer(ended, &mut replay, later_erasures).await?;
         } else {
             replay.compare_needed();
         }
@@ -99,11 +103,11 @@ impl Way<'_, '_> {
         &mut self,
         ended: &EndedTimeline,
         replay: &mut Replay,
-        tellers: &Tellers,
+        later_erasures: &LaterErasures,
     ) -> Result<(), StoreError> {
         let (source, key, size) = (self.request.source, ended.key, ended.size);
-        let later_tellers = self.later_entries(ended, replay, tellers).await?;
-        if later_tellers < self.erased_later(&ended.id).await? {
+        let explained_count = self.later_entries(ended, replay, later_erasures).await?;
+        if explained_count < self.erased_later(&ended.id).await? {
             self.not_checked.push(format!(
                 "Contents of `{}` were erased by later entries, and the version of timenav that adopted it kept no proof \
                  of that: only the bundle it was adopted from proves it.",
@@ -149,10 +153,10 @@ impl Way<'_, '_> {
         &mut self,
         ended: &EndedTimeline,
         replay: &mut Replay,
-        tellers: &Tellers,
+        later_erasures: &LaterErasures,
     ) -> Result<u64, StoreError> {
         let mut count = 0;
-        for (key, positions) in tellers {
+        for (key, positions) in later_erasures {
             for position in positions {
                 let row = self.request.source.entry_row(*key, *position).await?;
                 let Some(later_entry) = row.and_then(|row| LaterEntry::decode_later(&row.payload).ok()) else {

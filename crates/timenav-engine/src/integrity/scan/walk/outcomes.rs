@@ -8,7 +8,7 @@ use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::FindingKind;
 use timenav_core::time::{Instant, Wall, parse_timestamp};
 
-use super::Way;
+use super::ScanWalk;
 use crate::integrity::scan::replay::ForgottenOutcomes;
 use crate::ledger::changes::{Change as _, EventCorrected, EventIntervened, OutcomeRecord, is_forgotten};
 use crate::ports::archive::StoredOutcome;
@@ -100,7 +100,7 @@ fn key_hex(key: &[u8; 32]) -> String {
     })
 }
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     /// Checks that every outcome names an entry, which determines how long it is stored. The content of the response is
     /// not compared. Returns the number of outcomes.
     pub(super) async fn compare_answers(&mut self) -> Result<u64, StoreError> {

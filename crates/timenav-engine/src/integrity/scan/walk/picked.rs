@@ -4,11 +4,11 @@ use timenav_core::scan::{FindingKind, LedgerScan};
 use super::super::report::Checked;
 use super::super::request::{ScanRequest, ScanStage};
 use super::super::{sample, tree};
-use super::Way;
+use super::ScanWalk;
 use crate::integrity::scan::pruned::{self, RetentionEntry};
 use crate::ports::store_error::StoreError;
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     pub(super) async fn sample(&mut self, count: u64) -> Result<(), StoreError> {
         let positions = sample::picked(count, self.size(), || random(self.request));
         let mut ledger =

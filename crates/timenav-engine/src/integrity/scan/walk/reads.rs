@@ -1,11 +1,11 @@
 use timenav_core::ledger::{LeafRecord, ReadsEntry, reads_in};
 use timenav_core::scan::FindingKind;
 
-use super::Way;
+use super::ScanWalk;
 use crate::integrity::scan::replay::Replay;
 use crate::ports::store_error::StoreError;
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     /// Checks that erased single reads are missing, or their whole entry.
     pub(super) async fn compare_reads(&mut self, replay: &Replay) -> Result<(), StoreError> {
         let (source, key) = (self.request.source, self.snapshot.head.key);

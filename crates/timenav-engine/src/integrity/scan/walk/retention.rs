@@ -3,7 +3,7 @@
 use timenav_core::ledger::LeafRecord;
 use timenav_core::scan::{Depth, FindingKind, LedgerScan};
 
-use super::Way;
+use super::ScanWalk;
 use crate::integrity::scan::pruned::{self, Pruned, RetentionEntry};
 use crate::ports::store_error::StoreError;
 
@@ -16,7 +16,7 @@ pub(super) struct RetentionEntries {
     is_proven: bool,
 }
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     /// Unless the scan reads all entries, each entry about retention is proven to be in the tree.
     pub(super) async fn pruned(&mut self) -> Result<Pruned, StoreError> {
         let mut pruned = Pruned::default();

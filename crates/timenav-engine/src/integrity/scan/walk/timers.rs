@@ -1,6 +1,6 @@
 use timenav_core::ledger::LeafRecord;
 
-use super::{BLOCK_ENTRIES, Way};
+use super::{BLOCK_ENTRIES, ScanWalk};
 use crate::integrity::scan::replay::timer_sums::{definition_of, of_advance, of_firing, of_timer};
 use crate::integrity::scan::replay::{Replay, TimerSums, is_of_timers};
 use crate::ledger::head::TimelineKey;
@@ -9,7 +9,7 @@ use crate::ports::timer_rows::TimerQuery;
 
 const BLOCK_ROWS: usize = 500;
 
-impl Way<'_, '_> {
+impl ScanWalk<'_, '_> {
     /// Nothing is reported if a timer fired during the scan. Returns the number of compared rows.
     pub(super) async fn compare_timers(&mut self, replay: &Replay) -> Result<u64, StoreError> {
         let Some(expected) = replay.timer_sums() else { return Ok(0) };

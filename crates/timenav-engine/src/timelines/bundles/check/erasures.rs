@@ -3,7 +3,7 @@ use timenav_core::ledger::{Checkpoint, LeafRecord, TlogProof, VerifierKey, leaf_
 use super::BundleCheck;
 use crate::ledger::payload::{LaterEntry, LayerErased, is_layer_erased};
 use crate::timelines::bundles::line::BUNDLE_FORMAT_OF_LAYERS;
-use crate::timelines::bundles::missing::Teller;
+use crate::timelines::bundles::missing::ErasureSource;
 
 impl BundleCheck<'_> {
     /// Verifies an `erasure` line: an entry proven with the key of the bundle.
@@ -35,7 +35,7 @@ impl BundleCheck<'_> {
             self.explain_earlier(number, &LaterEntry::decode_later(&entry.payload).map_err(&at)?).map_err(&at)?
         } else {
             let layer = &mut self.read[number];
-            layer.missing_contents.explain(&record, &entry.payload, Teller::After(layer.size)).map_err(&at)?
+            layer.missing_contents.explain(&record, &entry.payload, ErasureSource::After(layer.size)).map_err(&at)?
         };
         if is_reported { Ok(()) } else { Err(at("it lists nothing that is missing".to_owned())) }
     }
@@ -57,6 +57,6 @@ impl BundleCheck<'_> {
         let mut earlier = self.read[..number].iter_mut();
         let layer = earlier.find(|layer| layer.timeline_id.as_str() == record.timeline_id && layer.size <= record.seq);
         let Some(layer) = layer else { return Ok(false) };
-        layer.missing_contents.explain(&record, &later_entry.payload, Teller::After(layer.size))
+        layer.missing_contents.explain(&record, &later_entry.payload, ErasureSource::After(layer.size))
     }
 }

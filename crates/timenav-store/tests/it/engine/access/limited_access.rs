@@ -34,7 +34,9 @@ impl Scene<'_> {
     async fn change(&self, command: ClockCommand) -> String {
         let foreseen = match command {
             ClockCommand::SetRate(_) => None,
-            _ => Some(outcome_text(&self.home.engine.foresee(&self.ada, on("shared"), command.clone()).await)),
+            _ => Some(outcome_text(
+                &self.home.engine.preview_clock_change(&self.ada, on("shared"), command.clone()).await,
+            )),
         };
         let changed =
             outcome_text(&self.home.engine.change_clock(&self.ada, on("shared"), command.clone(), None).await);
@@ -48,7 +50,7 @@ impl Scene<'_> {
     }
 
     async fn back(&self, anchor: &AnchorId, scope: ReturnScope) -> String {
-        let foreseen = outcome_text(&self.home.engine.foresee_return(&self.ada, on("shared"), anchor, scope).await);
+        let foreseen = outcome_text(&self.home.engine.preview_return(&self.ada, on("shared"), anchor, scope).await);
         let returned =
             outcome_text(&self.home.engine.return_to_anchor(&self.ada, on("shared"), anchor, scope, None).await);
         assert_eq!(foreseen, returned, "{anchor} {scope:?}");

@@ -1,7 +1,7 @@
 //! Erasing events by their ids, by a query and by their age, and erasing single reads.
 
 use timenav_core::ledger::EventsErased;
-use timenav_engine::{ERASE_EVENTS_BATCH_MAX, EventsErasureResult, ForeseenErasure};
+use timenav_engine::{ERASE_EVENTS_BATCH_MAX, EventsErasureResult, ErasurePreview};
 
 use crate::engine::*;
 use crate::tampering::clean;
@@ -53,8 +53,8 @@ fn unchanged_for(days: i64, evaluated_at: Option<u64>) -> EventErasure {
     EventErasure { timeline: on("main"), which, include_forks: false, evaluated_at }
 }
 
-async fn foresee(home: &Home<'_>, request: EventErasure) -> ForeseenErasure {
-    home.engine.foresee_erasure(&home.admin, request).await.unwrap()
+async fn foresee(home: &Home<'_>, request: EventErasure) -> ErasurePreview {
+    home.engine.preview_erasure(&home.admin, request).await.unwrap()
 }
 
 async fn erase(home: &Home<'_>, request: EventErasure) -> Result<EventsErasureResult, Refusal> {
@@ -292,7 +292,7 @@ async fn erasure_in_forks_requires_the_flag_and_admin_of_each() {
     assert!(secrets(&house) >= before, "nothing went");
     let lines = home.lines().await;
     assert!(!lines.iter().any(|line| line.action == "erase_events"));
-    let foreseen = home.engine.foresee_erasure(&ada, request.clone()).await.unwrap();
+    let foreseen = home.engine.preview_erasure(&ada, request.clone()).await.unwrap();
     let forks: Vec<(&str, bool)> =
         foreseen.forks.iter().map(|fork| (fork.timeline_id.as_str(), fork.may_erase)).collect();
     assert_eq!(forks, [("one", true), ("plain", true), ("two", false)]);

@@ -42,7 +42,7 @@ fn steps() -> impl Strategy<Value = Vec<(Index, Step)>> {
 
 async fn intervene(home: &Home<'_>, timeline: &TimelineId, event: u8, effect: Effect) -> Result<(), Refusal> {
     let request = intervention(&format!("e{event}"), effect);
-    let preview = home.engine.foresee_intervention(&home.admin, Some(timeline.clone()), request.clone()).await;
+    let preview = home.engine.preview_intervention(&home.admin, Some(timeline.clone()), request.clone()).await;
     let done = home.engine.manipulate_event(&home.admin, Some(timeline.clone()), request, None).await;
     match (preview, done) {
         (Ok((preview, _)), Ok(done)) => {

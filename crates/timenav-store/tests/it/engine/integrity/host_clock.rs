@@ -2,7 +2,7 @@
 //! time checks its plausibility first. Sweeps are tested with the other attacks on retention.
 
 use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
-use timenav_engine::{Asker, FactsQuery};
+use timenav_engine::{QueryOrigin, FactsQuery};
 
 use crate::engine::access::sessions::{lasts, log_in, with_password};
 use crate::engine::*;
@@ -110,7 +110,7 @@ async fn stored_outcomes_survive_a_doubted_host_clock() {
     // Expired outcomes are deleted by a separate task, and not while another one is stored.
     let stored = async || {
         let query = FactsQuery { outcomes: ["first", "third"].map(digest).to_vec(), ..FactsQuery::default() };
-        let found = home.store.facts(query, Asker::Reader).await.unwrap().outcomes;
+        let found = home.store.facts(query, QueryOrigin::Reader).await.unwrap().outcomes;
         found.iter().map(Option::is_some).collect::<Vec<_>>()
     };
     assert_eq!(stored().await, [true, true]);

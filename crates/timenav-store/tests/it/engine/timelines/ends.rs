@@ -48,7 +48,7 @@ async fn ended_timeline_reveals_nothing() {
     let ada = home.user("ada", false).await;
     record(&home, "job", "e").await;
     let job = timeline_id("job");
-    assert_eq!(home.end_timeline(job.clone()).await.heirs_count, 0);
+    assert_eq!(home.end_timeline(job.clone()).await.forks_count, 0);
     let home = home.reopen().await;
     let (engine, admin) = (&home.engine, &home.admin);
     let pause = ClockCommand::Pause;
@@ -209,7 +209,7 @@ async fn inherited_contents_are_kept_until_the_last_fork_ends() {
         home.fork(name, of).await;
     }
     let over = home.end_timeline(timeline_id("parent")).await;
-    assert_eq!(over.heirs_count, 2);
+    assert_eq!(over.forks_count, 2);
     end(&home, "child").await;
     pass_days(&home, 10).await;
     let home = home.reopen().await;

@@ -67,7 +67,7 @@ async fn both_parts_of_a_dry_run_use_one_position() {
     store.close_versions_gate();
     let request = intervention("launch", Effect::Cancel);
     let reading = home
-        .spawn(move |engine, admin| async move { engine.foresee_intervention(&admin, None, request).await.unwrap() });
+        .spawn(move |engine, admin| async move { engine.preview_intervention(&admin, None, request).await.unwrap() });
     store.arrival_at_versions_gate().await;
     // Another event requires it, the clock moves, and both are read.
     record(&home.engine, &home.admin, "return", Some("launch")).await;

@@ -69,7 +69,7 @@ impl Rows {
 pub(in crate::engine) async fn go_back(line: &Line<'_>, seconds: i64, refire: bool) {
     let change = ClockChange { refire, ..travel(seconds).into() };
     let (engine, admin) = (&line.home.engine, &line.home.admin);
-    let foreseen = engine.foresee(admin, Some(line.id.clone()), change).await.unwrap();
+    let foreseen = engine.preview_clock_change(admin, Some(line.id.clone()), change).await.unwrap();
     let before = Rows::of(line).await;
     line.go(seconds, refire).await;
     assert_eq!(Changes::foreseen(&foreseen), Changes::seen(&before, &Rows::of(line).await));
@@ -78,7 +78,7 @@ pub(in crate::engine) async fn go_back(line: &Line<'_>, seconds: i64, refire: bo
 /// Returns to an anchor, and compares the effect with the preview.
 pub(in crate::engine) async fn return_to(line: &Line<'_>, anchor: &AnchorId) {
     let (engine, admin) = (&line.home.engine, &line.home.admin);
-    let foreseen = engine.foresee_return(admin, Some(line.id.clone()), anchor, ReturnScope::All).await.unwrap();
+    let foreseen = engine.preview_return(admin, Some(line.id.clone()), anchor, ReturnScope::All).await.unwrap();
     let before = Rows::of(line).await;
     line.return_to(anchor).await;
     assert_eq!(Changes::foreseen(&foreseen), Changes::seen(&before, &Rows::of(line).await));

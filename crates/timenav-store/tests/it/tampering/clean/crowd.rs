@@ -199,7 +199,7 @@ async fn steer(home: &Home<'_>, caller: &Caller, timeline: TimelineId, deed: Dee
                 time: moment(1),
                 causes: Vec::new(),
             };
-            drop(engine.foresee_intervention(caller, on.clone(), request.clone()).await);
+            drop(engine.preview_intervention(caller, on.clone(), request.clone()).await);
             drop(engine.manipulate_event(caller, on, request, None).await);
         }
         Deed::Steer(command) => drop(engine.change_clock(caller, on, command, None).await),

@@ -52,7 +52,7 @@ async fn used(home: &Home<'_>, timeline: &str, anchor_id: &AnchorId, round: usiz
         count += 1;
     };
     for scope in [ReturnScope::Clock, ReturnScope::All] {
-        tell(engine.foresee_return(admin, Some(named.clone()), anchor_id, scope).await.err());
+        tell(engine.preview_return(admin, Some(named.clone()), anchor_id, scope).await.err());
         tell(engine.return_to_anchor(admin, Some(named.clone()), anchor_id, scope, None).await.err());
     }
     let query = MonitorEvents {

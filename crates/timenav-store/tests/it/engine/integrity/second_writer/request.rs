@@ -166,7 +166,7 @@ pub(super) const fn covered(action: Action) -> Covered {
 /// The requests that cover each kind of decision; none if there can be no interference.
 pub(super) const DECISIONS: &[(&str, &[Request])] = &[
     ("AcceptHostClock", &[Request::AcceptHostClock]),
-    ("Again", &[Request::EraseFound, Request::UndoImport]),
+    ("RepeatedRequest", &[Request::EraseFound, Request::UndoImport]),
     // Nothing is written, so nothing can be lost.
     ("CatchUp", &[]),
     ("ChangeClock", &[Request::Clock]),
@@ -187,7 +187,7 @@ pub(super) const DECISIONS: &[(&str, &[Request])] = &[
     ("EraseReads", &[Request::EraseReads]),
     ("FireTimers", &[Request::FireTimers]),
     ("Intervene", &[Request::Cancel, Request::CancelWithoutParadox]),
-    ("Keep", &[Request::Hold]),
+    ("StoreResponse", &[Request::Hold]),
     ("PrunePayloads", &[Request::Sweep]),
     ("LogDecryption", &[Request::Unseal]),
     ("LogRead", &[Request::Read]),

@@ -109,7 +109,7 @@ impl Request {
                 record(home, scene, &["a", "b"]).await;
                 let request = EventErasure { evaluated_at: None, ..self.erasure(scene) };
                 if !matches!(request.which, WhichEvents::Ids(_)) {
-                    let foreseen = home.engine.foresee_erasure(&home.admin, request).await.unwrap();
+                    let foreseen = home.engine.preview_erasure(&home.admin, request).await.unwrap();
                     assert_eq!(foreseen.events_count, 2);
                     scene.position = foreseen.evaluated_at;
                 }

@@ -50,7 +50,7 @@ impl Clearance {
         (which, born): (WhichEvents, BTreeSet<usize>),
     ) -> Option<Self> {
         let request = erasure(on, which.clone(), None);
-        let foreseen = home.engine.foresee_erasure(&home.admin, request).await.unwrap();
+        let foreseen = home.engine.preview_erasure(&home.admin, request).await.unwrap();
         assert_eq!(foreseen.events_count, born.len() as u64, "{on} {which:?}: {:?}", foreseen.event_ids);
         (!born.is_empty()).then_some(Self::Events { which, evaluated_at: foreseen.evaluated_at, born })
     }
