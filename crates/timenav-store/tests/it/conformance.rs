@@ -20,8 +20,8 @@ use timenav_core::ledger::{Salt, TileId};
 use timenav_core::place::LocationQuery;
 use timenav_core::time::{Instant, TimeRange, Virtual};
 use timenav_engine::{
-    Asker, Commit, DataRecord, DirectoryChange, EventPlace, EventQuery, FactsQuery, IdempotencyRecord, OneFact as _,
-    Pattern, Store, StoreError, TimelineKey, TimerQuery,
+    Commit, DataRecord, DirectoryChange, EventPlace, EventQuery, FactsQuery, IdempotencyRecord, OneFact as _, Pattern,
+    QueryOrigin, Store, StoreError, TimelineKey, TimerQuery,
 };
 
 use crate::cases::check_cases;

@@ -4,7 +4,7 @@
 use std::panic::{catch_unwind, resume_unwind};
 use std::time::Instant;
 
-use timenav_engine::{QueryOrigin, FactsQuery, IdempotencyRecord};
+use timenav_engine::{FactsQuery, IdempotencyRecord, QueryOrigin};
 
 use crate::postgres::*;
 use crate::sample::digest;

@@ -1,7 +1,7 @@
 //! Erasing events by their ids, by a query and by their age, and erasing single reads.
 
 use timenav_core::ledger::EventsErased;
-use timenav_engine::{ERASE_EVENTS_BATCH_MAX, EventsErasureResult, ErasurePreview};
+use timenav_engine::{ERASE_EVENTS_BATCH_MAX, ErasurePreview, EventsErasureResult};
 
 use crate::engine::*;
 use crate::tampering::clean;

@@ -2,7 +2,7 @@
 //! time checks its plausibility first. Sweeps are tested with the other attacks on retention.
 
 use timenav_core::limits::HOST_CLOCK_STEP_SECONDS_MAX;
-use timenav_engine::{QueryOrigin, FactsQuery};
+use timenav_engine::{FactsQuery, QueryOrigin};
 
 use crate::engine::access::sessions::{lasts, log_in, with_password};
 use crate::engine::*;
