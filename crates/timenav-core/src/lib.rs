@@ -4,14 +4,13 @@
 //! pass in every instant, salt and signature.
 
 #[macro_use]
-mod named;
+pub mod text;
 pub mod time;
 pub mod ids;
 pub mod limits;
 pub mod recurrence;
 pub mod place;
 pub mod clock;
-pub mod text;
 pub mod words;
 pub mod event;
 pub mod intervention;

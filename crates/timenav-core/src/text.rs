@@ -2,6 +2,9 @@
 
 use std::fmt::Display;
 
+#[macro_use]
+mod named;
+
 /// Returns a count and a noun with a regular plural, such as `1 event` or `2 events`.
 pub fn counted<N: Copy + Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     let plural = if count == N::from(1) { "" } else { "s" };

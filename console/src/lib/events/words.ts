@@ -43,6 +43,11 @@ export function countText(count: number, singular: string, plural = `${singular}
   return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
 }
 
+/** Returns a number of entries of a ledger. */
+export function entriesText(count: number): string {
+  return countText(count, 'entry', 'entries');
+}
+
 /** Returns a range as a URL parameter. */
 export function rangeParam(from: Micros, to: Micros): string {
   return `${format(from)}/${format(to)}`;

@@ -1,5 +1,5 @@
 /** Verification in the browser, as a list of checks for the page. No requests are sent. */
-import { countText } from '../../lib/events/words';
+import { countText, entriesText } from '../../lib/events/words';
 import { format } from '../../lib/time/instant';
 import {
   climb,
@@ -106,7 +106,7 @@ export async function checkCheckpoint(
       {
         what: 'Origin',
         detail: own
-          ? `It is for the timeline ${timeline}, at ${countText(checkpoint.size, 'entry', 'entries')}.`
+          ? `It is for the timeline ${timeline}, at ${entriesText(checkpoint.size)}.`
           : `It is for ${checkpoint.origin}, not ${timeline}.`,
         state: own ? 'good' : 'bad',
       },
@@ -216,7 +216,7 @@ export async function checkContinuation(
     return {
       what,
       detail:
-        `The ledger had ${countText(saved.size, 'entry', 'entries')} when you saved this, but has ${countText(newest.size, 'entry', 'entries')} now: ` +
+        `The ledger had ${entriesText(saved.size)} when you saved this, but has ${entriesText(newest.size)} now: ` +
         'it was rolled back. Keep both notes as evidence.',
       state: 'bad',
     };
@@ -241,7 +241,7 @@ export async function checkContinuation(
     detail:
       grown === 0
         ? 'Nothing was changed, and nothing was added.'
-        : `All ${countText(saved.size, 'entry', 'entries')} are unchanged; ${countText(grown, 'entry', 'entries')} were added.`,
+        : `All ${entriesText(saved.size)} are unchanged; ${entriesText(grown)} were added.`,
     state: 'good',
   };
 }

@@ -1,5 +1,5 @@
 /** Entries of the access log: their texts, and export as CSV. */
-import { countText } from '../../../lib/events/words';
+import { countText, entriesText } from '../../../lib/events/words';
 import { service } from '../../../lib/service/api';
 import type { Micros } from '../../../lib/time/instant';
 import { isReadAction } from '../../../lib/ledger/read-actions';
@@ -176,12 +176,10 @@ export async function firstLogs(
 export function gapText(gap: LogGap): string {
   const { entries, reads, policy, first_position: first, last_position: last } = gap;
   const where = first === last ? `position ${first}` : `positions ${first} to ${last}`;
-  if (gap.reason === 'erased')
-    return `${countText(reads ?? 0, 'read')} of ${countText(entries, 'entry', 'entries')}, ${where}`;
-  if (policy === undefined)
-    return `${countText(entries, 'entry', 'entries')}, ${where}: no policy allows this. Scan the timeline`;
+  if (gap.reason === 'erased') return `${countText(reads ?? 0, 'read')} of ${entriesText(entries)}, ${where}`;
+  if (policy === undefined) return `${entriesText(entries)}, ${where}: no policy allows this. Scan the timeline`;
   const period = policy.reads === null ? 'forever' : `for ${policy.reads}`;
-  return `${countText(entries, 'entry', 'entries')}, ${where}; the policy at ${policy.position} kept reads ${period}`;
+  return `${entriesText(entries)}, ${where}; the policy at ${policy.position} kept reads ${period}`;
 }
 
 /** Returns the entries of a page, newest first, with a row for each gap. */

@@ -1,5 +1,5 @@
 /** Verifies a head statement in the browser and compares it with the checkpoint. No requests are sent. */
-import { countText } from '../../../lib/events/words';
+import { entriesText } from '../../../lib/events/words';
 import { readHead, type HeadStatement } from '../../../lib/ledger/head';
 import { equal, isConsistent, type Bytes } from '../../../lib/ledger/merkle';
 import { isSignedBy, readKey, timelineOf } from '../../../lib/ledger/note';
@@ -40,7 +40,7 @@ export async function checkHead(
   const origin: Check = {
     what: 'Origin',
     detail: isOwn
-      ? `It is for the timeline ${timeline}, at ${countText(head.size, 'entry', 'entries')}.`
+      ? `It is for the timeline ${timeline}, at ${entriesText(head.size)}.`
       : `It is for ${head.origin}, not ${timeline}.`,
     state: isOwn ? 'good' : 'bad',
   };
@@ -75,14 +75,12 @@ export async function checkTree(head: Tree, checkpoint: Tree, { proof, left }: T
   }
   const [older, newer] = head.size < checkpoint.size ? [head, checkpoint] : [checkpoint, head];
   if (left !== null)
-    return bad(
-      `The ledger has ${countText(left, 'entry', 'entries')}, but ${countText(newer.size, 'entry', 'entries')} were signed: it was rolled back.`,
-    );
+    return bad(`The ledger has ${entriesText(left)}, but ${entriesText(newer.size)} were signed: it was rolled back.`);
   if (!(await isConsistent(older.size, older.root, newer.size, newer.root, proof)))
     return bad(
       'Head and checkpoint belong to different histories: history was changed or forked. Keep both as evidence.',
     );
-  const between = countText(newer.size - older.size, 'entry', 'entries');
+  const between = entriesText(newer.size - older.size);
   const detail =
     newer === head ? `It continues the checkpoint by ${between}.` : `The checkpoint continues it by ${between}.`;
   return { what, detail, state: 'good' };

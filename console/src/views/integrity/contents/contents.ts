@@ -2,7 +2,7 @@
  * Compares entries with the signed tree: each payload with its leaf, and the tree of all leaves with a checkpoint. No
  * requests are sent.
  */
-import { countText } from '../../../lib/events/words';
+import { countText, entriesText } from '../../../lib/events/words';
 import {
   equal,
   fromHex,
@@ -172,7 +172,7 @@ export class Contents {
         ? { what: 'Payloads', detail: `${countText(this.#fit, 'payload')} match the signed hashes.`, state: 'good' }
         : {
             what: 'Payloads',
-            detail: `${countText(length, 'entry', 'entries')} do not match the signed hashes.`,
+            detail: `${entriesText(length)} do not match the signed hashes.`,
             state: 'bad',
           },
     ];

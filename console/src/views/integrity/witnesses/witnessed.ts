@@ -2,7 +2,7 @@
  * Verifies the witnessed proof of an entry in the browser, step by step: docs/specs/ledger-2.md §10. No requests are
  * sent.
  */
-import { countText } from '../../../lib/events/words';
+import { countText, entriesText } from '../../../lib/events/words';
 import { climb, equal, fromHex, leafHash, toBase64, utf8, type Bytes } from '../../../lib/ledger/merkle';
 import {
   readKey,
@@ -155,10 +155,7 @@ async function checkNote(note: Checkpoint, key: VerifierKey, witnesses: readonly
   const verdict = await verify(note, await renamed(key, name));
   const signed =
     verdict === 'signed'
-      ? good(
-          STEPS.note,
-          `${name} at ${countText(note.size, 'entry', 'entries')} is signed with the key of this timeline.`,
-        )
+      ? good(STEPS.note, `${name} at ${entriesText(note.size)} is signed with the key of this timeline.`)
       : UNSIGNED[verdict](name, note.origin);
   return [signed, ...(await checkCosigned(note, witnesses))];
 }
@@ -196,7 +193,7 @@ async function checkTree(head: HeadProof | null, heads: Tree | null, tree: Tree 
   const wrong = await misplaced(text, head.index, heads, head.hashes);
   if (wrong !== null) return bad(what, `The entry of system does not commit to this tree. ${wrong}`);
   const which = heads.size === 1 ? 'That' : 'One of these';
-  return good(what, `${which} is ${name} at ${countText(tree.size, 'entry', 'entries')}, with the root of this proof.`);
+  return good(what, `${which} is ${name} at ${entriesText(tree.size)}, with the root of this proof.`);
 }
 
 /** Step 3 for `system` itself, which needs no such entry. */

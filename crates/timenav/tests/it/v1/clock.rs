@@ -106,9 +106,9 @@ fn clock_survives_a_restart() {
         service.post("/v1/set-anchor", &json!({ "timeline_id": probe }));
         let host = service.get("/v1/clock", &[("timeline_id", probe)])["origin_host"].clone();
         let at = |value: &Value| micros(value.as_str().unwrap());
-        let passed = (at(&host) - at(&running["origin_host"])) * 1_000;
+        let elapsed = (at(&host) - at(&running["origin_host"])) * 1_000;
         let later = service.get("/v1/clock", &[]);
-        assert!(at(&later["current_time"]) >= at(&running["origin_virtual"]) + passed, "{later}");
+        assert!(at(&later["current_time"]) >= at(&running["origin_virtual"]) + elapsed, "{later}");
     }
     service.audit();
 }

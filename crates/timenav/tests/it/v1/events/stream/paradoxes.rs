@@ -19,7 +19,7 @@ fn at(minutes: u64) -> String {
 /// The paradoxes of a timeline by key, at a position.
 fn listed(service: &Service, timeline: &str, settings: &str, position: u64) -> BTreeMap<String, Value> {
     let all = pages("paradoxes", |cursor| {
-        let cursor: String = cursor.iter().map(|(_, cursor)| format!("&cursor={cursor}")).collect();
+        let cursor = cursor.first().map(|(_, cursor)| format!("&cursor={cursor}")).unwrap_or_default();
         let of = format!("timeline_id={timeline}&time_range=../..&limit=1000&as_of={position}");
         service.send(Request::get(&format!("/v1/monitor-paradox?{of}{settings}{cursor}"))).expect(200)
     });
