@@ -1,0 +1,1 @@
+function e(e,t,n){let r=e.getContext(`2d`),i=Math.min(devicePixelRatio||1,2),[a,o]=[Math.round(t*i),Math.round(n*i)];return e.width!==a&&(e.width=a),e.height!==o&&(e.height=o),r?.setTransform(i,0,0,i,0,0),r?.clearRect(0,0,t,n),r}export{e as t};

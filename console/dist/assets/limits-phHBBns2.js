@@ -1,1 +1,0 @@
-import{U as e}from"./common-HauWq2Wl.js";async function t(){return(await e.limits()).limits}export{t};
