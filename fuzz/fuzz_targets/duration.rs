@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use timenav_core::time::{DURATION_BYTES_MAX, Duration, Instant, Zone, parse_duration};
+use timenav_core::time::{DURATION_BYTES_MAX, Duration, Instant, Virtual, Zone, parse_duration};
 use timenav_fuzz::check_message;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -23,7 +23,7 @@ fn check(duration: Duration) {
     let written = duration.to_string();
     assert!(written.len() <= DURATION_BYTES_MAX, "{written}");
     assert_eq!(parse_duration(&written), Ok(duration), "{written}");
-    let from = Instant::EPOCH;
+    let from = Instant::<Virtual>::EPOCH;
     for zone in [Zone::utc(), Zone::named("Europe/Paris").expect("Paris has a zone")] {
         let (later, earlier) = (duration.later(from, &zone), duration.earlier(from, &zone));
         assert!(later.is_none_or(|later| later > from), "{written} later is {later:?}");
