@@ -90,8 +90,13 @@ async fn wake(engine: Engine, closing: CancellationToken) {
 
 async fn run(engine: Engine, clients: Vec<Arc<WitnessClient>>, pace: Pace, file: PathBuf, closing: CancellationToken) {
     let system = TimelineId::system();
-    let cosigned = recall_cosigned(&engine, (&system, &file), &clients).await;
-    recall_heads(&engine).await;
+    let recall = async {
+        let cosigned = recall_cosigned(&engine, (&system, &file), &clients).await;
+        recall_heads(&engine).await;
+        cosigned
+    };
+    // A read that the shutdown cancels is not a failure.
+    let Some(cosigned) = closing.run_until_cancelled(recall).await else { return };
     tokio::spawn(recall_more(engine.clone(), closing.clone()));
     let cosigned_file = Arc::new(CosignedFile::new(system, file, cosigned.as_deref()));
     if engine.has_others() {

@@ -24,7 +24,8 @@ pub(super) async fn run(
     (timeline, file): (TimelineId, PathBuf),
     closing: CancellationToken,
 ) {
-    let cosigned = recall_cosigned(&engine, (&timeline, &file), &clients).await;
+    let recall = recall_cosigned(&engine, (&timeline, &file), &clients);
+    let Some(cosigned) = closing.run_until_cancelled(recall).await else { return };
     let cosigned_file = Arc::new(CosignedFile::new(timeline, file, cosigned.as_deref()));
     let tips = follow(&engine, clients, pace, (&cosigned_file, cosigned.as_deref()), &closing);
     let failures = RateLimitedLog::default();
